@@ -1,0 +1,149 @@
+//! The cases of a suite: one list for the runner and for the macro.
+
+use crate::UNSUPPORTED;
+use crate::gates::Outcome;
+use crate::model::{Agent, GateKind, GateOptions, Suite, Unsupported};
+
+/// One test case of a suite.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Case {
+    /// The name below the suite's, e.g. `refund_agent::stability`.
+    pub name: String,
+    /// What it judges.
+    pub kind: CaseKind,
+    /// Why it is listed but not run.
+    pub ignored: Option<String>,
+}
+
+/// What a case judges.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CaseKind {
+    /// The agent test itself: run count, staleness, caps and `expect:`.
+    Agent(Subject),
+    /// One gate over the runs.
+    Gate(Subject, GateKind),
+    /// Nothing: it stands for something that is not run here.
+    Unsupported,
+}
+
+/// The agent and model a case is about, as indices into the suite.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Subject {
+    /// Index into [`Suite::agents`].
+    pub agent: usize,
+    /// Index into [`Agent::models`].
+    pub model: usize,
+}
+
+impl Suite {
+    /// Every case of the suite, sorted by name.
+    ///
+    /// ```
+    /// use mcptest_suite::{Source, model::Suite};
+    ///
+    /// let text = "
+    /// agents:
+    ///   - name: Refund agent
+    ///     models: [gpt-5, claude-sonnet-4-5]
+    ///     prompt: Please refund order 7.
+    ///     runs: 3
+    ///     stability: {}
+    /// ";
+    /// let suite = Suite::parse(Source::new("a.yml", "a.yml", text))?;
+    /// let names: Vec<_> = suite.cases().into_iter().map(|case| case.name).collect();
+    /// assert_eq!(names, [
+    ///     "refund_agent::claude_sonnet_4_5",
+    ///     "refund_agent::claude_sonnet_4_5::stability",
+    ///     "refund_agent::gpt_5",
+    ///     "refund_agent::gpt_5::stability",
+    /// ]);
+    /// # Ok::<(), mcptest_suite::LoadError>(())
+    /// ```
+    #[must_use]
+    pub fn cases(&self) -> Vec<Case> {
+        let mut cases: Vec<Case> = self
+            .unsupported
+            .iter()
+            .map(|key| unsupported("", key))
+            .collect();
+        let only = self.agents.iter().any(|agent| agent.only.is_some());
+        for (index, agent) in self.agents.iter().enumerate() {
+            let first = cases.len();
+            for model in 0..agent.models.len() {
+                let subject = Subject {
+                    agent: index,
+                    model,
+                };
+                let name = agent.case_name(model);
+                for gate in &agent.gates {
+                    let kind = gate.kind();
+                    cases.push(Case {
+                        name: format!("{name}::{}", kind.name()),
+                        kind: CaseKind::Gate(subject, kind),
+                        ignored: judged_by_reliability(agent, kind),
+                    });
+                }
+                cases.push(Case {
+                    name,
+                    kind: CaseKind::Agent(subject),
+                    ignored: None,
+                });
+            }
+            cases.extend(
+                agent
+                    .unsupported
+                    .iter()
+                    .map(|key| unsupported(&format!("{}::", agent.segment), key)),
+            );
+            let reason = match &agent.skip {
+                Some(reason) => Some(format!("skipped: {}", reason.value)),
+                None if only && agent.only.is_none() => {
+                    Some("another agent of this suite is marked `only: true`".to_owned())
+                }
+                None => None,
+            };
+            for case in &mut cases[first..] {
+                case.ignored = reason.clone().or(case.ignored.take());
+            }
+        }
+        cases.sort_by(|left, right| left.name.cmp(&right.name));
+        cases
+    }
+}
+
+impl Agent {
+    /// The name of the agent's own case for a model, below the suite's name.
+    #[must_use]
+    pub fn case_name(&self, model: usize) -> String {
+        match self.models.as_slice() {
+            [] | [_] => self.segment.clone(),
+            // Loading refuses several models of which one has no segment.
+            several => {
+                let model = several.get(model).and_then(|model| model.value.segment());
+                format!("{}::{}", self.segment, model.unwrap_or_default())
+            }
+        }
+    }
+}
+
+fn unsupported(prefix: &str, key: &Unsupported) -> Case {
+    Case {
+        name: format!("{prefix}{UNSUPPORTED}::{}", key.segment),
+        kind: CaseKind::Unsupported,
+        ignored: Some(key.reason.clone()),
+    }
+}
+
+/// A per-run gate whose verdicts the reliability gate counts is not judged a second time.
+fn judged_by_reliability(agent: &Agent, kind: GateKind) -> Option<String> {
+    let reliability = agent.gate(GateKind::Reliability)?;
+    let GateOptions::Reliability(options) = &reliability.options else {
+        return None;
+    };
+    match &options.outcome {
+        Outcome::Judged { gates, .. } if gates.contains(&kind) => {
+            Some("judged by `reliability`".to_owned())
+        }
+        _ => None,
+    }
+}

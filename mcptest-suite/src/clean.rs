@@ -1,0 +1,77 @@
+//! Making outside text safe to print.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+/// Shows control and format characters as escapes, so that text from a file cannot move the
+/// cursor, colour the terminal or reverse the reading order. Line breaks are kept.
+///
+/// ```
+/// assert_eq!(mcptest_suite::clean("a\u{1b}[31mb\nc"), "a\\u{1b}[31mb\nc");
+/// ```
+#[must_use]
+pub fn clean(text: &str) -> Cow<'_, str> {
+    escape(text, |character| character != '\n' && is_hostile(character))
+}
+
+/// As [`clean`], for text that must stay on one line: line breaks and tabs are shown as escapes
+/// as well.
+///
+/// ```
+/// assert_eq!(mcptest_suite::clean_line("a\n\tb"), "a\\n\\tb");
+/// ```
+#[must_use]
+pub fn clean_line(text: &str) -> Cow<'_, str> {
+    escape(text, |character| is_hostile(character) || character == '\t')
+}
+
+fn escape(text: &str, escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if !text.contains(&escaped) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 8);
+    for character in text.chars() {
+        if escaped(character) {
+            match character {
+                '\n' => out.push_str("\\n"),
+                '\r' => out.push_str("\\r"),
+                '\t' => out.push_str("\\t"),
+                // Writing to a string cannot fail.
+                other => _ = write!(out, "{}", other.escape_unicode()),
+            }
+        } else {
+            out.push(character);
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// Control characters (but the tab), and the characters that reorder or hide text.
+fn is_hostile(character: char) -> bool {
+    (character.is_control() && character != '\t')
+        || matches!(character,
+            '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{feff}' | '\u{61c}' | '\u{180e}' | '\u{e0000}'..='\u{e007f}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ordinary_text_is_borrowed_as_it_is() {
+        assert!(matches!(clean("größe 🚀\tx\ny"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn no_hostile_character_survives() {
+        for code in (0..0x0011_0000)
+            .filter_map(char::from_u32)
+            .filter(|c| is_hostile(*c))
+        {
+            let text = code.to_string();
+            assert!(!clean_line(&text).contains(code), "{code:?}");
+            assert_eq!(clean(&text).contains(code), code == '\n', "{code:?}");
+        }
+    }
+}

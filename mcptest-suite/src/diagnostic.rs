@@ -1,0 +1,281 @@
+//! What is wrong with a file, and how that is drawn.
+
+use std::fmt;
+
+use annotate_snippets::renderer::DecorStyle;
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+
+use crate::{Source, Span, clean_line};
+
+/// A place with words about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Label {
+    /// The place.
+    pub span: Span,
+    /// The words; may be empty.
+    pub text: String,
+}
+
+/// One problem of a file: what is wrong, where, and what to do next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// What is wrong, as a lowercase fragment.
+    pub message: String,
+    /// Where; `None` when it concerns the whole file.
+    pub primary: Option<Label>,
+    /// Other places that explain it.
+    pub secondary: Vec<Label>,
+    /// Facts that explain it.
+    pub notes: Vec<String>,
+    /// What to do next.
+    pub helps: Vec<String>,
+}
+
+impl Diagnostic {
+    /// A problem of the whole file.
+    #[must_use]
+    pub fn new(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            primary: None,
+            secondary: Vec::new(),
+            notes: Vec::new(),
+            helps: Vec::new(),
+        }
+    }
+
+    /// A problem at a place.
+    #[must_use]
+    pub fn at(span: Span, message: impl Into<String>) -> Self {
+        Self::new(message).label(span, "")
+    }
+
+    /// Sets the place and the words beside its caret.
+    #[must_use]
+    pub fn label(mut self, span: Span, text: impl Into<String>) -> Self {
+        self.primary = Some(Label {
+            span,
+            text: text.into(),
+        });
+        self
+    }
+
+    /// Adds another place.
+    #[must_use]
+    pub fn also(mut self, span: Span, text: impl Into<String>) -> Self {
+        self.secondary.push(Label {
+            span,
+            text: text.into(),
+        });
+        self
+    }
+
+    /// Adds a fact.
+    #[must_use]
+    pub fn note(mut self, text: impl Into<String>) -> Self {
+        self.notes.push(text.into());
+        self
+    }
+
+    /// Adds what to do next.
+    #[must_use]
+    pub fn help(mut self, text: impl Into<String>) -> Self {
+        self.helps.push(text.into());
+        self
+    }
+
+    /// Draws the problem as rustc would.
+    ///
+    /// ```
+    /// use mcptest_suite::{Diagnostic, Source, Span, Style};
+    ///
+    /// let source = Source::new("a.yml", "suites/a.yml", "agents:\n- nam: x\n");
+    /// let drawn = Diagnostic::at(Span::new(10, 13), "unknown key `nam`")
+    ///     .help("did you mean `name`?")
+    ///     .render(&source, Style::Plain);
+    /// assert_eq!(drawn, "\
+    /// error: unknown key `nam`
+    ///  --> suites/a.yml:2:3
+    ///   |
+    /// 2 | - nam: x
+    ///   |   ^^^
+    ///   |
+    ///   = help: did you mean `name`?");
+    /// ```
+    #[must_use]
+    pub fn render(&self, source: &Source, style: Style) -> String {
+        let path = clean_line(source.shown()).into_owned();
+        let message = clean_line(&self.message);
+        let title = Level::ERROR.primary_title(&*message);
+        let mut group = if let Some(primary) = &self.primary {
+            let text = source.text();
+            let draw = |label: &Label, kind: AnnotationKind| {
+                let words = clean_line(&label.text).into_owned();
+                let words = Some(words).filter(|words| !words.is_empty());
+                kind.span(visible(label.span, text)).label(words)
+            };
+            let secondary = self
+                .secondary
+                .iter()
+                .map(|label| draw(label, AnnotationKind::Context));
+            let snippet = Snippet::source(text)
+                .path(path)
+                .annotation(draw(primary, AnnotationKind::Primary))
+                .annotations(secondary);
+            Group::with_title(title).element(snippet)
+        } else {
+            Group::with_title(title).element(annotate_snippets::Origin::path(path))
+        };
+        for note in &self.notes {
+            group = group.element(Level::NOTE.message(clean_line(note).into_owned()));
+        }
+        for help in &self.helps {
+            group = group.element(Level::HELP.message(clean_line(help).into_owned()));
+        }
+        style.renderer().render(&[group])
+    }
+}
+
+/// The part of a span that can be drawn: on one line, and not empty where the line goes on.
+fn visible(span: Span, text: &str) -> std::ops::Range<usize> {
+    let range = span.clamp_to(text);
+    let line_end = text[range.start..]
+        .find(['\n', '\r'])
+        .map_or(text.len(), |at| range.start + at);
+    let end = range.end.min(line_end);
+    if end > range.start || range.start == line_end {
+        return range.start..end;
+    }
+    // An empty place: a caret under the character there.
+    range.start..text.ceil_char_boundary(range.start + 1)
+}
+
+/// How text is drawn.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Style {
+    /// ASCII without colour: the same bytes everywhere.
+    #[default]
+    Plain,
+    /// ANSI colours, for a terminal.
+    Colour,
+    /// Box-drawing characters without colour.
+    Unicode,
+}
+
+impl Style {
+    fn renderer(self) -> Renderer {
+        match self {
+            Self::Plain => Renderer::plain(),
+            Self::Colour => Renderer::styled(),
+            Self::Unicode => Renderer::plain().decor_style(DecorStyle::Unicode),
+        }
+    }
+}
+
+/// Everything that is wrong with one file; never empty.
+#[derive(Debug, Clone)]
+pub struct LoadError {
+    source: Source,
+    problems: Vec<Diagnostic>,
+}
+
+impl LoadError {
+    /// The problems of a file, drawn in the order of their places.
+    #[must_use]
+    pub fn new(source: Source, mut problems: Vec<Diagnostic>) -> Self {
+        problems.sort_by_key(|problem| problem.primary.as_ref().map(|label| label.span));
+        problems.dedup();
+        Self { source, problems }
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn source(&self) -> &Source {
+        &self.source
+    }
+
+    /// The problems in the order of their places.
+    #[must_use]
+    pub fn problems(&self) -> &[Diagnostic] {
+        &self.problems
+    }
+
+    /// All problems drawn, and a closing line that counts them.
+    #[must_use]
+    pub fn render(&self, style: Style) -> String {
+        let drawn = self
+            .problems
+            .iter()
+            .map(|problem| problem.render(&self.source, style));
+        let count = match self.problems.len() {
+            1 => "1 problem".to_owned(),
+            many => format!("{many} problems"),
+        };
+        let shown = clean_line(self.source.shown());
+        format!(
+            "{}\n\n{shown}: {count}, nothing of this suite was run",
+            drawn.collect::<Vec<_>>().join("\n\n")
+        )
+    }
+}
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.render(Style::Plain))
+    }
+}
+
+impl std::error::Error for LoadError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hostile_text_is_shown_and_never_emitted() {
+        let source = Source::new("a", "a\u{1b}[31m.yml", "k\u{1b}[2J: 1\n");
+        for style in [Style::Plain, Style::Unicode] {
+            let drawn = Diagnostic::at(Span::new(0, 5), "bad \u{1b}[31m\nkey")
+                .also(Span::new(7, 8), "\u{202e}here")
+                .note("n\u{7}")
+                .help("h\u{1b}")
+                .render(&source, style);
+            assert!(!drawn.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{drawn}");
+        }
+    }
+
+    #[test]
+    fn no_span_can_break_the_drawing() {
+        let text = "ü🚀\n\ta: b\r\n";
+        let source = Source::new("a", "a", text);
+        for start in 0..text.len() + 3 {
+            for end in 0..text.len() + 3 {
+                let drawn =
+                    Diagnostic::at(Span::new(start, end), "x").render(&source, Style::Plain);
+                assert!(drawn.starts_with("error: x\n"));
+            }
+        }
+        let empty = Source::new("a", "a", "");
+        assert!(
+            !Diagnostic::at(Span::new(0, 9), "x")
+                .render(&empty, Style::Plain)
+                .is_empty()
+        );
+    }
+
+    #[test]
+    fn the_same_problem_is_drawn_plain_and_in_unicode() {
+        let source = Source::new("a", "a.yml", "one: 1\ntwo: 2\none: 3\n");
+        let problem = Diagnostic::at(Span::new(14, 17), "duplicate key `one`")
+            .label(Span::new(14, 17), "again here")
+            .also(Span::new(0, 3), "first here");
+        assert_eq!(
+            problem.render(&source, Style::Plain),
+            "error: duplicate key `one`\n --> a.yml:3:1\n  |\n1 | one: 1\n  | --- first here\n2 | two: 2\n3 | one: 3\n  | ^^^ again here"
+        );
+        assert_eq!(
+            problem.render(&source, Style::Unicode),
+            "error: duplicate key `one`\n  ╭▸ a.yml:3:1\n  │\n1 │ one: 1\n  │ ─── first here\n2 │ two: 2\n3 │ one: 3\n  ╰╴━━━ again here"
+        );
+    }
+}

@@ -1,0 +1,183 @@
+//! `reliability:`
+
+use serde::Serialize;
+
+use super::{AgentFacts, GateKind};
+use crate::load::fields::{Fields, Problems, did_you_mean};
+use crate::{Diagnostic, Node, Span};
+
+pub(super) const TARGETS: &[&str] = &[
+    "reliability.runs",
+    "reliability.pass_at_k",
+    "reliability.passhat_k",
+    "reliability.variance_amplification",
+    "reliability.graceful_degradation",
+    "reliability.pass_rate",
+    "reliability.decay_curve",
+    "reliability.ci_low",
+    "reliability.ci_high",
+    "reliability.half_width",
+    "reliability.recommended_runs",
+    "reliability.pass_at",
+    "reliability.pass_hat",
+];
+
+/// Options of the reliability gate.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reliability {
+    /// What makes a run a pass.
+    pub outcome: Outcome,
+    /// Confidence of the intervals.
+    pub confidence: Confidence,
+    /// The half-width the pass rate must be known to, in percent.
+    pub half_width: Option<f64>,
+}
+
+/// What makes a run a pass.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// All of these hold.
+    Judged {
+        /// The agent's `expect:`.
+        expect: bool,
+        /// Per-run gates.
+        gates: Vec<GateKind>,
+    },
+    /// The cassette's `outcome.passed`.
+    Recorded,
+}
+
+/// Confidence of an interval.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Confidence {
+    /// 90 percent.
+    Ninety,
+    /// 95 percent.
+    #[default]
+    NinetyFive,
+    /// 99 percent.
+    NinetyNine,
+}
+
+impl Confidence {
+    /// The critical value of the standard normal distribution (seed 4).
+    #[must_use]
+    pub const fn critical_value(self) -> f64 {
+        match self {
+            Self::Ninety => 1.645,
+            Self::NinetyFive => 1.96,
+            Self::NinetyNine => 2.576,
+        }
+    }
+}
+
+/// The gates that judge one run at a time.
+const PER_RUN: [GateKind; 6] = [
+    GateKind::Energy,
+    GateKind::GoldenPath,
+    GateKind::Narrative,
+    GateKind::Recovery,
+    GateKind::Trajectory,
+    GateKind::TrajectoryAxes,
+];
+
+impl Reliability {
+    pub(super) fn read(
+        fields: &mut Fields<'_>,
+        agent: &AgentFacts<'_>,
+        span: Span,
+        problems: &mut Problems,
+    ) -> Option<Self> {
+        let outcome = match fields.get("outcome") {
+            Some(node) => outcome(node, agent, problems),
+            None if agent.expects => Some(Outcome::Judged {
+                expect: true,
+                gates: Vec::new(),
+            }),
+            None => {
+                problems.push(no_expect(span));
+                None
+            }
+        };
+        let confidence = fields.get("confidence").and_then(|node| {
+            let levels = [
+                ("90", Confidence::Ninety),
+                ("95", Confidence::NinetyFive),
+                ("99", Confidence::NinetyNine),
+            ];
+            problems.choice(node, "confidence", &levels)
+        });
+        let half_width = fields.get("half_width").and_then(|node| {
+            let percent = problems.number(node, 0.0, 100.0)?;
+            if percent == 0.0 {
+                problems.push(
+                    Diagnostic::at(
+                        node.span,
+                        "a half-width of 0 percent would need infinitely many runs",
+                    )
+                    .help("5 is usual"),
+                );
+                return None;
+            }
+            Some(percent)
+        });
+        Some(Self {
+            outcome: outcome?,
+            confidence: confidence.unwrap_or_default(),
+            half_width,
+        })
+    }
+}
+
+fn no_expect(span: Span) -> Diagnostic {
+    Diagnostic::at(
+        span,
+        "`reliability` counts the runs whose `expect:` holds, and this agent has no `expect:`",
+    )
+    .help(
+        "add `expect:`, or say `outcome: recorded`, or name per-run gates: `outcome: [trajectory]`",
+    )
+}
+
+fn outcome(node: &Node, agent: &AgentFacts<'_>, problems: &mut Problems) -> Option<Outcome> {
+    if node.text() == Some("recorded") {
+        return Some(Outcome::Recorded);
+    }
+    let single = std::slice::from_ref(node);
+    let items = if node.text().is_some() {
+        single
+    } else {
+        problems.items(node, "outcomes")?
+    };
+    let (mut expect, mut gates) = (false, Vec::new());
+    for item in items {
+        let Some(word) = problems.words(item) else {
+            continue;
+        };
+        let kind = PER_RUN.into_iter().find(|kind| kind.name() == word.value);
+        match (word.value.as_str(), kind) {
+            ("expect", _) if agent.expects => expect = true,
+            ("expect", _) => problems.push(no_expect(word.span)),
+            (_, Some(kind)) if agent.gates.contains(&kind) => gates.push(kind),
+            (name, Some(_)) => problems.push(
+                Diagnostic::at(
+                    word.span,
+                    format!("this agent has no `{name}` gate to take the outcome from"),
+                )
+                .help(format!("add `{name}:` to the agent, or leave it out here")),
+            ),
+            (name, None) => {
+                let known = ["expect", "recorded"]
+                    .into_iter()
+                    .chain(PER_RUN.map(GateKind::name));
+                let problem =
+                    Diagnostic::at(word.span, format!("`{name}` is no outcome of a single run"));
+                problems.push(did_you_mean(problem, name, known, "outcomes"));
+            }
+        }
+    }
+    gates.sort_unstable();
+    gates.dedup();
+    (expect || !gates.is_empty()).then_some(Outcome::Judged { expect, gates })
+}

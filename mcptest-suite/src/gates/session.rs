@@ -1,0 +1,86 @@
+//! `session:`
+
+use serde::Serialize;
+
+use super::AgentFacts;
+use crate::Span;
+use crate::load::fields::{Fields, Problems};
+
+pub(super) const TARGETS: &[&str] = &[
+    "session.agent_reliability",
+    "session.agent_reliability_evaluated",
+    "session.agent_reliability_flagged",
+    "session.agent_consistency",
+    "session.agent_consistency_evaluated",
+    "session.agent_consistency_flagged",
+];
+
+/// Options of the session gate.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Session {
+    /// Whether missing signals are derived from the recorded evidence.
+    pub derive: bool,
+    /// The signals' weights.
+    pub weights: SignalWeights,
+}
+
+/// Weights of the signals, each 0 or more.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct SignalWeights {
+    /// Of `confidence`.
+    pub confidence: f64,
+    /// Of `loop_detection`.
+    pub loop_detection: f64,
+    /// Of `tool_correctness`.
+    pub tool_correctness: f64,
+    /// Of `coherence`.
+    pub coherence: f64,
+}
+
+impl Default for SignalWeights {
+    fn default() -> Self {
+        Self {
+            confidence: 1.0,
+            loop_detection: 1.0,
+            tool_correctness: 0.8,
+            coherence: 1.0,
+        }
+    }
+}
+
+impl Session {
+    #[expect(clippy::unnecessary_wraps, reason = "the signature all gates share")]
+    pub(super) fn read(
+        fields: &mut Fields<'_>,
+        _agent: &AgentFacts<'_>,
+        _span: Span,
+        problems: &mut Problems,
+    ) -> Option<Self> {
+        let derive = fields
+            .get("derive")
+            .and_then(|node| problems.flag(node))
+            .unwrap_or(true);
+        let weights = fields.get("weights").and_then(|node| {
+            let mut fields = Fields::open(node, "`weights`", problems)?;
+            let usual = SignalWeights::default();
+            let mut weight = |key, usual| {
+                let given = fields
+                    .get(key)
+                    .and_then(|node| problems.number(node, 0.0, f64::INFINITY));
+                given.unwrap_or(usual)
+            };
+            let weights = SignalWeights {
+                confidence: weight("confidence", usual.confidence),
+                loop_detection: weight("loop_detection", usual.loop_detection),
+                tool_correctness: weight("tool_correctness", usual.tool_correctness),
+                coherence: weight("coherence", usual.coherence),
+            };
+            fields.finish(problems);
+            Some(weights)
+        });
+        Some(Self {
+            derive,
+            weights: weights.unwrap_or_default(),
+        })
+    }
+}

@@ -1,0 +1,101 @@
+//! `trajectory_axes:`
+
+use super::AgentFacts;
+use crate::load::fields::{Fields, Problems};
+use crate::{Diagnostic, Span, Spanned};
+
+pub(super) const TARGETS: &[&str] = &[
+    "trajectory.dependency_satisfaction",
+    "trajectory.order_satisfaction",
+];
+
+/// Options of the trajectory-axes gate; at least one of the lists has an entry.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct TrajectoryAxes {
+    /// Consumers that need a producer before them.
+    pub dependencies: Vec<Dependency>,
+    /// Tools that come before others.
+    pub order: Vec<Order>,
+}
+
+/// A consumer needs a producer before it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dependency {
+    /// The tool whose result is needed.
+    pub producer: Spanned<String>,
+    /// The tool that needs it.
+    pub consumer: Spanned<String>,
+    /// The consumer's argument that must come from the producer's result.
+    pub arg: Option<String>,
+}
+
+/// One tool comes before another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Order {
+    /// The earlier tool.
+    pub first: Spanned<String>,
+    /// The later tool.
+    pub second: Spanned<String>,
+}
+
+impl TrajectoryAxes {
+    pub(super) fn read(
+        fields: &mut Fields<'_>,
+        _agent: &AgentFacts<'_>,
+        span: Span,
+        problems: &mut Problems,
+    ) -> Option<Self> {
+        let lists = ["dependencies", "order"].map(|key| fields.get(key));
+        if lists.iter().all(Option::is_none) {
+            problems.push(
+                Diagnostic::at(span, "`trajectory_axes` declares nothing to check")
+                    .help("add `dependencies: [{ producer: a, consumer: b }]` or `order: [{ first: a, second: b }]`"),
+            );
+            return None;
+        }
+        let mut axes = Self::default();
+        for node in lists[0]
+            .and_then(|node| problems.items(node, "dependencies"))
+            .unwrap_or_default()
+        {
+            let Some(mut fields) = Fields::open(node, "a dependency", problems) else {
+                continue;
+            };
+            let mut tool = |key| {
+                fields
+                    .required(key, problems)
+                    .and_then(|node| problems.words(node))
+            };
+            let (producer, consumer) = (tool("producer"), tool("consumer"));
+            let arg = fields.get("arg").and_then(|node| problems.words(node));
+            fields.finish(problems);
+            if let (Some(producer), Some(consumer)) = (producer, consumer) {
+                let arg = arg.map(|arg| arg.value);
+                axes.dependencies.push(Dependency {
+                    producer,
+                    consumer,
+                    arg,
+                });
+            }
+        }
+        for node in lists[1]
+            .and_then(|node| problems.items(node, "pairs"))
+            .unwrap_or_default()
+        {
+            let Some(mut fields) = Fields::open(node, "an ordered pair", problems) else {
+                continue;
+            };
+            let mut tool = |key| {
+                fields
+                    .required(key, problems)
+                    .and_then(|node| problems.words(node))
+            };
+            let (first, second) = (tool("first"), tool("second"));
+            fields.finish(problems);
+            if let (Some(first), Some(second)) = (first, second) {
+                axes.order.push(Order { first, second });
+            }
+        }
+        Some(axes)
+    }
+}

@@ -1,0 +1,31 @@
+#![forbid(unsafe_code)]
+//! The suite language of [`mcptest-harness`](https://docs.rs/mcptest-harness): a YAML file of agent
+//! tests in, a [`model::Suite`] or every problem of the file out.
+//!
+//! - [`model`] is the suite after loading; nothing in it can be in a bad state.
+//! - [`gates`] holds the options of each gate, one file a gate.
+//! - [`Diagnostic`] and [`LoadError`] say what is wrong and where, drawn as rustc draws.
+//! - [`segment`], [`SuitePath`] and [`Case`] make the names that the runner prints and that
+//!   `#[mcptest::suite]` makes functions of.
+//!
+//! Nothing here judges a run, and no file is read but the suite. The crate is compiled into a
+//! procedural macro, so it stays light: JSON Schemas and regular expressions are compiled elsewhere.
+
+mod cases;
+mod clean;
+mod diagnostic;
+pub mod gates;
+mod load;
+pub mod model;
+mod names;
+mod node;
+mod source;
+mod suggest;
+
+pub use cases::{Case, CaseKind, Subject};
+pub use clean::{clean, clean_line};
+pub use diagnostic::{Diagnostic, Label, LoadError, Style};
+pub use names::{LOAD, SuitePath, UNSUPPORTED, cassette_slug, is_reserved, segment};
+pub use node::{Entry, Node, NodeValue};
+pub use source::{Source, Span, Spanned, shown_path};
+pub use suggest::{nearest, quoted_list};

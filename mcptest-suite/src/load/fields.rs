@@ -1,0 +1,266 @@
+//! Reading a mapping key by key, noting every problem on the way.
+
+use crate::{Diagnostic, Entry, Node, NodeValue, Span, Spanned, nearest, quoted_list};
+
+/// Where problems go while a file is read.
+#[derive(Default)]
+pub(crate) struct Problems(pub(crate) Vec<Diagnostic>);
+
+impl Problems {
+    pub(crate) fn push(&mut self, problem: Diagnostic) {
+        self.0.push(problem);
+    }
+
+    /// Notes that a node is not what its key wants.
+    pub(crate) fn expected(&mut self, what: &str, node: &Node) {
+        let mut problem =
+            Diagnostic::at(node.span, format!("expected {what}, found {}", node.kind()));
+        if let Some(defined) = node.defined {
+            problem = problem.also(defined, "the anchor is here");
+        }
+        if matches!(node.value, NodeValue::Bool(_)) && what.contains("text") {
+            problem = problem.help("put it in quotes if text is meant");
+        }
+        self.push(problem);
+    }
+
+    pub(crate) fn text(&mut self, node: &Node) -> Option<String> {
+        let text = node.text().map(ToOwned::to_owned);
+        if text.is_none() {
+            self.expected("text", node);
+        }
+        text
+    }
+
+    /// Text with something in it.
+    pub(crate) fn words(&mut self, node: &Node) -> Option<Spanned<String>> {
+        let text = self.text(node)?;
+        if text.trim().is_empty() {
+            self.push(Diagnostic::at(
+                node.span,
+                "expected text, found only white space",
+            ));
+            return None;
+        }
+        Some(Spanned::new(text, node.span))
+    }
+
+    pub(crate) fn flag(&mut self, node: &Node) -> Option<bool> {
+        if let NodeValue::Bool(flag) = node.value {
+            return Some(flag);
+        }
+        self.expected("`true` or `false`", node);
+        None
+    }
+
+    /// A whole number of at least `least`.
+    pub(crate) fn count(&mut self, node: &Node, least: u64) -> Option<Spanned<u64>> {
+        let count = match &node.value {
+            NodeValue::Number(number, _) => number.as_u64(),
+            _ => None,
+        };
+        match count {
+            Some(count) if count >= least => Some(Spanned::new(count, node.span)),
+            _ => {
+                self.number_expected(&format!("a whole number, {least} or more"), node);
+                None
+            }
+        }
+    }
+
+    /// A number within a closed range.
+    pub(crate) fn number(&mut self, node: &Node, least: f64, most: f64) -> Option<f64> {
+        let number = match &node.value {
+            NodeValue::Number(number, _) => number.as_f64(),
+            _ => None,
+        };
+        let number = number.filter(|number| (least..=most).contains(number));
+        if number.is_none() {
+            let range = if most.is_finite() {
+                format!("a number from {least} to {most}")
+            } else {
+                format!("a number, {least} or more")
+            };
+            self.number_expected(&range, node);
+        }
+        number
+    }
+
+    fn number_expected(&mut self, what: &str, node: &Node) {
+        match node.text() {
+            Some(text) => {
+                let message = format!("expected {what}, found `{text}`");
+                self.push(Diagnostic::at(node.span, message));
+            }
+            None => self.expected(what, node),
+        }
+    }
+
+    /// The items of a list, which must not be empty.
+    pub(crate) fn items<'n>(&mut self, node: &'n Node, of: &str) -> Option<&'n [Node]> {
+        match node.items() {
+            Some([]) => {
+                self.push(Diagnostic::at(
+                    node.span,
+                    format!("expected {of}, found an empty list"),
+                ));
+                None
+            }
+            Some(items) => Some(items),
+            None => {
+                self.expected(&format!("a list of {of}"), node);
+                None
+            }
+        }
+    }
+
+    /// A list of texts, which must not be empty.
+    pub(crate) fn texts(&mut self, node: &Node, of: &str) -> Vec<Spanned<String>> {
+        let items = self.items(node, of).unwrap_or_default();
+        items.iter().filter_map(|item| self.words(item)).collect()
+    }
+
+    /// One of a few words; `other` explains a word that is none of them.
+    pub(crate) fn choice<T: Copy>(
+        &mut self,
+        node: &Node,
+        what: &str,
+        choices: &[(&str, T)],
+    ) -> Option<T> {
+        let text = self.words(node)?;
+        let found = choices.iter().find(|(word, _)| *word == text.value);
+        if found.is_none() {
+            let message = format!("unknown {what} `{}`", text.value);
+            self.push(did_you_mean(
+                Diagnostic::at(node.span, message),
+                &text.value,
+                choices.iter().map(|(word, _)| *word),
+                &format!("{what}s"),
+            ));
+        }
+        found.map(|(_, value)| *value)
+    }
+}
+
+/// Adds the nearest of the known words, or all of them where none is near.
+pub(crate) fn did_you_mean<'a>(
+    problem: Diagnostic,
+    word: &str,
+    known: impl Iterator<Item = &'a str> + Clone,
+    plural: &str,
+) -> Diagnostic {
+    match nearest(word, known.clone()) {
+        Some(near) => problem.help(format!("did you mean `{near}`?")),
+        None => problem.help(format!("known {plural}: {}", quoted_list(known))),
+    }
+}
+
+/// A mapping being read. Every key that is asked for is known; [`Fields::finish`] reports the rest.
+pub(crate) struct Fields<'n> {
+    owner: &'static str,
+    entries: &'n [Entry],
+    /// Where to point when a key is missing.
+    pub(crate) span: Span,
+    asked: Vec<&'static str>,
+}
+
+impl<'n> Fields<'n> {
+    /// Opens a mapping; `owner` is what it describes, e.g. `an agent`.
+    pub(crate) fn open(
+        node: &'n Node,
+        owner: &'static str,
+        problems: &mut Problems,
+    ) -> Option<Self> {
+        if let Some(entries) = node.entries() {
+            let span = entries.first().map_or(node.span, |entry| entry.key_span);
+            return Some(Self {
+                owner,
+                entries,
+                span,
+                asked: Vec::new(),
+            });
+        }
+        problems.expected(&format!("a mapping for {owner}"), node);
+        None
+    }
+
+    /// The entry of a key.
+    pub(crate) fn entry(&mut self, key: &'static str) -> Option<&'n Entry> {
+        self.asked.push(key);
+        self.entries.iter().find(|entry| entry.key == key)
+    }
+
+    /// The value of a key.
+    pub(crate) fn get(&mut self, key: &'static str) -> Option<&'n Node> {
+        self.entry(key).map(|entry| &entry.value)
+    }
+
+    /// The value of a key that must be there.
+    pub(crate) fn required(
+        &mut self,
+        key: &'static str,
+        problems: &mut Problems,
+    ) -> Option<&'n Node> {
+        let node = self.get(key);
+        if node.is_none() {
+            // A misspelt key is reported as that, by `finish`, and not as missing too.
+            let misspelt = self
+                .entries
+                .iter()
+                .any(|entry| nearest(&entry.key, [key]).is_some());
+            if !misspelt {
+                let message = format!("{} needs `{key}`", self.owner);
+                problems.push(Diagnostic::at(self.span, message).help(format!("add `{key}:`")));
+            }
+        }
+        node
+    }
+
+    /// The entry of whichever of several spellings is there; two at once are a problem.
+    pub(crate) fn either(
+        &mut self,
+        keys: [&'static str; 2],
+        problems: &mut Problems,
+    ) -> Option<&'n Entry> {
+        let [first, second] = keys.map(|key| self.entry(key));
+        if let (Some(first), Some(second)) = (first, second) {
+            problems.push(
+                Diagnostic::new(format!(
+                    "`{}` and `{}` say the same thing",
+                    first.key, second.key
+                ))
+                .label(second.key_span, "again here")
+                .also(first.key_span, "first here")
+                .help("keep one of the two"),
+            );
+        }
+        first.or(second)
+    }
+
+    /// Takes every entry whose key `wanted` accepts.
+    pub(crate) fn take_matching(
+        &mut self,
+        wanted: &[&'static str],
+    ) -> impl Iterator<Item = &'n Entry> + use<'n> {
+        self.asked.extend(wanted);
+        let wanted = wanted.to_vec();
+        self.entries
+            .iter()
+            .filter(move |entry| wanted.contains(&entry.key.as_str()))
+    }
+
+    /// Reports every key that nothing asked for.
+    pub(crate) fn finish(self, problems: &mut Problems) {
+        for entry in self.entries {
+            if !self.asked.contains(&entry.key.as_str()) {
+                let message = format!("unknown key `{}` in {}", entry.key, self.owner);
+                problems.push(did_you_mean(
+                    Diagnostic::at(entry.key_span, message),
+                    &entry.key,
+                    self.asked.iter().copied(),
+                    "keys",
+                ));
+            }
+        }
+    }
+}

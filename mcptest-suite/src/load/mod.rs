@@ -1,0 +1,185 @@
+//! From a file's text to a [`Suite`], with every problem of the file in one go.
+
+mod agent;
+pub(crate) mod assertion;
+pub(crate) mod fields;
+mod names;
+mod oracle;
+pub(crate) mod schema;
+mod top_level;
+mod variables;
+
+use std::path::Path;
+
+use self::fields::{Fields, Problems};
+use crate::model::Suite;
+use crate::{Diagnostic, LoadError, NodeValue, Source, Span, node};
+
+/// The largest suite file that is read, in bytes.
+const MAX_BYTES: u64 = 16 << 20;
+
+/// Kinds of test of the wider grammar that are recognised and not run here.
+const OTHER_TESTS: [&str; 9] = [
+    "tools",
+    "resources",
+    "prompts",
+    "compliance",
+    "evals",
+    "compositions",
+    "scenarios",
+    "conformance",
+    "security",
+];
+/// Keys of the wider grammar that would change agent tests if they were ignored.
+const CHANGE_AGENTS: [&str; 3] = ["imports", "defaultTest", "hooks"];
+
+impl Suite {
+    /// Reads a suite file. `shown` is the path that messages show.
+    ///
+    /// # Errors
+    ///
+    /// Every problem of the file, each with its place.
+    pub fn read(path: &Path, shown: &str) -> Result<Self, LoadError> {
+        let refuse = |message: String, help: &str| {
+            let source = Source::new(path, shown, "");
+            LoadError::new(source, vec![Diagnostic::new(message).help(help)])
+        };
+        let unreadable = |error: std::io::Error| {
+            refuse(
+                format!("this suite cannot be read: {error}"),
+                "check that the file is there and may be read",
+            )
+        };
+        let length = std::fs::metadata(path).map_err(unreadable)?.len();
+        if length > MAX_BYTES {
+            let message = format!("this suite has {length} bytes; at most {MAX_BYTES} are read");
+            return Err(refuse(message, "split it into several files"));
+        }
+        let bytes = std::fs::read(path).map_err(unreadable)?;
+        match String::from_utf8(bytes) {
+            Ok(text) => Self::parse(Source::new(path, shown, text)),
+            Err(error) => {
+                let at = error.utf8_error().valid_up_to();
+                let good = String::from_utf8_lossy(&error.as_bytes()[..at]).into_owned();
+                let source = Source::new(path, shown, good);
+                let problem = Diagnostic::at(
+                    Span::new(at, at),
+                    format!("this suite is not UTF-8: byte {at} belongs to no character"),
+                )
+                .help("save the file as UTF-8");
+                Err(LoadError::new(source, vec![problem]))
+            }
+        }
+    }
+
+    /// Reads a suite from its text.
+    ///
+    /// # Errors
+    ///
+    /// Every problem of the text, each with its place.
+    ///
+    /// ```
+    /// use mcptest_suite::{Source, model::Suite};
+    ///
+    /// let text = "
+    /// agents:
+    ///   - name: weather
+    ///     model: claude-sonnet-4-5
+    ///     prompt: What is the weather in Sacramento?
+    ///     runs: 5
+    ///     stability: {}
+    /// ";
+    /// let suite = Suite::parse(Source::new("weather.yml", "weather.yml", text))?;
+    /// assert_eq!(suite.agents[0].runs.value, 5);
+    /// # Ok::<(), mcptest_suite::LoadError>(())
+    /// ```
+    pub fn parse(source: Source) -> Result<Self, LoadError> {
+        let mut problems = Problems::default();
+        let suite = node::read(&source, &mut problems.0)
+            .and_then(|document| read_document(document, &source, &mut problems));
+        match suite {
+            Some(suite) if problems.0.is_empty() => Ok(suite),
+            _ => Err(LoadError::new(source, problems.0)),
+        }
+    }
+}
+
+fn read_document(
+    mut document: crate::Node,
+    source: &Source,
+    problems: &mut Problems,
+) -> Option<Suite> {
+    if document.value == NodeValue::Null {
+        problems.push(
+            Diagnostic::at(document.span, "this suite is empty")
+                .help("a suite has at least one agent test: `agents: [{ name: …, model: …, prompt: …, expect: … }]`"),
+        );
+        return None;
+    }
+    variables::fill_in(&mut document, problems);
+    let mut fields = Fields::open(&document, "a suite", problems)?;
+    let servers = fields
+        .get("servers")
+        .map(|node| top_level::servers(node, problems));
+    let faults = fields
+        .get("faults")
+        .map(|node| top_level::faults(node, problems));
+    let faults = faults.unwrap_or_default();
+    let providers = fields
+        .get("providers")
+        .map(|node| top_level::providers(node, problems));
+    let budget = fields
+        .get("budget")
+        .and_then(|node| top_level::budget(node, problems));
+    let observable = fields
+        .get("oracle")
+        .is_some_and(|node| oracle::read(node, problems));
+    fields.get("variables");
+    let agents = fields.entry("agents");
+    for entry in fields.take_matching(&CHANGE_AGENTS) {
+        problems.push(
+            Diagnostic::at(
+                entry.key_span,
+                format!("`{}` is not supported here", entry.key),
+            )
+            .note("it changes what the agent tests mean, so the suite is not run without it")
+            .help("write what it adds into the agents themselves"),
+        );
+    }
+    let unsupported: Vec<_> = fields
+        .take_matching(&OTHER_TESTS)
+        .map(|entry| {
+            names::unsupported(
+                &entry.key,
+                entry.key_span,
+                "is another kind of test; run it with the mcptest CLI",
+            )
+        })
+        .collect();
+    fields.finish(problems);
+    let context = agent::Context {
+        faults: &faults,
+        observable,
+    };
+    let agents = match agents {
+        Some(entry) => agent::read_all(&entry.value, &context, problems),
+        None if unsupported.is_empty() && problems.0.is_empty() => {
+            problems.push(
+                Diagnostic::at(document.span, "this suite has no `agents:`")
+                    .help("add at least one agent test"),
+            );
+            Vec::new()
+        }
+        None => Vec::new(),
+    };
+    names::check(&agents, problems);
+    Some(Suite {
+        source: source.clone(),
+        agents,
+        faults,
+        servers: servers.unwrap_or_default(),
+        providers: providers.unwrap_or_default(),
+        per_suite_usd_cents: budget,
+        unsupported,
+    })
+}

@@ -1,0 +1,116 @@
+//! One agent test.
+
+use super::{Assertion, GateBlock, GateKind, Unsupported};
+use crate::{Span, Spanned, cassette_slug, segment};
+
+/// One agent test: who ran, what was asked, and what must hold of every recorded run.
+#[derive(Debug, Clone)]
+pub struct Agent {
+    /// Its name.
+    pub name: Spanned<String>,
+    /// Its segment of the case names.
+    pub segment: String,
+    /// The models it ran with; never empty.
+    pub models: Vec<Spanned<Model>>,
+    /// The servers whose tools it was offered.
+    pub servers: Vec<Spanned<String>>,
+    /// What it was asked.
+    pub prompt: Prompt,
+    /// Its system prompt.
+    pub system_prompt: Option<Spanned<String>>,
+    /// How many runs are recorded; at least 1.
+    pub runs: Spanned<usize>,
+    /// Caps on one run.
+    pub caps: Caps,
+    /// Why it is skipped.
+    pub skip: Option<Spanned<String>>,
+    /// Where it is marked as the only one to run.
+    pub only: Option<Span>,
+    /// Free labels.
+    pub tags: Vec<String>,
+    /// The injected faults, as indices into [`Suite::faults`](super::Suite::faults), in order.
+    pub inject: Vec<Spanned<usize>>,
+    /// What must hold of every run; empty when there is no `expect:`.
+    pub expect: Vec<Assertion>,
+    /// The gates, in the order of [`GateKind::ALL`].
+    pub gates: Vec<GateBlock>,
+    /// Where its runs lie, when it says so itself.
+    pub cassette: Option<Spanned<String>>,
+    /// Keys and matchers that are recognised but not run here.
+    pub unsupported: Vec<Unsupported>,
+}
+
+impl Agent {
+    /// The gate of a kind, if the agent has it.
+    #[must_use]
+    pub fn gate(&self, kind: GateKind) -> Option<&GateBlock> {
+        self.gates.iter().find(|gate| gate.kind() == kind)
+    }
+
+    /// The stem of the agent's cassette files for a model.
+    #[must_use]
+    pub fn cassette_stem(&self, model: &Model) -> String {
+        let agent = cassette_slug(&self.name.value);
+        let id = cassette_slug(&model.id);
+        match &model.provider {
+            Some(provider) => format!("{agent}__{}__{id}", cassette_slug(provider)),
+            None => format!("{agent}__{id}"),
+        }
+    }
+}
+
+/// A model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Model {
+    /// The provider, when the suite names it.
+    pub provider: Option<String>,
+    /// The model's identifier.
+    pub id: String,
+}
+
+impl Model {
+    /// Its segment of the case names, if an identifier can be made of it.
+    #[must_use]
+    pub fn segment(&self) -> Option<String> {
+        match &self.provider {
+            Some(provider) => segment(&format!("{provider} {}", self.id)),
+            None => segment(&self.id),
+        }
+    }
+}
+
+/// What the agent was asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Prompt {
+    /// One user message.
+    Single(Spanned<String>),
+    /// Scripted user turns; never empty.
+    Turns(Vec<Spanned<String>>),
+}
+
+impl Prompt {
+    /// The first user message.
+    #[must_use]
+    pub fn first(&self) -> &Spanned<String> {
+        match self {
+            Self::Single(text) => text,
+            // Loading refuses an empty list.
+            Self::Turns(turns) => &turns[0],
+        }
+    }
+}
+
+/// Caps on one run.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Caps {
+    /// Most model calls.
+    pub max_turns: Option<Spanned<u64>>,
+    /// Most tokens of one model answer; used when recording.
+    pub max_tokens: Option<Spanned<u64>>,
+    /// Most tokens of the whole run.
+    pub token_budget: Option<Spanned<u64>>,
+    /// Most tool calls.
+    pub max_tool_calls: Option<Spanned<u64>>,
+    /// Most seconds of the whole run; used when recording.
+    pub time_budget: Option<Spanned<u64>>,
+}

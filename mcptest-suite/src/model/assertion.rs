@@ -1,0 +1,122 @@
+//! Assertions: a target and the matcher that must hold of what is found there.
+
+use serde_json::Value;
+
+use super::Target;
+use crate::{Node, Span, Spanned};
+
+/// One entry of an `expect:` list.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Assertion {
+    /// What is looked at.
+    pub target: Target,
+    /// What must hold of it.
+    pub matcher: Matcher,
+    /// The author's words for a failure.
+    pub message: Option<String>,
+    /// The assertion's own name.
+    pub name: Option<Spanned<String>>,
+}
+
+/// A matcher and where it is written.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Matcher {
+    /// What it asks.
+    pub kind: MatcherKind,
+    /// Where its key stands.
+    pub span: Span,
+}
+
+/// What a matcher asks of the value at a target.
+#[derive(Debug, Clone, PartialEq)]
+#[expect(
+    missing_docs,
+    reason = "each variant is named after its key, described in the guide"
+)]
+pub enum MatcherKind {
+    Exact(Value),
+    Contains(Value),
+    Subset(Value),
+    Regex(Spanned<String>),
+    Schema(JsonSchema),
+    Snapshot(Option<Spanned<String>>),
+    ContainsAll(Vec<Value>),
+    ContainsAny(Vec<Value>),
+    Icontains(String),
+    StartsWith(String),
+    IsJson(Option<JsonSchema>),
+    IsValidToolsCall(Option<JsonSchema>),
+    Levenshtein { value: String, max: u64 },
+    Not(Box<Matcher>),
+    AllOf(Vec<Matcher>),
+    AnyOf(Vec<Matcher>),
+    OneOf(Vec<Matcher>),
+}
+
+impl MatcherKind {
+    /// The keys of the matchers that are run here.
+    pub const NAMES: [&'static str; 17] = [
+        "exact",
+        "contains",
+        "subset",
+        "regex",
+        "schema",
+        "snapshot",
+        "contains-all",
+        "contains-any",
+        "icontains",
+        "starts-with",
+        "is-json",
+        "is-valid-tools-call",
+        "levenshtein",
+        "not",
+        "allOf",
+        "anyOf",
+        "oneOf",
+    ];
+
+    /// The keys of the matchers that would need a model.
+    pub const NEED_A_MODEL: [&'static str; 7] = [
+        "llm-judge",
+        "llm-jury",
+        "similar",
+        "factuality",
+        "answer-relevance",
+        "context-faithfulness",
+        "citation",
+    ];
+
+    /// The matcher's key.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Exact(_) => "exact",
+            Self::Contains(_) => "contains",
+            Self::Subset(_) => "subset",
+            Self::Regex(_) => "regex",
+            Self::Schema(_) => "schema",
+            Self::Snapshot(_) => "snapshot",
+            Self::ContainsAll(_) => "contains-all",
+            Self::ContainsAny(_) => "contains-any",
+            Self::Icontains(_) => "icontains",
+            Self::StartsWith(_) => "starts-with",
+            Self::IsJson(_) => "is-json",
+            Self::IsValidToolsCall(_) => "is-valid-tools-call",
+            Self::Levenshtein { .. } => "levenshtein",
+            Self::Not(_) => "not",
+            Self::AllOf(_) => "allOf",
+            Self::AnyOf(_) => "anyOf",
+            Self::OneOf(_) => "oneOf",
+        }
+    }
+}
+
+/// A JSON Schema from a suite. Its keywords are known and it refers to nothing outside itself;
+/// whether it compiles is seen where schemas are compiled.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JsonSchema {
+    /// The schema, with `type: number` added where a numeric bound stands without a type.
+    pub value: Value,
+    /// As it is written, for places.
+    pub node: Node,
+}

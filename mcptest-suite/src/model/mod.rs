@@ -1,0 +1,88 @@
+//! The suite as it is after loading: no state here can be wrong, so nothing later re-checks it.
+
+mod agent;
+mod assertion;
+mod fault;
+mod target;
+
+pub use agent::{Agent, Caps, Model, Prompt};
+pub use assertion::{Assertion, JsonSchema, Matcher, MatcherKind};
+pub use fault::{Fault, FaultKind};
+pub use target::{Segment, Target, TargetError};
+
+use crate::{Source, Span, Spanned};
+
+pub use crate::gates::{GateBlock, GateKind, GateOptions};
+
+/// A loaded suite.
+#[derive(Debug, Clone)]
+pub struct Suite {
+    /// The file it was read from.
+    pub source: Source,
+    /// The agent tests in the order of the file.
+    pub agents: Vec<Agent>,
+    /// The faults that agents can inject.
+    pub faults: Vec<Fault>,
+    /// The MCP servers; needed to record, never to replay.
+    pub servers: Vec<Server>,
+    /// OpenAI-compatible model providers; needed to record.
+    pub providers: Vec<Provider>,
+    /// The most that recording this suite may cost, in US cents.
+    pub per_suite_usd_cents: Option<Spanned<u64>>,
+    /// Top-level keys that are recognised but not run here.
+    pub unsupported: Vec<Unsupported>,
+}
+
+/// Something that is recognised but not run here; listed as an ignored case.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unsupported {
+    /// The key or matcher as it stands in the suite.
+    pub key: String,
+    /// Its segment of the case name.
+    pub segment: String,
+    /// Why it is not run.
+    pub reason: String,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// How to reach an MCP server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Server {
+    /// The name agents use.
+    pub name: Spanned<String>,
+    /// The way there.
+    pub transport: Transport,
+}
+
+/// The way to an MCP server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Transport {
+    /// A child process that speaks over its standard streams.
+    Stdio {
+        /// Program and arguments; never empty.
+        command: Vec<String>,
+        /// Extra environment variables.
+        env: Vec<(String, String)>,
+        /// Working directory.
+        cwd: Option<String>,
+    },
+    /// Streamable HTTP.
+    Http {
+        /// Where the server listens.
+        url: String,
+        /// The environment variable that holds a bearer token.
+        bearer_token_env: Option<String>,
+    },
+}
+
+/// An OpenAI-compatible model provider.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Provider {
+    /// The name models use.
+    pub name: Spanned<String>,
+    /// The root of its API.
+    pub base_url: String,
+    /// The environment variable that holds its key.
+    pub api_key_env: Option<String>,
+}
