@@ -1,0 +1,218 @@
+//! From a suite's matchers to ones that can be applied.
+//!
+//! Regular expressions are compiled while a suite loads, so that a bad one is a load error at its
+//! place. JSON Schemas are checked in their shape by the suite loader and compiled when a value
+//! meets them first, because the first compilation in a process is slow; one whose patterns only
+//! compiling can check is compiled while loading. Equal schemas share one validator.
+
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+
+use jsonschema::{PatternOptions, Validator};
+use mcptest_suite::model::{Assertion, JsonSchema, Matcher, MatcherKind, Target};
+use mcptest_suite::{Diagnostic, Spanned, clean_line};
+use regex::Regex;
+use serde_json::Value;
+
+use crate::trace::canonical_json;
+
+/// An assertion that can be judged.
+#[derive(Debug)]
+pub(crate) struct Check {
+    pub(crate) target: Target,
+    pub(crate) matcher: CompiledMatcher,
+    /// The author's words for a failure.
+    pub(crate) message: Option<String>,
+    /// The assertion's own name.
+    pub(crate) name: Option<Spanned<String>>,
+}
+
+/// A matcher that can be applied.
+#[derive(Debug)]
+pub(crate) enum CompiledMatcher {
+    Exact(Value),
+    Contains(Value),
+    Subset(Value),
+    Regex(Regex),
+    Schema(Arc<LazySchema>),
+    Snapshot(Option<Spanned<String>>),
+    ContainsAll(Vec<Value>),
+    ContainsAny(Vec<Value>),
+    Icontains(String),
+    StartsWith(String),
+    IsJson(Option<Arc<LazySchema>>),
+    IsValidToolsCall(Option<Arc<LazySchema>>),
+    Levenshtein { value: String, max: u64 },
+    Not(Box<CompiledMatcher>),
+    AllOf(Vec<CompiledMatcher>),
+    AnyOf(Vec<CompiledMatcher>),
+    OneOf(Vec<CompiledMatcher>),
+}
+
+/// A JSON Schema that is compiled when it is first needed.
+#[derive(Debug)]
+pub(crate) struct LazySchema {
+    pub(crate) value: Value,
+    compiled: OnceLock<Result<Validator, SchemaError>>,
+}
+
+/// Why a schema does not compile.
+#[derive(Debug, Clone)]
+pub(crate) struct SchemaError {
+    /// JSON pointer to the part of the schema that is wrong.
+    pub(crate) pointer: String,
+    pub(crate) message: String,
+}
+
+impl LazySchema {
+    /// The places where a value breaks the schema, each in one line; empty when it is valid.
+    pub(crate) fn violations(&self, value: &Value) -> Vec<String> {
+        match self.compiled() {
+            Ok(validator) => validator
+                .iter_errors(value)
+                .map(|error| match error.instance_path().as_str() {
+                    "" => clean_line(&error.to_string()).into_owned(),
+                    path => clean_line(&format!("at `{path}`: {error}")).into_owned(),
+                })
+                .collect(),
+            // A schema that does not compile never lets anything pass.
+            Err(error) => vec![format!("the schema itself is wrong: {}", error.message)],
+        }
+    }
+
+    /// Whether a value is valid; a schema that does not compile accepts nothing.
+    pub(crate) fn accepts_value(&self, value: &Value) -> bool {
+        self.compiled()
+            .as_ref()
+            .is_ok_and(|validator| validator.is_valid(value))
+    }
+
+    fn compiled(&self) -> &Result<Validator, SchemaError> {
+        self.compiled.get_or_init(|| {
+            // Offline, whatever features another crate of the build switches on; and with the
+            // engine whose time is linear, since both sides of a match may come from outside.
+            jsonschema::options()
+                .offline()
+                .with_pattern_options(PatternOptions::regex())
+                .build(&self.value)
+                .map_err(|error| SchemaError {
+                    pointer: error.instance_path().to_string(),
+                    message: error.to_string(),
+                })
+        })
+    }
+}
+
+/// Compiles the assertions of one suite.
+#[derive(Default)]
+pub(crate) struct Compiler {
+    schemas: HashMap<String, Arc<LazySchema>>,
+    pub(crate) problems: Vec<Diagnostic>,
+}
+
+impl Compiler {
+    /// The assertions that compile; problems of the others are noted.
+    pub(crate) fn checks(&mut self, assertions: &[Assertion]) -> Vec<Check> {
+        assertions
+            .iter()
+            .filter_map(|assertion| self.check(assertion))
+            .collect()
+    }
+
+    fn check(&mut self, assertion: &Assertion) -> Option<Check> {
+        Some(Check {
+            target: assertion.target.clone(),
+            matcher: self.matcher(&assertion.matcher)?,
+            message: assertion.message.clone(),
+            name: assertion.name.clone(),
+        })
+    }
+
+    fn matcher(&mut self, matcher: &Matcher) -> Option<CompiledMatcher> {
+        Some(match &matcher.kind {
+            MatcherKind::Exact(value) => CompiledMatcher::Exact(value.clone()),
+            MatcherKind::Contains(value) => CompiledMatcher::Contains(value.clone()),
+            MatcherKind::Subset(value) => CompiledMatcher::Subset(value.clone()),
+            MatcherKind::Regex(pattern) => CompiledMatcher::Regex(self.regex(pattern)?),
+            MatcherKind::Schema(schema) => CompiledMatcher::Schema(self.schema(schema)?),
+            MatcherKind::Snapshot(name) => CompiledMatcher::Snapshot(name.clone()),
+            MatcherKind::ContainsAll(values) => CompiledMatcher::ContainsAll(values.clone()),
+            MatcherKind::ContainsAny(values) => CompiledMatcher::ContainsAny(values.clone()),
+            MatcherKind::Icontains(text) => CompiledMatcher::Icontains(text.clone()),
+            MatcherKind::StartsWith(text) => CompiledMatcher::StartsWith(text.clone()),
+            MatcherKind::IsJson(schema) => CompiledMatcher::IsJson(self.optional(schema.as_ref())?),
+            MatcherKind::IsValidToolsCall(schema) => {
+                CompiledMatcher::IsValidToolsCall(self.optional(schema.as_ref())?)
+            }
+            MatcherKind::Levenshtein { value, max } => CompiledMatcher::Levenshtein {
+                value: value.clone(),
+                max: *max,
+            },
+            MatcherKind::Not(inner) => CompiledMatcher::Not(Box::new(self.matcher(inner)?)),
+            MatcherKind::AllOf(all) => CompiledMatcher::AllOf(self.matchers(all)?),
+            MatcherKind::AnyOf(any) => CompiledMatcher::AnyOf(self.matchers(any)?),
+            MatcherKind::OneOf(one) => CompiledMatcher::OneOf(self.matchers(one)?),
+        })
+    }
+
+    fn matchers(&mut self, matchers: &[Matcher]) -> Option<Vec<CompiledMatcher>> {
+        let compiled: Vec<_> = matchers
+            .iter()
+            .map(|matcher| self.matcher(matcher))
+            .collect();
+        compiled.into_iter().collect()
+    }
+
+    fn regex(&mut self, pattern: &Spanned<String>) -> Option<Regex> {
+        match Regex::new(&pattern.value) {
+            Ok(regex) => Some(regex),
+            Err(error) => {
+                let text = error.to_string();
+                // The last line of a syntax error says what is wrong; the rest draws the pattern.
+                let reason = text
+                    .lines()
+                    .last()
+                    .unwrap_or(&text)
+                    .trim_start_matches("error: ");
+                self.problems.push(
+                    Diagnostic::at(pattern.span, format!("this regular expression does not compile: {reason}"))
+                        .help("the syntax is that of Rust's `regex` crate: no look-around, no back-references"),
+                );
+                None
+            }
+        }
+    }
+
+    /// A schema's shared validator; noted as a problem when it cannot compile.
+    pub(crate) fn schema(&mut self, schema: &JsonSchema) -> Option<Arc<LazySchema>> {
+        let key = canonical_json(&schema.value);
+        let only_compiling_tells = key.contains("\"pattern");
+        let shared = self.schemas.entry(key).or_insert_with(|| {
+            Arc::new(LazySchema {
+                value: schema.value.clone(),
+                compiled: OnceLock::new(),
+            })
+        });
+        let shared = Arc::clone(shared);
+        if only_compiling_tells && let Err(error) = shared.compiled() {
+            let span = schema.node.at_pointer(&error.pointer).span;
+            self.problems.push(
+                Diagnostic::at(span, format!("this JSON Schema does not compile: {}", error.message))
+                    .help("mend the schema; patterns are matched by Rust's `regex` crate: no look-around, no back-references"),
+            );
+            return None;
+        }
+        Some(shared)
+    }
+
+    #[expect(
+        clippy::option_option,
+        reason = "no schema, a schema, or a schema that does not compile"
+    )]
+    fn optional(&mut self, schema: Option<&JsonSchema>) -> Option<Option<Arc<LazySchema>>> {
+        match schema {
+            None => Some(None),
+            Some(schema) => self.schema(schema).map(Some),
+        }
+    }
+}

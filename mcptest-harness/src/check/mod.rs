@@ -1,0 +1,12 @@
+//! Targets and matchers: does a recorded value hold what the suite expects of it?
+//!
+//! Pure: a compiled assertion and a value in, a verdict with its evidence out. Nothing here knows
+//! of gates, runs or rendering.
+
+mod compile;
+mod judge;
+mod resolve;
+
+pub(crate) use compile::{Check, Compiler, LazySchema};
+pub(crate) use judge::{Found, Snapshots, difference};
+pub use resolve::{Unresolved, resolve};

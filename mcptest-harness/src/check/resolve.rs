@@ -1,0 +1,243 @@
+//! Following a target path through a recorded value.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use mcptest_suite::model::{Segment, Target};
+use mcptest_suite::{nearest, quoted_list};
+use serde_json::Value;
+
+/// Why a path leads nowhere: the first step that is missing, and what is there instead.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unresolved {
+    /// The path up to the missing step; empty at the root.
+    pub parent: String,
+    /// The missing step.
+    pub missing: String,
+    /// What is there, in words.
+    pub present: String,
+    /// The nearest thing that is there.
+    pub nearest: Option<String>,
+}
+
+impl fmt::Display for Unresolved {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            parent,
+            missing,
+            present,
+            ..
+        } = self;
+        match parent.as_str() {
+            "" => write!(f, "there is no `{missing}`: {present}"),
+            parent => write!(f, "`{parent}` has no `{missing}`: {present}"),
+        }
+    }
+}
+
+/// The value at a path.
+///
+/// `[*]` collects what the rest of the path finds in each element into a list. Elements that lack
+/// it are left out; a list that is not empty and in which no element has it does not resolve. A key
+/// `length` that an object does not have itself counts a list's elements, an object's keys or a
+/// text's characters.
+///
+/// # Errors
+///
+/// The first step that is missing and what is there.
+///
+/// ```
+/// use mcptest::check::resolve;
+/// use mcptest_suite::{Span, model::Target};
+/// use serde_json::json;
+///
+/// let trace = json!({ "tool_calls": [{ "name": "search" }, { "name": "fetch" }] });
+/// let target = Target::parse("tool_calls[*].name", Span::default()).unwrap();
+/// assert_eq!(*resolve(&target, &trace).unwrap(), json!(["search", "fetch"]));
+///
+/// let typo = Target::parse("tool_calls[0].nmae", Span::default()).unwrap();
+/// let missing = resolve(&typo, &trace).unwrap_err();
+/// assert_eq!(missing.to_string(), "`tool_calls[0]` has no `nmae`: it has `name`");
+/// ```
+pub fn resolve<'v>(target: &Target, root: &'v Value) -> Result<Cow<'v, Value>, Unresolved> {
+    walk(target, 0, root)
+}
+
+fn walk<'v>(target: &Target, step: usize, value: &'v Value) -> Result<Cow<'v, Value>, Unresolved> {
+    let Some(segment) = target.segments.get(step) else {
+        return Ok(Cow::Borrowed(value));
+    };
+    match (segment, value) {
+        (Segment::Every, Value::Array(items)) => {
+            let found: Vec<_> = items
+                .iter()
+                .map(|item| walk(target, step + 1, item))
+                .collect();
+            let mut values = Vec::with_capacity(found.len());
+            let mut first_missing = None;
+            for result in found {
+                match result {
+                    Ok(value) => values.push(value.into_owned()),
+                    Err(missing) => _ = first_missing.get_or_insert(missing),
+                }
+            }
+            match first_missing {
+                Some(missing) if values.is_empty() => Err(missing),
+                _ => Ok(Cow::Owned(Value::Array(values))),
+            }
+        }
+        (Segment::Index(index), Value::Array(items)) => {
+            let place = usize::try_from(*index).ok().or_else(|| {
+                let back = usize::try_from(index.unsigned_abs()).ok()?;
+                items.len().checked_sub(back)
+            });
+            match place.and_then(|place| items.get(place)) {
+                Some(item) => walk(target, step + 1, item),
+                None => Err(missing(target, step, value)),
+            }
+        }
+        (Segment::Key(key), Value::Object(map)) if map.contains_key(key) => {
+            walk(target, step + 1, &map[key])
+        }
+        (Segment::Key(key), _) if key == "length" && step + 1 == target.segments.len() => {
+            length(value).map_or_else(
+                || Err(missing(target, step, value)),
+                |n| Ok(Cow::Owned(n.into())),
+            )
+        }
+        _ => Err(missing(target, step, value)),
+    }
+}
+
+fn length(value: &Value) -> Option<usize> {
+    match value {
+        Value::Array(items) => Some(items.len()),
+        Value::Object(map) => Some(map.len()),
+        Value::String(text) => Some(text.chars().count()),
+        _ => None,
+    }
+}
+
+fn missing(target: &Target, step: usize, value: &Value) -> Unresolved {
+    let segment = &target.segments[step];
+    let mut keys: Vec<&str> = match value {
+        Value::Object(map) => map.keys().map(String::as_str).collect(),
+        _ => Vec::new(),
+    };
+    keys.sort_unstable();
+    let present = match value {
+        Value::Object(_) if keys.is_empty() => "it is an empty object".to_owned(),
+        Value::Object(_) => format!("it has {}", listed(&keys)),
+        Value::Array(items) => match (items.len(), segment) {
+            (0, _) => "it is an empty list".to_owned(),
+            (1, Segment::Index(_)) => "it has one element, `[0]`".to_owned(),
+            (many, Segment::Index(_)) => {
+                format!("it has {many} elements, `[0]` to `[{}]`", many - 1)
+            }
+            (many, _) => format!("it is a list of {many}; use `[0]`, `[*]` or `.length`"),
+        },
+        Value::String(_) => "it is text".to_owned(),
+        Value::Null => "it is null".to_owned(),
+        other => format!("it is {other}"),
+    };
+    let nearest = match segment {
+        Segment::Key(key) => nearest(key, keys).map(|near| {
+            let near = Segment::Key(near.to_owned());
+            let mut suggestion = target.clone();
+            suggestion.segments[step] = near;
+            suggestion.prefix(suggestion.segments.len())
+        }),
+        _ => None,
+    };
+    Unresolved {
+        parent: target.prefix(step),
+        missing: segment.to_string(),
+        present,
+        nearest,
+    }
+}
+
+/// The keys, at most a dozen.
+fn listed(keys: &[&str]) -> String {
+    const SHOWN: usize = 12;
+    let shown = keys
+        .iter()
+        .copied()
+        .take(SHOWN)
+        .map(|key| mcptest_suite::clean_line(key));
+    let shown: Vec<_> = shown.collect();
+    let list = quoted_list(shown.iter().map(AsRef::as_ref));
+    match keys.len().saturating_sub(SHOWN) {
+        0 => list,
+        more => format!("{list} and {more} more"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mcptest_suite::Span;
+    use serde_json::json;
+
+    fn at(path: &str, root: &Value) -> Result<Value, String> {
+        let target = Target::parse(path, Span::default()).unwrap();
+        resolve(&target, root)
+            .map(Cow::into_owned)
+            .map_err(|missing| missing.to_string())
+    }
+
+    #[test]
+    fn indices_count_from_either_end() {
+        let root = json!({ "a": [1, 2, 3] });
+        assert_eq!(at("a[0]", &root), Ok(json!(1)));
+        assert_eq!(at("a[-1]", &root), Ok(json!(3)));
+        assert_eq!(
+            at("a[3]", &root),
+            Err("`a` has no `[3]`: it has 3 elements, `[0]` to `[2]`".to_owned())
+        );
+        assert!(at("a[-4]", &root).is_err());
+        assert!(at("a[-9223372036854775808]", &root).is_err());
+    }
+
+    #[test]
+    fn a_wildcard_leaves_out_what_lacks_the_rest() {
+        let root = json!({ "a": [{ "b": 1 }, { "c": 2 }], "e": [] });
+        assert_eq!(at("a[*].b", &root), Ok(json!([1])));
+        assert_eq!(at("e[*].b", &root), Ok(json!([])));
+        assert_eq!(
+            at("a[*].d", &root),
+            Err("`a[*]` has no `d`: it has `b`".to_owned())
+        );
+    }
+
+    #[test]
+    fn an_own_key_length_wins() {
+        let root = json!({ "a": { "length": "own" }, "b": "größe", "c": { "x": 1 }, "d": 3 });
+        assert_eq!(at("a.length", &root), Ok(json!("own")));
+        assert_eq!(at("b.length", &root), Ok(json!(5)));
+        assert_eq!(at("c.length", &root), Ok(json!(1)));
+        assert_eq!(
+            at("d.length", &root),
+            Err("`d` has no `length`: it is 3".to_owned())
+        );
+    }
+
+    #[test]
+    fn length_can_follow_a_wildcard() {
+        let root = json!({ "a": [{ "b": [1, 2] }, { "b": [] }] });
+        assert_eq!(at("a[*].length", &root), Ok(json!([1, 1])));
+        assert_eq!(at("a[*].b.length", &root), Ok(json!([2, 0])));
+    }
+
+    #[test]
+    fn a_typo_names_the_step_and_what_is_there() {
+        let root = json!({ "tool_calls": [], "final_response": "x" });
+        let target = Target::parse("final_respnse.length", Span::default()).unwrap();
+        let missing = resolve(&target, &root).unwrap_err();
+        assert_eq!(
+            missing.to_string(),
+            "there is no `final_respnse`: it has `final_response`, `tool_calls`"
+        );
+        assert_eq!(missing.nearest.as_deref(), Some("final_response.length"));
+    }
+}

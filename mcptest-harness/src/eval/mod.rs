@@ -1,0 +1,43 @@
+//! The metrics: pure functions from recorded runs to numbers, one file a metric.
+//!
+//! Each takes a raw envelope or a typed [`Trace`](crate::trace::Trace) and returns a report with
+//! the evidence behind its numbers; `metrics()` gives the numbers under their target names. No
+//! file, clock, suite or test case may enter here, and no result is ever `NaN`.
+
+mod arg_diff;
+mod contains;
+mod golden_path;
+mod matching;
+pub mod narrative;
+mod recovery;
+mod reliability;
+mod session;
+mod stability;
+mod trajectory;
+mod trajectory_axes;
+
+pub use arg_diff::{ArgDiff, exact_diffs};
+pub use contains::{contains, contains_diffs};
+pub use golden_path::{GoldenPath, GoldenPathReport, score_golden_path};
+pub use recovery::{
+    Contradiction, Evidence, Fault, FaultKind, FaultPlan, Hit, RecoveryMarks, RecoveryReport,
+    RecoveryScore, replay_recovery, score_recovery,
+};
+pub use reliability::{
+    Confidence, ReliabilitySummary, confidence_band, recommend_runs, summarize, summarize_with,
+};
+pub use session::{
+    DerivedSignals, SessionReport, SessionScore, SessionTrace, Weights, agent_consistency,
+    agent_reliability, derive_signals, score_session,
+};
+pub use stability::{
+    SUB_SCORES, StabilityAcross, StabilityFloors, StabilityReport, TOKENS_PER_USEFUL_CALL,
+    agent_stability, agent_stability_across, drift_flags,
+};
+pub use trajectory::{
+    ArgsCheck, ArgsShape, ExpectedCall, ExpectedTrace, MatchMode, Mismatch, NoSchema,
+    TrajectoryReport, tool_calls_from_envelope, validate_trace,
+};
+pub use trajectory_axes::{
+    Axes, AxesReport, Axis, BrokenEdge, Dependency, Order, score_trajectory_axes,
+};

@@ -1,0 +1,122 @@
+//! Whether a call that does the verb of a claim also fits its object.
+
+use super::evidence::Evidence;
+use super::extract::Found;
+use super::family;
+use super::matching::{Matcher, Nearness};
+use super::nouns;
+use super::words;
+
+impl Matcher<'_> {
+    pub(super) fn object_fits(&self, claim: &Found, index: usize, nearness: Nearness) -> bool {
+        let call = &self.calls[index];
+        let nouns: Vec<&str> = claim
+            .nouns
+            .iter()
+            .map(String::as_str)
+            .filter(|noun| !nouns::is_generic(noun))
+            .collect();
+        let in_name = |noun: &str| call.topics.iter().any(|word| nouns::same(noun, word));
+        let in_arguments = |noun: &str| call.arguments.iter().any(|word| nouns::same(noun, word));
+        let carried = claim.names.iter().any(|name| call.carries(&name.text));
+        if call.executor || call.editor {
+            return self.text_fits(claim, call, &nouns, nearness);
+        }
+        if nouns.iter().any(|noun| in_name(noun) || in_arguments(noun))
+            || (carried && nearness != Nearness::Changing)
+        {
+            return true;
+        }
+        let vague = nouns.is_empty() || claim.proper;
+        let explained = || {
+            !call.topics.is_empty()
+                && call
+                    .topics
+                    .iter()
+                    .all(|topic| claim.around.iter().any(|noun| nouns::same(noun, topic)))
+        };
+        match nearness {
+            Nearness::Changing if nouns.iter().any(|noun| nouns::is_money(noun)) => call
+                .result_words
+                .iter()
+                .chain(&call.arguments)
+                .any(|word| nouns::is_money(word)),
+            Nearness::Changing => {
+                vague
+                    && !claim.names.is_empty()
+                    && claim.names.iter().any(|name| call.takes(&name.text))
+            }
+            _ => {
+                vague || call.topics.is_empty() || explained() || self.echoed(claim, &nouns, index)
+            }
+        }
+    }
+
+    /// Whether the call's own result shows the object, and no other call has it in its name.
+    pub(super) fn echoed(&self, claim: &Found, nouns: &[&str], index: usize) -> bool {
+        let shown = |noun: &&str| {
+            self.calls[index]
+                .result_words
+                .iter()
+                .any(|word| nouns::same(noun, word))
+        };
+        let nearer = |noun: &&str| {
+            let others = self.calls.iter().filter(|call| {
+                !call.reading && call.topics.iter().any(|topic| nouns::same(noun, topic))
+            });
+            others.into_iter().any(|call| {
+                call.name
+                    .iter()
+                    .any(|word| self.lexicon.lemma(word) == Some(claim.verb.as_str()))
+            })
+        };
+        nouns.iter().any(|noun| shown(noun) && !nearer(noun))
+    }
+
+    /// Whether a call that runs commands or edits text did what the claim says.
+    pub(super) fn text_fits(
+        &self,
+        claim: &Found,
+        call: &Evidence,
+        nouns: &[&str],
+        nearness: Nearness,
+    ) -> bool {
+        let carried = claim
+            .names
+            .iter()
+            .chain(&claim.names_around)
+            .any(|name| call.takes(&name.text));
+        let spoken = || {
+            nouns
+                .iter()
+                .copied()
+                .chain(claim.around.iter().map(String::as_str))
+                .filter(|noun| !nouns::is_generic(noun))
+                .any(|noun| call.speaks_of(noun))
+        };
+        // A name that occurs nowhere in the run is for the comparison of arguments to judge.
+        let unnamed = claim.names.is_empty()
+            || (nearness != Nearness::Changing
+                && !claim.names.iter().any(|name| self.knows(&name.text)));
+        let vague = nouns.is_empty() && unnamed;
+        if call.executor {
+            let changes = call.scalars.iter().any(|(_, text)| family::changes(text));
+            return changes && (carried || spoken() || (nearness == Nearness::Direct && vague));
+        }
+        // Editing text takes away lines, not files.
+        let whole = nouns.last().is_some_and(|noun| {
+            words::listed(
+                "file directory folder branch repository issue commit pr",
+                noun,
+            )
+        });
+        let takes_away = matches!(
+            claim.verb.as_str(),
+            "delete" | "remove" | "drop" | "destroy"
+        );
+        let textual = family::done_by_changing(&claim.verb) || nearness != Nearness::Changing;
+        textual
+            && !(whole && takes_away && nearness == Nearness::Changing)
+            && (carried || spoken() || vague || nearness == Nearness::Direct && nouns.is_empty())
+    }
+}

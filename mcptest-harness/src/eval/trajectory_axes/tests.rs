@@ -1,0 +1,159 @@
+use super::*;
+use proptest::prelude::*;
+
+fn axes(dependencies: &[(&str, &str, Option<&str>)], order: &[(&str, &str)]) -> Axes {
+    let dependency = |&(producer, consumer, arg): &(&str, &str, Option<&str>)| Dependency {
+        producer: producer.to_owned(),
+        consumer: consumer.to_owned(),
+        arg: arg.map(str::to_owned),
+    };
+    let order_of = |&(first, second): &(&str, &str)| Order {
+        first: first.to_owned(),
+        second: second.to_owned(),
+    };
+    Axes {
+        dependencies: dependencies.iter().map(dependency).collect(),
+        order: order.iter().map(order_of).collect(),
+    }
+}
+
+fn names(names: &[&str]) -> Value {
+    let calls: Vec<_> = names.iter().map(|name| json!({ "name": name })).collect();
+    json!({ "tool_calls": calls })
+}
+
+fn order_holds(recorded: &[&str]) -> bool {
+    let axes = axes(&[], &[("authenticate", "search")]);
+    score_trajectory_axes(&names(recorded), &axes).order_satisfaction == 100
+}
+
+#[test]
+fn the_first_calls_decide() {
+    assert!(order_holds(&["authenticate", "search"]));
+    assert!(order_holds(&[
+        "x",
+        "authenticate",
+        "x",
+        "search",
+        "authenticate",
+        "search"
+    ]));
+    assert!(!order_holds(&["search", "authenticate", "search"]));
+}
+
+#[test]
+fn an_absent_tool_breaks_the_pair_and_says_so() {
+    assert!(!order_holds(&["authenticate"]));
+    assert!(!order_holds(&[]));
+    let report = score_trajectory_axes(&names(&["b"]), &axes(&[], &[("a", "b")]));
+    assert_eq!(
+        report.broken,
+        [BrokenEdge {
+            axis: Axis::Order,
+            index: 0,
+            first_call: None,
+            second_call: Some(0),
+            reason: "`a` must come before `b`, but is never called".to_owned(),
+        }]
+    );
+}
+
+#[test]
+fn a_tool_cannot_precede_itself() {
+    let report = score_trajectory_axes(&names(&["a", "a"]), &axes(&[], &[("a", "a")]));
+    assert_eq!(report.order_satisfaction, 0);
+}
+
+#[test]
+fn percents_are_rounded_down_and_an_empty_axis_scores_100() {
+    let order = [("a", "b"), ("b", "c"), ("c", "a")];
+    let report = score_trajectory_axes(&names(&["a", "b", "c"]), &axes(&[], &order));
+    assert_eq!(
+        report.metrics(),
+        json!({ "trajectory": { "dependency_satisfaction": 100, "order_satisfaction": 66 } })
+    );
+    assert_eq!(report.broken[0].index, 2);
+}
+
+/// A `search` with a result, then a `fetch` of an id.
+fn flow(result: &Value, id: &Value) -> AxesReport {
+    let run = json!({
+        "tool_calls": [
+            { "name": "search", "step": 0 },
+            { "name": "fetch", "step": 1, "args": { "id": id } },
+        ],
+        "tool_results": [{ "call_index": 0, "result": result }],
+    });
+    score_trajectory_axes(&run, &axes(&[("search", "fetch", Some("id"))], &[]))
+}
+
+#[test]
+fn the_value_must_occur_in_what_the_producer_returned() {
+    let holds = |result, id| flow(&result, &id).broken.is_empty();
+    assert!(holds(json!({ "items": [{ "id": "Z7" }] }), json!("Z7")));
+    assert!(holds(json!("found Z7 and Z8"), json!(["Z8", "Z7"])));
+    assert!(!holds(json!("found Z7"), json!(["Z8", "Z7"])));
+    assert!(holds(json!([{ "id": 10.0 }]), json!(10)));
+    assert!(holds(json!("{\"id\": 10}"), json!(10)));
+    assert!(holds(json!("take 10."), json!(10.0)));
+    assert!(!holds(json!("100, 2.10 and 10.5"), json!(10)));
+    assert!(holds(json!(10), json!("10")));
+    assert!(!holds(json!({ "Z7": null }), json!("Z7")));
+}
+
+#[test]
+fn an_argument_that_carries_nothing_has_no_source() {
+    for nothing in [json!(null), json!(""), json!([]), json!({})] {
+        let report = flow(&json!("anything"), &nothing);
+        assert_eq!(
+            report.broken[0].reason,
+            "`tool_calls[1]` carries no `args.id` that the result of an earlier `search` call could hold"
+        );
+    }
+}
+
+#[test]
+fn every_consumer_call_needs_a_source_seen_before_it() {
+    let axes = axes(&[("search", "fetch", Some("id"))], &[]);
+    let run = |steps: [u64; 3]| {
+        json!({
+            "tool_calls": [
+                { "name": "search", "step": steps[0] },
+                { "name": "fetch", "step": steps[1], "args": { "id": "A1" } },
+                { "name": "fetch", "step": steps[2], "args": { "id": "B2" } },
+            ],
+            "tool_results": [
+                { "call_index": 0, "result": "A1" },
+                { "call_index": 2, "result": "B2" },
+            ],
+        })
+    };
+    let report = score_trajectory_axes(&run([0, 1, 2]), &axes);
+    assert_eq!(report.dependency_satisfaction, 0);
+    assert_eq!(
+        (report.broken[0].first_call, report.broken[0].second_call),
+        (Some(0), Some(2))
+    );
+    assert_eq!(
+        report.broken[0].reason,
+        "`args.id` of `tool_calls[2]` is not in the result of an earlier `search` call: \"B2\""
+    );
+    // Made together with the search, the fetch cannot have read its result.
+    let report = score_trajectory_axes(&run([0, 0, 1]), &axes);
+    assert_eq!(report.broken[0].second_call, Some(1));
+}
+
+proptest! {
+    #[test]
+    fn satisfaction_is_a_percent_and_full_exactly_when_nothing_broke(
+        calls in prop::collection::vec(0usize..4, 0..8),
+        order in prop::collection::vec((0usize..4, 0usize..4), 0..6),
+    ) {
+        const NAMES: [&str; 4] = ["a", "b", "c", "d"];
+        let calls: Vec<_> = calls.into_iter().map(|call| NAMES[call]).collect();
+        let order: Vec<_> = order.into_iter().map(|(a, b)| (NAMES[a], NAMES[b])).collect();
+        let report = score_trajectory_axes(&names(&calls), &axes(&[], &order));
+        prop_assert!(report.order_satisfaction <= 100);
+        prop_assert_eq!(report.order_satisfaction == 100, report.broken.is_empty());
+    }
+}

@@ -1,0 +1,298 @@
+//! What must hold of a run or of a gate's metrics, and what is said when it does not.
+
+use std::collections::BTreeMap;
+
+use mcptest_suite::{Diagnostic, Span};
+use serde_json::Value;
+
+use crate::check::{Check, Found, Snapshots};
+use crate::render::{Diff, Evidence, Finding, short_json};
+use crate::trace::Run;
+
+/// How many runs are named one by one.
+const NAMED_RUNS: usize = 10;
+
+/// A bound of a default gate.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Threshold {
+    /// The target, e.g. `stability.weakest_score`.
+    pub(crate) target: &'static str,
+    pub(crate) bound: Bound,
+}
+
+/// Which side of a number is wanted.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Bound {
+    AtLeast(f64),
+    AtMost(f64),
+}
+
+impl Threshold {
+    pub(crate) const fn at_least(target: &'static str, bound: f64) -> Self {
+        Self {
+            target,
+            bound: Bound::AtLeast(bound),
+        }
+    }
+
+    pub(crate) const fn at_most(target: &'static str, bound: f64) -> Self {
+        Self {
+            target,
+            bound: Bound::AtMost(bound),
+        }
+    }
+
+    /// What the metrics break of it. A target without a number is broken.
+    pub(crate) fn breach(&self, metrics: &Value) -> Option<Breach> {
+        let found = self
+            .target
+            .split('.')
+            .try_fold(metrics, |value, key| value.get(key));
+        let number = found.and_then(Value::as_f64);
+        let (holds, asks) = match self.bound {
+            Bound::AtLeast(least) => (
+                number.is_some_and(|number| number >= least),
+                format!(">= {least}"),
+            ),
+            Bound::AtMost(most) => (
+                number.is_some_and(|number| number <= most),
+                format!("<= {most}"),
+            ),
+        };
+        let cause = Cause::Default {
+            target: self.target,
+            asks,
+        };
+        (!holds).then(|| Breach::new(cause, found.map_or("nothing".to_owned(), short_number)))
+    }
+}
+
+/// A number with at most four decimals; anything else as JSON.
+fn short_number(value: &Value) -> String {
+    match value.as_f64() {
+        Some(number) if value.is_f64() => {
+            let text = format!("{number:.4}");
+            text.trim_end_matches('0').trim_end_matches('.').to_owned()
+        }
+        _ => short_json(value),
+    }
+}
+
+/// What asked for something that does not hold.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Cause {
+    /// An assertion, by its place in the list.
+    Check(usize),
+    /// A bound of the default gate.
+    Default { target: &'static str, asks: String },
+    /// An option of the gate: what it asks.
+    Option(String),
+}
+
+/// Something that does not hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Breach {
+    pub(crate) cause: Cause,
+    /// What was found, on one line.
+    pub(crate) found: String,
+    /// What is different, a line each.
+    pub(crate) details: Vec<String>,
+    pub(crate) diff: Option<Diff>,
+    /// What could have been meant.
+    pub(crate) help: Option<String>,
+}
+
+impl Breach {
+    pub(crate) fn new(cause: Cause, found: String) -> Self {
+        Self {
+            cause,
+            found,
+            details: Vec::new(),
+            diff: None,
+            help: None,
+        }
+    }
+}
+
+/// The assertions a value breaks.
+pub(crate) fn check_breaches(
+    checks: &[Check],
+    root: &Value,
+    snapshots: &Snapshots<'_>,
+) -> Vec<Breach> {
+    let judged = checks.iter().enumerate().filter_map(|(index, check)| {
+        let mismatch = check.judge(root, snapshots).err()?;
+        let mut breach = match &mismatch.found {
+            Found::Nothing(unresolved) => {
+                let found = format!("the path leads nowhere: {unresolved}");
+                let help = unresolved
+                    .nearest
+                    .as_ref()
+                    .map(|near| format!("did you mean `{near}`?"));
+                Breach {
+                    help,
+                    ..Breach::new(Cause::Check(index), found)
+                }
+            }
+            Found::Value(value) => Breach {
+                diff: text_diff(check, value),
+                ..Breach::new(Cause::Check(index), short_json(value))
+            },
+        };
+        breach.details = mismatch.details;
+        Some(breach)
+    });
+    judged.collect()
+}
+
+/// Two texts that are not short are shown as a diff.
+fn text_diff(check: &Check, value: &Value) -> Option<Diff> {
+    let (Some(Value::String(expected)), Value::String(found)) = (check.matcher.exact(), value)
+    else {
+        return None;
+    };
+    let long = |text: &str| text.contains('\n') || text.chars().count() > 60;
+    (long(expected) || long(found)).then(|| Diff {
+        old_name: "expected".to_owned(),
+        new_name: "recorded".to_owned(),
+        old: expected.clone(),
+        new: found.clone(),
+    })
+}
+
+/// What a list of breaches is about.
+#[derive(Clone, Copy)]
+pub(crate) struct About<'a> {
+    /// The gate's key, or `expect`.
+    pub(crate) name: &'a str,
+    /// Where its key stands.
+    pub(crate) span: Span,
+    pub(crate) checks: &'a [Check],
+    pub(crate) runs: &'a [Run],
+}
+
+/// Turns breaches into findings, one for each thing that asked; a breach of all runs together has
+/// no run.
+pub(crate) fn findings(about: &About<'_>, breaches: Vec<(Option<usize>, Breach)>) -> Vec<Finding> {
+    let mut by_cause: BTreeMap<Cause, Vec<(Option<usize>, Breach)>> = BTreeMap::new();
+    for (run, breach) in breaches {
+        by_cause
+            .entry(breach.cause.clone())
+            .or_default()
+            .push((run, breach));
+    }
+    by_cause
+        .into_iter()
+        .map(|(cause, breaches)| finding(about, &cause, breaches))
+        .collect()
+}
+
+fn finding(about: &About<'_>, cause: &Cause, breaches: Vec<(Option<usize>, Breach)>) -> Finding {
+    let broken: Vec<usize> = breaches.iter().filter_map(|(run, _)| *run).collect();
+    let scope = match (broken.len(), about.runs.len()) {
+        (0, _) => String::new(),
+        (1, 1) => " in the one run".to_owned(),
+        (broken, all) => format!(" in {broken} of {all} runs"),
+    };
+    let alike = breaches
+        .iter()
+        .all(|(_, breach)| breach.found == breaches[0].1.found);
+    let found = if alike {
+        format!("found {}", breaches[0].1.found)
+    } else {
+        "see the runs below".to_owned()
+    };
+    let name = about.name;
+    let (asks, span, label, message) = match cause {
+        Cause::Check(index) => {
+            let check = &about.checks[*index];
+            let named = check
+                .name
+                .as_ref()
+                .map_or(String::new(), |name| format!(" ({})", name.value));
+            let asks = format!(
+                "expected `{}` {}{named}",
+                check.target.text,
+                check.matcher.phrase()
+            );
+            (asks, check.target.span, found, check.message.clone())
+        }
+        Cause::Default { target, asks } => {
+            let text = format!("expected `{target}` {asks}, {found}");
+            (
+                text,
+                about.span,
+                "the default gate asks for this".to_owned(),
+                None,
+            )
+        }
+        Cause::Option(asks) => (format!("{asks}, {found}"), about.span, String::new(), None),
+    };
+    let mut problem =
+        Diagnostic::new(format!("`{name}` does not hold{scope}: {asks}")).label(span, label);
+    problem.notes.extend(message);
+    if !broken.is_empty() {
+        problem = problem.note(runs_note(about.runs, &broken));
+    }
+    let mut helps: Vec<String> = breaches
+        .iter()
+        .filter_map(|(_, breach)| breach.help.clone())
+        .collect();
+    helps.dedup();
+    problem.helps.extend(helps.into_iter().take(1));
+    evidence(problem, about.runs.len(), breaches, alike)
+}
+
+/// The runs with the same evidence are shown together.
+fn evidence(
+    problem: Diagnostic,
+    all: usize,
+    breaches: Vec<(Option<usize>, Breach)>,
+    alike: bool,
+) -> Finding {
+    let mut groups: Vec<(Vec<usize>, Breach)> = Vec::new();
+    for (run, breach) in breaches {
+        match groups.iter_mut().find(|(_, known)| *known == breach) {
+            Some((runs, _)) => runs.extend(run),
+            None => groups.push((run.into_iter().collect(), breach)),
+        }
+    }
+    let mut finding = Finding::new(problem);
+    for (runs, breach) in groups {
+        let mut lines = Vec::new();
+        let numbers: Vec<String> = runs.iter().map(|run| (run + 1).to_string()).collect();
+        let title = match (numbers.len(), all) {
+            (0, _) | (_, 1) => None,
+            (1, _) => Some(format!("run {}", numbers[0])),
+            _ => Some(format!("runs {}", numbers.join(", "))),
+        };
+        match title {
+            Some(title) if !alike => lines.push(format!("{title}: found {}", breach.found)),
+            Some(title) if !breach.details.is_empty() || breach.diff.is_some() => {
+                lines.push(format!("{title}:"));
+            }
+            _ => {}
+        }
+        lines.extend(breach.details.iter().map(|detail| format!("- {detail}")));
+        if !lines.is_empty() {
+            finding = finding.show(Evidence::Text(lines.join("\n")));
+        }
+        if let Some(diff) = breach.diff {
+            finding = finding.show(Evidence::Diff(diff));
+        }
+    }
+    finding
+}
+
+/// Names runs by number and file.
+pub(crate) fn runs_note(runs: &[Run], broken: &[usize]) -> String {
+    let named = broken.iter().take(NAMED_RUNS).filter_map(|index| {
+        let run = runs.get(*index)?;
+        Some(format!("run {} ({})", index + 1, run.origin))
+    });
+    let mut text = named.collect::<Vec<_>>().join(", ");
+    if broken.len() > NAMED_RUNS {
+        text += &format!(" and {} more", broken.len() - NAMED_RUNS);
+    }
+    format!("broken by {text}")
+}

@@ -1,0 +1,154 @@
+//! Gates: a block of the suite and the recorded runs in, a verdict with its evidence out.
+//!
+//! One file a gate. A gate is implemented on the options type that the suite model gives it, and
+//! [`implementation`] is the one place that says which gate is which. A gate that judges one run at
+//! a time implements [`PerRun`] and is judged in `per_run`; one that folds all runs together
+//! implements [`Gate`] itself.
+
+mod energy;
+mod expectation;
+mod golden_path;
+mod narrative;
+mod per_run;
+mod recovery;
+mod reliability;
+mod session;
+mod stability;
+mod trajectory;
+mod trajectory_axes;
+
+use std::collections::HashMap;
+
+use mcptest_suite::gates::GateOptions;
+use mcptest_suite::model::{Agent, GateBlock, GateKind, Suite};
+use serde_json::Value;
+
+pub(crate) use expectation::{
+    About, Breach, Cause, Threshold, check_breaches, findings, runs_note,
+};
+pub(crate) use per_run::{PerRun, Scored};
+
+use crate::check::{Check, Compiler};
+use crate::render::Failure;
+use crate::trace::Run;
+
+/// An agent's assertions, compiled: its own and its gates'.
+#[derive(Debug, Default)]
+pub(crate) struct Checks {
+    pub(crate) expect: Vec<Check>,
+    pub(crate) gates: HashMap<GateKind, Vec<Check>>,
+    /// The compiled schemas of the trajectory gate's argument shapes, in the order of its calls.
+    pub(crate) shapes: trajectory::Shapes,
+}
+
+impl Checks {
+    /// Compiles an agent's assertions; problems are noted by the compiler.
+    pub(crate) fn compile(agent: &Agent, compiler: &mut Compiler) -> Self {
+        let gates = agent
+            .gates
+            .iter()
+            .map(|gate| (gate.kind(), compiler.checks(&gate.expect)));
+        Self {
+            gates: gates.collect(),
+            expect: compiler.checks(&agent.expect),
+            shapes: trajectory::compile_shapes(agent, compiler),
+        }
+    }
+}
+
+/// Judges a value of a run, by its place, against the snapshot of a name.
+pub(crate) type RunSnapshots<'a> =
+    dyn Fn(usize, Option<&str>, &Value) -> Result<(), Vec<String>> + 'a;
+
+/// What a gate judges.
+pub(crate) struct Input<'a> {
+    pub(crate) suite: &'a Suite,
+    pub(crate) agent: &'a Agent,
+    pub(crate) checks: &'a Checks,
+    /// The gate's block.
+    pub(crate) block: &'a GateBlock,
+    /// The recorded runs; never empty.
+    pub(crate) runs: &'a [Run],
+    /// Judges a run's value against its snapshot.
+    pub(crate) snapshots: &'a RunSnapshots<'a>,
+}
+
+impl<'a> Input<'a> {
+    /// The gate's `expect:`, compiled; empty for the default gate.
+    fn expect(&self) -> &'a [Check] {
+        self.checks
+            .gates
+            .get(&self.block.kind())
+            .map(Vec::as_slice)
+            .unwrap_or_default()
+    }
+
+    /// What findings of this gate are about.
+    fn about(&self) -> About<'a> {
+        About {
+            name: self.block.kind().name(),
+            span: self.block.span,
+            checks: self.expect(),
+            runs: self.runs,
+        }
+    }
+
+    /// The same for another gate of the agent.
+    fn of(&self, block: &'a GateBlock) -> Self {
+        Self { block, ..*self }
+    }
+}
+
+/// A gate.
+pub(crate) trait Gate {
+    /// Judges the runs.
+    fn judge(&self, input: &Input<'_>) -> Result<(), Failure>;
+}
+
+/// The gate behind a block's options.
+pub(crate) fn implementation(options: &GateOptions) -> Option<&dyn Gate> {
+    Some(match options {
+        GateOptions::Energy(gate) => gate,
+        GateOptions::GoldenPath(gate) => gate,
+        GateOptions::Narrative(gate) => gate,
+        GateOptions::Recovery(gate) => gate,
+        GateOptions::Reliability(gate) => gate,
+        GateOptions::Session(gate) => gate,
+        GateOptions::Stability(gate) => gate,
+        GateOptions::Trajectory(gate) => gate,
+        GateOptions::TrajectoryAxes(gate) => gate,
+        GateOptions::Snapshot(_) => return None,
+    })
+}
+
+/// The gate behind a block's options, where it judges one run at a time.
+fn per_run(options: &GateOptions) -> Option<&dyn PerRun> {
+    Some(match options {
+        GateOptions::Energy(gate) => gate,
+        GateOptions::GoldenPath(gate) => gate,
+        GateOptions::Narrative(gate) => gate,
+        GateOptions::Recovery(gate) => gate,
+        GateOptions::Trajectory(gate) => gate,
+        GateOptions::TrajectoryAxes(gate) => gate,
+        _ => return None,
+    })
+}
+
+/// What a gate's metrics break: of its `expect:`, else of its defaults.
+fn expected(input: &Input<'_>, metrics: &Value, defaults: &[Threshold]) -> Vec<Breach> {
+    if input.expect().is_empty() {
+        defaults
+            .iter()
+            .filter_map(|threshold| threshold.breach(metrics))
+            .collect()
+    } else {
+        check_breaches(input.expect(), metrics, &no_snapshots)
+    }
+}
+
+/// Gates' metrics are numbers; the suite loader lets a snapshot matcher pass, so it is said here.
+fn no_snapshots(_: Option<&str>, _: &Value) -> Result<(), Vec<String>> {
+    Err(vec![
+        "a gate's metrics cannot be snapshotted; use `exact` or `schema`".to_owned(),
+    ])
+}

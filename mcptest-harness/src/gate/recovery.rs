@@ -1,0 +1,156 @@
+//! The `recovery` gate: did the agent cope with the injected faults?
+
+use mcptest_suite::gates::Recovery;
+
+use super::{Breach, Cause, Input, PerRun, Scored, Threshold};
+use crate::eval::{Fault, FaultPlan, RecoveryReport, replay_recovery};
+use crate::render::{Evidence, thousands};
+use crate::trace::Run;
+
+impl PerRun for Recovery {
+    fn defaults(&self) -> &'static [Threshold] {
+        const DEFAULT: [Threshold; 1] = [Threshold::at_least("recovery.recovered", 1.0)];
+        &DEFAULT
+    }
+
+    fn score(&self, input: &Input<'_>, run: &Run) -> Scored {
+        let report = replay_recovery(&run.trace, &plan(self, input));
+        let mut breaches = Vec::new();
+        let mut asks = |asks: &str, found: String| {
+            breaches.push(Breach::new(Cause::Option(asks.to_owned()), found));
+        };
+        if !report.contradictions.is_empty() {
+            let found: Vec<String> = report
+                .contradictions
+                .iter()
+                .map(ToString::to_string)
+                .collect();
+            asks("the run must be recorded with the fault", found.join("; "));
+        } else if !report.exercised && !self.allow_unexercised {
+            asks(
+                "recovery was not exercised: an injected fault must fire (or say `allow_unexercised: true`)",
+                format!(
+                    "none that fits the {} recorded calls",
+                    run.trace.tool_calls.len()
+                ),
+            );
+        }
+        // A run without the fault says nothing of recovering from it.
+        let not_judged = !breaches.is_empty();
+        if !not_judged && report.exercised {
+            if let Some(most) = self.max_recovery_ms
+                && report.time_to_recovery_ms.is_some_and(|time| time > most)
+            {
+                breaches.push(Breach::new(
+                    Cause::Option(format!("`max_recovery_ms` allows {} ms", thousands(most))),
+                    format!(
+                        "{} ms",
+                        thousands(report.time_to_recovery_ms.unwrap_or_default())
+                    ),
+                ));
+            }
+            if self.require_clean_timeout && !report.clean_timeout {
+                let asks = "`require_clean_timeout` asks that every hang is noticed within `max_detection_ms`";
+                breaches.push(Breach::new(
+                    Cause::Option(asks.to_owned()),
+                    "a hang nobody noticed".to_owned(),
+                ));
+            }
+        }
+        // With `allow_unexercised`, a run that met no fault had nothing to recover from.
+        let not_judged = not_judged || !report.exercised;
+        Scored {
+            metrics: report.metrics(),
+            breaches,
+            not_judged,
+        }
+    }
+
+    fn explain(&self, input: &Input<'_>, run: &Run) -> Vec<Evidence> {
+        let plan = plan(self, input);
+        let report = replay_recovery(&run.trace, &plan);
+        let injected: Vec<String> = plan.faults.iter().map(described).collect();
+        let mut lines = vec![format!("injected: {}", injected.join("; "))];
+        lines.extend(calls(run, &report));
+        let ending = run
+            .trace
+            .conversation
+            .stop_reason
+            .as_ref()
+            .map_or("not recorded", |reason| reason.as_str());
+        let answered = run
+            .trace
+            .final_response
+            .as_deref()
+            .is_some_and(|text| !text.trim().is_empty());
+        let closing = if answered {
+            "with a closing message"
+        } else {
+            "without a closing message"
+        };
+        lines.push(format!(
+            "stopped: {ending}, {closing}; {} detections, {} ms of hanging in virtual time",
+            report.detections,
+            thousands(report.user_visible_hang_ms)
+        ));
+        vec![Evidence::Text(super::golden_path::shorten(&lines))]
+    }
+}
+
+fn plan(gate: &Recovery, input: &Input<'_>) -> FaultPlan {
+    let faults = input.agent.inject.iter().map(|index| {
+        let fault = &input.suite.faults[index.value];
+        Fault {
+            name: fault.name.value.clone(),
+            tool: fault.tool.clone(),
+            server: fault.server.clone(),
+            kind: fault.kind,
+        }
+    });
+    FaultPlan {
+        faults: faults.collect(),
+        max_detection_ms: gate.max_detection_ms,
+    }
+}
+
+fn described(fault: &Fault) -> String {
+    let target = match (&fault.tool, &fault.server) {
+        (Some(tool), Some(server)) => format!("tool `{tool}` of `{server}`"),
+        (Some(tool), None) => format!("tool `{tool}`"),
+        (None, server) => format!("every tool of `{}`", server.as_deref().unwrap_or_default()),
+    };
+    format!("`{}` on {target}", fault.name)
+}
+
+/// Each call with what hit it.
+fn calls<'a>(run: &'a Run, report: &'a RecoveryReport) -> impl Iterator<Item = String> + 'a {
+    run.trace
+        .tool_calls
+        .iter()
+        .enumerate()
+        .map(|(index, call)| {
+            let hit = report.hits.iter().find(|hit| hit.call_index == index);
+            let contradicts = report
+                .contradictions
+                .iter()
+                .any(|found| found.call_index == index);
+            let mark = match hit {
+                Some(hit) => match hit.detected_after_ms {
+                    Some(after) => format!(
+                        "   <- hit by `{}`, noticed after {} ms",
+                        hit.fault,
+                        thousands(after)
+                    ),
+                    None => format!("   <- hit by `{}`", hit.fault),
+                },
+                None if contradicts => {
+                    "   <- succeeded although the fault must have hit it".to_owned()
+                }
+                None if report.unplanned.contains(&index) => {
+                    "   <- marked as hit, but by no fault of this plan".to_owned()
+                }
+                None => String::new(),
+            };
+            format!("{index:>4}  {}{mark}", call.name)
+        })
+}

@@ -1,0 +1,170 @@
+//! The command line: everything libtest knows, mapped to what libtest-mimic knows.
+//!
+//! libtest-mimic takes one filter, refuses some of libtest's flags and does not read
+//! `RUST_TEST_THREADS`. So the arguments are read here first; filtering is done here as well.
+
+use libtest_mimic::{Arguments, Trial};
+
+/// Flags of libtest that change nothing here.
+const WITHOUT_EFFECT: [&str; 6] = [
+    "--shuffle",
+    "--report-time",
+    "--ensure-time",
+    "--exclude-should-panic",
+    "--force-run-in-process",
+    "--fail-fast",
+];
+
+/// Options of libtest that take a value.
+const WITH_VALUE: [&str; 6] = [
+    "--test-threads",
+    "--logfile",
+    "--skip",
+    "--color",
+    "--format",
+    "-Z",
+];
+
+/// What was asked for.
+#[derive(Debug, Clone)]
+pub(crate) struct Asked {
+    /// For libtest-mimic, without filters.
+    pub(crate) arguments: Arguments,
+    /// The positional filters; a case runs when one of them fits.
+    pub(crate) filters: Vec<String>,
+}
+
+impl Asked {
+    /// Reads the arguments after the program's name. `threads` is `RUST_TEST_THREADS`.
+    ///
+    /// # Errors
+    ///
+    /// A thread count that is none. Flags that nobody knows end the process, as with libtest.
+    pub(crate) fn read(
+        arguments: impl IntoIterator<Item = String>,
+        threads: Option<&str>,
+    ) -> Result<Self, String> {
+        let mut passed = vec!["test".to_owned()];
+        let mut filters = Vec::new();
+        let mut arguments = arguments.into_iter();
+        while let Some(argument) = arguments.next() {
+            match argument.as_str() {
+                "--no-capture" => passed.push("--nocapture".to_owned()),
+                "--shuffle-seed" => _ = arguments.next(),
+                flag if flag.starts_with("--shuffle-seed=") => {}
+                flag if WITHOUT_EFFECT.contains(&flag) => {}
+                "--" => filters.extend(arguments.by_ref()),
+                flag if WITH_VALUE.contains(&flag) => {
+                    passed.push(argument);
+                    passed.extend(arguments.next());
+                }
+                flag if flag.starts_with('-') && flag.len() > 1 => passed.push(argument),
+                _ => filters.push(argument),
+            }
+        }
+        let mut arguments = Arguments::from_iter(passed);
+        if let (None, Some(threads)) = (arguments.test_threads, threads) {
+            let count = threads.parse().ok().filter(|count| *count > 0);
+            let refuse =
+                || format!("RUST_TEST_THREADS is `{threads}`, should be a positive integer");
+            arguments.test_threads = Some(count.ok_or_else(refuse)?);
+        }
+        Ok(Self { arguments, filters })
+    }
+
+    /// Whether skipped cases are to be run.
+    pub(crate) fn runs_ignored(&self) -> bool {
+        self.arguments.ignored || self.arguments.include_ignored
+    }
+
+    /// Whether a suite with this predicate for its names has to be loaded.
+    pub(crate) fn needs(&self, may_hold: impl Fn(&str) -> bool) -> bool {
+        !self.arguments.exact
+            || self.filters.is_empty()
+            || self.filters.iter().any(|name| may_hold(name))
+    }
+
+    /// The arguments for libtest-mimic with our filtering in them. What the filters leave out is
+    /// named one by one as skipped, so that its count of filtered cases is right; a suite that does
+    /// not load is left out by `--exact` and `--skip` only.
+    pub(crate) fn for_trials(&self, trials: &[Trial], is_load: impl Fn(&str) -> bool) -> Arguments {
+        let mut arguments = self.arguments.clone();
+        let (exact, skip) = (arguments.exact, std::mem::take(&mut arguments.skip));
+        let fits = |name: &str, filter: &String| {
+            if exact {
+                name == filter
+            } else {
+                name.contains(filter.as_str())
+            }
+        };
+        let left_out = trials.iter().map(Trial::name).filter(|name| {
+            let any = |filters: &[String]| filters.iter().any(|filter| fits(name, filter));
+            let wanted = self.filters.is_empty() || any(&self.filters) || (is_load(name) && !exact);
+            !wanted || any(&skip)
+        });
+        arguments.skip = left_out.map(ToOwned::to_owned).collect();
+        arguments.exact = true;
+        arguments
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(arguments: &[&str]) -> Asked {
+        Asked::read(arguments.iter().map(ToString::to_string), None).unwrap()
+    }
+
+    #[test]
+    fn flags_that_libtest_knows_are_accepted() {
+        let asked = read(&[
+            "--no-capture",
+            "--shuffle",
+            "--shuffle-seed",
+            "7",
+            "--report-time",
+            "--test-threads=3",
+            "a",
+        ]);
+        assert!(asked.arguments.nocapture);
+        assert_eq!(asked.arguments.test_threads, Some(3));
+        assert_eq!(asked.filters, ["a"]);
+    }
+
+    #[test]
+    fn a_value_is_not_a_filter() {
+        let asked = read(&["--skip", "x", "--format", "terse", "one", "two"]);
+        assert_eq!(asked.filters, ["one", "two"]);
+        assert_eq!(asked.arguments.skip, ["x"]);
+    }
+
+    #[test]
+    fn the_thread_count_of_the_environment_gives_way_to_the_flag() {
+        let threads = |flags: &[&str], environment| {
+            let flags = flags.iter().map(ToString::to_string);
+            Asked::read(flags, environment).map(|asked| asked.arguments.test_threads)
+        };
+        assert_eq!(threads(&[], Some("2")), Ok(Some(2)));
+        assert_eq!(threads(&["--test-threads", "5"], Some("2")), Ok(Some(5)));
+        assert!(threads(&[], Some("0")).is_err());
+        assert!(threads(&[], Some("many")).is_err());
+    }
+
+    #[test]
+    fn several_filters_are_alternatives_and_load_failures_stay() {
+        let trials = ["a::x", "b::y", "c::z", "d::load"].map(|name| Trial::test(name, || Ok(())));
+        let left_out = |flags: &[&str]| {
+            read(flags)
+                .for_trials(&trials, |name| name == "d::load")
+                .skip
+        };
+        assert_eq!(left_out(&["x", "y"]), ["c::z"]);
+        assert_eq!(
+            left_out(&["x", "--skip", "load"]),
+            ["b::y", "c::z", "d::load"]
+        );
+        assert_eq!(left_out(&["--exact", "a::x"]), ["b::y", "c::z", "d::load"]);
+        assert_eq!(left_out(&["--exact", "--skip", "a::x"]), ["a::x"]);
+    }
+}

@@ -1,0 +1,207 @@
+//! Judging one case.
+
+use mcptest_suite::gates::{GateOptions, Outcome};
+use mcptest_suite::model::{Agent, GateBlock, GateKind};
+use mcptest_suite::{Case, CaseKind, Diagnostic, Spanned, Style, Subject};
+
+use super::loaded::LoadedSuite;
+use crate::gate::{Input, check_breaches, findings, implementation, runs_note};
+use crate::render::{Failure, Finding, thousands};
+use crate::trace::{Run, Trace};
+
+/// What a case needs besides its suite.
+#[derive(Debug, Clone)]
+pub(crate) struct Context {
+    /// The case's full name.
+    pub(crate) name: String,
+    /// The full name of the agent's own case.
+    pub(crate) agent: String,
+    /// The package the case belongs to.
+    pub(crate) package: String,
+    pub(crate) style: Style,
+}
+
+impl Context {
+    /// The command that runs this case alone.
+    pub(crate) fn rerun(&self) -> String {
+        format!("cargo test -p {} -- --exact {}", self.package, self.name)
+    }
+}
+
+/// Judges a case; an error is the whole failure text.
+pub(crate) fn judge(suite: &LoadedSuite, case: &Case, context: &Context) -> Result<(), String> {
+    let verdict = match case.kind {
+        CaseKind::Agent(subject) => judge_agent(suite, subject),
+        CaseKind::Gate(subject, kind) => match suite.recorded(subject) {
+            Ok(runs) => judge_gate(suite, subject, kind, runs),
+            Err(_) => {
+                return Err(format!(
+                    "not judged: the recordings of this agent cannot be used; see `{}`",
+                    context.agent
+                ));
+            }
+        },
+        CaseKind::Unsupported => {
+            return Err(format!(
+                "not run: {}",
+                case.ignored.as_deref().unwrap_or_default()
+            ));
+        }
+    };
+    verdict.map_err(|failure| failure.render(suite.source(), &context.rerun(), context.style))
+}
+
+fn judge_gate(
+    suite: &LoadedSuite,
+    subject: Subject,
+    kind: GateKind,
+    runs: &[Run],
+) -> Result<(), Failure> {
+    let agent = suite.agent(subject);
+    let block = agent.gate(kind);
+    let Some((block, gate)) =
+        block.and_then(|block| Some((block, implementation(&block.options)?)))
+    else {
+        return Err(Diagnostic::new(format!("`{}` cannot be judged here", kind.name())).into());
+    };
+    gate.judge(&Input {
+        suite: &suite.suite,
+        agent,
+        checks: suite.checks(subject),
+        block,
+        runs,
+        snapshots: &|_, _, _| Ok(()),
+    })
+}
+
+/// The agent test itself: its recordings, its caps, its `expect:`.
+fn judge_agent(suite: &LoadedSuite, subject: Subject) -> Result<(), Failure> {
+    let agent = suite.agent(subject);
+    let runs = suite.recorded(subject).as_ref().map_err(Clone::clone)?;
+    let mut found = exceeded_caps(agent, runs);
+    // Where `reliability` counts the runs that hold, a run that does not is no failure of its own.
+    let counted = agent.gate(GateKind::Reliability).is_some_and(counts_expect);
+    let checks = if counted {
+        &[]
+    } else {
+        &suite.checks(subject).expect[..]
+    };
+    let breaches = runs.iter().enumerate().flat_map(|(index, run)| {
+        let snapshots = |_: Option<&str>, _: &serde_json::Value| Ok(());
+        let breaches = check_breaches(checks, &run.envelope, &snapshots);
+        breaches
+            .into_iter()
+            .map(move |breach| (Some(index), breach))
+    });
+    let about = crate::gate::About {
+        name: "expect",
+        span: agent.name.span,
+        checks,
+        runs,
+    };
+    found.extend(findings(&about, breaches.collect()));
+    if found.is_empty() {
+        Ok(())
+    } else {
+        Err(Failure {
+            findings: found,
+            evidence: Vec::new(),
+        })
+    }
+}
+
+fn counts_expect(reliability: &GateBlock) -> bool {
+    let GateOptions::Reliability(options) = &reliability.options else {
+        return false;
+    };
+    matches!(options.outcome, Outcome::Judged { expect: true, .. })
+}
+
+/// A cap: its key, its unit, what the suite states, and what a run spent.
+type Cap<'a> = (
+    &'a str,
+    &'a str,
+    Option<&'a Spanned<u64>>,
+    fn(&Trace) -> u64,
+);
+
+/// Caps that the suite states and a recorded run exceeds. Reaching a cap is not exceeding it.
+fn exceeded_caps(agent: &Agent, runs: &[Run]) -> Vec<Finding> {
+    let caps: [Cap<'_>; 3] = [
+        (
+            "max_turns",
+            "model calls",
+            agent.caps.max_turns.as_ref(),
+            model_calls,
+        ),
+        (
+            "token_budget",
+            "tokens",
+            agent.caps.token_budget.as_ref(),
+            |trace| trace.conversation.tokens.total,
+        ),
+        (
+            "max_tool_calls",
+            "tool calls",
+            agent.caps.max_tool_calls.as_ref(),
+            |trace| trace.tool_calls.len() as u64,
+        ),
+    ];
+    let exceeded = caps.into_iter().filter_map(|(key, unit, cap, spent)| {
+        let cap = cap?;
+        let over: Vec<usize> = (0..runs.len())
+            .filter(|run| spent(&runs[*run].trace) > cap.value)
+            .collect();
+        let most = over.iter().map(|run| spent(&runs[*run].trace)).max()?;
+        let message = format!(
+            "`{key}` is exceeded in {} of {} runs: up to {} {unit}, the cap is {}",
+            over.len(),
+            runs.len(),
+            thousands(most),
+            thousands(cap.value)
+        );
+        let problem = Diagnostic::at(cap.span, message)
+            .note(runs_note(runs, &over))
+            .help("record the runs again under this cap, or raise it");
+        Some(Finding::new(problem))
+    });
+    exceeded.collect()
+}
+
+/// Model calls of a run: its steps; where they were not recorded its assistant turns, with a run of
+/// tool-use turns as one.
+fn model_calls(trace: &Trace) -> u64 {
+    let conversation = &trace.conversation;
+    if !conversation.steps.is_empty() {
+        return conversation.steps.len() as u64;
+    }
+    let mut calls = 0;
+    let mut in_tool_use = false;
+    for turn in &conversation.turns {
+        let tool_use = turn.is_tool_use();
+        calls += u64::from(turn.is_assistant() && !(tool_use && in_tool_use));
+        in_tool_use = tool_use;
+    }
+    calls
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_run_of_tool_use_turns_is_one_model_call() {
+        let turn = |role: &str, content: &str| json!({ "role": role, "content": content });
+        let trace = Trace::from_envelope(&json!({ "conversation": { "turns": [
+            turn("user", "hi"),
+            turn("assistant", "tool_use a::b with {}"),
+            turn("assistant", "tool_use a::c with {}"),
+            turn("assistant", "done"),
+            turn("user", "and?"),
+            turn("assistant", "tool_use a::d with {}"),
+            turn("assistant", "bye"),
+        ] } }));
+        assert_eq!(model_calls(&trace), 4);
+    }
+}

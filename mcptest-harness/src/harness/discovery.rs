@@ -1,0 +1,166 @@
+//! Finding suite files.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use mcptest_suite::{SuitePath, shown_path};
+use walkdir::{DirEntry, WalkDir};
+
+/// A suite file that was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SuiteFile {
+    pub(crate) path: PathBuf,
+    /// Relative to the crate, with slashes.
+    pub(crate) shown: String,
+    /// Relative to the root it was found in.
+    pub(crate) relative: PathBuf,
+}
+
+/// What was found below the roots.
+#[derive(Debug, Default)]
+pub(crate) struct Discovered {
+    /// The files that have a name of their own, in byte order of their paths.
+    pub(crate) suites: Vec<(SuitePath, SuiteFile)>,
+    /// Case name and text of each thing that is wrong.
+    pub(crate) problems: Vec<(String, String)>,
+}
+
+/// Every suite below the roots (relative to the crate's folder).
+pub(crate) fn discover(crate_dir: &Path, roots: &[PathBuf]) -> Discovered {
+    let mut found = Discovered::default();
+    let mut by_name: BTreeMap<SuitePath, Vec<SuiteFile>> = BTreeMap::new();
+    for root in roots {
+        for result in files(crate_dir, root) {
+            let file = match result {
+                Ok(file) => file,
+                Err(problem) => {
+                    found.problems.push((root_case(root), problem));
+                    continue;
+                }
+            };
+            match SuitePath::of(&file.relative) {
+                Ok(name) => by_name.entry(name).or_default().push(file),
+                Err(part) => found.problems.push((
+                    root_case(root),
+                    format!(
+                        "error: no case name can be made of `{part}` in {}\n\nhelp: rename it with at least one letter or digit",
+                        mcptest_suite::clean_line(&file.shown)
+                    ),
+                )),
+            }
+        }
+    }
+    for (name, mut files) in by_name {
+        if files.len() == 1 {
+            found.suites.extend(files.pop().map(|file| (name, file)));
+            continue;
+        }
+        let shown: Vec<_> = files
+            .iter()
+            .map(|file| mcptest_suite::clean_line(&file.shown))
+            .collect();
+        let text = format!(
+            "error: {} suites have the name `{name}`: {}\n\nhelp: rename all but one; a name keeps letters, digits and `_`, in lower case, without the extension",
+            files.len(),
+            shown.join(", ")
+        );
+        found.problems.push((format!("{name}::load"), text));
+    }
+    found
+        .suites
+        .sort_by(|(_, left), (_, right)| left.shown.cmp(&right.shown));
+    if found.suites.is_empty() && found.problems.is_empty() {
+        found
+            .problems
+            .push(("suites::load".to_owned(), nothing_found(crate_dir, roots)));
+    }
+    found
+}
+
+/// The name of the case for a problem of a root.
+fn root_case(root: &Path) -> String {
+    let name = SuitePath::of(root).map_or("suites".to_owned(), |name| name.to_string());
+    format!("{name}::load")
+}
+
+fn nothing_found(crate_dir: &Path, roots: &[PathBuf]) -> String {
+    let looked = roots.iter().map(|root| {
+        let there = crate_dir.join(root).is_dir();
+        let state = if there {
+            "holds no .yml or .yaml file"
+        } else {
+            "does not exist"
+        };
+        format!("`{}` {state}", shown_path(root))
+    });
+    let looked = looked.collect::<Vec<_>>().join("; ");
+    format!(
+        "error: no suite found: {looked}\n  in {}\n\nhelp: write a suite, e.g. suites/weather.yml, with `agents:` and at least one agent test",
+        shown_path(crate_dir)
+    )
+}
+
+/// The suite files below one root, in byte order of their paths.
+fn files(crate_dir: &Path, root: &Path) -> Vec<Result<SuiteFile, String>> {
+    let top = crate_dir.join(root);
+    let Ok(real) = top.canonicalize() else {
+        return Vec::new();
+    };
+    let entries = WalkDir::new(&top)
+        .follow_links(true)
+        .sort_by_file_name()
+        .into_iter();
+    let wanted = entries.filter_entry(|entry| entry.depth() == 0 || is_wanted(entry, &real));
+    let mut files = Vec::new();
+    for entry in wanted {
+        match entry {
+            Ok(entry) if entry.file_type().is_file() && is_suite(entry.path()) => {
+                let relative = entry
+                    .path()
+                    .strip_prefix(&top)
+                    .unwrap_or(entry.path())
+                    .to_owned();
+                files.push(Ok(SuiteFile {
+                    shown: shown_path(&root.join(&relative)),
+                    path: entry.into_path(),
+                    relative,
+                }));
+            }
+            Ok(_) => {}
+            // A link to a folder above it would never end.
+            Err(error) if error.loop_ancestor().is_some() => {}
+            // A link that leads nowhere is no suite unless it is named like one.
+            Err(error)
+                if error
+                    .path()
+                    .is_some_and(|path| path.is_symlink() && !is_suite(path)) => {}
+            Err(error) => {
+                let path = error.path().map_or(String::new(), |path| {
+                    shown_path(path.strip_prefix(crate_dir).unwrap_or(path))
+                });
+                let reason = error.io_error().map_or(String::new(), ToString::to_string);
+                files.push(Err(format!("error: `{path}` cannot be read: {reason}")));
+            }
+        }
+    }
+    files
+}
+
+/// Hidden entries, folders of recordings and snapshots, and links out of the root are not looked at.
+fn is_wanted(entry: &DirEntry, root: &Path) -> bool {
+    let name = entry.file_name().to_string_lossy();
+    let kept_apart = entry.file_type().is_dir() && (name == "cassettes" || name == "snapshots");
+    let outside = || {
+        entry.path_is_symlink()
+            && entry
+                .path()
+                .canonicalize()
+                .is_ok_and(|target| !target.starts_with(root))
+    };
+    !name.starts_with('.') && !kept_apart && !outside()
+}
+
+fn is_suite(path: &Path) -> bool {
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    matches!(extension, Some("yml" | "yaml"))
+}

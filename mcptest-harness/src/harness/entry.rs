@@ -1,0 +1,96 @@
+//! What the code that `#[mcptest::suite]` writes calls.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use mcptest_suite::Style;
+
+use super::case::{self, Context};
+use super::discovery::SuiteFile;
+use super::loaded::LoadedSuite;
+use super::runner::crate_dir;
+
+/// A failure whose `Debug` is its text, so that the standard test harness prints it as it is.
+pub struct Shown(String);
+
+impl fmt::Debug for Shown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The harness writes `Error: ` before it.
+        write!(f, "\n{}", self.0)
+    }
+}
+
+/// A case as the macro names it.
+#[derive(Debug, Clone, Copy)]
+pub struct MacroCase<'a> {
+    /// The crate's folder when it was compiled.
+    pub crate_dir: &'a str,
+    /// The crate's package.
+    pub package: &'a str,
+    /// The suite file, relative to the crate.
+    pub suite: &'a str,
+    /// The suite file, relative to its root.
+    pub relative: &'a str,
+    /// `module_path!()` of the module that the attribute stands on.
+    pub module: &'a str,
+    /// The case's name below the suite's.
+    pub case: &'a str,
+    /// The name of the agent's own case below the suite's.
+    pub agent: &'a str,
+}
+
+type Loaded = Result<Arc<LoadedSuite>, String>;
+
+/// Suites that this process has loaded, so that its cases share them.
+static LOADED: Mutex<Option<HashMap<PathBuf, Loaded>>> = Mutex::new(None);
+
+/// Judges one case.
+///
+/// # Errors
+///
+/// The failure text.
+pub fn run_case(case: &MacroCase<'_>) -> Result<(), Shown> {
+    let suite = load(&crate_dir(case.crate_dir), case).map_err(Shown)?;
+    let Some(found) = suite.case(case.case) else {
+        return Err(Shown(format!(
+            "error: {} has no case `{}` any more\n\nhelp: build the tests again; the suite changed after they were built",
+            case.suite, case.case
+        )));
+    };
+    // Within the crate's test binary the crate's own name is not part of a test's name.
+    let module = case.module.split_once("::").map_or("", |(_, rest)| rest);
+    let full = |name: &str| {
+        if module.is_empty() {
+            name.to_owned()
+        } else {
+            format!("{module}::{name}")
+        }
+    };
+    let context = Context {
+        name: full(case.case),
+        agent: full(case.agent),
+        package: case.package.to_owned(),
+        style: Style::Plain,
+    };
+    case::judge(&suite, &found, &context).map_err(Shown)
+}
+
+fn load(crate_dir: &Path, case: &MacroCase<'_>) -> Loaded {
+    let path = crate_dir.join(case.suite);
+    // Loading a suite cannot leave the map half-changed, so a panic elsewhere does not spoil it.
+    let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
+    let by_path = loaded.get_or_insert_with(HashMap::new);
+    let file = SuiteFile {
+        path: path.clone(),
+        shown: case.suite.to_owned(),
+        relative: PathBuf::from(case.relative),
+    };
+    let entry = by_path.entry(path).or_insert_with(|| {
+        LoadedSuite::load(crate_dir, &file)
+            .map(Arc::new)
+            .map_err(|error| error.render(Style::Plain))
+    });
+    entry.clone()
+}

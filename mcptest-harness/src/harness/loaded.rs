@@ -1,0 +1,100 @@
+//! A suite that is ready to be judged: loaded, compiled, its runs read once when first needed.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use mcptest_suite::model::{Agent, Suite};
+use mcptest_suite::{Case, CaseKind, Diagnostic, LoadError, Source, Subject};
+
+use super::discovery::SuiteFile;
+use super::runs::{self, Place, Recorded};
+use crate::check::Compiler;
+use crate::gate::Checks;
+
+/// A loaded suite, shared by its cases.
+pub(crate) struct LoadedSuite {
+    pub(crate) suite: Suite,
+    crate_dir: PathBuf,
+    relative: PathBuf,
+    checks: Vec<Checks>,
+    recorded: HashMap<Subject, OnceLock<Recorded>>,
+}
+
+impl LoadedSuite {
+    /// Loads a suite file and compiles its assertions.
+    pub(crate) fn load(crate_dir: &Path, file: &SuiteFile) -> Result<Self, LoadError> {
+        let suite = Suite::read(&file.path, &file.shown)?;
+        let mut compiler = Compiler::default();
+        let agents = suite.agents.iter();
+        let checks = agents
+            .map(|agent| Checks::compile(agent, &mut compiler))
+            .collect();
+        let mut problems = compiler.problems;
+        if in_ci() {
+            problems.extend(suite.agents.iter().filter_map(only_in_ci));
+        }
+        if !problems.is_empty() {
+            return Err(LoadError::new(suite.source, problems));
+        }
+        let subjects = suite.agents.iter().enumerate().flat_map(|(agent, test)| {
+            (0..test.models.len()).map(move |model| (Subject { agent, model }, OnceLock::new()))
+        });
+        let recorded = subjects.collect();
+        Ok(Self {
+            crate_dir: crate_dir.to_owned(),
+            relative: file.relative.clone(),
+            checks,
+            recorded,
+            suite,
+        })
+    }
+
+    pub(crate) fn source(&self) -> &Source {
+        &self.suite.source
+    }
+
+    pub(crate) fn agent(&self, subject: Subject) -> &Agent {
+        &self.suite.agents[subject.agent]
+    }
+
+    pub(crate) fn checks(&self, subject: Subject) -> &Checks {
+        &self.checks[subject.agent]
+    }
+
+    /// The runs of an agent, read when the first case asks for them.
+    pub(crate) fn recorded(&self, subject: Subject) -> &Recorded {
+        self.recorded[&subject].get_or_init(|| {
+            let place = Place {
+                crate_dir: &self.crate_dir,
+                relative: &self.relative,
+            };
+            runs::load(&self.suite, self.agent(subject), subject.model, &place)
+        })
+    }
+
+    /// The case of a name below the suite's.
+    pub(crate) fn case(&self, name: &str) -> Option<Case> {
+        self.suite
+            .cases()
+            .into_iter()
+            .find(|case| case.name == name)
+    }
+}
+
+/// `CI` counts as set unless it is empty, `0` or `false`.
+fn in_ci() -> bool {
+    std::env::var("CI").is_ok_and(|value| !matches!(value.as_str(), "" | "0" | "false"))
+}
+
+fn only_in_ci(agent: &Agent) -> Option<Diagnostic> {
+    let problem = Diagnostic::new("`only: true` leaves the other agents of this suite untested")
+        .label(agent.only?, "fails while `CI` is set")
+        .help("remove it before committing");
+    Some(problem)
+}
+
+/// What a case stands for, for messages.
+pub(crate) fn is_runnable(case: &Case) -> bool {
+    case.kind != CaseKind::Unsupported
+}

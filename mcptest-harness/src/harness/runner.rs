@@ -1,0 +1,241 @@
+//! The runner: every suite below the roots as libtest cases.
+
+use std::collections::{BTreeMap, HashMap};
+use std::io::IsTerminal as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use libtest_mimic::{ColorSetting, Completion, Failed, Trial};
+use mcptest_suite::{Case, CaseKind, Diagnostic, LOAD, LoadError, Style, SuitePath};
+
+use super::arguments::Asked;
+use super::case::{self, Context};
+use super::discovery::discover;
+use super::loaded::{LoadedSuite, is_runnable};
+
+/// The crate's folder: where cargo or nextest says it is now, else where it was compiled.
+pub(crate) fn crate_dir(compiled: &str) -> PathBuf {
+    std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| PathBuf::from(compiled), PathBuf::from)
+}
+
+/// The runner of a `harness = false` test target, built with [`harness!`](crate::harness!).
+///
+/// ```no_run
+/// # use std::process::ExitCode;
+/// fn main() -> ExitCode {
+///     mcptest::harness!().root("suites").root("more/suites").run()
+/// }
+/// ```
+#[derive(Debug, Clone)]
+pub struct Harness {
+    compiled_in: String,
+    package: String,
+    roots: Vec<PathBuf>,
+}
+
+impl Harness {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn new(compiled_in: &str, package: &str) -> Self {
+        Self {
+            compiled_in: compiled_in.to_owned(),
+            package: package.to_owned(),
+            roots: Vec::new(),
+        }
+    }
+
+    /// Adds a folder, relative to the crate's, in which suites are looked for. Without any it is
+    /// `suites`.
+    #[must_use]
+    pub fn root(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.roots.push(folder.into());
+        self
+    }
+
+    /// Runs the cases that the command line asks for.
+    ///
+    /// The exit code is libtest's: 0 when nothing failed, 101 when a case failed or the arguments
+    /// make no sense.
+    #[must_use]
+    pub fn run(&self) -> ExitCode {
+        let threads = std::env::var("RUST_TEST_THREADS").ok();
+        let asked = match Asked::read(std::env::args().skip(1), threads.as_deref()) {
+            Ok(asked) => asked,
+            Err(problem) => {
+                eprintln!("error: {problem}");
+                return ExitCode::from(101);
+            }
+        };
+        let style = style(asked.arguments.color, asked.arguments.logfile.is_some());
+        let prepared = self.prepare(&asked);
+        let trials = prepared.trials(&asked, &self.package, style);
+        let is_load = |name: &str| prepared.failures.contains_key(name);
+        let arguments = asked.for_trials(&trials, is_load);
+        libtest_mimic::run(&arguments, trials).exit_code()
+    }
+
+    /// Finds and loads what the arguments need.
+    fn prepare(&self, asked: &Asked) -> Prepared {
+        let crate_dir = crate_dir(&self.compiled_in);
+        let default = [PathBuf::from("suites")];
+        let roots = if self.roots.is_empty() {
+            &default[..]
+        } else {
+            &self.roots
+        };
+        let found = discover(&crate_dir, roots);
+        let mut prepared = Prepared::default();
+        for (name, text) in found.problems {
+            prepared.fail(name, text);
+        }
+        let names: HashMap<String, String> = found
+            .suites
+            .iter()
+            .map(|(name, file)| (name.to_string(), file.shown.clone()))
+            .collect();
+        for (path, file) in found.suites {
+            if asked.needs(|name| path.may_hold(name)) {
+                match LoadedSuite::load(&crate_dir, &file) {
+                    Ok(suite) => prepared.add(path, suite, &names),
+                    Err(error) => prepared.refuse(&path, error),
+                }
+            }
+        }
+        prepared
+    }
+}
+
+/// What is to be run.
+#[derive(Default)]
+struct Prepared {
+    suites: Vec<(SuitePath, Arc<LoadedSuite>, Vec<Case>)>,
+    /// Case name and problem of each suite that does not load.
+    failures: BTreeMap<String, Vec<Problem>>,
+    /// The suite that has a case, by the case's full name.
+    taken: HashMap<String, String>,
+}
+
+/// Why a suite does not load.
+enum Problem {
+    Text(String),
+    Load(LoadError),
+}
+
+impl Prepared {
+    fn fail(&mut self, case: String, text: String) {
+        self.failures
+            .entry(case)
+            .or_default()
+            .push(Problem::Text(text));
+    }
+
+    fn refuse(&mut self, path: &SuitePath, error: LoadError) {
+        let case = format!("{path}::{LOAD}");
+        self.failures
+            .entry(case)
+            .or_default()
+            .push(Problem::Load(error));
+    }
+
+    /// Takes a suite in, unless one of its names is taken already.
+    fn add(&mut self, path: SuitePath, suite: LoadedSuite, suites: &HashMap<String, String>) {
+        let cases = suite.suite.cases();
+        let full = |case: &Case| format!("{path}::{}", case.name);
+        let clashes = cases.iter().filter_map(|case| {
+            let name = full(case);
+            let other = self.taken.get(&name).or_else(|| suites.get(&name))?;
+            let span = match case.kind {
+                CaseKind::Agent(subject) | CaseKind::Gate(subject, _) => {
+                    suite.agent(subject).name.span
+                }
+                CaseKind::Unsupported => mcptest_suite::Span::default(),
+            };
+            let problem = Diagnostic::new(format!("the name `{name}` is taken by {other}"))
+                .label(span, format!("its case would be `{name}`"))
+                .help("rename this agent, or move one of the two suites");
+            Some(problem)
+        });
+        let clashes: Vec<_> = clashes.collect();
+        if !clashes.is_empty() {
+            return self.refuse(&path, LoadError::new(suite.source().clone(), clashes));
+        }
+        let shown = suite.source().shown();
+        self.taken
+            .extend(cases.iter().map(|case| (full(case), shown.to_owned())));
+        self.suites.push((path, Arc::new(suite), cases));
+    }
+
+    /// Every case, sorted by name.
+    fn trials(&self, asked: &Asked, package: &str, style: Style) -> Vec<Trial> {
+        let mut trials = Vec::new();
+        for (path, suite, cases) in &self.suites {
+            for case in cases {
+                trials.push(trial(path, suite, case, asked, package, style));
+            }
+        }
+        for (case, problems) in &self.failures {
+            let drawn = problems.iter().map(|problem| match problem {
+                Problem::Text(text) => text.clone(),
+                Problem::Load(error) => error.render(style),
+            });
+            let text = drawn.collect::<Vec<_>>().join("\n\n");
+            // A suite that does not load is shown under `--ignored` too.
+            let shown_anyway = asked.arguments.ignored && !asked.arguments.list;
+            trials.push(
+                Trial::test(case, || Err(Failed::from(text))).with_ignored_flag(shown_anyway),
+            );
+        }
+        trials.sort_by(|left, right| left.name().cmp(right.name()));
+        trials
+    }
+}
+
+fn trial(
+    path: &SuitePath,
+    suite: &Arc<LoadedSuite>,
+    case: &Case,
+    asked: &Asked,
+    package: &str,
+    style: Style,
+) -> Trial {
+    let name = format!("{path}::{}", case.name);
+    let agent = match case.kind {
+        CaseKind::Agent(subject) | CaseKind::Gate(subject, _) => {
+            format!("{path}::{}", suite.agent(subject).case_name(subject.model))
+        }
+        CaseKind::Unsupported => String::new(),
+    };
+    let ignored = case.ignored.clone();
+    let flagged = ignored.is_some() && (asked.arguments.list || asked.arguments.ignored);
+    let run_anyway = asked.runs_ignored() && is_runnable(case);
+    let context = Context {
+        name: name.clone(),
+        agent,
+        package: package.to_owned(),
+        style,
+    };
+    let (suite, case) = (Arc::clone(suite), case.clone());
+    let judge = move || match ignored {
+        Some(reason) if !run_anyway => {
+            Ok(Completion::ignored_with(mcptest_suite::clean_line(&reason)))
+        }
+        _ => case::judge(&suite, &case, &context)
+            .map(|()| Completion::Completed)
+            .map_err(Failed::from),
+    };
+    Trial::ignorable_test(name, judge).with_ignored_flag(flagged)
+}
+
+/// Colour only on a terminal, unless the command line says otherwise.
+fn style(asked: Option<ColorSetting>, to_file: bool) -> Style {
+    let colour = match asked.unwrap_or_default() {
+        ColorSetting::Always => true,
+        ColorSetting::Never => false,
+        ColorSetting::Auto => {
+            let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+            !unwanted && !to_file && std::io::stdout().is_terminal()
+        }
+    };
+    if colour { Style::Colour } else { Style::Plain }
+}

@@ -1,0 +1,177 @@
+//! Two texts against each other.
+
+use mcptest_suite::{Style, clean_line};
+use similar::{ChangeTag, TextDiff};
+
+use super::text::cut;
+
+/// Lines around a change.
+const CONTEXT: usize = 3;
+/// The most lines of a text that are compared.
+const LINES: usize = 2_000;
+/// The most lines of a diff that are shown.
+const SHOWN: usize = 120;
+/// The most characters of a line that are shown.
+const LINE: usize = 200;
+
+/// An old and a new text, and what each is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Diff {
+    pub(crate) old_name: String,
+    pub(crate) new_name: String,
+    pub(crate) old: String,
+    pub(crate) new: String,
+}
+
+impl Diff {
+    pub(crate) fn render(&self, style: Style) -> String {
+        let head = [
+            paint(
+                style,
+                ChangeTag::Delete,
+                &format!("--- {}", clean_line(&self.old_name)),
+            ),
+            paint(
+                style,
+                ChangeTag::Insert,
+                &format!("+++ {}", clean_line(&self.new_name)),
+            ),
+        ];
+        let lines = if self.old.contains('\n') || self.new.contains('\n') {
+            self.by_line(style)
+        } else {
+            let (old, new) = focus(&self.old, &self.new);
+            vec![
+                paint(style, ChangeTag::Delete, &format!("-{old}")),
+                paint(style, ChangeTag::Insert, &format!("+{new}")),
+            ]
+        };
+        head.into_iter().chain(lines).collect::<Vec<_>>().join("\n")
+    }
+
+    fn by_line(&self, style: Style) -> Vec<String> {
+        let head = |text: &str| text.split_inclusive('\n').take(LINES).collect::<String>();
+        let (old, new) = (head(&self.old), head(&self.new));
+        let left_out = old.len() < self.old.len() || new.len() < self.new.len();
+        let diff = TextDiff::from_lines(&old, &new);
+        let mut lines = Vec::new();
+        for group in diff.grouped_ops(CONTEXT) {
+            if !lines.is_empty() {
+                lines.push("  ⋮".to_owned());
+            }
+            for change in group.iter().flat_map(|op| diff.iter_changes(op)) {
+                let sign = match change.tag() {
+                    ChangeTag::Delete => '-',
+                    ChangeTag::Insert => '+',
+                    ChangeTag::Equal => ' ',
+                };
+                let text = cut(change.value().trim_end_matches(['\n', '\r']), LINE);
+                lines.push(paint(
+                    style,
+                    change.tag(),
+                    format!("{sign}{text}").trim_end(),
+                ));
+            }
+        }
+        if lines.is_empty() && !left_out {
+            lines.push("  (the texts differ in line endings only)".to_owned());
+        }
+        if lines.len() > SHOWN {
+            let more = lines.len() - SHOWN;
+            lines.truncate(SHOWN);
+            lines.push(format!("  … {more} more lines of the diff"));
+        }
+        if left_out {
+            lines.push(format!("  … only the first {LINES} lines were compared"));
+        }
+        lines
+    }
+}
+
+/// One line each, with what both share cut down to the neighbourhood of the difference.
+fn focus(old: &str, new: &str) -> (String, String) {
+    const NEAR: usize = 40;
+    let (old, new): (Vec<char>, Vec<char>) = (old.chars().collect(), new.chars().collect());
+    let shortest = old.len().min(new.len());
+    let start = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
+    let end = old
+        .iter()
+        .rev()
+        .zip(new.iter().rev())
+        .take_while(|(a, b)| a == b)
+        .count();
+    let end = end.min(shortest - start);
+    let show = |text: &[char]| {
+        let from = if start > NEAR + 10 { start - NEAR } else { 0 };
+        let to = if end > NEAR + 10 {
+            text.len() - end + NEAR
+        } else {
+            text.len()
+        };
+        let middle: String = text[from..to].iter().collect();
+        let (before, after) = (
+            if from > 0 { "…" } else { "" },
+            if to < text.len() { "…" } else { "" },
+        );
+        format!("{before}{}{after}", cut(&middle, 2 * LINE))
+    };
+    (show(&old), show(&new))
+}
+
+fn paint(style: Style, tag: ChangeTag, text: &str) -> String {
+    match (style, tag) {
+        (Style::Colour, ChangeTag::Delete) => format!("\u{1b}[31m{text}\u{1b}[0m"),
+        (Style::Colour, ChangeTag::Insert) => format!("\u{1b}[32m{text}\u{1b}[0m"),
+        _ => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn diff(old: &str, new: &str) -> String {
+        let (old_name, new_name) = ("recorded".to_owned(), "suite".to_owned());
+        Diff {
+            old_name,
+            new_name,
+            old: old.to_owned(),
+            new: new.to_owned(),
+        }
+        .render(Style::Plain)
+    }
+
+    #[test]
+    fn one_line_texts_show_the_neighbourhood_of_the_difference() {
+        let (same, tail) = ("x".repeat(90), "y".repeat(90));
+        assert_eq!(
+            diff(&format!("{same}4pm{tail}"), &format!("{same}5pm{tail}")),
+            format!(
+                "--- recorded\n+++ suite\n-…{0}4pm{1}…\n+…{0}5pm{1}…",
+                "x".repeat(40),
+                "y".repeat(38)
+            )
+        );
+    }
+
+    #[test]
+    fn many_lines_show_the_changes_with_their_context() {
+        let old: String = (0..20).map(|n| format!("{n}\n")).collect();
+        let new = old.replace("\n10\n", "\nten\n");
+        assert_eq!(
+            diff(&old, &new),
+            "--- recorded\n+++ suite\n 7\n 8\n 9\n-10\n+ten\n 11\n 12\n 13"
+        );
+    }
+
+    #[test]
+    fn control_codes_are_shown() {
+        assert!(!diff("a\u{1b}[31m\nb", "a\nb\u{7}").contains(['\u{1b}', '\u{7}']));
+    }
+
+    #[test]
+    fn texts_that_overlap_at_both_ends_stay_in_bounds() {
+        assert_eq!(diff("aa", "aaa"), "--- recorded\n+++ suite\n-aa\n+aaa");
+        assert_eq!(diff("", "b"), "--- recorded\n+++ suite\n-\n+b");
+    }
+}

@@ -1,0 +1,96 @@
+//! The one shape of a failure.
+
+use mcptest_suite::{Diagnostic, Source, Style, clean};
+
+use super::{Diff, Table};
+
+/// Why a case failed.
+#[derive(Debug, Clone)]
+pub(crate) struct Failure {
+    /// What does not hold, each with its place.
+    pub(crate) findings: Vec<Finding>,
+    /// Evidence for all of them together.
+    pub(crate) evidence: Vec<Evidence>,
+}
+
+/// One thing that does not hold.
+#[derive(Debug, Clone)]
+pub(crate) struct Finding {
+    pub(crate) problem: Diagnostic,
+    pub(crate) evidence: Vec<Evidence>,
+}
+
+/// What shows that it does not hold.
+#[derive(Debug, Clone)]
+pub(crate) enum Evidence {
+    /// Lines of text; the first may be a title.
+    Text(String),
+    Table(Table),
+    Diff(Diff),
+}
+
+impl Finding {
+    pub(crate) fn new(problem: Diagnostic) -> Self {
+        Self {
+            problem,
+            evidence: Vec::new(),
+        }
+    }
+
+    pub(crate) fn show(mut self, evidence: Evidence) -> Self {
+        self.evidence.push(evidence);
+        self
+    }
+}
+
+impl From<Finding> for Failure {
+    fn from(finding: Finding) -> Self {
+        Self {
+            findings: vec![finding],
+            evidence: Vec::new(),
+        }
+    }
+}
+
+impl From<Diagnostic> for Failure {
+    fn from(problem: Diagnostic) -> Self {
+        Finding::new(problem).into()
+    }
+}
+
+impl Failure {
+    /// The whole text; `rerun` is the command that runs the case alone.
+    pub(crate) fn render(&self, source: &Source, rerun: &str, style: Style) -> String {
+        let mut parts = Vec::new();
+        for finding in &self.findings {
+            parts.push(finding.problem.render(source, style));
+            parts.extend(
+                finding
+                    .evidence
+                    .iter()
+                    .map(|evidence| evidence.render(style)),
+            );
+        }
+        parts.extend(self.evidence.iter().map(|evidence| evidence.render(style)));
+        parts.push(format!("run this case alone: {rerun}"));
+        parts.join("\n\n")
+    }
+}
+
+impl Evidence {
+    fn render(&self, style: Style) -> String {
+        let text = match self {
+            Self::Text(text) => clean(text).into_owned(),
+            Self::Table(table) => table.render(),
+            Self::Diff(diff) => diff.render(style),
+        };
+        let lines = text.lines().map(|line| {
+            if line.is_empty() {
+                String::new()
+            } else {
+                format!("  {line}")
+            }
+        });
+        lines.collect::<Vec<_>>().join("\n")
+    }
+}

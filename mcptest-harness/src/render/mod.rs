@@ -1,0 +1,15 @@
+//! A verdict as text.
+//!
+//! Pure: data in, text out. The shape is the same for every failure: a headline, the suite's source
+//! line with a caret, the runs, the evidence, and the command that runs the case alone. Everything
+//! that came from a file is cleaned of control characters on its way in.
+
+mod diff;
+mod failure;
+mod table;
+mod text;
+
+pub(crate) use diff::Diff;
+pub(crate) use failure::{Evidence, Failure, Finding};
+pub(crate) use table::Table;
+pub(crate) use text::{cut, short_json, thousands};

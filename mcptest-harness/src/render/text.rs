@@ -1,0 +1,61 @@
+//! Short forms of long things.
+
+use mcptest_suite::clean_line;
+use serde_json::Value;
+
+use crate::trace::canonical_json;
+
+/// The most characters of a value that are shown on one line.
+const SHOWN: usize = 160;
+
+/// A value as JSON on one line, cut in the middle when it is long.
+pub(crate) fn short_json(value: &Value) -> String {
+    cut(&canonical_json(value), SHOWN)
+}
+
+/// Text on one line of at most about `most` characters: what is left out is in the middle, and the
+/// full length is stated.
+pub(crate) fn cut(text: &str, most: usize) -> String {
+    let clean = clean_line(text);
+    let length = clean.chars().count();
+    if length <= most {
+        return clean.into_owned();
+    }
+    let keep = most / 2;
+    let head: String = clean.chars().take(keep).collect();
+    let tail: String = clean.chars().skip(length - keep).collect();
+    format!("{head} … [{} characters] … {tail}", text.chars().count())
+}
+
+/// A count with a separator every three digits.
+pub(crate) fn thousands(count: u64) -> String {
+    let digits = count.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_text_keeps_both_ends_and_states_its_length() {
+        assert_eq!(cut(&"ab".repeat(50), 8), "abab … [100 characters] … abab");
+        assert_eq!(cut("a\u{1b}\nb", 80), "a\\u{1b}\\nb");
+    }
+
+    #[test]
+    fn counts_are_grouped() {
+        let shown: Vec<_> = [0, 999, 1000, 1_234_567]
+            .into_iter()
+            .map(thousands)
+            .collect();
+        assert_eq!(shown, ["0", "999", "1,000", "1,234,567"]);
+    }
+}

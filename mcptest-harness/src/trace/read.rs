@@ -1,0 +1,366 @@
+//! One reader for envelopes: conservative values out, problems noted on the way.
+
+use std::fmt;
+
+use serde_json::{Map, Value};
+
+use super::{
+    Conversation, Outcome, PerTurn, Signals, StepTokens, StopReason, Synthesized, Tokens, ToolCall,
+    ToolResult, Trace, Turn,
+};
+
+/// Something malformed in a recorded value: where, and what is wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// Dot path from the root of the value that was read, e.g. `tool_calls[3].name`.
+    pub path: String,
+    /// What is wrong, e.g. `expected a string, found 7`.
+    pub message: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}`: {}", self.path, self.message)
+    }
+}
+
+/// A place in the value being read, with the list every problem goes to.
+pub(super) struct Reader<'p> {
+    path: String,
+    problems: &'p mut Vec<Problem>,
+}
+
+impl<'p> Reader<'p> {
+    pub(super) fn new(path: &str, problems: &'p mut Vec<Problem>) -> Self {
+        Self {
+            path: path.to_owned(),
+            problems,
+        }
+    }
+
+    fn at(&mut self, step: impl fmt::Display) -> Reader<'_> {
+        let path = if self.path.is_empty() {
+            step.to_string()
+        } else {
+            format!("{}.{step}", self.path)
+        };
+        Reader {
+            path,
+            problems: self.problems,
+        }
+    }
+
+    fn item(&mut self, index: usize) -> Reader<'_> {
+        Reader {
+            path: format!("{}[{index}]", self.path),
+            problems: self.problems,
+        }
+    }
+
+    pub(super) fn problem(&mut self, message: impl Into<String>) {
+        self.problems.push(Problem {
+            path: self.path.clone(),
+            message: message.into(),
+        });
+    }
+
+    fn expected(&mut self, what: &str, found: &Value) {
+        self.problem(format!("expected {what}, found {}", kind(found)));
+    }
+
+    /// Reads an optional field: absent and `null` are `None`.
+    fn field<T>(
+        &mut self,
+        map: &Map<String, Value>,
+        name: &str,
+        read: impl FnOnce(&Value, &mut Reader<'_>) -> Option<T>,
+    ) -> Option<T> {
+        match map.get(name) {
+            None | Some(Value::Null) => None,
+            Some(value) => read(value, &mut self.at(name)),
+        }
+    }
+
+    pub(super) fn text(&mut self, map: &Map<String, Value>, name: &str) -> Option<String> {
+        self.field(map, name, |value, at| match value {
+            Value::String(text) => Some(text.clone()),
+            other => {
+                at.expected("a string", other);
+                None
+            }
+        })
+    }
+
+    pub(super) fn required_text(&mut self, map: &Map<String, Value>, name: &str) -> String {
+        self.require(map, name);
+        self.text(map, name).unwrap_or_default()
+    }
+
+    /// Notes a field that is not there.
+    pub(super) fn require(&mut self, map: &Map<String, Value>, name: &str) {
+        if map.get(name).is_none_or(Value::is_null) {
+            self.at(name).problem("missing");
+        }
+    }
+
+    fn count(&mut self, map: &Map<String, Value>, name: &str) -> Option<u64> {
+        self.field(map, name, |value, at| {
+            let count = whole(value);
+            if count.is_none() {
+                at.expected("a whole number, 0 or more", value);
+            }
+            count
+        })
+    }
+
+    fn flag(&mut self, map: &Map<String, Value>, name: &str) -> Option<bool> {
+        self.field(map, name, |value, at| match value {
+            Value::Bool(flag) => Some(*flag),
+            other => {
+                at.expected("true or false", other);
+                None
+            }
+        })
+    }
+
+    fn list<T>(
+        &mut self,
+        map: &Map<String, Value>,
+        name: &str,
+        mut read: impl FnMut(&Map<String, Value>, usize, &mut Reader<'_>) -> T,
+    ) -> Vec<T> {
+        let empty = Map::new();
+        let items = self.field(map, name, |value, at| match value {
+            Value::Array(items) => Some(
+                items
+                    .iter()
+                    .enumerate()
+                    .map(|(index, item)| {
+                        let mut at = at.item(index);
+                        let map = item.as_object().unwrap_or_else(|| {
+                            at.expected("an object", item);
+                            &empty
+                        });
+                        read(map, index, &mut at)
+                    })
+                    .collect(),
+            ),
+            other => {
+                at.expected("a list", other);
+                None
+            }
+        });
+        items.unwrap_or_default()
+    }
+
+    pub(super) fn object<T>(
+        &mut self,
+        map: &Map<String, Value>,
+        name: &str,
+        read: impl FnOnce(&Map<String, Value>, &mut Reader<'_>) -> T,
+    ) -> Option<T> {
+        self.field(map, name, |value, at| match value {
+            Value::Object(map) => Some(read(map, at)),
+            other => {
+                at.expected("an object", other);
+                None
+            }
+        })
+    }
+}
+
+/// How a value is named in a message: short scalars verbatim, the rest by kind.
+pub(super) fn kind(value: &Value) -> String {
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::Bool(flag) => flag.to_string(),
+        Value::Number(number) => number.to_string(),
+        Value::String(_) => "a string".to_owned(),
+        Value::Array(_) => "a list".to_owned(),
+        Value::Object(_) => "an object".to_owned(),
+    }
+}
+
+/// A whole number, also when it is spelt `3000.0`.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "range and fraction are checked first"
+)]
+fn whole(value: &Value) -> Option<u64> {
+    value.as_u64().or_else(|| {
+        let float = value.as_f64()?;
+        let fits = float >= 0.0 && float.fract() == 0.0 && float < 9e18;
+        fits.then_some(float as u64)
+    })
+}
+
+pub(super) fn trace(envelope: &Value, problems: &mut Vec<Problem>) -> Trace {
+    let mut at = Reader::new("", problems);
+    match envelope {
+        Value::Object(map) => trace_of(map, &mut at),
+        other => {
+            at.expected("an object", other);
+            Trace::default()
+        }
+    }
+}
+
+pub(super) fn trace_of(map: &Map<String, Value>, at: &mut Reader<'_>) -> Trace {
+    let tool_calls = at.list(map, "tool_calls", |map, _, at| tool_call(map, at));
+    let calls = tool_calls.len();
+    Trace {
+        tool_results: at.list(map, "tool_results", |map, index, at| {
+            tool_result(map, index, calls, at)
+        }),
+        tool_calls,
+        final_response: at.text(map, "final_response"),
+        conversation: at
+            .object(map, "conversation", |map, at| conversation(map, calls, at))
+            .unwrap_or_default(),
+    }
+}
+
+fn tool_call(map: &Map<String, Value>, at: &mut Reader<'_>) -> ToolCall {
+    ToolCall {
+        name: at.required_text(map, "name"),
+        server: at.text(map, "server").unwrap_or_default(),
+        args: map.get("args").cloned().unwrap_or_default(),
+        hop_index: at.count(map, "hop_index"),
+        step: at.count(map, "step"),
+        caller: map
+            .get("caller")
+            .filter(|caller| !caller.is_null())
+            .cloned(),
+        agent_id: at.text(map, "agent_id"),
+        inputs_digest: at.text(map, "inputs_digest"),
+    }
+}
+
+fn tool_result(
+    map: &Map<String, Value>,
+    index: usize,
+    calls: usize,
+    at: &mut Reader<'_>,
+) -> ToolResult {
+    let recorded = at.count(map, "call_index");
+    at.require(map, "call_index");
+    let call_index = recorded.map_or(index, |recorded| {
+        usize::try_from(recorded).unwrap_or(usize::MAX)
+    });
+    if recorded.is_some() && call_index >= calls {
+        at.at("call_index").problem(format!(
+            "there is no call {call_index}; {calls} were recorded"
+        ));
+    }
+    ToolResult {
+        call_index,
+        server: at.text(map, "server").unwrap_or_default(),
+        is_error: at.flag(map, "is_error").unwrap_or_default(),
+        result: map.get("result").cloned().unwrap_or_default(),
+        synthesized: at.object(map, "synthesized", |map, at| Synthesized {
+            fault: at.required_text(map, "fault"),
+            kind: at.text(map, "kind").unwrap_or_default(),
+        }),
+    }
+}
+
+fn conversation(map: &Map<String, Value>, calls: usize, at: &mut Reader<'_>) -> Conversation {
+    Conversation {
+        tokens: at.object(map, "tokens", tokens).unwrap_or_default(),
+        duration_ms: at.count(map, "duration_ms").unwrap_or_default(),
+        message_count: at.count(map, "message_count").unwrap_or_default(),
+        stop_reason: at
+            .text(map, "stop_reason")
+            .map(|text| StopReason::from_text(&text)),
+        turns: at.list(map, "turns", |map, _, at| Turn {
+            role: at.required_text(map, "role"),
+            content: at.text(map, "content").unwrap_or_default(),
+        }),
+        per_turn: at.list(map, "per_turn", |map, _, at| per_turn(map, calls, at)),
+        steps: at.list(map, "steps", |map, _, at| StepTokens {
+            prompt: at.count(map, "prompt").unwrap_or_default(),
+            completion: at.count(map, "completion").unwrap_or_default(),
+        }),
+    }
+}
+
+fn tokens(map: &Map<String, Value>, at: &mut Reader<'_>) -> Tokens {
+    let prompt = at.count(map, "prompt").unwrap_or_default();
+    let completion = at.count(map, "completion").unwrap_or_default();
+    let total = at
+        .count(map, "total")
+        .unwrap_or_else(|| prompt.saturating_add(completion));
+    Tokens {
+        prompt,
+        completion,
+        total,
+    }
+}
+
+fn per_turn(map: &Map<String, Value>, calls: usize, at: &mut Reader<'_>) -> PerTurn {
+    PerTurn {
+        calls: at.field(map, "calls", |value, at| {
+            let bound = |index| {
+                value
+                    .get(index)
+                    .and_then(whole)
+                    .and_then(|n| usize::try_from(n).ok())
+            };
+            match (value.as_array().map(Vec::len), bound(0), bound(1)) {
+                (Some(2), Some(from), Some(to)) if from <= to && to <= calls => Some((from, to)),
+                _ => {
+                    at.problem(format!(
+                        "expected [from, to) within the {calls} recorded calls"
+                    ));
+                    None
+                }
+            }
+        }),
+        response: at.text(map, "response"),
+        signals: at.object(map, "signals", signals),
+    }
+}
+
+pub(super) fn signals(map: &Map<String, Value>, at: &mut Reader<'_>) -> Signals {
+    const KNOWN: [&str; 4] = [
+        "confidence",
+        "loop_detection",
+        "tool_correctness",
+        "coherence",
+    ];
+    for name in map.keys().filter(|name| !KNOWN.contains(&name.as_str())) {
+        at.problem(format!(
+            "`{name}` is not a signal; there are {}",
+            KNOWN.map(|s| format!("`{s}`")).join(", ")
+        ));
+    }
+    let mut signal = |name: &str| {
+        at.field(map, name, |value, at| {
+            let share = value.as_f64().filter(|share| (0.0..=1.0).contains(share));
+            if share.is_none() {
+                at.expected("a number from 0 to 1", value);
+            }
+            share
+        })
+    };
+    Signals {
+        confidence: signal("confidence"),
+        loop_detection: signal("loop_detection"),
+        tool_correctness: signal("tool_correctness"),
+        coherence: signal("coherence"),
+    }
+}
+
+pub(super) fn outcome(map: &Map<String, Value>, at: &mut Reader<'_>) -> Outcome {
+    Outcome {
+        passed: at.flag(map, "passed"),
+        reward: at.field(map, "reward", |value, at| {
+            let reward = value.as_f64();
+            if reward.is_none() {
+                at.expected("a number", value);
+            }
+            reward
+        }),
+    }
+}

@@ -1,0 +1,120 @@
+//! Writing the cases of a suite as test functions.
+
+use std::collections::BTreeMap;
+
+use mcptest_suite::{Case, CaseKind};
+use proc_macro2::{Span, TokenStream as Tokens};
+use quote::quote_spanned;
+use syn::{Error, Ident, ItemMod, LitStr};
+
+use crate::file::Loaded;
+
+/// The module with the cases added to its items.
+pub(crate) fn module(
+    literal: &LitStr,
+    loaded: &Loaded,
+    mut module: ItemMod,
+) -> Result<Tokens, Error> {
+    let Some((_, items)) = &mut module.content else {
+        return Err(Error::new_spanned(
+            &module,
+            format!(
+                "the tests are written into the module itself: write `mod {} {{}}`",
+                module.ident
+            ),
+        ));
+    };
+    let span = literal.span();
+    let mut tree = Tree::default();
+    for case in loaded.suite.cases() {
+        let name = case.name.clone();
+        tree.insert(&name, case);
+    }
+    items.extend(shared(loaded, span)?);
+    items.extend(syn::parse2::<syn::File>(tree.write(loaded, span, 0))?.items);
+    Ok(quote::quote! { #module })
+}
+
+/// What every case of the module calls, and what makes cargo rebuild when the file changes.
+fn shared(loaded: &Loaded, span: Span) -> Result<Vec<syn::Item>, Error> {
+    let Loaded {
+        shown, relative, ..
+    } = loaded;
+    let path = loaded.path.to_string_lossy();
+    let file: syn::File = syn::parse2(quote_spanned! { span =>
+        #[cfg(test)]
+        const _: &[u8] = ::core::include_bytes!(#path);
+
+        #[cfg(test)]
+        fn __mcptest_case(case: &str, agent: &str) -> ::core::result::Result<(), ::mcptest::__private::Shown> {
+            ::mcptest::__private::run_case(&::mcptest::__private::MacroCase {
+                crate_dir: ::core::env!("CARGO_MANIFEST_DIR"),
+                package: ::core::env!("CARGO_PKG_NAME"),
+                suite: #shown,
+                relative: #relative,
+                module: ::core::module_path!(),
+                case,
+                agent,
+            })
+        }
+    })?;
+    Ok(file.items)
+}
+
+/// Cases by the segments of their names.
+#[derive(Default)]
+struct Tree {
+    case: Option<Case>,
+    below: BTreeMap<String, Tree>,
+}
+
+impl Tree {
+    fn insert(&mut self, name: &str, case: Case) {
+        let place = name.split("::").fold(self, |tree, segment| {
+            tree.below.entry(segment.to_owned()).or_default()
+        });
+        place.case = Some(case);
+    }
+
+    /// A function for each case and a module for what lies below it.
+    fn write(&self, loaded: &Loaded, span: Span, depth: usize) -> Tokens {
+        let up = std::iter::repeat_n(quote_spanned! { span => super:: }, depth).collect::<Tokens>();
+        let items = self.below.iter().map(|(segment, tree)| {
+            let name = Ident::new(segment, span);
+            let test = tree.case.as_ref().map(|case| {
+                let (full, agent) = (&case.name, agent_name(loaded, case));
+                let ignore = case.ignored.as_ref().map(|reason| {
+                    let reason = mcptest_suite::clean_line(reason);
+                    quote_spanned! { span => #[ignore = #reason] }
+                });
+                quote_spanned! { span =>
+                    #[cfg(test)]
+                    #[test]
+                    #ignore
+                    fn #name() -> ::core::result::Result<(), ::mcptest::__private::Shown> {
+                        #up __mcptest_case(#full, #agent)
+                    }
+                }
+            });
+            let below = (!tree.below.is_empty()).then(|| {
+                let below = tree.write(loaded, span, depth + 1);
+                quote_spanned! { span =>
+                    #[cfg(test)]
+                    mod #name { #below }
+                }
+            });
+            quote_spanned! { span => #test #below }
+        });
+        items.collect()
+    }
+}
+
+/// The name of the case that the agent of a case has itself.
+fn agent_name(loaded: &Loaded, case: &Case) -> String {
+    match case.kind {
+        CaseKind::Agent(subject) | CaseKind::Gate(subject, _) => {
+            loaded.suite.agents[subject.agent].case_name(subject.model)
+        }
+        CaseKind::Unsupported => String::new(),
+    }
+}

@@ -1,0 +1,68 @@
+//! Finding and loading the suite file.
+
+use std::path::{Path, PathBuf};
+
+use mcptest_suite::{Style, model::Suite, shown_path};
+use syn::{Error, LitStr};
+
+/// A loaded suite file.
+pub(crate) struct Loaded {
+    pub(crate) suite: Suite,
+    pub(crate) path: PathBuf,
+    /// Relative to the crate.
+    pub(crate) shown: String,
+    /// Relative to its root.
+    pub(crate) relative: String,
+}
+
+/// The file is `suites/<path>`, then `<path>`, from the crate's folder.
+pub(crate) fn load(literal: &LitStr) -> Result<Loaded, Error> {
+    let fail = |message: String| Error::new(literal.span(), message);
+    let written = literal.value();
+    let relative = Path::new(&written);
+    if written.trim().is_empty() || relative.is_absolute() {
+        return Err(fail(
+            "expected the path of a suite file, relative to `suites/` or to the crate".to_owned(),
+        ));
+    }
+    let crate_dir = std::env::var_os("CARGO_MANIFEST_DIR")
+        .map(PathBuf::from)
+        .ok_or_else(|| {
+            fail("cargo did not say where the crate lies (CARGO_MANIFEST_DIR)".to_owned())
+        })?;
+    let candidates = [Path::new("suites").join(relative), relative.to_owned()];
+    let found: Vec<_> = candidates
+        .iter()
+        .filter(|path| crate_dir.join(path).is_file())
+        .collect();
+    let file = match found.as_slice() {
+        [file] => *file,
+        [] => {
+            let [first, second] = candidates.map(|path| shown_path(&path));
+            return Err(fail(format!(
+                "no suite file: neither `{first}` nor `{second}` exists in {}",
+                shown_path(&crate_dir)
+            )));
+        }
+        [first, second, ..] => {
+            return Err(fail(format!(
+                "two suite files fit: `{}` and `{}`; rename one of them",
+                shown_path(first),
+                shown_path(second)
+            )));
+        }
+    };
+    let (path, shown) = (crate_dir.join(file), shown_path(file));
+    let suite = Suite::read(&path, &shown).map_err(|error| {
+        fail(format!(
+            "the suite does not load\n\n{}",
+            error.render(Style::Plain)
+        ))
+    })?;
+    Ok(Loaded {
+        suite,
+        path,
+        shown,
+        relative: shown_path(relative),
+    })
+}

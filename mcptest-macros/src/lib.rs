@@ -1,0 +1,39 @@
+#![forbid(unsafe_code)]
+//! The `#[mcptest::suite]` attribute. Use it through `mcptest-harness`, whose documentation
+//! describes it; this crate only writes the code.
+//!
+//! The attribute is thin: it finds the suite file, loads it with `mcptest-suite`, and writes one
+//! `#[test]` function a case. A suite that does not load is a compile error at the attribute.
+
+mod cases;
+mod file;
+
+use proc_macro::TokenStream;
+use proc_macro2::TokenStream as Tokens;
+use syn::{Error, Item, LitStr};
+
+/// Turns the cases of a suite file into `#[test]` functions of a module.
+///
+/// See `mcptest::suite` in `mcptest-harness`.
+#[proc_macro_attribute]
+pub fn suite(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    expand(arguments.into(), item.into())
+        .unwrap_or_else(Error::into_compile_error)
+        .into()
+}
+
+fn expand(arguments: Tokens, item: Tokens) -> Result<Tokens, Error> {
+    const USAGE: &str = "expected the suite's path, as in `#[mcptest::suite(\"checkout.yml\")]`";
+    if arguments.is_empty() {
+        return Err(Error::new(proc_macro2::Span::call_site(), USAGE));
+    }
+    let path: LitStr = syn::parse2(arguments).map_err(|error| Error::new(error.span(), USAGE))?;
+    let loaded = file::load(&path)?;
+    match syn::parse2(item)? {
+        Item::Mod(module) => cases::module(&path, &loaded, module),
+        other => Err(Error::new_spanned(
+            other,
+            "a suite becomes the tests of a module: write it as `mod checkout {}`",
+        )),
+    }
+}
