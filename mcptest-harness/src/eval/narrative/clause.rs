@@ -74,7 +74,7 @@ pub(super) fn chain(tokens: &[Token], verb: usize) -> Chain<'_> {
 }
 
 /// Tokens that are looked back over at most; longer stretches are no sentences of a closing.
-const LONGEST_STRETCH: usize = 120;
+const LONGEST_STRETCH: usize = 80;
 
 /// Start of the stretch before `at` that no hard boundary cuts; what stands in brackets is skipped.
 pub(super) fn stretch_start(tokens: &[Token], at: usize) -> usize {
@@ -267,7 +267,7 @@ pub(super) fn dated(tokens: &[Token], verb: usize) -> bool {
                 && (token.text.starts_with("19") || token.text.starts_with("20"))
         };
         match token.text.as_str() {
-            "ago" | "yesterday" | "previously" | "originally" | "earlier" => true,
+            "ago" | "yesterday" | "previously" | "originally" | "earlier" | "when" => true,
             "last" => next.is_some_and(|next| {
                 matches!(
                     next.text.as_str(),
@@ -293,6 +293,15 @@ pub(super) fn dated(tokens: &[Token], verb: usize) -> bool {
             _ => false,
         }
     })
+}
+
+/// Whether the clause says on which day or in which month it was.
+pub(super) fn names_a_day(tokens: &[Token], verb: usize) -> bool {
+    let named = |at: usize| {
+        let next = tokens.get(at + 1).map_or("", |next| next.text.as_str());
+        matches!(tokens[at].text.as_str(), "in" | "on" | "last") && words::is_month_or_day(next)
+    };
+    dated(tokens, verb) || after(tokens, verb).any(named)
 }
 
 /// Whether the clause tells what happens as a rule: *daily*, *automatically*, *every time*.

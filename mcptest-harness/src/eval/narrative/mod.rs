@@ -192,7 +192,8 @@ fn judge(matcher: &Matcher<'_>, closing: &str, found: &Found) -> Option<Claim> {
         }
     } else if matcher.was_read(found) {
         Verdict::Read
-    } else if found.manner == Manner::State && !matcher.is_about_the_run(found) {
+    } else if found.manner == Manner::State && !found.yours && found.names.is_empty() {
+        // *The shop is closed* tells of the world; *your order is cancelled* of what was done for you.
         return None;
     } else {
         Verdict::Absent

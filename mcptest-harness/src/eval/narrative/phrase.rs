@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::clause;
 use super::reading::{Reading, View, Voice};
 use super::token::{Kind, Token};
+use super::verb::looks_past;
 use super::words;
 
 /// A noun phrase.
@@ -72,7 +73,7 @@ pub(super) fn noun_phrase(tokens: &[Token], from: usize, to: usize) -> Phrase {
             // *the address stored in your profile*: the participle describes the noun before it.
             Kind::Word
                 if !phrase.nouns.is_empty()
-                    && super::verb::looks_past(word)
+                    && looks_past(word)
                     && tokens
                         .get(at + 1)
                         .is_some_and(|next| words::is_preposition(&next.text)) =>
@@ -188,7 +189,7 @@ fn shared_object(view: &View<'_>, verb: usize, end: usize) -> usize {
     let mut at = verb + 1;
     while at + 1 < end
         && (view.tokens[at].is("and") || view.tokens[at].is(",") || view.tokens[at].is("/"))
-        && super::verb::looks_past(&view.tokens[at + 1].text)
+        && looks_past(&view.tokens[at + 1].text)
     {
         at += 2;
     }
@@ -198,18 +199,22 @@ fn shared_object(view: &View<'_>, verb: usize, end: usize) -> usize {
     at
 }
 
-/// Whether what follows a comma or conjunction is a clause of its own.
+/// Whether what follows a comma or conjunction is a clause of its own, with or without a finite
+/// verb: *and I sent it*, *, seat 5A added*.
 fn opens_clause(tokens: &[Token], from: usize, to: usize) -> bool {
-    let verbal = tokens.get(from).is_some_and(|next| {
-        super::verb::looks_past(&next.text)
-            || words::is_adverb(&next.text)
-            || words::is_conjunction(&next.text)
+    let rest = tokens.get(from..to).unwrap_or_default();
+    let verbal = rest.first().is_some_and(|next| {
+        looks_past(&next.text) || words::is_adverb(&next.text) || words::is_conjunction(&next.text)
     });
     let finite = |token: &Token| {
         token.is_word()
             && (words::is_finite_auxiliary(&token.text) || words::is_first_person(&token.text))
     };
-    verbal || tokens.get(from..to).unwrap_or_default().iter().any(finite)
+    let near = rest
+        .iter()
+        .take(5)
+        .take_while(|token| !token.is(",") && !words::is_preposition(&token.text));
+    verbal || rest.iter().any(finite) || near.into_iter().any(|token| looks_past(&token.text))
 }
 
 impl Object {

@@ -197,7 +197,7 @@ impl View<'_> {
         let before = chain.start.checked_sub(1);
         if let Some(at) = before {
             // *We updated our policy in March* is not about the run.
-            let ours_before = self.text(at) == "we" && clause::dated(self.tokens, verb);
+            let ours_before = self.text(at) == "we" && clause::names_a_day(self.tokens, verb);
             if form.past && words::is_first_person(self.text(at)) && !ours_before {
                 return self
                     .asserted_by_agent(at)
