@@ -1,5 +1,7 @@
 //! What a live guard costs: a step, an encoding, a comparison, a compressed history.
 
+#![allow(clippy::unwrap_used, reason = "a benchmark is a test")]
+
 use divan::{Bencher, black_box};
 use mcptest::energy::{
     Decimator, GrowthRatioGuard, GuardOptions, Hypervector, LyapunovMonitor, Message, Step,

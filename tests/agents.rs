@@ -1,0 +1,3 @@
+//! The harness over this repository's own suites.
+
+mcptest::main!();
