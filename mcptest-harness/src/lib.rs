@@ -1,5 +1,22 @@
 #![forbid(unsafe_code)]
 //! Agent tests as ordinary `cargo test` cases.
+//!
+//! A team records what its agent did (tool calls, arguments, results, tokens, the closing message)
+//! into *cassettes*, and writes what must hold of every recorded run into YAML *suites*. From then
+//! on `cargo test` replays all recorded runs through deterministic gates: no model, no key, no
+//! server, no network, the same bytes on every machine.
+//!
+//! There are two ways in, with the same cases and the same names:
+//!
+//! - a runner of its own, for a test target with `harness = false`: [`main!`], or [`harness!`] and
+//!   the builder [`Harness`];
+//! - [`suite`](macro@suite), an attribute that writes `#[test]` functions into a module, for the
+//!   standard test harness.
+//!
+//! Beside them stand the parts, usable without any suite: the metrics in [`eval`], the live guard
+//! and its analysis in [`energy`], the typed trace in [`mod@trace`], target paths in [`check`].
+//!
+//! The guide (suites, cassettes, gates, snapshots, checks in Rust) is the README of the repository.
 
 pub mod check;
 pub mod energy;
@@ -9,14 +26,42 @@ mod harness;
 mod render;
 pub mod trace;
 
-pub use harness::Harness;
-pub use mcptest_macros::suite;
+pub use harness::{AgentRuns, CheckFailure, Harness, TargetProblem, Verdict};
+/// The suite language: the model of a suite, its loader and its diagnostics.
 pub use mcptest_suite as suite;
+
+/// Turns the cases of a suite file into `#[test]` functions.
+///
+/// The file is `suites/<path>`, else `<path>`, from the crate's folder; both existing is an error.
+/// Cargo rebuilds the tests when the file changes. A suite that does not load is a compile error
+/// that quotes the suite's problem.
+///
+/// On a module, every case becomes a test in it, named as the runner names it; the module's own
+/// items stay:
+///
+/// ```ignore
+/// #[mcptest::suite("checkout.yml")]
+/// mod checkout {}
+/// ```
+///
+/// On a function, the function becomes one further case per agent test, given the agent's recorded
+/// runs:
+///
+/// ```ignore
+/// #[mcptest::suite("checkout.yml")]
+/// fn never_pays_twice(runs: &mcptest::AgentRuns) -> Result<(), mcptest::CheckFailure> {
+///     runs.each("it pays once", |run| match run.calls_of("pay").count() {
+///         0 | 1 => Ok(()),
+///         times => Err(format!("it paid {times} times")),
+///     })
+/// }
+/// ```
+pub use mcptest_macros::suite;
 
 /// What the macros' code calls; not part of the public API.
 #[doc(hidden)]
 pub mod __private {
-    pub use crate::harness::{MacroCase, Shown, run_case};
+    pub use crate::harness::{MacroCase, Shown, run_case, run_check};
 }
 
 /// Builds the [`Harness`] of the crate that it is written in.

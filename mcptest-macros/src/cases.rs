@@ -27,8 +27,7 @@ pub(crate) fn module(
     let span = literal.span();
     let mut tree = Tree::default();
     for case in loaded.suite.cases() {
-        let name = case.name.clone();
-        tree.insert(&name, case);
+        tree.insert(case);
     }
     items.extend(shared(loaded, span)?);
     items.extend(syn::parse2::<syn::File>(tree.write(loaded, span, 0))?.items);
@@ -37,47 +36,64 @@ pub(crate) fn module(
 
 /// What every case of the module calls, and what makes cargo rebuild when the file changes.
 fn shared(loaded: &Loaded, span: Span) -> Result<Vec<syn::Item>, Error> {
-    let Loaded {
-        shown, relative, ..
-    } = loaded;
-    let path = loaded.path.to_string_lossy();
+    let (rebuild, case) = (rebuild(loaded, span), macro_case(loaded, span));
     let file: syn::File = syn::parse2(quote_spanned! { span =>
-        #[cfg(test)]
-        const _: &[u8] = ::core::include_bytes!(#path);
+        #rebuild
 
         #[cfg(test)]
         fn __mcptest_case(case: &str, agent: &str) -> ::core::result::Result<(), ::mcptest::__private::Shown> {
-            ::mcptest::__private::run_case(&::mcptest::__private::MacroCase {
-                crate_dir: ::core::env!("CARGO_MANIFEST_DIR"),
-                package: ::core::env!("CARGO_PKG_NAME"),
-                suite: #shown,
-                relative: #relative,
-                module: ::core::module_path!(),
-                case,
-                agent,
-            })
+            ::mcptest::__private::run_case(&#case)
         }
     })?;
     Ok(file.items)
 }
 
+/// Makes cargo rebuild when the suite file changes.
+pub(crate) fn rebuild(loaded: &Loaded, span: Span) -> Tokens {
+    let path = loaded.path.to_string_lossy();
+    quote_spanned! { span =>
+        #[cfg(test)]
+        const _: &[u8] = ::core::include_bytes!(#path);
+    }
+}
+
+/// The case of the names `case` and `agent`, which are in scope where this is written.
+pub(crate) fn macro_case(loaded: &Loaded, span: Span) -> Tokens {
+    let Loaded {
+        shown, relative, ..
+    } = loaded;
+    quote_spanned! { span =>
+        ::mcptest::__private::MacroCase {
+            crate_dir: ::core::env!("CARGO_MANIFEST_DIR"),
+            package: ::core::env!("CARGO_PKG_NAME"),
+            suite: #shown,
+            relative: #relative,
+            module: ::core::module_path!(),
+            case,
+            agent,
+        }
+    }
+}
+
 /// Cases by the segments of their names.
 #[derive(Default)]
-struct Tree {
+pub(crate) struct Tree {
     case: Option<Case>,
     below: BTreeMap<String, Tree>,
 }
 
 impl Tree {
-    fn insert(&mut self, name: &str, case: Case) {
+    pub(crate) fn insert(&mut self, case: Case) {
+        let name = case.name.clone();
         let place = name.split("::").fold(self, |tree, segment| {
             tree.below.entry(segment.to_owned()).or_default()
         });
         place.case = Some(case);
     }
 
-    /// A function for each case and a module for what lies below it.
-    fn write(&self, loaded: &Loaded, span: Span, depth: usize) -> Tokens {
+    /// A function for each case and a module for what lies below it. The functions call
+    /// `__mcptest_case`, `depth` modules up.
+    pub(crate) fn write(&self, loaded: &Loaded, span: Span, depth: usize) -> Tokens {
         let up = std::iter::repeat_n(quote_spanned! { span => super:: }, depth).collect::<Tokens>();
         let items = self.below.iter().map(|(segment, tree)| {
             let name = Ident::new(segment, span);

@@ -6,6 +6,7 @@
 //! `#[test]` function a case. A suite that does not load is a compile error at the attribute.
 
 mod cases;
+mod check;
 mod file;
 
 use proc_macro::TokenStream;
@@ -31,9 +32,10 @@ fn expand(arguments: Tokens, item: Tokens) -> Result<Tokens, Error> {
     let loaded = file::load(&path)?;
     match syn::parse2(item)? {
         Item::Mod(module) => cases::module(&path, &loaded, module),
+        Item::Fn(function) => check::function(&path, &loaded, &function),
         other => Err(Error::new_spanned(
             other,
-            "a suite becomes the tests of a module: write it as `mod checkout {}`",
+            "a suite becomes the tests of a module, `mod checkout {}`, or is given to a check, `fn check(runs: &mcptest::AgentRuns)`",
         )),
     }
 }

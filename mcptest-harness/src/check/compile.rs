@@ -35,14 +35,18 @@ pub(crate) enum CompiledMatcher {
     Subset(Value),
     Regex(Regex),
     Schema(Arc<LazySchema>),
-    Snapshot(Option<Spanned<String>>),
+    /// With the snapshot's name.
+    Snapshot(String),
     ContainsAll(Vec<Value>),
     ContainsAny(Vec<Value>),
     Icontains(String),
     StartsWith(String),
     IsJson(Option<Arc<LazySchema>>),
     IsValidToolsCall(Option<Arc<LazySchema>>),
-    Levenshtein { value: String, max: u64 },
+    Levenshtein {
+        value: String,
+        max: u64,
+    },
     Not(Box<CompiledMatcher>),
     AllOf(Vec<CompiledMatcher>),
     AnyOf(Vec<CompiledMatcher>),
@@ -120,22 +124,28 @@ impl Compiler {
     }
 
     fn check(&mut self, assertion: &Assertion) -> Option<Check> {
+        // A snapshot without a name of its own is named after its assertion, else its target.
+        let named = assertion.name.as_ref().map(|name| &name.value);
+        let snapshot_name = named.unwrap_or(&assertion.target.text).clone();
         Some(Check {
             target: assertion.target.clone(),
-            matcher: self.matcher(&assertion.matcher)?,
+            matcher: self.matcher(&assertion.matcher, &snapshot_name)?,
             message: assertion.message.clone(),
             name: assertion.name.clone(),
         })
     }
 
-    fn matcher(&mut self, matcher: &Matcher) -> Option<CompiledMatcher> {
+    fn matcher(&mut self, matcher: &Matcher, snapshot: &str) -> Option<CompiledMatcher> {
         Some(match &matcher.kind {
             MatcherKind::Exact(value) => CompiledMatcher::Exact(value.clone()),
             MatcherKind::Contains(value) => CompiledMatcher::Contains(value.clone()),
             MatcherKind::Subset(value) => CompiledMatcher::Subset(value.clone()),
             MatcherKind::Regex(pattern) => CompiledMatcher::Regex(self.regex(pattern)?),
             MatcherKind::Schema(schema) => CompiledMatcher::Schema(self.schema(schema)?),
-            MatcherKind::Snapshot(name) => CompiledMatcher::Snapshot(name.clone()),
+            MatcherKind::Snapshot(name) => {
+                let name = name.as_ref().map_or(snapshot, |name| &name.value);
+                CompiledMatcher::Snapshot(name.to_owned())
+            }
             MatcherKind::ContainsAll(values) => CompiledMatcher::ContainsAll(values.clone()),
             MatcherKind::ContainsAny(values) => CompiledMatcher::ContainsAny(values.clone()),
             MatcherKind::Icontains(text) => CompiledMatcher::Icontains(text.clone()),
@@ -148,17 +158,19 @@ impl Compiler {
                 value: value.clone(),
                 max: *max,
             },
-            MatcherKind::Not(inner) => CompiledMatcher::Not(Box::new(self.matcher(inner)?)),
-            MatcherKind::AllOf(all) => CompiledMatcher::AllOf(self.matchers(all)?),
-            MatcherKind::AnyOf(any) => CompiledMatcher::AnyOf(self.matchers(any)?),
-            MatcherKind::OneOf(one) => CompiledMatcher::OneOf(self.matchers(one)?),
+            MatcherKind::Not(inner) => {
+                CompiledMatcher::Not(Box::new(self.matcher(inner, snapshot)?))
+            }
+            MatcherKind::AllOf(all) => CompiledMatcher::AllOf(self.matchers(all, snapshot)?),
+            MatcherKind::AnyOf(any) => CompiledMatcher::AnyOf(self.matchers(any, snapshot)?),
+            MatcherKind::OneOf(one) => CompiledMatcher::OneOf(self.matchers(one, snapshot)?),
         })
     }
 
-    fn matchers(&mut self, matchers: &[Matcher]) -> Option<Vec<CompiledMatcher>> {
+    fn matchers(&mut self, matchers: &[Matcher], snapshot: &str) -> Option<Vec<CompiledMatcher>> {
         let compiled: Vec<_> = matchers
             .iter()
-            .map(|matcher| self.matcher(matcher))
+            .map(|matcher| self.matcher(matcher, snapshot))
             .collect();
         compiled.into_iter().collect()
     }

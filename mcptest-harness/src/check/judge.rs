@@ -49,7 +49,7 @@ impl Check {
 }
 
 /// Judges a value against the snapshot of a name.
-pub(crate) type Snapshots<'a> = dyn Fn(Option<&str>, &Value) -> Result<(), Vec<String>> + 'a;
+pub(crate) type Snapshots<'a> = dyn Fn(&str, &Value) -> Result<(), Vec<String>> + 'a;
 
 impl CompiledMatcher {
     /// Whether a path that leads nowhere is what is wanted.
@@ -77,7 +77,7 @@ impl CompiledMatcher {
             Self::Subset(expected) => held(subset(expected, value)),
             Self::Regex(regex) => text(value, |text| held(regex.is_match(text))),
             Self::Schema(schema) => lines(schema.violations(value)),
-            Self::Snapshot(name) => snapshot(name.as_ref().map(|name| name.value.as_str()), value),
+            Self::Snapshot(name) => snapshot(name, value),
             Self::ContainsAll(all) => lines(
                 all.iter()
                     .filter(|expected| !contains(expected, value))

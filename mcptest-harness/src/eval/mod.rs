@@ -4,21 +4,22 @@
 //! the evidence behind its numbers; `metrics()` gives the numbers under their target names. No
 //! file, clock, suite or test case may enter here, and no result is ever `NaN`.
 
-mod arg_diff;
-mod contains;
-mod golden_path;
+pub mod arg_diff;
+pub mod contains;
+pub mod golden_path;
 mod matching;
 pub mod narrative;
-mod recovery;
-mod reliability;
-mod session;
-mod stability;
-mod trajectory;
-mod trajectory_axes;
+pub mod recovery;
+pub mod reliability;
+pub mod session;
+pub mod stability;
+pub mod trajectory;
+pub mod trajectory_axes;
 
 pub use arg_diff::{ArgDiff, exact_diffs};
 pub use contains::{contains, contains_diffs};
 pub use golden_path::{GoldenPath, GoldenPathReport, score_golden_path};
+pub use narrative::{NarrativeOptions, NarrativeReport, narrative_divergence};
 pub use recovery::{
     Contradiction, Evidence, Fault, FaultKind, FaultPlan, Hit, RecoveryMarks, RecoveryReport,
     RecoveryScore, replay_recovery, score_recovery,

@@ -13,6 +13,7 @@ mod per_run;
 mod recovery;
 mod reliability;
 mod session;
+mod snapshot;
 mod stability;
 mod trajectory;
 mod trajectory_axes;
@@ -56,9 +57,14 @@ impl Checks {
     }
 }
 
-/// Judges a value of a run, by its place, against the snapshot of a name.
-pub(crate) type RunSnapshots<'a> =
-    dyn Fn(usize, Option<&str>, &Value) -> Result<(), Vec<String>> + 'a;
+/// Where accepted values lie. An error is what is different and what to do next, a text each.
+pub(crate) trait SnapshotStore {
+    /// Compares a value of a run, by its place, with the snapshot of a name.
+    fn value(&self, run: usize, name: &str, value: &Value) -> Result<(), Vec<String>>;
+
+    /// Compares the outline of all runs with the agent's snapshot.
+    fn outline(&self, text: &str) -> Result<(), Vec<String>>;
+}
 
 /// What a gate judges.
 pub(crate) struct Input<'a> {
@@ -69,8 +75,7 @@ pub(crate) struct Input<'a> {
     pub(crate) block: &'a GateBlock,
     /// The recorded runs; never empty.
     pub(crate) runs: &'a [Run],
-    /// Judges a run's value against its snapshot.
-    pub(crate) snapshots: &'a RunSnapshots<'a>,
+    pub(crate) snapshots: &'a dyn SnapshotStore,
 }
 
 impl<'a> Input<'a> {
@@ -106,19 +111,19 @@ pub(crate) trait Gate {
 }
 
 /// The gate behind a block's options.
-pub(crate) fn implementation(options: &GateOptions) -> Option<&dyn Gate> {
-    Some(match options {
+pub(crate) fn implementation(options: &GateOptions) -> &dyn Gate {
+    match options {
         GateOptions::Energy(gate) => gate,
         GateOptions::GoldenPath(gate) => gate,
         GateOptions::Narrative(gate) => gate,
         GateOptions::Recovery(gate) => gate,
         GateOptions::Reliability(gate) => gate,
         GateOptions::Session(gate) => gate,
+        GateOptions::Snapshot(gate) => gate,
         GateOptions::Stability(gate) => gate,
         GateOptions::Trajectory(gate) => gate,
         GateOptions::TrajectoryAxes(gate) => gate,
-        GateOptions::Snapshot(_) => return None,
-    })
+    }
 }
 
 /// The gate behind a block's options, where it judges one run at a time.
@@ -147,7 +152,7 @@ fn expected(input: &Input<'_>, metrics: &Value, defaults: &[Threshold]) -> Vec<B
 }
 
 /// Gates' metrics are numbers; the suite loader lets a snapshot matcher pass, so it is said here.
-fn no_snapshots(_: Option<&str>, _: &Value) -> Result<(), Vec<String>> {
+fn no_snapshots(_: &str, _: &Value) -> Result<(), Vec<String>> {
     Err(vec![
         "a gate's metrics cannot be snapshotted; use `exact` or `schema`".to_owned(),
     ])

@@ -107,7 +107,7 @@ fn verdict(gate: &Reliability, input: &Input<'_>, index: usize, run: &Run) -> Ve
         Outcome::Judged { expect, gates } => (*expect, gates),
     };
     if expect {
-        let snapshots = |name: Option<&str>, value: &_| (input.snapshots)(index, name, value);
+        let snapshots = |name: &str, value: &_| input.snapshots.value(index, name, value);
         let checks = &input.checks.expect;
         if let Some(breach) = check_breaches(checks, &run.envelope, &snapshots).first() {
             let Cause::Check(check) = breach.cause else {

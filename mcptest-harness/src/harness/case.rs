@@ -4,9 +4,11 @@ use mcptest_suite::gates::{GateOptions, Outcome};
 use mcptest_suite::model::{Agent, GateBlock, GateKind};
 use mcptest_suite::{Case, CaseKind, Diagnostic, Spanned, Style, Subject};
 
+use super::agent_runs::AgentRuns;
 use super::loaded::LoadedSuite;
+use crate::gate::SnapshotStore as _;
 use crate::gate::{Input, check_breaches, findings, implementation, runs_note};
-use crate::render::{Failure, Finding, thousands};
+use crate::render::{Failure, Finding, rerun_line, thousands};
 use crate::trace::{Run, Trace};
 
 /// What a case needs besides its suite.
@@ -33,7 +35,7 @@ pub(crate) fn judge(suite: &LoadedSuite, case: &Case, context: &Context) -> Resu
     let verdict = match case.kind {
         CaseKind::Agent(subject) => judge_agent(suite, subject),
         CaseKind::Gate(subject, kind) => match suite.recorded(subject) {
-            Ok(runs) => judge_gate(suite, subject, kind, runs),
+            Ok(recorded) => judge_gate(suite, subject, kind, recorded.runs()),
             Err(_) => {
                 return Err(format!(
                     "not judged: the recordings of this agent cannot be used; see `{}`",
@@ -51,6 +53,24 @@ pub(crate) fn judge(suite: &LoadedSuite, case: &Case, context: &Context) -> Resu
     verdict.map_err(|failure| failure.render(suite.source(), &context.rerun(), context.style))
 }
 
+/// A check written in Rust.
+pub(crate) type Judge<'a> = dyn Fn(&AgentRuns) -> Result<(), String> + 'a;
+
+/// Runs a check on an agent's recorded runs; an error is the whole failure text.
+pub(crate) fn check(
+    suite: &LoadedSuite,
+    subject: Subject,
+    check: &Judge<'_>,
+    context: &Context,
+) -> Result<(), String> {
+    match suite.recorded(subject) {
+        Ok(runs) => {
+            check(runs).map_err(|text| format!("{text}\n\n{}", rerun_line(&context.rerun())))
+        }
+        Err(failure) => Err(failure.render(suite.source(), &context.rerun(), context.style)),
+    }
+}
+
 fn judge_gate(
     suite: &LoadedSuite,
     subject: Subject,
@@ -58,26 +78,27 @@ fn judge_gate(
     runs: &[Run],
 ) -> Result<(), Failure> {
     let agent = suite.agent(subject);
-    let block = agent.gate(kind);
-    let Some((block, gate)) =
-        block.and_then(|block| Some((block, implementation(&block.options)?)))
-    else {
-        return Err(Diagnostic::new(format!("`{}` cannot be judged here", kind.name())).into());
+    let Some(block) = agent.gate(kind) else {
+        return Err(Diagnostic::new(format!("this agent has no `{}`", kind.name())).into());
     };
-    gate.judge(&Input {
+    implementation(&block.options).judge(&Input {
         suite: &suite.suite,
         agent,
         checks: suite.checks(subject),
         block,
         runs,
-        snapshots: &|_, _, _| Ok(()),
+        snapshots: &suite.snapshots(subject),
     })
 }
 
 /// The agent test itself: its recordings, its caps, its `expect:`.
 fn judge_agent(suite: &LoadedSuite, subject: Subject) -> Result<(), Failure> {
     let agent = suite.agent(subject);
-    let runs = suite.recorded(subject).as_ref().map_err(Clone::clone)?;
+    let runs = suite
+        .recorded(subject)
+        .as_ref()
+        .map_err(Clone::clone)?
+        .runs();
     let mut found = exceeded_caps(agent, runs);
     // Where `reliability` counts the runs that hold, a run that does not is no failure of its own.
     let counted = agent.gate(GateKind::Reliability).is_some_and(counts_expect);
@@ -86,8 +107,9 @@ fn judge_agent(suite: &LoadedSuite, subject: Subject) -> Result<(), Failure> {
     } else {
         &suite.checks(subject).expect[..]
     };
+    let store = suite.snapshots(subject);
     let breaches = runs.iter().enumerate().flat_map(|(index, run)| {
-        let snapshots = |_: Option<&str>, _: &serde_json::Value| Ok(());
+        let snapshots = |name: &str, value: &_| store.value(index, name, value);
         let breaches = check_breaches(checks, &run.envelope, &snapshots);
         breaches
             .into_iter()

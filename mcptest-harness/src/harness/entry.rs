@@ -5,8 +5,9 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use mcptest_suite::Style;
+use mcptest_suite::{Case, CaseKind, Style};
 
+use super::agent_runs::{AgentRuns, Verdict};
 use super::case::{self, Context};
 use super::discovery::SuiteFile;
 use super::loaded::LoadedSuite;
@@ -52,6 +53,28 @@ static LOADED: Mutex<Option<HashMap<PathBuf, Loaded>>> = Mutex::new(None);
 ///
 /// The failure text.
 pub fn run_case(case: &MacroCase<'_>) -> Result<(), Shown> {
+    let (suite, found, context) = find(case)?;
+    case::judge(&suite, &found, &context).map_err(Shown)
+}
+
+/// Runs a check on the recorded runs of the agent that a case is about.
+///
+/// # Errors
+///
+/// The failure text.
+pub fn run_check<V: Verdict>(
+    case: &MacroCase<'_>,
+    check: impl Fn(&AgentRuns) -> V,
+) -> Result<(), Shown> {
+    let (suite, found, context) = find(case)?;
+    let CaseKind::Agent(subject) = found.kind else {
+        return Err(Shown(format!("`{}` is no agent test", case.case)));
+    };
+    case::check(&suite, subject, &|runs| check(runs).verdict(), &context).map_err(Shown)
+}
+
+/// The suite, the case in it, and the names around it.
+fn find(case: &MacroCase<'_>) -> Result<(Arc<LoadedSuite>, Case, Context), Shown> {
     let suite = load(&crate_dir(case.crate_dir), case).map_err(Shown)?;
     let Some(found) = suite.case(case.case) else {
         return Err(Shown(format!(
@@ -74,7 +97,7 @@ pub fn run_case(case: &MacroCase<'_>) -> Result<(), Shown> {
         package: case.package.to_owned(),
         style: Style::Plain,
     };
-    case::judge(&suite, &found, &context).map_err(Shown)
+    Ok((suite, found, context))
 }
 
 fn load(crate_dir: &Path, case: &MacroCase<'_>) -> Loaded {

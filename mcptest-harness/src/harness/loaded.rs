@@ -9,6 +9,7 @@ use mcptest_suite::{Case, CaseKind, Diagnostic, LoadError, Source, Subject};
 
 use super::discovery::SuiteFile;
 use super::runs::{self, Place, Recorded};
+use super::snapshots::CaseSnapshots;
 use crate::check::Compiler;
 use crate::gate::Checks;
 
@@ -73,6 +74,13 @@ impl LoadedSuite {
         })
     }
 
+    /// The snapshots of an agent.
+    pub(crate) fn snapshots(&self, subject: Subject) -> CaseSnapshots {
+        let agent = self.agent(subject).case_name(subject.model);
+        let source = self.source();
+        CaseSnapshots::new(source.path(), source.shown(), &self.crate_dir, &agent)
+    }
+
     /// The case of a name below the suite's.
     pub(crate) fn case(&self, name: &str) -> Option<Case> {
         self.suite
@@ -83,7 +91,7 @@ impl LoadedSuite {
 }
 
 /// `CI` counts as set unless it is empty, `0` or `false`.
-fn in_ci() -> bool {
+pub(crate) fn in_ci() -> bool {
     std::env::var("CI").is_ok_and(|value| !matches!(value.as_str(), "" | "0" | "false"))
 }
 

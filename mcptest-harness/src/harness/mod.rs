@@ -1,5 +1,6 @@
 //! From suites to test cases: discovery, loading, the runner, and what the macro calls.
 
+mod agent_runs;
 mod arguments;
 mod case;
 mod discovery;
@@ -7,6 +8,8 @@ mod entry;
 mod loaded;
 mod runner;
 mod runs;
+mod snapshots;
 
-pub use entry::{MacroCase, Shown, run_case};
+pub use agent_runs::{AgentRuns, CheckFailure, TargetProblem, Verdict};
+pub use entry::{MacroCase, Shown, run_case, run_check};
 pub use runner::Harness;

@@ -1,14 +1,18 @@
 //! The runner: every suite below the roots as libtest cases.
 
 use std::collections::{BTreeMap, HashMap};
+use std::fmt;
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use libtest_mimic::{ColorSetting, Completion, Failed, Trial};
-use mcptest_suite::{Case, CaseKind, Diagnostic, LOAD, LoadError, Style, SuitePath};
+use mcptest_suite::{
+    Case, CaseKind, Diagnostic, LOAD, LoadError, Style, SuitePath, is_reserved, segment,
+};
 
+use super::agent_runs::{AgentRuns, Verdict};
 use super::arguments::Asked;
 use super::case::{self, Context};
 use super::discovery::discover;
@@ -27,11 +31,27 @@ pub(crate) fn crate_dir(compiled: &str) -> PathBuf {
 ///     mcptest::harness!().root("suites").root("more/suites").run()
 /// }
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Harness {
     compiled_in: String,
     package: String,
     roots: Vec<PathBuf>,
+    checks: Vec<(String, RustCheck)>,
+}
+
+/// A check written in Rust, shared by the cases it makes.
+type RustCheck = Arc<dyn Fn(&AgentRuns) -> Result<(), String> + Send + Sync>;
+
+impl fmt::Debug for Harness {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let checks: Vec<&String> = self.checks.iter().map(|(name, _)| name).collect();
+        f.debug_struct("Harness")
+            .field("compiled_in", &self.compiled_in)
+            .field("package", &self.package)
+            .field("roots", &self.roots)
+            .field("checks", &checks)
+            .finish()
+    }
 }
 
 impl Harness {
@@ -42,6 +62,7 @@ impl Harness {
             compiled_in: compiled_in.to_owned(),
             package: package.to_owned(),
             roots: Vec::new(),
+            checks: Vec::new(),
         }
     }
 
@@ -50,6 +71,32 @@ impl Harness {
     #[must_use]
     pub fn root(mut self, folder: impl Into<PathBuf>) -> Self {
         self.roots.push(folder.into());
+        self
+    }
+
+    /// Adds a check of every agent test: one case `<suite>::<agent>::<name>` each, which runs the
+    /// closure on the agent's recorded runs. It fails when the closure panics or returns an error.
+    ///
+    /// ```no_run
+    /// # use std::process::ExitCode;
+    /// fn main() -> ExitCode {
+    ///     mcptest::harness!()
+    ///         .check("answers", |runs| {
+    ///             runs.each("there is a closing message", |run| {
+    ///                 run.trace.closing().map(drop).ok_or("it says nothing")
+    ///             })
+    ///         })
+    ///         .run()
+    /// }
+    /// ```
+    #[must_use]
+    pub fn check<V: Verdict>(
+        mut self,
+        name: &str,
+        check: impl Fn(&AgentRuns) -> V + Send + Sync + 'static,
+    ) -> Self {
+        let check: RustCheck = Arc::new(move |runs| check(runs).verdict());
+        self.checks.push((name.to_owned(), check));
         self
     }
 
@@ -67,12 +114,45 @@ impl Harness {
                 return ExitCode::from(101);
             }
         };
+        if let Err(problem) = self.check_names() {
+            eprintln!("error: {problem}");
+            return ExitCode::from(101);
+        }
         let style = style(asked.arguments.color, asked.arguments.logfile.is_some());
         let prepared = self.prepare(&asked);
-        let trials = prepared.trials(&asked, &self.package, style);
+        let run = Settings {
+            package: &self.package,
+            style,
+            checks: &self.checks,
+        };
+        let trials = prepared.trials(&asked, &run);
         let is_load = |name: &str| prepared.failures.contains_key(name);
         let arguments = asked.for_trials(&trials, is_load);
         libtest_mimic::run(&arguments, trials).exit_code()
+    }
+
+    /// A check's name is a segment of a case name: an identifier that is not taken.
+    fn check_names(&self) -> Result<(), String> {
+        for (index, (name, _)) in self.checks.iter().enumerate() {
+            if segment(name).as_deref() != Some(name) {
+                let near = segment(name).map_or(String::new(), |near| format!("; use `{near}`"));
+                return Err(format!(
+                    "`{name}` cannot name a check: it is no identifier{near}"
+                ));
+            }
+            if is_reserved(name) {
+                return Err(format!(
+                    "`{name}` cannot name a check: the harness names its own cases so"
+                ));
+            }
+            if self.checks[..index]
+                .iter()
+                .any(|(earlier, _)| earlier == name)
+            {
+                return Err(format!("two checks are named `{name}`"));
+            }
+        }
+        Ok(())
     }
 
     /// Finds and loads what the arguments need.
@@ -104,6 +184,13 @@ impl Harness {
         }
         prepared
     }
+}
+
+/// What all cases of a run share.
+struct Settings<'a> {
+    package: &'a str,
+    style: Style,
+    checks: &'a [(String, RustCheck)],
 }
 
 /// What is to be run.
@@ -167,17 +254,20 @@ impl Prepared {
     }
 
     /// Every case, sorted by name.
-    fn trials(&self, asked: &Asked, package: &str, style: Style) -> Vec<Trial> {
+    fn trials(&self, asked: &Asked, run: &Settings<'_>) -> Vec<Trial> {
         let mut trials = Vec::new();
         for (path, suite, cases) in &self.suites {
             for case in cases {
-                trials.push(trial(path, suite, case, asked, package, style));
+                trials.push(trial(path, suite, case, asked, run));
+                for (name, check) in run.checks {
+                    trials.extend(check_trial(path, suite, case, asked, run, name, check));
+                }
             }
         }
         for (case, problems) in &self.failures {
             let drawn = problems.iter().map(|problem| match problem {
                 Problem::Text(text) => text.clone(),
-                Problem::Load(error) => error.render(style),
+                Problem::Load(error) => error.render(run.style),
             });
             let text = drawn.collect::<Vec<_>>().join("\n\n");
             // A suite that does not load is shown under `--ignored` too.
@@ -196,8 +286,7 @@ fn trial(
     suite: &Arc<LoadedSuite>,
     case: &Case,
     asked: &Asked,
-    package: &str,
-    style: Style,
+    run: &Settings<'_>,
 ) -> Trial {
     let name = format!("{path}::{}", case.name);
     let agent = match case.kind {
@@ -206,25 +295,63 @@ fn trial(
         }
         CaseKind::Unsupported => String::new(),
     };
+    let context = Context {
+        name,
+        agent,
+        package: run.package.to_owned(),
+        style: run.style,
+    };
+    let (suite, judged) = (Arc::clone(suite), case.clone());
+    ignorable(case, asked, context, move |context| {
+        case::judge(&suite, &judged, context)
+    })
+}
+
+/// A trial that is listed as ignored, with its reason, where the case is.
+fn ignorable(
+    case: &Case,
+    asked: &Asked,
+    context: Context,
+    judge: impl FnOnce(&Context) -> Result<(), String> + Send + 'static,
+) -> Trial {
     let ignored = case.ignored.clone();
     let flagged = ignored.is_some() && (asked.arguments.list || asked.arguments.ignored);
     let run_anyway = asked.runs_ignored() && is_runnable(case);
-    let context = Context {
-        name: name.clone(),
-        agent,
-        package: package.to_owned(),
-        style,
-    };
-    let (suite, case) = (Arc::clone(suite), case.clone());
-    let judge = move || match ignored {
+    let name = context.name.clone();
+    let run = move || match ignored {
         Some(reason) if !run_anyway => {
             Ok(Completion::ignored_with(mcptest_suite::clean_line(&reason)))
         }
-        _ => case::judge(&suite, &case, &context)
+        _ => judge(&context)
             .map(|()| Completion::Completed)
             .map_err(Failed::from),
     };
-    Trial::ignorable_test(name, judge).with_ignored_flag(flagged)
+    Trial::ignorable_test(name, run).with_ignored_flag(flagged)
+}
+
+/// The case of a check on an agent test; nothing for a case that is no agent test.
+fn check_trial(
+    path: &SuitePath,
+    suite: &Arc<LoadedSuite>,
+    case: &Case,
+    asked: &Asked,
+    run: &Settings<'_>,
+    name: &str,
+    check: &RustCheck,
+) -> Option<Trial> {
+    let CaseKind::Agent(subject) = case.kind else {
+        return None;
+    };
+    let agent = format!("{path}::{}", case.name);
+    let context = Context {
+        name: format!("{agent}::{name}"),
+        agent,
+        package: run.package.to_owned(),
+        style: run.style,
+    };
+    let (suite, check) = (Arc::clone(suite), Arc::clone(check));
+    let judge = move |context: &Context| case::check(&suite, subject, &*check, context);
+    Some(ignorable(case, asked, context, judge))
 }
 
 /// Colour only on a terminal, unless the command line says otherwise.

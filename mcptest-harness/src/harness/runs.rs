@@ -5,13 +5,14 @@ use std::path::Path;
 use mcptest_suite::model::{Agent, Model, Prompt, Suite};
 use mcptest_suite::{Diagnostic, Span};
 
+use super::agent_runs::AgentRuns;
 use crate::render::{Diff, Evidence, Failure, Finding};
 use crate::trace::Run;
 use crate::trace::cassette::read_all;
 use crate::trace::place::{PlaceError, Wanted};
 
 /// The runs of an agent with a model, or why they cannot be judged.
-pub(crate) type Recorded = Result<Vec<Run>, Failure>;
+pub(crate) type Recorded = Result<AgentRuns, Failure>;
 
 /// Where a suite lies.
 pub(crate) struct Place<'a> {
@@ -56,7 +57,7 @@ pub(crate) fn load(suite: &Suite, agent: &Agent, model: usize, place: &Place<'_>
     }
     let stale = stale(agent, &model.value, model.span, &runs);
     if stale.is_empty() {
-        Ok(runs)
+        Ok(AgentRuns::new(&suite.source, agent, &model.value, runs))
     } else {
         Err(Failure {
             findings: stale,

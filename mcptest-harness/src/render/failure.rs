@@ -41,6 +41,13 @@ impl Finding {
         self.evidence.push(evidence);
         self
     }
+
+    /// The problem where it stands, then what shows it.
+    pub(crate) fn render(&self, source: &Source, style: Style) -> String {
+        let evidence = self.evidence.iter().map(|evidence| evidence.render(style));
+        let parts = std::iter::once(self.problem.render(source, style)).chain(evidence);
+        parts.collect::<Vec<_>>().join("\n\n")
+    }
 }
 
 impl From<Finding> for Failure {
@@ -61,20 +68,19 @@ impl From<Diagnostic> for Failure {
 impl Failure {
     /// The whole text; `rerun` is the command that runs the case alone.
     pub(crate) fn render(&self, source: &Source, rerun: &str, style: Style) -> String {
-        let mut parts = Vec::new();
-        for finding in &self.findings {
-            parts.push(finding.problem.render(source, style));
-            parts.extend(
-                finding
-                    .evidence
-                    .iter()
-                    .map(|evidence| evidence.render(style)),
-            );
-        }
+        let findings = self.findings.iter();
+        let mut parts: Vec<String> = findings
+            .map(|finding| finding.render(source, style))
+            .collect();
         parts.extend(self.evidence.iter().map(|evidence| evidence.render(style)));
-        parts.push(format!("run this case alone: {rerun}"));
+        parts.push(rerun_line(rerun));
         parts.join("\n\n")
     }
+}
+
+/// How a failure ends.
+pub(crate) fn rerun_line(rerun: &str) -> String {
+    format!("run this case alone: {rerun}")
 }
 
 impl Evidence {

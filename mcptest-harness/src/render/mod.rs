@@ -10,6 +10,6 @@ mod table;
 mod text;
 
 pub(crate) use diff::Diff;
-pub(crate) use failure::{Evidence, Failure, Finding};
+pub(crate) use failure::{Evidence, Failure, Finding, rerun_line};
 pub(crate) use table::Table;
 pub(crate) use text::{cut, short_json, thousands};

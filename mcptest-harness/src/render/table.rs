@@ -3,7 +3,7 @@
 use mcptest_suite::clean_line;
 use unicode_width::UnicodeWidthStr as _;
 
-/// Rows of cells under headings; the first column is left-aligned, the others to the right.
+/// Rows of cells under headings; columns of numbers are aligned to the right.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Table {
     headings: Vec<String>,
@@ -28,32 +28,32 @@ impl Table {
     }
 
     pub(crate) fn render(&self) -> String {
-        let columns = self.headings.len();
         let all = || std::iter::once(&self.headings).chain(&self.rows);
-        let width = |column: usize| {
-            all()
-                .filter_map(|row| row.get(column))
-                .map(|cell| cell.width())
-                .max()
-        };
-        let widths: Vec<usize> = (0..columns)
-            .map(|column| width(column).unwrap_or_default())
+        let columns: Vec<(usize, bool)> = (0..self.headings.len())
+            .map(|column| {
+                let cells = || all().filter_map(|row| row.get(column));
+                let width = cells().map(|cell| cell.width()).max().unwrap_or_default();
+                (width, cells().skip(1).all(|cell| is_number(cell)))
+            })
             .collect();
         let line = |row: &Vec<String>| {
-            let mut line = String::new();
-            for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
+            let cells = row.iter().zip(&columns).map(|(cell, (width, right))| {
                 let fill = " ".repeat(width - cell.width());
-                line.push_str(if column > 0 { "  " } else { "" });
-                line.push_str(&if column == 0 {
-                    format!("{cell}{fill}")
+                if *right {
+                    fill + cell
                 } else {
-                    format!("{fill}{cell}")
-                });
-            }
-            line.trim_end().to_owned()
+                    cell.clone() + &fill
+                }
+            });
+            cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
         };
         all().map(line).collect::<Vec<_>>().join("\n")
     }
+}
+
+/// A number, marked or not.
+fn is_number(cell: &str) -> bool {
+    cell.trim_start_matches('*').parse::<f64>().is_ok()
 }
 
 #[cfg(test)]

@@ -1,0 +1,213 @@
+//! What Rust checks see: the recorded runs of one agent test.
+
+use std::fmt;
+
+use mcptest_suite::model::{Agent, Model, Target, TargetError};
+use mcptest_suite::{Diagnostic, Source, Span, Style};
+use serde_json::Value;
+
+use crate::check::{Unresolved, resolve};
+use crate::gate::runs_note;
+use crate::render::{Evidence, Finding, cut};
+use crate::trace::{Run, ToolCall, ToolResult};
+
+/// The recorded runs of one agent test with one model; what a Rust check is given.
+///
+/// ```no_run
+/// # use mcptest::AgentRuns;
+/// /// No refund before the customer agreed.
+/// fn asks_first(runs: &AgentRuns) -> Result<(), mcptest::CheckFailure> {
+///     runs.each("a question comes before the first refund", |run| {
+///         let refund = run.calls_of("refund").next();
+///         let asked = run.trace.conversation.turns.iter().any(|turn| turn.content.ends_with('?'));
+///         if refund.is_some() && !asked { Err("it refunded unasked".to_owned()) } else { Ok(()) }
+///     })
+/// }
+/// ```
+#[derive(Debug, Clone)]
+pub struct AgentRuns {
+    agent: String,
+    model: String,
+    source: Source,
+    span: Span,
+    runs: Vec<Run>,
+}
+
+impl AgentRuns {
+    pub(crate) fn new(source: &Source, agent: &Agent, model: &Model, runs: Vec<Run>) -> Self {
+        Self {
+            agent: agent.name.value.clone(),
+            model: model.id.clone(),
+            source: source.clone(),
+            span: agent.name.span,
+            runs,
+        }
+    }
+
+    /// The agent's name as the suite writes it.
+    #[must_use]
+    pub fn agent(&self) -> &str {
+        &self.agent
+    }
+
+    /// The model's identifier.
+    #[must_use]
+    pub fn model(&self) -> &str {
+        &self.model
+    }
+
+    /// The runs in order; never empty.
+    #[must_use]
+    pub fn runs(&self) -> &[Run] {
+        &self.runs
+    }
+
+    /// The runs in order.
+    pub fn iter(&self) -> std::slice::Iter<'_, Run> {
+        self.runs.iter()
+    }
+
+    /// Holds every run to something, and says which runs break it as the built-in gates do.
+    ///
+    /// # Errors
+    ///
+    /// The runs for which `holds` is an error, each with its words.
+    pub fn each<E: fmt::Display>(
+        &self,
+        what: &str,
+        holds: impl Fn(&Run) -> Result<(), E>,
+    ) -> Result<(), CheckFailure> {
+        let broken: Vec<(usize, String)> = self
+            .runs
+            .iter()
+            .enumerate()
+            .filter_map(|(index, run)| Some((index, holds(run).err()?.to_string())))
+            .collect();
+        if broken.is_empty() {
+            return Ok(());
+        }
+        let places: Vec<usize> = broken.iter().map(|(index, _)| *index).collect();
+        let message = format!(
+            "{what}: does not hold in {} of {} runs",
+            broken.len(),
+            self.runs.len()
+        );
+        let problem = Diagnostic::at(self.span, message).note(runs_note(&self.runs, &places));
+        let lines = broken
+            .iter()
+            .map(|(index, why)| format!("run {}: {}", index + 1, cut(why, 300)));
+        let finding =
+            Finding::new(problem).show(Evidence::Text(lines.collect::<Vec<_>>().join("\n")));
+        Err(CheckFailure {
+            text: finding.render(&self.source, Style::Plain),
+        })
+    }
+}
+
+impl<'a> IntoIterator for &'a AgentRuns {
+    type Item = &'a Run;
+    type IntoIter = std::slice::Iter<'a, Run>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+/// A check that does not hold; `Display` and `Debug` are its text.
+#[derive(Clone, PartialEq, Eq)]
+pub struct CheckFailure {
+    text: String,
+}
+
+impl fmt::Display for CheckFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl fmt::Debug for CheckFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl std::error::Error for CheckFailure {}
+
+/// Why a target path gives no value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TargetProblem {
+    /// The text is no path.
+    Malformed(TargetError),
+    /// The path leads nowhere.
+    Unresolved(Unresolved),
+}
+
+impl fmt::Display for TargetProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Malformed(error) => write!(
+                f,
+                "not a target path: {} at byte {}",
+                error.message, error.at
+            ),
+            Self::Unresolved(unresolved) => unresolved.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for TargetProblem {}
+
+impl Run {
+    /// The value at a target path, as in a suite's `expect:`.
+    ///
+    /// # Errors
+    ///
+    /// The text is no path, or the path leads nowhere in this run.
+    pub fn target(&self, path: &str) -> Result<Value, TargetProblem> {
+        let target = Target::parse(path, Span::default()).map_err(TargetProblem::Malformed)?;
+        let value = resolve(&target, &self.envelope).map_err(TargetProblem::Unresolved)?;
+        Ok(value.into_owned())
+    }
+
+    /// The calls of a tool, each with its index.
+    pub fn calls_of<'a>(&'a self, tool: &'a str) -> impl Iterator<Item = (usize, &'a ToolCall)> {
+        self.trace
+            .tool_calls
+            .iter()
+            .enumerate()
+            .filter(move |(_, call)| call.name == tool)
+    }
+
+    /// The result of a call; the latest one where it has several.
+    #[must_use]
+    pub fn result_of(&self, call: usize) -> Option<&ToolResult> {
+        self.trace
+            .tool_results
+            .iter()
+            .rev()
+            .find(|result| result.call_index == call)
+    }
+}
+
+/// What a check may return.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not what a check can return",
+    note = "a check returns `()`, or a `Result` whose error implements `Debug`"
+)]
+pub trait Verdict {
+    /// The verdict; an error is the failure text.
+    #[doc(hidden)]
+    fn verdict(self) -> Result<(), String>;
+}
+
+impl Verdict for () {
+    fn verdict(self) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+impl<E: fmt::Debug> Verdict for Result<(), E> {
+    fn verdict(self) -> Result<(), String> {
+        self.map_err(|error| format!("{error:?}"))
+    }
+}

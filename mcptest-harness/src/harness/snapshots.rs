@@ -1,0 +1,269 @@
+//! Snapshots in insta's format, beside the suite.
+//!
+//! A snapshot is named after its case, never after a function or a counter, so it is the same under
+//! any runner and thread count. Accepted ones are read through insta; a changed one is put beside it
+//! as `.snap.new`, where `cargo insta review` finds it. What is written follows insta's own rules:
+//! `INSTA_UPDATE` (`auto`, `new`, `always`, `unseen`, `no`, `force`), `INSTA_FORCE_PASS`, and nothing
+//! in CI. insta's macros are not used because they print and panic; the comparison and its failure
+//! text are ours.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use mcptest_suite::{Style, segment, shown_path};
+use serde_json::Value;
+
+use super::loaded::in_ci;
+use crate::gate::SnapshotStore;
+use crate::render::Diff;
+
+/// How many snapshots this process has written.
+static WRITES: AtomicUsize = AtomicUsize::new(0);
+
+/// The snapshots of one case.
+pub(crate) struct CaseSnapshots {
+    /// `snapshots/` beside the suite.
+    folder: PathBuf,
+    /// The start of the file names: the suite and the agent's case.
+    stem: String,
+    /// The suite, for the files' headers.
+    source: String,
+    crate_dir: PathBuf,
+}
+
+/// Why a value is not what its snapshot says.
+type Refused = Vec<String>;
+
+impl CaseSnapshots {
+    /// The snapshots of an agent's case (its name below the suite's) in a suite file.
+    pub(crate) fn new(suite: &Path, shown: &str, crate_dir: &Path, agent_case: &str) -> Self {
+        let folder = suite.parent().unwrap_or(suite).join("snapshots");
+        let file = suite.file_stem().unwrap_or_default().to_string_lossy();
+        // A segment has no `-` in it, so different cases have different names.
+        let stem = format!(
+            "{}-{}",
+            segment(&file).unwrap_or_default(),
+            agent_case.replace("::", "-")
+        );
+        Self {
+            folder,
+            stem,
+            source: shown.to_owned(),
+            crate_dir: crate_dir.to_owned(),
+        }
+    }
+
+    /// Compares a text with its snapshot and writes what the mode asks for.
+    fn compare(&self, name: &str, text: &str) -> Result<(), Refused> {
+        let mode = Mode::of_environment()?;
+        let path = self.folder.join(format!("{}-{name}.snap", self.stem));
+        let shown = shown_path(path.strip_prefix(&self.crate_dir).unwrap_or(&path));
+        let pending = path.with_extension("snap.new");
+        remember(&path);
+        let (old, unreadable) = match read(&path) {
+            Ok(old) => (old, None),
+            Err(reason) => (
+                None,
+                Some(format!("the snapshot {shown} cannot be read: {reason}")),
+            ),
+        };
+        let new = normalised(text);
+        if old.as_deref() == Some(new.as_str()) && !mode.force {
+            // What was pending is settled.
+            if pending.is_file() && mode.writes != Writes::Nothing {
+                drop(fs::remove_file(&pending));
+            }
+            return Ok(());
+        }
+        let writes = match mode.writes {
+            Writes::Unseen if old.is_some() => Writes::Pending,
+            Writes::Unseen => Writes::InPlace,
+            other => other,
+        };
+        let target = match writes {
+            Writes::InPlace => Some(&path),
+            Writes::Pending => Some(&pending),
+            Writes::Unseen | Writes::Nothing => None,
+        };
+        if let Some(target) = target {
+            self.write(target, name, &new).map_err(|error| {
+                let shown = shown_path(target.strip_prefix(&self.crate_dir).unwrap_or(target));
+                vec![format!("{shown} cannot be written: {error}")]
+            })?;
+        }
+        if writes == Writes::InPlace || mode.force_pass {
+            return Ok(());
+        }
+        Err(refusal(
+            &shown,
+            old,
+            unreadable.as_deref(),
+            new,
+            writes == Writes::Pending,
+        ))
+    }
+
+    /// Writes a snapshot in one step: a reader sees the old file or the new one.
+    fn write(&self, target: &Path, name: &str, text: &str) -> std::io::Result<()> {
+        fs::create_dir_all(&self.folder)?;
+        let quoted = |text: &str| Value::from(text).to_string();
+        let header = format!(
+            "---\nsource: {}\nexpression: {}\n---\n",
+            quoted(&self.source),
+            quoted(name)
+        );
+        // Neither another process nor another case of this one writes to the same temporary file.
+        let number = WRITES.fetch_add(1, Ordering::Relaxed);
+        let temporary = target.with_extension(format!("{}-{number}.tmp", std::process::id()));
+        let written = fs::File::create(&temporary).and_then(|mut file| {
+            file.write_all(format!("{header}{text}\n").as_bytes())?;
+            file.sync_all()?;
+            fs::rename(&temporary, target)
+        });
+        if written.is_err() {
+            drop(fs::remove_file(&temporary));
+        }
+        written
+    }
+}
+
+impl SnapshotStore for CaseSnapshots {
+    fn value(&self, run: usize, name: &str, value: &Value) -> Result<(), Refused> {
+        let text = match value {
+            Value::String(text) => text.clone(),
+            value => pretty(value),
+        };
+        let name = segment(name).unwrap_or_else(|| "value".to_owned());
+        self.compare(&format!("{name}-run-{}", run + 1), &text)
+    }
+
+    fn outline(&self, text: &str) -> Result<(), Refused> {
+        self.compare("snapshot", text)
+    }
+}
+
+/// JSON over several lines, keys sorted whatever features `serde_json` is built with.
+fn pretty(value: &Value) -> String {
+    fn sorted(value: &Value) -> Value {
+        match value {
+            Value::Object(map) => {
+                let mut entries: Vec<_> = map.iter().collect();
+                entries.sort_unstable_by_key(|(key, _)| *key);
+                entries
+                    .into_iter()
+                    .map(|(key, value)| (key.clone(), sorted(value)))
+                    .collect()
+            }
+            Value::Array(items) => items.iter().map(sorted).collect(),
+            other => other.clone(),
+        }
+    }
+    serde_json::to_string_pretty(&sorted(value)).unwrap_or_default()
+}
+
+/// The accepted text; nothing when there is no snapshot yet.
+fn read(path: &Path) -> Result<Option<String>, String> {
+    if !path.exists() {
+        return Ok(None);
+    }
+    // insta reads a file without its header as an old format; nothing we write is one.
+    let starts = fs::read(path).map_err(|error| error.to_string())?;
+    if !starts.starts_with(b"---") {
+        return Err("it does not begin with insta's `---` header".to_owned());
+    }
+    let snapshot = insta::Snapshot::from_file(path).map_err(|error| error.to_string())?;
+    match snapshot.contents().as_text() {
+        Some(text) => Ok(Some(normalised(&text.to_string()))),
+        None => Err("it is a binary snapshot".to_owned()),
+    }
+}
+
+/// Line ends and the white space at the end are not compared, as in insta.
+fn normalised(text: &str) -> String {
+    text.replace("\r\n", "\n")
+        .trim_end()
+        .trim_start_matches('\n')
+        .to_owned()
+}
+
+/// Tells `cargo insta test --unreferenced` that a snapshot is in use.
+fn remember(path: &Path) {
+    if let Some(list) = std::env::var_os("INSTA_SNAPSHOT_REFERENCES_FILE") {
+        let file = fs::OpenOptions::new().append(true).create(true).open(list);
+        drop(file.and_then(|mut file| file.write_all(format!("{}\n", path.display()).as_bytes())));
+    }
+}
+
+fn refusal(
+    shown: &str,
+    old: Option<String>,
+    unreadable: Option<&str>,
+    new: String,
+    pending: bool,
+) -> Refused {
+    let what = match (&old, &unreadable) {
+        (_, Some(unreadable)) => (*unreadable).to_owned(),
+        (None, None) => format!("there is no snapshot {shown} yet"),
+        (Some(_), None) => format!("{shown} says something else"),
+    };
+    let next = if pending {
+        "accept it with `cargo insta review`, or run again with `INSTA_UPDATE=always`"
+    } else {
+        "nothing was written here; run it on your machine and accept it with `cargo insta review`, or with `INSTA_UPDATE=always`"
+    };
+    let diff = Diff {
+        old_name: format!("snapshot ({shown})"),
+        new_name: "recorded".to_owned(),
+        old: old.map(|old| old + "\n").unwrap_or_default(),
+        new: new + "\n",
+    };
+    vec![what, next.to_owned(), diff.render(Style::Plain)]
+}
+
+/// What is written when a snapshot differs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Writes {
+    InPlace,
+    Pending,
+    /// In place where there is no snapshot yet, else pending.
+    Unseen,
+    Nothing,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Mode {
+    writes: Writes,
+    /// Write even what is the same.
+    force: bool,
+    /// Pass even what differs.
+    force_pass: bool,
+}
+
+impl Mode {
+    fn of_environment() -> Result<Self, Refused> {
+        let variable = |name: &str| std::env::var(name).unwrap_or_default();
+        let update = variable("INSTA_UPDATE");
+        let in_ci =
+            in_ci() || (std::env::var_os("CI").is_none() && std::env::var_os("TF_BUILD").is_some());
+        let writes = match update.as_str() {
+            "" | "auto" if in_ci => Writes::Nothing,
+            "" | "auto" | "new" => Writes::Pending,
+            "always" | "force" => Writes::InPlace,
+            "unseen" => Writes::Unseen,
+            "no" => Writes::Nothing,
+            other => {
+                return Err(vec![format!(
+                    "INSTA_UPDATE is `{other}`; known: `auto`, `new`, `always`, `unseen`, `no`, `force`"
+                )]);
+            }
+        };
+        let force_pass = variable("INSTA_FORCE_PASS") == "1";
+        Ok(Self {
+            writes,
+            force: update == "force",
+            force_pass,
+        })
+    }
+}
