@@ -5,9 +5,7 @@ use serde_json::json;
 
 use super::golden_path::shorten;
 use super::{Breach, Cause, Input, PerRun, Scored, Threshold};
-use crate::eval::narrative::{
-    Claim, NarrativeOptions, NarrativeReport, Verdict, narrative_divergence,
-};
+use crate::eval::narrative::{Claim, NarrativeOptions, Verdict, narrative_divergence};
 use crate::render::{Evidence, cut};
 use crate::trace::Run;
 
@@ -47,7 +45,7 @@ impl PerRun for Narrative {
             match &claim.verdict {
                 Verdict::Absent => {
                     let title = "claimed, but no successful call supports it:";
-                    evidence.push(Evidence::Text(shown(title, claim, run, &report)));
+                    evidence.push(Evidence::Text(shown(title, claim, run)));
                 }
                 Verdict::ArgMismatch { claimed, recorded } => {
                     let title = format!(
@@ -55,7 +53,7 @@ impl PerRun for Narrative {
                         cut(claimed, 60),
                         cut(&recorded.join(", "), 120)
                     );
-                    evidence.push(Evidence::Text(shown(&title, claim, run, &report)));
+                    evidence.push(Evidence::Text(shown(&title, claim, run)));
                 }
                 Verdict::Supported | Verdict::Read => {}
             }
@@ -85,7 +83,7 @@ fn options(gate: &Narrative) -> NarrativeOptions {
 }
 
 /// The sentence with the claim underlined, and the calls that were considered.
-fn shown(title: &str, claim: &Claim, run: &Run, report: &NarrativeReport) -> String {
+fn shown(title: &str, claim: &Claim, run: &Run) -> String {
     let start = claim.span.start.saturating_sub(claim.sentence_span.start);
     let end = claim.span.end.saturating_sub(claim.sentence_span.start);
     let mut lines = vec![title.to_owned()];
@@ -113,9 +111,8 @@ fn shown(title: &str, claim: &Claim, run: &Run, report: &NarrativeReport) -> Str
         }
     }
     if claim.considered.is_empty() {
-        let calls = report.recorded_calls;
         lines.push(format!(
-            "  no call of `{}` among the {calls} recorded",
+            "  none of the recorded calls is a `{}`",
             claim.verb
         ));
     }

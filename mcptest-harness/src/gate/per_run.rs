@@ -5,8 +5,8 @@ use crate::render::{Evidence, Failure};
 use crate::trace::Run;
 use serde_json::Value;
 
-/// Runs whose evidence is shown in full.
-const SHOWN_RUNS: usize = 3;
+/// How many different pieces of evidence are shown in full.
+const SHOWN: usize = 3;
 
 /// What a gate makes of one run.
 pub(crate) struct Scored {
@@ -30,6 +30,35 @@ impl Scored {
 
 /// A gate that judges one run at a time.
 pub(crate) trait PerRun {
+    /// The evidence of the broken runs; runs that show the same are shown together.
+    fn evidence(&self, input: &Input<'_>, broken: &[usize]) -> Vec<Evidence> {
+        let mut groups: Vec<(Vec<usize>, Vec<Evidence>)> = Vec::new();
+        for index in broken {
+            let shown = self.explain(input, &input.runs[*index]);
+            match groups.iter_mut().find(|(_, known)| *known == shown) {
+                Some((runs, _)) => runs.push(*index),
+                None => groups.push((vec![*index], shown)),
+            }
+        }
+        let left_out: usize = groups.iter().skip(SHOWN).map(|(runs, _)| runs.len()).sum();
+        let mut evidence = Vec::new();
+        for (runs, shown) in groups
+            .into_iter()
+            .take(SHOWN)
+            .filter(|(_, shown)| !shown.is_empty())
+        {
+            if input.runs.len() > 1 {
+                evidence.push(Evidence::Text(title(&runs, input.runs)));
+            }
+            evidence.extend(shown);
+        }
+        if left_out > 0 {
+            let text = format!("… the evidence of {left_out} more runs is left out");
+            evidence.push(Evidence::Text(text));
+        }
+        evidence
+    }
+
     /// What must hold when there is no `expect:`.
     fn defaults(&self) -> &'static [Threshold];
 
@@ -67,28 +96,24 @@ impl<T: PerRun> Gate for T {
         if broken.is_empty() {
             return Ok(());
         }
-        let mut evidence = Vec::new();
-        for index in broken.iter().take(SHOWN_RUNS) {
-            let run = &input.runs[*index];
-            let shown = self.explain(input, run);
-            if !shown.is_empty() && input.runs.len() > 1 {
-                evidence.push(Evidence::Text(format!(
-                    "run {} ({}):",
-                    index + 1,
-                    run.origin
-                )));
-            }
-            evidence.extend(shown);
-        }
-        if broken.len() > SHOWN_RUNS {
-            let more = broken.len() - SHOWN_RUNS;
-            evidence.push(Evidence::Text(format!(
-                "… the evidence of {more} more runs is left out"
-            )));
-        }
+        let evidence = self.evidence(input, &broken);
         Err(Failure {
             findings: findings(&input.about(), breaches),
             evidence,
         })
+    }
+}
+
+/// Names the runs that show the same.
+fn title(same: &[usize], runs: &[Run]) -> String {
+    match same {
+        [one] => format!("run {} ({}):", one + 1, runs[*one].origin),
+        several => {
+            let numbers: Vec<String> = several
+                .iter()
+                .map(|index| (index + 1).to_string())
+                .collect();
+            format!("runs {}:", numbers.join(", "))
+        }
     }
 }

@@ -21,7 +21,7 @@ pub(crate) struct Finding {
 }
 
 /// What shows that it does not hold.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Evidence {
     /// Lines of text; the first may be a title.
     Text(String),
