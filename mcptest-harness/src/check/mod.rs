@@ -6,6 +6,8 @@
 mod compile;
 mod judge;
 mod resolve;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use compile::{Check, Compiler, LazySchema};
 pub(crate) use judge::{Found, Snapshots, difference};

@@ -16,6 +16,9 @@
 //!
 //! These are heuristics about the shape of a trace, not judgements of its meaning.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;

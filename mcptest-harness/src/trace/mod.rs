@@ -12,6 +12,8 @@ mod canonical;
 pub(crate) mod cassette;
 pub(crate) mod place;
 mod read;
+#[cfg(test)]
+mod tests;
 
 use std::borrow::Cow;
 

@@ -1,0 +1,297 @@
+//! Matchers as a suite writes them, against values.
+
+#![allow(
+    clippy::needless_pass_by_value,
+    reason = "tests read better with values in place"
+)]
+
+use mcptest_suite::{Source, model::Suite};
+use serde_json::{Value, json};
+
+use super::{Check, Compiler, Found};
+
+/// Compiles `{ target: x, matcher: … }`.
+fn check(target: &str, matcher: &str) -> Check {
+    let text = format!(
+        "agents:\n- name: a\n  model: m\n  prompt: p\n  expect:\n  - target: {target}\n    matcher: {matcher}\n"
+    );
+    let suite = Suite::parse(Source::new("a.yml", "a.yml", text)).unwrap();
+    let mut compiler = Compiler::default();
+    let mut checks = compiler.checks(&suite.agents[0].expect);
+    assert!(compiler.problems.is_empty(), "{:?}", compiler.problems);
+    checks.pop().unwrap()
+}
+
+fn no_snapshots(_: &str, _: &Value) -> Result<(), Vec<String>> {
+    Err(vec!["no snapshots here".to_owned()])
+}
+
+/// Whether a matcher accepts a value at a target.
+fn accepts(matcher: &str, value: Value) -> bool {
+    check("x", matcher)
+        .judge(&json!({ "x": value }), &no_snapshots)
+        .is_ok()
+}
+
+/// Whether a matcher accepts a path that leads nowhere.
+fn accepts_nothing(matcher: &str) -> bool {
+    check("y", matcher)
+        .judge(&json!({ "x": 1 }), &no_snapshots)
+        .is_ok()
+}
+
+/// What is said to be different.
+fn details(matcher: &str, value: Value) -> Vec<String> {
+    let root = json!({ "x": value });
+    check("x", matcher)
+        .judge(&root, &no_snapshots)
+        .unwrap_err()
+        .details
+}
+
+#[test]
+fn exact_compares_numbers_by_value_and_kinds_strictly() {
+    assert!(accepts("{ exact: 1 }", json!(1.0)));
+    assert!(accepts(
+        "{ exact: { a: [1, two, null] } }",
+        json!({ "a": [1, "two", null] })
+    ));
+    assert!(!accepts("{ exact: 1 }", json!("1")));
+    assert!(!accepts("{ exact: [1, 2] }", json!([2, 1])));
+}
+
+#[test]
+fn contains_looks_into_every_kind() {
+    assert!(accepts("{ contains: lo wo }", json!("hello world")));
+    assert!(accepts(
+        "{ contains: { a: { b: ell } } }",
+        json!({ "a": { "b": "hello", "c": 1 } })
+    ));
+    assert!(accepts("{ contains: [1, 2] }", json!([2, 3, 1])));
+    assert!(!accepts("{ contains: [1, 1] }", json!([1, 2])));
+    assert!(accepts(
+        "{ contains: refund }",
+        json!(["get", "refund_order"])
+    ));
+    assert!(!accepts("{ contains: refund }", json!(["get"])));
+    assert!(accepts("{ contains: 3 }", json!([1, 3.0])));
+}
+
+#[test]
+fn subset_is_recursive_for_objects_and_exact_for_the_rest() {
+    assert!(accepts(
+        "{ subset: { a: { b: 1 } } }",
+        json!({ "a": { "b": 1, "c": 2 } })
+    ));
+    assert!(!accepts("{ subset: { a: [1] } }", json!({ "a": [1, 2] })));
+    assert!(!accepts("{ subset: { a: ell } }", json!({ "a": "hello" })));
+}
+
+#[test]
+fn text_matchers_read_text_only() {
+    assert!(accepts("{ regex: '^a+$' }", json!("aaa")));
+    assert!(!accepts("{ regex: '^a+$' }", json!("aab")));
+    assert_eq!(
+        details("{ regex: '1' }", json!(1)),
+        ["this matcher reads text only"]
+    );
+    assert!(accepts("{ starts-with: he }", json!("hello")));
+    assert!(!accepts("{ starts-with: He }", json!("hello")));
+    assert!(accepts("{ icontains: WORLD }", json!("Hello World")));
+    assert!(accepts("{ icontains: STRASSE }", json!(["die strasse"])));
+}
+
+#[test]
+fn a_schema_bound_without_a_type_means_a_number() {
+    assert!(accepts("{ schema: { minimum: 0.5 } }", json!(0.5)));
+    assert!(!accepts("{ schema: { minimum: 0.5 } }", json!(0.49)));
+    assert!(!accepts("{ schema: { minimum: 0.5 } }", json!("a lot")));
+    assert!(accepts(
+        "{ schema: { minimum: 0.5, type: string } }",
+        json!("a lot")
+    ));
+}
+
+#[test]
+fn a_schema_says_where_it_is_broken() {
+    let schema = "{ schema: { required: [a], properties: { a: { type: integer } } } }";
+    assert_eq!(
+        details(schema, json!({ "a": "x" })),
+        ["at `/a`: \"x\" is not of type \"integer\""]
+    );
+    assert_eq!(details(schema, json!({})), ["\"a\" is a required property"]);
+}
+
+#[test]
+fn lists_of_values_are_each_contained() {
+    assert!(accepts(
+        "{ contains-all: [hello, world] }",
+        json!("hello world")
+    ));
+    assert_eq!(
+        details("{ contains-all: [hello, moon] }", json!("hello")),
+        ["without \"moon\""]
+    );
+    assert!(accepts(
+        "{ contains-any: [moon, world] }",
+        json!("hello world")
+    ));
+    assert!(!accepts(
+        "{ contains-any: [moon, sun] }",
+        json!("hello world")
+    ));
+}
+
+#[test]
+fn json_text_is_parsed_and_held_against_its_schema() {
+    assert!(accepts("is-json", json!("{\"a\": 1}")));
+    assert!(!accepts("is-json", json!("{a: 1}")));
+    assert!(!accepts("is-json", json!({ "a": 1 })));
+    assert!(accepts(
+        "{ is-json: { schema: { type: object } } }",
+        json!("{}")
+    ));
+    assert!(!accepts(
+        "{ is-json: { schema: { type: array } } }",
+        json!("{}")
+    ));
+}
+
+#[test]
+fn a_tool_call_has_a_name_and_an_object_of_arguments() {
+    assert!(accepts(
+        "is-valid-tools-call",
+        json!({ "name": "a", "args": {} })
+    ));
+    assert!(accepts(
+        "is-valid-tools-call",
+        json!({ "name": "a", "arguments": {} })
+    ));
+    for wrong in [
+        json!("a"),
+        json!({ "name": 1, "args": {} }),
+        json!({ "name": "a" }),
+        json!({ "name": "a", "args": [] }),
+    ] {
+        assert!(!accepts("is-valid-tools-call", wrong));
+    }
+    let schema = "{ is-valid-tools-call: { schema: { required: [city] } } }";
+    assert!(accepts(
+        schema,
+        json!({ "name": "a", "args": { "city": "Oslo" } })
+    ));
+    assert!(!accepts(schema, json!({ "name": "a", "args": {} })));
+}
+
+#[test]
+fn levenshtein_counts_edits_and_refuses_what_is_too_long() {
+    assert!(accepts(
+        "{ levenshtein: { value: kitten, max: 3 } }",
+        json!("sitting")
+    ));
+    assert_eq!(
+        details(
+            "{ levenshtein: { value: kitten, max: 2 } }",
+            json!("sitting")
+        ),
+        ["the distance is 3"]
+    );
+    let long = "x".repeat(6_000);
+    let matcher = format!("{{ levenshtein: {{ value: {long}, max: 9 }} }}");
+    assert!(details(&matcher, json!("y".repeat(6_000)))[0].contains("too many"));
+}
+
+#[test]
+fn combinations_combine() {
+    assert!(accepts("{ not: { exact: 1 } }", json!(2)));
+    assert!(!accepts("{ not: { exact: 1 } }", json!(1)));
+    assert!(accepts(
+        "{ allOf: [{ contains: a }, { contains: b }] }",
+        json!("ab")
+    ));
+    assert_eq!(
+        details("{ allOf: [{ contains: a }, { contains: c }] }", json!("ab")),
+        ["expected it to contain \"c\""]
+    );
+    assert!(accepts("{ anyOf: [{ exact: 1 }, { exact: 2 }] }", json!(2)));
+    assert!(!accepts(
+        "{ anyOf: [{ exact: 1 }, { exact: 2 }] }",
+        json!(3)
+    ));
+    assert!(accepts("{ oneOf: [{ exact: 1 }, { exact: 2 }] }", json!(2)));
+    assert!(!accepts(
+        "{ oneOf: [{ contains: a }, { contains: b }] }",
+        json!("ab")
+    ));
+    assert!(!accepts("{ oneOf: [{ exact: 1 }] }", json!(2)));
+}
+
+#[test]
+fn only_exact_null_accepts_a_path_that_leads_nowhere() {
+    for matcher in [
+        "{ exact: 1 }",
+        "{ not: { exact: 1 } }",
+        "{ not: { exact: null } }",
+        "{ contains: '' }",
+        "{ schema: {} }",
+    ] {
+        assert!(!accepts_nothing(matcher), "{matcher}");
+    }
+    assert!(accepts_nothing("{ exact: null }"));
+    assert!(accepts_nothing(
+        "{ anyOf: [{ exact: 1 }, { exact: null }] }"
+    ));
+    assert!(!accepts_nothing(
+        "{ allOf: [{ not: { exact: 1 } }, { exact: null }] }"
+    ));
+    assert!(accepts_nothing(
+        "{ oneOf: [{ exact: 1 }, { exact: null }] }"
+    ));
+    assert!(!accepts_nothing(
+        "{ oneOf: [{ exact: null }, { exact: null }] }"
+    ));
+}
+
+#[test]
+fn a_path_that_leads_nowhere_is_named_and_not_compared() {
+    let root = json!({ "x": 1 });
+    let mismatch = check("xx", "{ not: { exact: 1 } }")
+        .judge(&root, &no_snapshots)
+        .unwrap_err();
+    let Found::Nothing(unresolved) = mismatch.found else {
+        panic!("it resolved")
+    };
+    assert_eq!(unresolved.nearest.as_deref(), Some("x"));
+    assert!(mismatch.details.is_empty());
+}
+
+#[test]
+fn equal_schemas_are_compiled_once() {
+    let matcher = "{ schema: { minimum: 1 } }";
+    let text = format!(
+        "agents:\n- name: a\n  model: m\n  prompt: p\n  expect:\n  - {{ target: x, matcher: {matcher} }}\n  - {{ target: y, matcher: {matcher} }}\n"
+    );
+    let suite = Suite::parse(Source::new("a.yml", "a.yml", text)).unwrap();
+    let checks = Compiler::default().checks(&suite.agents[0].expect);
+    let schemas = checks.iter().map(|check| match &check.matcher {
+        super::compile::CompiledMatcher::Schema(schema) => std::sync::Arc::as_ptr(schema),
+        _ => panic!("another matcher"),
+    });
+    let schemas: Vec<_> = schemas.collect();
+    assert_eq!(schemas[0], schemas[1]);
+}
+
+#[test]
+fn a_bad_pattern_is_a_problem_at_its_place() {
+    let text = "agents:\n- name: a\n  model: m\n  prompt: p\n  expect:\n  - target: x\n    matcher: { regex: 'a(' }\n  - target: x\n    matcher: { schema: { pattern: '(?=a)' } }\n";
+    let source = Source::new("a.yml", "a.yml", text);
+    let suite = Suite::parse(source.clone()).unwrap();
+    let mut compiler = Compiler::default();
+    assert!(compiler.checks(&suite.agents[0].expect).is_empty());
+    let places: Vec<&str> = compiler
+        .problems
+        .iter()
+        .filter_map(|problem| Some(source.slice(problem.primary.as_ref()?.span)))
+        .collect();
+    assert_eq!(places, ["'a('", "'(?=a)'"]);
+}

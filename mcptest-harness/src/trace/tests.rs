@@ -1,0 +1,261 @@
+//! Cassettes and the places where they lie.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::json;
+
+use super::cassette::{self, Origin, Run, read_all};
+use super::place::{PlaceError, Wanted};
+
+fn origin() -> Origin {
+    Origin {
+        shown: "cassettes/a.json".to_owned(),
+        line: None,
+    }
+}
+
+fn parse(text: &str) -> Result<Run, Vec<String>> {
+    cassette::parse(text.as_bytes(), &origin()).map_err(|error| error.problems)
+}
+
+fn run() -> serde_json::Value {
+    json!({
+        "schema_version": "v1", "model": "m", "user_prompt": "p", "note": "kept",
+        "trace": {
+            "tool_calls": [{ "name": "a", "args": { "x": 1 } }, { "name": "a", "args": { "x": 1 } }],
+            "tool_results": [{ "call_index": 0, "result": 1 }],
+            "conversation": { "stop_reason": "turn_budget" },
+            "custom": { "kept": true },
+        },
+        "outcome": { "passed": false, "why": "kept" },
+    })
+}
+
+#[test]
+fn the_envelope_holds_the_trace_and_what_is_derived() {
+    let run = parse(&run().to_string()).unwrap();
+    assert_eq!(run.envelope["tool_names"], json!(["a", "a"]));
+    assert_eq!(run.envelope["redundant_tool_calls"], json!(1));
+    assert_eq!(run.envelope["truncated"], json!(true));
+    assert_eq!(run.envelope["custom"]["kept"], json!(true));
+    assert_eq!(run.envelope["outcome"]["why"], json!("kept"));
+    assert_eq!(run.outcome.unwrap().passed, Some(false));
+}
+
+#[test]
+fn a_byte_order_mark_is_no_obstacle() {
+    assert!(parse(&format!("\u{feff}{}", run())).is_ok());
+}
+
+#[test]
+fn what_is_no_cassette_is_refused_with_the_reason() {
+    for (text, reason) in [
+        ("", "is empty"),
+        (" \n", "is empty"),
+        ("{\"schema_version\":\"v1\"", "EOF while parsing"),
+        ("[1]", "is not a JSON object"),
+        ("{}", "`schema_version` is missing"),
+        ("{\"schema_version\":\"v2\"}", "`schema_version` is \"v2\""),
+        ("{\"schema_version\":1}", "`schema_version` is 1"),
+    ] {
+        let problems = parse(text).unwrap_err();
+        assert!(problems[0].contains(reason), "{text}: {problems:?}");
+    }
+    let not_text = cassette::parse(b"{\"a\": \"\xff\"}", &origin()).unwrap_err();
+    assert!(not_text.problems[0].contains("is not JSON"), "{not_text}");
+    let deep = "[".repeat(100_000);
+    assert!(parse(&deep).unwrap_err()[0].contains("recursion limit"));
+}
+
+#[test]
+fn every_malformed_field_is_named_with_its_path() {
+    let problems = parse(
+        r#"{"schema_version":"v1","user_prompt":7,"signals":{"confidnce":1,"coherence":1.5},
+            "trace":{"tool_calls":[{"name":1},3],"tool_results":[{"call_index":9},{"is_error":"no"}],
+            "conversation":{"tokens":{"total":-1},"per_turn":[{"calls":[0,9]}]}}}"#,
+    )
+    .unwrap_err();
+    let expected = [
+        "`model`: missing",
+        "`user_prompt`: expected a string, found 7",
+        "`signals`: `confidnce` is not a signal; there are `confidence`, `loop_detection`, `tool_correctness`, `coherence`",
+        "`signals.coherence`: expected a number from 0 to 1, found 1.5",
+        "`trace.tool_calls[0].name`: expected a string, found 1",
+        "`trace.tool_calls[1]`: expected an object, found 3",
+        "`trace.tool_calls[1].name`: missing",
+        "`trace.tool_results[0].call_index`: there is no call 9; 2 were recorded",
+        "`trace.tool_results[1].call_index`: missing",
+        "`trace.tool_results[1].is_error`: expected true or false, found a string",
+        "`trace.conversation.tokens.total`: expected a whole number, 0 or more, found -1",
+        "`trace.conversation.per_turn[0].calls`: expected [from, to) within the 2 recorded calls",
+    ];
+    assert_eq!(problems, expected);
+}
+
+/// A crate with files, and what an agent looks for in it.
+fn files_of(files: &[&str], cassette: Option<&str>) -> Result<Vec<String>, PlaceError> {
+    let folder = tempfile::tempdir().unwrap();
+    for file in files {
+        let path = folder.path().join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, file).unwrap();
+    }
+    let wanted = Wanted {
+        crate_dir: folder.path(),
+        suite_dir: &folder.path().join("suites/shop"),
+        suite_stem: Path::new("shop/orders"),
+        cassette,
+        stem: "Agent__m",
+    };
+    Ok(wanted
+        .files()?
+        .into_iter()
+        .map(|(_, shown)| shown)
+        .collect())
+}
+
+#[test]
+fn each_layout_is_found_in_each_place() {
+    for place in ["suites/shop/cassettes", "cassettes/shop/orders"] {
+        for (layout, count) in [
+            (vec!["Agent__m.json"], 1),
+            (vec!["Agent__m.jsonl"], 1),
+            (vec!["Agent__m/run-10.json", "Agent__m/run-2.json"], 2),
+        ] {
+            let files: Vec<String> = layout
+                .iter()
+                .map(|file| format!("{place}/{file}"))
+                .collect();
+            let found =
+                files_of(&files.iter().map(String::as_str).collect::<Vec<_>>(), None).unwrap();
+            assert_eq!(found.len(), count);
+        }
+    }
+}
+
+#[test]
+fn runs_come_in_natural_order_and_other_files_are_not_runs() {
+    let found = files_of(
+        &[
+            "cassettes/shop/orders/Agent__m/run-10.json",
+            "cassettes/shop/orders/Agent__m/run-2.json",
+            "cassettes/shop/orders/Agent__m/.run-3.json",
+            "cassettes/shop/orders/Agent__m/notes.txt",
+        ],
+        None,
+    );
+    assert_eq!(
+        found.unwrap(),
+        [
+            "cassettes/shop/orders/Agent__m/run-2.json",
+            "cassettes/shop/orders/Agent__m/run-10.json"
+        ]
+    );
+}
+
+#[test]
+fn two_places_or_two_layouts_are_an_error_that_names_both() {
+    let both = files_of(
+        &[
+            "suites/shop/cassettes/Agent__m.json",
+            "cassettes/shop/orders/Agent__m.jsonl",
+        ],
+        None,
+    );
+    let PlaceError::Several(places) = both.unwrap_err() else {
+        panic!("another error")
+    };
+    assert_eq!(
+        places,
+        [
+            "suites/shop/cassettes/Agent__m.json",
+            "cassettes/shop/orders/Agent__m.jsonl"
+        ]
+    );
+    assert!(
+        files_of(
+            &[
+                "cassettes/shop/orders/Agent__m.json",
+                "cassettes/shop/orders/Agent__m/a.json"
+            ],
+            None
+        )
+        .is_err()
+    );
+    assert!(
+        files_of(
+            &[
+                "x/a.json",
+                "suites/shop/x/a.json",
+                "suites/shop/cassettes/Agent__m.json"
+            ],
+            Some("x/a.json")
+        )
+        .is_err()
+    );
+}
+
+#[test]
+fn an_own_place_may_be_a_file_a_folder_or_a_pattern() {
+    let files = [
+        "suites/shop/x/a-2.json",
+        "suites/shop/x/a-10.json",
+        "suites/shop/x/b.jsonl",
+    ];
+    assert_eq!(
+        files_of(&files, Some("x/b.jsonl")).unwrap(),
+        ["suites/shop/x/b.jsonl"]
+    );
+    let both = ["suites/shop/x/a-2.json", "suites/shop/x/a-10.json"];
+    assert_eq!(files_of(&files, Some("x")).unwrap(), both);
+    assert_eq!(files_of(&files, Some("x/a-*.json")).unwrap(), both);
+    assert!(matches!(
+        files_of(&files, Some("/x")),
+        Err(PlaceError::Unusable { .. })
+    ));
+    assert!(matches!(
+        files_of(&files, Some("x/[a")),
+        Err(PlaceError::Unusable { .. })
+    ));
+    assert!(matches!(
+        files_of(&files, Some("y/*.json")),
+        Err(PlaceError::Nothing { .. })
+    ));
+}
+
+#[test]
+fn copies_are_not_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| (folder.path().join(name), name.to_owned());
+    for name in ["a.json", "b.json"] {
+        fs::write(folder.path().join(name), run().to_string()).unwrap();
+    }
+    let errors = read_all(&[path("a.json"), path("b.json")]).unwrap_err();
+    assert_eq!(
+        errors[0].to_string(),
+        "b.json: is a byte-for-byte copy of a.json, not a run of its own"
+    );
+    fs::write(
+        folder.path().join("c.jsonl"),
+        format!("{0}\n\n{0}\n", run()),
+    )
+    .unwrap();
+    let errors = read_all(&[path("c.jsonl")]).unwrap_err();
+    assert_eq!(
+        errors[0].to_string(),
+        "c.jsonl:3: is a byte-for-byte copy of c.jsonl:1, not a run of its own"
+    );
+}
+
+#[test]
+fn a_huge_file_is_refused_before_it_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("huge.json");
+    fs::File::create(&path)
+        .unwrap()
+        .set_len(cassette::MAX_BYTES + 1)
+        .unwrap();
+    let errors = read_all(&[(path, "huge.json".to_owned())]).unwrap_err();
+    assert!(errors[0].problems[0].contains("at most"), "{}", errors[0]);
+}
