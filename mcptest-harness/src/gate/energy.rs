@@ -22,7 +22,7 @@ impl PerRun for Energy {
             Ok(analysis) => Scored::of(metrics(&analysis)),
             Err((asks, found)) => Scored {
                 metrics: json!({}),
-                breaches: vec![Breach::new(Cause::Option(asks), found)],
+                breaches: vec![Breach::new(Cause::Option(asks), &found)],
                 not_judged: true,
             },
         }

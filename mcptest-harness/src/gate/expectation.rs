@@ -63,7 +63,7 @@ impl Threshold {
             target: self.target,
             asks,
         };
-        (!holds).then(|| Breach::new(cause, found.map_or("nothing".to_owned(), short_number)))
+        (!holds).then(|| Breach::new(cause, &found.map_or("nothing".to_owned(), short_number)))
     }
 }
 
@@ -93,7 +93,7 @@ pub(crate) enum Cause {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Breach {
     pub(crate) cause: Cause,
-    /// What was found, on one line.
+    /// What was found, as words on one line: `found 3`.
     pub(crate) found: String,
     /// What is different, a line each.
     pub(crate) details: Vec<String>,
@@ -103,10 +103,11 @@ pub(crate) struct Breach {
 }
 
 impl Breach {
-    pub(crate) fn new(cause: Cause, found: String) -> Self {
+    /// `found` is what was found, without the word.
+    pub(crate) fn new(cause: Cause, found: &str) -> Self {
         Self {
             cause,
-            found,
+            found: format!("found {found}"),
             details: Vec::new(),
             diff: None,
             help: None,
@@ -124,19 +125,16 @@ pub(crate) fn check_breaches(
         let mismatch = check.judge(root, snapshots).err()?;
         let mut breach = match &mismatch.found {
             Found::Nothing(unresolved) => {
-                let found = format!("the path leads nowhere: {unresolved}");
-                let help = unresolved
-                    .nearest
-                    .as_ref()
-                    .map(|near| format!("did you mean `{near}`?"));
+                let near = unresolved.nearest.as_ref();
                 Breach {
-                    help,
-                    ..Breach::new(Cause::Check(index), found)
+                    found: format!("the path leads nowhere: {unresolved}"),
+                    help: near.map(|near| format!("did you mean `{near}`?")),
+                    ..Breach::new(Cause::Check(index), "")
                 }
             }
             Found::Value(value) => Breach {
                 diff: text_diff(check, value),
-                ..Breach::new(Cause::Check(index), short_json(value))
+                ..Breach::new(Cause::Check(index), &short_json(value))
             },
         };
         breach.details = mismatch.details;
@@ -198,7 +196,7 @@ fn finding(about: &About<'_>, cause: &Cause, breaches: Vec<(Option<usize>, Breac
         .iter()
         .all(|(_, breach)| breach.found == breaches[0].1.found);
     let found = if alike {
-        format!("found {}", breaches[0].1.found)
+        breaches[0].1.found.clone()
     } else {
         "see the runs below".to_owned()
     };
@@ -267,7 +265,7 @@ fn evidence(
             _ => Some(format!("runs {}", numbers.join(", "))),
         };
         match title {
-            Some(title) if !alike => lines.push(format!("{title}: found {}", breach.found)),
+            Some(title) if !alike => lines.push(format!("{title}: {}", breach.found)),
             Some(title) if !breach.details.is_empty() || breach.diff.is_some() => {
                 lines.push(format!("{title}:"));
             }

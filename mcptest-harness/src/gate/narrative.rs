@@ -29,7 +29,7 @@ impl PerRun for Narrative {
         metrics["gate_passed"] = u8::from(!absent && too_divergent.is_none()).into();
         let breaches = too_divergent.map(|most| {
             let asks = Cause::Option(format!("`max_divergence_score` allows {most}"));
-            Breach::new(asks, format!("{:.4}", report.divergence_score))
+            Breach::new(asks, &format!("{:.4}", report.divergence_score))
         });
         Scored {
             metrics: json!({ "narrative": metrics }),

@@ -17,7 +17,7 @@ impl PerRun for Recovery {
         let report = replay_recovery(&run.trace, &plan(self, input));
         let mut breaches = Vec::new();
         let mut asks = |asks: &str, found: String| {
-            breaches.push(Breach::new(Cause::Option(asks.to_owned()), found));
+            breaches.push(Breach::new(Cause::Option(asks.to_owned()), &found));
         };
         if !report.contradictions.is_empty() {
             let found: Vec<String> = report
@@ -43,7 +43,7 @@ impl PerRun for Recovery {
             {
                 breaches.push(Breach::new(
                     Cause::Option(format!("`max_recovery_ms` allows {} ms", thousands(most))),
-                    format!(
+                    &format!(
                         "{} ms",
                         thousands(report.time_to_recovery_ms.unwrap_or_default())
                     ),
@@ -53,7 +53,7 @@ impl PerRun for Recovery {
                 let asks = "`require_clean_timeout` asks that every hang is noticed within `max_detection_ms`";
                 breaches.push(Breach::new(
                     Cause::Option(asks.to_owned()),
-                    "a hang nobody noticed".to_owned(),
+                    "a hang nobody noticed",
                 ));
             }
         }

@@ -28,10 +28,7 @@ impl Gate for Reliability {
             .map(|(index, _)| {
                 let asks =
                     "`outcome: recorded` needs `outcome.passed` in every recording".to_owned();
-                (
-                    Some(index),
-                    Breach::new(Cause::Option(asks), "none".to_owned()),
-                )
+                (Some(index), Breach::new(Cause::Option(asks), "none"))
             })
             .collect();
         if !unknown.is_empty() {
@@ -113,10 +110,7 @@ fn verdict(gate: &Reliability, input: &Input<'_>, index: usize, run: &Run) -> Ve
             let Cause::Check(check) = breach.cause else {
                 return Verdict::Fail(breach.found.clone());
             };
-            return Verdict::Fail(format!(
-                "`{}` is {}",
-                checks[check].target.text, breach.found
-            ));
+            return Verdict::Fail(format!("`{}`: {}", checks[check].target.text, breach.found));
         }
     }
     let blocks = gates.iter().filter_map(|kind| input.agent.gate(*kind));
@@ -135,5 +129,5 @@ fn too_few_runs(gate: &Reliability, runs: usize, half_width: f64) -> Option<Brea
     let needed = recommend_runs(half_width, gate.confidence)?;
     let asks = format!("`half_width: {stated}` needs {needed} runs");
     (u64::try_from(runs).is_ok_and(|runs| runs < needed))
-        .then(|| Breach::new(Cause::Option(asks), runs.to_string()))
+        .then(|| Breach::new(Cause::Option(asks), &runs.to_string()))
 }

@@ -10,7 +10,7 @@ use crate::eval::{
     score_session,
 };
 use crate::render::{Evidence, Failure};
-use crate::trace::{PerTurn, Run, Signals, Trace};
+use crate::trace::{PerTurn, Run, Signals, Trace, pretty_json};
 
 impl Gate for Session {
     fn judge(&self, input: &Input<'_>) -> Result<(), Failure> {
@@ -23,7 +23,7 @@ impl Gate for Session {
                 .to_owned();
             breaches.push(Breach::new(
                 Cause::Option(asks),
-                "none, so nothing was judged".to_owned(),
+                "none, so nothing was judged",
             ));
         } else if input.expect().is_empty() {
             let scored = [
@@ -169,10 +169,7 @@ fn evidence(report: &SessionReport) -> Vec<Evidence> {
         );
         let metadata = match &score.metadata {
             Value::Null => String::new(),
-            metadata => format!(
-                "\n{}",
-                serde_json::to_string_pretty(metadata).unwrap_or_default()
-            ),
+            metadata => format!("\n{}", pretty_json(metadata)),
         };
         let lines: Vec<String> = format!("{head}{metadata}")
             .lines()

@@ -69,7 +69,7 @@ fn below_floors<'a>(
             let asks = format!("its floor asks for `{flag}` >= {}", floors.floors()[place]);
             Some(Breach::new(
                 Cause::Option(asks),
-                format!("{:.4}", report.scores()[place]),
+                &format!("{:.4}", report.scores()[place]),
             ))
         })
 }

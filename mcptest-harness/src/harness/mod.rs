@@ -5,6 +5,8 @@ mod arguments;
 mod case;
 mod discovery;
 mod entry;
+#[cfg(test)]
+mod gate_tests;
 mod loaded;
 mod runner;
 mod runs;

@@ -18,6 +18,7 @@ use serde_json::Value;
 use super::loaded::in_ci;
 use crate::gate::SnapshotStore;
 use crate::render::Diff;
+use crate::trace::pretty_json;
 
 /// How many snapshots this process has written.
 static WRITES: AtomicUsize = AtomicUsize::new(0);
@@ -133,7 +134,7 @@ impl SnapshotStore for CaseSnapshots {
     fn value(&self, run: usize, name: &str, value: &Value) -> Result<(), Refused> {
         let text = match value {
             Value::String(text) => text.clone(),
-            value => pretty(value),
+            value => pretty_json(value),
         };
         let name = segment(name).unwrap_or_else(|| "value".to_owned());
         self.compare(&format!("{name}-run-{}", run + 1), &text)
@@ -142,25 +143,6 @@ impl SnapshotStore for CaseSnapshots {
     fn outline(&self, text: &str) -> Result<(), Refused> {
         self.compare("snapshot", text)
     }
-}
-
-/// JSON over several lines, keys sorted whatever features `serde_json` is built with.
-fn pretty(value: &Value) -> String {
-    fn sorted(value: &Value) -> Value {
-        match value {
-            Value::Object(map) => {
-                let mut entries: Vec<_> = map.iter().collect();
-                entries.sort_unstable_by_key(|(key, _)| *key);
-                entries
-                    .into_iter()
-                    .map(|(key, value)| (key.clone(), sorted(value)))
-                    .collect()
-            }
-            Value::Array(items) => items.iter().map(sorted).collect(),
-            other => other.clone(),
-        }
-    }
-    serde_json::to_string_pretty(&sorted(value)).unwrap_or_default()
 }
 
 /// The accepted text; nothing when there is no snapshot yet.

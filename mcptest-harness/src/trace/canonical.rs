@@ -23,6 +23,25 @@ pub fn canonical_json(value: &Value) -> String {
     out
 }
 
+/// The value as JSON over several lines, with the keys sorted at every depth.
+pub(crate) fn pretty_json(value: &Value) -> String {
+    fn sorted(value: &Value) -> Value {
+        match value {
+            Value::Object(map) => {
+                let mut entries: Vec<_> = map.iter().collect();
+                entries.sort_unstable_by_key(|(key, _)| *key);
+                entries
+                    .into_iter()
+                    .map(|(key, value)| (key.clone(), sorted(value)))
+                    .collect()
+            }
+            Value::Array(items) => items.iter().map(sorted).collect(),
+            other => other.clone(),
+        }
+    }
+    serde_json::to_string_pretty(&sorted(value)).unwrap_or_default()
+}
+
 fn write(value: &Value, out: &mut String) {
     match value {
         Value::Array(items) => {

@@ -20,6 +20,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+pub(crate) use canonical::pretty_json;
 pub use canonical::{canonical_json, json_eq};
 pub use cassette::{CassetteError, MAX_BYTES, Origin, Run, SCHEMA_VERSION};
 pub use read::Problem;

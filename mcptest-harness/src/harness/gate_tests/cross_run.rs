@@ -1,0 +1,122 @@
+//! Gates that fold all runs together.
+
+use serde_json::{Value, json};
+
+use super::{calls, holds, judge, judge_runs, shows, trace};
+
+#[test]
+fn stability_marks_the_weakest_cell_and_says_why() {
+    let search = |q: &str| ("search", json!({ "q": q }), json!("ok"));
+    let steady = trace(&[search("a"), search("b")], "");
+    holds(judge(
+        "  stability: {}\n",
+        &[steady.clone(), trace(&[search("a"), search("c")], "")],
+    ));
+    let looping = trace(&[search("a"), search("a"), search("a"), search("b")], "");
+    holds(judge(
+        "  stability: {}\n",
+        &[steady.clone(), looping.clone()],
+    ));
+    let worse = trace(&[search("a"), search("a"), search("a")], "");
+    shows!(
+        "stability-default",
+        judge("  stability: {}\n", &[steady.clone(), worse])
+    );
+    shows!(
+        "stability-floors",
+        judge(
+            "  stability: { floors: { redundancy: 0.8 } }\n",
+            &[steady, looping]
+        )
+    );
+}
+
+#[test]
+fn stability_explains_each_sub_score() {
+    let mut wordy = calls(&[]);
+    wordy["conversation"]["turns"] = json!([
+        { "role": "assistant", "content": "ok" }, { "role": "assistant", "content": "x".repeat(900) },
+    ]);
+    let mut costly = calls(&["a"]);
+    costly["conversation"]["tokens"] = json!({ "total": 90_000 });
+    shows!(
+        "stability-responses",
+        judge("  stability: {}\n", &[wordy.clone(), calls(&["a"])])
+    );
+    shows!(
+        "stability-cost",
+        judge("  stability: {}\n", &[costly, calls(&["a"])])
+    );
+    shows!(
+        "stability-tools",
+        judge(
+            "  stability: {}\n",
+            &[calls(&["a", "b", "c"]), calls(&["a", "a"])]
+        )
+    );
+}
+
+/// Runs with outcomes.
+fn outcomes(outcomes: &[bool]) -> Vec<Value> {
+    let run = |passed: &bool| json!({ "trace": calls(&["a"]), "outcome": { "passed": passed } });
+    outcomes.iter().map(run).collect()
+}
+
+#[test]
+fn reliability_counts_recorded_outcomes() {
+    let gate = "  reliability: { outcome: recorded }\n";
+    holds(judge_runs("", gate, &outcomes(&[true, true])));
+    shows!(
+        "reliability-recorded",
+        judge_runs("", gate, &outcomes(&[true, true, true, false]))
+    );
+    shows!(
+        "reliability-unknown",
+        judge(
+            "  reliability: { outcome: recorded }\n",
+            &[calls(&["a"]), calls(&["b"])]
+        )
+    );
+    shows!(
+        "reliability-half-width",
+        judge_runs(
+            "",
+            "  reliability: { outcome: recorded, half_width: 5 }\n",
+            &outcomes(&[true, true])
+        )
+    );
+    let rate = "  reliability:\n    outcome: recorded\n    expect:\n    - { target: reliability.pass_rate, matcher: { exact: 75 } }\n    - { target: 'reliability.decay_curve', matcher: { exact: [100, 100, 100, 31] } }\n    - { target: 'reliability.pass_hat[1]', matcher: { exact: 0.5 } }\n";
+    holds(judge_runs("", rate, &outcomes(&[true, true, true, false])));
+}
+
+#[test]
+fn reliability_takes_over_what_the_agent_expects() {
+    let gate = "  expect: [{ target: 'tool_calls[0].name', matcher: { exact: a } }]\n  trajectory: { mode: strict, calls: [{ name: a }] }\n  reliability:\n    outcome: [expect, trajectory]\n    expect: [{ target: reliability.pass_rate, matcher: { schema: { minimum: 50 } } }]\n";
+    let verdicts = judge(gate, &[calls(&["a"]), calls(&["b"])]);
+    // The agent's own case and the trajectory's leave it to reliability.
+    let names: Vec<&str> = verdicts.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["agent", "agent::reliability"]);
+    holds(verdicts);
+    let strict = gate.replace("minimum: 50", "minimum: 60");
+    shows!(
+        "reliability-judged",
+        judge(&strict, &[calls(&["a"]), calls(&["b"])])
+    );
+}
+
+#[test]
+fn a_session_needs_signals() {
+    let low = |confidence: f64| json!({ "trace": calls(&["a"]), "signals": { "confidence": confidence, "loop_detection": 1.0 } });
+    holds(judge_runs("", "  session: {}\n", &[low(0.9), low(0.8)]));
+    shows!(
+        "session-low",
+        judge_runs("", "  session: {}\n", &[low(0.9), low(0.1)])
+    );
+    shows!(
+        "session-vacuous",
+        judge("  session: { derive: false }\n", &[calls(&["a"])])
+    );
+    // Without a confidence there is no consistency, and asking for it is no pass.
+    let asked = "  session: { expect: [{ target: session.agent_consistency, matcher: { schema: { minimum: 0 } } }] }\n";
+    shows!("session-unresolved", judge(asked, &[calls(&["a"])]));
+}

@@ -1,0 +1,86 @@
+//! The agent's own case: its assertions on every run.
+
+use serde_json::json;
+
+use super::{calls, holds, judge, shows, trace};
+
+#[test]
+fn an_assertion_names_the_runs_that_break_it() {
+    let agent = "  expect:\n  - target: tool_calls[0].name\n    matcher: { exact: search }\n    name: searches first\n    message: the policy asks for a search before anything else\n";
+    holds(judge(agent, &[calls(&["search"]), calls(&["search", "x"])]));
+    shows!(
+        "expect-some-runs",
+        judge(
+            agent,
+            &[
+                calls(&["search"]),
+                calls(&["fetch"]),
+                calls(&["fetch", "x"]),
+                calls(&["guess"])
+            ]
+        )
+    );
+}
+
+#[test]
+fn a_path_that_leads_nowhere_fails_also_under_not() {
+    let agent =
+        "  expect:\n  - { target: 'tool_calls[0].nmae', matcher: { not: { exact: search } } }\n";
+    shows!("expect-typo", judge(agent, &[calls(&["search"])]));
+    shows!("expect-no-call", judge(agent, &[calls(&[])]));
+}
+
+#[test]
+fn long_texts_are_compared_line_by_line() {
+    let agent = "  expect:\n  - target: final_response\n    matcher:\n      exact: |\n        Dear customer,\n        the order was shipped on Monday.\n        Kind regards\n";
+    let closing = "Dear customer,\nthe order was shipped on Tuesday.\nKind regards\n";
+    shows!("expect-long-text", judge(agent, &[trace(&[], closing)]));
+}
+
+#[test]
+fn structures_are_compared_place_by_place() {
+    let agent = "  expect:\n  - { target: 'tool_calls[0].args', matcher: { exact: { city: Oslo, days: [1, 2] } } }\n";
+    shows!(
+        "expect-structure",
+        judge(
+            agent,
+            &[trace(
+                &[(
+                    "a",
+                    json!({ "city": "Bergen", "days": [1, 3], "unit": "C" }),
+                    json!("ok")
+                )],
+                ""
+            )]
+        )
+    );
+}
+
+#[test]
+fn several_broken_assertions_are_all_shown() {
+    let agent = "  expect:\n  - { target: tool_names, matcher: { contains: a } }\n  - { target: tool_names.length, matcher: { schema: { minimum: 2 } } }\n  - { target: truncated, matcher: { exact: false } }\n";
+    shows!("expect-several", judge(agent, &[calls(&["b"])]));
+}
+
+#[test]
+fn caps_that_a_run_exceeds_fail_it() {
+    let mut run = calls(&["a", "b", "c"]);
+    run["conversation"]["tokens"] = json!({ "total": 12_345 });
+    run["conversation"]["steps"] = json!([{}, {}, {}, {}]);
+    let caps = |turns: u32, tokens: u32, calls: u32| {
+        format!(
+            "  max_turns: {turns}\n  token_budget: {tokens}\n  max_tool_calls: {calls}\n  golden_path: {{ calls: [a, b, c] }}\n"
+        )
+    };
+    holds(judge(&caps(4, 12_345, 3), &[run.clone()]));
+    shows!("caps", judge(&caps(3, 12_000, 2), &[run]));
+}
+
+#[test]
+fn hostile_text_is_shown_and_not_emitted() {
+    let agent = "  expect: [{ target: final_response, matcher: { exact: fine } }]\n";
+    shows!(
+        "expect-hostile",
+        judge(agent, &[trace(&[], "\u{1b}[2J\u{202e}evil\u{7}")])
+    );
+}

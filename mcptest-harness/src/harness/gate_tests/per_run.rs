@@ -1,0 +1,292 @@
+//! Gates that judge one run at a time.
+
+use serde_json::{Value, json};
+
+use super::{calls, holds, judge, judge_runs, shows, trace};
+
+#[test]
+fn a_strict_plan_shows_the_first_divergence() {
+    let gate = "  trajectory: { mode: strict, calls: [{ name: a }, { name: b, args: { exact: { x: 1 } } }, { name: c }] }\n";
+    holds(judge(
+        gate,
+        &[trace(
+            &[
+                ("a", json!({}), json!(1)),
+                ("b", json!({ "x": 1.0 }), json!(1)),
+                ("c", json!(null), json!(1)),
+            ],
+            "",
+        )],
+    ));
+    shows!(
+        "trajectory-strict",
+        judge(
+            gate,
+            &[
+                trace(
+                    &[
+                        ("a", json!({}), json!(1)),
+                        ("b", json!({ "x": 2, "y": 3 }), json!(1)),
+                        ("c", json!({}), json!(1))
+                    ],
+                    ""
+                ),
+                calls(&["a", "c", "d"]),
+            ]
+        )
+    );
+}
+
+#[test]
+fn each_mode_says_what_it_asks() {
+    let gate = |mode: &str| {
+        format!("  trajectory: {{ mode: {mode}, calls: [{{ name: a }}, {{ name: b }}] }}\n")
+    };
+    for (mode, good) in [
+        ("subsequence", vec!["x", "a", "x", "b"]),
+        ("unordered", vec!["b", "x", "a"]),
+        ("superset", vec!["b", "a", "a"]),
+        ("subset", vec!["b"]),
+        ("exact_sequence", vec!["a", "b"]),
+    ] {
+        holds(judge(&gate(mode), &[calls(&good)]));
+    }
+    shows!(
+        "trajectory-subsequence",
+        judge(&gate("subsequence"), &[calls(&["b", "a"])])
+    );
+    shows!(
+        "trajectory-superset",
+        judge(&gate("superset"), &[calls(&["b", "x"])])
+    );
+    shows!(
+        "trajectory-subset",
+        judge(&gate("subset"), &[calls(&["a", "x", "a"])])
+    );
+}
+
+#[test]
+fn the_best_matching_is_found() {
+    let gate = "  trajectory: { mode: unordered, calls: [{ name: search }, { name: search, args: { exact: { q: x } } }] }\n";
+    let search = |q: &str| ("search", json!({ "q": q }), json!("ok"));
+    holds(judge(gate, &[trace(&[search("x"), search("y")], "")]));
+}
+
+#[test]
+fn arguments_are_held_against_a_schema_and_results_against_their_flag() {
+    let gate = "  trajectory:\n    mode: subsequence\n    calls:\n    - name: a\n      args: { schema: { required: [city], properties: { days: { minimum: 1 } } } }\n      is_error: false\n";
+    holds(judge(
+        gate,
+        &[trace(
+            &[("a", json!({ "city": "Oslo", "days": 2 }), json!("ok"))],
+            "",
+        )],
+    ));
+    shows!(
+        "trajectory-schema",
+        judge(
+            gate,
+            &[trace(&[("a", json!({ "days": 0 }), json!("ok"))], "")]
+        )
+    );
+    shows!(
+        "trajectory-is-error",
+        judge(
+            gate,
+            &[trace(
+                &[("a", json!({ "city": "Oslo" }), json!("error"))],
+                ""
+            )]
+        )
+    );
+}
+
+#[test]
+fn parallel_calls_may_come_in_any_order_when_asked() {
+    let gate = |parallel: &str| {
+        format!(
+            "  trajectory: {{ mode: strict, calls: [{{ name: a }}, {{ name: b }}]{parallel} }}\n"
+        )
+    };
+    let mut run = calls(&["b", "a"]);
+    run["tool_calls"][0]["step"] = json!(0);
+    run["tool_calls"][1]["step"] = json!(0);
+    holds(judge(&gate(", parallel: unordered"), &[run.clone()]));
+    assert!(judge(&gate(""), &[run])[1].1.is_some());
+}
+
+#[test]
+fn a_target_of_the_gate_can_be_asserted_instead() {
+    let gate = "  trajectory:\n    mode: strict\n    calls: [{ name: a }]\n    expect: [{ target: trajectory.mismatch_count, matcher: { schema: { maximum: 1 } } }]\n";
+    holds(judge(gate, &[calls(&["b"])]));
+    shows!("trajectory-expect", judge(gate, &[calls(&["b", "c"])]));
+}
+
+#[test]
+fn axes_say_which_edge_is_broken() {
+    let gate = "  trajectory_axes:\n    dependencies: [{ producer: search, consumer: fetch, arg: url }]\n    order: [{ first: login, second: search }]\n";
+    let search = ("search", json!({}), json!("see https://a.example/x"));
+    let fetch = |url: &str| ("fetch", json!({ "url": url }), json!("ok"));
+    let login = ("login", json!({}), json!("ok"));
+    holds(judge(
+        gate,
+        &[trace(
+            &[login.clone(), search.clone(), fetch("https://a.example/x")],
+            "",
+        )],
+    ));
+    shows!(
+        "axes",
+        judge(
+            gate,
+            &[trace(&[search, login, fetch("https://b.example")], "")]
+        )
+    );
+}
+
+#[test]
+fn a_golden_path_scores_itself_perfectly() {
+    let gate = "  golden_path: { calls: [a, b, a, a] }\n";
+    holds(judge(gate, &[calls(&["a", "b", "a", "a"]), calls(&["a"])]));
+    shows!(
+        "golden-path",
+        judge(gate, &[calls(&["a", "b", "a", "a", "c", "a"])])
+    );
+}
+
+#[test]
+fn a_claim_without_a_call_is_quoted() {
+    let gate = "  narrative: {}\n";
+    let update = |result: &str| ("update_ticket", json!({ "ticket": "T-7" }), json!(result));
+    holds(judge(
+        gate,
+        &[trace(&[update("ok")], "I updated ticket T-7.")],
+    ));
+    shows!(
+        "narrative-absent",
+        judge(
+            gate,
+            &[
+                trace(&[update("ok")], "I updated ticket T-7."),
+                trace(
+                    &[update("error")],
+                    "All done:\n- I updated ticket T-7.\n- Shall I close it?"
+                ),
+            ]
+        )
+    );
+}
+
+#[test]
+fn a_divergence_ceiling_and_targets_hold_beside_each_other() {
+    let gate = "  narrative:\n    max_divergence_score: 0.4\n    expect: [{ target: narrative.claimed_but_absent, matcher: { exact: 0 } }]\n";
+    let delete = ("delete_file", json!({ "path": "notes.txt" }), json!("ok"));
+    holds(judge(
+        gate,
+        &[trace(std::slice::from_ref(&delete), "I deleted notes.txt.")],
+    ));
+    shows!(
+        "narrative-silent",
+        judge(
+            gate,
+            &[trace(&[delete], "Here is the summary you asked for.")]
+        )
+    );
+}
+
+const FAULT: &str = "faults:\n- { name: hung, target: { tool: search }, kind: hang }\n";
+
+/// A run of `search` calls with results, and how it ended.
+fn searched(results: &[&str], closing: &str, stop: &str) -> Value {
+    let calls: Vec<_> = results
+        .iter()
+        .map(|result| ("search", json!({}), json!(result)))
+        .collect();
+    let mut run = trace(&calls, closing);
+    run["conversation"]["stop_reason"] = json!(stop);
+    json!({ "trace": run })
+}
+
+#[test]
+fn recovery_wants_the_fault_to_have_fired() {
+    let gate = "  inject: [hung]\n  recovery: {}\n";
+    holds(judge_runs(
+        FAULT,
+        gate,
+        &[searched(&["error"], "Search is down.", "completed")],
+    ));
+    shows!(
+        "recovery-unexercised",
+        judge_runs(FAULT, gate, &[searched(&[], "Nothing to do.", "completed")])
+    );
+    shows!(
+        "recovery-contradicted",
+        judge_runs(
+            FAULT,
+            gate,
+            &[searched(&["found"], "Found it.", "completed")]
+        )
+    );
+    let allowed = "  inject: [hung]\n  recovery: { allow_unexercised: true }\n";
+    holds(judge_runs(
+        FAULT,
+        allowed,
+        &[searched(&[], "Nothing to do.", "completed")],
+    ));
+}
+
+#[test]
+fn recovery_counts_virtual_time() {
+    let gate = "  inject: [hung]\n  recovery: { max_detection_ms: 2000, max_recovery_ms: 5000 }\n";
+    holds(judge_runs(
+        FAULT,
+        gate,
+        &[searched(&["error", "error"], "Down.", "completed")],
+    ));
+    shows!(
+        "recovery-too-slow",
+        judge_runs(
+            FAULT,
+            gate,
+            &[searched(&["error", "error", "error"], "Down.", "completed")]
+        )
+    );
+    shows!(
+        "recovery-gave-up",
+        judge_runs(FAULT, gate, &[searched(&["error"], "", "turn_budget")])
+    );
+}
+
+/// A run whose model calls took these many tokens.
+fn stepped(tokens: &[u64]) -> Value {
+    let mut run = calls(&["a"]);
+    run["conversation"]["steps"] = tokens
+        .iter()
+        .map(|tokens| json!({ "prompt": tokens, "completion": 0 }))
+        .collect();
+    run
+}
+
+#[test]
+fn energy_prints_its_report() {
+    let spiral = stepped(&[1000, 1100, 1050, 1200, 1500, 2800, 3500, 4500, 6000]);
+    holds(judge(
+        "  energy: {}\n",
+        &[stepped(&[1000, 1100, 1050, 1200, 1500])],
+    ));
+    shows!(
+        "energy-tripped",
+        judge("  energy: {}\n", std::slice::from_ref(&spiral))
+    );
+    let targets = "  energy:\n    expect:\n    - { target: energy.trip_step, matcher: { exact: 8 } }\n    - { target: energy.tokens_after_trip, matcher: { exact: 6000 } }\n    - { target: energy.baseline, matcher: { exact: 1050 } }\n";
+    holds(judge(targets, &[spiral]));
+}
+
+#[test]
+fn energy_wants_recorded_tokens_or_an_estimate() {
+    shows!("energy-no-steps", judge("  energy: {}\n", &[calls(&["a"])]));
+    let mut run = calls(&["a"]);
+    run["conversation"]["turns"] =
+        json!([{ "role": "user", "content": "hi" }, { "role": "assistant", "content": "hello" }]);
+    holds(judge("  energy: { estimate: true }\n", &[run]));
+}
