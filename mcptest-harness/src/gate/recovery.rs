@@ -1,6 +1,7 @@
 //! The `recovery` gate: did the agent cope with the injected faults?
 
 use mcptest_suite::gates::Recovery;
+use mcptest_suite::model::{Agent, GateKind, Suite};
 
 use super::{Breach, Cause, Input, PerRun, Scored, Threshold};
 use crate::eval::{Fault, FaultPlan, RecoveryReport, replay_recovery};
@@ -14,27 +15,11 @@ impl PerRun for Recovery {
     }
 
     fn score(&self, input: &Input<'_>, run: &Run) -> Scored {
-        let report = replay_recovery(&run.trace, &plan(self, input));
-        let mut breaches = Vec::new();
-        let mut asks = |asks: &str, found: String| {
-            breaches.push(Breach::new(Cause::Option(asks.to_owned()), &found));
-        };
-        if !report.contradictions.is_empty() {
-            let found: Vec<String> = report
-                .contradictions
-                .iter()
-                .map(ToString::to_string)
-                .collect();
-            asks("the run must be recorded with the fault", found.join("; "));
-        } else if !report.exercised && !self.allow_unexercised {
-            asks(
-                "recovery was not exercised: an injected fault must fire (or say `allow_unexercised: true`)",
-                format!(
-                    "none that fits the {} recorded calls",
-                    run.trace.tool_calls.len()
-                ),
-            );
-        }
+        let plan = plan(input.suite, input.agent, self.max_detection_ms);
+        let report = replay_recovery(&run.trace, &plan);
+        let mut breaches: Vec<Breach> = not_exercised(&report, run, self.allow_unexercised)
+            .into_iter()
+            .collect();
         // A run without the fault says nothing of recovering from it.
         let not_judged = !breaches.is_empty();
         if !not_judged && report.exercised {
@@ -67,7 +52,7 @@ impl PerRun for Recovery {
     }
 
     fn explain(&self, input: &Input<'_>, run: &Run) -> Vec<Evidence> {
-        let plan = plan(self, input);
+        let plan = plan(input.suite, input.agent, self.max_detection_ms);
         let report = replay_recovery(&run.trace, &plan);
         let injected: Vec<String> = plan.faults.iter().map(described).collect();
         let mut lines = vec![format!("injected: {}", injected.join("; "))];
@@ -97,9 +82,46 @@ impl PerRun for Recovery {
     }
 }
 
-fn plan(gate: &Recovery, input: &Input<'_>) -> FaultPlan {
-    let faults = input.agent.inject.iter().map(|index| {
-        let fault = &input.suite.faults[index.value];
+/// The first thing that says the run did not meet the faults it was meant to meet.
+fn not_exercised(report: &RecoveryReport, run: &Run, allowed: bool) -> Option<Breach> {
+    let (asks, found) = if !report.contradictions.is_empty() {
+        let found: Vec<String> = report
+            .contradictions
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        ("the run must be recorded with the fault", found.join("; "))
+    } else if !report.exercised && !allowed {
+        (
+            "recovery was not exercised: an injected fault must fire (or say `allow_unexercised: true`)",
+            format!(
+                "none that fits the {} recorded calls",
+                run.trace.tool_calls.len()
+            ),
+        )
+    } else {
+        return None;
+    };
+    Some(Breach::new(Cause::Option(asks.to_owned()), &found))
+}
+
+/// What an agent that injects faults and has no `recovery` gate breaks: an injected fault that did
+/// not fire is no silent pass.
+pub(crate) fn injected_but_not_met(suite: &Suite, agent: &Agent, run: &Run) -> Option<Breach> {
+    if agent.inject.is_empty() || agent.gate(GateKind::Recovery).is_some() {
+        return None;
+    }
+    let plan = plan(suite, agent, FaultPlan::new(Vec::new()).max_detection_ms);
+    let mut breach = not_exercised(&replay_recovery(&run.trace, &plan), run, false)?;
+    if let Cause::Option(asks) = &mut breach.cause {
+        *asks = asks.replace(" (or say `allow_unexercised: true`)", "");
+    }
+    Some(breach)
+}
+
+fn plan(suite: &Suite, agent: &Agent, max_detection_ms: u64) -> FaultPlan {
+    let faults = agent.inject.iter().map(|index| {
+        let fault = &suite.faults[index.value];
         Fault {
             name: fault.name.value.clone(),
             tool: fault.tool.clone(),
@@ -109,7 +131,7 @@ fn plan(gate: &Recovery, input: &Input<'_>) -> FaultPlan {
     });
     FaultPlan {
         faults: faults.collect(),
-        max_detection_ms: gate.max_detection_ms,
+        max_detection_ms,
     }
 }
 

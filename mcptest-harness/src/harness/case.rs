@@ -7,7 +7,9 @@ use mcptest_suite::{Case, CaseKind, Diagnostic, Spanned, Style, Subject};
 use super::agent_runs::AgentRuns;
 use super::loaded::LoadedSuite;
 use crate::gate::SnapshotStore as _;
-use crate::gate::{Input, check_breaches, findings, implementation, runs_note};
+use crate::gate::{
+    About, Input, check_breaches, findings, implementation, injected_but_not_met, runs_note,
+};
 use crate::render::{Failure, Finding, rerun_line, thousands};
 use crate::trace::{Run, Trace};
 
@@ -115,13 +117,22 @@ fn judge_agent(suite: &LoadedSuite, subject: Subject) -> Result<(), Failure> {
             .into_iter()
             .map(move |breach| (Some(index), breach))
     });
-    let about = crate::gate::About {
-        name: "expect",
-        span: agent.name.span,
+    let about = |name, span| About {
+        name,
+        span,
         checks,
         runs,
     };
-    found.extend(findings(&about, breaches.collect()));
+    let unmet = runs.iter().enumerate().filter_map(|(index, run)| {
+        Some((Some(index), injected_but_not_met(&suite.suite, agent, run)?))
+    });
+    if let Some(first) = agent.inject.first() {
+        found.extend(findings(&about("inject", first.span), unmet.collect()));
+    }
+    found.extend(findings(
+        &about("expect", agent.name.span),
+        breaches.collect(),
+    ));
     if found.is_empty() {
         Ok(())
     } else {

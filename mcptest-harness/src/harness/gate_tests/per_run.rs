@@ -236,6 +236,24 @@ fn recovery_wants_the_fault_to_have_fired() {
 }
 
 #[test]
+fn an_injected_fault_must_fire_without_a_gate_too() {
+    let agent = "  inject: [hung]\n  golden_path: { calls: [search] }\n";
+    holds(judge_runs(
+        FAULT,
+        agent,
+        &[searched(&["error"], "Search is down.", "completed")],
+    ));
+    shows!(
+        "inject-unexercised",
+        judge_runs(
+            FAULT,
+            agent,
+            &[searched(&[], "Nothing to do.", "completed")]
+        )
+    );
+}
+
+#[test]
 fn recovery_counts_virtual_time() {
     let gate = "  inject: [hung]\n  recovery: { max_detection_ms: 2000, max_recovery_ms: 5000 }\n";
     holds(judge_runs(
