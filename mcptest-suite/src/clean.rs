@@ -47,7 +47,7 @@ fn escape(text: &str, escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
 }
 
 /// Control characters (but the tab), and the characters that reorder or hide text.
-fn is_hostile(character: char) -> bool {
+pub(crate) fn is_hostile(character: char) -> bool {
     (character.is_control() && character != '\t')
         || matches!(character,
             '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'

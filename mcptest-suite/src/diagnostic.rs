@@ -1,10 +1,13 @@
 //! What is wrong with a file, and how that is drawn.
 
+use std::borrow::Cow;
 use std::fmt;
+use std::ops::Range;
 
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
+use crate::clean::is_hostile;
 use crate::{Source, Span, clean_line};
 
 /// A place with words about it.
@@ -107,18 +110,20 @@ impl Diagnostic {
         let path = clean_line(source.shown()).into_owned();
         let message = clean_line(&self.message);
         let title = Level::ERROR.primary_title(&*message);
+        let drawn = Drawn::of(source.text());
         let mut group = if let Some(primary) = &self.primary {
             let text = source.text();
             let draw = |label: &Label, kind: AnnotationKind| {
                 let words = clean_line(&label.text).into_owned();
                 let words = Some(words).filter(|words| !words.is_empty());
-                kind.span(visible(label.span, text)).label(words)
+                kind.span(drawn.place(visible(label.span, text)))
+                    .label(words)
             };
             let secondary = self
                 .secondary
                 .iter()
                 .map(|label| draw(label, AnnotationKind::Context));
-            let snippet = Snippet::source(text)
+            let snippet = Snippet::source(&*drawn.text)
                 .path(path)
                 .annotation(draw(primary, AnnotationKind::Primary))
                 .annotations(secondary);
@@ -136,8 +141,51 @@ impl Diagnostic {
     }
 }
 
+/// A source text with its hostile characters shown as escapes. (The renderer shows some of them
+/// itself, and emits others.)
+struct Drawn<'a> {
+    text: Cow<'a, str>,
+    /// Where an escape took a character's place, and how many bytes longer the text is after it.
+    longer: Vec<(usize, usize)>,
+}
+
+impl<'a> Drawn<'a> {
+    fn of(source: &'a str) -> Self {
+        let hostile = |c: char| is_hostile(c) && !matches!(c, '\n' | '\r');
+        let mut drawn = Self {
+            text: Cow::Borrowed(source),
+            longer: Vec::new(),
+        };
+        if !source.contains(hostile) {
+            return drawn;
+        }
+        let mut text = String::with_capacity(source.len() + 16);
+        for (at, character) in source.char_indices() {
+            if hostile(character) {
+                text.extend(character.escape_unicode());
+                let after = at + character.len_utf8();
+                drawn.longer.push((at, text.len() - after));
+            } else {
+                text.push(character);
+            }
+        }
+        drawn.text = Cow::Owned(text);
+        drawn
+    }
+
+    /// Where a range of the source is in the drawn text.
+    fn place(&self, range: Range<usize>) -> Range<usize> {
+        let place = |offset: usize| {
+            let before = self.longer.partition_point(|(at, _)| *at < offset);
+            let longer = before.checked_sub(1).map_or(0, |last| self.longer[last].1);
+            offset + longer
+        };
+        place(range.start)..place(range.end)
+    }
+}
+
 /// The part of a span that can be drawn: on one line, and not empty where the line goes on.
-fn visible(span: Span, text: &str) -> std::ops::Range<usize> {
+fn visible(span: Span, text: &str) -> Range<usize> {
     let range = span.clamp_to(text);
     let line_end = text[range.start..]
         .find(['\n', '\r'])
@@ -172,6 +220,9 @@ impl Style {
     }
 }
 
+/// Drawing looks at the whole file for each problem, and nobody reads more.
+const MOST_DRAWN: usize = 100;
+
 /// Everything that is wrong with one file; never empty.
 #[derive(Debug, Clone)]
 pub struct LoadError {
@@ -200,15 +251,20 @@ impl LoadError {
         &self.problems
     }
 
-    /// All problems drawn, and a closing line that counts them.
+    /// The problems drawn, the first hundred of a hopeless file, and a closing line that counts
+    /// them all.
     #[must_use]
     pub fn render(&self, style: Style) -> String {
         let drawn = self
             .problems
             .iter()
+            .take(MOST_DRAWN)
             .map(|problem| problem.render(&self.source, style));
         let count = match self.problems.len() {
             1 => "1 problem".to_owned(),
+            many if many > MOST_DRAWN => {
+                format!("{many} problems (the first {MOST_DRAWN} are shown)")
+            }
             many => format!("{many} problems"),
         };
         let shown = clean_line(self.source.shown());
@@ -242,6 +298,33 @@ mod tests {
                 .render(&source, style);
             assert!(!drawn.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{drawn}");
         }
+    }
+
+    #[test]
+    fn a_caret_stands_under_its_place_beside_hostile_characters() {
+        let source = Source::new("a", "a", "a\u{9b}b: \u{1b}c\n");
+        let drawn = |start, end| {
+            let problem = Diagnostic::at(Span::new(start, end), "x");
+            let drawn = problem.render(&source, Style::Plain);
+            drawn.lines().skip(3).take(2).collect::<Vec<_>>().join("\n")
+        };
+        assert_eq!(drawn(3, 4), "1 | a\\u{9b}b: \\u{1b}c\n  |        ^");
+        assert_eq!(drawn(1, 3), "1 | a\\u{9b}b: \\u{1b}c\n  |  ^^^^^^");
+        assert_eq!(
+            drawn(7, 8),
+            "1 | a\\u{9b}b: \\u{1b}c\n  |                 ^"
+        );
+    }
+
+    #[test]
+    fn a_hopeless_file_is_not_drawn_without_end() {
+        let source = Source::new("a", "a.yml", "x: 1\n".repeat(300));
+        let problems = (0..300).map(|at| Diagnostic::at(Span::new(at * 5, at * 5 + 1), "no"));
+        let drawn = LoadError::new(source, problems.collect()).to_string();
+        assert_eq!(drawn.matches("error: no\n").count(), MOST_DRAWN);
+        assert!(drawn.ends_with(
+            "a.yml: 300 problems (the first 100 are shown), nothing of this suite was run"
+        ));
     }
 
     #[test]

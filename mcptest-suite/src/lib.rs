@@ -19,8 +19,10 @@ mod load;
 pub mod model;
 mod names;
 mod node;
+mod parse;
 mod source;
 mod suggest;
+mod unreadable;
 
 pub use cases::{Case, CaseKind, Subject};
 pub use clean::{clean, clean_line};

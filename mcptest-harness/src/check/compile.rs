@@ -97,6 +97,7 @@ impl LazySchema {
             // engine whose time is linear, since both sides of a match may come from outside.
             jsonschema::options()
                 .offline()
+                .should_validate_formats(true)
                 .with_pattern_options(PatternOptions::regex())
                 .build(&self.value)
                 .map_err(|error| SchemaError {

@@ -123,6 +123,15 @@ fn a_schema_says_where_it_is_broken() {
 }
 
 #[test]
+fn a_format_is_checked() {
+    assert!(accepts("{ schema: { format: date } }", json!("2026-02-28")));
+    assert!(!accepts(
+        "{ schema: { format: date } }",
+        json!("2026-02-30")
+    ));
+}
+
+#[test]
 fn lists_of_values_are_each_contained() {
     assert!(accepts(
         "{ contains-all: [hello, world] }",

@@ -2,7 +2,7 @@
 
 use super::AgentFacts;
 use crate::load::fields::{Fields, Problems};
-use crate::{NodeValue, Span};
+use crate::{Diagnostic, NodeValue, Span};
 
 pub(super) const TARGETS: &[&str] = &[
     "energy.tripped",
@@ -54,7 +54,7 @@ impl Energy {
     ) -> Option<Self> {
         let ratio_threshold = fields
             .get("ratio_threshold")
-            .and_then(|node| problems.number(node, f64::MIN_POSITIVE, f64::INFINITY));
+            .and_then(|node| problems.positive(node));
         let mut count = |key, least| {
             fields
                 .get(key)
@@ -81,6 +81,13 @@ impl Energy {
             Some(Adaptive { k })
         });
         let drift_threshold = fields.get("drift").and_then(|node| {
+            if let NodeValue::Number(_, written) = &node.value {
+                problems.push(
+                    Diagnostic::at(node.span, "`drift` has its threshold below it")
+                        .help(format!("write `drift: {{ threshold: {written} }}`")),
+                );
+                return None;
+            }
             let mut fields = Fields::open(node, "`drift`", problems)?;
             let threshold = fields.required("threshold", problems);
             let threshold = threshold.and_then(|node| problems.number(node, 0.0, 2.0));

@@ -26,16 +26,29 @@ pub use trajectory::{ArgumentShape, ExpectedCall, MatchMode, Trajectory};
 pub use trajectory_axes::{Dependency, Order, TrajectoryAxes};
 
 use crate::load::assertion::gate_list;
-use crate::load::fields::{Fields, Problems, did_you_mean};
+use crate::load::fields::{Fields, Problems};
+use crate::load::snapshots;
 use crate::model::{Assertion, Segment, Target};
-use crate::{Diagnostic, Entry, Span, Spanned, quoted_list};
+use crate::{Diagnostic, Entry, Span, Spanned, nearest, quoted_list};
 
 /// What a gate may need to know of its agent while it is read.
 pub(crate) struct AgentFacts<'a> {
-    pub(crate) runs: &'a Spanned<usize>,
+    /// How many runs there are; `None` when the suite says it wrongly.
+    pub(crate) runs: Option<&'a Spanned<usize>>,
     pub(crate) injects: bool,
-    pub(crate) expects: bool,
+    pub(crate) expects: Expects,
     pub(crate) gates: &'a [GateKind],
+}
+
+/// What an agent's `expect:` holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Expects {
+    /// There is none.
+    Nothing,
+    /// Assertions that can be judged.
+    Something,
+    /// Only assertions whose matchers need a model.
+    OnlyOfModels,
 }
 
 macro_rules! gates {
@@ -161,6 +174,7 @@ impl GateBlock {
         let expect = expect
             .map(|node| gate_list(node, problems))
             .unwrap_or_default();
+        snapshots::refuse(&expect, problems);
         for assertion in &expect {
             check_target(kind, &assertion.target, problems);
         }
@@ -175,34 +189,38 @@ impl GateBlock {
 
 /// A gate's targets are known, so a wrong one is a problem of the suite.
 fn check_target(kind: GateKind, target: &Target, problems: &mut Problems) {
-    let keys = target
-        .segments
-        .iter()
-        .take_while(|segment| matches!(segment, Segment::Key(_)));
-    let mut end = keys.count();
-    let rest = target.prefix(end);
     let known = kind.targets();
-    if known.contains(&rest.as_str()) {
-        return;
-    }
-    if target.segments.get(end - usize::from(end > 0)) == Some(&Segment::Key("length".to_owned())) {
-        end -= 1;
-        if known.contains(&target.prefix(end).as_str()) {
-            return;
-        }
-    }
-    let problem = Diagnostic::at(
-        target.span,
-        format!("`{}` has no target `{}`", kind.name(), target.text),
-    );
-    let unprefixed = known.iter().find(|name| {
-        name.split_once('.')
-            .is_some_and(|(_, rest)| rest == target.text)
+    let longest = (1..=target.segments.len()).rev().find_map(|end| {
+        let prefix = target.prefix(end);
+        let name = known.iter().find(|name| **name == prefix)?;
+        Some((*name, &target.segments[end..]))
     });
-    problems.push(match unprefixed {
-        Some(name) => problem.help(format!("did you mean `{name}`?")),
-        None => did_you_mean(problem, &target.text, known.iter().copied(), "targets").note(
-            format!("its targets: {}", quoted_list(known.iter().copied())),
-        ),
+    let problem = |message: String| Diagnostic::at(target.span, message);
+    let (name, text) = (kind.name(), &target.text);
+    problems.push(match longest {
+        Some((_, [])) => return,
+        Some((list, [step, ..])) if reliability::LISTS.contains(&list) => match step {
+            Segment::Key(key) if key != "length" => {
+                problem(format!("`{list}` is a list and has no `{key}`")).help(format!(
+                    "take an element, e.g. `{list}[0]`, or `{list}.length`"
+                ))
+            }
+            _ => return,
+        },
+        Some((number, _)) => problem(format!("`{number}` is one value, so there is no `{text}`"))
+            .help(format!("write `{number}`")),
+        None => {
+            let problem = problem(format!("`{name}` has no target `{text}`")).note(format!(
+                "its targets: {}",
+                quoted_list(known.iter().copied())
+            ));
+            let without_gate =
+                |name: &&&str| name.split_once('.').is_some_and(|(_, rest)| rest == text);
+            let near = known.iter().find(without_gate).copied();
+            match near.or_else(|| nearest(text, known.iter().copied())) {
+                Some(near) => problem.help(format!("did you mean `{near}`?")),
+                None => problem,
+            }
+        }
     });
 }

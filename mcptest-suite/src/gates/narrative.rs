@@ -44,7 +44,7 @@ impl Narrative {
         let mut texts = |key, of| {
             let texts = fields
                 .get(key)
-                .map(|node| problems.texts(node, of))
+                .map(|node| problems.any_texts(node, of))
                 .unwrap_or_default();
             texts.into_iter().map(|text| text.value).collect::<Vec<_>>()
         };

@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use super::{AgentFacts, GateKind};
+use super::{AgentFacts, Expects, GateKind};
 use crate::load::fields::{Fields, Problems, did_you_mean};
-use crate::{Diagnostic, Node, Span};
+use crate::{Diagnostic, Node, Span, quoted_list};
 
 pub(super) const TARGETS: &[&str] = &[
     "reliability.runs",
@@ -18,6 +18,13 @@ pub(super) const TARGETS: &[&str] = &[
     "reliability.ci_high",
     "reliability.half_width",
     "reliability.recommended_runs",
+    "reliability.pass_at",
+    "reliability.pass_hat",
+];
+
+/// Those of the targets that are lists.
+pub(super) const LISTS: [&str; 3] = [
+    "reliability.decay_curve",
     "reliability.pass_at",
     "reliability.pass_hat",
 ];
@@ -91,12 +98,12 @@ impl Reliability {
     ) -> Option<Self> {
         let outcome = match fields.get("outcome") {
             Some(node) => outcome(node, agent, problems),
-            None if agent.expects => Some(Outcome::Judged {
+            None if agent.expects == Expects::Something => Some(Outcome::Judged {
                 expect: true,
                 gates: Vec::new(),
             }),
             None => {
-                problems.push(no_expect(span));
+                problems.push(no_expect(agent.expects, span));
                 None
             }
         };
@@ -116,7 +123,9 @@ impl Reliability {
                         node.span,
                         "a half-width of 0 percent would need infinitely many runs",
                     )
-                    .help("5 is usual"),
+                    .help(
+                        "say how exactly the pass rate must be known, in percent: `half_width: 5`",
+                    ),
                 );
                 return None;
             }
@@ -130,10 +139,14 @@ impl Reliability {
     }
 }
 
-fn no_expect(span: Span) -> Diagnostic {
+fn no_expect(expects: Expects, span: Span) -> Diagnostic {
+    let why = match expects {
+        Expects::OnlyOfModels => "all assertions of this agent need a model",
+        Expects::Nothing | Expects::Something => "this agent has no `expect:`",
+    };
     Diagnostic::at(
         span,
-        "`reliability` counts the runs whose `expect:` holds, and this agent has no `expect:`",
+        format!("`reliability` counts the runs whose `expect:` holds, and {why}"),
     )
     .help(
         "add `expect:`, or say `outcome: recorded`, or name per-run gates: `outcome: [trajectory]`",
@@ -141,7 +154,11 @@ fn no_expect(span: Span) -> Diagnostic {
 }
 
 fn outcome(node: &Node, agent: &AgentFacts<'_>, problems: &mut Problems) -> Option<Outcome> {
-    if node.text() == Some("recorded") {
+    let alone = match node.items() {
+        Some([only]) => only,
+        _ => node,
+    };
+    if alone.text() == Some("recorded") {
         return Some(Outcome::Recorded);
     }
     let single = std::slice::from_ref(node);
@@ -157,8 +174,15 @@ fn outcome(node: &Node, agent: &AgentFacts<'_>, problems: &mut Problems) -> Opti
         };
         let kind = PER_RUN.into_iter().find(|kind| kind.name() == word.value);
         match (word.value.as_str(), kind) {
-            ("expect", _) if agent.expects => expect = true,
-            ("expect", _) => problems.push(no_expect(word.span)),
+            ("expect", _) if agent.expects == Expects::Something => expect = true,
+            ("expect", _) => problems.push(no_expect(agent.expects, word.span)),
+            ("recorded", _) => problems.push(
+                Diagnostic::at(
+                    word.span,
+                    "`recorded` stands alone: it replaces every judgement",
+                )
+                .help("write `outcome: recorded`, or leave it out here"),
+            ),
             (_, Some(kind)) if agent.gates.contains(&kind) => gates.push(kind),
             (name, Some(_)) => problems.push(
                 Diagnostic::at(
@@ -173,7 +197,14 @@ fn outcome(node: &Node, agent: &AgentFacts<'_>, problems: &mut Problems) -> Opti
                     .chain(PER_RUN.map(GateKind::name));
                 let problem =
                     Diagnostic::at(word.span, format!("`{name}` is no outcome of a single run"));
-                problems.push(did_you_mean(problem, name, known, "outcomes"));
+                let across = GateKind::ALL.iter().any(|kind| kind.name() == name);
+                problems.push(if across {
+                    problem
+                        .note("it looks at all runs together")
+                        .help(format!("name what judges each run: {}", quoted_list(known)))
+                } else {
+                    did_you_mean(problem, name, known, "outcomes")
+                });
             }
         }
     }

@@ -30,7 +30,7 @@ impl Snapshot {
             .and_then(|node| problems.flag(node));
         let redact = fields
             .get("redact")
-            .and_then(|node| problems.items(node, "target paths"));
+            .map(|node| problems.any_items(node, "target paths"));
         let redact = redact.unwrap_or_default().iter();
         Some(Self {
             redact: redact

@@ -50,12 +50,12 @@ impl Stability {
         span: Span,
         problems: &mut Problems,
     ) -> Option<Self> {
-        if agent.runs.value < 2 {
+        if let Some(runs) = agent.runs.filter(|runs| runs.value < 2) {
             let mut problem = Diagnostic::new("`stability` needs at least 2 runs")
                 .label(span, "compares runs with each other")
                 .help("record more runs and say so with `runs: 5`, or remove the gate");
-            if agent.runs.span != Span::default() {
-                problem = problem.also(agent.runs.span, "one run has no variance");
+            if runs.span != Span::default() {
+                problem = problem.also(runs.span, "one run has no variance");
             }
             problems.push(problem);
         }

@@ -107,11 +107,7 @@ impl Trajectory {
             )
         });
         let parallel = fields.get("parallel").and_then(|node| {
-            problems.choice(
-                node,
-                "order of parallel calls",
-                &[("unordered", true), ("ordered", false)],
-            )
+            problems.choice(node, "order", &[("unordered", true), ("ordered", false)])
         });
         Some(Self {
             mode: mode?,
@@ -128,7 +124,7 @@ fn expected_call(node: &Node, problems: &mut Problems) -> Option<ExpectedCall> {
                 node.span,
                 "expected a mapping for an expected call, found text",
             )
-            .help(format!("write `name: {name}`")),
+            .help(format!("write `{{ name: {name} }}`")),
         );
         return None;
     }

@@ -2,7 +2,7 @@
 
 use super::AgentFacts;
 use crate::load::fields::{Fields, Problems};
-use crate::{Diagnostic, Span, Spanned};
+use crate::{Diagnostic, Node, Span, Spanned};
 
 pub(super) const TARGETS: &[&str] = &[
     "trajectory.dependency_satisfaction",
@@ -46,7 +46,11 @@ impl TrajectoryAxes {
         problems: &mut Problems,
     ) -> Option<Self> {
         let lists = ["dependencies", "order"].map(|key| fields.get(key));
-        if lists.iter().all(Option::is_none) {
+        let declares = |node: &Node| node.items().is_none_or(|items| !items.is_empty());
+        if !lists.into_iter().flatten().any(declares) {
+            if fields.misspells(&["dependencies", "order"]) {
+                return None;
+            }
             problems.push(
                 Diagnostic::at(span, "`trajectory_axes` declares nothing to check")
                     .help("add `dependencies: [{ producer: a, consumer: b }]` or `order: [{ first: a, second: b }]`"),
@@ -55,7 +59,7 @@ impl TrajectoryAxes {
         }
         let mut axes = Self::default();
         for node in lists[0]
-            .and_then(|node| problems.items(node, "dependencies"))
+            .map(|node| problems.any_items(node, "dependencies"))
             .unwrap_or_default()
         {
             let Some(mut fields) = Fields::open(node, "a dependency", problems) else {
@@ -79,7 +83,7 @@ impl TrajectoryAxes {
             }
         }
         for node in lists[1]
-            .and_then(|node| problems.items(node, "pairs"))
+            .map(|node| problems.any_items(node, "pairs"))
             .unwrap_or_default()
         {
             let Some(mut fields) = Fields::open(node, "an ordered pair", problems) else {

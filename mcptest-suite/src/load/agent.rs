@@ -1,12 +1,12 @@
 //! Reading `agents:`.
 
 use super::assertion::{self, Read};
+use super::faults::Faults;
 use super::fields::{Fields, Problems, did_you_mean};
-use super::{names, oracle};
-use crate::gates::AgentFacts;
-use crate::model::{
-    Agent, Assertion, Caps, Fault, GateBlock, GateKind, Model, Prompt, Unsupported,
-};
+use super::names::Identity;
+use super::{models, names, oracle, prompt, snapshots};
+use crate::gates::{AgentFacts, Expects};
+use crate::model::{Agent, Assertion, Caps, GateBlock, GateKind, Unsupported};
 use crate::{Diagnostic, Entry, Node, NodeValue, Span, Spanned, nearest};
 
 /// Gates of the wider grammar that are recognised and not run here.
@@ -25,19 +25,28 @@ const MAX_RUNS: u64 = 100_000;
 
 /// What agents share.
 pub(super) struct Context<'a> {
-    pub(super) faults: &'a [Fault],
+    pub(super) faults: &'a Faults,
     pub(super) observable: bool,
 }
 
 pub(super) fn read_all(node: &Node, context: &Context<'_>, problems: &mut Problems) -> Vec<Agent> {
     let items = problems.items(node, "agent tests").unwrap_or_default();
-    items
+    // Kept also of agents with other problems, so that a name used twice is reported all the same.
+    let mut identities = Vec::new();
+    let agents = items
         .iter()
-        .filter_map(|item| read(item, context, problems))
-        .collect()
+        .filter_map(|item| read(item, context, &mut identities, problems))
+        .collect();
+    names::check(&identities, problems);
+    agents
 }
 
-fn read(node: &Node, context: &Context<'_>, problems: &mut Problems) -> Option<Agent> {
+fn read(
+    node: &Node,
+    context: &Context<'_>,
+    identities: &mut Vec<Identity>,
+    problems: &mut Problems,
+) -> Option<Agent> {
     let mut fields = Fields::open(node, "an agent", problems)?;
     let name = fields
         .required("name", problems)
@@ -45,10 +54,10 @@ fn read(node: &Node, context: &Context<'_>, problems: &mut Problems) -> Option<A
     let segment = name
         .as_ref()
         .and_then(|name| names::segment_of(name, "an agent", problems));
-    let models = models(&mut fields, problems);
+    let models = models::read(&mut fields, problems);
     let servers = fields.either(["servers", "server"], problems);
     let servers = servers.map(|entry| one_or_more(&entry.value, "server names", problems));
-    let prompt = prompt(&mut fields, problems);
+    let prompt = prompt::read(&mut fields, problems);
     let system_prompt = fields
         .get("system_prompt")
         .and_then(|node| Some(Spanned::new(problems.text(node)?, node.span)));
@@ -57,12 +66,13 @@ fn read(node: &Node, context: &Context<'_>, problems: &mut Problems) -> Option<A
     let (skip, only) = skip_and_only(&mut fields, problems);
     let tags = fields
         .get("tags")
-        .map(|node| problems.texts(node, "tags"))
+        .map(|node| problems.any_texts(node, "tags"))
         .unwrap_or_default();
-    let inject = fields
-        .get("inject")
-        .map(|node| inject(node, context.faults, problems));
-    let inject = inject.unwrap_or_default();
+    let inject = fields.get("inject");
+    let injects = inject.is_some_and(|node| node.items() != Some(&[]));
+    let inject = inject
+        .map(|node| injected(node, context.faults, problems))
+        .unwrap_or_default();
     let cassette = fields.get("cassette").and_then(|node| problems.words(node));
     if let (Some(cassette), Some([first, .., last])) = (&cassette, models.as_deref()) {
         problems.push(
@@ -75,14 +85,15 @@ fn read(node: &Node, context: &Context<'_>, problems: &mut Problems) -> Option<A
     let observable = fields
         .get("oracle")
         .map(|node| oracle::read(node, problems));
-    let (expect, mut unsupported) = expect(&mut fields, problems);
+    let (expect, expects, mut unsupported) = expect(&mut fields, problems);
+    snapshots::check_names(&expect, problems);
     if observable.unwrap_or(context.observable) {
         oracle::check(&expect, problems);
     }
     let facts = Facts {
-        runs: &runs,
-        injects: !inject.is_empty(),
-        expects: !expect.is_empty(),
+        runs: runs.as_ref(),
+        injects,
+        expects,
     };
     let gates = gates(&mut fields, &facts, problems);
     for entry in fields.take_matching(&OTHER_GATES) {
@@ -97,11 +108,19 @@ fn read(node: &Node, context: &Context<'_>, problems: &mut Problems) -> Option<A
                 "this agent has neither `expect:` nor a gate, so nothing would be tested",
             )
             .help(
-                "add e.g. `expect: [{ target: tool_calls[0].name, matcher: { exact: search } }]`",
+                "add e.g. `expect: [{ target: \"tool_calls[0].name\", matcher: { exact: search } }]`",
             ),
         );
     }
     fields.finish(problems);
+    if let Some(name) = &name {
+        identities.push(Identity {
+            name: name.clone(),
+            segment: segment.clone(),
+            models: models.clone().unwrap_or_default(),
+            has_place: cassette.is_some(),
+        });
+    }
     Some(Agent {
         segment: segment?,
         name: name?,
@@ -109,7 +128,7 @@ fn read(node: &Node, context: &Context<'_>, problems: &mut Problems) -> Option<A
         servers: servers.unwrap_or_default(),
         prompt: prompt?,
         system_prompt,
-        runs,
+        runs: runs?,
         caps,
         skip,
         only,
@@ -129,127 +148,37 @@ fn asks_for_anything(node: &Node) -> bool {
         gates.chain(OTHER_GATES).chain(["expect"])
     };
     let entries = node.entries().unwrap_or_default();
+    // Distances are measured only where no key is right, which is as good as never.
     entries
         .iter()
-        .any(|entry| nearest(&entry.key, tests()).is_some())
+        .any(|entry| tests().any(|test| test == entry.key))
+        || entries
+            .iter()
+            .any(|entry| nearest(&entry.key, tests()).is_some())
 }
 
 /// Text, or a list of texts.
 fn one_or_more(node: &Node, of: &str, problems: &mut Problems) -> Vec<Spanned<String>> {
     match node.items() {
-        Some(_) => problems.texts(node, of),
+        Some(_) => problems.any_texts(node, of),
         None => problems.words(node).into_iter().collect(),
     }
 }
 
-fn models(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Vec<Spanned<Model>>> {
-    let Some(entry) = fields.either(["model", "models"], problems) else {
+/// The declared runs, one when nothing is declared; `None` when they are declared wrongly.
+fn runs(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Spanned<usize>> {
+    let Some(node) = fields.get("runs") else {
+        return Some(Spanned::new(1, Span::default()));
+    };
+    let runs = problems.count(node, 1)?;
+    if runs.value > MAX_RUNS {
+        let message = format!("`runs` is {}; at most {MAX_RUNS} are read", runs.value);
         problems.push(
-            Diagnostic::at(fields.span, "an agent needs `model` or `models`")
-                .help("name the model that was recorded, e.g. `model: claude-sonnet-4-5`"),
+            Diagnostic::at(node.span, message).help("say how many runs are recorded of this agent"),
         );
         return None;
-    };
-    let single = std::slice::from_ref(&entry.value);
-    let items = match entry.value.items() {
-        Some(_) if entry.key == "models" => problems.items(&entry.value, "models")?,
-        _ => single,
-    };
-    let models = items.iter().map(|item| model(item, problems));
-    models.collect::<Vec<_>>().into_iter().collect()
-}
-
-fn model(node: &Node, problems: &mut Problems) -> Option<Spanned<Model>> {
-    if node.entries().is_none() {
-        let id = problems.words(node)?;
-        return Some(Spanned::new(
-            Model {
-                provider: None,
-                id: id.value,
-            },
-            node.span,
-        ));
     }
-    let mut fields = Fields::open(node, "a model", problems)?;
-    let provider = fields
-        .required("provider", problems)
-        .and_then(|node| problems.words(node));
-    let id = fields
-        .required("id", problems)
-        .and_then(|node| problems.words(node));
-    fields.finish(problems);
-    let id = id?;
-    Some(Spanned::new(
-        Model {
-            provider: Some(provider?.value),
-            id: id.value,
-        },
-        id.span,
-    ))
-}
-
-fn prompt(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Prompt> {
-    let single = fields.either(["prompt", "user_prompt"], problems);
-    let turns = fields.entry("turns");
-    match (single, turns) {
-        (Some(single), None) => problems.words(&single.value).map(Prompt::Single),
-        (None, Some(turns)) => {
-            let items = problems.items(&turns.value, "user turns")?;
-            let turns: Vec<_> = items.iter().map(|item| turn(item, problems)).collect();
-            turns.into_iter().collect::<Option<_>>().map(Prompt::Turns)
-        }
-        (Some(single), Some(turns)) => {
-            problems.push(
-                Diagnostic::new(format!(
-                    "`{}` and `turns` both say what the user says",
-                    single.key
-                ))
-                .label(turns.key_span, "several turns")
-                .also(single.key_span, "one turn")
-                .help("keep one of the two"),
-            );
-            None
-        }
-        (None, None) => {
-            problems.push(
-                Diagnostic::at(fields.span, "an agent needs `prompt` or `turns`")
-                    .help("say what the agent was asked: `prompt: What is the weather in Oslo?`"),
-            );
-            None
-        }
-    }
-}
-
-/// A user turn: text, `{ user: text }` or `{ role: user, content: text }`.
-fn turn(node: &Node, problems: &mut Problems) -> Option<Spanned<String>> {
-    if node.entries().is_none() {
-        return problems.words(node);
-    }
-    let mut fields = Fields::open(node, "a user turn", problems)?;
-    if let Some(role) = fields.get("role") {
-        problems.choice(role, "role of a scripted turn", &[("user", ())]);
-    }
-    let text = fields.either(["user", "content"], problems);
-    if text.is_none() {
-        problems.push(Diagnostic::at(
-            fields.span,
-            "a user turn needs `user`, its text",
-        ));
-    }
-    fields.finish(problems);
-    problems.words(&text?.value)
-}
-
-fn runs(fields: &mut Fields<'_>, problems: &mut Problems) -> Spanned<usize> {
-    let declared = fields.get("runs").and_then(|node| {
-        let runs = problems.count(node, 1)?;
-        if runs.value > MAX_RUNS {
-            let message = format!("`runs` is {}; at most {MAX_RUNS} are read", runs.value);
-            problems.push(Diagnostic::at(node.span, message));
-        }
-        Some(Spanned::new(usize::try_from(runs.value).ok()?, runs.span))
-    });
-    declared.unwrap_or(Spanned::new(1, Span::default()))
+    Some(Spanned::new(usize::try_from(runs.value).ok()?, runs.span))
 }
 
 fn caps(fields: &mut Fields<'_>, problems: &mut Problems) -> Caps {
@@ -288,23 +217,39 @@ fn skip_and_only(
         problems.push(
             Diagnostic::new("an agent cannot be both the only one and skipped")
                 .label(only, "the only one")
-                .also(skip.span, "skipped"),
+                .also(skip.span, "skipped")
+                .help("remove one of the two"),
         );
     }
     (skip, only)
 }
 
-fn inject(node: &Node, faults: &[Fault], problems: &mut Problems) -> Vec<Spanned<usize>> {
+fn injected(node: &Node, faults: &Faults, problems: &mut Problems) -> Vec<Spanned<usize>> {
     let names = one_or_more(node, "fault names", problems);
-    let mut injected = Vec::new();
+    let mut injected: Vec<Spanned<usize>> = Vec::new();
     for name in names {
-        let known = || faults.iter().map(|fault| fault.name.value.as_str());
-        if let Some(index) = known().position(|fault| fault == name.value) {
-            injected.push(Spanned::new(index, name.span));
+        let known = || faults.names.iter().map(String::as_str);
+        let mut read = faults.read.iter();
+        if let Some(index) = read.position(|fault| fault.name.value == name.value) {
+            let again = injected.iter().find(|earlier| earlier.value == index);
+            match again {
+                Some(first) => problems.push(
+                    Diagnostic::new(format!("the fault `{}` is injected twice", name.value))
+                        .label(name.span, "again here")
+                        .also(first.span, "first here")
+                        .note("the first fault that matches a call decides, so the second never would")
+                        .help("name it once"),
+                ),
+                None => injected.push(Spanned::new(index, name.span)),
+            }
+            continue;
+        }
+        // A fault that is declared with a problem is reported there.
+        if known().any(|fault| fault == name.value) {
             continue;
         }
         let problem = Diagnostic::at(name.span, format!("unknown fault `{}`", name.value));
-        problems.push(if faults.is_empty() {
+        problems.push(if faults.names.is_empty() {
             problem.help("declare it under the suite's `faults:`")
         } else {
             did_you_mean(problem, &name.value, known(), "faults")
@@ -313,8 +258,12 @@ fn inject(node: &Node, faults: &[Fault], problems: &mut Problems) -> Vec<Spanned
     injected
 }
 
-/// The assertions that can be judged, and an entry for each matcher that needs a model.
-fn expect(fields: &mut Fields<'_>, problems: &mut Problems) -> (Vec<Assertion>, Vec<Unsupported>) {
+/// The assertions that can be judged, what there is of them, and an entry for each matcher that
+/// needs a model.
+fn expect(
+    fields: &mut Fields<'_>,
+    problems: &mut Problems,
+) -> (Vec<Assertion>, Expects, Vec<Unsupported>) {
     let (mut judged, mut unsupported) = (Vec::new(), Vec::<Unsupported>::new());
     let read = fields
         .get("expect")
@@ -330,14 +279,21 @@ fn expect(fields: &mut Fields<'_>, problems: &mut Problems) -> (Vec<Assertion>, 
             }
         }
     }
-    (judged, unsupported)
+    let expects = if fields.has("expect") && (unsupported.is_empty() || !judged.is_empty()) {
+        Expects::Something
+    } else if unsupported.is_empty() {
+        Expects::Nothing
+    } else {
+        Expects::OnlyOfModels
+    };
+    (judged, expects, unsupported)
 }
 
 /// What the gates need to know, without the list of gates.
 struct Facts<'a> {
-    runs: &'a Spanned<usize>,
+    runs: Option<&'a Spanned<usize>>,
     injects: bool,
-    expects: bool,
+    expects: Expects,
 }
 
 fn gates(fields: &mut Fields<'_>, facts: &Facts<'_>, problems: &mut Problems) -> Vec<GateBlock> {

@@ -42,6 +42,16 @@ pub(crate) fn gate_list(node: &Node, problems: &mut Problems) -> Vec<Assertion> 
 }
 
 fn assertion(node: &Node, problems: &mut Problems) -> Option<Read> {
+    if node.entries().is_none() {
+        problems.push(
+            Diagnostic::at(
+                node.span,
+                format!("expected an assertion, found {}", node.found()),
+            )
+            .help("write `{ target: …, matcher: { … } }`"),
+        );
+        return None;
+    }
     let mut fields = Fields::open(node, "an assertion", problems)?;
     let target = fields.required("target", problems);
     let matcher = fields.required("matcher", problems);
@@ -116,7 +126,17 @@ fn read_matcher(
         }
     }
     let Some(entries) = node.entries() else {
-        problems.expected("a matcher such as `{ exact: 1 }`", node);
+        let known = node.text().filter(|word| MatcherKind::NAMES.contains(word));
+        let name = known.unwrap_or("exact");
+        problems.push(
+            Diagnostic::at(
+                node.span,
+                format!("expected a matcher, found {}", node.found()),
+            )
+            .help(format!(
+                "write it with what it asks for, e.g. `{{ {name}: … }}`"
+            )),
+        );
         return None;
     };
     let [entry] = entries else {
@@ -146,7 +166,8 @@ fn read_matcher(
 
 fn wrong_count(node: &Node, entries: &[Entry]) -> Diagnostic {
     match entries {
-        [] => Diagnostic::at(node.span, "expected a matcher, found an empty mapping"),
+        [] => Diagnostic::at(node.span, "expected a matcher, found an empty mapping")
+            .help("write one, e.g. `{ exact: 1 }`"),
         [first, second, ..] => Diagnostic::new("a matcher has one key")
             .label(second.key_span, "a second key")
             .also(first.key_span, "the matcher")

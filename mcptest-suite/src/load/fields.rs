@@ -13,14 +13,7 @@ impl Problems {
 
     /// Notes that a node is not what its key wants.
     pub(crate) fn expected(&mut self, what: &str, node: &Node) {
-        let mut problem =
-            Diagnostic::at(node.span, format!("expected {what}, found {}", node.kind()));
-        if let Some(defined) = node.defined {
-            problem = problem.also(defined, "the anchor is here");
-        }
-        if matches!(node.value, NodeValue::Bool(_)) && what.contains("text") {
-            problem = problem.help("put it in quotes if text is meant");
-        }
+        let problem = mismatch(what, node);
         self.push(problem);
     }
 
@@ -36,10 +29,13 @@ impl Problems {
     pub(crate) fn words(&mut self, node: &Node) -> Option<Spanned<String>> {
         let text = self.text(node)?;
         if text.trim().is_empty() {
-            self.push(Diagnostic::at(
-                node.span,
-                "expected text, found only white space",
-            ));
+            let found = if text.is_empty() {
+                "empty text"
+            } else {
+                "only white space"
+            };
+            let message = format!("expected text, found {found}");
+            self.push(Diagnostic::at(node.span, message));
             return None;
         }
         Some(Spanned::new(text, node.span))
@@ -49,7 +45,16 @@ impl Problems {
         if let NodeValue::Bool(flag) = node.value {
             return Some(flag);
         }
-        self.expected("`true` or `false`", node);
+        let problem = mismatch("`true` or `false`", node);
+        let meant = match node.text().map(str::to_lowercase).as_deref() {
+            Some("yes" | "on" | "true" | "1") => Some("true"),
+            Some("no" | "off" | "false" | "0") => Some("false"),
+            _ => None,
+        };
+        self.push(match meant {
+            Some(meant) => problem.help(format!("write `{meant}`, without quotes")),
+            None => problem,
+        });
         None
     }
 
@@ -86,24 +91,38 @@ impl Problems {
         number
     }
 
-    fn number_expected(&mut self, what: &str, node: &Node) {
-        match node.text() {
-            Some(text) => {
-                let message = format!("expected {what}, found `{text}`");
-                self.push(Diagnostic::at(node.span, message));
-            }
-            None => self.expected(what, node),
+    /// A number above 0.
+    pub(crate) fn positive(&mut self, node: &Node) -> Option<f64> {
+        let number = match &node.value {
+            NodeValue::Number(number, _) => number.as_f64(),
+            _ => None,
+        };
+        let number = number.filter(|number| *number > 0.0);
+        if number.is_none() {
+            self.number_expected("a number above 0", node);
         }
+        number
+    }
+
+    fn number_expected(&mut self, what: &str, node: &Node) {
+        let problem = mismatch(what, node);
+        let reads_as_number = matches!(&node.value, NodeValue::Text(text)
+            if text.replace('_', "").parse::<f64>().is_ok_and(f64::is_finite));
+        self.push(if reads_as_number {
+            problem.help("write the number without quotes, leading zeros or separators")
+        } else {
+            problem
+        });
     }
 
     /// The items of a list, which must not be empty.
     pub(crate) fn items<'n>(&mut self, node: &'n Node, of: &str) -> Option<&'n [Node]> {
         match node.items() {
             Some([]) => {
-                self.push(Diagnostic::at(
-                    node.span,
-                    format!("expected {of}, found an empty list"),
-                ));
+                self.push(
+                    Diagnostic::at(node.span, format!("this list of {of} is empty"))
+                        .help("add an entry, or remove the key"),
+                );
                 None
             }
             Some(items) => Some(items),
@@ -114,10 +133,35 @@ impl Problems {
         }
     }
 
+    /// The items of a list that may be empty.
+    pub(crate) fn any_items<'n>(&mut self, node: &'n Node, of: &str) -> &'n [Node] {
+        match node.items() {
+            Some(items) => items,
+            None => self.items(node, of).unwrap_or_default(),
+        }
+    }
+
+    /// A list of texts that may be empty.
+    pub(crate) fn any_texts(&mut self, node: &Node, of: &str) -> Vec<Spanned<String>> {
+        let items = self.any_items(node, of);
+        self.each_text(items)
+    }
+
+    fn each_text(&mut self, items: &[Node]) -> Vec<Spanned<String>> {
+        let texts = items.iter().filter_map(|item| {
+            let Some(name) = item.get("name").and_then(Node::text) else {
+                return self.words(item);
+            };
+            self.push(mismatch("text", item).help(format!("write `{name}` alone")));
+            None
+        });
+        texts.collect()
+    }
+
     /// A list of texts, which must not be empty.
     pub(crate) fn texts(&mut self, node: &Node, of: &str) -> Vec<Spanned<String>> {
         let items = self.items(node, of).unwrap_or_default();
-        items.iter().filter_map(|item| self.words(item)).collect()
+        self.each_text(items)
     }
 
     /// One of a few words; `other` explains a word that is none of them.
@@ -142,6 +186,22 @@ impl Problems {
     }
 }
 
+/// A node is not what its key wants.
+fn mismatch(what: &str, node: &Node) -> Diagnostic {
+    let message = format!("expected {what}, found {}", node.found());
+    let mut problem = Diagnostic::at(node.span, message);
+    if let Some(defined) = node.defined {
+        problem = problem.also(defined, "the anchor is here");
+    }
+    if matches!(node.value, NodeValue::Bool(_)) && what.contains("text") {
+        problem = problem.help("put it in quotes if text is meant");
+    }
+    if matches!(node.value, NodeValue::Map(_)) && what.contains("a list of") {
+        problem = problem.help("begin each entry of the list with `- `");
+    }
+    problem
+}
+
 /// Adds the nearest of the known words, or all of them where none is near.
 pub(crate) fn did_you_mean<'a>(
     problem: Diagnostic,
@@ -149,7 +209,9 @@ pub(crate) fn did_you_mean<'a>(
     known: impl Iterator<Item = &'a str> + Clone,
     plural: &str,
 ) -> Diagnostic {
-    match nearest(word, known.clone()) {
+    // A number is not a misspelt other number.
+    let near = nearest(word, known.clone()).filter(|_| word.parse::<f64>().is_err());
+    match near {
         Some(near) => problem.help(format!("did you mean `{near}`?")),
         None => problem.help(format!("known {plural}: {}", quoted_list(known))),
     }
@@ -162,6 +224,8 @@ pub(crate) struct Fields<'n> {
     /// Where to point when a key is missing.
     pub(crate) span: Span,
     asked: Vec<&'static str>,
+    /// Known, but nothing to recommend.
+    tolerated: Vec<&'static str>,
 }
 
 impl<'n> Fields<'n> {
@@ -178,6 +242,7 @@ impl<'n> Fields<'n> {
                 entries,
                 span,
                 asked: Vec::new(),
+                tolerated: Vec::new(),
             });
         }
         problems.expected(&format!("a mapping for {owner}"), node);
@@ -195,6 +260,11 @@ impl<'n> Fields<'n> {
         self.entry(key).map(|entry| &entry.value)
     }
 
+    /// Whether a key is there.
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.entries.iter().any(|entry| entry.key == key)
+    }
+
     /// The value of a key that must be there.
     pub(crate) fn required(
         &mut self,
@@ -202,18 +272,20 @@ impl<'n> Fields<'n> {
         problems: &mut Problems,
     ) -> Option<&'n Node> {
         let node = self.get(key);
-        if node.is_none() {
-            // A misspelt key is reported as that, by `finish`, and not as missing too.
-            let misspelt = self
-                .entries
-                .iter()
-                .any(|entry| nearest(&entry.key, [key]).is_some());
-            if !misspelt {
-                let message = format!("{} needs `{key}`", self.owner);
-                problems.push(Diagnostic::at(self.span, message).help(format!("add `{key}:`")));
-            }
+        if node.is_none() && !self.misspells(&[key]) {
+            let message = format!("{} needs `{key}`", self.owner);
+            problems.push(Diagnostic::at(self.span, message).help(format!("add `{key}:`")));
         }
         node
+    }
+
+    /// Whether one of the keys seems to be there misspelt. [`Fields::finish`] reports it as that,
+    /// so it need not be reported as missing too.
+    pub(crate) fn misspells(&self, keys: &[&'static str]) -> bool {
+        let entries = self.entries.iter();
+        entries
+            .filter(|entry| !self.asked.contains(&entry.key.as_str()))
+            .any(|entry| nearest(&entry.key, keys.iter().copied()).is_some())
     }
 
     /// The entry of whichever of several spellings is there; two at once are a problem.
@@ -237,12 +309,12 @@ impl<'n> Fields<'n> {
         first.or(second)
     }
 
-    /// Takes every entry whose key `wanted` accepts.
+    /// Takes every entry of some keys that are known, but nothing to recommend.
     pub(crate) fn take_matching(
         &mut self,
         wanted: &[&'static str],
     ) -> impl Iterator<Item = &'n Entry> + use<'n> {
-        self.asked.extend(wanted);
+        self.tolerated.extend(wanted);
         let wanted = wanted.to_vec();
         self.entries
             .iter()
@@ -252,7 +324,8 @@ impl<'n> Fields<'n> {
     /// Reports every key that nothing asked for.
     pub(crate) fn finish(self, problems: &mut Problems) {
         for entry in self.entries {
-            if !self.asked.contains(&entry.key.as_str()) {
+            let key = entry.key.as_str();
+            if !self.asked.contains(&key) && !self.tolerated.contains(&key) {
                 let message = format!("unknown key `{}` in {}", entry.key, self.owner);
                 problems.push(did_you_mean(
                     Diagnostic::at(entry.key_span, message),

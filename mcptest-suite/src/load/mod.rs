@@ -2,10 +2,14 @@
 
 mod agent;
 pub(crate) mod assertion;
+mod faults;
 pub(crate) mod fields;
+mod models;
 mod names;
 mod oracle;
+mod prompt;
 pub(crate) mod schema;
+pub(crate) mod snapshots;
 mod top_level;
 mod variables;
 
@@ -13,7 +17,7 @@ use std::path::Path;
 
 use self::fields::{Fields, Problems};
 use crate::model::Suite;
-use crate::{Diagnostic, LoadError, NodeValue, Source, Span, node};
+use crate::{Diagnostic, LoadError, NodeValue, Source, Span, parse};
 
 /// The largest suite file that is read, in bytes.
 const MAX_BYTES: u64 = 16 << 20;
@@ -95,7 +99,7 @@ impl Suite {
     /// ```
     pub fn parse(source: Source) -> Result<Self, LoadError> {
         let mut problems = Problems::default();
-        let suite = node::read(&source, &mut problems.0)
+        let suite = parse::read(&source, &mut problems.0)
             .and_then(|document| read_document(document, &source, &mut problems));
         match suite {
             Some(suite) if problems.0.is_empty() => Ok(suite),
@@ -116,6 +120,14 @@ fn read_document(
         );
         return None;
     }
+    if document.entries().is_none() {
+        let message = format!("expected a suite, found {}", document.found());
+        problems.push(
+            Diagnostic::at(document.span, message)
+                .help("a suite is a mapping; put agent tests under `agents:`"),
+        );
+        return None;
+    }
     variables::fill_in(&mut document, problems);
     let mut fields = Fields::open(&document, "a suite", problems)?;
     let servers = fields
@@ -123,7 +135,7 @@ fn read_document(
         .map(|node| top_level::servers(node, problems));
     let faults = fields
         .get("faults")
-        .map(|node| top_level::faults(node, problems));
+        .map(|node| faults::read(node, problems));
     let faults = faults.unwrap_or_default();
     let providers = fields
         .get("providers")
@@ -156,6 +168,7 @@ fn read_document(
             )
         })
         .collect();
+    let misspelt = fields.misspells(&["agents"]);
     fields.finish(problems);
     let context = agent::Context {
         faults: &faults,
@@ -163,20 +176,19 @@ fn read_document(
     };
     let agents = match agents {
         Some(entry) => agent::read_all(&entry.value, &context, problems),
-        None if unsupported.is_empty() && problems.0.is_empty() => {
+        None if unsupported.is_empty() && !misspelt => {
             problems.push(
                 Diagnostic::at(document.span, "this suite has no `agents:`")
-                    .help("add at least one agent test"),
+                    .help("add at least one agent test: `agents: [{ name: …, model: …, prompt: …, expect: … }]`"),
             );
             Vec::new()
         }
         None => Vec::new(),
     };
-    names::check(&agents, problems);
     Some(Suite {
         source: source.clone(),
         agents,
-        faults,
+        faults: faults.read,
         servers: servers.unwrap_or_default(),
         providers: providers.unwrap_or_default(),
         per_suite_usd_cents: budget,

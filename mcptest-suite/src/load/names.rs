@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::fields::Problems;
-use crate::model::{Agent, GateKind, Unsupported};
+use crate::model::{GateKind, Model, Unsupported};
 use crate::{Diagnostic, LOAD, Span, Spanned, UNSUPPORTED, is_reserved, quoted_list, segment};
 
 /// The segment of a name, or a problem noted.
@@ -52,46 +52,68 @@ pub(super) fn unsupported(key: &str, span: Span, reason: &str) -> Unsupported {
     }
 }
 
+/// What names an agent's cases and cassettes.
+pub(super) struct Identity {
+    pub(super) name: Spanned<String>,
+    pub(super) segment: Option<String>,
+    pub(super) models: Vec<Spanned<Model>>,
+    /// Whether the agent says itself where its runs lie.
+    pub(super) has_place: bool,
+}
+
 /// Notes agents that share a case name or a cassette stem.
-pub(super) fn check(agents: &[Agent], problems: &mut Problems) {
-    let mut by_segment: HashMap<&str, &Agent> = HashMap::new();
-    let mut by_stem: HashMap<String, &Agent> = HashMap::new();
+pub(super) fn check(agents: &[Identity], problems: &mut Problems) {
+    let mut by_segment: HashMap<&str, Span> = HashMap::new();
+    let mut by_stem: HashMap<String, (Span, Span)> = HashMap::new();
     for agent in agents {
-        if let Some(first) = by_segment.insert(&agent.segment, agent) {
+        let Some(segment) = agent.segment.as_deref() else {
+            continue;
+        };
+        if let Some(first) = by_segment.get(segment) {
             problems.push(
-                Diagnostic::new(format!("two agents have the case name `{}`", agent.segment))
+                Diagnostic::new(format!("two agents have the case name `{segment}`"))
                     .label(agent.name.span, "again here")
-                    .also(first.name.span, "first here")
+                    .also(*first, "first here")
                     .help("give them names that differ in letters or digits"),
             );
             continue;
         }
-        check_models(agent, problems);
-        if agent.cassette.is_some() {
+        by_segment.insert(segment, agent.name.span);
+        let clashes = check_models(agent, problems);
+        if agent.has_place || clashes {
             continue;
         }
         for model in &agent.models {
-            let stem = agent.cassette_stem(&model.value);
+            let stem = model.value.cassette_stem(&agent.name.value);
             match by_stem.get(&stem) {
-                Some(first) if first.name.span != agent.name.span => problems.push(
-                    Diagnostic::new(format!("two agents have the cassette stem `{stem}`"))
-                        .label(agent.name.span, "again here")
-                        .also(first.name.span, "first here")
-                        .note("a stem keeps ASCII letters, digits, `-` and `_`; every other character becomes `_`")
-                        .help("rename one of the two, or give it a `cassette:` of its own"),
-                ),
-                _ => _ = by_stem.insert(stem, agent),
+                Some((owner, first)) => problems.push(if *owner == agent.name.span {
+                    same_stem("models of this agent", &stem, model.span, *first).help(
+                        "rename one of the two, or make it an agent of its own with a `cassette:`",
+                    )
+                } else {
+                    same_stem("agents", &stem, agent.name.span, *owner)
+                        .help("rename one of the two, or give it a `cassette:` of its own")
+                }),
+                None => _ = by_stem.insert(stem, (agent.name.span, model.span)),
             }
         }
     }
 }
 
-/// The models of an agent need segments only where there are several.
-fn check_models(agent: &Agent, problems: &mut Problems) {
+fn same_stem(of: &str, stem: &str, again: Span, first: Span) -> Diagnostic {
+    Diagnostic::new(format!("two {of} have the cassette stem `{stem}`"))
+        .label(again, "again here")
+        .also(first, "first here")
+        .note("a stem keeps ASCII letters, digits, `-` and `_`; every other character becomes `_`")
+}
+
+/// The models of an agent need segments only where there are several. Whether two have the same.
+fn check_models(agent: &Identity, problems: &mut Problems) -> bool {
     if agent.models.len() < 2 {
-        return;
+        return false;
     }
     let mut seen: HashMap<String, Span> = HashMap::new();
+    let mut clashes = false;
     for model in &agent.models {
         let written = Spanned::new(model.value.id.clone(), model.span);
         let segment = match model.value.segment() {
@@ -101,12 +123,17 @@ fn check_models(agent: &Agent, problems: &mut Problems) {
                 continue;
             }
         };
-        if let Some(first) = seen.insert(segment.clone(), model.span) {
-            problems.push(
-                Diagnostic::new(format!("two models have the case name `{segment}`"))
-                    .label(model.span, "again here")
-                    .also(first, "first here"),
-            );
-        }
+        let Some(first) = seen.get(&segment) else {
+            seen.insert(segment, model.span);
+            continue;
+        };
+        clashes = true;
+        problems.push(
+            Diagnostic::new(format!("two models have the case name `{segment}`"))
+                .label(model.span, "again here")
+                .also(*first, "first here")
+                .help("list each model once; names must differ in letters or digits"),
+        );
     }
+    clashes
 }

@@ -1,8 +1,8 @@
-//! `servers:`, `faults:`, `providers:` and `budget:`.
+//! Reading what only recording needs: `servers:`, `providers:` and `budget:`.
 
 use super::fields::{Fields, Problems};
-use crate::model::{Fault, FaultKind, Provider, Server, Transport};
-use crate::{Diagnostic, Entry, Node, NodeValue, Spanned};
+use crate::model::{Provider, Server, Transport};
+use crate::{Diagnostic, Entry, Node, Spanned};
 
 /// The entries of a mapping of names, or nothing with a problem noted.
 fn named<'n>(node: &'n Node, of: &str, problems: &mut Problems) -> &'n [Entry] {
@@ -26,55 +26,93 @@ pub(super) fn servers(node: &Node, problems: &mut Problems) -> Vec<Server> {
 
 fn server(entry: &Entry, problems: &mut Problems) -> Option<Server> {
     let mut fields = Fields::open(&entry.value, "a server", problems)?;
-    let command = fields.get("command").map(|node| match &node.value {
-        NodeValue::Text(text) => text.split_whitespace().map(ToOwned::to_owned).collect(),
-        _ => problems
-            .texts(node, "words")
-            .into_iter()
-            .map(|word| word.value)
-            .collect::<Vec<_>>(),
-    });
-    let env = fields.get("env").map(|node| {
-        let entries = named(node, "values", problems);
-        let values = entries
-            .iter()
-            .filter_map(|entry| Some((entry.key.clone(), problems.text(&entry.value)?)));
-        values.collect()
-    });
-    let cwd = fields.get("cwd").and_then(|node| problems.text(node));
-    let url = fields.get("url").and_then(|node| problems.words(node));
-    let bearer_token_env = fields.get("auth").and_then(|node| {
-        let mut fields = Fields::open(node, "`auth`", problems)?;
-        let name = fields
-            .required("bearer_token_env", problems)
-            .and_then(|node| problems.words(node));
-        fields.finish(problems);
-        Some(name?.value)
-    });
-    let span = fields.span;
+    let [command, url] = ["command", "url"].map(|key| fields.entry(key));
+    let [env, cwd, auth] = ["env", "cwd", "auth"].map(|key| fields.entry(key));
+    let neither = command.is_none() && url.is_none() && !fields.misspells(&["command", "url"]);
     fields.finish(problems);
+    if let (Some(command), Some(url)) = (command, url) {
+        problems.push(
+            Diagnostic::new(format!(
+                "the server `{}` has both `command` and `url`",
+                entry.key
+            ))
+            .label(url.key_span, "reaches a running server")
+            .also(command.key_span, "starts one")
+            .help("keep one of the two"),
+        );
+    } else if neither {
+        problems.push(
+            Diagnostic::at(
+                entry.key_span,
+                format!("the server `{}` needs `command` or `url`", entry.key),
+            )
+            .help("`command: [program, argument]` starts a process; `url: http://…` reaches a running one"),
+        );
+    }
+    let belongs = [
+        (env, command, "command"),
+        (cwd, command, "command"),
+        (auth, url, "url"),
+    ];
+    for (option, owner, needed) in belongs {
+        if let (Some(option), None, true) = (option, owner, command.is_some() || url.is_some()) {
+            problems.push(
+                Diagnostic::at(
+                    option.key_span,
+                    format!("`{}` belongs to a server with `{needed}`", option.key),
+                )
+                .help("remove it: it has no effect here"),
+            );
+        }
+    }
+    let env = env.map(|entry| environment(&entry.value, problems));
+    let cwd = cwd.and_then(|entry| problems.text(&entry.value));
+    let bearer_token_env = auth.and_then(|entry| bearer_token(&entry.value, problems));
     let transport = match (command, url) {
         (Some(command), None) => Transport::Stdio {
-            command,
+            command: words(&command.value, problems)?,
             env: env.unwrap_or_default(),
             cwd,
         },
         (None, Some(url)) => Transport::Http {
-            url: url.value,
+            url: problems.words(&url.value)?.value,
             bearer_token_env,
         },
-        _ => {
-            problems.push(
-                Diagnostic::at(span, format!("the server `{}` needs either `command` or `url`", entry.key))
-                    .help("`command: [program, argument]` starts a process; `url: http://…` reaches a running one"),
-            );
-            return None;
-        }
+        _ => return None,
     };
     Some(Server {
         name: name_of(entry),
         transport,
     })
+}
+
+/// A program and its arguments: a list, or text that is split at white space.
+fn words(node: &Node, problems: &mut Problems) -> Option<Vec<String>> {
+    if node.text().is_some() {
+        let line = problems.words(node)?.value;
+        return Some(line.split_whitespace().map(ToOwned::to_owned).collect());
+    }
+    let items = problems.items(node, "words of a command")?;
+    problems.words(items.first()?)?;
+    let words = items.iter().map(|item| problems.text(item));
+    words.collect::<Vec<_>>().into_iter().collect()
+}
+
+fn environment(node: &Node, problems: &mut Problems) -> Vec<(String, String)> {
+    let entries = named(node, "values", problems);
+    let values = entries
+        .iter()
+        .filter_map(|entry| Some((entry.key.clone(), problems.text(&entry.value)?)));
+    values.collect()
+}
+
+fn bearer_token(node: &Node, problems: &mut Problems) -> Option<String> {
+    let mut fields = Fields::open(node, "`auth`", problems)?;
+    let name = fields
+        .required("bearer_token_env", problems)
+        .and_then(|node| problems.words(node));
+    fields.finish(problems);
+    Some(name?.value)
 }
 
 pub(super) fn providers(node: &Node, problems: &mut Problems) -> Vec<Provider> {
@@ -103,103 +141,4 @@ pub(super) fn budget(node: &Node, problems: &mut Problems) -> Option<Spanned<u64
     let cents = cents.and_then(|node| problems.count(node, 1));
     fields.finish(problems);
     cents
-}
-
-pub(super) fn faults(node: &Node, problems: &mut Problems) -> Vec<Fault> {
-    let items = problems.items(node, "faults").unwrap_or_default();
-    let mut faults: Vec<Fault> = Vec::new();
-    for item in items {
-        let Some(fault) = fault(item, problems) else {
-            continue;
-        };
-        if let Some(first) = faults
-            .iter()
-            .find(|first| first.name.value == fault.name.value)
-        {
-            problems.push(
-                Diagnostic::new(format!("two faults are named `{}`", fault.name.value))
-                    .label(fault.name.span, "again here")
-                    .also(first.name.span, "first here")
-                    .help("give each fault a name of its own"),
-            );
-        }
-        faults.push(fault);
-    }
-    faults
-}
-
-fn fault(node: &Node, problems: &mut Problems) -> Option<Fault> {
-    let mut fields = Fields::open(node, "a fault", problems)?;
-    let name = fields
-        .required("name", problems)
-        .and_then(|node| problems.words(node));
-    let target = fields.required("target", problems).and_then(|node| {
-        let mut fields = Fields::open(node, "a fault's `target`", problems)?;
-        let span = fields.span;
-        let [tool, server] = ["tool", "server"].map(|key| {
-            fields
-                .get(key)
-                .and_then(|node| problems.words(node))
-                .map(|name| name.value)
-        });
-        fields.finish(problems);
-        if tool.is_none() && server.is_none() {
-            problems.push(
-                Diagnostic::at(span, "a fault's target needs `tool`, `server` or both")
-                    .help("`target: { tool: search }` hits that tool on any server"),
-            );
-        }
-        Some((tool, server))
-    });
-    let kind = fields.required("kind", problems).and_then(|node| {
-        let kinds = [
-            ("hang", "hang"),
-            ("wedged", "wedged"),
-            ("slow", "slow"),
-            ("recover_after", "recover_after"),
-        ];
-        Some(Spanned::new(
-            problems.choice(node, "fault kind", &kinds)?,
-            node.span,
-        ))
-    });
-    let options =
-        [("delay_ms", "slow", 0), ("failures", "recover_after", 1)].map(|(key, of, least)| {
-            let entry = fields.entry(key);
-            if let Some(kind) = &kind {
-                match entry {
-                    None if kind.value == of => problems.push(
-                        Diagnostic::at(kind.span, format!("a fault of kind `{of}` needs `{key}`"))
-                            .help(format!(
-                                "add `{key}: {}`",
-                                if key == "delay_ms" { 5000 } else { 1 }
-                            )),
-                    ),
-                    Some(entry) if kind.value != of => problems.push(
-                        Diagnostic::new(format!("`{key}` belongs to the kind `{of}`"))
-                            .label(entry.key_span, "has no effect here")
-                            .also(kind.span, format!("this fault is of kind `{}`", kind.value)),
-                    ),
-                    _ => {}
-                }
-            }
-            entry
-                .and_then(|entry| problems.count(&entry.value, least))
-                .map(|count| count.value)
-        });
-    fields.finish(problems);
-    let (tool, server) = target?;
-    let kind = match (kind?.value, options) {
-        ("hang", _) => FaultKind::Hang,
-        ("wedged", _) => FaultKind::Wedged,
-        ("slow", [Some(delay_ms), _]) => FaultKind::Slow { delay_ms },
-        ("recover_after", [_, Some(failures)]) => FaultKind::RecoverAfter { failures },
-        _ => return None,
-    };
-    Some(Fault {
-        name: name?,
-        tool,
-        server,
-        kind,
-    })
 }

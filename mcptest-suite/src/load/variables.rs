@@ -26,16 +26,21 @@ fn declared(document: &Node, problems: &mut Problems) -> BTreeMap<String, NodeVa
     };
     let mut variables = BTreeMap::new();
     for entry in entries {
-        if matches!(
-            entry.value.value,
-            NodeValue::List(_) | NodeValue::Map(_) | NodeValue::Null
-        ) {
+        if is_compound(&entry.value.value) {
             problems.expected("a single value for a variable", &entry.value);
         }
         // Kept even so: its uses are not a second problem.
         variables.insert(entry.key.clone(), entry.value.value.clone());
     }
     variables
+}
+
+/// Whether a value cannot stand inside text.
+fn is_compound(value: &NodeValue) -> bool {
+    matches!(
+        value,
+        NodeValue::List(_) | NodeValue::Map(_) | NodeValue::Null
+    )
 }
 
 fn fill_node(node: &mut Node, variables: &BTreeMap<String, NodeValue>, problems: &mut Problems) {
@@ -69,11 +74,14 @@ fn filled(
     let whole = text
         .strip_prefix("${")
         .and_then(|rest| rest.strip_suffix('}'));
-    if let Some(value) = whole.and_then(|name| variables.get(name)) {
+    if let Some(value) = whole.and_then(|name| variables.get(name))
+        && !is_compound(value)
+    {
         return Some(value.clone());
     }
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
+    let mut good = true;
     while let Some(at) = rest.find("${") {
         let (before, after) = (&rest[..at], &rest[at + 2..]);
         if let Some(before) = before.strip_suffix('$') {
@@ -95,7 +103,7 @@ fn filled(
             Some(NodeValue::Text(value) | NodeValue::Number(_, value)) => out.push_str(value),
             Some(NodeValue::Bool(value)) => out.push_str(if *value { "true" } else { "false" }),
             // Reported where it is declared.
-            Some(_) => {}
+            Some(_) => good = false,
             None => {
                 let problem = Diagnostic::at(span, format!("unknown variable `{name}`"));
                 let known = variables.keys().map(String::as_str);
@@ -104,11 +112,11 @@ fn filled(
                 } else {
                     did_you_mean(problem, name, known, "variables")
                 });
-                return None;
+                good = false;
             }
         }
         rest = &after[end + 1..];
     }
     out.push_str(rest);
-    Some(NodeValue::Text(out))
+    good.then_some(NodeValue::Text(out))
 }

@@ -50,12 +50,7 @@ impl Agent {
     /// The stem of the agent's cassette files for a model.
     #[must_use]
     pub fn cassette_stem(&self, model: &Model) -> String {
-        let agent = cassette_slug(&self.name.value);
-        let id = cassette_slug(&model.id);
-        match &model.provider {
-            Some(provider) => format!("{agent}__{}__{id}", cassette_slug(provider)),
-            None => format!("{agent}__{id}"),
-        }
+        model.cassette_stem(&self.name.value)
     }
 }
 
@@ -75,6 +70,15 @@ impl Model {
         match &self.provider {
             Some(provider) => segment(&format!("{provider} {}", self.id)),
             None => segment(&self.id),
+        }
+    }
+
+    /// The stem of the cassette files of an agent with this model.
+    pub(crate) fn cassette_stem(&self, agent: &str) -> String {
+        let (agent, id) = (cassette_slug(agent), cassette_slug(&self.id));
+        match &self.provider {
+            Some(provider) => format!("{agent}__{}__{id}", cassette_slug(provider)),
+            None => format!("{agent}__{id}"),
         }
     }
 }

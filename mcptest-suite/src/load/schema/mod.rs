@@ -1,0 +1,157 @@
+//! JSON Schemas in suites: known keywords that hold what they must, references that lead somewhere
+//! inside the schema, bounds that mean numbers.
+//!
+//! Compiling is left to the harness; what is refused here is what a validator would ignore, or
+//! would only notice when the first run is judged.
+
+mod keywords;
+mod references;
+mod values;
+
+use serde_json::{Value, json};
+
+use self::keywords::{Draft, Holds, KEYWORDS, below, keyword};
+use super::fields::{Fields, Problems};
+use crate::model::JsonSchema;
+use crate::{Diagnostic, Entry, Node, NodeValue, nearest};
+
+/// Keywords that only make a number smaller or larger.
+const BOUNDS: [&str; 5] = [
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+];
+
+/// Keywords that do nothing without another one.
+const NEEDS: [(&str, &str); 4] = [
+    ("then", "if"),
+    ("else", "if"),
+    ("minContains", "contains"),
+    ("maxContains", "contains"),
+];
+
+/// Reads a schema; what only compiling can tell is left to where schemas are compiled.
+pub(crate) fn read(node: &Node, problems: &mut Problems) -> Option<JsonSchema> {
+    let before = problems.0.len();
+    check(node, Draft::of(node), problems);
+    references::check(node, problems);
+    let mut value = node.to_json();
+    imply_numbers(&mut value);
+    (problems.0.len() == before).then(|| JsonSchema {
+        value,
+        node: node.clone(),
+    })
+}
+
+fn check(node: &Node, draft: Draft, problems: &mut Problems) {
+    let entries = match &node.value {
+        NodeValue::Map(entries) => entries,
+        NodeValue::Bool(_) => return,
+        _ => return problems.push(no_schema(node)),
+    };
+    for entry in entries {
+        match keyword(&entry.key) {
+            None => problems.push(unknown(entry)),
+            Some(keyword) if !(keyword.since..=keyword.until).contains(&draft) => {
+                problems.push(of_another_draft(entry, draft));
+            }
+            Some(keyword) => values::check(keyword, entry, draft, problems),
+        }
+        let need = NEEDS.iter().find(|(key, _)| *key == entry.key);
+        if let Some((key, other)) = need
+            && node.get(other).is_none()
+        {
+            let message = format!("`{key}` does nothing without `{other}`");
+            problems.push(
+                Diagnostic::at(entry.key_span, message)
+                    .help(format!("add `{other}:` beside it, or remove it")),
+            );
+        }
+    }
+    for (_, schema) in below(node) {
+        check(schema, draft, problems);
+    }
+}
+
+fn no_schema(node: &Node) -> Diagnostic {
+    let message = format!("expected a JSON Schema, found {}", node.found());
+    let problem = Diagnostic::at(node.span, message);
+    match node.text().filter(|word| values::TYPES.contains(word)) {
+        Some(word) => problem.help(format!("write `{{ type: {word} }}`")),
+        None => problem.help("a schema is a mapping, e.g. `{ type: string }`, or a boolean"),
+    }
+}
+
+fn unknown(entry: &Entry) -> Diagnostic {
+    let message = format!("unknown JSON Schema keyword `{}`", entry.key);
+    let problem = Diagnostic::at(entry.key_span, message).note(
+        "JSON Schema ignores what it does not know, so this would pass without being checked",
+    );
+    match nearest(&entry.key, KEYWORDS.iter().map(|keyword| keyword.name)) {
+        Some(near) => problem.help(format!("did you mean `{near}`?")),
+        None => problem.help("remove it, or put it under `$comment`"),
+    }
+}
+
+fn of_another_draft(entry: &Entry, draft: Draft) -> Diagnostic {
+    let message = format!(
+        "`{}` means nothing in JSON Schema {}, so it would check nothing",
+        entry.key,
+        draft.title()
+    );
+    let problem = Diagnostic::at(entry.key_span, message);
+    match entry.key.as_str() {
+        "additionalItems" => {
+            problem.help("use `prefixItems` for the first items and `items` for the others")
+        }
+        "id" => problem.help("write `$id`"),
+        _ => problem.help("remove `$schema`, so that the newest draft is used"),
+    }
+}
+
+/// Adds `type: number` where a numeric bound stands without anything that says what the value is.
+fn imply_numbers(value: &mut Value) {
+    let Value::Object(schema) = value else { return };
+    let bounded = BOUNDS.iter().any(|bound| schema.contains_key(*bound));
+    let typed = ["type", "enum", "const", "$ref"]
+        .iter()
+        .any(|key| schema.contains_key(*key));
+    if bounded && !typed {
+        schema.insert("type".to_owned(), json!("number"));
+    }
+    for (key, value) in schema.iter_mut() {
+        let Some(keyword) = keyword(key) else {
+            continue;
+        };
+        match (keyword.holds, value) {
+            (Holds::Schemas | Holds::Items, Value::Array(items)) => {
+                items.iter_mut().for_each(imply_numbers);
+            }
+            (Holds::NamedSchemas | Holds::Dependencies, Value::Object(named)) => {
+                named.values_mut().for_each(imply_numbers);
+            }
+            (Holds::Schema | Holds::Items, value) => imply_numbers(value),
+            _ => {}
+        }
+    }
+}
+
+/// Reads the options of `is-json` and `is-valid-tools-call`.
+pub(crate) fn read_optional(
+    node: &Node,
+    owner: &'static str,
+    problems: &mut Problems,
+) -> Option<Option<JsonSchema>> {
+    if matches!(node.value, NodeValue::Null | NodeValue::Bool(true)) {
+        return Some(None);
+    }
+    let mut fields = Fields::open(node, owner, problems)?;
+    let schema = fields.get("schema");
+    fields.finish(problems);
+    match schema {
+        None => Some(None),
+        Some(node) => read(node, problems).map(Some),
+    }
+}
