@@ -31,3 +31,6 @@ pub use names::{LOAD, SuitePath, UNSUPPORTED, cassette_slug, is_reserved, segmen
 pub use node::{Entry, Node, NodeValue};
 pub use source::{Source, Span, Spanned, shown_path};
 pub use suggest::{nearest, quoted_list};
+
+/// The JSON Schema of suite files, for editors. The loader is stricter and says more.
+pub const SUITE_SCHEMA: &str = include_str!("../schemas/suite.schema.json");

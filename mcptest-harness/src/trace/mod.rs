@@ -25,6 +25,9 @@ pub use canonical::{canonical_json, json_eq};
 pub use cassette::{CassetteError, MAX_BYTES, Origin, Run, SCHEMA_VERSION};
 pub use read::Problem;
 
+/// The JSON Schema of cassettes, for editors and recorders.
+pub const CASSETTE_SCHEMA: &str = include_str!("../../schemas/cassette.schema.json");
+
 /// The recorded behaviour of one agent run.
 ///
 /// ```
