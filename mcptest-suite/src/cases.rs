@@ -95,6 +95,14 @@ impl Suite {
                     .iter()
                     .map(|key| unsupported(&format!("{}::", agent.segment), key)),
             );
+            cases.extend(agent.checks.iter().map(|check| Case {
+                name: format!("{}::{UNSUPPORTED}::{}", agent.segment, check.name.value),
+                kind: CaseKind::Unsupported,
+                ignored: Some(format!(
+                    "`{}` is a check in Rust; it runs where one of this name is registered",
+                    check.name.value
+                )),
+            }));
             let reason = match &agent.skip {
                 Some(reason) => Some(format!("skipped: {}", reason.value)),
                 None if only && agent.only.is_none() => {

@@ -1,6 +1,8 @@
 //! The JSON Schema that editors read, held against the loader: what the loader accepts is valid,
 //! and both know the same keys everywhere.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -55,7 +57,7 @@ fn suites_of_the_repository() -> Vec<(String, String)> {
         .into_iter()
         .filter(|folder| there(folder))
         .flat_map(suites)
-        .filter(|(name, _)| name.ends_with(".yml"))
+        .filter(|(name, _)| Path::new(name).extension().is_some_and(|end| end == "yml"))
         .collect()
 }
 
@@ -122,7 +124,7 @@ fn loader_and_schema_know_the_same_keys() {
     let below = |block: &str| format!("{agent}{block}");
     let top = |block: &str| format!("{block}{agent}  golden_path: {{ calls: [a] }}\n");
     let mut table = vec![
-        ("".to_owned(), top("zzzzzzzz: 1\n")),
+        (String::new(), top("zzzzzzzz: 1\n")),
         (
             "/$defs/agent".to_owned(),
             below("  golden_path: { calls: [a] }\n  zzzzzzzz: 1\n"),

@@ -2,8 +2,9 @@
 
 use std::fmt;
 
-use mcptest_suite::model::{Agent, Model, Target, TargetError};
+use mcptest_suite::model::{Agent, CheckOptions, Model, Target, TargetError};
 use mcptest_suite::{Diagnostic, Source, Span, Style};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::check::{Unresolved, resolve};
@@ -30,6 +31,7 @@ pub struct AgentRuns {
     model: String,
     source: Source,
     span: Span,
+    checks: Vec<CheckOptions>,
     runs: Vec<Run>,
 }
 
@@ -40,6 +42,7 @@ impl AgentRuns {
             model: model.id.clone(),
             source: source.clone(),
             span: agent.name.span,
+            checks: agent.checks.clone(),
             runs,
         }
     }
@@ -54,6 +57,35 @@ impl AgentRuns {
     #[must_use]
     pub fn model(&self) -> &str {
         &self.model
+    }
+
+    /// What the agent writes below `checks:` for a check: YAML options of your own. `null` where it
+    /// writes nothing.
+    #[must_use]
+    pub fn options(&self, check: &str) -> &Value {
+        let given = self.checks.iter().find(|given| given.name.value == check);
+        given.map_or(&Value::Null, |given| &given.options)
+    }
+
+    /// The same, read as a type; where the agent writes nothing, as from an empty mapping.
+    ///
+    /// # Errors
+    ///
+    /// The options are not of the type; the failure points at them in the suite.
+    pub fn options_as<T: DeserializeOwned>(&self, check: &str) -> Result<T, CheckFailure> {
+        let given = self.checks.iter().find(|given| given.name.value == check);
+        let options = given
+            .map(|given| given.options.clone())
+            .filter(|options| !options.is_null());
+        let options = options.unwrap_or_else(|| Value::Object(serde_json::Map::new()));
+        serde_json::from_value(options).map_err(|error| {
+            let span = given.map_or(self.span, |given| given.name.span);
+            let problem =
+                Diagnostic::at(span, format!("the options of `{check}` are wrong: {error}"));
+            CheckFailure {
+                text: Finding::new(problem).render(&self.source, Style::Plain),
+            }
+        })
     }
 
     /// The runs in order; never empty.

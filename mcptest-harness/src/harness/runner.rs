@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 use libtest_mimic::{ColorSetting, Completion, Failed, Trial};
 use mcptest_suite::{
-    Case, CaseKind, Diagnostic, LOAD, LoadError, Style, SuitePath, is_reserved, segment,
+    Case, CaseKind, Diagnostic, LOAD, LoadError, Style, SuitePath, UNSUPPORTED, is_reserved,
+    nearest, quoted_list, segment,
 };
 
 use super::agent_runs::{AgentRuns, Verdict};
@@ -131,6 +132,27 @@ impl Harness {
         libtest_mimic::run(&arguments, trials).exit_code()
     }
 
+    /// Where checks are registered, one that a suite names must be among them.
+    fn knows_checks(&self, suite: LoadedSuite) -> Result<LoadedSuite, LoadError> {
+        let known = || self.checks.iter().map(|(name, _)| name.as_str());
+        let named = suite.suite.agents.iter().flat_map(|agent| &agent.checks);
+        let unknown = named.filter(|check| known().all(|name| name != check.name.value));
+        let problems = unknown.map(|check| {
+            let message = format!("no check `{}` is registered in this test", check.name.value);
+            Diagnostic::at(check.name.span, message).help(
+                match nearest(&check.name.value, known()) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("registered: {}", quoted_list(known())),
+                },
+            )
+        });
+        let problems: Vec<_> = problems.collect();
+        if self.checks.is_empty() || problems.is_empty() {
+            return Ok(suite);
+        }
+        Err(LoadError::new(suite.source().clone(), problems))
+    }
+
     /// A check's name is a segment of a case name: an identifier that is not taken.
     fn check_names(&self) -> Result<(), String> {
         for (index, (name, _)) in self.checks.iter().enumerate() {
@@ -176,8 +198,9 @@ impl Harness {
             .collect();
         for (path, file) in found.suites {
             if asked.needs(|name| path.may_hold(name)) {
-                match LoadedSuite::load(&crate_dir, &file) {
-                    Ok(suite) => prepared.add(path, suite, &names),
+                let loaded = LoadedSuite::load(&crate_dir, &file);
+                match loaded.and_then(|suite| self.knows_checks(suite)) {
+                    Ok(suite) => prepared.add(path, suite, &names, &self.checks),
                     Err(error) => prepared.refuse(&path, error),
                 }
             }
@@ -226,8 +249,22 @@ impl Prepared {
     }
 
     /// Takes a suite in, unless one of its names is taken already.
-    fn add(&mut self, path: SuitePath, suite: LoadedSuite, suites: &HashMap<String, String>) {
-        let cases = suite.suite.cases();
+    fn add(
+        &mut self,
+        path: SuitePath,
+        suite: LoadedSuite,
+        suites: &HashMap<String, String>,
+        checks: &[(String, RustCheck)],
+    ) {
+        let mut cases = suite.suite.cases();
+        // A registered check has cases of its own in place of the ignored one.
+        let registered = |name: &str| {
+            let last = name
+                .rsplit_once(&format!("::{UNSUPPORTED}::"))
+                .map(|(_, last)| last);
+            last.is_some_and(|last| checks.iter().any(|(check, _)| check == last))
+        };
+        cases.retain(|case| case.kind != CaseKind::Unsupported || !registered(&case.name));
         let full = |case: &Case| format!("{path}::{}", case.name);
         let clashes = cases.iter().filter_map(|case| {
             let name = full(case);

@@ -6,7 +6,7 @@ use super::fields::{Fields, Problems, did_you_mean};
 use super::names::Identity;
 use super::{models, names, oracle, prompt, snapshots};
 use crate::gates::{AgentFacts, Expects};
-use crate::model::{Agent, Assertion, Caps, GateBlock, GateKind, Unsupported};
+use crate::model::{Agent, Assertion, Caps, CheckOptions, GateBlock, GateKind, Unsupported};
 use crate::{Diagnostic, Entry, Node, NodeValue, Span, Spanned, nearest};
 
 /// Gates of the wider grammar that are recognised and not run here.
@@ -73,6 +73,10 @@ fn read(
     let inject = inject
         .map(|node| injected(node, context.faults, problems))
         .unwrap_or_default();
+    let checks = fields
+        .get("checks")
+        .map(|node| checks(node, problems))
+        .unwrap_or_default();
     let cassette = fields.get("cassette").and_then(|node| problems.words(node));
     if let (Some(cassette), Some([first, .., last])) = (&cassette, models.as_deref()) {
         problems.push(
@@ -136,6 +140,7 @@ fn read(
         inject,
         expect,
         gates,
+        checks,
         cassette,
         unsupported,
     })
@@ -145,7 +150,7 @@ fn read(
 fn asks_for_anything(node: &Node) -> bool {
     let tests = || {
         let gates = GateKind::ALL.iter().map(|kind| kind.name());
-        gates.chain(OTHER_GATES).chain(["expect"])
+        gates.chain(OTHER_GATES).chain(["expect", "checks"])
     };
     let entries = node.entries().unwrap_or_default();
     // Distances are measured only where no key is right, which is as good as never.
@@ -155,6 +160,33 @@ fn asks_for_anything(node: &Node) -> bool {
         || entries
             .iter()
             .any(|entry| nearest(&entry.key, tests()).is_some())
+}
+
+/// Options for checks written in Rust: a mapping of their names.
+fn checks(node: &Node, problems: &mut Problems) -> Vec<CheckOptions> {
+    let Some(entries) = node.entries() else {
+        problems.expected("a mapping of check names to options", node);
+        return Vec::new();
+    };
+    let mut checks = Vec::new();
+    for entry in entries {
+        let name = Spanned::new(entry.key.clone(), entry.key_span);
+        match names::segment_of(&name, "a check", problems) {
+            Some(segment) if segment == name.value => {
+                let options = entry.value.to_json();
+                checks.push(CheckOptions { name, options });
+            }
+            Some(segment) => problems.push(
+                Diagnostic::at(
+                    name.span,
+                    format!("`{}` cannot name a check: it is no identifier", name.value),
+                )
+                .help(format!("use `{segment}`, as in the Rust code")),
+            ),
+            None => {}
+        }
+    }
+    checks
 }
 
 /// Text, or a list of texts.

@@ -1,5 +1,7 @@
 //! One agent test.
 
+use serde_json::Value;
+
 use super::{Assertion, GateBlock, GateKind, Unsupported};
 use crate::{Span, Spanned, cassette_slug, segment};
 
@@ -34,6 +36,8 @@ pub struct Agent {
     pub expect: Vec<Assertion>,
     /// The gates, in the order of [`GateKind::ALL`].
     pub gates: Vec<GateBlock>,
+    /// Options for checks written in Rust, by the check's name.
+    pub checks: Vec<CheckOptions>,
     /// Where its runs lie, when it says so itself.
     pub cassette: Option<Spanned<String>>,
     /// Keys and matchers that are recognised but not run here.
@@ -52,6 +56,15 @@ impl Agent {
     pub fn cassette_stem(&self, model: &Model) -> String {
         model.cassette_stem(&self.name.value)
     }
+}
+
+/// Options for a check written in Rust.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CheckOptions {
+    /// The check's name, a segment of case names.
+    pub name: Spanned<String>,
+    /// What the suite writes below it.
+    pub options: Value,
 }
 
 /// A model.

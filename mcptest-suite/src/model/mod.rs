@@ -5,7 +5,7 @@ mod assertion;
 mod fault;
 mod target;
 
-pub use agent::{Agent, Caps, Model, Prompt};
+pub use agent::{Agent, Caps, CheckOptions, Model, Prompt};
 pub use assertion::{Assertion, JsonSchema, Matcher, MatcherKind};
 pub use fault::{Fault, FaultKind};
 pub use target::{Segment, Target, TargetError};
