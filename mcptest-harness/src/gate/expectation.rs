@@ -187,11 +187,7 @@ pub(crate) fn findings(about: &About<'_>, breaches: Vec<(Option<usize>, Breach)>
 
 fn finding(about: &About<'_>, cause: &Cause, breaches: Vec<(Option<usize>, Breach)>) -> Finding {
     let broken: Vec<usize> = breaches.iter().filter_map(|(run, _)| *run).collect();
-    let scope = match (broken.len(), about.runs.len()) {
-        (0, _) => String::new(),
-        (1, 1) => " in the one run".to_owned(),
-        (broken, all) => format!(" in {broken} of {all} runs"),
-    };
+    let scope = scope(broken.len(), about.runs.len());
     let alike = breaches
         .iter()
         .all(|(_, breach)| breach.found == breaches[0].1.found);
@@ -280,6 +276,15 @@ fn evidence(
         }
     }
     finding
+}
+
+/// In how many of the runs, after "does not hold"; nothing when it concerns all runs together.
+pub(crate) fn scope(broken: usize, runs: usize) -> String {
+    match (broken, runs) {
+        (0, _) => String::new(),
+        (1, 1) => " in the one run".to_owned(),
+        (broken, runs) => format!(" in {broken} of {runs} runs"),
+    }
 }
 
 /// Names runs by number and file.

@@ -25,7 +25,7 @@ use mcptest_suite::model::{Agent, GateBlock, GateKind, Suite};
 use serde_json::Value;
 
 pub(crate) use expectation::{
-    About, Breach, Cause, Threshold, check_breaches, findings, runs_note,
+    About, Breach, Cause, Threshold, check_breaches, findings, runs_note, scope,
 };
 pub(crate) use per_run::{PerRun, Scored};
 pub(crate) use recovery::injected_but_not_met;

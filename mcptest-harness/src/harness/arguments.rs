@@ -39,7 +39,8 @@ impl Asked {
     ///
     /// # Errors
     ///
-    /// A thread count that is none. Flags that nobody knows end the process, as with libtest.
+    /// A thread count that is none, or flags that contradict each other. Flags that nobody knows end
+    /// the process.
     pub(crate) fn read(
         arguments: impl IntoIterator<Item = String>,
         threads: Option<&str>,
@@ -63,6 +64,14 @@ impl Asked {
             }
         }
         let mut arguments = Arguments::from_iter(passed);
+        if arguments.test_threads == Some(0) {
+            return Err("argument for --test-threads must not be 0".to_owned());
+        }
+        if arguments.ignored && arguments.include_ignored {
+            return Err(
+                "the options --include-ignored and --ignored are mutually exclusive".to_owned(),
+            );
+        }
         if let (None, Some(threads)) = (arguments.test_threads, threads) {
             let count = threads.parse().ok().filter(|count| *count > 0);
             let refuse =
@@ -149,6 +158,14 @@ mod tests {
         assert_eq!(threads(&["--test-threads", "5"], Some("2")), Ok(Some(5)));
         assert!(threads(&[], Some("0")).is_err());
         assert!(threads(&[], Some("many")).is_err());
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused() {
+        let refused =
+            |flags: &[&str]| Asked::read(flags.iter().map(ToString::to_string), None).is_err();
+        assert!(refused(&["--test-threads=0"]));
+        assert!(refused(&["--ignored", "--include-ignored"]));
     }
 
     #[test]

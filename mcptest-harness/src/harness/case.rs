@@ -8,7 +8,7 @@ use super::agent_runs::AgentRuns;
 use super::loaded::LoadedSuite;
 use crate::gate::SnapshotStore as _;
 use crate::gate::{
-    About, Input, check_breaches, findings, implementation, injected_but_not_met, runs_note,
+    About, Input, check_breaches, findings, implementation, injected_but_not_met, runs_note, scope,
 };
 use crate::render::{Failure, Finding, rerun_line, thousands};
 use crate::trace::{Run, Trace};
@@ -28,8 +28,13 @@ pub(crate) struct Context {
 impl Context {
     /// The command that runs this case alone.
     pub(crate) fn rerun(&self) -> String {
-        format!("cargo test -p {} -- --exact {}", self.package, self.name)
+        rerun(&self.package, &self.name)
     }
+}
+
+/// The command that runs a case of a package alone.
+pub(crate) fn rerun(package: &str, case: &str) -> String {
+    format!("cargo test -p {package} -- --exact {case}")
 }
 
 /// Judges a case; an error is the whole failure text.
@@ -187,9 +192,8 @@ fn exceeded_caps(agent: &Agent, runs: &[Run]) -> Vec<Finding> {
             .collect();
         let most = over.iter().map(|run| spent(&runs[*run].trace)).max()?;
         let message = format!(
-            "`{key}` is exceeded in {} of {} runs: up to {} {unit}, the cap is {}",
-            over.len(),
-            runs.len(),
+            "`{key}` is exceeded{}: up to {} {unit}, the cap is {}",
+            scope(over.len(), runs.len()),
             thousands(most),
             thousands(cap.value)
         );

@@ -30,7 +30,13 @@ pub(crate) fn discover(crate_dir: &Path, roots: &[PathBuf]) -> Discovered {
     let mut found = Discovered::default();
     let mut by_name: BTreeMap<SuitePath, Vec<SuiteFile>> = BTreeMap::new();
     for root in roots {
-        for result in files(crate_dir, root) {
+        let files = files(crate_dir, root);
+        if files.is_empty() {
+            found
+                .problems
+                .push((root_case(root), nothing_found(crate_dir, root)));
+        }
+        for result in files {
             let file = match result {
                 Ok(file) => file,
                 Err(problem) => {
@@ -69,11 +75,6 @@ pub(crate) fn discover(crate_dir: &Path, roots: &[PathBuf]) -> Discovered {
     found
         .suites
         .sort_by(|(_, left), (_, right)| left.shown.cmp(&right.shown));
-    if found.suites.is_empty() && found.problems.is_empty() {
-        found
-            .problems
-            .push(("suites::load".to_owned(), nothing_found(crate_dir, roots)));
-    }
     found
 }
 
@@ -83,19 +84,15 @@ fn root_case(root: &Path) -> String {
     format!("{name}::load")
 }
 
-fn nothing_found(crate_dir: &Path, roots: &[PathBuf]) -> String {
-    let looked = roots.iter().map(|root| {
-        let there = crate_dir.join(root).is_dir();
-        let state = if there {
-            "holds no .yml or .yaml file"
-        } else {
-            "does not exist"
-        };
-        format!("`{}` {state}", shown_path(root))
-    });
-    let looked = looked.collect::<Vec<_>>().join("; ");
+fn nothing_found(crate_dir: &Path, root: &Path) -> String {
+    let state = if crate_dir.join(root).is_dir() {
+        "holds no .yml or .yaml file"
+    } else {
+        "does not exist"
+    };
+    let root = shown_path(root);
     format!(
-        "error: no suite found: {looked}\n  in {}\n\nhelp: write a suite, e.g. suites/weather.yml, with `agents:` and at least one agent test",
+        "error: no suite found: `{root}` {state}\n  in {}\n\nhelp: write a suite, e.g. {root}/weather.yml, with `agents:` and at least one agent test",
         shown_path(crate_dir)
     )
 }
@@ -139,7 +136,9 @@ fn files(crate_dir: &Path, root: &Path) -> Vec<Result<SuiteFile, String>> {
                     shown_path(path.strip_prefix(crate_dir).unwrap_or(path))
                 });
                 let reason = error.io_error().map_or(String::new(), ToString::to_string);
-                files.push(Err(format!("error: `{path}` cannot be read: {reason}")));
+                files.push(Err(format!(
+                    "error: `{path}` cannot be read: {reason}\n\nhelp: mend or remove it"
+                )));
             }
         }
     }

@@ -15,9 +15,10 @@ use mcptest_suite::{
 
 use super::agent_runs::{AgentRuns, Verdict};
 use super::arguments::Asked;
-use super::case::{self, Context};
+use super::case::{self, Context, rerun};
 use super::discovery::discover;
 use super::loaded::{LoadedSuite, is_runnable};
+use crate::render::rerun_line;
 
 /// The crate's folder: where cargo or nextest says it is now, else where it was compiled.
 pub(crate) fn crate_dir(compiled: &str) -> PathBuf {
@@ -104,7 +105,7 @@ impl Harness {
     /// Runs the cases that the command line asks for.
     ///
     /// The exit code is libtest's: 0 when nothing failed, 101 when a case failed or the arguments
-    /// make no sense.
+    /// contradict each other. A flag that nobody knows ends the process with 2.
     #[must_use]
     pub fn run(&self) -> ExitCode {
         let threads = std::env::var("RUST_TEST_THREADS").ok();
@@ -306,7 +307,8 @@ impl Prepared {
                 Problem::Text(text) => text.clone(),
                 Problem::Load(error) => error.render(run.style),
             });
-            let text = drawn.collect::<Vec<_>>().join("\n\n");
+            let rerun = rerun_line(&rerun(run.package, case));
+            let text = drawn.chain([rerun]).collect::<Vec<_>>().join("\n\n");
             // A suite that does not load is shown under `--ignored` too.
             let shown_anyway = asked.arguments.ignored && !asked.arguments.list;
             trials.push(

@@ -175,13 +175,8 @@ fn stale(agent: &Agent, model: &Model, model_span: Span, runs: &[Run]) -> Vec<Fi
             continue;
         };
         let message = format!(
-            "stale: {} of {} recorded with another {what}",
-            differing.len(),
-            if runs.len() == 1 {
-                "1 run was".to_owned()
-            } else {
-                format!("{} runs were", runs.len())
-            }
+            "stale: recorded with another {what}{}",
+            crate::gate::scope(differing.len(), runs.len())
         );
         let first = &runs[*first];
         let problem = Diagnostic::new(message)

@@ -94,6 +94,10 @@ impl CaseSnapshots {
                 vec![format!("{shown} cannot be written: {error}")]
             })?;
         }
+        if writes == Writes::InPlace {
+            // What was pending is settled.
+            drop(fs::remove_file(&pending));
+        }
         if writes == Writes::InPlace || mode.force_pass {
             return Ok(());
         }
