@@ -1,6 +1,6 @@
 //! `energy:`
 
-use super::AgentFacts;
+use super::{AgentFacts, Block};
 use crate::load::fields::{Fields, Problems};
 use crate::{Diagnostic, NodeValue, Span};
 
@@ -44,9 +44,8 @@ pub struct Adaptive {
     pub k: Option<f64>,
 }
 
-impl Energy {
-    #[expect(clippy::unnecessary_wraps, reason = "the signature all gates share")]
-    pub(super) fn read(
+impl Block for Energy {
+    fn read(
         fields: &mut Fields<'_>,
         _agent: &AgentFacts<'_>,
         _span: Span,

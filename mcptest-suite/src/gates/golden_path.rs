@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::AgentFacts;
+use super::{AgentFacts, Block};
 use crate::Span;
 use crate::load::fields::{Fields, Problems};
 
@@ -37,8 +37,10 @@ impl GoldenPath {
             penalize_repeated_tools: true,
         }
     }
+}
 
-    pub(super) fn read(
+impl Block for GoldenPath {
+    fn read(
         fields: &mut Fields<'_>,
         _agent: &AgentFacts<'_>,
         _span: Span,

@@ -51,6 +51,18 @@ pub(crate) enum Expects {
     OnlyOfModels,
 }
 
+/// The options of a gate, as they are read from its block.
+pub(crate) trait Block: Sized {
+    /// Reads the options; nothing with a problem noted where they make no gate. `span` is where the
+    /// gate's key stands.
+    fn read(
+        fields: &mut Fields<'_>,
+        agent: &AgentFacts<'_>,
+        span: Span,
+        problems: &mut Problems,
+    ) -> Option<Self>;
+}
+
 macro_rules! gates {
     ($($variant:ident, $module:ident, $owner:literal;)*) => {
         /// The kinds of gate.
@@ -86,7 +98,7 @@ macro_rules! gates {
             ) -> Option<GateOptions> {
                 match self {
                     $(Self::$variant =>
-                        $variant::read(fields, agent, span, problems).map(GateOptions::$variant),)*
+                        <$variant as Block>::read(fields, agent, span, problems).map(GateOptions::$variant),)*
                 }
             }
 

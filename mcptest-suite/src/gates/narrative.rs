@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::AgentFacts;
+use super::{AgentFacts, Block};
 use crate::Span;
 use crate::load::fields::{Fields, Problems};
 
@@ -33,9 +33,8 @@ pub struct Narrative {
     pub llm_assisted: bool,
 }
 
-impl Narrative {
-    #[expect(clippy::unnecessary_wraps, reason = "the signature all gates share")]
-    pub(super) fn read(
+impl Block for Narrative {
+    fn read(
         fields: &mut Fields<'_>,
         _agent: &AgentFacts<'_>,
         _span: Span,

@@ -1,6 +1,6 @@
 //! `recovery:`
 
-use super::AgentFacts;
+use super::{AgentFacts, Block};
 use crate::load::fields::{Fields, Problems};
 use crate::{Diagnostic, Span};
 
@@ -26,9 +26,8 @@ pub struct Recovery {
     pub allow_unexercised: bool,
 }
 
-impl Recovery {
-    #[expect(clippy::unnecessary_wraps, reason = "the signature all gates share")]
-    pub(super) fn read(
+impl Block for Recovery {
+    fn read(
         fields: &mut Fields<'_>,
         agent: &AgentFacts<'_>,
         span: Span,

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{AgentFacts, Expects, GateKind};
+use super::{AgentFacts, Block, Expects, GateKind};
 use crate::load::fields::{Fields, Problems, did_you_mean};
 use crate::{Diagnostic, Node, Span, quoted_list};
 
@@ -89,8 +89,8 @@ const PER_RUN: [GateKind; 6] = [
     GateKind::TrajectoryAxes,
 ];
 
-impl Reliability {
-    pub(super) fn read(
+impl Block for Reliability {
+    fn read(
         fields: &mut Fields<'_>,
         agent: &AgentFacts<'_>,
         span: Span,

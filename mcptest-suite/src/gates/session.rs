@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::AgentFacts;
+use super::{AgentFacts, Block};
 use crate::Span;
 use crate::load::fields::{Fields, Problems};
 
@@ -48,9 +48,8 @@ impl Default for SignalWeights {
     }
 }
 
-impl Session {
-    #[expect(clippy::unnecessary_wraps, reason = "the signature all gates share")]
-    pub(super) fn read(
+impl Block for Session {
+    fn read(
         fields: &mut Fields<'_>,
         _agent: &AgentFacts<'_>,
         _span: Span,

@@ -1,6 +1,6 @@
 //! `snapshot:`
 
-use super::AgentFacts;
+use super::{AgentFacts, Block};
 use crate::Span;
 use crate::load::assertion::read_target;
 use crate::load::fields::{Fields, Problems};
@@ -17,9 +17,8 @@ pub struct Snapshot {
     pub redact: Vec<Target>,
 }
 
-impl Snapshot {
-    #[expect(clippy::unnecessary_wraps, reason = "the signature all gates share")]
-    pub(super) fn read(
+impl Block for Snapshot {
+    fn read(
         fields: &mut Fields<'_>,
         _agent: &AgentFacts<'_>,
         _span: Span,

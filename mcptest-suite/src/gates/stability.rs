@@ -1,6 +1,6 @@
 //! `stability:`
 
-use super::AgentFacts;
+use super::{AgentFacts, Block};
 use crate::load::fields::{Fields, Problems};
 use crate::{Diagnostic, Span};
 
@@ -42,9 +42,8 @@ pub struct Floors {
     pub cost_per_progress: Option<f64>,
 }
 
-impl Stability {
-    #[expect(clippy::unnecessary_wraps, reason = "the signature all gates share")]
-    pub(super) fn read(
+impl Block for Stability {
+    fn read(
         fields: &mut Fields<'_>,
         agent: &AgentFacts<'_>,
         span: Span,

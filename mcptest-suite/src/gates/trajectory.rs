@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::AgentFacts;
+use super::{AgentFacts, Block};
 use crate::load::fields::{Fields, Problems, did_you_mean};
 use crate::load::schema;
 use crate::model::JsonSchema;
@@ -88,8 +88,8 @@ const MODES: [(&str, MatchMode); 7] = [
     ("subset", MatchMode::Subset),
 ];
 
-impl Trajectory {
-    pub(super) fn read(
+impl Block for Trajectory {
+    fn read(
         fields: &mut Fields<'_>,
         _agent: &AgentFacts<'_>,
         _span: Span,

@@ -1,6 +1,6 @@
 //! `trajectory_axes:`
 
-use super::AgentFacts;
+use super::{AgentFacts, Block};
 use crate::load::fields::{Fields, Problems};
 use crate::{Diagnostic, Node, Span, Spanned};
 
@@ -38,8 +38,8 @@ pub struct Order {
     pub second: Spanned<String>,
 }
 
-impl TrajectoryAxes {
-    pub(super) fn read(
+impl Block for TrajectoryAxes {
+    fn read(
         fields: &mut Fields<'_>,
         _agent: &AgentFacts<'_>,
         span: Span,
