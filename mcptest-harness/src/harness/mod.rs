@@ -11,6 +11,7 @@ mod loaded;
 mod runner;
 mod runs;
 mod snapshots;
+mod trials;
 
 pub use agent_runs::{AgentRuns, CheckFailure, TargetProblem, Verdict};
 pub use entry::{MacroCase, Shown, run_case, run_check};

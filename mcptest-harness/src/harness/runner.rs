@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use libtest_mimic::{ColorSetting, Completion, Failed, Trial};
+use libtest_mimic::{ColorSetting, Failed, Trial};
 use mcptest_suite::{
     Case, CaseKind, Diagnostic, LOAD, LoadError, Style, SuitePath, UNSUPPORTED, is_reserved,
     nearest, quoted_list, segment,
@@ -15,9 +15,10 @@ use mcptest_suite::{
 
 use super::agent_runs::{AgentRuns, Verdict};
 use super::arguments::Asked;
-use super::case::{self, Context, rerun};
+use super::case::rerun;
 use super::discovery::discover;
-use super::loaded::{LoadedSuite, is_runnable};
+use super::loaded::LoadedSuite;
+use super::trials::{RustCheck, Settings, check_trial, trial};
 use crate::render::rerun_line;
 
 /// The crate's folder: where cargo or nextest says it is now, else where it was compiled.
@@ -40,9 +41,6 @@ pub struct Harness {
     roots: Vec<PathBuf>,
     checks: Vec<(String, RustCheck)>,
 }
-
-/// A check written in Rust, shared by the cases it makes.
-type RustCheck = Arc<dyn Fn(&AgentRuns) -> Result<(), String> + Send + Sync>;
 
 impl fmt::Debug for Harness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -210,13 +208,6 @@ impl Harness {
     }
 }
 
-/// What all cases of a run share.
-struct Settings<'a> {
-    package: &'a str,
-    style: Style,
-    checks: &'a [(String, RustCheck)],
-}
-
 /// What is to be run.
 #[derive(Default)]
 struct Prepared {
@@ -318,79 +309,6 @@ impl Prepared {
         trials.sort_by(|left, right| left.name().cmp(right.name()));
         trials
     }
-}
-
-fn trial(
-    path: &SuitePath,
-    suite: &Arc<LoadedSuite>,
-    case: &Case,
-    asked: &Asked,
-    run: &Settings<'_>,
-) -> Trial {
-    let name = format!("{path}::{}", case.name);
-    let agent = match case.kind {
-        CaseKind::Agent(subject) | CaseKind::Gate(subject, _) => {
-            format!("{path}::{}", suite.agent(subject).case_name(subject.model))
-        }
-        CaseKind::Unsupported => String::new(),
-    };
-    let context = Context {
-        name,
-        agent,
-        package: run.package.to_owned(),
-        style: run.style,
-    };
-    let (suite, judged) = (Arc::clone(suite), case.clone());
-    ignorable(case, asked, context, move |context| {
-        case::judge(&suite, &judged, context)
-    })
-}
-
-/// A trial that is listed as ignored, with its reason, where the case is.
-fn ignorable(
-    case: &Case,
-    asked: &Asked,
-    context: Context,
-    judge: impl FnOnce(&Context) -> Result<(), String> + Send + 'static,
-) -> Trial {
-    let ignored = case.ignored.clone();
-    let flagged = ignored.is_some() && (asked.arguments.list || asked.arguments.ignored);
-    let run_anyway = asked.runs_ignored() && is_runnable(case);
-    let name = context.name.clone();
-    let run = move || match ignored {
-        Some(reason) if !run_anyway => {
-            Ok(Completion::ignored_with(mcptest_suite::clean_line(&reason)))
-        }
-        _ => judge(&context)
-            .map(|()| Completion::Completed)
-            .map_err(Failed::from),
-    };
-    Trial::ignorable_test(name, run).with_ignored_flag(flagged)
-}
-
-/// The case of a check on an agent test; nothing for a case that is no agent test.
-fn check_trial(
-    path: &SuitePath,
-    suite: &Arc<LoadedSuite>,
-    case: &Case,
-    asked: &Asked,
-    run: &Settings<'_>,
-    name: &str,
-    check: &RustCheck,
-) -> Option<Trial> {
-    let CaseKind::Agent(subject) = case.kind else {
-        return None;
-    };
-    let agent = format!("{path}::{}", case.name);
-    let context = Context {
-        name: format!("{agent}::{name}"),
-        agent,
-        package: run.package.to_owned(),
-        style: run.style,
-    };
-    let (suite, check) = (Arc::clone(suite), Arc::clone(check));
-    let judge = move |context: &Context| case::check(&suite, subject, &*check, context);
-    Some(ignorable(case, asked, context, judge))
 }
 
 /// Colour only on a terminal, unless the command line says otherwise.

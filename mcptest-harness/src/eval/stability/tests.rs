@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use super::across::{Path, argument_consistency, sequence_similarity};
 use super::*;
 
 fn run(tools: &[(&str, i32)], tokens: u64, turns: &[&str]) -> Value {

@@ -1,0 +1,95 @@
+//! Cases as libtest-mimic's trials.
+
+use std::sync::Arc;
+
+use libtest_mimic::{Completion, Failed, Trial};
+use mcptest_suite::{Case, CaseKind, Style, SuitePath};
+
+use super::agent_runs::AgentRuns;
+use super::arguments::Asked;
+use super::case::{self, Context};
+use super::loaded::{LoadedSuite, is_runnable};
+
+/// A check written in Rust, shared by the cases it makes.
+pub(super) type RustCheck = Arc<dyn Fn(&AgentRuns) -> Result<(), String> + Send + Sync>;
+
+/// What all cases of a run share.
+pub(super) struct Settings<'a> {
+    pub(super) package: &'a str,
+    pub(super) style: Style,
+    pub(super) checks: &'a [(String, RustCheck)],
+}
+
+/// The trial of a case of a suite.
+pub(super) fn trial(
+    path: &SuitePath,
+    suite: &Arc<LoadedSuite>,
+    case: &Case,
+    asked: &Asked,
+    run: &Settings<'_>,
+) -> Trial {
+    let name = format!("{path}::{}", case.name);
+    let agent = match case.kind {
+        CaseKind::Agent(subject) | CaseKind::Gate(subject, _) => {
+            format!("{path}::{}", suite.agent(subject).case_name(subject.model))
+        }
+        CaseKind::Unsupported => String::new(),
+    };
+    let context = Context {
+        name,
+        agent,
+        package: run.package.to_owned(),
+        style: run.style,
+    };
+    let (suite, judged) = (Arc::clone(suite), case.clone());
+    ignorable(case, asked, context, move |context| {
+        case::judge(&suite, &judged, context)
+    })
+}
+
+/// A trial that is listed as ignored, with its reason, where the case is.
+fn ignorable(
+    case: &Case,
+    asked: &Asked,
+    context: Context,
+    judge: impl FnOnce(&Context) -> Result<(), String> + Send + 'static,
+) -> Trial {
+    let ignored = case.ignored.clone();
+    let flagged = ignored.is_some() && (asked.arguments.list || asked.arguments.ignored);
+    let run_anyway = asked.runs_ignored() && is_runnable(case);
+    let name = context.name.clone();
+    let run = move || match ignored {
+        Some(reason) if !run_anyway => {
+            Ok(Completion::ignored_with(mcptest_suite::clean_line(&reason)))
+        }
+        _ => judge(&context)
+            .map(|()| Completion::Completed)
+            .map_err(Failed::from),
+    };
+    Trial::ignorable_test(name, run).with_ignored_flag(flagged)
+}
+
+/// The case of a check on an agent test; nothing for a case that is no agent test.
+pub(super) fn check_trial(
+    path: &SuitePath,
+    suite: &Arc<LoadedSuite>,
+    case: &Case,
+    asked: &Asked,
+    run: &Settings<'_>,
+    name: &str,
+    check: &RustCheck,
+) -> Option<Trial> {
+    let CaseKind::Agent(subject) = case.kind else {
+        return None;
+    };
+    let agent = format!("{path}::{}", case.name);
+    let context = Context {
+        name: format!("{agent}::{name}"),
+        agent,
+        package: run.package.to_owned(),
+        style: run.style,
+    };
+    let (suite, check) = (Arc::clone(suite), Arc::clone(check));
+    let judge = move |context: &Context| case::check(&suite, subject, &*check, context);
+    Some(ignorable(case, asked, context, judge))
+}
