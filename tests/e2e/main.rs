@@ -28,3 +28,4 @@ mod sample;
 mod snapshots;
 mod stale;
 mod support;
+mod twins;

@@ -15,13 +15,13 @@ use crate::support::workshop::{harness_path, lock_dependencies, run_cargo, works
 const CASSETTE: &str = "suites/cassettes/Refund_agent__gpt-5.json";
 
 /// A code block of the README with the comment before it: its kind and what it says.
-struct Block {
+pub(crate) struct Block {
     kind: String,
     about: String,
     text: String,
 }
 
-fn readme() -> Vec<Block> {
+pub(crate) fn readme() -> Vec<Block> {
     let text = fs::read_to_string(workspace().join("README.md")).unwrap();
     let marked = text.split("<!-- ").skip(1).map(|part| {
         let (comment, rest) = part.split_once(" -->\n").expect("a comment that ends");
@@ -42,7 +42,7 @@ fn readme() -> Vec<Block> {
     marked.collect()
 }
 
-fn block<'a>(blocks: &'a [Block], kind: &str, about: &str) -> &'a str {
+pub(crate) fn block<'a>(blocks: &'a [Block], kind: &str, about: &str) -> &'a str {
     let fits = |block: &&Block| block.kind == kind && block.about == about;
     let found = blocks.iter().find(fits);
     &found
@@ -190,6 +190,8 @@ fn every_marked_block_of_the_readme_is_used_here() {
         "file: suites/cassettes/Refund_agent__gpt-5.json",
         "cases: cargo test --test agents",
         "file: tests/with_the_standard_harness.rs",
+        "twin: offline-trace-validation.yml",
+        "twin: fault-injection-recovery.yml",
         "file: tests/checks.rs",
     ];
     let marked: Vec<_> = readme()
