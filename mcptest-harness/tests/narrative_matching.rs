@@ -1,8 +1,9 @@
 //! Which calls support which claims, over runs of many kinds of agent.
 //!
-//! The runs stand in `narrative_runs.jsonl`, one a line: the closing, the calls as
-//! `[tool, arguments, result]` (a result, `"ok"`, `"error"`, or `null` for none), and the verbs of
-//! the claims that a careful reader finds absent or mismatched.
+//! The runs stand in `narrative_runs.jsonl` and `narrative_closings.jsonl`, one a line: the closing,
+//! the calls as `[tool, arguments, result]` (a result, `"ok"`, `"error"`, or `null` for none), the
+//! verbs looked for beside the fixed list, and the verbs of the claims that a careful reader finds
+//! absent or mismatched. The runs of the second file were labelled before they were first judged.
 
 #![allow(
     clippy::unwrap_used,
@@ -35,16 +36,33 @@ fn envelope(closing: &str, calls: &Value) -> Value {
     json!({ "tool_calls": calls, "tool_results": results, "final_response": closing })
 }
 
+fn runs() -> impl Iterator<Item = (&'static str, Value)> {
+    let files = [
+        include_str!("narrative_runs.jsonl"),
+        include_str!("narrative_closings.jsonl"),
+    ];
+    files
+        .into_iter()
+        .flat_map(str::lines)
+        .map(|line| (line, serde_json::from_str(line).unwrap()))
+}
+
+fn options(run: &Value) -> NarrativeOptions {
+    let verbs = run["verbs"].as_array().into_iter().flatten();
+    NarrativeOptions {
+        verbs: verbs
+            .map(|verb| verb.as_str().unwrap().to_owned())
+            .collect(),
+        ..NarrativeOptions::default()
+    }
+}
+
 #[test]
 fn claims_are_compared_with_calls_as_a_careful_reader_would() {
     let mut wrong = Vec::new();
-    for line in include_str!("narrative_runs.jsonl").lines() {
-        let run: Value = serde_json::from_str(line).unwrap();
+    for (line, run) in runs() {
         let closing = run["closing"].as_str().unwrap();
-        let report = narrative_divergence(
-            &envelope(closing, &run["calls"]),
-            &NarrativeOptions::default(),
-        );
+        let report = narrative_divergence(&envelope(closing, &run["calls"]), &options(&run));
         let absent: Vec<_> = report
             .claimed_but_absent()
             .map(|claim| claim.verb.as_str())
@@ -71,13 +89,12 @@ fn claims_are_compared_with_calls_as_a_careful_reader_would() {
 
 #[test]
 fn every_supported_claim_is_flagged_once_the_calls_fail() {
-    for line in include_str!("narrative_runs.jsonl").lines() {
-        let run: Value = serde_json::from_str(line).unwrap();
+    for (line, run) in runs() {
         let mut failed = envelope(run["closing"].as_str().unwrap(), &run["calls"]);
         for result in failed["tool_results"].as_array_mut().unwrap() {
             result["is_error"] = json!(true);
         }
-        let report = narrative_divergence(&failed, &NarrativeOptions::default());
+        let report = narrative_divergence(&failed, &options(&run));
         assert_eq!(
             report.claimed_but_absent().count(),
             report.claims.len(),

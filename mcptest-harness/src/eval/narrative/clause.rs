@@ -143,6 +143,11 @@ pub(super) fn subordination(tokens: &[Token], group: usize) -> Subordination {
         let token = &tokens[at];
         // *According to the log, …* reports the main clause.
         found.reported |= token.is("according");
+        // *One says that …, one that …*
+        let elliptic = token.is("that")
+            && at > 0
+            && matches!(tokens[at - 1].text.as_str(), "one" | "another" | "others");
+        found.reported |= elliptic && !clause_ended(tokens, at, group);
         let word = token.text.as_str();
         let in_case = word == "case" && at > 0 && tokens[at - 1].is("in");
         let opens = words::is_hypothetical(word)
@@ -195,7 +200,7 @@ fn reports(tokens: &[Token], at: usize, start: usize, group: usize) -> bool {
         return false;
     }
     let noun = at > 0
-        && (words::is_determiner(&tokens[at - 1].text)
+        && ((words::is_determiner(&tokens[at - 1].text) && !tokens[at - 1].is("one"))
             || tokens[at - 1].is("'s")
             || tokens[at - 1].kind == Kind::Number);
     let describes = at == start && word.ends_with("ed");
@@ -220,7 +225,9 @@ fn reports(tokens: &[Token], at: usize, start: usize, group: usize) -> bool {
 
 /// The tokens after the verb up to the end of its clause, at most 24 of them.
 pub(super) fn after(tokens: &[Token], verb: usize) -> Range<usize> {
-    let from = verb + 1;
+    // *Cancelled: reservation W12*
+    let labels = tokens.get(verb + 1).is_some_and(|token| token.is(":"));
+    let from = verb + 1 + usize::from(labels);
     let end = (from..tokens.len()).find(|at| {
         let token = &tokens[*at];
         (is_boundary(token) && !matches!(token.text.as_str(), "(" | ")"))
@@ -275,11 +282,14 @@ pub(super) fn dated(tokens: &[Token], verb: usize) -> bool {
                 ) || date(next)
             }),
             "on" => {
-                at <= verb + 2
-                    && next.is_some_and(|next| date(next) || next.is("the"))
-                    && tokens
-                        .get(at + 2)
-                        .is_none_or(|t| date(&tokens[at + 1]) || t.kind == Kind::Number)
+                let third = tokens.get(at + 2);
+                let named = next.is_some_and(date);
+                // *on 12 May*, *on the 12th*
+                let counted =
+                    next.is_some_and(|next| next.kind == Kind::Number) && third.is_some_and(date);
+                let the = next.is_some_and(|next| next.is("the"))
+                    && third.is_none_or(|third| third.kind == Kind::Number);
+                at <= verb + 2 && (named || counted || the)
             }
             "in" => {
                 at <= verb + 2
@@ -288,6 +298,9 @@ pub(super) fn dated(tokens: &[Token], verb: usize) -> bool {
                             || words::is_month_or_day(&next.text)
                             || matches!(next.text.as_str(), "version" | "release")
                     })
+            }
+            "before" | "after" | "since" | "until" => {
+                at <= verb + 2 && next.is_some_and(|next| date(next) || year(next))
             }
             "within" | "outside" => at == verb + 1,
             _ => false,

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::family;
+use super::told;
 use super::verb::Lexicon;
 use super::words;
 use crate::trace::{ToolCall, ToolResult, Trace};
@@ -19,6 +20,10 @@ pub(super) enum Ending {
 }
 
 /// One call, ready to be compared with a claim.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "what a tool can do is a set of independent facts"
+)]
 pub(super) struct Evidence {
     pub ending: Ending,
     /// Words of the tool's name, lower case.
@@ -27,6 +32,19 @@ pub(super) struct Evidence {
     pub topics: Vec<String>,
     /// Singular words of argument names with a value, and of short argument values.
     pub arguments: BTreeSet<String>,
+    /// Words of the arguments and their names, and words of the result, lower case and as written.
+    said: BTreeSet<String>,
+    heard: BTreeSet<String>,
+    /// Verbs that the tool offers under another name, and verbs that it can never do.
+    pub synonyms: BTreeSet<String>,
+    pub opposed: BTreeSet<String>,
+    /// Verbs that an argument tells: `state: closed`, `query: DELETE FROM`.
+    pub told: BTreeSet<String>,
+    /// Whether an argument is a command that changes something, or that writes text.
+    pub changes: bool,
+    pub writes: bool,
+    /// Singular words of the names of arguments that are empty, false or zero.
+    pub cleared: BTreeSet<String>,
     /// All scalar arguments, lower case, with the argument's name.
     pub scalars: Vec<(String, String)>,
     /// All scalar parts of the result, lower case, with the field's name.
@@ -46,7 +64,7 @@ const COMMANDS: &str =
     "command cmd commands code script sql query statement source input args argv method";
 const PLACES: &str = "path file filename filepath targetfile paths uri patch diff";
 const TEXTS: &str = "content contents text newstr newstring oldstr oldstring patch diff filetext replacement replace code \
-    edits newtext oldtext newcontent inserttext codeedit data body input";
+    edits newtext oldtext newcontent inserttext codeedit data body input old new";
 const MODES: &str = "command action operation op method mode";
 
 impl Evidence {
@@ -79,15 +97,32 @@ impl Evidence {
                 .any(|word| words::listed("get list search read fetch", word));
         let acts = executor || name.iter().any(|word| lexicon.lemma(word).is_some());
         let reading = readonly || looks || (named_reading && !acts);
+        let topics = topics(&name, lexicon);
+        let verbs = |fits: &dyn Fn(&str) -> bool| -> BTreeSet<String> {
+            let fitting = lexicon.verbs().filter(|verb| fits(verb));
+            fitting.map(str::to_owned).collect()
+        };
         Self {
             ending: match result {
                 None => Ending::Unanswered,
                 Some(result) if result.is_error => Ending::Failed,
                 Some(_) => Ending::Succeeded,
             },
-            topics: topics(&name, lexicon),
-            arguments: words_of(&scalars),
-            result_words: words_of(&results),
+            synonyms: verbs(&|verb| family::is_synonymous(&name, &topics, verb)),
+            opposed: verbs(&|verb| name.iter().any(|word| family::opposes(verb, word))),
+            topics,
+            arguments: words_of(scalars.iter()),
+            said: runs_of(scalars.iter().flat_map(|(key, value)| [key, value])),
+            heard: runs_of(results.iter().map(|(_, value)| value)),
+            told: told::verbs(&scalars, executor, lexicon),
+            changes: scalars.iter().any(|(_, text)| family::changes(text)),
+            writes: scalars.iter().any(|(_, text)| family::writes_text(text)),
+            cleared: cleared(&call.args),
+            result_words: words_of(
+                results
+                    .iter()
+                    .filter(|(key, _)| !matches!(key.as_str(), "type" | "content" | "text")),
+            ),
             editor: !reading && has_key(PLACES) && has_key(TEXTS),
             name,
             scalars,
@@ -99,27 +134,21 @@ impl Evidence {
 
     /// Whether an argument or a part of the result holds the identifier as a whole.
     pub(super) fn carries(&self, identifier: &str) -> bool {
-        self.scalars
-            .iter()
-            .chain(&self.results)
-            .any(|(_, text)| holds(text, identifier))
+        let result = || self.results.iter().any(|(_, text)| holds(text, identifier));
+        self.takes(identifier) || (may_hold(&self.heard, identifier) && result())
     }
 
     /// Whether an argument holds the identifier as a whole.
     pub(super) fn takes(&self, identifier: &str) -> bool {
-        self.scalars.iter().any(|(_, text)| holds(text, identifier))
+        may_hold(&self.said, identifier)
+            && self.scalars.iter().any(|(_, text)| holds(text, identifier))
     }
 
     /// Whether some text among the arguments mentions a word with the same stem.
     pub(super) fn speaks_of(&self, noun: &str) -> bool {
         let stem: String = noun.chars().take(noun.chars().count().min(5)).collect();
-        stem.len() >= 3
-            && self.scalars.iter().any(|(key, text)| {
-                [&key.to_lowercase(), text].into_iter().any(|text| {
-                    text.split(|c: char| !c.is_alphanumeric())
-                        .any(|word| word.starts_with(&stem))
-                })
-            })
+        let mut from = self.said.range(stem.clone()..);
+        stem.len() >= 3 && from.next().is_some_and(|word| word.starts_with(&stem))
     }
 }
 
@@ -195,9 +224,27 @@ fn flatten(key: &str, value: &Value, found: &mut Vec<(String, String)>, depth: u
     }
 }
 
+/// Words of the arguments that say nothing, no or zero: they take away what they name.
+fn cleared(args: &Value) -> BTreeSet<String> {
+    let empty = |value: &Value| match value {
+        Value::Null => true,
+        Value::Bool(value) => !value,
+        Value::Number(number) => number.as_f64() == Some(0.0),
+        Value::String(text) => matches!(text.to_lowercase().as_str(), "" | "no" | "none" | "false"),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(map) => map.is_empty(),
+    };
+    let fields = args.as_object().into_iter().flatten();
+    fields
+        .filter(|(_, value)| empty(value))
+        .flat_map(|(key, _)| name_words(key))
+        .map(|word| words::singular(&word))
+        .collect()
+}
+
 /// Words of the fields that hold something and of values of at most six words. A field that says
 /// zero, no or nothing is no evidence that there is one.
-fn words_of(scalars: &[(String, String)]) -> BTreeSet<String> {
+fn words_of<'s>(scalars: impl Iterator<Item = &'s (String, String)>) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for (key, value) in scalars {
         if matches!(value.as_str(), "" | "0" | "0.0" | "false" | "no" | "none") {
@@ -241,6 +288,21 @@ pub(super) fn holds(text: &str, identifier: &str) -> bool {
         from = at + text[at..].chars().next().map_or(1, char::len_utf8);
     }
     false
+}
+
+/// The runs of letters and digits in some texts, lower case.
+fn runs_of<'s>(texts: impl Iterator<Item = &'s String>) -> BTreeSet<String> {
+    let runs = texts.flat_map(|text| text.split(|c: char| !c.is_alphanumeric()));
+    runs.filter(|run| !run.is_empty())
+        .map(str::to_lowercase)
+        .collect()
+}
+
+/// Whether texts with these runs may hold the identifier as a whole; cheap, to ask before `holds`.
+fn may_hold(runs: &BTreeSet<String>, identifier: &str) -> bool {
+    identifier
+        .split(|c: char| !c.is_alphanumeric())
+        .all(|run| run.is_empty() || runs.contains(run))
 }
 
 #[cfg(test)]

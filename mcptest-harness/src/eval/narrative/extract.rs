@@ -3,11 +3,14 @@
 use std::ops::Range;
 
 use super::clause;
+use super::context::{asks_to_go_ahead, view};
+use super::nominal;
 use super::phrase::{self, Object};
 use super::reading::{Manner, View, Voice};
-use super::sentence::{Place, Sentence, sentences};
+use super::sentence::{Sentence, sentences};
+use super::table;
 use super::token::{Kind, Token, tokens};
-use super::verb::{Lexicon, looks_past};
+use super::verb::Lexicon;
 use super::words;
 
 /// A name in a claim: an identifier, code or a quotation.
@@ -27,6 +30,8 @@ pub(super) struct Found {
     pub verb: String,
     pub voice: Voice,
     pub manner: Manner,
+    /// Whether a noun names the action: *the cancellation has been completed*.
+    pub nominal: bool,
     /// Singular words of the object; the last is its head.
     pub nouns: Vec<String>,
     /// Whether the object is a proper name.
@@ -45,9 +50,10 @@ pub(super) struct Found {
     pub span: Range<usize>,
 }
 
-struct Read {
-    sentence: Sentence,
-    tokens: Vec<Token>,
+/// A sentence and its tokens.
+pub(super) struct Read {
+    pub sentence: Sentence,
+    pub tokens: Vec<Token>,
 }
 
 /// All claimed actions, in the order of the text.
@@ -64,13 +70,38 @@ pub(super) fn claims(closing: &str, lexicon: &Lexicon) -> Vec<Found> {
     for (index, read) in all.iter().enumerate() {
         let view = view(&all, index, proposal, lexicon);
         for (at, token) in read.tokens.iter().enumerate() {
-            let form = lexicon.form(&token.text).filter(|_| token.is_word());
-            let Some(form) = form.filter(|_| !idiom(&read.tokens, at)) else {
+            let Some(form) = lexicon.spoken(&token.text).filter(|_| token.is_word()) else {
+                found.extend(nominal_claim(closing, read, &view, at, lexicon));
                 continue;
             };
+            if idiom(&read.tokens, at) {
+                continue;
+            }
+            let head = |span: &Range<usize>| tokens(closing, span.clone());
+            let cell = read.sentence.cell.as_ref();
+            if let Some(cell) = cell.filter(|_| at < 3) {
+                let row = head(&cell.row);
+                let read_cell = table::read(&view, at, form, &row, &head(&cell.column));
+                if let Some((reading, object)) = read_cell {
+                    let mut claim = build(closing, read, at, &reading.subject, &object);
+                    claim.verb.clone_from(&form.lemma);
+                    claim.voice = reading.voice;
+                    claim.manner = reading.manner;
+                    claim.names = row
+                        .iter()
+                        .filter(|token| token.is_name())
+                        .map(|token| name(closing, token))
+                        .collect();
+                    found.push(claim);
+                    continue;
+                }
+            }
             if let Some(reading) = view.read(at, form) {
                 let object = phrase::object(&view, at, &reading);
-                if told_here(&read.tokens, at) || denies_object(&read.tokens, at) {
+                if told_here(&read.tokens, at)
+                    || shown_next(closing, read, at, &object)
+                    || denies_object(&read.tokens, at)
+                {
                     continue;
                 }
                 let mut claim = build(closing, read, at, &reading.subject, &object);
@@ -89,86 +120,28 @@ pub(super) fn claims(closing: &str, lexicon: &Lexicon) -> Vec<Found> {
     found
 }
 
-fn view<'t>(all: &'t [Read], index: usize, proposal: bool, lexicon: &Lexicon) -> View<'t> {
-    let read = &all[index];
-    let intro = read.sentence.intro.and_then(|intro| all.get(intro));
-    let mut blocked = proposal;
-    let recounted = intro.is_some_and(|intro| {
-        intro
-            .tokens
-            .iter()
-            .any(|token| words::is_record(&token.text))
-            || intro
-                .tokens
-                .windows(2)
-                .any(|pair| pair[0].is("you") && pair[1].is("have"))
-    });
-    blocked |= intro.is_some_and(|intro| !told_as_done(intro));
-    // `set` and `put` read as past where the items around them are in the past.
-    let past = |other: &Read| {
-        other
-            .tokens
-            .iter()
-            .find(|token| token.is_word())
-            .and_then(|token| lexicon.form(&token.text))
-            .is_some_and(|form| form.past && !form.base)
-    };
-    // Near items are enough, and keep a list of any length cheap.
-    let near = &all[index.saturating_sub(20)..(index + 20).min(all.len())];
-    let siblings = near.iter().filter(|other| {
-        other.sentence.place == Place::Item && other.sentence.intro == read.sentence.intro
-    });
-    let reports = intro.is_some_and(|intro| {
-        intro.tokens.iter().any(|token| {
-            words::listed(
-                "done did made changes completed performed applied took taken",
-                &token.text,
-            )
-        })
-    });
-    let past_context =
-        read.sentence.place == Place::Item && (siblings.into_iter().any(past) || reports);
-    View {
-        tokens: &read.tokens,
-        place: read.sentence.place,
-        fragments_count: !blocked && !recounted,
-        recounted,
-        past_context,
-        question: clause::question_start(&read.tokens),
+/// *The cancellation has been completed*.
+fn nominal_claim(
+    closing: &str,
+    read: &Read,
+    view: &View<'_>,
+    at: usize,
+    lexicon: &Lexicon,
+) -> Option<Found> {
+    let form = nominal::empty_form(&read.tokens[at].text).filter(|_| read.tokens[at].is_word())?;
+    let reading = view.read(at, &form)?;
+    if reading.manner == Manner::Fragment {
+        return None;
     }
-}
-
-/// Whether the introduction of a list leaves its fragments to tell what was done: it neither plans
-/// nor recounts, or says in so many words that the agent did it (*I've made the requested changes:*).
-fn told_as_done(intro: &Read) -> bool {
-    let any = |test: fn(&str) -> bool| {
-        intro
-            .tokens
-            .iter()
-            .any(|token| token.is_word() && test(&token.text))
-    };
-    let did = |word: &str| {
-        (looks_past(word) && !words::is_reporting(word) && word != "requested") || word == "done"
-    };
-    let own = any(words::is_first_person) && any(did) && !any(words::denies_or_supposes);
-    let theirs = intro
-        .tokens
-        .windows(2)
-        .any(|pair| pair[0].is("you") && words::is_have(&pair[1].text));
-    own || !(any(words::proposes) || any(words::recounts) || theirs)
-}
-
-/// Whether a sentence asks the user to let the agent go ahead: then what is listed is a proposal.
-fn asks_to_go_ahead(tokens: &[Token]) -> bool {
-    let any = |words: &[&str]| {
-        tokens
-            .iter()
-            .any(|token| words.contains(&token.text.as_str()))
-    };
-    let asks = tokens.iter().rev().take(2).any(|token| token.is("?"));
-    (asks && any(&["proceed", "confirm", "ahead", "apply", "correct"]))
-        || (any(&["please"]) && any(&["confirm"]))
-        || (any(&["confirm"]) && any(&["proceed"]))
+    let mut object = phrase::object(view, at, &reading);
+    let (verb, done_to) = nominal::action(view, &reading, &object, lexicon)?;
+    object.phrase = done_to;
+    let mut claim = build(closing, read, at, &reading.subject, &object);
+    claim.verb = verb;
+    claim.voice = reading.voice;
+    claim.manner = reading.manner;
+    claim.nominal = true;
+    Some(claim)
 }
 
 /// Fixed phrases in which the verb has another meaning.
@@ -177,7 +150,18 @@ fn idiom(tokens: &[Token], at: usize) -> bool {
     let soon = |sought: &str| (at + 1..at + 3).any(|index| word(index) == sought);
     match tokens[at].text.as_str() {
         "put" => {
-            soon("together") || matches!(word(at + 1), "simply" | "differently" | "another" | "up")
+            let held = |index: usize| {
+                matches!(
+                    (word(index), word(index + 1)),
+                    ("on", "hold")
+                        | ("in", "touch" | "order")
+                        | ("at", "risk" | "ease")
+                        | ("at" | "to", "rest")
+                )
+            };
+            (at + 1..at + 8).any(held)
+                || soon("together")
+                || matches!(word(at + 1), "simply" | "differently" | "another" | "up")
         }
         "set" => {
             matches!(word(at + 1), "out" | "off" | "about" | "of" | "forth")
@@ -206,14 +190,41 @@ fn told_here(tokens: &[Token], verb: usize) -> bool {
     makes && clause::after(tokens, verb).any(here)
 }
 
+/// *I've written a function that does it:* and the code, or *Here's the email I drafted:* and its text.
+fn shown_next(closing: &str, read: &Read, verb: usize, object: &Object) -> bool {
+    let texts = "function script example snippet query regex template draft message email reply summary list plan \
+        outline version program class code response post letter";
+    let writes = words::listed("written wrote drafted", &read.tokens[verb].text);
+    let makes = words::listed("created made", &read.tokens[verb].text)
+        && (object.phrase.nouns.last()).is_some_and(|noun| words::listed(texts, noun));
+    let rest = closing[read.sentence.span.end..].trim_start();
+    (writes || makes)
+        && object.phrase.names.is_empty()
+        && object.names_around.is_empty()
+        && closing[read.sentence.span.clone()].ends_with(':')
+        && (rest.starts_with("```") || rest.starts_with('>') || rest.starts_with("---"))
+}
+
 /// *removed nothing*, *made and deleted no files*.
 fn denies_object(tokens: &[Token], verb: usize) -> bool {
     tokens.get(verb + 1).is_some_and(|next| {
         matches!(
             next.text.as_str(),
-            "no" | "nothing" | "none" | "neither" | "zero" | "nobody"
+            "0" | "no" | "nothing" | "none" | "neither" | "zero" | "nobody"
         )
     })
+}
+
+fn name(closing: &str, token: &Token) -> Name {
+    let shown = closing[token.span.clone()]
+        .trim_matches(['`', '"', '“', '”', '\'', '‘', '’'])
+        .trim()
+        .to_owned();
+    Name {
+        text: token.text.clone(),
+        key: is_key(token, &shown),
+        shown,
+    }
 }
 
 fn build(
@@ -224,18 +235,7 @@ fn build(
     object: &Object,
 ) -> Found {
     let tokens = &read.tokens;
-    let name = |at: &usize| {
-        let token = &tokens[*at];
-        let shown = closing[token.span.clone()]
-            .trim_matches(['`', '"', '“', '”', '\'', '‘', '’'])
-            .trim()
-            .to_owned();
-        Name {
-            text: token.text.clone(),
-            key: is_key(token, &shown),
-            shown,
-        }
-    };
+    let name = |at: &usize| name(closing, &tokens[*at]);
     let first = object.range.start.min(verb).min(if subject.is_empty() {
         verb
     } else {
@@ -258,6 +258,7 @@ fn build(
         verb: String::new(),
         voice: Voice::Active,
         manner: Manner::Finite,
+        nominal: false,
         nouns: object.phrase.nouns.clone(),
         proper: object.phrase.proper && capitals * 2 < all.max(1),
         yours: tokens[first].is("your"),

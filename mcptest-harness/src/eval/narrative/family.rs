@@ -97,6 +97,41 @@ pub(super) fn changes(command: &str) -> bool {
     SIGNS.split('|').any(|sign| command.contains(sign))
 }
 
+/// Whether a command, in lower case, writes text into a file.
+pub(super) fn writes_text(command: &str) -> bool {
+    [
+        "sed -i",
+        "<<",
+        "| tee ",
+        "patch",
+        "perl -i",
+        ".write(",
+        "write_text",
+        "writefile",
+    ]
+    .iter()
+    .any(|sign| command.contains(sign))
+}
+
+/// Whether a tool's name has a verb for the same action.
+pub(super) fn is_synonymous(name: &[String], topics: &[String], verb: &str) -> bool {
+    // Words that are nouns elsewhere in a name: `order_replacement_card`, but `cancel_order`.
+    let ships = verb == "send"
+        && name
+            .first()
+            .is_some_and(|word| listed("order issue ship reissue replace", word));
+    // *The meeting was cancelled* by `delete_event`.
+    let unscheduled = verb == "cancel"
+        && name.iter().any(|word| takes_away(word))
+        && topics.iter().any(|topic| {
+            listed(
+                "event meeting appointment calendar booking reservation subscription reminder job",
+                topic,
+            )
+        });
+    ships || unscheduled || name.iter().any(|word| is_synonym(verb, word))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

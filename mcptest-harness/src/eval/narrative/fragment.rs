@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use super::clause::{self, Chain};
+use super::phrase::noun_phrase;
 use super::reading::{Manner, Reading, View, Voice};
 use super::sentence::Place;
 use super::token::Kind;
@@ -37,7 +38,12 @@ impl View<'_> {
         {
             return None;
         }
-        let label = clause::stretch_start(self.tokens, index - 1)..index - 1;
+        let mut from = clause::stretch_start(self.tokens, index - 1);
+        // ***#103 – Typo**: closed*: the label goes on before the dash.
+        if mark.text == ":" && from >= 2 && self.tokens[from - 1].is("—") {
+            from = clause::stretch_start(self.tokens, from - 1);
+        }
+        let label = from..index - 1;
         Some(if matches!(mark.text.as_str(), ":" | "—") {
             label
         } else {
@@ -62,8 +68,25 @@ impl View<'_> {
             return None;
         }
         if self.opens_phrase(verb + 1) {
+            // *(added yesterday)*
+            if matches!(
+                self.text(verb + 1),
+                "yesterday" | "last" | "earlier" | "today"
+            ) {
+                return None;
+            }
             let told = self.place != Place::Heading && self.tells_of_object(verb);
-            return told.then(|| self.active(verb, chain.start, Manner::Fragment));
+            return told.then(|| Reading {
+                subject: label,
+                ..self.active(verb, chain.start, Manner::Fragment)
+            });
+        }
+        // *Cancelled: reservation ABC123*. A field of a record names no thing.
+        let heads = self.text(verb + 1) == ":" && chain.auxiliaries.is_empty();
+        if heads && label.is_empty() && self.opens_phrase(verb + 2) {
+            let phrase = noun_phrase(self.tokens, verb + 2, self.tokens.len());
+            let named = !phrase.names.is_empty() || words::is_definite(self.text(verb + 2));
+            return named.then(|| self.active(verb, chain.start, Manner::Fragment));
         }
         // A bare participle: *Reservation ABC123: cancelled*. A field of a record is none.
         let field = clause::dated(self.tokens, verb)
@@ -126,6 +149,13 @@ impl View<'_> {
         form: &Form,
         chain: &Chain<'_>,
     ) -> Option<Reading> {
+        let ends = !self.opens_phrase(verb + 1)
+            && !self.tokens.get(verb + 1).is_some_and(|next| {
+                matches!(next.text.as_str(), "and" | "or") && self.opens_phrase(verb + 2)
+            });
+        if !form.participle || !ends {
+            return None;
+        }
         let stretch = clause::stretch_start(self.tokens, chain.start);
         let comma = (stretch..chain.start).rev().find(|at| {
             let joins =
@@ -154,14 +184,22 @@ impl View<'_> {
             && !checked
             && (plural || self.tokens.last().is_some_and(|token| token.is(":")));
         let first = subject.first()?;
-        let nominal = subject.iter().all(|token| {
+        // *Stage: Qualified → Proposal sent* is a value, *0 rows deleted* a denial.
+        let valued = self.tokens[..start].iter().any(|token| token.is("stage"));
+        if valued || self.denied(start..chain.start) {
+            return None;
+        }
+        let nominal = subject.iter().enumerate().all(|(at, token)| {
             let word = token.text.as_str();
+            // *the saved card*
+            let attributive =
+                is_attributive(word) || at > 0 && words::is_definite(&subject[at - 1].text);
             token.kind != Kind::Word
                 || !(words::is_finite_auxiliary(word)
                     || words::is_be(word)
                     || words::is_first_person(word)
                     || words::listed("you he she they who it which that not no never none nothing if when as once", word))
-                    && !looks_past(word) | is_attributive(word)
+                    && !looks_past(word) | attributive
         });
         let person = subject.last().is_some_and(|token| {
             words::listed(
@@ -171,20 +209,24 @@ impl View<'_> {
             )
         });
         let definite = words::is_definite(&first.text) && !checked;
-        let ends = !self.opens_phrase(verb + 1)
-            && !self.tokens.get(verb + 1).is_some_and(|next| {
-                matches!(next.text.as_str(), "and" | "or") && self.opens_phrase(verb + 2)
-            });
         let later_finite =
             clause::after(self.tokens, verb).any(|at| words::is_finite_auxiliary(self.text(at)));
-        let told = self.place != Place::Prose || short || labelled || checked;
-        let fits = form.participle
-            && told
+        // *The flight was dropped and the card removed*: the auxiliary is not said again.
+        let elided = comma.is_some_and(|comma| {
+            self.tokens[comma].is("and")
+                && (stretch..comma).any(|at| {
+                    let chain = clause::chain(self.tokens, at);
+                    looks_past(self.text(at))
+                        && chain.last().is_some_and(words::is_be)
+                        && self.read_passive(at, &chain, false).is_some()
+                })
+        });
+        let told = self.place != Place::Prose || short || labelled || checked || elided;
+        let fits = told
             && nominal
             && !heads_list
             && !person
-            && !definite
-            && ends
+            && (!definite || elided)
             && !later_finite
             && !clause::dated(self.tokens, verb);
         fits.then_some(Reading {

@@ -44,6 +44,15 @@ impl View<'_> {
             if looks_past(word) {
                 let chain = clause::chain(self.tokens, at);
                 let passive = chain.last().is_some_and(words::is_be);
+                // *A fix was proposed but closed*: what others brought up has a history of its own.
+                if passive
+                    && words::listed(
+                        "proposed suggested reported requested raised introduced opened submitted filed discussed",
+                        word,
+                    )
+                {
+                    return None;
+                }
                 if passive && !takes_object {
                     let reading = self.read_passive(at, &chain, false)?;
                     let other = clause::done_by_other(self.tokens, verb)
@@ -54,13 +63,14 @@ impl View<'_> {
                     });
                 }
                 if chain.auxiliaries.is_empty()
-                    && self.at_start(chain.start).is_some()
+                    && let Some(label) = self.at_start(chain.start)
                     && takes_object
                     && self.fragments_count
                 {
-                    return self
-                        .opens_phrase(at + 1)
-                        .then(|| self.active(verb, group, Manner::Fragment));
+                    return self.opens_phrase(at + 1).then(|| Reading {
+                        subject: label,
+                        ..self.active(verb, group, Manner::Fragment)
+                    });
                 }
             }
         }

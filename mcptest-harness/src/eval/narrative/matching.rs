@@ -128,68 +128,41 @@ impl Matcher<'_> {
         if call.reading {
             return None;
         }
-        if self.told_by_argument(call, verb) {
+        if call.told.contains(verb) {
             return Some(Nearness::Direct);
         }
+        // *All updates have been made*, whatever tools made them.
+        if claim.nominal && claim.nouns.is_empty() && matches!(verb, "update" | "edit") {
+            return Some(Nearness::Changing);
+        }
+        if nouns::is_money(verb) && call.reports_money(verb) {
+            return Some(Nearness::Direct);
+        }
+        let synonymous = call.synonyms.contains(verb);
         // Money moves as a part of what is bought, changed or cancelled.
         let money = claim.nouns.iter().any(|noun| nouns::is_money(noun))
             && (family::done_by_changing(verb) || verb == "send");
-        if money && !synonymous(call, verb) {
+        if money && !synonymous {
             return Some(Nearness::Changing);
         }
         // A tool whose own verb undoes or only speaks is no synonym, whatever else its name holds.
-        if family::done_by_changing(verb)
-            && call.name.iter().any(|word| family::opposes(verb, word))
-            && !synonymous(call, verb)
-        {
+        let about = |noun: &String| call.topics.contains(noun);
+        let given = verb == "add"
+            && call.name.iter().any(|word| word == "send")
+            && claim.nouns.iter().any(about);
+        if family::done_by_changing(verb) && !given && call.opposed.contains(verb) && !synonymous {
             return None;
         }
-        if synonymous(call, verb) {
+        // Writing a file tells nobody.
+        if call.editor && matches!(verb, "send" | "post" | "publish" | "merge") {
+            return None;
+        }
+        if synonymous || verb == "send" && call.invites(&claim.nouns) {
             return Some(Nearness::Synonym);
         }
         let general = call.executor || call.editor;
         (general || family::done_by_changing(verb)).then_some(Nearness::Changing)
     }
-
-    /// Whether an argument tells the action: `state: closed`, `event: APPROVE`, `query: DELETE FROM`.
-    pub(super) fn told_by_argument(&self, call: &Evidence, verb: &str) -> bool {
-        call.scalars.iter().any(|(key, value)| {
-            let key = key.to_lowercase();
-            let commanding = [
-                "command",
-                "cmd",
-                "query",
-                "sql",
-                "script",
-                "code",
-                "statement",
-            ]
-            .iter()
-            .any(|name| key.contains(name))
-                || call.executor;
-            let stating = [
-                "state",
-                "status",
-                "event",
-                "action",
-                "operation",
-                "method",
-                "type",
-                "mode",
-                "transition",
-                "resolution",
-            ]
-            .iter()
-            .any(|name| key.contains(name));
-            let mut words = value.split(|c: char| !c.is_alphanumeric());
-            (commanding && call.executor || stating && value.split_whitespace().count() <= 3)
-                && words.any(|word| self.lexicon.lemma(word) == Some(verb))
-        })
-    }
-}
-
-fn synonymous(call: &Evidence, verb: &str) -> bool {
-    call.name.iter().any(|word| family::is_synonym(verb, word))
 }
 
 fn carries_any(call: &Evidence, names: &[&Name]) -> bool {

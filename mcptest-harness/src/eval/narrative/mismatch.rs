@@ -1,6 +1,7 @@
 //! Values in a claim that disagree with the call that supports it.
 
 use super::extract::{Found, Name, is_file_name};
+use super::family;
 use super::matching::Matcher;
 use super::nouns;
 use super::words;
@@ -25,6 +26,16 @@ impl Matcher<'_> {
             .nouns
             .last()
             .is_none_or(|noun| nouns::same(noun, "file"));
+        // What an update drops need not stand among its arguments.
+        let dropped_by_update = family::takes_away(&claim.verb)
+            && !calls().any(|call| {
+                call.name
+                    .iter()
+                    .any(|word| family::takes_away(word) || family::is_synonym("remove", word))
+            });
+        if dropped_by_update {
+            return None;
+        }
         let comparable = |name: &&Name| {
             name.key && !self.knows(&name.text) && (names_file || !is_file_name(&name.text))
         };
@@ -69,8 +80,12 @@ impl Matcher<'_> {
             return None;
         };
         let number = value(claimed)?;
-        let same =
-            |text: &str| value(text).is_some_and(|other| (other.abs() - number).abs() < 0.005);
+        let same = |text: &str| {
+            value(text).is_some_and(|other| {
+                // Some tools count in cents.
+                (other.abs() - number).abs() < 0.005 || (other.abs() - number * 100.0).abs() < 0.5
+            })
+        };
         let known = self.calls.iter().any(|call| {
             call.scalars
                 .iter()

@@ -14,7 +14,9 @@
 //!   verb (*I reviewed the ticket and closed it*), or without a subject where lists and
 //!   headlines leave it out (*- Added two bags*);
 //! - passive in the past or perfect (*has been cancelled and refunded*, *1 bag added*), or in the
-//!   present where it tells of something new (*is now closed*).
+//!   present where it tells of something new (*is now closed*);
+//! - a noun of action with an empty verb (*the cancellation has been completed*), and a bare
+//!   participle in a table's column of actions (`| b.tmp | deleted |`).
 //!
 //! No claims are: modals, negations, questions, conditions, wishes, infinitives, what someone else
 //! did or said, participles that describe a noun (*the updated address*), dated or prior states
@@ -51,6 +53,7 @@
 //! Agent Evaluation*, arXiv:2604.21477). The grammar is that of any English reference grammar.
 
 mod clause;
+mod context;
 mod evidence;
 mod extract;
 mod family;
@@ -59,14 +62,18 @@ mod fragment;
 mod joined;
 mod matching;
 mod mismatch;
+mod nominal;
 mod nouns;
 mod passive;
 mod phrase;
 mod reading;
 mod report;
 mod sentence;
+mod shape;
 mod state;
+mod table;
 mod token;
+mod told;
 mod unclaimed;
 mod verb;
 mod words;

@@ -68,6 +68,10 @@ impl View<'_> {
             return None;
         }
         let subject = self.subject(subject_end);
+        // *users whose access was revoked*
+        if subject.clone().any(|at| self.text(at) == "whose") {
+            return None;
+        }
         if self.denied(subject.clone()) || (matches!(before_word, "which" | "who") && !perfect) {
             return None;
         }
@@ -102,7 +106,7 @@ impl View<'_> {
         let opening = self.tokens[subject].iter().take(2);
         opening.into_iter().any(|token| {
             words::listed(
-                "no none nothing neither nobody not zero what whatever who",
+                "0 no none nothing neither nobody not zero what whatever who",
                 &token.text,
             )
         })
@@ -112,17 +116,18 @@ impl View<'_> {
     pub(super) fn subject(&self, end: usize) -> Range<usize> {
         let stretch = clause::stretch_start(self.tokens, end);
         let mut start = stretch;
+        let mut verbal = false;
         for at in stretch..end {
+            if at > stretch {
+                let word = self.text(at - 1);
+                verbal |= words::is_finite_auxiliary(word)
+                    || words::is_first_person(word)
+                    || looks_past(word) && at - 1 > stretch;
+            }
             let token = &self.tokens[at];
             let opener = token.is_word()
                 && (matches!(token.text.as_str(), "that" | "so")
                     || words::is_conjunction(&token.text));
-            let verbal = (stretch..at).any(|at| {
-                let word = self.text(at);
-                words::is_finite_auxiliary(word)
-                    || words::is_first_person(word)
-                    || looks_past(word) && at > stretch
-            });
             let lead = at > stretch && self.leads_in(stretch..at);
             let names_follow = self.tokens.get(at + 1).is_none_or(Token::is_name);
             if at + 1 < end

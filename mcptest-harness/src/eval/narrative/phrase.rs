@@ -55,6 +55,16 @@ pub(super) fn noun_phrase(tokens: &[Token], from: usize, to: usize) -> Phrase {
         ..Phrase::default()
     };
     let mut at = from;
+    // *2️⃣ One checked bag*
+    let counted = |at: usize| {
+        tokens[at].kind == Kind::Number
+            && tokens
+                .get(at + 1)
+                .is_some_and(|next| words::is_determiner(&next.text))
+    };
+    if at < to && counted(at) {
+        at += 1;
+    }
     while at < to
         && tokens[at].is_word()
         && (words::is_determiner(&tokens[at].text) || words::is_adverb(&tokens[at].text))
@@ -167,6 +177,11 @@ pub(super) fn object(view: &View<'_>, verb: usize, reading: &Reading) -> Object 
                 ..Object::default()
             };
             object.surround(tokens, object.phrase.end, after.end);
+            // ***INC-42**: Added a comment*: the label says where.
+            let label = reading.subject.clone();
+            object
+                .names_around
+                .extend(label.filter(|at| tokens[*at].is_name()));
             object
         }
         Voice::Passive => {
@@ -186,7 +201,7 @@ pub(super) fn object(view: &View<'_>, verb: usize, reading: &Reading) -> Object 
 
 /// *cancelled and refunded the order*: the object stands after the last of the joined verbs.
 fn shared_object(view: &View<'_>, verb: usize, end: usize) -> usize {
-    let mut at = verb + 1;
+    let mut at = verb + 1 + usize::from(view.tokens.get(verb + 1).is_some_and(|t| t.is(":")));
     while at + 1 < end
         && (view.tokens[at].is("and") || view.tokens[at].is(",") || view.tokens[at].is("/"))
         && looks_past(&view.tokens[at + 1].text)

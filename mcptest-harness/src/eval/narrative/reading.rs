@@ -149,10 +149,26 @@ impl View<'_> {
 
     /// *I have cancelled*, *and have cancelled*.
     pub(super) fn read_active(&self, verb: usize, chain: &Chain<'_>) -> Option<Reading> {
-        if chain.unasserted() || chain.has(|word| word == "having") {
+        if chain.unasserted() {
             return None;
         }
         let before = chain.start.checked_sub(1);
+        if chain.has(|word| word == "having") {
+            // *Having updated the address, I closed the ticket.*
+            let own = before.is_none()
+                && (verb + 1..self.tokens.len())
+                    .any(|at| self.tokens[at].is(",") && words::is_first_person(self.text(at + 1)));
+            return own.then(|| self.active(verb, chain.start, Manner::Finite));
+        }
+        // *Our system has updated the record* tells of the agent's own tools.
+        let system = before.is_some_and(|at| {
+            self.text(at) == "system" && at > 0 && matches!(self.text(at - 1), "our" | "the")
+        });
+        if system && chain.has(|word| word == "has") {
+            return self
+                .asserted_by_agent(before?)
+                .then(|| self.active(verb, chain.start, Manner::Finite));
+        }
         let first = before.is_some_and(|at| words::is_first_person(self.text(at)));
         if first {
             return self
@@ -185,7 +201,18 @@ impl View<'_> {
                 "mistakenly" | "incorrectly" | "wrongly" | "erroneously" | "falsely"
             )
         });
+        // *nor have I updated it*
+        let inverted = subject >= 2
+            && (words::is_have(self.text(subject - 1)) || words::is_do(self.text(subject - 1)))
+            && words::is_negation(self.text(subject - 2));
+        // *I don't think I updated it* denies what it reports.
+        let doubted = governed.reported
+            && self.tokens[..subject].windows(2).any(|pair| {
+                words::is_negation(&pair[0].text) && words::is_reporting(&pair[1].text)
+            });
         !(governed.hypothetical
+            || doubted
+            || inverted
             || quoted_by_other
             || retracted
             || (governed.temporal && later_modal()))

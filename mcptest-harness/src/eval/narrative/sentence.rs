@@ -6,6 +6,7 @@
 
 use std::ops::Range;
 
+use super::table::{Cell, Table};
 use super::words;
 
 /// Where a sentence stands.
@@ -32,11 +33,25 @@ pub(super) struct Sentence {
     pub intro: Option<usize>,
     /// Whether this is the first sentence of its block.
     pub opens_block: bool,
+    /// For cells of a table that are not the first of their row: the head of the row and of the column.
+    pub cell: Option<Cell>,
 }
 
-struct Block {
-    span: Range<usize>,
-    place: Place,
+/// A stretch of lines that belong together, or a cell.
+pub(super) struct Block {
+    pub span: Range<usize>,
+    pub place: Place,
+    pub cell: Option<Cell>,
+}
+
+impl Block {
+    fn new(span: Range<usize>, place: Place) -> Self {
+        Self {
+            span,
+            place,
+            cell: None,
+        }
+    }
 }
 
 /// All sentences of the text, in order.
@@ -60,6 +75,7 @@ pub(super) fn sentences(text: &str) -> Vec<Sentence> {
                 place: block.place,
                 intro: owner,
                 opens_block,
+                cell: block.cell.clone(),
             });
         }
         if block.place != Place::Item && block.place != Place::Cell {
@@ -90,11 +106,15 @@ fn blocks(text: &str) -> Vec<Block> {
     let mut found: Vec<Block> = Vec::new();
     let mut fenced = false;
     let mut open = false;
+    let mut table = Table::default();
     for line in lines(text) {
         let whole = &text[line.clone()];
         let shown = whole.trim();
         let start = line.start + (whole.len() - whole.trim_start().len());
         let end = start + shown.len();
+        if !shown.starts_with('|') {
+            table = Table::default();
+        }
         if shown.starts_with("```") || shown.starts_with("~~~") {
             // A fence that opens and closes on one line is inline code.
             fenced = fenced == (shown.len() > 3 && shown[3..].contains(&shown[..3]));
@@ -110,40 +130,28 @@ fn blocks(text: &str) -> Vec<Block> {
             continue;
         }
         if shown.starts_with('|') {
-            found.extend(cells(start, shown));
+            found.extend(table.row(start, shown));
             open = false;
             continue;
         }
         if let Some(skip) = heading_marker(shown) {
-            found.push(Block {
-                span: start + skip..end,
-                place: Place::Heading,
-            });
+            found.push(Block::new(start + skip..end, Place::Heading));
             open = false;
             continue;
         }
         if let Some(skip) = list_marker(shown) {
-            found.push(Block {
-                span: start + skip..end,
-                place: Place::Item,
-            });
+            found.push(Block::new(start + skip..end, Place::Item));
             open = true;
             continue;
         }
         if all_bold(shown) {
-            found.push(Block {
-                span: start..end,
-                place: Place::Heading,
-            });
+            found.push(Block::new(start..end, Place::Heading));
             open = false;
             continue;
         }
         match found.last_mut() {
             Some(last) if open && continues(&text[last.span.clone()], shown) => last.span.end = end,
-            _ => found.push(Block {
-                span: start..end,
-                place: Place::Prose,
-            }),
+            _ => found.push(Block::new(start..end, Place::Prose)),
         }
         open = true;
     }
@@ -179,8 +187,14 @@ fn list_marker(line: &str) -> Option<usize> {
     let marker = bullet.map_or_else(
         || {
             let digits = line.len() - line.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-            let closed = line[digits..].starts_with(['.', ')']);
-            ((1..=3).contains(&digits) && closed).then_some(digits + 1)
+            let marks = &line[digits..];
+            // `1.`, `1)` and the keycap `1️⃣`
+            let closed = if marks.starts_with(['.', ')']) {
+                1
+            } else {
+                marks.len() - marks.trim_start_matches(['\u{fe0f}', '\u{20e3}']).len()
+            };
+            ((1..=3).contains(&digits) && closed > 0).then_some(digits + closed)
         },
         |c| Some(c.len_utf8()),
     )?;
@@ -210,23 +224,6 @@ fn all_bold(line: &str) -> bool {
     bold("**") || bold("__")
 }
 
-fn cells(start: usize, row: &str) -> Vec<Block> {
-    let mut at = start;
-    let mut found = Vec::new();
-    for cell in row.split('|') {
-        let inner = cell.trim();
-        let from = at + (cell.len() - cell.trim_start().len());
-        if inner.chars().any(char::is_alphanumeric) {
-            found.push(Block {
-                span: from..from + inner.len(),
-                place: Place::Cell,
-            });
-        }
-        at += cell.len() + 1;
-    }
-    found
-}
-
 /// Abbreviations after which a full stop never ends the sentence.
 fn never_ends(word: &str) -> bool {
     words::listed(
@@ -250,12 +247,13 @@ fn split(text: &str, block: Range<usize>) -> Vec<Range<usize>> {
     let body = &text[block.clone()];
     let mut quoted = false;
     let mut coded = false;
+    let [last_quote, last_closing, last_tick] = ['"', '”', '`'].map(|mark| body.rfind(mark));
     for (at, c) in body.char_indices() {
         match c {
-            '"' => quoted = !quoted && body[at + 1..].contains('"'),
-            '“' => quoted = body[at..].contains('”'),
+            '"' => quoted = !quoted && last_quote > Some(at),
+            '“' => quoted = last_closing > Some(at),
             '”' => quoted = false,
-            '`' => coded = !coded && body[at + 1..].contains('`'),
+            '`' => coded = !coded && last_tick > Some(at),
             '.' | '!' | '?' | '…' | '。'
                 if !coded && (!quoted || closes_quotation(&body[at + c.len_utf8()..])) =>
             {

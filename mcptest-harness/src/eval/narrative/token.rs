@@ -2,6 +2,9 @@
 
 use std::ops::Range;
 
+use super::shape::{is_identifier, is_joiner, is_number};
+use super::words;
+
 /// What a token is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -121,6 +124,13 @@ impl Reader<'_> {
             }
             '&' => {
                 self.push(Kind::Word, self.at..self.at + size, "and");
+                self.at += size;
+            }
+            '.' if self
+                .found
+                .last()
+                .is_some_and(|last| last.span.end == self.at && words::is_title(&last.text)) =>
+            {
                 self.at += size;
             }
             ',' | ';' | ':' | '(' | ')' | '—' | '–' | '-' | '/' | '?' | '!' | '→' | '…' | '❌'
@@ -253,7 +263,9 @@ impl Reader<'_> {
         if after_number && raw.eq_ignore_ascii_case("am") {
             return self.push(Kind::Number, span, "am.");
         }
-        if digits && is_number(&raw) {
+        // `2️⃣`
+        let keycap = raw.trim_end_matches(is_joiner);
+        if digits && (is_number(&raw) || is_number(keycap)) {
             self.push(Kind::Number, span, &raw);
         } else if is_identifier(&raw, digits) {
             self.push(Kind::Identifier, span, &raw);
@@ -302,43 +314,6 @@ impl Reader<'_> {
             _ => self.push(Kind::Word, span, raw),
         }
     }
-}
-
-/// Characters inside emoji and accented letters that join what stands around them.
-fn is_joiner(c: char) -> bool {
-    matches!(c, '\u{200d}' | '\u{fe0f}' | '\u{300}'..='\u{36f}')
-}
-
-fn is_number(raw: &str) -> bool {
-    const UNITS: [&str; 20] = [
-        "st", "nd", "rd", "th", "am", "pm", "x", "k", "m", "kb", "mb", "gb", "ms", "s", "h", "d",
-        "px", "min", "c", "f",
-    ];
-    let body = raw.trim_start_matches(['$', '€', '£']);
-    let plain = |text: &str| {
-        text.chars()
-            .all(|c| c.is_ascii_digit() || matches!(c, '.' | ',' | ':' | '-' | '/' | '%'))
-    };
-    let tail =
-        body.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ',' | ':'));
-    body.starts_with(|c: char| c.is_ascii_digit())
-        && (plain(body)
-            || UNITS.contains(&tail.to_lowercase().as_str())
-            || tail.starts_with('-') && !tail[1..].contains(|c: char| c.is_ascii_digit()))
-}
-
-fn is_identifier(raw: &str, digits: bool) -> bool {
-    let marked = raw.starts_with(['#', '@', '/', '~', '.']) && raw.chars().count() > 1;
-    let joined = raw.contains(['_', '@', '/'])
-        || (raw.contains('.') && raw.split('.').all(|part| part.chars().count() > 1));
-    let letters = raw.chars().filter(|c| c.is_alphabetic()).count();
-    let shouting = letters >= 5 && raw.chars().all(|c| c.is_ascii_uppercase());
-    // Camel case in the middle of a word: `createIssue`.
-    let camel = raw
-        .chars()
-        .zip(raw.chars().skip(1))
-        .any(|(a, b)| a.is_lowercase() && b.is_uppercase());
-    marked || joined || (digits && letters > 0) || shouting || camel
 }
 
 #[cfg(test)]

@@ -5,7 +5,8 @@
 //! doubles); the irregular ones stand in a table of base verbs, and a prefix (*re-*, *un-*,
 //! *over-*) keeps its base verb's forms.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+use std::sync::LazyLock;
 
 /// The verbs of the seed: each changes something.
 pub(super) const MUTATING: [&str; 22] = [
@@ -151,6 +152,18 @@ impl Lexicon {
         self.forms.get(word)
     }
 
+    /// The same for a word of running text, where a hyphen may set off *re-*: *re-created*.
+    pub(super) fn spoken(&self, word: &str) -> Option<&Form> {
+        self.form(word)
+            .or_else(|| self.form(word.strip_prefix("re-")?))
+    }
+
+    /// The verbs that are looked for.
+    pub(super) fn verbs(&self) -> impl Iterator<Item = &str> {
+        let bases = self.forms.values().filter(|form| form.base);
+        bases.map(|form| form.lemma.as_str())
+    }
+
     /// The verb of any form or derived noun: *cancels*, *cancelling*, *cancellation* are *cancel*.
     pub(super) fn lemma(&self, word: &str) -> Option<&str> {
         self.lemmas.get(word).map(String::as_str)
@@ -259,22 +272,25 @@ fn other_forms(lemma: &str) -> Vec<String> {
 
 /// Whether the word can be the past or the participle of some verb, known or not.
 pub(super) fn looks_past(word: &str) -> bool {
-    let irregular = |word: &str| {
-        IRREGULAR
-            .iter()
-            .any(|(_, past, participle)| *past == word || *participle == word)
-    };
     (word.len() > 3
         && word.ends_with("ed")
         && !matches!(
             word,
             "need" | "indeed" | "hundred" | "speed" | "feed" | "seed" | "embed"
         ))
-        || irregular(word)
-        || PREFIXES
-            .iter()
-            .any(|prefix| word.strip_prefix(prefix).is_some_and(irregular))
+        || PAST.contains(word)
 }
+
+/// Irregular pasts and participles, with and without a prefix.
+static PAST: LazyLock<HashSet<String>> = LazyLock::new(|| {
+    let forms = IRREGULAR
+        .iter()
+        .flat_map(|(_, past, participle)| [*past, *participle]);
+    let prefixed = |form: &str| PREFIXES.map(|prefix| format!("{prefix}{form}"));
+    forms
+        .flat_map(|form| prefixed(form).into_iter().chain([form.to_owned()]))
+        .collect()
+});
 
 #[cfg(test)]
 mod tests {
