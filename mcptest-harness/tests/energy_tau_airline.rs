@@ -1,7 +1,7 @@
 //! The guard over 120 recorded runs of tau-bench airline, where they are at hand.
 //!
 //! The recordings lie beside the project, not in it: without them the test says so and passes.
-//! `cargo test --test tau_airline -- --nocapture` prints the sweep.
+//! `cargo test --test energy_tau_airline -- --nocapture` prints the sweep.
 
 #![allow(
     clippy::unwrap_used,
@@ -19,7 +19,10 @@ use mcptest::energy::{
 use mcptest::trace::Trace;
 use serde_json::Value;
 
-const CASSETTES: &str = "/work/shared/data/tau-airline/crate/cassettes/airline";
+const CASSETTES: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../shared/data/tau-airline/crate/cassettes/airline"
+);
 
 fn sorted(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten();

@@ -40,7 +40,9 @@ fn a_nested_module_runs_its_cases_and_names_itself_in_the_failure() {
     let failures = ran.failures();
     let text = &failures["agents::deeper::rain::night_watch"];
     assert!(
-        text.ends_with("cargo test -p sample -- --exact agents::deeper::rain::night_watch\n"),
+        text.ends_with(
+            "cargo test -p sample -- --include-ignored --exact agents::deeper::rain::night_watch\n"
+        ),
         "{text}"
     );
     let text = &failures["agents::deeper::rain::night_watch::stability"];

@@ -69,19 +69,17 @@ pub(crate) struct SchemaError {
 }
 
 impl LazySchema {
-    /// The places where a value breaks the schema, each in one line; empty when it is valid.
-    pub(crate) fn violations(&self, value: &Value) -> Vec<String> {
-        match self.compiled() {
-            Ok(validator) => validator
-                .iter_errors(value)
-                .map(|error| match error.instance_path().as_str() {
-                    "" => clean_line(&error.to_string()).into_owned(),
-                    path => clean_line(&format!("at `{path}`: {error}")).into_owned(),
-                })
-                .collect(),
-            // A schema that does not compile never lets anything pass.
-            Err(error) => vec![format!("the schema itself is wrong: {}", error.message)],
-        }
+    /// The places where a value breaks the schema, each in one line; none when it is valid.
+    pub(crate) fn violations(&self, value: &Value) -> Result<Vec<String>, &SchemaError> {
+        let validator = self.compiled().as_ref()?;
+        let lines = validator.iter_errors(value).map(|error| {
+            let words = match error.instance_path().as_str() {
+                "" => error.to_string(),
+                path => format!("at `{path}`: {error}"),
+            };
+            clean_line(&words).into_owned()
+        });
+        Ok(lines.collect())
     }
 
     /// Whether a value is valid; a schema that does not compile accepts nothing.
@@ -137,6 +135,12 @@ impl Compiler {
     }
 
     fn matcher(&mut self, matcher: &Matcher, snapshot: &str) -> Option<CompiledMatcher> {
+        match &matcher.kind {
+            MatcherKind::Not(inner) => self.no_snapshot_below("not", std::slice::from_ref(inner)),
+            MatcherKind::AnyOf(inner) => self.no_snapshot_below("anyOf", inner),
+            MatcherKind::OneOf(inner) => self.no_snapshot_below("oneOf", inner),
+            _ => {}
+        }
         Some(match &matcher.kind {
             MatcherKind::Exact(value) => CompiledMatcher::Exact(value.clone()),
             MatcherKind::Contains(value) => CompiledMatcher::Contains(value.clone()),
@@ -166,6 +170,31 @@ impl Compiler {
             MatcherKind::AnyOf(any) => CompiledMatcher::AnyOf(self.matchers(any, snapshot)?),
             MatcherKind::OneOf(one) => CompiledMatcher::OneOf(self.matchers(one, snapshot)?),
         })
+    }
+
+    /// A snapshot is accepted, not refuted: below a matcher that may want it not to hold it would
+    /// pass without ever having been seen.
+    fn no_snapshot_below(&mut self, name: &str, matchers: &[Matcher]) {
+        for matcher in matchers {
+            match &matcher.kind {
+                MatcherKind::Snapshot(_) => self.problems.push(
+                    Diagnostic::at(
+                        matcher.span,
+                        format!("`snapshot` cannot stand below `{name}`"),
+                    )
+                    .help("give it an assertion of its own"),
+                ),
+                MatcherKind::Not(inner) => {
+                    self.no_snapshot_below(name, std::slice::from_ref(inner));
+                }
+                MatcherKind::AllOf(inner)
+                | MatcherKind::AnyOf(inner)
+                | MatcherKind::OneOf(inner) => {
+                    self.no_snapshot_below(name, inner);
+                }
+                _ => {}
+            }
+        }
     }
 
     fn matchers(&mut self, matchers: &[Matcher], snapshot: &str) -> Option<Vec<CompiledMatcher>> {
@@ -199,7 +228,8 @@ impl Compiler {
     /// A schema's shared validator; noted as a problem when it cannot compile.
     pub(crate) fn schema(&mut self, schema: &JsonSchema) -> Option<Arc<LazySchema>> {
         let key = canonical_json(&schema.value);
-        let only_compiling_tells = key.contains("\"pattern");
+        // Patterns, and what names or refers to a part of a schema.
+        let only_compiling_tells = key.contains("\"pattern") || key.contains("\"$");
         let shared = self.schemas.entry(key).or_insert_with(|| {
             Arc::new(LazySchema {
                 value: schema.value.clone(),

@@ -1,10 +1,11 @@
 //! Applying a matcher to what a target led to.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::compile::CompiledMatcher;
+use super::compile::{CompiledMatcher, LazySchema};
 use super::{Check, Unresolved, resolve};
 use crate::eval::{ArgDiff, contains, contains_diffs, exact_diffs};
 use crate::render::short_json;
@@ -28,6 +29,36 @@ pub(crate) struct Mismatch<'v> {
     pub(crate) details: Vec<String>,
 }
 
+/// What a matcher makes of a value.
+enum Verdict {
+    Holds,
+    /// It does not, and what is different.
+    Fails(Vec<String>),
+    /// The matcher cannot read such a value, so its negation does not hold either.
+    NotApplicable(Vec<String>),
+}
+
+impl Verdict {
+    fn of(holds: bool) -> Self {
+        if holds {
+            Self::Holds
+        } else {
+            Self::Fails(Vec::new())
+        }
+    }
+
+    fn holds(&self) -> bool {
+        matches!(self, Self::Holds)
+    }
+
+    fn details(self) -> Vec<String> {
+        match self {
+            Self::Holds => Vec::new(),
+            Self::Fails(details) | Self::NotApplicable(details) => details,
+        }
+    }
+}
+
 impl Check {
     /// Judges the assertion on a recorded value. A snapshot matcher is judged by `snapshot`.
     pub(crate) fn judge<'v>(
@@ -39,12 +70,15 @@ impl Check {
             Ok(value) => Found::Value(value),
             Err(unresolved) => Found::Nothing(unresolved),
         };
-        let verdict = match &found {
-            Found::Value(value) => self.matcher.judge(value, snapshot),
-            Found::Nothing(_) if self.matcher.accepts_nothing() => Ok(()),
-            Found::Nothing(_) => Err(Vec::new()),
+        let details = match &found {
+            Found::Value(value) => match self.matcher.judge(value, snapshot) {
+                Verdict::Holds => return Ok(()),
+                verdict => verdict.details(),
+            },
+            Found::Nothing(_) if self.matcher.accepts_nothing() => return Ok(()),
+            Found::Nothing(_) => Vec::new(),
         };
-        verdict.map_err(|details| Mismatch { found, details })
+        Err(Mismatch { found, details })
     }
 }
 
@@ -68,80 +102,63 @@ impl CompiledMatcher {
         }
     }
 
-    /// Whether the value is what is wanted; else what is different.
-    fn judge(&self, value: &Value, snapshot: &Snapshots<'_>) -> Result<(), Vec<String>> {
-        let held = |held: bool| if held { Ok(()) } else { Err(Vec::new()) };
+    /// Whether the value is what is wanted.
+    fn judge(&self, value: &Value, snapshot: &Snapshots<'_>) -> Verdict {
         match self {
-            Self::Exact(expected) => none(exact_diffs(expected, value), expected),
-            Self::Contains(expected) => none(contains_diffs(expected, value), expected),
-            Self::Subset(expected) => held(subset(expected, value)),
-            Self::Regex(regex) => text(value, |text| held(regex.is_match(text))),
-            Self::Schema(schema) => lines(schema.violations(value)),
-            Self::Snapshot(name) => snapshot(name, value),
-            Self::ContainsAll(all) => lines(
-                all.iter()
-                    .filter(|expected| !contains(expected, value))
-                    .map(|expected| format!("without {}", short_json(expected)))
-                    .collect(),
-            ),
-            Self::ContainsAny(any) => held(any.iter().any(|expected| contains(expected, value))),
-            Self::Icontains(expected) => held(contains(
-                &Value::String(expected.to_lowercase()),
-                &lower_case(value),
-            )),
-            Self::StartsWith(start) => text(value, |text| held(text.starts_with(start))),
-            Self::IsJson(schema) => text(value, |text| match serde_json::from_str(text) {
-                Ok(parsed) => lines(
-                    schema
-                        .as_ref()
-                        .map_or_else(Vec::new, |schema| schema.violations(&parsed)),
-                ),
-                Err(error) => Err(vec![format!("not JSON: {error}")]),
-            }),
-            Self::IsValidToolsCall(schema) => {
-                let arguments = tool_call_arguments(value)?;
-                lines(
-                    schema
-                        .as_ref()
-                        .map_or_else(Vec::new, |schema| schema.violations(arguments)),
-                )
+            Self::Exact(expected) => differences(exact_diffs(expected, value), expected),
+            Self::Contains(expected) => match comparable(expected, value) {
+                Ok(()) => differences(contains_diffs(expected, value), expected),
+                Err(reason) => Verdict::NotApplicable(vec![reason]),
+            },
+            Self::Subset(expected) => Verdict::of(subset(expected, value)),
+            Self::Regex(regex) => text(value, |text| Verdict::of(regex.is_match(text))),
+            Self::Schema(schema) => valid(Some(schema), value),
+            Self::Snapshot(name) => match snapshot(name, value) {
+                Ok(()) => Verdict::Holds,
+                Err(details) => Verdict::Fails(details),
+            },
+            Self::ContainsAll(all) => all_of(all.iter().map(|expected| {
+                let verdict = contained(expected, value);
+                (format!("without {}", short_json(expected)), verdict)
+            })),
+            Self::ContainsAny(any) => any_of(any.iter().map(|expected| contained(expected, value))),
+            Self::Icontains(expected) => {
+                contained(&Value::String(expected.to_lowercase()), &lower_case(value))
             }
+            Self::StartsWith(start) => text(value, |text| Verdict::of(text.starts_with(start))),
+            Self::IsJson(schema) => text(value, |text| match serde_json::from_str(text) {
+                Ok(parsed) => valid(schema.as_ref(), &parsed),
+                Err(error) => Verdict::Fails(vec![format!("not JSON: {error}")]),
+            }),
+            Self::IsValidToolsCall(schema) => match tool_call_arguments(value) {
+                Ok(arguments) => valid(schema.as_ref(), arguments),
+                Err(reason) => Verdict::Fails(vec![reason.to_owned()]),
+            },
             Self::Levenshtein {
                 value: expected,
                 max,
             } => text(value, |text| levenshtein(expected, text, *max)),
-            Self::Not(inner) => held(inner.judge(value, snapshot).is_err()),
-            Self::AllOf(all) => {
-                let failed = all.iter().filter_map(|matcher| {
-                    let details = matcher.judge(value, snapshot).err()?;
-                    Some(branch(matcher, &details))
-                });
-                lines(failed.collect())
-            }
-            Self::AnyOf(any) => {
-                let mut failed = Vec::new();
-                for matcher in any {
-                    match matcher.judge(value, snapshot) {
-                        Ok(()) => return Ok(()),
-                        Err(details) => failed.push(branch(matcher, &details)),
+            Self::Not(inner) => match inner.judge(value, snapshot) {
+                Verdict::Holds => Verdict::Fails(Vec::new()),
+                Verdict::Fails(_) => Verdict::Holds,
+                not_applicable @ Verdict::NotApplicable(_) => not_applicable,
+            },
+            Self::AllOf(all) => all_of(all.iter().map(|matcher| {
+                (
+                    format!("expected it {}", matcher.phrase()),
+                    matcher.judge(value, snapshot),
+                )
+            })),
+            Self::AnyOf(any) => any_of(any.iter().map(
+                |matcher| match matcher.judge(value, snapshot) {
+                    Verdict::Holds => Verdict::Holds,
+                    Verdict::Fails(details) => Verdict::Fails(vec![branch(matcher, &details)]),
+                    Verdict::NotApplicable(details) => {
+                        Verdict::NotApplicable(vec![branch(matcher, &details)])
                     }
-                }
-                Err(failed)
-            }
-            Self::OneOf(one) => {
-                let holding: Vec<_> = one
-                    .iter()
-                    .filter(|matcher| matcher.judge(value, snapshot).is_ok())
-                    .collect();
-                match holding.len() {
-                    1 => Ok(()),
-                    0 => Err(vec!["none of them holds".to_owned()]),
-                    _ => Err(holding
-                        .iter()
-                        .map(|matcher| format!("this one holds: {}", matcher.phrase()))
-                        .collect()),
-                }
-            }
+                },
+            )),
+            Self::OneOf(one) => one_of(one, |matcher| matcher.judge(value, snapshot)),
         }
     }
 
@@ -200,20 +217,148 @@ impl CompiledMatcher {
     }
 }
 
-fn lines(lines: Vec<String>) -> Result<(), Vec<String>> {
-    if lines.is_empty() { Ok(()) } else { Err(lines) }
+/// Holds when all hold; what does not is listed with its words.
+fn all_of(judged: impl Iterator<Item = (String, Verdict)>) -> Verdict {
+    let (mut failed, mut not_applicable) = (Vec::new(), Vec::new());
+    for (words, verdict) in judged {
+        let line = |details: &[String]| match details {
+            [] => words.clone(),
+            details => format!("{words} ({})", details.join("; ")),
+        };
+        match verdict {
+            Verdict::Holds => {}
+            Verdict::Fails(details) => failed.push(line(&details)),
+            Verdict::NotApplicable(details) => not_applicable.push(line(&details)),
+        }
+    }
+    match (failed.is_empty(), not_applicable.is_empty()) {
+        (true, true) => Verdict::Holds,
+        (true, false) => Verdict::NotApplicable(not_applicable),
+        (false, _) => Verdict::Fails(failed.into_iter().chain(not_applicable).collect()),
+    }
+}
+
+/// Holds when one holds.
+fn any_of(judged: impl Iterator<Item = Verdict>) -> Verdict {
+    let (mut details, mut applicable) = (Vec::new(), true);
+    for verdict in judged {
+        applicable &= !matches!(verdict, Verdict::NotApplicable(_));
+        match verdict {
+            Verdict::Holds => return Verdict::Holds,
+            verdict => details.extend(verdict.details()),
+        }
+    }
+    if applicable {
+        Verdict::Fails(details)
+    } else {
+        Verdict::NotApplicable(details)
+    }
+}
+
+/// Holds when exactly one holds.
+fn one_of(matchers: &[CompiledMatcher], judge: impl Fn(&CompiledMatcher) -> Verdict) -> Verdict {
+    let judged: Vec<_> = matchers
+        .iter()
+        .map(|matcher| (matcher, judge(matcher)))
+        .collect();
+    let holding: Vec<_> = judged
+        .iter()
+        .filter(|(_, verdict)| verdict.holds())
+        .collect();
+    let unread = judged
+        .iter()
+        .any(|(_, verdict)| matches!(verdict, Verdict::NotApplicable(_)));
+    match (holding.len(), unread) {
+        (1, _) => Verdict::Holds,
+        (0, false) => Verdict::Fails(vec!["none of them holds".to_owned()]),
+        (0, true) => Verdict::NotApplicable(
+            judged
+                .into_iter()
+                .flat_map(|(_, verdict)| verdict.details())
+                .collect(),
+        ),
+        _ => Verdict::Fails(
+            holding
+                .iter()
+                .map(|(matcher, _)| format!("this one holds: {}", matcher.phrase()))
+                .collect(),
+        ),
+    }
 }
 
 /// Differences as lines; a difference of the whole value is left to showing both.
-fn none(diffs: Vec<ArgDiff>, expected: &Value) -> Result<(), Vec<String>> {
+fn differences(diffs: Vec<ArgDiff>, expected: &Value) -> Verdict {
     if diffs.is_empty() {
-        return Ok(());
+        return Verdict::Holds;
     }
     let structured = expected.is_object() || expected.is_array();
     let placed = diffs
         .into_iter()
         .filter(|diff| structured && !diff.path.is_empty());
-    Err(placed.map(|diff| difference(&diff)).collect())
+    Verdict::Fails(placed.map(|diff| difference(&diff)).collect())
+}
+
+fn contained(expected: &Value, value: &Value) -> Verdict {
+    match comparable(expected, value) {
+        Ok(()) => Verdict::of(contains(expected, value)),
+        Err(reason) => Verdict::NotApplicable(vec![reason]),
+    }
+}
+
+/// Whether the question makes sense: what can never be contained is not "not contained" either.
+fn comparable(expected: &Value, value: &Value) -> Result<(), String> {
+    let kind = |value: &Value| match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    };
+    let advice = if value.is_array() {
+        "; look at its elements with `[*]` and a key"
+    } else {
+        ""
+    };
+    let refuse = || {
+        Err(format!(
+            "{} cannot contain {}{advice}",
+            kind(value),
+            kind(expected)
+        ))
+    };
+    match (expected, value) {
+        (Value::Object(_), Value::Object(_))
+        | (Value::Array(_), Value::Array(_))
+        | (Value::String(_), Value::String(_) | Value::Object(_)) => Ok(()),
+        (Value::Object(_) | Value::Array(_), _) | (_, Value::Object(_)) => refuse(),
+        // Of the elements of a list it is enough that one can be looked into.
+        (_, Value::Array(items)) => {
+            let mut read = items.iter().map(|item| comparable(expected, item));
+            if items.is_empty() || read.any(|read| read.is_ok()) {
+                Ok(())
+            } else {
+                refuse()
+            }
+        }
+        (Value::String(_), _) => refuse(),
+        _ => Ok(()),
+    }
+}
+
+/// Validity against a schema, where there is one; one that does not compile decides nothing.
+fn valid(schema: Option<&Arc<LazySchema>>, value: &Value) -> Verdict {
+    let Some(schema) = schema else {
+        return Verdict::Holds;
+    };
+    match schema.violations(value) {
+        Ok(violations) if violations.is_empty() => Verdict::Holds,
+        Ok(violations) => Verdict::Fails(violations),
+        Err(error) => Verdict::NotApplicable(vec![format!(
+            "the schema itself is wrong: {}",
+            error.message
+        )]),
+    }
 }
 
 /// One difference in words.
@@ -236,13 +381,10 @@ fn branch(matcher: &CompiledMatcher, details: &[String]) -> String {
     }
 }
 
-fn text(
-    value: &Value,
-    judge: impl FnOnce(&str) -> Result<(), Vec<String>>,
-) -> Result<(), Vec<String>> {
+fn text(value: &Value, judge: impl FnOnce(&str) -> Verdict) -> Verdict {
     match value {
         Value::String(text) => judge(text),
-        _ => Err(vec!["this matcher reads text only".to_owned()]),
+        _ => Verdict::NotApplicable(vec!["this matcher reads text only".to_owned()]),
     }
 }
 
@@ -264,35 +406,30 @@ fn lower_case(value: &Value) -> Value {
     }
 }
 
-fn tool_call_arguments(value: &Value) -> Result<&Value, Vec<String>> {
-    let refuse = |reason: &str| Err(vec![reason.to_owned()]);
-    let Some(call) = value.as_object() else {
-        return refuse("it is not an object");
-    };
+fn tool_call_arguments(value: &Value) -> Result<&Value, &'static str> {
+    let call = value.as_object().ok_or("it is not an object")?;
     if !call.get("name").is_some_and(Value::is_string) {
-        return refuse("it has no `name` that is text");
+        return Err("it has no `name` that is text");
     }
-    match call.get("args").or_else(|| call.get("arguments")) {
-        Some(arguments) if arguments.is_object() => Ok(arguments),
-        _ => refuse("it has no `args` or `arguments` that is an object"),
-    }
+    let arguments = call.get("args").or_else(|| call.get("arguments"));
+    arguments
+        .filter(|arguments| arguments.is_object())
+        .ok_or("it has no `args` or `arguments` that is an object")
 }
 
-fn levenshtein(expected: &str, text: &str, max: u64) -> Result<(), Vec<String>> {
+fn levenshtein(expected: &str, text: &str, max: u64) -> Verdict {
     let (left, right) = (expected.chars().count(), text.chars().count());
     if left.abs_diff(right) as u64 > max {
-        return Err(vec![format!(
-            "the lengths alone differ by {}",
-            left.abs_diff(right)
-        )]);
+        let difference = left.abs_diff(right);
+        return Verdict::Fails(vec![format!("the lengths alone differ by {difference}")]);
     }
     if left.saturating_mul(right) > LEVENSHTEIN_PAIRS {
-        return Err(vec![format!(
-            "{left} and {right} characters are too many to compare letter by letter"
-        )]);
+        let reason =
+            format!("{left} and {right} characters are too many to compare letter by letter");
+        return Verdict::NotApplicable(vec![reason]);
     }
     match strsim::levenshtein(expected, text) {
-        distance if distance as u64 <= max => Ok(()),
-        distance => Err(vec![format!("the distance is {distance}")]),
+        distance if distance as u64 <= max => Verdict::Holds,
+        distance => Verdict::Fails(vec![format!("the distance is {distance}")]),
     }
 }

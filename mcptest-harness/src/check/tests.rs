@@ -236,6 +236,58 @@ fn combinations_combine() {
 }
 
 #[test]
+fn what_a_matcher_cannot_read_is_not_refuted_either() {
+    let calls = json!([{ "name": "refund", "args": { "n": 5 } }]);
+    for matcher in [
+        "{ not: { contains: { name: refund } } }",
+        "{ not: { regex: refund } }",
+        "{ not: { starts-with: refund } }",
+        "{ not: { levenshtein: { value: refund, max: 1 } } }",
+        "{ not: { contains-any: [{ name: pay }] } }",
+        "{ not: { contains: 5 } }",
+        "{ not: { anyOf: [{ regex: a }, { exact: 1 }] } }",
+        "{ not: { allOf: [{ regex: a }, { contains: refund }] } }",
+        "{ not: { not: { regex: refund } } }",
+    ] {
+        assert!(!accepts(matcher, calls.clone()), "{matcher}");
+    }
+    assert!(!accepts("{ not: { regex: '5' } }", json!(5)));
+    // Text is looked for at any depth.
+    assert!(!accepts("{ not: { contains: refund } }", calls.clone()));
+    assert!(accepts("{ not: { contains: transfer } }", calls.clone()));
+    // One alternative that can be read is enough.
+    assert!(accepts("{ anyOf: [{ regex: a }, { exact: 5 }] }", json!(5)));
+    assert!(accepts(
+        "{ not: { allOf: [{ regex: a }, { exact: 6 }] } }",
+        json!(5)
+    ));
+    assert!(accepts("{ not: { contains: true } }", json!([])));
+}
+
+#[test]
+fn a_schema_that_does_not_compile_is_a_problem_of_the_suite() {
+    let text = "agents:\n- name: a\n  model: m\n  prompt: p\n  expect:\n  - target: x\n    matcher: { not: { schema: { $id: '::not a uri', type: string } } }\n";
+    let suite = Suite::parse(Source::new("a.yml", "a.yml", text));
+    let refused = suite.map_or(true, |suite| {
+        let mut compiler = Compiler::default();
+        compiler.checks(&suite.agents[0].expect).is_empty() && !compiler.problems.is_empty()
+    });
+    assert!(refused);
+}
+
+#[test]
+fn a_snapshot_is_not_refuted() {
+    let text = "agents:\n- name: a\n  model: m\n  prompt: p\n  expect:\n  - { target: x, matcher: { not: { snapshot: {} } } }\n";
+    let suite = Suite::parse(Source::new("a.yml", "a.yml", text)).unwrap();
+    let mut compiler = Compiler::default();
+    compiler.checks(&suite.agents[0].expect);
+    assert_eq!(
+        compiler.problems[0].message,
+        "`snapshot` cannot stand below `not`"
+    );
+}
+
+#[test]
 fn only_exact_null_accepts_a_path_that_leads_nowhere() {
     for matcher in [
         "{ exact: 1 }",

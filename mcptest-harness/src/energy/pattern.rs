@@ -114,7 +114,7 @@ impl FailurePattern {
             Self::GradualDegradation => &[
                 (
                     "Compare the run with passing ones under a higher ratio threshold",
-                    "the growth is mild: the task may just need more",
+                    "the growth has no known shape: the task may just need more",
                 ),
                 (
                     "Compress the history before each model call",

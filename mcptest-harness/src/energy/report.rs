@@ -103,6 +103,16 @@ pub struct FailureReport {
     pub estimated: bool,
 }
 
+/// The advice, the first of it with the first number that speaks for it.
+fn with_numbers(mut advice: Vec<Recommendation>, evidence: &[String]) -> Vec<Recommendation> {
+    if let (Some(first), Some(shown)) = (advice.first_mut(), evidence.first()) {
+        first.rationale.push_str(" (here: ");
+        first.rationale.push_str(shown);
+        first.rationale.push(')');
+    }
+    advice
+}
+
 impl FailureReport {
     /// Reads a trajectory with the decision tree of §6.1, in its order: early explosion, budget
     /// exhaustion, retry storm, context spiral, policy drift, gradual degradation; healthy when
@@ -135,8 +145,8 @@ impl FailureReport {
             baseline: trajectory.baseline,
             threshold: trajectory.threshold,
             ratios: trajectory.ratios(),
+            recommendations: with_numbers(diagnosis.pattern.recommendations(), &diagnosis.evidence),
             evidence: diagnosis.evidence,
-            recommendations: diagnosis.pattern.recommendations(),
             tokens_spent,
             tokens_projected: tokens_spent.saturating_add(further),
             estimated: trajectory.estimated,

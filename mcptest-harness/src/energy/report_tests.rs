@@ -133,7 +133,7 @@ tripped at step 8: context spiral, confidence 0.53
   tokens  19100 spent, 61100 after 10 more steps at this pace
   - the last 5 steps (1.60x, 1.90x, 2.60x, 3.90x, 6.10x) are above 1.5x and rise 4 times
   - above 2.00x the baseline since step 6
-  1. Compress the history before each model call: the whole conversation is sent again with every call
+  1. Compress the history before each model call: the whole conversation is sent again with every call (here: the last 5 steps (1.60x, 1.90x, 2.60x, 3.90x, 6.10x) are above 1.5x and rise 4 times)
   2. Replace long tool responses by summaries once they were used: they make up most of a context that keeps growing
   3. Cap the number of turns: the cost of each further turn rises"
     );

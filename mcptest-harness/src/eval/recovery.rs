@@ -9,12 +9,12 @@
 //!    through to the recovered server (no later fault of the plan gets them).
 //! 2. A fault that fires is a *timeout*, except a `slow` one whose delay is below the detection
 //!    budget: that call was answered late, so its result may be anything.
-//! 3. A timeout counts as hit when the recording marks the result (`synthesized`), else when the
+//! 3. A timeout counts as hit when the recording marks the result as the fault's, else when the
 //!    result is an error, else when there is no result. A success contradicts the fault: the run
 //!    was recorded without it.
-//! 4. A timeout costs one detection budget, a late answer its delay; the costs add up. A timeout is
-//!    detected at the budget, unless the run ends with it: a call without a result that nothing
-//!    follows (no later call, no recovery) is a hang nobody noticed.
+//! 4. A timeout costs one detection budget, at which it is detected; a late answer costs its delay
+//!    and detects nothing. The costs add up. So in virtual time every timeout is a clean one:
+//!    `clean_timeout` tells runs apart only where the marks are measured ([`score_recovery`]).
 
 #[cfg(test)]
 mod tests;
@@ -24,7 +24,7 @@ use std::fmt;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::trace::{AsTrace, StopReason, ToolCall, Trace};
+use crate::trace::{AsTrace, StopReason, ToolCall, ToolResult, Trace};
 pub use mcptest_suite::model::FaultKind;
 
 /// When things happened around one call, in milliseconds on any one clock.
@@ -54,6 +54,12 @@ pub struct RecoveryScore {
     pub recovered: bool,
     /// Whether the agent noticed at or before its timeout budget.
     pub clean_timeout: bool,
+}
+
+/// Whether the recording marks a result as the doing of a fault.
+fn is_marked_by(result: &ToolResult, fault: &Fault) -> bool {
+    let synthesized = result.synthesized.as_ref();
+    synthesized.is_some_and(|synthesized| synthesized.fault == fault.name)
 }
 
 /// Folds marks into a score.
@@ -151,7 +157,7 @@ pub struct Hit {
     pub fault: String,
     /// What shows it.
     pub evidence: Evidence,
-    /// Virtual time from the call's start to the detection; `None` when nobody noticed.
+    /// Virtual time from the call's start to the detection; `None` for a late answer.
     pub detected_after_ms: Option<u64>,
     /// Virtual time the call hung for the user.
     pub hang_ms: u64,
@@ -270,7 +276,7 @@ pub fn replay_recovery(run: &(impl AsTrace + ?Sized), plan: &FaultPlan) -> Recov
         };
         let evidence = match (effect, result) {
             (Effect::Late(_), _) => Evidence::AnsweredLate,
-            (Effect::Timeout, Some(_)) if marked => Evidence::Synthesized,
+            (Effect::Timeout, Some(result)) if is_marked_by(result, fault) => Evidence::Synthesized,
             (Effect::Timeout, Some(result)) if result.is_error => Evidence::Error,
             (Effect::Timeout, None) => Evidence::NoResult,
             (Effect::Timeout, Some(_)) => {
@@ -282,9 +288,7 @@ pub fn replay_recovery(run: &(impl AsTrace + ?Sized), plan: &FaultPlan) -> Recov
                 continue;
             }
         };
-        let last = call_index + 1 == trace.tool_calls.len();
-        let unnoticed = evidence == Evidence::NoResult && last && !recovered;
-        let score = effect.score(plan.max_detection_ms, unnoticed);
+        let score = effect.score(plan.max_detection_ms);
         hits.push(Hit {
             call_index,
             fault: fault.name.clone(),
@@ -330,9 +334,9 @@ enum Effect {
 
 impl Effect {
     /// The score of one call that starts at 0.
-    fn score(self, budget: u64, unnoticed: bool) -> RecoveryScore {
+    fn score(self, budget: u64) -> RecoveryScore {
         let (detected_ms, recovered_ms) = match self {
-            Self::Timeout => ((!unnoticed).then_some(budget), None),
+            Self::Timeout => (Some(budget), None),
             Self::Late(delay) => (None, Some(delay)),
         };
         score_recovery(&RecoveryMarks {

@@ -50,19 +50,31 @@ fn analysis(gate: &Energy, input: &Input<'_>, run: &Run) -> Result<Analysis, (St
         let asks = "a run needs at least one model call to be judged".to_owned();
         return Err((asks, "none".to_owned()));
     }
+    if steps.tokens.iter().all(|step| step.total() == 0) {
+        let asks = "a run's token counts must not all be 0".to_owned();
+        return Err((asks, "nothing that could grow".to_owned()));
+    }
     let texts = responses(&run.trace);
+    if gate.drift_threshold.is_some() && texts.iter().all(Option::is_none) {
+        let asks = "`drift` compares what the agent says with the system prompt".to_owned();
+        return Err((asks, "no text of the agent".to_owned()));
+    }
     let has_policy = !run.system_prompt.trim().is_empty();
     let wanted = gate.drift_threshold.is_some() || asks_for_drift(input);
     let drift = (wanted && has_policy).then(|| DriftInput {
         policy: &run.system_prompt,
         responses: &texts,
     });
-    analyse(&steps, options(gate), drift).map_err(|error| {
-        (
-            "the options must fit the recording".to_owned(),
-            error.to_string(),
-        )
-    })
+    let analysis = analyse(&steps, options(gate), drift).map_err(|error| {
+        let asks = "the options must fit the recording".to_owned();
+        (asks, error.to_string())
+    })?;
+    if analysis.baseline == Some(0.0) {
+        let asks =
+            "the warm-up must have taken tokens, as everything is compared with it".to_owned();
+        return Err((asks, "a baseline of 0".to_owned()));
+    }
+    Ok(analysis)
 }
 
 /// Measuring drift costs more than all else, so it is measured when it is asked for.

@@ -115,6 +115,24 @@ impl Breach {
     }
 }
 
+impl Breach {
+    /// What was asked, in words; `checks` are those that the breach came from.
+    pub(crate) fn asks(&self, checks: &[Check]) -> String {
+        match &self.cause {
+            Cause::Check(index) => {
+                let check = &checks[*index];
+                format!(
+                    "expected `{}` {}",
+                    check.target.text,
+                    check.matcher.phrase()
+                )
+            }
+            Cause::Default { target, asks } => format!("expected `{target}` {asks}"),
+            Cause::Option(asks) => asks.clone(),
+        }
+    }
+}
+
 /// The assertions a value breaks.
 pub(crate) fn check_breaches(
     checks: &[Check],

@@ -7,7 +7,7 @@ use mcptest_suite::gates::GoldenPath;
 
 use super::{Input, PerRun, Scored, Threshold};
 use crate::eval::score_golden_path;
-use crate::render::{Evidence, cut};
+use crate::render::{Evidence, cut, shorten};
 use crate::trace::Run;
 
 impl PerRun for GoldenPath {
@@ -49,19 +49,4 @@ impl PerRun for GoldenPath {
         ));
         vec![Evidence::Text(shorten(&lines))]
     }
-}
-
-/// Keeps both ends of a long list of lines.
-pub(super) fn shorten(lines: &[String]) -> String {
-    const ENDS: usize = 40;
-    if lines.len() <= 2 * ENDS {
-        return lines.join("\n");
-    }
-    let (head, tail) = (&lines[..ENDS], &lines[lines.len() - ENDS..]);
-    format!(
-        "{}\n   ⋮  {} more lines\n{}",
-        head.join("\n"),
-        lines.len() - 2 * ENDS,
-        tail.join("\n")
-    )
 }

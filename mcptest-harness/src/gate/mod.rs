@@ -109,6 +109,11 @@ impl<'a> Input<'a> {
 pub(crate) trait Gate {
     /// Judges the runs.
     fn judge(&self, input: &Input<'_>) -> Result<(), Failure>;
+
+    /// The gate as one that judges a run at a time, where it is one.
+    fn per_run(&self) -> Option<&dyn PerRun> {
+        None
+    }
 }
 
 /// The gate behind a block's options.
@@ -125,19 +130,6 @@ pub(crate) fn implementation(options: &GateOptions) -> &dyn Gate {
         GateOptions::Trajectory(gate) => gate,
         GateOptions::TrajectoryAxes(gate) => gate,
     }
-}
-
-/// The gate behind a block's options, where it judges one run at a time.
-fn per_run(options: &GateOptions) -> Option<&dyn PerRun> {
-    Some(match options {
-        GateOptions::Energy(gate) => gate,
-        GateOptions::GoldenPath(gate) => gate,
-        GateOptions::Narrative(gate) => gate,
-        GateOptions::Recovery(gate) => gate,
-        GateOptions::Trajectory(gate) => gate,
-        GateOptions::TrajectoryAxes(gate) => gate,
-        _ => return None,
-    })
 }
 
 /// What a gate's metrics break: of its `expect:`, else of its defaults.

@@ -3,10 +3,9 @@
 use mcptest_suite::gates::Narrative;
 use serde_json::json;
 
-use super::golden_path::shorten;
 use super::{Breach, Cause, Input, PerRun, Scored, Threshold};
 use crate::eval::narrative::{Claim, NarrativeOptions, Verdict, narrative_divergence};
-use crate::render::{Evidence, cut};
+use crate::render::{Evidence, cut, shorten};
 use crate::trace::Run;
 
 impl PerRun for Narrative {
@@ -73,7 +72,7 @@ impl PerRun for Narrative {
     }
 }
 
-fn options(gate: &Narrative) -> NarrativeOptions {
+pub(super) fn options(gate: &Narrative) -> NarrativeOptions {
     NarrativeOptions {
         mutating_tools: gate.mutating_tools.clone(),
         readonly_tools: gate.readonly_tools.clone(),

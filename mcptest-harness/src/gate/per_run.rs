@@ -83,6 +83,10 @@ pub(crate) trait PerRun {
 }
 
 impl<T: PerRun> Gate for T {
+    fn per_run(&self) -> Option<&dyn PerRun> {
+        Some(self)
+    }
+
     fn judge(&self, input: &Input<'_>) -> Result<(), Failure> {
         let mut breaches = Vec::new();
         let mut broken = Vec::new();

@@ -5,7 +5,7 @@ use mcptest_suite::model::{Agent, GateKind, Suite};
 
 use super::{Breach, Cause, Input, PerRun, Scored, Threshold};
 use crate::eval::{Fault, FaultPlan, RecoveryReport, replay_recovery};
-use crate::render::{Evidence, thousands};
+use crate::render::{Evidence, shorten, thousands};
 use crate::trace::Run;
 
 impl PerRun for Recovery {
@@ -42,8 +42,9 @@ impl PerRun for Recovery {
                 ));
             }
         }
-        // With `allow_unexercised`, a run that met no fault had nothing to recover from.
-        let not_judged = not_judged || !report.exercised;
+        // With `allow_unexercised`, a run that met no fault had nothing to recover from; what the
+        // suite asserts is judged all the same.
+        let not_judged = not_judged || (!report.exercised && input.expect().is_empty());
         Scored {
             metrics: report.metrics(),
             breaches,
@@ -78,7 +79,7 @@ impl PerRun for Recovery {
             report.detections,
             thousands(report.user_visible_hang_ms)
         ));
-        vec![Evidence::Text(super::golden_path::shorten(&lines))]
+        vec![Evidence::Text(shorten(&lines))]
     }
 }
 

@@ -2,7 +2,9 @@
 
 use mcptest_suite::gates::{Outcome, Reliability};
 
-use super::{Breach, Cause, Gate, Input, Threshold, check_breaches, expected, findings, per_run};
+use super::{
+    Breach, Cause, Gate, Input, Threshold, check_breaches, expected, findings, implementation,
+};
 use crate::eval::{recommend_runs, summarize_with};
 use crate::render::{Evidence, Failure, Table};
 use crate::trace::Run;
@@ -55,7 +57,7 @@ impl Gate for Reliability {
         for (index, (run, verdict)) in input.runs.iter().zip(&verdicts).enumerate() {
             let (outcome, why) = match verdict {
                 Verdict::Pass => ("pass", String::new()),
-                Verdict::Fail(why) => ("FAIL", crate::render::cut(why, 100)),
+                Verdict::Fail(why) => ("FAIL", crate::render::cut(why, 140)),
                 Verdict::Unknown => ("?", String::new()),
             };
             table.row([
@@ -115,9 +117,14 @@ fn verdict(gate: &Reliability, input: &Input<'_>, index: usize, run: &Run) -> Ve
     }
     let blocks = gates.iter().filter_map(|kind| input.agent.gate(*kind));
     for block in blocks {
-        let broken = per_run(&block.options).map(|gate| gate.breaches(&input.of(block), run));
-        if broken.is_some_and(|broken| !broken.is_empty()) {
-            return Verdict::Fail(format!("`{}` does not hold", block.kind().name()));
+        let of_block = input.of(block);
+        let broken = implementation(&block.options)
+            .per_run()
+            .map(|gate| gate.breaches(&of_block, run));
+        if let Some(breach) = broken.as_ref().and_then(|broken| broken.first()) {
+            let name = block.kind().name();
+            let asks = breach.asks(of_block.expect());
+            return Verdict::Fail(format!("`{name}`: {asks}, {}", breach.found));
         }
     }
     Verdict::Pass

@@ -1,6 +1,7 @@
 //! The `session` gate: how bad was the worst moment, and how smooth was the whole?
 
 use mcptest_suite::gates::Session;
+use mcptest_suite::model::{GateKind, GateOptions};
 use serde_json::Value;
 
 use super::{Breach, Cause, Gate, Input, Threshold, check_breaches, expected, findings};
@@ -9,12 +10,21 @@ use crate::eval::{
     DerivedSignals, SessionReport, SessionScore, SessionTrace, agent_stability, derive_signals,
     score_session,
 };
-use crate::render::{Evidence, Failure};
+use crate::render::{Evidence, Failure, shorten};
 use crate::trace::{PerTurn, Run, Signals, Trace, pretty_json};
 
 impl Gate for Session {
     fn judge(&self, input: &Input<'_>) -> Result<(), Failure> {
-        let traces = session_traces(self, input.runs);
+        // What counts as a supported claim is what the agent's own `narrative` says.
+        let narrative = match input
+            .agent
+            .gate(GateKind::Narrative)
+            .map(|gate| &gate.options)
+        {
+            Some(GateOptions::Narrative(gate)) => super::narrative::options(gate),
+            _ => NarrativeOptions::default(),
+        };
+        let traces = session_traces(self, input.runs, &narrative);
         let report = score_session(&traces, &self.weights);
         let metrics = report.metrics();
         let mut breaches = Vec::new();
@@ -58,19 +68,21 @@ impl Gate for Session {
 }
 
 /// The user turns of each run where they are recorded, else the runs.
-fn session_traces(gate: &Session, runs: &[Run]) -> Vec<SessionTrace> {
+fn session_traces(gate: &Session, runs: &[Run], narrative: &NarrativeOptions) -> Vec<SessionTrace> {
     let mut traces = Vec::new();
     for (index, run) in runs.iter().enumerate() {
         let id = format!("run-{}", index + 1);
         let turns = &run.trace.conversation.per_turn;
-        if turns.is_empty() {
-            let signals = signals(gate, run.signals, || derived(&run.trace));
+        // Turns of which nothing is known but that they were say less than the run does.
+        let known = |turn: &PerTurn| turn.signals.is_some() || turn.calls.is_some();
+        if !turns.iter().any(known) {
+            let signals = signals(gate, run.signals, || derived(&run.trace, narrative));
             traces.push(SessionTrace { id, signals });
             continue;
         }
         for (turn, recorded) in turns.iter().enumerate() {
             let signals = signals(gate, recorded.signals, || {
-                derived_of_turn(&run.trace, recorded)
+                derived_of_turn(&run.trace, recorded, narrative)
             });
             traces.push(SessionTrace {
                 id: format!("{id}/turn-{}", turn + 1),
@@ -95,14 +107,14 @@ fn signals(
 }
 
 /// What the evidence of a trace says of the signals that were not recorded.
-fn derived(trace: &Trace) -> DerivedSignals {
+fn derived(trace: &Trace, narrative: &NarrativeOptions) -> DerivedSignals {
     let results: Vec<bool> = trace
         .tool_results
         .iter()
         .map(|result| !result.is_error)
         .collect();
     let right = results.iter().filter(|right| **right).count();
-    let narrative = narrative_divergence(trace, &NarrativeOptions::default());
+    let narrative = narrative_divergence(trace, narrative);
     let flagged = narrative.claimed_but_absent().count() + narrative.arg_mismatch().count();
     DerivedSignals {
         loop_detection: Some(agent_stability(trace).redundancy),
@@ -114,7 +126,7 @@ fn derived(trace: &Trace) -> DerivedSignals {
 }
 
 /// A turn says only what its own calls and response show.
-fn derived_of_turn(trace: &Trace, turn: &PerTurn) -> DerivedSignals {
+fn derived_of_turn(trace: &Trace, turn: &PerTurn, narrative: &NarrativeOptions) -> DerivedSignals {
     let Some((from, to)) = turn.calls else {
         return DerivedSignals::default();
     };
@@ -134,7 +146,7 @@ fn derived_of_turn(trace: &Trace, turn: &PerTurn) -> DerivedSignals {
         final_response: turn.response.clone(),
         ..Trace::default()
     };
-    derived(&of_turn)
+    derived(&of_turn, narrative)
 }
 
 #[expect(
@@ -175,7 +187,7 @@ fn evidence(report: &SessionReport) -> Vec<Evidence> {
             .lines()
             .map(ToOwned::to_owned)
             .collect();
-        Evidence::Text(super::golden_path::shorten(&lines))
+        Evidence::Text(shorten(&lines))
     };
     scores.into_iter().map(shown).collect()
 }

@@ -3,11 +3,11 @@
 use mcptest_suite::gates::Snapshot;
 use mcptest_suite::model::Segment;
 use mcptest_suite::{Diagnostic, clean_line};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{Gate, Input};
 use crate::render::{Evidence, Failure, Finding};
-use crate::trace::{Run, Trace, canonical_json};
+use crate::trace::{Trace, canonical_json};
 
 /// What a redacted place shows.
 const BLANK: &str = "[redacted]";
@@ -20,22 +20,18 @@ impl Gate for Snapshot {
         for (index, run) in input.runs.iter().enumerate() {
             let mut envelope = run.envelope.clone();
             for (target, used) in self.redact.iter().zip(&mut used) {
-                *used |= blank(&mut envelope, &target.segments);
+                let before = outline(index, &envelope, self);
+                blank(&mut envelope, &target.segments);
+                *used |= outline(index, &envelope, self) != before;
             }
-            text.push_str(&outline(
-                index,
-                run,
-                &Trace::from_envelope(&envelope),
-                &envelope,
-                self,
-            ));
+            text.push_str(&outline(index, &envelope, self));
         }
         for (target, _) in self.redact.iter().zip(used).filter(|(_, used)| !used) {
             let problem = Diagnostic::at(
                 target.span,
-                format!("`{}` leads nowhere in any run", target.text),
+                format!("`{}` blanks nothing of any run's outline", target.text),
             )
-            .help("mend the path, or remove it: a place that is not found is not blanked");
+            .help("mend the path, or remove it: the outline has calls, arguments, errors and the stop reason");
             findings.push(Finding::new(problem));
         }
         if let Err(details) = input.snapshots.outline(&text) {
@@ -61,36 +57,45 @@ impl Gate for Snapshot {
     }
 }
 
-/// Blanks every place that a path leads to; whether there was one.
-fn blank(value: &mut Value, path: &[Segment]) -> bool {
+/// Blanks every place that a path leads to.
+fn blank(value: &mut Value, path: &[Segment]) {
     let Some((step, rest)) = path.split_first() else {
-        *value = Value::from(BLANK);
-        return true;
+        // A call stays an object, so that the outline shows that one was made.
+        *value = match value {
+            Value::Object(call) if call.contains_key("name") => json!({ "name": BLANK }),
+            _ => Value::from(BLANK),
+        };
+        return;
     };
     match (step, value) {
         (Segment::Key(key), Value::Object(map)) => {
-            map.get_mut(key).is_some_and(|value| blank(value, rest))
+            if let Some(value) = map.get_mut(key) {
+                blank(value, rest);
+            }
         }
         (Segment::Index(index), Value::Array(items)) => {
-            let place = usize::try_from(*index).ok().or_else(|| {
+            let back = || {
                 items
                     .len()
                     .checked_sub(usize::try_from(index.unsigned_abs()).ok()?)
-            });
-            place
-                .and_then(|place| items.get_mut(place))
-                .is_some_and(|value| blank(value, rest))
+            };
+            let place = usize::try_from(*index).ok().or_else(back);
+            if let Some(value) = place.and_then(|place| items.get_mut(place)) {
+                blank(value, rest);
+            }
         }
-        (Segment::Every, Value::Array(items)) => items
-            .iter_mut()
-            .map(|item| blank(item, rest))
-            .fold(false, |any, found| any | found),
-        _ => false,
+        (Segment::Every, Value::Array(items)) => {
+            for item in items {
+                blank(item, rest);
+            }
+        }
+        _ => {}
     }
 }
 
 /// One run, a line a call and a line an argument, so that a change shows as the lines it changes.
-fn outline(index: usize, run: &Run, trace: &Trace, envelope: &Value, gate: &Snapshot) -> String {
+fn outline(index: usize, envelope: &Value, gate: &Snapshot) -> String {
+    let trace = &Trace::from_envelope(envelope);
     let mut lines = vec![format!("run {}", index + 1)];
     let results = trace.results_by_call();
     for (number, (call, result)) in trace.tool_calls.iter().zip(results).enumerate() {
@@ -129,7 +134,7 @@ fn outline(index: usize, run: &Run, trace: &Trace, envelope: &Value, gate: &Snap
     if trace.tool_calls.is_empty() {
         lines.push("  no tool calls".to_owned());
     }
-    let stop = run.trace.conversation.stop_reason.as_ref();
+    let stop = trace.conversation.stop_reason.as_ref();
     lines.push(format!(
         "  stopped: {}",
         clean_line(stop.map_or("not recorded", |stop| stop.as_str()))

@@ -6,13 +6,12 @@ use mcptest_suite::gates::{ArgumentShape, MatchMode, Trajectory};
 use mcptest_suite::model::{Agent, GateKind, GateOptions};
 use serde_json::{Value, json};
 
-use super::golden_path::shorten;
 use super::{Input, PerRun, Scored, Threshold};
 use crate::check::{Compiler, LazySchema, difference};
 use crate::eval::{
     ArgDiff, ArgsCheck, ArgsShape, ExpectedCall, ExpectedTrace, TrajectoryReport, validate_trace,
 };
-use crate::render::{Evidence, cut, short_json};
+use crate::render::{Evidence, cut, short_json, shorten};
 use crate::trace::{Run, canonical_json};
 
 /// The compiled schema of each expected call that has one.
@@ -34,7 +33,11 @@ pub(super) fn compile_shapes(agent: &Agent, compiler: &mut Compiler) -> Shapes {
 
 impl ArgsCheck for Arc<LazySchema> {
     fn diffs(&self, recorded: &Value) -> Vec<ArgDiff> {
-        let violations = self.violations(recorded).into_iter();
+        // A schema that does not compile was refused when the suite loaded, and accepts nothing.
+        let violations = self
+            .violations(recorded)
+            .unwrap_or_else(|error| vec![error.message.clone()]);
+        let violations = violations.into_iter();
         let diff = |violation| ArgDiff {
             path: String::new(),
             expected: Some(json!({ "schema": violation })),

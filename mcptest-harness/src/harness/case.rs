@@ -20,6 +20,8 @@ pub(crate) struct Context {
     pub(crate) name: String,
     /// The full name of the agent's own case.
     pub(crate) agent: String,
+    /// Whether the case is run only when ignored ones are asked for.
+    pub(crate) ignored: bool,
     /// The package the case belongs to.
     pub(crate) package: String,
     pub(crate) style: Style,
@@ -28,7 +30,11 @@ pub(crate) struct Context {
 impl Context {
     /// The command that runs this case alone.
     pub(crate) fn rerun(&self) -> String {
-        rerun(&self.package, &self.name)
+        let exact = rerun(&self.package, &self.name);
+        if self.ignored {
+            return exact.replacen("-- --exact", "-- --include-ignored --exact", 1);
+        }
+        exact
     }
 }
 

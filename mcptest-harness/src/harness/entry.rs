@@ -94,6 +94,7 @@ fn find(case: &MacroCase<'_>) -> Result<(Arc<LoadedSuite>, Case, Context), Shown
     let context = Context {
         name: full(case.case),
         agent: full(case.agent),
+        ignored: found.ignored.is_some(),
         package: case.package.to_owned(),
         style: Style::Plain,
     };

@@ -34,7 +34,7 @@ pub(crate) fn load(suite: &Suite, agent: &Agent, model: usize, place: &Place<'_>
             .cassette
             .as_ref()
             .map(|cassette| cassette.value.as_str()),
-        stem: &agent.cassette_stem(&model.value),
+        stems: &agent.cassette_stems(&model.value),
     };
     let files = wanted
         .files()
@@ -114,7 +114,12 @@ fn count_problem(agent: &Agent, runs: &[Run]) -> Failure {
     } else {
         "without `runs:` one run is declared"
     };
-    let help = if recorded < declared {
+    let help = if recorded == 0 {
+        format!(
+            "record {} into the file that was found, one line a run",
+            plural(declared)
+        )
+    } else if recorded < declared {
         format!(
             "record {} more, or say `runs: {recorded}`",
             declared - recorded

@@ -38,6 +38,7 @@ pub(super) fn trial(
     let context = Context {
         name,
         agent,
+        ignored: case.ignored.is_some(),
         package: run.package.to_owned(),
         style: run.style,
     };
@@ -86,6 +87,7 @@ pub(super) fn check_trial(
     let context = Context {
         name: format!("{agent}::{name}"),
         agent,
+        ignored: case.ignored.is_some(),
         package: run.package.to_owned(),
         style: run.style,
     };

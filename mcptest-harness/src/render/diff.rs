@@ -37,7 +37,26 @@ impl Diff {
                 &format!("+++ {}", clean_line(&self.new_name)),
             ),
         ];
-        let lines = if self.old.contains('\n') || self.new.contains('\n') {
+        let lines = if self.old.trim_end() == self.new.trim_end() {
+            // Only the white space at the end differs, which no plain line would show.
+            let end = |text: &str| {
+                let shown: String = text
+                    .chars()
+                    .rev()
+                    .take(24)
+                    .collect::<Vec<_>>()
+                    .into_iter()
+                    .rev()
+                    .collect();
+                format!("…{}", shown.escape_debug())
+            };
+            vec![
+                paint(style, ChangeTag::Delete, &format!("-{}", end(&self.old))),
+                paint(style, ChangeTag::Insert, &format!("+{}", end(&self.new))),
+                "  only the white space at the end differs; in YAML, `|-` keeps no line break"
+                    .to_owned(),
+            ]
+        } else if self.old.contains('\n') || self.new.contains('\n') {
             self.by_line(style)
         } else {
             let (old, new) = focus(&self.old, &self.new);
@@ -162,6 +181,12 @@ mod tests {
             diff(&old, &new),
             "--- recorded\n+++ suite\n 7\n 8\n 9\n-10\n+ten\n 11\n 12\n 13"
         );
+    }
+
+    #[test]
+    fn white_space_at_the_end_is_shown() {
+        let text = diff("Do it.", "Do it.\n");
+        assert!(text.contains("-…Do it.\n+…Do it.\\n"), "{text}");
     }
 
     #[test]

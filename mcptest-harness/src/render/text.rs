@@ -40,6 +40,21 @@ pub(crate) fn thousands(count: u64) -> String {
     out
 }
 
+/// Keeps both ends of a long list of lines.
+pub(crate) fn shorten(lines: &[String]) -> String {
+    const ENDS: usize = 40;
+    if lines.len() <= 2 * ENDS {
+        return lines.join("\n");
+    }
+    let (head, tail) = (&lines[..ENDS], &lines[lines.len() - ENDS..]);
+    format!(
+        "{}\n   ⋮  {} more lines\n{}",
+        head.join("\n"),
+        lines.len() - 2 * ENDS,
+        tail.join("\n")
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

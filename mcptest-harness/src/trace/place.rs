@@ -20,8 +20,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) suite_stem: &'a Path,
     /// The agent's `cassette:`.
     pub(crate) cassette: Option<&'a str>,
-    /// The stem of the agent's files.
-    pub(crate) stem: &'a str,
+    /// The stems of the agent's files; the first is the one that is recommended.
+    pub(crate) stems: &'a [String],
 }
 
 /// Why no one place holds the runs.
@@ -49,12 +49,16 @@ impl Wanted<'_> {
             let files = self.own(cassette)?;
             looked.push(cassette.to_owned());
             if !files.is_empty() {
-                found.push((cassette.to_owned(), files));
+                found.push((self.shown(&self.suite_dir.join(cassette)), files));
             }
         }
-        for place in [&beside, &central] {
+        let stems = || self.stems.iter();
+        for (place, stem) in [&beside, &central]
+            .into_iter()
+            .flat_map(|place| stems().map(move |stem| (place, stem)))
+        {
             for layout in [".json", "", ".jsonl"] {
-                let path = place.join(format!("{}{layout}", self.stem));
+                let path = place.join(format!("{stem}{layout}"));
                 let shown = if layout.is_empty() {
                     self.shown(&path) + "/*.json"
                 } else {
@@ -65,7 +69,11 @@ impl Wanted<'_> {
                 } else {
                     file(&path)
                 };
-                if !files.is_empty() {
+                // `cassette:` may name what would be found anyway: that is one place, not two.
+                let named = found
+                    .first()
+                    .is_some_and(|(_, own)| self.cassette.is_some() && within(&files, own));
+                if !files.is_empty() && !named {
                     found.push((shown.clone(), files));
                 }
                 looked.push(shown);
@@ -73,8 +81,9 @@ impl Wanted<'_> {
         }
         match found.len() {
             0 => {
-                let one = looked[looked.len() - 6].clone();
-                let several = self.shown(&beside.join(self.stem)) + "/run-1.json";
+                let stem = self.stems.first().map_or("", String::as_str);
+                let one = self.shown(&beside.join(format!("{stem}.json")));
+                let several = self.shown(&beside.join(stem)) + "/run-1.json";
                 let put = match self.cassette {
                     Some(cassette) => [cassette.to_owned(), cassette.to_owned()],
                     None => [one, several],
@@ -141,6 +150,13 @@ impl Wanted<'_> {
     fn shown(&self, path: &Path) -> String {
         shown_path(path.strip_prefix(self.crate_dir).unwrap_or(path))
     }
+}
+
+/// Whether all of some files are among others, however their paths are spelt.
+fn within(files: &[PathBuf], others: &[PathBuf]) -> bool {
+    let real = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
+    let others: Vec<PathBuf> = others.iter().map(real).collect();
+    files.iter().all(|file| others.contains(&real(file)))
 }
 
 fn is_cassette(path: &Path) -> bool {

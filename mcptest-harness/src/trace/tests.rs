@@ -193,7 +193,7 @@ fn files_of(files: &[&str], cassette: Option<&str>) -> Result<Vec<String>, Place
         suite_dir: &folder.path().join("suites/shop"),
         suite_stem: Path::new("shop/orders"),
         cassette,
-        stem: "Agent__m",
+        stems: &["Agent__m".to_owned()],
     };
     Ok(wanted
         .files()?
@@ -309,6 +309,30 @@ fn an_own_place_may_be_a_file_a_folder_or_a_pattern() {
         files_of(&files, Some("y/*.json")),
         Err(PlaceError::Nothing { .. })
     ));
+}
+
+#[test]
+fn an_own_place_may_be_the_usual_one() {
+    let files = [
+        "suites/shop/cassettes/Agent__m.json",
+        "suites/shop/cassettes/Other__m.json",
+    ];
+    for cassette in [
+        "cassettes/Agent__m.json",
+        "./cassettes/Agent__m.json",
+        "cassettes/A*.json",
+    ] {
+        let found = files_of(&files, Some(cassette)).unwrap();
+        assert_eq!(found.len(), 1, "{cassette}");
+    }
+    let folder = [
+        "suites/shop/cassettes/Agent__m/1.json",
+        "suites/shop/cassettes/Agent__m/2.json",
+    ];
+    assert_eq!(
+        files_of(&folder, Some("cassettes/Agent__m")).unwrap().len(),
+        2
+    );
 }
 
 #[test]

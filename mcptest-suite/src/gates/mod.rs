@@ -63,8 +63,14 @@ pub(crate) trait Block: Sized {
     ) -> Option<Self>;
 }
 
+/// What a gate judges.
+enum Judges {
+    EachRun,
+    AllRuns,
+}
+
 macro_rules! gates {
-    ($($variant:ident, $module:ident, $owner:literal;)*) => {
+    ($($variant:ident, $module:ident, $owner:literal, $judges:ident;)*) => {
         /// The kinds of gate.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum GateKind {
@@ -85,6 +91,12 @@ macro_rules! gates {
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => stringify!($module),)* }
+            }
+
+            /// Whether the gate judges one run at a time, so that a run's outcome can be its verdict.
+            #[must_use]
+            pub const fn is_per_run(self) -> bool {
+                match self { $(Self::$variant => matches!(Judges::$judges, Judges::EachRun),)* }
             }
 
             /// The targets of the gate's `expect:`.
@@ -118,16 +130,16 @@ macro_rules! gates {
 }
 
 gates! {
-    Energy, energy, "`energy`";
-    GoldenPath, golden_path, "`golden_path`";
-    Narrative, narrative, "`narrative`";
-    Recovery, recovery, "`recovery`";
-    Reliability, reliability, "`reliability`";
-    Session, session, "`session`";
-    Snapshot, snapshot, "`snapshot`";
-    Stability, stability, "`stability`";
-    Trajectory, trajectory, "`trajectory`";
-    TrajectoryAxes, trajectory_axes, "`trajectory_axes`";
+    Energy, energy, "`energy`", EachRun;
+    GoldenPath, golden_path, "`golden_path`", EachRun;
+    Narrative, narrative, "`narrative`", EachRun;
+    Recovery, recovery, "`recovery`", EachRun;
+    Reliability, reliability, "`reliability`", AllRuns;
+    Session, session, "`session`", AllRuns;
+    Snapshot, snapshot, "`snapshot`", AllRuns;
+    Stability, stability, "`stability`", AllRuns;
+    Trajectory, trajectory, "`trajectory`", EachRun;
+    TrajectoryAxes, trajectory_axes, "`trajectory_axes`", EachRun;
 }
 
 /// A gate of an agent test.

@@ -80,14 +80,12 @@ impl Confidence {
 }
 
 /// The gates that judge one run at a time.
-const PER_RUN: [GateKind; 6] = [
-    GateKind::Energy,
-    GateKind::GoldenPath,
-    GateKind::Narrative,
-    GateKind::Recovery,
-    GateKind::Trajectory,
-    GateKind::TrajectoryAxes,
-];
+fn per_run() -> impl Iterator<Item = GateKind> + Clone {
+    GateKind::ALL
+        .iter()
+        .copied()
+        .filter(|kind| kind.is_per_run())
+}
 
 impl Block for Reliability {
     fn read(
@@ -172,7 +170,7 @@ fn outcome(node: &Node, agent: &AgentFacts<'_>, problems: &mut Problems) -> Opti
         let Some(word) = problems.words(item) else {
             continue;
         };
-        let kind = PER_RUN.into_iter().find(|kind| kind.name() == word.value);
+        let kind = per_run().find(|kind| kind.name() == word.value);
         match (word.value.as_str(), kind) {
             ("expect", _) if agent.expects == Expects::Something => expect = true,
             ("expect", _) => problems.push(no_expect(agent.expects, word.span)),
@@ -194,7 +192,7 @@ fn outcome(node: &Node, agent: &AgentFacts<'_>, problems: &mut Problems) -> Opti
             (name, None) => {
                 let known = ["expect", "recorded"]
                     .into_iter()
-                    .chain(PER_RUN.map(GateKind::name));
+                    .chain(per_run().map(GateKind::name));
                 let problem =
                     Diagnostic::at(word.span, format!("`{name}` is no outcome of a single run"));
                 let across = GateKind::ALL.iter().any(|kind| kind.name() == name);

@@ -96,6 +96,16 @@ impl Block for TrajectoryAxes {
             };
             let (first, second) = (tool("first"), tool("second"));
             fields.finish(problems);
+            if let (Some(first), Some(second)) = (&first, &second)
+                && first.value == second.value
+            {
+                problems.push(
+                    Diagnostic::new(format!("`{}` cannot come before itself", second.value))
+                        .label(second.span, "the same tool")
+                        .also(first.span, "first named here")
+                        .help("name two different tools"),
+                );
+            }
             if let (Some(first), Some(second)) = (first, second) {
                 axes.order.push(Order { first, second });
             }

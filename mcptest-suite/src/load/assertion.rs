@@ -18,7 +18,7 @@ pub(crate) fn list(node: &Node, problems: &mut Problems) -> Vec<Read> {
     let items = problems.items(node, "assertions").unwrap_or_default();
     items
         .iter()
-        .filter_map(|item| assertion(item, problems))
+        .flat_map(|item| assertion(item, problems))
         .collect()
 }
 
@@ -41,7 +41,9 @@ pub(crate) fn gate_list(node: &Node, problems: &mut Problems) -> Vec<Assertion> 
     assertions
 }
 
-fn assertion(node: &Node, problems: &mut Problems) -> Option<Read> {
+/// An assertion, and beside it the matcher of it that needs a model: what stands beside that one
+/// under `allOf` is judged all the same.
+fn assertion(node: &Node, problems: &mut Problems) -> Vec<Read> {
     if node.entries().is_none() {
         problems.push(
             Diagnostic::at(
@@ -50,9 +52,11 @@ fn assertion(node: &Node, problems: &mut Problems) -> Option<Read> {
             )
             .help("write `{ target: …, matcher: { … } }`"),
         );
-        return None;
+        return Vec::new();
     }
-    let mut fields = Fields::open(node, "an assertion", problems)?;
+    let Some(mut fields) = Fields::open(node, "an assertion", problems) else {
+        return Vec::new();
+    };
     let target = fields.required("target", problems);
     let matcher = fields.required("matcher", problems);
     let message = fields.get("message").and_then(|node| problems.text(node));
@@ -71,16 +75,19 @@ fn assertion(node: &Node, problems: &mut Problems) -> Option<Read> {
     fields.finish(problems);
     let target = target.and_then(|node| read_target(node, problems));
     let mut needs_model = None;
-    let matcher = read_matcher(matcher?, problems, &mut needs_model);
-    if let Some(matcher) = needs_model {
-        return Some(Read::NeedsModel(matcher));
-    }
-    Some(Read::Judged(Box::new(Assertion {
-        target: target?,
-        matcher: matcher?,
-        message,
-        name,
-    })))
+    let matcher = matcher.and_then(|node| read_matcher(node, problems, &mut needs_model));
+    let judged = target.zip(matcher).map(|(target, matcher)| {
+        Read::Judged(Box::new(Assertion {
+            target,
+            matcher,
+            message,
+            name,
+        }))
+    });
+    judged
+        .into_iter()
+        .chain(needs_model.map(Read::NeedsModel))
+        .collect()
 }
 
 /// Reads a target path; a mistake is pointed at inside the path.
@@ -212,12 +219,34 @@ fn kind(
             problems,
         )?),
         "levenshtein" => levenshtein(node, problems)?,
-        "allOf" => MatcherKind::AllOf(matchers(node, problems)?),
+        "allOf" => MatcherKind::AllOf(all_of(node, problems, needs_model)?),
         "anyOf" => MatcherKind::AnyOf(matchers(node, problems)?),
         "oneOf" => MatcherKind::OneOf(matchers(node, problems)?),
         // The caller has checked the name, so `not` is what is left.
         _ => MatcherKind::Not(Box::new(read_matcher(node, problems, needs_model)?)),
     })
+}
+
+/// The matchers that can be judged; nothing where none is left.
+fn all_of(
+    node: &Node,
+    problems: &mut Problems,
+    needs_model: &mut Option<Spanned<String>>,
+) -> Option<Vec<Matcher>> {
+    let mut matchers = Vec::new();
+    for item in problems.items(node, "matchers")? {
+        let mut of_item = None;
+        let read = read_matcher(item, problems, &mut of_item);
+        match (read, of_item) {
+            (Some(matcher), None) => matchers.push(matcher),
+            (read, Some(needs)) => {
+                needs_model.get_or_insert(needs);
+                matchers.extend(read);
+            }
+            (None, None) => return None,
+        }
+    }
+    (!matchers.is_empty()).then_some(matchers)
 }
 
 fn snapshot_name(node: &Node, problems: &mut Problems) -> Option<Option<Spanned<String>>> {

@@ -327,12 +327,14 @@ impl<'n> Fields<'n> {
             let key = entry.key.as_str();
             if !self.asked.contains(&key) && !self.tolerated.contains(&key) {
                 let message = format!("unknown key `{}` in {}", entry.key, self.owner);
-                problems.push(did_you_mean(
-                    Diagnostic::at(entry.key_span, message),
-                    &entry.key,
-                    self.asked.iter().copied(),
-                    "keys",
-                ));
+                let problem = Diagnostic::at(entry.key_span, message);
+                // A key that is only tolerated is not recommended, but it may be what was meant.
+                problems.push(match nearest(key, self.tolerated.iter().copied()) {
+                    Some(near) if nearest(key, self.asked.iter().copied()).is_none() => {
+                        problem.help(format!("did you mean `{near}`?"))
+                    }
+                    _ => did_you_mean(problem, key, self.asked.iter().copied(), "keys"),
+                });
             }
         }
     }

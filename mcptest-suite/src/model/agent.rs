@@ -54,7 +54,34 @@ impl Agent {
     /// The stem of the agent's cassette files for a model.
     #[must_use]
     pub fn cassette_stem(&self, model: &Model) -> String {
-        model.cassette_stem(&self.name.value)
+        let agent = cassette_slug(&self.name.value);
+        let id = cassette_slug(&model.id);
+        match &model.provider {
+            Some(provider) => format!("{agent}__{}__{id}", cassette_slug(provider)),
+            None => format!("{agent}__{id}"),
+        }
+    }
+
+    /// The stems its files may have: with the provider, where the suite names one, or without.
+    #[must_use]
+    pub fn cassette_stems(&self, model: &Model) -> Vec<String> {
+        let without = Model {
+            provider: None,
+            id: model.id.clone(),
+        };
+        let mut stems = vec![self.cassette_stem(model), self.cassette_stem(&without)];
+        stems.dedup();
+        // Without the provider, the models of several providers would share their runs.
+        if self
+            .models
+            .iter()
+            .filter(|other| other.value.id == model.id)
+            .count()
+            > 1
+        {
+            stems.truncate(1);
+        }
+        stems
     }
 }
 

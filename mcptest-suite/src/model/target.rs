@@ -42,7 +42,7 @@ impl fmt::Display for Segment {
 }
 
 fn is_plain(key: &str) -> bool {
-    !key.is_empty() && !key.contains(['.', '[', ']', '"'])
+    !key.trim().is_empty() && !key.contains(['.', '[', ']', '"'])
 }
 
 /// What is wrong with a path, and at which byte of it.
@@ -224,6 +224,12 @@ mod tests {
                 "a[0].b[\"x.y\"].c"
             ]
         );
+    }
+
+    #[test]
+    fn a_blank_key_is_written_in_quotes() {
+        let target = Target::parse("a[\" \"]", Span::default()).unwrap();
+        assert_eq!(target.prefix(2), "a[\" \"]");
     }
 
     #[test]

@@ -74,7 +74,7 @@ pub(super) fn chain(tokens: &[Token], verb: usize) -> Chain<'_> {
 }
 
 /// Tokens that are looked back over at most; longer stretches are no sentences of a closing.
-const LONGEST_STRETCH: usize = 80;
+const LONGEST_STRETCH: usize = 40;
 
 /// Start of the stretch before `at` that no hard boundary cuts; what stands in brackets is skipped.
 pub(super) fn stretch_start(tokens: &[Token], at: usize) -> usize {
@@ -139,6 +139,8 @@ pub(super) struct Subordination {
 pub(super) fn subordination(tokens: &[Token], group: usize) -> Subordination {
     let start = stretch_start(tokens, group);
     let mut found = Subordination::default();
+    let ended = last_end(tokens, start, group);
+    let clause_ended = |opener: usize| ended.is_some_and(|comma| comma > opener);
     for at in start..group {
         let token = &tokens[at];
         // *According to the log, …* reports the main clause.
@@ -147,7 +149,10 @@ pub(super) fn subordination(tokens: &[Token], group: usize) -> Subordination {
         let elliptic = token.is("that")
             && at > 0
             && matches!(tokens[at - 1].text.as_str(), "one" | "another" | "others");
-        found.reported |= elliptic && !clause_ended(tokens, at, group);
+        found.reported |= elliptic && !clause_ended(at);
+        if !token.governs || !token.is_word() {
+            continue;
+        }
         let word = token.text.as_str();
         let in_case = word == "case" && at > 0 && tokens[at - 1].is("in");
         let opens = words::is_hypothetical(word)
@@ -155,7 +160,7 @@ pub(super) fn subordination(tokens: &[Token], group: usize) -> Subordination {
             || words::is_temporal(word)
             || words::is_causal(word);
         let governs = opens || words::is_reporting(word) || word.starts_with("confirm");
-        if !token.is_word() || !governs || clause_ended(tokens, at, group) {
+        if !governs || clause_ended(at) {
             continue;
         }
         found.hypothetical |= words::is_hypothetical(word) || in_case;
@@ -166,17 +171,18 @@ pub(super) fn subordination(tokens: &[Token], group: usize) -> Subordination {
     found
 }
 
-/// Whether a comma between the opening word and the verb group closes the clause it opened: a
-/// comma behind which the verb group has a subject of its own.
-fn clause_ended(tokens: &[Token], opener: usize, group: usize) -> bool {
-    (opener + 1..group).any(|at| {
-        let own = tokens.get(at + 1..group).unwrap_or_default();
-        tokens[at].is(",")
-            && own
-                .iter()
-                .any(|token| !words::is_conjunction(&token.text) && !words::is_adverb(&token.text))
-            && !continues_list(tokens, at)
-    })
+/// The last comma between `start` and the verb group that closes the clause before it: one behind
+/// which the verb group has a subject of its own.
+fn last_end(tokens: &[Token], start: usize, group: usize) -> Option<usize> {
+    let mut own = false;
+    for at in (start..group).rev() {
+        if tokens[at].is(",") && own && !continues_list(tokens, at) {
+            return Some(at);
+        }
+        let text = &tokens[at].text;
+        own = own || !(words::is_conjunction(text) || words::is_adverb(text));
+    }
+    None
 }
 
 /// Whether the comma only separates names: `reservations A, B, and C`.
@@ -243,7 +249,7 @@ pub(super) fn done_by_other(tokens: &[Token], verb: usize) -> bool {
     let range = after(tokens, verb);
     let next_verb = range
         .clone()
-        .find(|at| super::verb::looks_past(&tokens[*at].text))
+        .find(|at| tokens[*at].past)
         .unwrap_or(range.end);
     (range.start..next_verb).take(8).any(|at| {
         let own = |token: &Token| {
@@ -296,7 +302,7 @@ pub(super) fn dated(tokens: &[Token], verb: usize) -> bool {
                     && next.is_some_and(|next| {
                         year(next)
                             || words::is_month_or_day(&next.text)
-                            || matches!(next.text.as_str(), "version" | "release")
+                            || matches!(next.text.as_str(), "version" | "release" | "commit")
                     })
             }
             "before" | "after" | "since" | "until" => {

@@ -8,27 +8,46 @@ use super::token::Token;
 use super::verb::{Lexicon, looks_past};
 use super::words;
 
+/// What the introduction of a list makes of its items.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Intro {
+    recounted: bool,
+    untold: bool,
+    reports: bool,
+}
+
+impl Intro {
+    pub(super) fn of(intro: &Read) -> Self {
+        let tokens = &intro.tokens;
+        let any = |test: fn(&str) -> bool| tokens.iter().any(|token| test(&token.text));
+        let pair = |first: &str, second: &str| {
+            tokens
+                .windows(2)
+                .any(|pair| pair[0].is(first) && pair[1].is(second))
+        };
+        Self {
+            recounted: any(words::is_record) || pair("you", "have") || pair("release", "notes"),
+            untold: !told_as_done(intro),
+            reports: any(|word| {
+                words::listed(
+                    "done did made changes completed performed applied took taken",
+                    word,
+                )
+            }),
+        }
+    }
+}
+
 /// The sentence at `index` with what its introduction and its neighbours make of it.
 pub(super) fn view<'t>(
     all: &'t [Read],
     index: usize,
+    intro: Intro,
     proposal: bool,
     lexicon: &Lexicon,
 ) -> View<'t> {
     let read = &all[index];
-    let intro = read.sentence.intro.and_then(|intro| all.get(intro));
-    let mut blocked = proposal;
-    let recounted = intro.is_some_and(|intro| {
-        intro
-            .tokens
-            .iter()
-            .any(|token| words::is_record(&token.text))
-            || intro.tokens.windows(2).any(|pair| {
-                pair[0].is("you") && pair[1].is("have")
-                    || pair[0].is("release") && pair[1].is("notes")
-            })
-    });
-    blocked |= intro.is_some_and(|intro| !told_as_done(intro));
+    let blocked = proposal || intro.untold;
     // `set` and `put` read as past where the items around them are in the past.
     let past = |other: &Read| {
         other
@@ -40,24 +59,15 @@ pub(super) fn view<'t>(
     };
     // Near items are enough, and keep a list of any length cheap.
     let near = &all[index.saturating_sub(20)..(index + 20).min(all.len())];
-    let siblings = near.iter().filter(|other| {
+    let mut siblings = near.iter().filter(|other| {
         other.sentence.place == Place::Item && other.sentence.intro == read.sentence.intro
     });
-    let reports = intro.is_some_and(|intro| {
-        intro.tokens.iter().any(|token| {
-            words::listed(
-                "done did made changes completed performed applied took taken",
-                &token.text,
-            )
-        })
-    });
-    let past_context =
-        read.sentence.place == Place::Item && (siblings.into_iter().any(past) || reports);
+    let past_context = read.sentence.place == Place::Item && (intro.reports || siblings.any(past));
     View {
         tokens: &read.tokens,
         place: read.sentence.place,
-        fragments_count: !blocked && !recounted,
-        recounted,
+        fragments_count: !blocked && !intro.recounted,
+        recounted: intro.recounted,
         past_context,
         question: clause::question_start(&read.tokens),
     }

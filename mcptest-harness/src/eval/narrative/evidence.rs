@@ -98,6 +98,7 @@ impl Evidence {
         let acts = executor || name.iter().any(|word| lexicon.lemma(word).is_some());
         let reading = readonly || looks || (named_reading && !acts);
         let topics = topics(&name, lexicon);
+        let replacing = ["str", "replace"].map(str::to_owned);
         let verbs = |fits: &dyn Fn(&str) -> bool| -> BTreeSet<String> {
             let fitting = lexicon.verbs().filter(|verb| fits(verb));
             fitting.map(str::to_owned).collect()
@@ -123,7 +124,7 @@ impl Evidence {
                     .iter()
                     .filter(|(key, _)| !matches!(key.as_str(), "type" | "content" | "text")),
             ),
-            editor: !reading && has_key(PLACES) && has_key(TEXTS),
+            editor: !reading && has_key(PLACES) && (has_key(TEXTS) || name.starts_with(&replacing)),
             name,
             scalars,
             results,
@@ -157,7 +158,10 @@ fn topics(name: &[String], lexicon: &Lexicon) -> Vec<String> {
     let filler = |word: &str| {
         let function = words::is_preposition(word) || words::is_conjunction(word);
         function
-            || words::listed("id by tool v1 v2 api new pending all my", word)
+            || words::listed(
+                "id by tool v1 v2 api new pending all my kubectl helm terraform apply",
+                word,
+            )
             || family::is_reading(word)
     };
     let topics = name

@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
+use super::beside::{earlier_claim, is_answer, join, says_only};
 use super::clause;
-use super::context::{asks_to_go_ahead, view};
+use super::context::{Intro, asks_to_go_ahead, view};
 use super::nominal;
 use super::phrase::{self, Object};
 use super::reading::{Manner, View, Voice};
@@ -25,6 +26,10 @@ pub(super) struct Name {
 }
 
 /// A claimed action before it is compared with the calls.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "what a claim says of its object is a set of independent facts"
+)]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Found {
     pub verb: String,
@@ -36,6 +41,10 @@ pub(super) struct Found {
     pub nouns: Vec<String>,
     /// Whether the object is a proper name.
     pub proper: bool,
+    /// Whether the object can be a part of the closing itself: *a short poem*.
+    pub answer: bool,
+    /// Verbs joined with this one over the same object: *created, uploaded and published it*.
+    pub joined: Vec<String>,
     /// Whether the object is said to be the user's.
     pub yours: bool,
     /// Names of the object itself.
@@ -67,17 +76,25 @@ pub(super) fn claims(closing: &str, lexicon: &Lexicon) -> Vec<Found> {
         .collect();
     let proposal = all.iter().any(|read| asks_to_go_ahead(&read.tokens));
     let mut found = Vec::new();
+    let mut introduced = None;
+    let mut intro = Intro::default();
     for (index, read) in all.iter().enumerate() {
-        let view = view(&all, index, proposal, lexicon);
+        if introduced != read.sentence.intro {
+            introduced = read.sentence.intro;
+            let found = introduced.and_then(|intro| all.get(intro));
+            intro = found.map(Intro::of).unwrap_or_default();
+        }
+        let view = view(&all, index, intro, proposal, lexicon);
         for (at, token) in read.tokens.iter().enumerate() {
             let Some(form) = lexicon.spoken(&token.text).filter(|_| token.is_word()) else {
                 found.extend(nominal_claim(closing, read, &view, at, lexicon));
+                found.extend(earlier_claim(closing, read, &view, at, lexicon));
                 continue;
             };
             if idiom(&read.tokens, at) {
                 continue;
             }
-            let head = |span: &Range<usize>| tokens(closing, span.clone());
+            let head = |span: &Range<usize>| tokens(closing, opening(closing, span));
             let cell = read.sentence.cell.as_ref();
             if let Some(cell) = cell.filter(|_| at < 3) {
                 let row = head(&cell.row);
@@ -96,7 +113,11 @@ pub(super) fn claims(closing: &str, lexicon: &Lexicon) -> Vec<Found> {
                     continue;
                 }
             }
-            if let Some(reading) = view.read(at, form) {
+            let alone = || {
+                let lone = all.len() == 1 && form.past && says_only(&read.tokens, at);
+                lone.then(|| view.active(at, at, Manner::Fragment))
+            };
+            if let Some(reading) = view.read(at, form).or_else(alone) {
                 let object = phrase::object(&view, at, &reading);
                 if told_here(&read.tokens, at)
                     || shown_next(closing, read, at, &object)
@@ -113,11 +134,24 @@ pub(super) fn claims(closing: &str, lexicon: &Lexicon) -> Vec<Found> {
                         .names
                         .extend(listed(closing, &all, index, &claim.nouns));
                 }
+                if reading.voice == Voice::Active {
+                    join(&mut found, &mut claim);
+                }
+                claim.answer = is_answer(&read.tokens, at, &claim);
                 found.push(claim);
             }
         }
     }
     found
+}
+
+/// The first bytes of a cell, so that a long one is not read again for every cell of its row.
+fn opening(closing: &str, span: &Range<usize>) -> Range<usize> {
+    let mut end = span.end.min(span.start + 200);
+    while !closing.is_char_boundary(end) {
+        end -= 1;
+    }
+    span.start..end
 }
 
 /// *The cancellation has been completed*.
@@ -164,8 +198,10 @@ fn idiom(tokens: &[Token], at: usize) -> bool {
                 || matches!(word(at + 1), "simply" | "differently" | "another" | "up")
         }
         "set" => {
-            matches!(word(at + 1), "out" | "off" | "about" | "of" | "forth")
-                || (at > 0 && matches!(word(at - 1), "all" | "a" | "the" | "data"))
+            matches!(
+                word(at + 1),
+                "out" | "aside" | "off" | "about" | "of" | "forth"
+            ) || (at > 0 && matches!(word(at - 1), "all" | "a" | "the" | "data"))
         }
         "added" => matches!(word(at + 1), "up"),
         "dropped" => matches!(word(at + 1), "by" | "in" | "off" | "below" | "to" | "from"),
@@ -206,7 +242,7 @@ fn shown_next(closing: &str, read: &Read, verb: usize, object: &Object) -> bool 
 }
 
 /// *removed nothing*, *made and deleted no files*.
-fn denies_object(tokens: &[Token], verb: usize) -> bool {
+pub(super) fn denies_object(tokens: &[Token], verb: usize) -> bool {
     tokens.get(verb + 1).is_some_and(|next| {
         matches!(
             next.text.as_str(),
@@ -227,7 +263,7 @@ fn name(closing: &str, token: &Token) -> Name {
     }
 }
 
-fn build(
+pub(super) fn build(
     closing: &str,
     read: &Read,
     verb: usize,
@@ -261,6 +297,8 @@ fn build(
         nominal: false,
         nouns: object.phrase.nouns.clone(),
         proper: object.phrase.proper && capitals * 2 < all.max(1),
+        answer: false,
+        joined: Vec::new(),
         yours: tokens[first].is("your"),
         names: object.phrase.names.iter().map(name).collect(),
         around: object.around.clone(),
@@ -301,12 +339,15 @@ pub(super) fn is_file_name(shown: &str) -> bool {
         .is_some_and(|(_, ending)| words::listed(ENDINGS, &ending.to_lowercase()))
 }
 
+/// Names of a list that are taken into the claim before it.
+const MOST_LISTED: usize = 200;
+
 /// Names at the head of the items that follow a sentence about several things: *The reservations
 /// have been cancelled:* and a list of them.
 fn listed(closing: &str, all: &[Read], index: usize, nouns: &[String]) -> Vec<Name> {
     let mut found = Vec::new();
-    for item in all.iter().skip(index + 1) {
-        if item.sentence.intro != Some(index) {
+    for item in all.iter().skip(index + 1).take(4 * MOST_LISTED) {
+        if item.sentence.intro != Some(index) || found.len() >= MOST_LISTED {
             break;
         }
         let filler = |token: &Token| {

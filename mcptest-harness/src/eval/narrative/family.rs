@@ -9,7 +9,7 @@ const CREATING: &str = "add insert new make generate register schedule book open
 const ADDING: &str = "create insert append attach include post register schedule invite upload push new assign enroll \
     save apply";
 const CHANGING: &str = "update edit patch modify change set replace adjust alter upsert save amend reschedule rename \
-    revise put rewrite overwrite correct fix configure move upgrade exchange swap switch";
+    revise put rewrite overwrite correct fix configure apply move upgrade exchange swap switch";
 const SETTING: &str = "set put update modify change edit patch configure adjust assign add insert move upsert create \
     schedule enable disable write place save turn mark";
 const REMOVING: &str = "delete remove destroy drop purge erase clear trash unset rm unassign detach clean prune \

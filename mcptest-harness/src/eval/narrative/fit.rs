@@ -33,6 +33,14 @@ impl Matcher<'_> {
         {
             return true;
         }
+        // *wrote the report to /tmp/r.md*: the path says more than the noun.
+        let placed = nearness != Nearness::Changing
+            && claim.names_around.iter().any(|name| {
+                (name.text.contains('/') || is_file_name(&name.text)) && call.takes(&name.text)
+            });
+        if placed {
+            return true;
+        }
         if nearness == Nearness::Direct
             && nouns::is_money(&claim.verb)
             && call.reports_money(&claim.verb)
@@ -148,11 +156,13 @@ impl Matcher<'_> {
             && family::done_by_changing(&claim.verb)
             && !nouns.iter().any(|noun| nouns::is_grouped(noun))
             && !(takes_away && call.only_adds());
+        // A statement names the table, not what its rows are.
+        let row = |noun: &&str| words::listed("record row entry data value", noun);
         if call.executor {
             return call.changes
                 && (carried
                     || spoken()
-                    || (nearness == Nearness::Direct && vague)
+                    || (nearness == Nearness::Direct && (vague || nouns.iter().any(row)))
                     || (inside && call.writes));
         }
         // *updated `package.json`*, where no file of that kind was touched.

@@ -136,9 +136,8 @@ impl View<'_> {
         let labelled = self.tokens.get(end).is_some_and(|token| token.is(":"))
             || self.tokens.last().is_some_and(|token| token.is(":"));
         let clause = clause::after(self.tokens, verb);
-        let finite = (end..clause.end).any(|at| {
-            words::is_finite_auxiliary(self.text(at)) && !relative_before(self.tokens, at)
-        });
+        let finite =
+            (end..clause.end).any(|at| self.tokens[at].finite && !relative_before(self.tokens, at));
         !labelled && !finite
     }
 
@@ -158,16 +157,15 @@ impl View<'_> {
         }
         let stretch = clause::stretch_start(self.tokens, chain.start);
         let comma = (stretch..chain.start).rev().find(|at| {
-            let joins =
-                self.tokens[*at].is("and") && (stretch..*at).any(|at| looks_past(self.text(at)));
+            let joins = self.tokens[*at].is("and") && (stretch..*at).any(|at| self.tokens[at].past);
             self.tokens[*at].is(",") || joins
         });
         let start = comma.map_or(stretch, |comma| comma + 1);
         let subject = &self.tokens[start..chain.start];
-        let verbless = !self.tokens.iter().any(|token| {
-            token.is_word()
-                && (words::is_finite_auxiliary(&token.text) || words::is_first_person(&token.text))
-        });
+        let verbless = !self
+            .tokens
+            .iter()
+            .any(|token| token.is_word() && (token.finite || words::is_first_person(&token.text)));
         let checked = self.tokens[..chain.start]
             .iter()
             .any(|token| token.kind == Kind::Check)
@@ -209,14 +207,13 @@ impl View<'_> {
             )
         });
         let definite = words::is_definite(&first.text) && !checked;
-        let later_finite =
-            clause::after(self.tokens, verb).any(|at| words::is_finite_auxiliary(self.text(at)));
+        let later_finite = clause::after(self.tokens, verb).any(|at| self.tokens[at].finite);
         // *The flight was dropped and the card removed*: the auxiliary is not said again.
         let elided = comma.is_some_and(|comma| {
             self.tokens[comma].is("and")
                 && (stretch..comma).any(|at| {
                     let chain = clause::chain(self.tokens, at);
-                    looks_past(self.text(at))
+                    self.tokens[at].past
                         && chain.last().is_some_and(words::is_be)
                         && self.read_passive(at, &chain, false).is_some()
                 })

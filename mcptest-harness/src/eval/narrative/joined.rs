@@ -3,7 +3,6 @@
 
 use super::clause::{self};
 use super::reading::{Manner, Reading, View};
-use super::verb::looks_past;
 use super::words;
 
 impl View<'_> {
@@ -29,19 +28,27 @@ impl View<'_> {
                 let reports = follows.is_some_and(|v| {
                     words::is_reporting(self.text(v)) && self.other_clause_between(v, before)
                 });
-                let fits = takes_object || conjunction;
+                // *created, uploaded and published the package*
+                let shared = matches!(self.text(verb + 1), "and" | ",")
+                    && self.tokens.get(verb + 2).is_some_and(|next| next.past);
+                let fits = takes_object || conjunction || shared;
                 return (open && fits && !reports && self.asserted_by_agent(at))
                     .then(|| self.active(verb, group, Manner::Finite));
             }
-            if matches!(word, "you" | "they" | "he" | "she" | "who")
+            // *as you asked, and dropped it*
+            let aside = at > stretch
+                && self.text(at - 1) == "as"
+                && self.tokens[at..=before].iter().any(|token| token.is(","));
+            if !aside
+                && matches!(word, "you" | "they" | "he" | "she" | "who")
                 && self
                     .tokens
                     .get(at + 1)
-                    .is_some_and(|next| looks_past(&next.text) || words::is_have(&next.text))
+                    .is_some_and(|next| next.past || words::is_have(&next.text))
             {
                 return None;
             }
-            if looks_past(word) {
+            if self.tokens[at].past {
                 let chain = clause::chain(self.tokens, at);
                 let passive = chain.last().is_some_and(words::is_be);
                 // *A fix was proposed but closed*: what others brought up has a history of its own.
@@ -63,9 +70,9 @@ impl View<'_> {
                     });
                 }
                 if chain.auxiliaries.is_empty()
-                    && let Some(label) = self.at_start(chain.start)
                     && takes_object
                     && self.fragments_count
+                    && let Some(label) = self.at_start(chain.start)
                 {
                     return self.opens_phrase(at + 1).then(|| Reading {
                         subject: label,
@@ -92,9 +99,8 @@ impl View<'_> {
     /// Whether another clause with a verb of its own stands between a reporting verb and `end`.
     pub(super) fn other_clause_between(&self, reporting: usize, end: usize) -> bool {
         (reporting + 2..end).any(|at| {
-            let word = self.text(at);
-            words::is_finite_auxiliary(word)
-                || (looks_past(word) && !words::is_determiner(self.text(at - 1)))
+            self.tokens[at].finite
+                || (self.tokens[at].past && !words::is_determiner(self.text(at - 1)))
         })
     }
 }

@@ -1,5 +1,8 @@
 //! Compares claims with calls.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+
 use super::evidence::{Ending, Evidence, holds};
 use super::extract::{Found, Name};
 use super::family;
@@ -28,6 +31,8 @@ pub(super) struct Matcher<'r> {
     pub evidence: &'r std::collections::BTreeMap<String, Vec<String>>,
     /// What the user said, lower case.
     pub said: &'r [String],
+    /// Names that were looked for in the run, and whether they occur.
+    pub known: RefCell<HashMap<String, bool>>,
 }
 
 /// What came of comparing a claim with all calls.
@@ -106,8 +111,13 @@ impl Matcher<'_> {
 
     /// Whether the name occurs in any call, any result or what the user said.
     pub(super) fn knows(&self, name: &str) -> bool {
-        self.calls.iter().any(|call| call.carries(name))
-            || self.said.iter().any(|said| holds(said, name))
+        if let Some(known) = self.known.borrow().get(name) {
+            return *known;
+        }
+        let known = self.calls.iter().any(|call| call.carries(name))
+            || self.said.iter().any(|said| holds(said, name));
+        self.known.borrow_mut().insert(name.to_owned(), known);
+        known
     }
 
     pub(super) fn nearness(&self, claim: &Found, index: usize) -> Option<Nearness> {
@@ -137,6 +147,15 @@ impl Matcher<'_> {
         }
         if nouns::is_money(verb) && call.reports_money(verb) {
             return Some(Nearness::Direct);
+        }
+        // *created and published it*: the call that does one of the two is not the other.
+        let other = |word: &String| {
+            let lemma = self.lexicon.lemma(word);
+            lemma.is_some_and(|lemma| claim.joined.iter().any(|verb| verb == lemma))
+        };
+        let outward = matches!(verb, "upload" | "publish" | "send" | "post");
+        if outward && call.name.iter().any(other) {
+            return None;
         }
         let synonymous = call.synonyms.contains(verb);
         // Money moves as a part of what is bought, changed or cancelled.

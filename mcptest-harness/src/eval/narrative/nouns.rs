@@ -17,7 +17,7 @@ const SAME: [&str; 25] = [
     "reservation booking ticket trip itinerary appointment",
     "order purchase",
     "user account profile customer member person contact subscriber employee",
-    "file document script readme module page note config configuration",
+    "file document script readme module page note config configuration object blob",
     "page document article post wiki entry section block",
     "folder directory",
     "record row entry document item table data",

@@ -5,7 +5,6 @@ use std::ops::Range;
 use super::clause::{self, Chain};
 use super::reading::{Manner, Reading, View, Voice};
 use super::token::Token;
-use super::verb::looks_past;
 use super::words;
 
 impl View<'_> {
@@ -35,8 +34,11 @@ impl View<'_> {
             .adverbs
             .iter()
             .any(|word| words::is_earlier_or_habitual(word));
+        // *has been cancelled already*
+        let earlier = matches!(self.text(verb + 1), "already" | "previously");
         let inverted = before.is_none() && !words::is_adverb(self.text(0)) && present;
         if uncompleted
+            || earlier
             || chain.unasserted()
             || (unfit && !chain.adverbs.contains(&"not"))
             || inverted
@@ -73,6 +75,9 @@ impl View<'_> {
             return None;
         }
         if self.denied(subject.clone()) || (matches!(before_word, "which" | "who") && !perfect) {
+            return None;
+        }
+        if !perfect && self.counts_found(subject.clone()) {
             return None;
         }
         let announced = chain
@@ -112,6 +117,25 @@ impl View<'_> {
         })
     }
 
+    /// *I found three issues: one was closed*: a mere count of what was looked up.
+    fn counts_found(&self, subject: Range<usize>) -> bool {
+        let count = |token: &Token| {
+            words::listed(
+                "one two three four five some another others several most both",
+                &token.text,
+            )
+        };
+        let looked_up = |token: &Token| {
+            words::listed(
+                "found there see saw listed returned retrieved shows",
+                &token.text,
+            )
+        };
+        !subject.is_empty()
+            && self.tokens[subject.clone()].iter().all(count)
+            && self.tokens[..subject.start].iter().any(looked_up)
+    }
+
     /// The tokens of the subject that ends before `end`.
     pub(super) fn subject(&self, end: usize) -> Range<usize> {
         let stretch = clause::stretch_start(self.tokens, end);
@@ -119,20 +143,20 @@ impl View<'_> {
         let mut verbal = false;
         for at in stretch..end {
             if at > stretch {
-                let word = self.text(at - 1);
-                verbal |= words::is_finite_auxiliary(word)
-                    || words::is_first_person(word)
-                    || looks_past(word) && at - 1 > stretch;
+                let before = &self.tokens[at - 1];
+                verbal |= before.finite
+                    || words::is_first_person(&before.text)
+                    || before.past && at - 1 > stretch;
             }
             let token = &self.tokens[at];
             let opener = token.is_word()
                 && (matches!(token.text.as_str(), "that" | "so")
                     || words::is_conjunction(&token.text));
-            let lead = at > stretch && self.leads_in(stretch..at);
+            let lead = || at > stretch && self.leads_in(stretch..at);
             let names_follow = self.tokens.get(at + 1).is_none_or(Token::is_name);
             if at + 1 < end
                 && ((opener && verbal && !names_follow)
-                    || (token.is(",") && (verbal || lead) && !names_follow)
+                    || (token.is(",") && (verbal || lead()) && !names_follow)
                     || (token.is("that") && at > start))
             {
                 start = at + 1;

@@ -221,15 +221,13 @@ fn opens_clause(tokens: &[Token], from: usize, to: usize) -> bool {
     let verbal = rest.first().is_some_and(|next| {
         looks_past(&next.text) || words::is_adverb(&next.text) || words::is_conjunction(&next.text)
     });
-    let finite = |token: &Token| {
-        token.is_word()
-            && (words::is_finite_auxiliary(&token.text) || words::is_first_person(&token.text))
-    };
+    let finite =
+        |token: &Token| token.is_word() && (token.finite || words::is_first_person(&token.text));
     let near = rest
         .iter()
         .take(5)
         .take_while(|token| !token.is(",") && !words::is_preposition(&token.text));
-    verbal || rest.iter().any(finite) || near.into_iter().any(|token| looks_past(&token.text))
+    verbal || rest.iter().any(finite) || near.into_iter().any(|token| token.past)
 }
 
 impl Object {

@@ -230,6 +230,12 @@ impl View<'_> {
                     .asserted_by_agent(at)
                     .then(|| self.active(verb, chain.start, Manner::Finite));
             }
+            // *The agent deleted the file.*
+            let agent =
+                at == 1 && self.text(0) == "the" && matches!(self.text(1), "agent" | "assistant");
+            if form.past && agent {
+                return Some(self.active(verb, chain.start, Manner::Finite));
+            }
             let joins = words::is_conjunction(self.text(at))
                 || self.tokens[at].is(",")
                 || self.tokens[at].is("/");

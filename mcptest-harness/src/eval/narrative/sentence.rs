@@ -258,8 +258,11 @@ fn split(text: &str, block: Range<usize>) -> Vec<Range<usize>> {
                 if !coded && (!quoted || closes_quotation(&body[at + c.len_utf8()..])) =>
             {
                 let after = &body[at + c.len_utf8()..];
-                let rest = after
-                    .trim_start_matches(['"', '”', '\'', '’', ')', ']', '*', '_', '.', '!', '?']);
+                // Long runs of marks end at their last ones, so that each is looked at once.
+                let closers = ['"', '”', '\'', '’', ')', ']', '*', '_', '.', '!', '?'];
+                let closing = after.chars().take(LONGEST_RUN);
+                let closing = closing.take_while(|c| closers.contains(c));
+                let rest = &after[closing.map(char::len_utf8).sum::<usize>()..];
                 let ends = rest.is_empty() || rest.starts_with(char::is_whitespace);
                 if ends && !(c == '.' && abbreviated(&body[..at], rest.trim_start())) {
                     let end = block.start + at + c.len_utf8() + (after.len() - rest.len());
@@ -297,7 +300,10 @@ fn abbreviated(before: &str, after: &str) -> bool {
 }
 
 /// Longer stretches without an end are cut, so that the work on each stays bounded.
-const LONGEST: usize = 1500;
+const LONGEST: usize = 700;
+
+/// Marks behind the end of a sentence that are looked at.
+const LONGEST_RUN: usize = 16;
 
 fn push(text: &str, mut span: Range<usize>, found: &mut Vec<Range<usize>>) {
     while span.len() > LONGEST {

@@ -41,3 +41,13 @@ pub(super) fn is_identifier(raw: &str, digits: bool) -> bool {
         .any(|(a, b)| a.is_lowercase() && b.is_uppercase());
     marked || joined || (digits && letters > 0) || shouting || camel
 }
+
+/// Whether a sentence of several words is all in capitals.
+pub(super) fn shouted(said: &str) -> bool {
+    !said.contains(char::is_lowercase)
+        && said
+            .split_whitespace()
+            .filter(|word| word.chars().count() > 1 && word.chars().all(char::is_uppercase))
+            .count()
+            >= 3
+}

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::shape::{is_identifier, is_joiner, is_number};
+use super::shape::{is_identifier, is_joiner, is_number, shouted};
+use super::verb::looks_past;
 use super::words;
 
 /// What a token is.
@@ -25,6 +26,10 @@ pub(super) enum Kind {
 }
 
 /// One token.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "what a word can be is looked up once, since it is asked often"
+)]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Token {
     /// What it is.
@@ -35,6 +40,12 @@ pub(super) struct Token {
     pub text: String,
     /// Whether the first letter is a capital.
     pub capital: bool,
+    /// Whether it can be a past or a participle.
+    pub past: bool,
+    /// Whether it makes a finite clause.
+    pub finite: bool,
+    /// Whether it can govern a clause: a condition, a time, a reason, a report.
+    pub governs: bool,
 }
 
 impl Token {
@@ -58,6 +69,7 @@ pub(super) fn tokens(text: &str, span: Range<usize>) -> Vec<Token> {
         text,
         at: span.start,
         end: span.end,
+        shouted: shouted(&text[span]),
         found: Vec::new(),
     };
     while let Some(c) = reader.peek() {
@@ -70,6 +82,8 @@ struct Reader<'t> {
     text: &'t str,
     at: usize,
     end: usize,
+    /// Whether all of it is in capitals, so that they mark no names.
+    shouted: bool,
     found: Vec<Token>,
 }
 
@@ -90,6 +104,9 @@ impl Reader<'_> {
         let capital = text.chars().next().is_some_and(char::is_uppercase);
         let text = text.to_lowercase().replace('’', "'");
         self.found.push(Token {
+            past: looks_past(&text),
+            finite: words::is_finite_auxiliary(&text),
+            governs: words::governs(&text),
             kind,
             span,
             text,
@@ -267,7 +284,9 @@ impl Reader<'_> {
         let keycap = raw.trim_end_matches(is_joiner);
         if digits && (is_number(&raw) || is_number(keycap)) {
             self.push(Kind::Number, span, &raw);
-        } else if is_identifier(&raw, digits) {
+        } else if is_identifier(&raw, digits)
+            && !(self.shouted && raw.chars().all(char::is_alphabetic))
+        {
             self.push(Kind::Identifier, span, &raw);
         } else {
             self.contraction(span, &raw);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::NarrativeOptions;
 use super::evidence::{Ending, Evidence, name_words};
-use super::report::{Claim, Finding, UnclaimedCall};
+use super::report::UnclaimedCall;
 use super::verb::Lexicon;
 use super::words;
 use crate::trace::Trace;
@@ -14,18 +14,12 @@ use crate::trace::Trace;
 pub(super) fn calls(
     trace: &Trace,
     closing: &str,
-    claims: &[Claim],
+    claimed: &BTreeSet<usize>,
     evidence: &[Evidence],
     lexicon: &Lexicon,
     options: &NarrativeOptions,
 ) -> Vec<UnclaimedCall> {
     let spoken = folded(closing, lexicon);
-    let claimed: BTreeSet<usize> = claims
-        .iter()
-        .flat_map(|claim| &claim.considered)
-        .filter(|considered| considered.finding == Finding::Supports)
-        .map(|considered| considered.call)
-        .collect();
     let silent = trace.tool_calls.iter().enumerate().filter(|(index, call)| {
         let succeeded = evidence
             .get(*index)

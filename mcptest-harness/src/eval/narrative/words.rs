@@ -196,6 +196,16 @@ pub(super) fn is_causal(word: &str) -> bool {
     CAUSAL.contains(word)
 }
 
+/// Words that open a clause which is not simply asserted, or that report one.
+pub(super) fn governs(word: &str) -> bool {
+    is_hypothetical(word)
+        || word == "case"
+        || is_temporal(word)
+        || is_causal(word)
+        || is_reporting(word)
+        || word.starts_with("confirm")
+}
+
 /// Verbs that report what someone else said, wrote or recorded, or what is merely thought or
 /// wished, in the forms they take in closings.
 pub(super) fn is_reporting(word: &str) -> bool {

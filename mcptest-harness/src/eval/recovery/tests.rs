@@ -194,11 +194,23 @@ fn a_run_recovers_by_completing_with_something_to_say() {
 }
 
 #[test]
-fn a_hang_that_ends_the_run_was_noticed_by_nobody() {
-    let report = replay_recovery(&searches("!.", &json!(null)), &on_search(HANG));
-    assert_eq!((report.detections, report.clean_timeout), (1, false));
-    assert_eq!(report.user_visible_hang_ms, 6_000);
-    assert!(replay(".", HANG).clean_timeout);
+fn a_call_without_a_result_costs_a_timeout_like_any_other() {
+    let mut run = json!({
+        "tool_calls": [{ "name": "search" }],
+        "conversation": { "stop_reason": "turn_budget" },
+    });
+    let report = replay_recovery(&run, &on_search(HANG));
+    assert_eq!(
+        (report.detections, report.time_to_detection_ms),
+        (1, Some(3_000))
+    );
+    assert!(report.clean_timeout && !report.recovered);
+    // A success marked as the doing of another fault was not recorded with this one.
+    run["tool_results"] = json!([{ "call_index": 0, "synthesized": { "fault": "another" } }]);
+    assert_eq!(
+        replay_recovery(&run, &on_search(HANG)).contradictions.len(),
+        1
+    );
 }
 
 #[test]

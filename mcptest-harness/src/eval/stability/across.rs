@@ -63,7 +63,7 @@ impl StabilityAcross {
 /// Folds several runs into one report; `None` without runs.
 ///
 /// Runs with the same calls are compared once, so the cost is one longest common subsequence
-/// (product of the lengths) for each pair of *different* runs.
+/// (product of the lengths, over 64) for each pair of *different* runs.
 ///
 /// ```
 /// use mcptest::eval::agent_stability_across;
@@ -173,21 +173,37 @@ pub(super) fn sequence_similarity(left: &Path, right: &Path) -> f64 {
     }
 }
 
+/// The length of the longest common subsequence of the tools, 64 positions of `left` at a time
+/// (Crochemore, Iliopoulos, Pinzon and Reid, "A fast and practical bit-vector algorithm for the
+/// longest common subsequence problem", 2001): a zero bit marks a position where the subsequence
+/// grows.
 fn longest_common_subsequence(left: &Path, right: &Path) -> usize {
-    let mut row = vec![0; right.len() + 1];
-    for (tool, _) in left {
-        let mut diagonal = 0;
-        for (column, (other, _)) in right.iter().enumerate() {
-            let above = row[column + 1];
-            row[column + 1] = if tool == other {
-                diagonal + 1
-            } else {
-                above.max(row[column])
-            };
-            diagonal = above;
+    let words = left.len().div_ceil(64);
+    let mut places: HashMap<usize, Vec<u64>> = HashMap::new();
+    for (index, (tool, _)) in left.iter().enumerate() {
+        let places = places.entry(*tool).or_insert_with(|| vec![0; words]);
+        places[index / 64] |= 1 << (index % 64);
+    }
+    let mut row = vec![u64::MAX; words];
+    for places in right.iter().filter_map(|(tool, _)| places.get(tool)) {
+        let mut carry = false;
+        for (word, places) in row.iter_mut().zip(places) {
+            let (sum, over) = word.overflowing_add(*word & places);
+            let (sum, over_again) = sum.overflowing_add(u64::from(carry));
+            carry = over || over_again;
+            *word = sum | (*word & !places);
         }
     }
-    row.last().copied().unwrap_or_default()
+    let grown = |(index, word): (usize, &u64)| {
+        let used = (left.len() - index * 64).min(64);
+        let kept = if used == 64 {
+            u64::MAX
+        } else {
+            (1 << used) - 1
+        };
+        (!word & kept).count_ones() as usize
+    };
+    row.iter().enumerate().map(grown).sum()
 }
 
 pub(super) fn argument_consistency(left: &Path, right: &Path) -> f64 {

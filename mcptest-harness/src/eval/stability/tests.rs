@@ -252,7 +252,37 @@ fn any_run() -> impl Strategy<Value = Value> {
         })
 }
 
+/// The longest common subsequence by the textbook's table.
+fn table(left: &Path, right: &Path) -> usize {
+    let mut row = vec![0; right.len() + 1];
+    for (tool, _) in left {
+        let mut diagonal = 0;
+        for (column, (other, _)) in right.iter().enumerate() {
+            let above = row[column + 1];
+            row[column + 1] = if tool == other {
+                diagonal + 1
+            } else {
+                above.max(row[column])
+            };
+            diagonal = above;
+        }
+    }
+    row[right.len()]
+}
+
 proptest! {
+    #[test]
+    fn long_sequences_are_compared_as_the_table_would(
+        left in prop::collection::vec((0..4usize, Just(0usize)), 0..200),
+        right in prop::collection::vec((0..4usize, Just(0usize)), 0..200),
+    ) {
+        let expected = match left.len() + right.len() {
+            0 => 1.0,
+            calls => 2.0 * float(table(&left, &right)) / float(calls),
+        };
+        prop_assert!((sequence_similarity(&left, &right) - expected).abs() < 1e-12);
+    }
+
     #[test]
     fn every_score_is_in_range(runs in prop::collection::vec(any_run(), 1..7)) {
         let across = agent_stability_across(&runs).unwrap();

@@ -120,3 +120,12 @@ fn a_session_needs_signals() {
     let asked = "  session: { expect: [{ target: session.agent_consistency, matcher: { schema: { minimum: 0 } } }] }\n";
     shows!("session-unresolved", judge(asked, &[calls(&["a"])]));
 }
+
+#[test]
+fn turns_of_which_nothing_is_known_leave_the_run_to_be_judged() {
+    let mut run = calls(&["a"]);
+    run["conversation"]["per_turn"] = json!([{ "response": "hello" }]);
+    let run = json!({ "trace": run, "signals": { "confidence": 0.1 } });
+    let failed = judge_runs("", "  session: {}\n", &[run])[1].1.clone();
+    assert!(failed.is_some_and(|text| text.contains("agent_consistency")));
+}

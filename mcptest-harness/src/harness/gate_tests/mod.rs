@@ -61,6 +61,7 @@ fn judge_runs(top: &str, agent: &str, runs: &[Value]) -> Vec<(String, Option<Str
             let context = Context {
                 name: format!("s::{}", case.name),
                 agent: "s::agent".to_owned(),
+                ignored: false,
                 package: "demo".to_owned(),
                 style: Style::Plain,
             };

@@ -308,3 +308,34 @@ fn energy_wants_recorded_tokens_or_an_estimate() {
         json!([{ "role": "user", "content": "hi" }, { "role": "assistant", "content": "hello" }]);
     holds(judge("  energy: { estimate: true }\n", &[run]));
 }
+
+#[test]
+fn energy_measures_drift_on_what_the_agent_says() {
+    let gate = "  system_prompt: Help with bookings and nothing else.\n  energy: { drift: { threshold: 0.7 } }\n";
+    let recorded = |mut run: Value| {
+        run["conversation"]["steps"] =
+            stepped(&[1000, 1000, 1000, 9000, 9000, 9000, 9000])["conversation"]["steps"].clone();
+        json!({ "trace": run, "system_prompt": "Help with bookings and nothing else." })
+    };
+    let mut silent = calls(&["a"]);
+    silent["final_response"] = json!(null);
+    shows!(
+        "energy-drift-without-text",
+        judge_runs("", gate, &[recorded(silent)])
+    );
+}
+
+#[test]
+fn what_the_suite_asserts_of_recovery_is_judged_in_any_case() {
+    let gate = "  inject: [hung]\n  recovery:\n    allow_unexercised: true\n    expect: [{ target: recovery.detections, matcher: { exact: 1 } }]\n";
+    holds(judge_runs(
+        FAULT,
+        gate,
+        &[searched(&["error"], "Down.", "completed")],
+    ));
+    assert!(
+        judge_runs(FAULT, gate, &[searched(&[], "Nothing.", "completed")])[1]
+            .1
+            .is_some()
+    );
+}
