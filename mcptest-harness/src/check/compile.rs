@@ -6,14 +6,14 @@
 //! compiling can check is compiled while loading. Equal schemas share one validator.
 
 use std::collections::HashMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-use jsonschema::{PatternOptions, Validator};
 use mcptest_suite::model::{Assertion, JsonSchema, Matcher, MatcherKind, Target};
-use mcptest_suite::{Diagnostic, Spanned, clean_line};
+use mcptest_suite::{Diagnostic, Spanned};
 use regex::Regex;
 use serde_json::Value;
 
+use crate::eval::Schema;
 use crate::trace::canonical_json;
 
 /// An assertion that can be judged.
@@ -34,15 +34,15 @@ pub(crate) enum CompiledMatcher {
     Contains(Value),
     Subset(Value),
     Regex(Regex),
-    Schema(Arc<LazySchema>),
+    Schema(Arc<Schema>),
     /// With the snapshot's name.
     Snapshot(String),
     ContainsAll(Vec<Value>),
     ContainsAny(Vec<Value>),
     Icontains(String),
     StartsWith(String),
-    IsJson(Option<Arc<LazySchema>>),
-    IsValidToolsCall(Option<Arc<LazySchema>>),
+    IsJson(Option<Arc<Schema>>),
+    IsValidToolsCall(Option<Arc<Schema>>),
     Levenshtein {
         value: String,
         max: u64,
@@ -53,63 +53,10 @@ pub(crate) enum CompiledMatcher {
     OneOf(Vec<CompiledMatcher>),
 }
 
-/// A JSON Schema that is compiled when it is first needed.
-#[derive(Debug)]
-pub(crate) struct LazySchema {
-    pub(crate) value: Value,
-    compiled: OnceLock<Result<Validator, SchemaError>>,
-}
-
-/// Why a schema does not compile.
-#[derive(Debug, Clone)]
-pub(crate) struct SchemaError {
-    /// JSON pointer to the part of the schema that is wrong.
-    pub(crate) pointer: String,
-    pub(crate) message: String,
-}
-
-impl LazySchema {
-    /// The places where a value breaks the schema, each in one line; none when it is valid.
-    pub(crate) fn violations(&self, value: &Value) -> Result<Vec<String>, &SchemaError> {
-        let validator = self.compiled().as_ref()?;
-        let lines = validator.iter_errors(value).map(|error| {
-            let words = match error.instance_path().as_str() {
-                "" => error.to_string(),
-                path => format!("at `{path}`: {error}"),
-            };
-            clean_line(&words).into_owned()
-        });
-        Ok(lines.collect())
-    }
-
-    /// Whether a value is valid; a schema that does not compile accepts nothing.
-    pub(crate) fn accepts_value(&self, value: &Value) -> bool {
-        self.compiled()
-            .as_ref()
-            .is_ok_and(|validator| validator.is_valid(value))
-    }
-
-    fn compiled(&self) -> &Result<Validator, SchemaError> {
-        self.compiled.get_or_init(|| {
-            // Offline, whatever features another crate of the build switches on; and with the
-            // engine whose time is linear, since both sides of a match may come from outside.
-            jsonschema::options()
-                .offline()
-                .should_validate_formats(true)
-                .with_pattern_options(PatternOptions::regex())
-                .build(&self.value)
-                .map_err(|error| SchemaError {
-                    pointer: error.instance_path().to_string(),
-                    message: error.to_string(),
-                })
-        })
-    }
-}
-
 /// Compiles the assertions of one suite.
 #[derive(Default)]
 pub(crate) struct Compiler {
-    schemas: HashMap<String, Arc<LazySchema>>,
+    schemas: HashMap<String, Arc<Schema>>,
     pub(crate) problems: Vec<Diagnostic>,
 }
 
@@ -226,18 +173,16 @@ impl Compiler {
     }
 
     /// A schema's shared validator; noted as a problem when it cannot compile.
-    pub(crate) fn schema(&mut self, schema: &JsonSchema) -> Option<Arc<LazySchema>> {
+    pub(crate) fn schema(&mut self, schema: &JsonSchema) -> Option<Arc<Schema>> {
         let key = canonical_json(&schema.value);
         // Patterns, and what names or refers to a part of a schema.
         let only_compiling_tells = key.contains("\"pattern") || key.contains("\"$");
-        let shared = self.schemas.entry(key).or_insert_with(|| {
-            Arc::new(LazySchema {
-                value: schema.value.clone(),
-                compiled: OnceLock::new(),
-            })
-        });
+        let shared = self
+            .schemas
+            .entry(key)
+            .or_insert_with(|| Arc::new(Schema::new(schema.value.clone())));
         let shared = Arc::clone(shared);
-        if only_compiling_tells && let Err(error) = shared.compiled() {
+        if only_compiling_tells && let Some(error) = shared.malformed() {
             let span = schema.node.at_pointer(&error.pointer).span;
             self.problems.push(
                 Diagnostic::at(span, format!("this JSON Schema does not compile: {}", error.message))
@@ -252,7 +197,7 @@ impl Compiler {
         clippy::option_option,
         reason = "no schema, a schema, or a schema that does not compile"
     )]
-    fn optional(&mut self, schema: Option<&JsonSchema>) -> Option<Option<Arc<LazySchema>>> {
+    fn optional(&mut self, schema: Option<&JsonSchema>) -> Option<Option<Arc<Schema>>> {
         match schema {
             None => Some(None),
             Some(schema) => self.schema(schema).map(Some),

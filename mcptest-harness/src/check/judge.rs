@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::compile::{CompiledMatcher, LazySchema};
+use super::compile::CompiledMatcher;
 use super::{Check, Unresolved, resolve};
-use crate::eval::{ArgDiff, contains, contains_diffs, exact_diffs};
+use crate::eval::{ArgDiff, Schema, contains, contains_diffs, exact_diffs};
 use crate::render::short_json;
 use crate::trace::json_eq;
 
@@ -179,7 +179,7 @@ impl CompiledMatcher {
             Self::Regex(regex) => format!("to match the regex `{regex}`"),
             Self::Schema(schema) => format!(
                 "to be valid against the schema {}",
-                short_json(&schema.value)
+                short_json(schema.value())
             ),
             Self::Snapshot(_) => "to be what its snapshot says".to_owned(),
             Self::ContainsAll(values) => format!("to contain all of {}", list(values)),
@@ -190,14 +190,14 @@ impl CompiledMatcher {
             Self::IsJson(Some(schema)) => {
                 format!(
                     "to be JSON text valid against the schema {}",
-                    short_json(&schema.value)
+                    short_json(schema.value())
                 )
             }
             Self::IsValidToolsCall(None) => "to be a valid tool call".to_owned(),
             Self::IsValidToolsCall(Some(schema)) => {
                 format!(
                     "to be a tool call with arguments valid against the schema {}",
-                    short_json(&schema.value)
+                    short_json(schema.value())
                 )
             }
             Self::Levenshtein { value, max } => format!("to be at most {max} edits from {value:?}"),
@@ -347,17 +347,14 @@ fn comparable(expected: &Value, value: &Value) -> Result<(), String> {
 }
 
 /// Validity against a schema, where there is one; one that does not compile decides nothing.
-fn valid(schema: Option<&Arc<LazySchema>>, value: &Value) -> Verdict {
+fn valid(schema: Option<&Arc<Schema>>, value: &Value) -> Verdict {
     let Some(schema) = schema else {
         return Verdict::Holds;
     };
     match schema.violations(value) {
         Ok(violations) if violations.is_empty() => Verdict::Holds,
         Ok(violations) => Verdict::Fails(violations),
-        Err(error) => Verdict::NotApplicable(vec![format!(
-            "the schema itself is wrong: {}",
-            error.message
-        )]),
+        Err(error) => Verdict::NotApplicable(vec![error.to_string()]),
     }
 }
 

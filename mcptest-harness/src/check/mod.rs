@@ -9,6 +9,6 @@ mod resolve;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use compile::{Check, Compiler, LazySchema};
+pub(crate) use compile::{Check, Compiler};
 pub(crate) use judge::{Found, Snapshots, difference};
 pub use resolve::{Unresolved, resolve};

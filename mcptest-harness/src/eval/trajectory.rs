@@ -22,11 +22,14 @@ mod compare;
 #[cfg(test)]
 mod tests;
 
+use std::sync::Arc;
+
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::arg_diff::{ArgDiff, exact_diffs};
 use super::contains::{contains, contains_diffs};
+use super::schema::{MalformedSchema, Schema};
 use crate::trace::{AsTrace, ToolCall, json_eq};
 use compare::Comparison;
 pub use mcptest_suite::gates::MatchMode;
@@ -43,22 +46,38 @@ pub trait ArgsCheck {
     fn accepts(&self, recorded: &Value) -> bool {
         self.diffs(recorded).is_empty()
     }
+
+    /// What is wrong with the check itself, if anything is.
+    fn malformed(&self) -> Option<&MalformedSchema> {
+        None
+    }
 }
 
-/// The check of a plan without schemas; it has no values.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub enum NoSchema {}
+impl ArgsCheck for Arc<Schema> {
+    fn diffs(&self, recorded: &Value) -> Vec<ArgDiff> {
+        let violations = self.violations(recorded);
+        let lines = violations.unwrap_or_else(|malformed| vec![malformed.to_string()]);
+        let diff = |violation| ArgDiff {
+            path: String::new(),
+            expected: Some(json!({ "schema": violation })),
+            recorded: Some(recorded.clone()),
+        };
+        lines.into_iter().map(diff).collect()
+    }
 
-impl ArgsCheck for NoSchema {
-    fn diffs(&self, _recorded: &Value) -> Vec<ArgDiff> {
-        match *self {}
+    fn accepts(&self, recorded: &Value) -> bool {
+        Schema::accepts(self, recorded)
+    }
+
+    fn malformed(&self) -> Option<&MalformedSchema> {
+        Schema::malformed(self)
     }
 }
 
 /// What the arguments of an expected call may be.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum ArgsShape<S = NoSchema> {
+pub enum ArgsShape<S = Arc<Schema>> {
     /// Anything, also nothing.
     #[default]
     Any,
@@ -90,11 +109,18 @@ impl<S: ArgsCheck> ArgsCheck for ArgsShape<S> {
             Self::Schema(schema) => schema.accepts(recorded),
         }
     }
+
+    fn malformed(&self) -> Option<&MalformedSchema> {
+        match self {
+            Self::Schema(schema) => schema.malformed(),
+            _ => None,
+        }
+    }
 }
 
 /// One call of the plan.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ExpectedCall<S = NoSchema> {
+pub struct ExpectedCall<S = Arc<Schema>> {
     /// The tool's name, without any `<server>__` prefix.
     pub name: String,
     /// What its arguments may be.
@@ -116,7 +142,7 @@ impl<S> ExpectedCall<S> {
 
 /// The plan a run is held against.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ExpectedTrace<S = NoSchema> {
+pub struct ExpectedTrace<S = Arc<Schema>> {
     /// How the calls line up.
     pub mode: MatchMode,
     /// The expected calls.
@@ -193,6 +219,10 @@ pub fn tool_calls_from_envelope(run: &(impl AsTrace + ?Sized)) -> Vec<ToolCall> 
 
 /// Holds a run against a plan; the [module](self) says by which rules.
 ///
+/// # Errors
+///
+/// A schema of the plan is malformed. A run that does not fit is no error but a report that says so.
+///
 /// ```
 /// use mcptest::eval::{ArgsShape, ExpectedCall, ExpectedTrace, MatchMode, validate_trace};
 /// use serde_json::json;
@@ -205,23 +235,26 @@ pub fn tool_calls_from_envelope(run: &(impl AsTrace + ?Sized)) -> Vec<ToolCall> 
 ///     { "name": "geocode" },
 ///     { "name": "get_weather", "args": { "city": "Sacramento", "units": "C" } },
 /// ]});
-/// let report = validate_trace(&run, &plan);
+/// let report = validate_trace(&run, &plan)?;
 /// assert!(report.passed);
 /// assert_eq!(report.alignment, [(None, Some(0)), (Some(0), Some(1))]);
+/// # Ok::<(), mcptest::eval::MalformedSchema>(())
 /// ```
-#[must_use]
 pub fn validate_trace<S: ArgsCheck>(
     run: &(impl AsTrace + ?Sized),
     expected: &ExpectedTrace<S>,
-) -> TrajectoryReport {
+) -> Result<TrajectoryReport, MalformedSchema> {
+    if let Some(malformed) = expected.calls.iter().find_map(|call| call.args.malformed()) {
+        return Err(malformed.clone());
+    }
     let trace = run.as_trace();
     let comparison = Comparison::new(&trace, expected);
     let partners = comparison.partners();
     let mismatches = comparison.mismatches(&partners);
-    TrajectoryReport {
+    Ok(TrajectoryReport {
         passed: mismatches.is_empty(),
         mismatch_count: mismatches.len(),
         alignment: comparison.alignment(&partners),
         mismatches,
-    }
+    })
 }

@@ -6,16 +6,16 @@ use mcptest_suite::gates::{ArgumentShape, MatchMode, Trajectory};
 use mcptest_suite::model::{Agent, GateKind, GateOptions};
 use serde_json::{Value, json};
 
-use super::{Input, PerRun, Scored, Threshold};
-use crate::check::{Compiler, LazySchema, difference};
+use super::{Breach, Cause, Input, PerRun, Scored, Threshold};
+use crate::check::{Compiler, difference};
 use crate::eval::{
-    ArgDiff, ArgsCheck, ArgsShape, ExpectedCall, ExpectedTrace, TrajectoryReport, validate_trace,
+    ArgsShape, ExpectedCall, ExpectedTrace, Schema, TrajectoryReport, validate_trace,
 };
 use crate::render::{Evidence, cut, short_json, shorten};
 use crate::trace::{Run, canonical_json};
 
 /// The compiled schema of each expected call that has one.
-pub(crate) type Shapes = Vec<Option<Arc<LazySchema>>>;
+pub(crate) type Shapes = Vec<Option<Arc<Schema>>>;
 
 /// Compiles the schemas of an agent's expected calls; problems are noted by the compiler.
 pub(super) fn compile_shapes(agent: &Agent, compiler: &mut Compiler) -> Shapes {
@@ -31,26 +31,6 @@ pub(super) fn compile_shapes(agent: &Agent, compiler: &mut Compiler) -> Shapes {
     shapes.collect()
 }
 
-impl ArgsCheck for Arc<LazySchema> {
-    fn diffs(&self, recorded: &Value) -> Vec<ArgDiff> {
-        // A schema that does not compile was refused when the suite loaded, and accepts nothing.
-        let violations = self
-            .violations(recorded)
-            .unwrap_or_else(|error| vec![error.message.clone()]);
-        let violations = violations.into_iter();
-        let diff = |violation| ArgDiff {
-            path: String::new(),
-            expected: Some(json!({ "schema": violation })),
-            recorded: Some(recorded.clone()),
-        };
-        violations.map(diff).collect()
-    }
-
-    fn accepts(&self, recorded: &Value) -> bool {
-        self.accepts_value(recorded)
-    }
-}
-
 impl PerRun for Trajectory {
     fn defaults(&self) -> &'static [Threshold] {
         const DEFAULT: [Threshold; 1] = [Threshold::at_least("trajectory.passed", 1.0)];
@@ -58,12 +38,25 @@ impl PerRun for Trajectory {
     }
 
     fn score(&self, input: &Input<'_>, run: &Run) -> Scored {
-        Scored::of(validate_trace(&run.trace, &plan(self, input)).metrics())
+        match validate_trace(&run.trace, &plan(self, input)) {
+            Ok(report) => Scored::of(report.metrics()),
+            // Refused when the suite loaded; never a pass.
+            Err(malformed) => Scored {
+                metrics: json!({}),
+                breaches: vec![Breach::new(
+                    Cause::Option(malformed.to_string()),
+                    "nothing to compare with",
+                )],
+                not_judged: true,
+            },
+        }
     }
 
     fn explain(&self, input: &Input<'_>, run: &Run) -> Vec<Evidence> {
         let plan = plan(self, input);
-        let report = validate_trace(&run.trace, &plan);
+        let Ok(report) = validate_trace(&run.trace, &plan) else {
+            return Vec::new();
+        };
         let diff = side_by_side(self, run, &report);
         let mut reasons = Vec::new();
         for mismatch in &report.mismatches {
@@ -80,7 +73,7 @@ impl PerRun for Trajectory {
     }
 }
 
-fn plan(gate: &Trajectory, input: &Input<'_>) -> ExpectedTrace<Arc<LazySchema>> {
+fn plan(gate: &Trajectory, input: &Input<'_>) -> ExpectedTrace<Arc<Schema>> {
     let compiled = input.checks.shapes.iter().chain(std::iter::repeat(&None));
     let calls = gate
         .calls

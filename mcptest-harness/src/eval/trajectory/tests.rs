@@ -16,6 +16,14 @@ fn exact(name: &str, args: Value) -> ExpectedCall {
     ExpectedCall::new(name, ArgsShape::Exact(args))
 }
 
+/// Of a plan whose schemas are well formed.
+fn validate_trace<S: ArgsCheck>(
+    run: &(impl AsTrace + ?Sized),
+    expected: &ExpectedTrace<S>,
+) -> TrajectoryReport {
+    super::validate_trace(run, expected).unwrap()
+}
+
 fn plan(mode: MatchMode, calls: &[ExpectedCall]) -> ExpectedTrace {
     ExpectedTrace::new(mode, calls.to_vec())
 }
@@ -375,4 +383,28 @@ fn a_thousand_calls_against_a_thousand() {
         validate_trace(&run, &plan(Unordered, &none)).mismatch_count,
         count
     );
+}
+
+#[test]
+fn a_malformed_schema_is_an_error_and_a_misfit_is_not() {
+    let run = json!({ "tool_calls": [{ "name": "a", "args": { "n": 0 } }] });
+    let plan = |schema| {
+        let shape = ArgsShape::Schema(Arc::new(Schema::new(schema)));
+        super::validate_trace(&run, &plan_of_schema(shape))
+    };
+    assert!(
+        plan(json!({ "properties": { "n": { "minimum": 0 } } }))
+            .unwrap()
+            .passed
+    );
+    assert!(
+        !plan(json!({ "properties": { "n": { "minimum": 1 } } }))
+            .unwrap()
+            .passed
+    );
+    assert_eq!(plan(json!({ "type": 7 })).unwrap_err().pointer, "/type");
+}
+
+fn plan_of_schema(shape: ArgsShape) -> ExpectedTrace {
+    ExpectedTrace::new(Strict, vec![ExpectedCall::new("a", shape)])
 }
