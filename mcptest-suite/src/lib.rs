@@ -1,5 +1,5 @@
 #![forbid(unsafe_code)]
-//! The suite language of [`mcptest-harness`](https://docs.rs/mcptest-harness): a YAML file of agent
+//! The suite language of `mcptest-harness`: a YAML file of agent
 //! tests in, a [`model::Suite`] or every problem of the file out.
 //!
 //! - [`model`] is the suite after loading; nothing in it can be in a bad state.
