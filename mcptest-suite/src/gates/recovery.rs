@@ -20,7 +20,8 @@ pub struct Recovery {
     pub max_detection_ms: u64,
     /// What recovering may take in all, in milliseconds; unbounded when absent.
     pub max_recovery_ms: Option<u64>,
-    /// Whether every fault must be noticed within `max_detection_ms`.
+    /// Whether every fault must be noticed within `max_detection_ms`. In the virtual time of a
+    /// replay a timeout is noticed at just that moment, so there this holds whenever a fault fired.
     pub require_clean_timeout: bool,
     /// Whether a run in which no fault fired may pass.
     pub allow_unexercised: bool,
