@@ -142,7 +142,11 @@ fn read_document(
         .map(|node| top_level::providers(node, problems));
     let budget = fields
         .get("budget")
-        .and_then(|node| top_level::budget(node, problems));
+        .map(|node| top_level::budget(node, problems));
+    let (per_suite_usd_cents, prices) = budget.unwrap_or_default();
+    let redact = fields
+        .get("redact")
+        .map(|node| top_level::redact(node, problems));
     let observable = fields
         .get("oracle")
         .is_some_and(|node| oracle::read(node, problems));
@@ -191,7 +195,9 @@ fn read_document(
         faults: faults.read,
         servers: servers.unwrap_or_default(),
         providers: providers.unwrap_or_default(),
-        per_suite_usd_cents: budget,
+        per_suite_usd_cents,
+        prices,
+        redact: redact.unwrap_or_default(),
         unsupported,
     })
 }

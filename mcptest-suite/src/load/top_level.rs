@@ -1,7 +1,7 @@
-//! Reading what only recording needs: `servers:`, `providers:` and `budget:`.
+//! Reading what only recording needs: `servers:`, `providers:`, `budget:` and `redact:`.
 
 use super::fields::{Fields, Problems};
-use crate::model::{Provider, Server, Transport};
+use crate::model::{Price, Provider, Server, Transport};
 use crate::{Diagnostic, Entry, Node, Spanned};
 
 /// The entries of a mapping of names, or nothing with a problem noted.
@@ -135,10 +135,37 @@ pub(super) fn providers(node: &Node, problems: &mut Problems) -> Vec<Provider> {
     read.collect()
 }
 
-pub(super) fn budget(node: &Node, problems: &mut Problems) -> Option<Spanned<u64>> {
-    let mut fields = Fields::open(node, "`budget`", problems)?;
+/// What `budget:` says: the cap in US cents, and what models cost.
+pub(super) fn budget(node: &Node, problems: &mut Problems) -> (Option<Spanned<u64>>, Vec<Price>) {
+    let Some(mut fields) = Fields::open(node, "`budget`", problems) else {
+        return (None, Vec::new());
+    };
     let cents = fields.required("per_suite_usd_cents", problems);
     let cents = cents.and_then(|node| problems.count(node, 1));
+    let prices = fields.get("prices").map(|node| prices(node, problems));
     fields.finish(problems);
-    cents
+    (cents, prices.unwrap_or_default())
+}
+
+fn prices(node: &Node, problems: &mut Problems) -> Vec<Price> {
+    let entries = named(node, "prices", problems);
+    let read = entries.iter().filter_map(|entry| {
+        let mut fields = Fields::open(&entry.value, "a price", problems)?;
+        let [prompt, completion] = ["prompt", "completion"].map(|key| {
+            let node = fields.required(key, problems);
+            node.and_then(|node| problems.number(node, 0.0, 1e6))
+        });
+        fields.finish(problems);
+        Some(Price {
+            model: name_of(entry),
+            prompt: prompt?,
+            completion: completion?,
+        })
+    });
+    read.collect()
+}
+
+/// Patterns to blank; whether they are regular expressions is seen where they are compiled.
+pub(super) fn redact(node: &Node, problems: &mut Problems) -> Vec<Spanned<String>> {
+    problems.texts(node, "patterns")
 }

@@ -36,3 +36,16 @@ pub enum FaultKind {
         failures: u64,
     },
 }
+
+impl FaultKind {
+    /// The word that suites and cassettes use.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Hang => "hang",
+            Self::Wedged => "wedged",
+            Self::Slow { .. } => "slow",
+            Self::RecoverAfter { .. } => "recover_after",
+        }
+    }
+}

@@ -29,8 +29,27 @@ pub struct Suite {
     pub providers: Vec<Provider>,
     /// The most that recording this suite may cost, in US cents.
     pub per_suite_usd_cents: Option<Spanned<u64>>,
+    /// What models cost, where the suite says so.
+    pub prices: Vec<Price>,
+    /// Regular expressions whose matches are blanked in recordings, as they stand in the suite.
+    pub redact: Vec<Spanned<String>>,
     /// Top-level keys that are recognised but not run here.
     pub unsupported: Vec<Unsupported>,
+}
+
+impl Suite {
+    /// The environment variables that the suite says hold secrets: every `*_env`.
+    pub fn secret_variables(&self) -> impl Iterator<Item = &str> {
+        let tokens = self.servers.iter().map(|server| match &server.transport {
+            Transport::Http {
+                bearer_token_env, ..
+            } => bearer_token_env.as_deref(),
+            Transport::Stdio { .. } => None,
+        });
+        let keys = self.providers.iter();
+        let keys = keys.map(|provider| provider.api_key_env.as_deref());
+        tokens.chain(keys).flatten()
+    }
 }
 
 /// Something that is recognised but not run here; listed as an ignored case.
@@ -44,6 +63,17 @@ pub struct Unsupported {
     pub reason: String,
     /// Where it stands.
     pub span: Span,
+}
+
+/// What a model costs, in US dollars per million tokens.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Price {
+    /// The model's identifier.
+    pub model: Spanned<String>,
+    /// Tokens sent to the model.
+    pub prompt: f64,
+    /// Tokens the model wrote.
+    pub completion: f64,
 }
 
 /// How to reach an MCP server.
