@@ -1,0 +1,134 @@
+//! The two APIs, and how each of them words an error.
+
+use serde_json::{Value, json};
+
+/// The shape a request is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Api {
+    /// The Anthropic Messages API.
+    Anthropic,
+    /// `OpenAI` Chat Completions.
+    OpenAi,
+}
+
+impl Api {
+    /// The API served at a path.
+    pub(crate) fn at(path: &str) -> Option<Self> {
+        match path {
+            "/v1/messages" => Some(Self::Anthropic),
+            "/v1/chat/completions" | "/chat/completions" => Some(Self::OpenAi),
+            _ => None,
+        }
+    }
+
+    /// The header that names a request in an answer.
+    pub(crate) fn request_id_header(self) -> &'static str {
+        match self {
+            Self::Anthropic => "request-id",
+            Self::OpenAi => "x-request-id",
+        }
+    }
+
+    /// The body of an error answer.
+    pub(crate) fn error_body(self, error: &ApiError, request_id: &str) -> Value {
+        let (kind, usual_code) = self.error_kind(error.status);
+        match self {
+            Self::Anthropic => json!({
+                "type": "error",
+                "error": { "type": kind, "message": error.message },
+                "request_id": request_id,
+            }),
+            Self::OpenAi => json!({
+                "error": {
+                    "message": error.message,
+                    "type": kind,
+                    "param": error.param,
+                    "code": error.code.or(usual_code),
+                }
+            }),
+        }
+    }
+
+    /// What the API says when it fails with this status of its own accord.
+    pub(crate) fn failure_message(self, status: u16) -> &'static str {
+        match (self, status) {
+            (Self::Anthropic, 429) => "This request would exceed your rate limit.",
+            (Self::Anthropic, 529) => "Overloaded",
+            (Self::OpenAi, 429) => "Rate limit reached for requests. Please try again later.",
+            (Self::OpenAi, 503 | 529) => {
+                "The engine is currently overloaded, please try again later"
+            }
+            (Self::Anthropic, 500..) => "Internal server error",
+            (Self::OpenAi, 500..) => "The server had an error while processing your request.",
+            _ => "The request was refused.",
+        }
+    }
+
+    /// The error type of a status, and the code that usually comes with it.
+    fn error_kind(self, status: u16) -> (&'static str, Option<&'static str>) {
+        match self {
+            Self::Anthropic => {
+                let kind = match status {
+                    401 => "authentication_error",
+                    402 => "billing_error",
+                    403 => "permission_error",
+                    404 => "not_found_error",
+                    413 => "request_too_large",
+                    429 => "rate_limit_error",
+                    504 => "timeout_error",
+                    529 => "overloaded_error",
+                    500.. => "api_error",
+                    _ => "invalid_request_error",
+                };
+                (kind, None)
+            }
+            Self::OpenAi => match status {
+                429 => ("requests", Some("rate_limit_exceeded")),
+                500.. => ("server_error", None),
+                _ => ("invalid_request_error", None),
+            },
+        }
+    }
+}
+
+/// An answer that is an error, before it is put into the shape of an API.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ApiError {
+    /// The HTTP status.
+    pub(crate) status: u16,
+    /// What went wrong.
+    pub(crate) message: String,
+    /// The field it is about; `OpenAI` only.
+    pub(crate) param: Option<String>,
+    /// A code for programs; `OpenAI` only.
+    pub(crate) code: Option<&'static str>,
+    /// After how many seconds to try again.
+    pub(crate) retry_after: Option<u64>,
+}
+
+impl ApiError {
+    pub(crate) fn new(status: u16, message: impl Into<String>) -> Self {
+        Self {
+            status,
+            message: message.into(),
+            param: None,
+            code: None,
+            retry_after: None,
+        }
+    }
+
+    /// A request that is wrong.
+    pub(crate) fn invalid(message: impl Into<String>) -> Self {
+        Self::new(400, message)
+    }
+
+    pub(crate) fn with_param(mut self, param: impl Into<String>) -> Self {
+        self.param = Some(param.into());
+        self
+    }
+
+    pub(crate) fn with_code(mut self, code: &'static str) -> Self {
+        self.code = Some(code);
+        self
+    }
+}
