@@ -23,12 +23,14 @@ pub mod energy;
 pub mod eval;
 mod gate;
 mod harness;
+mod record;
 mod render;
 pub mod trace;
 
 pub use harness::{AgentRuns, CheckFailure, Harness, TargetProblem, Verdict};
 /// The suite language: the model of a suite, its loader and its diagnostics.
 pub use mcptest_suite as suite;
+pub use record::{CallId, RecordError, Recorder, RunRequest};
 
 /// Turns the cases of a suite file into `#[test]` functions.
 ///

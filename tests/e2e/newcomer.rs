@@ -52,7 +52,7 @@ pub(crate) fn block<'a>(blocks: &'a [Block], kind: &str, about: &str) -> &'a str
 
 /// `cargo new --lib demo` with the README's lines at the end of its manifest. The path to the
 /// harness is that of this workspace, and the target has a name that no other crate here has.
-fn demo(folder: &Folder, blocks: &[Block]) -> PathBuf {
+pub(crate) fn demo(folder: &Folder, blocks: &[Block]) -> PathBuf {
     run_cargo(folder.path(), &["new", "--vcs", "none", "--lib", "demo"]).exits(0);
     let here = folder.at("demo");
     let lines = block(blocks, "file", "Cargo.toml");
@@ -70,7 +70,7 @@ fn demo(folder: &Folder, blocks: &[Block]) -> PathBuf {
     here
 }
 
-fn write_file(here: &Path, blocks: &[Block], path: &str) {
+pub(crate) fn write_file(here: &Path, blocks: &[Block], path: &str) {
     write(&here.join(path), block(blocks, "file", path).as_bytes());
 }
 
@@ -190,6 +190,9 @@ fn every_marked_block_of_the_readme_is_used_here() {
         "file: suites/cassettes/Refund_agent__gpt-5.json",
         "cases: cargo test --test agents",
         "file: tests/with_the_standard_harness.rs",
+        "file: suites/orders.yml",
+        "recording: suites/orders.yml",
+        "file: tests/own_agent.rs",
         "twin: offline-trace-validation.yml",
         "twin: fault-injection-recovery.yml",
         "file: tests/checks.rs",

@@ -152,6 +152,12 @@ impl Compiler {
         compiled.into_iter().collect()
     }
 
+    /// Regular expressions; those that do not compile are noted as problems.
+    pub(crate) fn regexes(&mut self, patterns: &[Spanned<String>]) -> Vec<Regex> {
+        let compiled = patterns.iter().filter_map(|pattern| self.regex(pattern));
+        compiled.collect()
+    }
+
     fn regex(&mut self, pattern: &Spanned<String>) -> Option<Regex> {
         match Regex::new(&pattern.value) {
             Ok(regex) => Some(regex),

@@ -261,7 +261,7 @@ pub fn replay_recovery(run: &(impl AsTrace + ?Sized), plan: &FaultPlan) -> Recov
     let trace = run.as_trace();
     let recovered = has_recovered(&trace);
     let results = trace.results_by_call();
-    let mut decisions = Decisions::new(plan);
+    let mut decisions = Decisions::new(plan.clone());
     let mut hits: Vec<Hit> = Vec::new();
     let mut contradictions = Vec::new();
     let mut unplanned = Vec::new();
@@ -326,9 +326,11 @@ fn has_recovered(trace: &Trace) -> bool {
 }
 
 /// What a fault that fires does to its call.
-#[derive(Debug, Clone, Copy)]
-enum Effect {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Effect {
+    /// The call never returns.
     Timeout,
+    /// The call is answered, this many milliseconds late.
     Late(u64),
 }
 
@@ -348,23 +350,24 @@ impl Effect {
     }
 }
 
-/// The plan's decisions, call after call.
-struct Decisions<'a> {
-    plan: &'a FaultPlan,
+/// A plan's decisions, call after call: the same ones on replay as when the run is recorded.
+#[derive(Debug, Clone)]
+pub(crate) struct Decisions {
+    plan: FaultPlan,
     /// How many calls each fault has decided on.
     decided: Vec<u64>,
 }
 
-impl<'a> Decisions<'a> {
-    fn new(plan: &'a FaultPlan) -> Self {
+impl Decisions {
+    pub(crate) fn new(plan: FaultPlan) -> Self {
         Self {
-            plan,
             decided: vec![0; plan.faults.len()],
+            plan,
         }
     }
 
     /// The fault that fires for the next call, if one does.
-    fn next(&mut self, call: &ToolCall) -> Option<(&'a Fault, Effect)> {
+    pub(crate) fn next(&mut self, call: &ToolCall) -> Option<(&Fault, Effect)> {
         let mut faults = self.plan.faults.iter().zip(&mut self.decided);
         let (fault, decided) = faults.find(|(fault, _)| fault.strikes(call))?;
         *decided += 1;
@@ -376,5 +379,10 @@ impl<'a> Decisions<'a> {
             _ => Effect::Timeout,
         };
         Some((fault, effect))
+    }
+
+    /// The detection budget, at which a call that does not return is given up.
+    pub(crate) fn max_detection_ms(&self) -> u64 {
+        self.plan.max_detection_ms
     }
 }

@@ -28,7 +28,7 @@ pub(crate) use expectation::{
     About, Breach, Cause, Threshold, check_breaches, findings, runs_note, scope,
 };
 pub(crate) use per_run::{PerRun, Scored};
-pub(crate) use recovery::injected_but_not_met;
+pub(crate) use recovery::{fault_plan, injected_but_not_met};
 
 use crate::check::{Check, Compiler};
 use crate::render::Failure;

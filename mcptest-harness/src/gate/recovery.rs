@@ -1,6 +1,6 @@
 //! The `recovery` gate: did the agent cope with the injected faults?
 
-use mcptest_suite::gates::Recovery;
+use mcptest_suite::gates::{GateOptions, Recovery};
 use mcptest_suite::model::{Agent, GateKind, Suite};
 
 use super::{Breach, Cause, Input, PerRun, Scored, Threshold};
@@ -112,12 +112,24 @@ pub(crate) fn injected_but_not_met(suite: &Suite, agent: &Agent, run: &Run) -> O
     if agent.inject.is_empty() || agent.gate(GateKind::Recovery).is_some() {
         return None;
     }
-    let plan = plan(suite, agent, FaultPlan::new(Vec::new()).max_detection_ms);
+    let plan = fault_plan(suite, agent);
     let mut breach = not_exercised(&replay_recovery(&run.trace, &plan), run, false)?;
     if let Cause::Option(asks) = &mut breach.cause {
         *asks = asks.replace(" (or say `allow_unexercised: true`)", "");
     }
     Some(breach)
+}
+
+/// The faults that an agent injects, as they are injected when it is recorded.
+pub(crate) fn fault_plan(suite: &Suite, agent: &Agent) -> FaultPlan {
+    let budget = agent
+        .gate(GateKind::Recovery)
+        .and_then(|gate| match &gate.options {
+            GateOptions::Recovery(options) => Some(options.max_detection_ms),
+            _ => None,
+        });
+    let budget = budget.unwrap_or_else(|| FaultPlan::new(Vec::new()).max_detection_ms);
+    plan(suite, agent, budget)
 }
 
 fn plan(suite: &Suite, agent: &Agent, max_detection_ms: u64) -> FaultPlan {

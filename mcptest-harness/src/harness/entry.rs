@@ -11,6 +11,7 @@ use super::agent_runs::{AgentRuns, Verdict};
 use super::case::{self, Context};
 use super::discovery::SuiteFile;
 use super::loaded::LoadedSuite;
+use super::recording;
 use super::runner::crate_dir;
 
 /// A failure whose `Debug` is its text, so that the standard test harness prints it as it is.
@@ -112,8 +113,9 @@ fn load(crate_dir: &Path, case: &MacroCase<'_>) -> Loaded {
         relative: PathBuf::from(case.relative),
     };
     let entry = by_path.entry(path).or_insert_with(|| {
+        let recording = recording::asked(None).map_err(|problem| format!("error: {problem}"))?;
         LoadedSuite::load(crate_dir, &file)
-            .map(Arc::new)
+            .map(|suite| Arc::new(suite.recorded_by(recording)))
             .map_err(|error| error.render(Style::Plain))
     });
     entry.clone()

@@ -2,16 +2,19 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use mcptest_suite::model::{Agent, Suite};
 use mcptest_suite::{Case, CaseKind, Diagnostic, LoadError, Source, Subject};
+use regex::Regex;
 
 use super::discovery::SuiteFile;
+use super::recording::{self, Recording};
 use super::runs::{self, Place, Recorded};
 use super::snapshots::CaseSnapshots;
 use crate::check::Compiler;
 use crate::gate::Checks;
+use crate::record::in_ci;
 
 /// A loaded suite, shared by its cases.
 pub(crate) struct LoadedSuite {
@@ -19,7 +22,9 @@ pub(crate) struct LoadedSuite {
     crate_dir: PathBuf,
     relative: PathBuf,
     checks: Vec<Checks>,
+    redact: Vec<Regex>,
     recorded: HashMap<Subject, OnceLock<Recorded>>,
+    recording: Option<Arc<Recording>>,
 }
 
 impl LoadedSuite {
@@ -31,6 +36,7 @@ impl LoadedSuite {
         let checks = agents
             .map(|agent| Checks::compile(agent, &mut compiler))
             .collect();
+        let redact = compiler.regexes(&suite.redact);
         let mut problems = compiler.problems;
         if in_ci() {
             problems.extend(suite.agents.iter().filter_map(only_in_ci));
@@ -46,9 +52,17 @@ impl LoadedSuite {
             crate_dir: crate_dir.to_owned(),
             relative: file.relative.clone(),
             checks,
+            redact,
             recorded,
             suite,
+            recording: None,
         })
+    }
+
+    /// The same, recorded where it is not: see [`Recording`].
+    pub(crate) fn recorded_by(mut self, recording: Option<Arc<Recording>>) -> Self {
+        self.recording = recording;
+        self
     }
 
     pub(crate) fn source(&self) -> &Source {
@@ -63,15 +77,47 @@ impl LoadedSuite {
         &self.checks[subject.agent]
     }
 
-    /// The runs of an agent, read when the first case asks for them.
+    /// The runs of an agent, read when the first case asks for them; recorded before that, where
+    /// recording was asked for.
     pub(crate) fn recorded(&self, subject: Subject) -> &Recorded {
         self.recorded[&subject].get_or_init(|| {
             let place = Place {
                 crate_dir: &self.crate_dir,
                 relative: &self.relative,
             };
-            runs::load(&self.suite, self.agent(subject), subject.model, &place)
+            let (suite, agent, model) = (&self.suite, self.agent(subject), subject.model);
+            if let Some(recording) = &self.recording {
+                recording.ensure(recording::Subject {
+                    suite,
+                    agent,
+                    model,
+                    redact: &self.redact,
+                    place: &place,
+                })?;
+            }
+            runs::load(suite, agent, model, &place)
         })
+    }
+
+    /// Where the recordings of its agents go, but for those that say so themselves.
+    pub(crate) fn recording_places(&self) -> Vec<PathBuf> {
+        let place = Place {
+            crate_dir: &self.crate_dir,
+            relative: &self.relative,
+        };
+        let agents = self
+            .suite
+            .agents
+            .iter()
+            .filter(|agent| agent.cassette.is_none());
+        let places = agents.flat_map(|agent| {
+            let place = &place;
+            (0..agent.models.len()).filter_map(move |model| {
+                let layout = place.wanted(&self.suite, agent, model).layout(2).ok()?;
+                Some(layout.path().with_extension(""))
+            })
+        });
+        places.collect()
     }
 
     /// The snapshots of an agent.
@@ -88,11 +134,6 @@ impl LoadedSuite {
             .into_iter()
             .find(|case| case.name == name)
     }
-}
-
-/// `CI` counts as set unless it is empty, `0` or `false`.
-pub(crate) fn in_ci() -> bool {
-    std::env::var("CI").is_ok_and(|value| !matches!(value.as_str(), "" | "0" | "false"))
 }
 
 fn only_in_ci(agent: &Agent) -> Option<Diagnostic> {

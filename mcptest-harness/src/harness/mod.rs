@@ -8,6 +8,8 @@ mod entry;
 #[cfg(test)]
 mod gate_tests;
 mod loaded;
+mod prepared;
+mod recording;
 mod runner;
 mod runs;
 mod snapshots;

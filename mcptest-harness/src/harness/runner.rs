@@ -1,25 +1,23 @@
 //! The runner: every suite below the roots as libtest cases.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::fmt;
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use libtest_mimic::{ColorSetting, Failed, Trial};
-use mcptest_suite::{
-    Case, CaseKind, Diagnostic, LOAD, LoadError, Style, SuitePath, UNSUPPORTED, is_reserved,
-    nearest, quoted_list, segment,
-};
+use libtest_mimic::ColorSetting;
+use mcptest_suite::{Diagnostic, LoadError, Style, is_reserved, nearest, quoted_list, segment};
 
 use super::agent_runs::{AgentRuns, Verdict};
 use super::arguments::Asked;
-use super::case::rerun;
 use super::discovery::discover;
 use super::loaded::LoadedSuite;
-use super::trials::{RustCheck, Settings, check_trial, trial};
-use crate::render::rerun_line;
+use super::prepared::Prepared;
+use super::recording::{self, OwnLoop, Recording};
+use super::trials::{RustCheck, Settings};
+use crate::record::{Live, Recorder, RunRequest};
 
 /// The crate's folder: where cargo or nextest says it is now, else where it was compiled.
 pub(crate) fn crate_dir(compiled: &str) -> PathBuf {
@@ -40,6 +38,7 @@ pub struct Harness {
     package: String,
     roots: Vec<PathBuf>,
     checks: Vec<(String, RustCheck)>,
+    own_loop: Option<Arc<dyn Live>>,
 }
 
 impl fmt::Debug for Harness {
@@ -50,6 +49,7 @@ impl fmt::Debug for Harness {
             .field("package", &self.package)
             .field("roots", &self.roots)
             .field("checks", &checks)
+            .field("own_loop", &self.own_loop.is_some())
             .finish()
     }
 }
@@ -63,6 +63,7 @@ impl Harness {
             package: package.to_owned(),
             roots: Vec::new(),
             checks: Vec::new(),
+            own_loop: None,
         }
     }
 
@@ -100,6 +101,46 @@ impl Harness {
         self
     }
 
+    /// Records agents with a loop of one's own, where `MCPTEST_RECORD` asks for recording: it is
+    /// called once for every run that is recorded, with what the suite says of the run, and writes
+    /// down what happens. An error, or a panic, is a failure of the agent's cases; the runs that
+    /// were recorded before it stay.
+    ///
+    /// The suite's caps are in the request, for the loop to keep; its `budget` is not enforced here.
+    /// Cases of [`suite`](macro@crate::suite) know nothing of the loop.
+    ///
+    /// Without this the built-in agent records, in builds with the feature `record`.
+    ///
+    /// ```no_run
+    /// # use std::process::ExitCode;
+    /// # struct MyAgent;
+    /// # impl MyAgent {
+    /// #     fn connect(model: &str) -> Result<Self, String> { Ok(Self) }
+    /// #     fn answer(&mut self, turn: &str, run: &mut mcptest::Recorder) -> Result<String, String> { Ok(String::new()) }
+    /// # }
+    /// fn main() -> ExitCode {
+    ///     mcptest::harness!()
+    ///         .record_with(|asked, run| {
+    ///             let mut agent = MyAgent::connect(&asked.model)?;
+    ///             for turn in &asked.user_turns {
+    ///                 run.user(turn);
+    ///                 let answer = agent.answer(turn, run)?;
+    ///                 run.said(answer);
+    ///             }
+    ///             Ok::<(), String>(())
+    ///         })
+    ///         .run()
+    /// }
+    /// ```
+    #[must_use]
+    pub fn record_with<E: fmt::Display + 'static>(
+        mut self,
+        run: impl Fn(&RunRequest, &mut Recorder) -> Result<(), E> + Send + Sync + 'static,
+    ) -> Self {
+        self.own_loop = Some(Arc::new(OwnLoop(run)));
+        self
+    }
+
     /// Runs the cases that the command line asks for.
     ///
     /// The exit code is libtest's: 0 when nothing failed, 101 when a case failed or the arguments
@@ -119,14 +160,30 @@ impl Harness {
             return ExitCode::from(101);
         }
         let style = style(asked.arguments.color, asked.arguments.logfile.is_some());
-        let prepared = self.prepare(&asked);
+        // A list is made without recording anything.
+        let recording = if asked.arguments.list {
+            Ok(None)
+        } else {
+            recording::asked(self.own_loop.as_ref())
+        };
+        let recording = match recording {
+            Ok(recording) => recording,
+            Err(problem) => {
+                eprintln!("error: {problem}");
+                return ExitCode::from(101);
+            }
+        };
+        let prepared = self.prepare(&asked, recording.as_ref());
+        if let Some(recording) = &recording {
+            prepared.guard(recording);
+        }
         let run = Settings {
             package: &self.package,
             style,
             checks: &self.checks,
         };
         let trials = prepared.trials(&asked, &run);
-        let is_load = |name: &str| prepared.failures.contains_key(name);
+        let is_load = |name: &str| prepared.is_failure(name);
         let arguments = asked.for_trials(&trials, is_load);
         libtest_mimic::run(&arguments, trials).exit_code()
     }
@@ -177,7 +234,7 @@ impl Harness {
     }
 
     /// Finds and loads what the arguments need.
-    fn prepare(&self, asked: &Asked) -> Prepared {
+    fn prepare(&self, asked: &Asked, recording: Option<&Arc<Recording>>) -> Prepared {
         let crate_dir = crate_dir(&self.compiled_in);
         let default = [PathBuf::from("suites")];
         let roots = if self.roots.is_empty() {
@@ -196,8 +253,10 @@ impl Harness {
             .map(|(name, file)| (name.to_string(), file.shown.clone()))
             .collect();
         for (path, file) in found.suites {
-            if asked.needs(|name| path.may_hold(name)) {
-                let loaded = LoadedSuite::load(&crate_dir, &file);
+            // Before anything is spent, every suite must load.
+            if recording.is_some() || asked.needs(|name| path.may_hold(name)) {
+                let loaded = LoadedSuite::load(&crate_dir, &file)
+                    .map(|suite| suite.recorded_by(recording.cloned()));
                 match loaded.and_then(|suite| self.knows_checks(suite)) {
                     Ok(suite) => prepared.add(path, suite, &names, &self.checks),
                     Err(error) => prepared.refuse(&path, error),
@@ -205,109 +264,6 @@ impl Harness {
             }
         }
         prepared
-    }
-}
-
-/// What is to be run.
-#[derive(Default)]
-struct Prepared {
-    suites: Vec<(SuitePath, Arc<LoadedSuite>, Vec<Case>)>,
-    /// Case name and problem of each suite that does not load.
-    failures: BTreeMap<String, Vec<Problem>>,
-    /// The suite that has a case, by the case's full name.
-    taken: HashMap<String, String>,
-}
-
-/// Why a suite does not load.
-enum Problem {
-    Text(String),
-    Load(LoadError),
-}
-
-impl Prepared {
-    fn fail(&mut self, case: String, text: String) {
-        self.failures
-            .entry(case)
-            .or_default()
-            .push(Problem::Text(text));
-    }
-
-    fn refuse(&mut self, path: &SuitePath, error: LoadError) {
-        let case = format!("{path}::{LOAD}");
-        self.failures
-            .entry(case)
-            .or_default()
-            .push(Problem::Load(error));
-    }
-
-    /// Takes a suite in, unless one of its names is taken already.
-    fn add(
-        &mut self,
-        path: SuitePath,
-        suite: LoadedSuite,
-        suites: &HashMap<String, String>,
-        checks: &[(String, RustCheck)],
-    ) {
-        let mut cases = suite.suite.cases();
-        // A registered check has cases of its own in place of the ignored one.
-        let registered = |name: &str| {
-            let last = name
-                .rsplit_once(&format!("::{UNSUPPORTED}::"))
-                .map(|(_, last)| last);
-            last.is_some_and(|last| checks.iter().any(|(check, _)| check == last))
-        };
-        cases.retain(|case| case.kind != CaseKind::Unsupported || !registered(&case.name));
-        let full = |case: &Case| format!("{path}::{}", case.name);
-        let clashes = cases.iter().filter_map(|case| {
-            let name = full(case);
-            let other = self.taken.get(&name).or_else(|| suites.get(&name))?;
-            let span = match case.kind {
-                CaseKind::Agent(subject) | CaseKind::Gate(subject, _) => {
-                    suite.agent(subject).name.span
-                }
-                CaseKind::Unsupported => mcptest_suite::Span::default(),
-            };
-            let problem = Diagnostic::new(format!("the name `{name}` is taken by {other}"))
-                .label(span, format!("its case would be `{name}`"))
-                .help("rename this agent, or move one of the two suites");
-            Some(problem)
-        });
-        let clashes: Vec<_> = clashes.collect();
-        if !clashes.is_empty() {
-            return self.refuse(&path, LoadError::new(suite.source().clone(), clashes));
-        }
-        let shown = suite.source().shown();
-        self.taken
-            .extend(cases.iter().map(|case| (full(case), shown.to_owned())));
-        self.suites.push((path, Arc::new(suite), cases));
-    }
-
-    /// Every case, sorted by name.
-    fn trials(&self, asked: &Asked, run: &Settings<'_>) -> Vec<Trial> {
-        let mut trials = Vec::new();
-        for (path, suite, cases) in &self.suites {
-            for case in cases {
-                trials.push(trial(path, suite, case, asked, run));
-                for (name, check) in run.checks {
-                    trials.extend(check_trial(path, suite, case, asked, run, name, check));
-                }
-            }
-        }
-        for (case, problems) in &self.failures {
-            let drawn = problems.iter().map(|problem| match problem {
-                Problem::Text(text) => text.clone(),
-                Problem::Load(error) => error.render(run.style),
-            });
-            let rerun = rerun_line(&rerun(run.package, case));
-            let text = drawn.chain([rerun]).collect::<Vec<_>>().join("\n\n");
-            // A suite that does not load is shown under `--ignored` too.
-            let shown_anyway = asked.arguments.ignored && !asked.arguments.list;
-            trials.push(
-                Trial::test(case, || Err(Failed::from(text))).with_ignored_flag(shown_anyway),
-            );
-        }
-        trials.sort_by(|left, right| left.name().cmp(right.name()));
-        trials
     }
 }
 

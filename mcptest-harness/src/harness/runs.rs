@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
-use mcptest_suite::model::{Agent, Model, Prompt, Suite};
-use mcptest_suite::{Diagnostic, Span};
+use mcptest_suite::model::{Agent, Prompt, Suite};
+use mcptest_suite::{Diagnostic, Span, Spanned};
 
 use super::agent_runs::AgentRuns;
+use crate::record::COMMAND;
 use crate::render::{Diff, Evidence, Failure, Finding};
 use crate::trace::Run;
 use crate::trace::cassette::read_all;
@@ -24,22 +25,50 @@ pub(crate) struct Place<'a> {
 /// Finds and reads the runs. An error is a failure of the agent case: missing, malformed or copied
 /// runs, a wrong number of them, or stale ones.
 pub(crate) fn load(suite: &Suite, agent: &Agent, model: usize, place: &Place<'_>) -> Recorded {
-    let model = &agent.models[model];
-    let suite_path = suite.source.path();
-    let wanted = Wanted {
-        crate_dir: place.crate_dir,
-        suite_dir: suite_path.parent().unwrap_or(suite_path),
-        suite_stem: &place.relative.with_extension(""),
-        cassette: agent
-            .cassette
-            .as_ref()
-            .map(|cassette| cassette.value.as_str()),
-        stems: &agent.cassette_stems(&model.value),
-    };
+    let runs = read(agent, &place.wanted(suite, agent, model))?;
+    if runs.len() != agent.runs.value {
+        return Err(count_problem(agent, &runs));
+    }
+    let stale = stale(agent, model, &runs);
+    if stale.is_empty() {
+        let model = &agent.models[model].value;
+        Ok(AgentRuns::new(&suite.source, agent, model, runs))
+    } else {
+        Err(Failure {
+            findings: stale,
+            evidence: Vec::new(),
+        })
+    }
+}
+
+impl Place<'_> {
+    /// What is looked for where, for an agent with a model.
+    pub(crate) fn wanted<'a>(
+        &'a self,
+        suite: &'a Suite,
+        agent: &'a Agent,
+        model: usize,
+    ) -> Wanted<'a> {
+        let suite_path = suite.source.path();
+        Wanted {
+            crate_dir: self.crate_dir,
+            suite_dir: suite_path.parent().unwrap_or(suite_path),
+            suite_stem: self.relative.with_extension(""),
+            cassette: agent
+                .cassette
+                .as_ref()
+                .map(|cassette| cassette.value.as_str()),
+            stems: agent.cassette_stems(&agent.models[model].value),
+        }
+    }
+}
+
+/// The runs that are there, however many.
+pub(crate) fn read(agent: &Agent, wanted: &Wanted<'_>) -> Result<Vec<Run>, Failure> {
     let files = wanted
         .files()
         .map_err(|error| place_problem(agent, error))?;
-    let runs = read_all(&files).map_err(|errors| {
+    read_all(&files).map_err(|errors| {
         let findings = errors.into_iter().map(|error| {
             let message = format!("the recording {} cannot be used", error.origin);
             let problem = Diagnostic::new(message)
@@ -51,22 +80,10 @@ pub(crate) fn load(suite: &Suite, agent: &Agent, model: usize, place: &Place<'_>
             findings: findings.collect(),
             evidence: Vec::new(),
         }
-    })?;
-    if runs.len() != agent.runs.value {
-        return Err(count_problem(agent, &runs));
-    }
-    let stale = stale(agent, &model.value, model.span, &runs);
-    if stale.is_empty() {
-        Ok(AgentRuns::new(&suite.source, agent, &model.value, runs))
-    } else {
-        Err(Failure {
-            findings: stale,
-            evidence: Vec::new(),
-        })
-    }
+    })
 }
 
-fn place_problem(agent: &Agent, error: PlaceError) -> Failure {
+pub(crate) fn place_problem(agent: &Agent, error: PlaceError) -> Failure {
     let span = agent
         .cassette
         .as_ref()
@@ -80,9 +97,11 @@ fn place_problem(agent: &Agent, error: PlaceError) -> Failure {
             ))
             .label(span, format!("declares {} and has none", plural(declared)));
             let problem = match (declared, &put) {
-                (1, [one, _]) => problem.help(format!("record the run and put it at {one}")),
+                (1, [one, _]) => problem.help(format!(
+                    "record it with `MCPTEST_RECORD=missing {COMMAND}`, or put a recording of your own at {one}"
+                )),
                 (many, [_, several]) => problem.help(format!(
-                    "record {many} runs and put them at {several} and so on, one file a run"
+                    "record {many} runs with `MCPTEST_RECORD=missing {COMMAND}`, or put recordings of your own at {several} and so on, one file a run"
                 )),
             };
             let looked = format!("looked for:\n{}", looked.join("\n"));
@@ -116,12 +135,12 @@ fn count_problem(agent: &Agent, runs: &[Run]) -> Failure {
     };
     let help = if recorded == 0 {
         format!(
-            "record {} into the file that was found, one line a run",
+            "record {} into the file that was found with `MCPTEST_RECORD=missing {COMMAND}`",
             plural(declared)
         )
     } else if recorded < declared {
         format!(
-            "record {} more, or say `runs: {recorded}`",
+            "record {} more with `MCPTEST_RECORD=missing {COMMAND}`, or say `runs: {recorded}`",
             declared - recorded
         )
     } else {
@@ -153,7 +172,11 @@ fn plural(runs: usize) -> String {
 type Compared<'a> = (&'a str, &'a str, Span, fn(&Run) -> &str);
 
 /// What the runs were recorded with and the suite no longer says.
-fn stale(agent: &Agent, model: &Model, model_span: Span, runs: &[Run]) -> Vec<Finding> {
+pub(crate) fn stale(agent: &Agent, model: usize, runs: &[Run]) -> Vec<Finding> {
+    let Spanned {
+        value: model,
+        span: model_span,
+    } = &agent.models[model];
     let prompt = agent.prompt.first();
     let system_prompt = agent.system_prompt.as_ref();
     let prompt_key = match agent.prompt {
@@ -163,7 +186,7 @@ fn stale(agent: &Agent, model: &Model, model_span: Span, runs: &[Run]) -> Vec<Fi
     let system_span = system_prompt.map_or(agent.name.span, |text| text.span);
     let system_text = system_prompt.map_or("", |text| text.value.as_str());
     let compared: [Compared<'_>; 3] = [
-        ("model", &model.id, model_span, |run| &run.model),
+        ("model", &model.id, *model_span, |run| &run.model),
         (prompt_key, &prompt.value, prompt.span, |run| {
             &run.user_prompt
         }),
@@ -188,7 +211,7 @@ fn stale(agent: &Agent, model: &Model, model_span: Span, runs: &[Run]) -> Vec<Fi
             .label(span, "the suite says this now")
             .note(crate::gate::runs_note(runs, &differing).replacen("broken by", "recorded in", 1))
             .help(format!(
-                "record the runs again, or take back the change of the {what}"
+                "record the runs again with `MCPTEST_RECORD=all {COMMAND}`, or take back the change of the {what}"
             ));
         findings.push(Finding::new(problem).show(Evidence::Diff(Diff {
             old_name: format!("recorded ({})", first.origin),

@@ -15,8 +15,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use mcptest_suite::{Style, segment, shown_path};
 use serde_json::Value;
 
-use super::loaded::in_ci;
 use crate::gate::SnapshotStore;
+use crate::record::in_ci;
 use crate::render::Diff;
 use crate::trace::pretty_json;
 

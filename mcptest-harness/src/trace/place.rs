@@ -17,11 +17,38 @@ pub(crate) struct Wanted<'a> {
     /// The folder the suite file lies in.
     pub(crate) suite_dir: &'a Path,
     /// The suite's path below its root, without extension.
-    pub(crate) suite_stem: &'a Path,
+    pub(crate) suite_stem: PathBuf,
     /// The agent's `cassette:`.
     pub(crate) cassette: Option<&'a str>,
     /// The stems of the agent's files; the first is the one that is recommended.
-    pub(crate) stems: &'a [String],
+    pub(crate) stems: Vec<String>,
+}
+
+/// How the runs of an agent lie in a place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Layout {
+    /// One run in one file.
+    Single(PathBuf),
+    /// One file a run in a folder.
+    Folder(PathBuf),
+    /// One run a line of a file.
+    Lines(PathBuf),
+}
+
+impl Layout {
+    pub(crate) fn path(&self) -> &Path {
+        match self {
+            Self::Single(path) | Self::Folder(path) | Self::Lines(path) => path,
+        }
+    }
+}
+
+/// Something that holds runs.
+struct Found {
+    shown: String,
+    files: Vec<PathBuf>,
+    /// `None` where a pattern named the files.
+    layout: Option<Layout>,
 }
 
 /// Why no one place holds the runs.
@@ -41,49 +68,12 @@ pub(crate) enum PlaceError {
 impl Wanted<'_> {
     /// The files in the order of the runs, each with its shown path.
     pub(crate) fn files(&self) -> Result<Vec<(PathBuf, String)>, PlaceError> {
-        let beside = self.suite_dir.join("cassettes");
-        let central = self.crate_dir.join("cassettes").join(self.suite_stem);
-        let mut found: Vec<(String, Vec<PathBuf>)> = Vec::new();
-        let mut looked = Vec::new();
-        if let Some(cassette) = self.cassette {
-            let files = self.own(cassette)?;
-            looked.push(cassette.to_owned());
-            if !files.is_empty() {
-                found.push((self.shown(&self.suite_dir.join(cassette)), files));
-            }
-        }
-        let stems = || self.stems.iter();
-        for (place, stem) in [&beside, &central]
-            .into_iter()
-            .flat_map(|place| stems().map(move |stem| (place, stem)))
-        {
-            for layout in [".json", "", ".jsonl"] {
-                let path = place.join(format!("{stem}{layout}"));
-                let shown = if layout.is_empty() {
-                    self.shown(&path) + "/*.json"
-                } else {
-                    self.shown(&path)
-                };
-                let files = if layout.is_empty() {
-                    folder(&path)
-                } else {
-                    file(&path)
-                };
-                // `cassette:` may name what would be found anyway: that is one place, not two.
-                let named = found
-                    .first()
-                    .is_some_and(|(_, own)| self.cassette.is_some() && within(&files, own));
-                if !files.is_empty() && !named {
-                    found.push((shown.clone(), files));
-                }
-                looked.push(shown);
-            }
-        }
+        let (mut found, looked) = self.found()?;
         match found.len() {
             0 => {
                 let stem = self.stems.first().map_or("", String::as_str);
-                let one = self.shown(&beside.join(format!("{stem}.json")));
-                let several = self.shown(&beside.join(stem)) + "/run-1.json";
+                let one = self.shown(&self.beside().join(format!("{stem}.json")));
+                let several = self.shown(&self.beside().join(stem)) + "/run-1.json";
                 let put = match self.cassette {
                     Some(cassette) => [cassette.to_owned(), cassette.to_owned()],
                     None => [one, several],
@@ -91,7 +81,7 @@ impl Wanted<'_> {
                 Err(PlaceError::Nothing { looked, put })
             }
             1 => {
-                let files = found.swap_remove(0).1;
+                let files = found.swap_remove(0).files;
                 let shown = |path: PathBuf| (self.shown(&path), path);
                 Ok(files
                     .into_iter()
@@ -99,10 +89,113 @@ impl Wanted<'_> {
                     .map(|(shown, path)| (path, shown))
                     .collect())
             }
-            _ => Err(PlaceError::Several(
-                found.into_iter().map(|(shown, _)| shown).collect(),
-            )),
+            _ => Err(several(found)),
         }
+    }
+
+    /// Where runs are recorded: where the agent's runs lie now, else where a number of them would
+    /// be looked for first.
+    pub(crate) fn layout(&self, runs: usize) -> Result<Layout, PlaceError> {
+        let (mut found, _) = self.found()?;
+        let layout = match (found.len(), self.cassette) {
+            (0, Some(cassette)) => own_layout(&self.suite_dir.join(cassette), cassette),
+            (0, None) => {
+                let stem = self.stems.first().map_or("", String::as_str);
+                // Who keeps the suite's recordings below the crate's folder keeps them all there.
+                let central = self.central();
+                let place = if central.is_dir() {
+                    central
+                } else {
+                    self.beside()
+                };
+                Some(if runs == 1 {
+                    Layout::Single(place.join(format!("{stem}.json")))
+                } else {
+                    Layout::Folder(place.join(stem))
+                })
+            }
+            (1, _) => found.swap_remove(0).layout,
+            _ => return Err(several(found)),
+        };
+        layout.ok_or_else(|| PlaceError::Unusable {
+            problem: format!(
+                "`cassette: {}` is a pattern, which names no file to record to",
+                self.cassette.unwrap_or_default()
+            ),
+            help: "write a folder, a `.json` file for one run, or a `.jsonl` file".to_owned(),
+        })
+    }
+
+    /// A path as it is shown: from the crate's folder.
+    pub(crate) fn shown(&self, path: &Path) -> String {
+        let path = without_detours(path);
+        shown_path(path.strip_prefix(self.crate_dir).unwrap_or(&path))
+    }
+
+    fn beside(&self) -> PathBuf {
+        self.suite_dir.join("cassettes")
+    }
+
+    fn central(&self) -> PathBuf {
+        self.crate_dir.join("cassettes").join(&self.suite_stem)
+    }
+
+    /// What holds runs, and everything that was looked for.
+    fn found(&self) -> Result<(Vec<Found>, Vec<String>), PlaceError> {
+        let mut found: Vec<Found> = Vec::new();
+        let mut looked = Vec::new();
+        if let Some(cassette) = self.cassette {
+            let files = self.own(cassette)?;
+            looked.push(cassette.to_owned());
+            if !files.is_empty() {
+                let path = self.suite_dir.join(cassette);
+                found.push(Found {
+                    shown: self.shown(&path),
+                    files,
+                    layout: own_layout(&path, cassette),
+                });
+            }
+        }
+        let stems = || self.stems.iter();
+        for (place, stem) in [self.beside(), self.central()]
+            .iter()
+            .flat_map(|place| stems().map(move |stem| (place, stem)))
+        {
+            for (layout, shown, files) in self.layouts(place, stem) {
+                // `cassette:` may name what would be found anyway: that is one place, not two.
+                let named = found
+                    .first()
+                    .is_some_and(|own| self.cassette.is_some() && within(&files, &own.files));
+                if !files.is_empty() && !named {
+                    found.push(Found {
+                        shown: shown.clone(),
+                        files,
+                        layout: Some(layout),
+                    });
+                }
+                looked.push(shown);
+            }
+        }
+        Ok((found, looked))
+    }
+
+    /// The layouts that a stem's runs may have in a place, each as shown and with its files.
+    fn layouts(&self, place: &Path, stem: &str) -> [(Layout, String, Vec<PathBuf>); 3] {
+        let [single, folder_, lines] =
+            [".json", "", ".jsonl"].map(|extension| place.join(format!("{stem}{extension}")));
+        let shown = [&single, &folder_, &lines].map(|path| self.shown(path));
+        let files = [file(&single), folder(&folder_), file(&lines)];
+        let [single_shown, folder_shown, lines_shown] = shown;
+        let [single_files, folder_files, lines_files] = files;
+        [
+            (Layout::Single(single), single_shown, single_files),
+            (
+                Layout::Folder(folder_),
+                folder_shown + "/*.json",
+                folder_files,
+            ),
+            (Layout::Lines(lines), lines_shown, lines_files),
+        ]
     }
 
     /// The files that `cassette:` names.
@@ -146,10 +239,42 @@ impl Wanted<'_> {
         files.sort_by(|left, right| natural(left, right));
         Ok(files)
     }
+}
 
-    fn shown(&self, path: &Path) -> String {
-        shown_path(path.strip_prefix(self.crate_dir).unwrap_or(path))
+fn several(found: Vec<Found>) -> PlaceError {
+    PlaceError::Several(found.into_iter().map(|found| found.shown).collect())
+}
+
+/// The layout that a `cassette:` means; a pattern means none.
+fn own_layout(path: &Path, cassette: &str) -> Option<Layout> {
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    if path.is_dir() {
+        return Some(Layout::Folder(path.to_owned()));
     }
+    if !path.is_file() && cassette.contains(['*', '?', '[']) {
+        return None;
+    }
+    Some(match extension {
+        Some("json") => Layout::Single(path.to_owned()),
+        Some("jsonl") => Layout::Lines(path.to_owned()),
+        _ if path.is_file() => Layout::Single(path.to_owned()),
+        _ => Layout::Folder(path.to_owned()),
+    })
+}
+
+/// A path without `.` and without `folder/..`, for people; links are not followed.
+fn without_detours(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        let leaves = part == Component::ParentDir
+            && matches!(plain.components().next_back(), Some(Component::Normal(_)));
+        if leaves {
+            plain.pop();
+        } else if part != Component::CurDir {
+            plain.push(part);
+        }
+    }
+    plain
 }
 
 /// Whether all of some files are among others, however their paths are spelt.

@@ -191,9 +191,9 @@ fn files_of(files: &[&str], cassette: Option<&str>) -> Result<Vec<String>, Place
     let wanted = Wanted {
         crate_dir: folder.path(),
         suite_dir: &folder.path().join("suites/shop"),
-        suite_stem: Path::new("shop/orders"),
+        suite_stem: "shop/orders".into(),
         cassette,
-        stems: &["Agent__m".to_owned()],
+        stems: vec!["Agent__m".to_owned()],
     };
     Ok(wanted
         .files()?

@@ -15,6 +15,14 @@ impl Folder {
         Self(named.expect("a temporary folder"))
     }
 
+    /// The same below a folder that is there.
+    pub(crate) fn below(folder: &Path) -> Self {
+        let named = tempfile::Builder::new()
+            .prefix("mcptest-e2e-")
+            .tempdir_in(folder);
+        Self(named.expect("a temporary folder"))
+    }
+
     pub(crate) fn path(&self) -> &Path {
         self.0.path()
     }

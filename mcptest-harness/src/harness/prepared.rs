@@ -1,0 +1,145 @@
+//! The suites of a run, loaded, and what does not load: everything that becomes a test case.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use libtest_mimic::{Failed, Trial};
+use mcptest_suite::{
+    Case, CaseKind, Diagnostic, LOAD, LoadError, SuitePath, UNSUPPORTED, shown_path,
+};
+
+use super::arguments::Asked;
+use super::case::rerun;
+use super::loaded::LoadedSuite;
+use super::recording::Recording;
+use super::trials::{RustCheck, Settings, check_trial, trial};
+use crate::render::rerun_line;
+
+/// What is to be run.
+#[derive(Default)]
+pub(super) struct Prepared {
+    suites: Vec<(SuitePath, Arc<LoadedSuite>, Vec<Case>)>,
+    /// Case name and problem of each suite that does not load.
+    failures: BTreeMap<String, Vec<Problem>>,
+    /// The suite that has a case, by the case's full name.
+    taken: HashMap<String, String>,
+}
+
+/// Why a suite does not load.
+enum Problem {
+    Text(String),
+    Load(LoadError),
+}
+
+impl Prepared {
+    /// Whether a name is that of a suite that does not load.
+    pub(super) fn is_failure(&self, name: &str) -> bool {
+        self.failures.contains_key(name)
+    }
+
+    pub(super) fn fail(&mut self, case: String, text: String) {
+        self.failures
+            .entry(case)
+            .or_default()
+            .push(Problem::Text(text));
+    }
+
+    pub(super) fn refuse(&mut self, path: &SuitePath, error: LoadError) {
+        let case = format!("{path}::{LOAD}");
+        self.failures
+            .entry(case)
+            .or_default()
+            .push(Problem::Load(error));
+    }
+
+    /// Nothing is recorded while a suite does not load, or where one recording would take the place
+    /// of another.
+    pub(super) fn guard(&self, recording: &Recording) {
+        if let Some(case) = self.failures.keys().next() {
+            return recording.refuse(format!(
+                "nothing is spent while a suite does not load; see `{case}`"
+            ));
+        }
+        let mut places = HashMap::new();
+        for (path, suite, _) in &self.suites {
+            for place in suite.recording_places() {
+                if let Some(other) = places.insert(place.clone(), path) {
+                    return recording.refuse(format!(
+                        "{other} and {path} both have an agent whose recordings are {}; rename one of the two, or give one a `cassette:`",
+                        shown_path(&place)
+                    ));
+                }
+            }
+        }
+    }
+
+    /// Takes a suite in, unless one of its names is taken already.
+    pub(super) fn add(
+        &mut self,
+        path: SuitePath,
+        suite: LoadedSuite,
+        suites: &HashMap<String, String>,
+        checks: &[(String, RustCheck)],
+    ) {
+        let mut cases = suite.suite.cases();
+        // A registered check has cases of its own in place of the ignored one.
+        let registered = |name: &str| {
+            let last = name
+                .rsplit_once(&format!("::{UNSUPPORTED}::"))
+                .map(|(_, last)| last);
+            last.is_some_and(|last| checks.iter().any(|(check, _)| check == last))
+        };
+        cases.retain(|case| case.kind != CaseKind::Unsupported || !registered(&case.name));
+        let full = |case: &Case| format!("{path}::{}", case.name);
+        let clashes = cases.iter().filter_map(|case| {
+            let name = full(case);
+            let other = self.taken.get(&name).or_else(|| suites.get(&name))?;
+            let span = match case.kind {
+                CaseKind::Agent(subject) | CaseKind::Gate(subject, _) => {
+                    suite.agent(subject).name.span
+                }
+                CaseKind::Unsupported => mcptest_suite::Span::default(),
+            };
+            let problem = Diagnostic::new(format!("the name `{name}` is taken by {other}"))
+                .label(span, format!("its case would be `{name}`"))
+                .help("rename this agent, or move one of the two suites");
+            Some(problem)
+        });
+        let clashes: Vec<_> = clashes.collect();
+        if !clashes.is_empty() {
+            return self.refuse(&path, LoadError::new(suite.source().clone(), clashes));
+        }
+        let shown = suite.source().shown();
+        self.taken
+            .extend(cases.iter().map(|case| (full(case), shown.to_owned())));
+        self.suites.push((path, Arc::new(suite), cases));
+    }
+
+    /// Every case, sorted by name.
+    pub(super) fn trials(&self, asked: &Asked, run: &Settings<'_>) -> Vec<Trial> {
+        let mut trials = Vec::new();
+        for (path, suite, cases) in &self.suites {
+            for case in cases {
+                trials.push(trial(path, suite, case, asked, run));
+                for (name, check) in run.checks {
+                    trials.extend(check_trial(path, suite, case, asked, run, name, check));
+                }
+            }
+        }
+        for (case, problems) in &self.failures {
+            let drawn = problems.iter().map(|problem| match problem {
+                Problem::Text(text) => text.clone(),
+                Problem::Load(error) => error.render(run.style),
+            });
+            let rerun = rerun_line(&rerun(run.package, case));
+            let text = drawn.chain([rerun]).collect::<Vec<_>>().join("\n\n");
+            // A suite that does not load is shown under `--ignored` too.
+            let shown_anyway = asked.arguments.ignored && !asked.arguments.list;
+            trials.push(
+                Trial::test(case, || Err(Failed::from(text))).with_ignored_flag(shown_anyway),
+            );
+        }
+        trials.sort_by(|left, right| left.name().cmp(right.name()));
+        trials
+    }
+}

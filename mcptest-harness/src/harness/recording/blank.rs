@@ -1,0 +1,66 @@
+//! What must not get into a recording or onto a screen.
+
+use mcptest_suite::model::{Agent, Suite};
+use regex::Regex;
+
+use crate::record::redact::Redactor;
+use crate::record::{Recorder, RunRequest, Trouble, secrets, usual_secrets};
+use crate::render::cut;
+
+/// The longest line of what a server or provider said that is shown, in characters.
+const LINE: usize = 2_000;
+
+/// Blanks the usual keys, the values of every `*_env` variable the suite names, what a loop of
+/// one's own calls a secret, and what `redact:` says.
+pub(super) fn redactor(
+    suite: &Suite,
+    patterns: &[Regex],
+    recorder: Option<&Recorder>,
+) -> Result<Redactor, Trouble> {
+    let own = recorder.into_iter().flat_map(Recorder::secrets).cloned();
+    let secrets = usual_secrets()
+        .chain(secrets(suite.secret_variables()))
+        .chain(own);
+    Redactor::new(secrets, patterns.to_vec()).map_err(|error| Trouble::new(error.to_string()))
+}
+
+/// What the suite itself says is compared with the recording on replay, so blanking must not touch
+/// it; and a secret in it would be no secret.
+pub(super) fn no_secret_in_the_suite(
+    agent: &Agent,
+    model: usize,
+    redactor: &Redactor,
+) -> Result<(), Trouble> {
+    let request = RunRequest::new(agent, &agent.models[model].value, 1);
+    let texts = request.user_turns.iter().chain(&request.system_prompt);
+    for text in texts {
+        if redactor.redact_text(text) != *text {
+            let what = redactor.occurs_in(text).map_or_else(
+                || "a pattern of `redact:` matches".to_owned(),
+                |name| format!("the value of `{name}` occurs in"),
+            );
+            return Err(Trouble::new(format!(
+                "{what} what the suite says to this agent, and would be blanked in the recording"
+            ))
+            .help("change the suite's text, or the value: a recording whose prompt is blanked never fits its suite"));
+        }
+    }
+    Ok(())
+}
+
+/// Trouble without secrets: servers and providers may say what was sent to them. It is cut only
+/// then, or a cut secret would not be known.
+pub(super) fn redacted(trouble: Trouble, redactor: &Redactor) -> Trouble {
+    let clean = |text: String| redactor.redact_text(&text).into_owned();
+    let short = |text: String| {
+        let lines = text.lines().map(|line| cut(line, LINE));
+        lines.collect::<Vec<_>>().join("\n")
+    };
+    Trouble {
+        problem: cut(&clean(trouble.problem), LINE),
+        at: trouble.at,
+        shown: trouble.shown.map(clean).map(short),
+        note: trouble.note.map(clean),
+        help: trouble.help.map(clean),
+    }
+}

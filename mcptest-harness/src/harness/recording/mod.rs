@@ -1,0 +1,225 @@
+//! When runs are recorded, and what happens to them: before an agent's recordings are read, where
+//! the environment asks for it.
+//!
+//! - `session`: the runs of one agent;
+//! - `blank`: what must not get into them;
+//! - `own_loop`: who answers where the built-in agent does not.
+
+mod blank;
+mod own_loop;
+mod session;
+
+use std::sync::{Arc, OnceLock};
+
+use mcptest_suite::Diagnostic;
+use mcptest_suite::model::{Agent, Suite};
+use regex::Regex;
+
+use super::runs::{self, Place};
+use crate::record::store::{Lock, Store, StoreError};
+use crate::record::{Live, Mode, Trouble, say};
+use crate::render::{Evidence, Failure, Finding};
+use crate::trace::place::{Layout, Wanted};
+
+pub(crate) use own_loop::OwnLoop;
+use session::Session;
+
+/// The variable under which nextest tells its processes that they belong together.
+const TOGETHER: &str = "NEXTEST_RUN_ID";
+
+/// Recording, as it was asked for.
+pub(crate) struct Recording {
+    mode: Mode,
+    live: Arc<dyn Live>,
+    /// Why nothing may be spent.
+    refused: OnceLock<String>,
+}
+
+/// What the environment asks to record, with the loop of one's own if there is one.
+pub(crate) fn asked(own_loop: Option<&Arc<dyn Live>>) -> Result<Option<Arc<Recording>>, String> {
+    let Some(mode) = crate::record::asked()? else {
+        return Ok(None);
+    };
+    let live = own_loop.map_or_else(built_in, Arc::clone);
+    Ok(Some(Arc::new(Recording::new(mode, live))))
+}
+
+#[cfg(feature = "record")]
+fn built_in() -> Arc<dyn Live> {
+    Arc::new(crate::record::live::BuiltIn)
+}
+
+#[cfg(not(feature = "record"))]
+fn built_in() -> Arc<dyn Live> {
+    Arc::new(own_loop::NotBuilt)
+}
+
+/// What is recorded: an agent with a model, at its place.
+#[derive(Clone, Copy)]
+pub(crate) struct Subject<'a> {
+    pub(crate) suite: &'a Suite,
+    pub(crate) agent: &'a Agent,
+    pub(crate) model: usize,
+    /// What `redact:` says.
+    pub(crate) redact: &'a [Regex],
+    pub(crate) place: &'a Place<'a>,
+}
+
+impl<'a> Subject<'a> {
+    fn wanted(&self) -> Wanted<'a> {
+        self.place.wanted(self.suite, self.agent, self.model)
+    }
+}
+
+impl Recording {
+    pub(crate) fn new(mode: Mode, live: Arc<dyn Live>) -> Self {
+        Self {
+            mode,
+            live,
+            refused: OnceLock::new(),
+        }
+    }
+
+    /// From now on nothing is recorded, for a reason.
+    pub(crate) fn refuse(&self, why: String) {
+        self.refused.get_or_init(|| why);
+    }
+
+    /// Records what is to be recorded of an agent; when nothing is, does nothing.
+    pub(crate) fn ensure(&self, subject: Subject<'_>) -> Result<(), Failure> {
+        let Subject { agent, place, .. } = subject;
+        let wanted = subject.wanted();
+        if self.mode == Mode::Missing && is_complete(agent, &wanted) {
+            return Ok(());
+        }
+        let stored = |error: StoreError| not_kept(agent, place, &error);
+        let (layout, mut lock) = lock(agent, &wanted, &stored)?;
+        let store = match &agent.cassette {
+            Some(_) => Store::pinned(&layout),
+            None => Store::new(&layout),
+        }
+        .map_err(stored)?;
+        let (done, failed) = notes();
+        let note = lock.read_note().map_err(stored)?;
+        if note.is_some() && note == failed {
+            let problem = "not recorded: the recording failed in another case of this run";
+            return Err(failure(
+                agent,
+                Trouble::new(problem).help("see the agent's own case"),
+            ));
+        }
+        let session = Session {
+            recording: self,
+            subject,
+            store: &store,
+            stored: &stored,
+        };
+        let recorded = match self.mode {
+            Mode::Missing => session.missing(),
+            Mode::All if note.is_some() && note == done => return Ok(()),
+            Mode::All => session.all(),
+        };
+        let note = if recorded.is_ok() { done } else { failed };
+        if let Some(note) = note {
+            lock.write_note(&note).map_err(stored)?;
+        }
+        recorded
+    }
+}
+
+/// What the processes of one nextest run tell each other: that an agent is recorded, that its
+/// recording failed. Each of them would pay for it again.
+fn notes() -> (Option<String>, Option<String>) {
+    match std::env::var(TOGETHER) {
+        Ok(run) if !run.is_empty() => (
+            Some(format!("{TOGETHER}={run} recorded")),
+            Some(format!("{TOGETHER}={run} failed")),
+        ),
+        _ => (None, None),
+    }
+}
+
+/// Whether as many runs are there as are declared, and nothing was interrupted. Looks, and writes
+/// nothing.
+fn is_complete(agent: &Agent, wanted: &Wanted<'_>) -> bool {
+    let there = wanted.files().is_ok_and(|files| {
+        let lines = |path: &std::path::Path| {
+            let text = std::fs::read(path).unwrap_or_default();
+            let lines = text.split(|byte| *byte == b'\n');
+            lines.filter(|line| !line.trim_ascii().is_empty()).count()
+        };
+        let count: usize = files
+            .iter()
+            .map(|(path, _)| match path.extension() {
+                Some(extension) if extension == "jsonl" => lines(path),
+                _ => 1,
+            })
+            .sum();
+        count >= agent.runs.value
+    });
+    let interrupted = || {
+        let layout = wanted.layout(agent.runs.value).ok();
+        layout.is_some_and(|layout| Store::new(&layout).is_ok_and(|store| store.is_interrupted()))
+    };
+    there && !interrupted()
+}
+
+/// The place of an agent's recordings, and the lock on it.
+fn lock(
+    agent: &Agent,
+    wanted: &Wanted<'_>,
+    stored: &dyn Fn(StoreError) -> Failure,
+) -> Result<(Layout, Lock), Failure> {
+    let layout = || {
+        let layout = wanted.layout(agent.runs.value);
+        layout.map_err(|error| runs::place_problem(agent, error))
+    };
+    let mut found = layout()?;
+    loop {
+        let waiting = || {
+            say(&format!(
+                "waiting: another process records `{}`",
+                agent.name.value
+            ));
+        };
+        let lock = Lock::acquire(&found, waiting).map_err(stored)?;
+        // Another process may have recorded in the meantime, into another place.
+        let now = layout()?;
+        if now == found {
+            return Ok((found, lock));
+        }
+        found = now;
+    }
+}
+
+fn not_kept(agent: &Agent, place: &Place<'_>, error: &StoreError) -> Failure {
+    // Paths are shown from the crate's folder.
+    let folder = format!("{}{}", place.crate_dir.display(), std::path::MAIN_SEPARATOR);
+    let short = |text: String| text.replace(&folder, "");
+    failure(
+        agent,
+        Trouble::new(format!(
+            "the recordings of `{}` cannot be kept: {}",
+            agent.name.value,
+            short(error.problem())
+        ))
+        .help(short(error.help())),
+    )
+}
+
+/// Trouble as a failure of the agent's case.
+fn failure(agent: &Agent, trouble: Trouble) -> Failure {
+    let span = trouble.at.unwrap_or(agent.name.span);
+    let mut problem = Diagnostic::new(trouble.problem).label(span, "");
+    if let Some(note) = trouble.note {
+        problem = problem.note(note);
+    }
+    if let Some(help) = trouble.help {
+        problem = problem.help(help);
+    }
+    let finding = Finding::new(problem);
+    match trouble.shown {
+        Some(shown) => finding.show(Evidence::Text(shown)).into(),
+        None => finding.into(),
+    }
+}

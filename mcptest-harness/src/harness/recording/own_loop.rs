@@ -1,0 +1,95 @@
+//! Who answers where the built-in agent does not: a loop of one's own, or nobody.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use mcptest_suite::model::{Agent, Suite};
+
+use crate::record::{Live, Progress, Recorder, RunRequest, Spent, Trouble};
+
+/// The loop of one's own that [`Harness::record_with`](crate::Harness::record_with) registers.
+pub(crate) struct OwnLoop<F>(pub(crate) F);
+
+impl<F, E> Live for OwnLoop<F>
+where
+    F: Fn(&RunRequest, &mut Recorder) -> Result<(), E> + Send + Sync,
+    E: std::fmt::Display,
+{
+    fn prepare(&self, _: &Suite, _: &Agent, _: usize) -> Result<(), Trouble> {
+        Ok(())
+    }
+
+    fn run(
+        &self,
+        _: &Suite,
+        _: &Agent,
+        _: usize,
+        request: &RunRequest,
+        recorder: &mut Recorder,
+        progress: &Progress,
+    ) -> Result<(), Trouble> {
+        // What the loop left half done is thrown away with the recorder.
+        let ran = catch_unwind(AssertUnwindSafe(|| (self.0)(request, recorder)));
+        match ran {
+            Ok(Ok(())) => {}
+            // `{:#}` shows the causes of errors that have them.
+            Ok(Err(error)) => {
+                return Err(Trouble::new("the agent's own loop failed").show(format!("{error:#}")));
+            }
+            Err(panic) => {
+                let text = panic.downcast_ref::<&str>().map(ToString::to_string);
+                let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+                let trouble = Trouble::new("the agent's own loop panicked");
+                return Err(match text {
+                    Some(text) => trouble.show(text),
+                    None => trouble,
+                });
+            }
+        }
+        let (prompt, completion) = recorder.tokens();
+        progress.spend(Spent {
+            tokens: prompt.saturating_add(completion),
+            micro_usd: None,
+        });
+        asked_for_what_the_suite_asks(request, recorder)
+    }
+}
+
+/// A run of something else would be stale at once.
+fn asked_for_what_the_suite_asks(request: &RunRequest, recorder: &Recorder) -> Result<(), Trouble> {
+    let (first, wanted) = (recorder.first_turn(), request.user_turns[0].as_str());
+    if first == Some(wanted) {
+        return Ok(());
+    }
+    let trouble = Trouble::new(match first {
+        Some(_) => "the loop wrote down another prompt than the suite's",
+        None => "the loop never wrote down what the user said",
+    });
+    Err(trouble.help("begin with `run.user(&asked.user_turns[0])`"))
+}
+
+/// The built-in agent of builds that have none.
+#[cfg(not(feature = "record"))]
+pub(super) struct NotBuilt;
+
+#[cfg(not(feature = "record"))]
+impl Live for NotBuilt {
+    fn prepare(&self, _: &Suite, _: &Agent, _: usize) -> Result<(), Trouble> {
+        Err(Trouble::new(format!(
+            "`{}` is set, but these tests were built without the feature `record`",
+            crate::record::VARIABLE
+        ))
+        .help("cargo test --features mcptest-harness/record"))
+    }
+
+    fn run(
+        &self,
+        suite: &Suite,
+        agent: &Agent,
+        model: usize,
+        _: &RunRequest,
+        _: &mut Recorder,
+        _: &Progress,
+    ) -> Result<(), Trouble> {
+        self.prepare(suite, agent, model)
+    }
+}

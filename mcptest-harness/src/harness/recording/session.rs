@@ -1,0 +1,332 @@
+//! One agent being recorded.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::blank::{no_secret_in_the_suite, redacted, redactor};
+use super::{Recording, Subject, failure, runs};
+use crate::eval::recovery::Decisions;
+use crate::gate::fault_plan;
+use crate::record::store::{Store, StoreError, render};
+use crate::record::{
+    COMMAND, Mode, Progress, Recorder, RunRequest, Trouble, request_fingerprint, say,
+};
+use crate::render::{Diff, Failure};
+use crate::trace::{Origin, Run, cassette};
+
+/// What a recorded run says of what was asked of the agent, and of the tools it was offered.
+const REQUEST: &str = "request_fingerprint";
+const TOOLS: &str = "tools_fingerprint";
+
+/// An agent at its place, under its lock.
+pub(super) struct Session<'a> {
+    pub(super) recording: &'a Recording,
+    pub(super) subject: Subject<'a>,
+    pub(super) store: &'a Store,
+    pub(super) stored: &'a dyn Fn(StoreError) -> Failure,
+}
+
+impl Session<'_> {
+    /// Adds the runs that are declared and not there.
+    pub(super) fn missing(&self) -> Result<(), Failure> {
+        let declared = self.subject.agent.runs.value;
+        let there = self.store.recorded().map_err(self.stored)?;
+        if there >= declared {
+            // Interrupted while the last new run was put in its place.
+            return self
+                .store
+                .finish_interrupted()
+                .map(drop)
+                .map_err(self.stored);
+        }
+        self.store.prepare(declared).map_err(self.stored)?;
+        if there == 0 && !self.staged()?.is_empty() {
+            return self.all();
+        }
+        if there > 0 {
+            self.refuse_to_mix()?;
+        }
+        let before = self.recorded_tools();
+        let progress = self.prepare()?;
+        for number in there + 1..=declared {
+            let run = self.record(number, &progress)?;
+            if number == there + 1 {
+                self.compare_tools(before.as_ref(), &run);
+            }
+            self.store.add(&run).map_err(self.stored)?;
+        }
+        if there == 0 {
+            // What was staged does not fit what the suite asks now.
+            self.store.discard_staged().map_err(self.stored)?;
+        }
+        progress.done(declared - there, &self.shown());
+        Ok(())
+    }
+
+    /// Records all runs anew, and puts them in place of the old ones when the last one is there.
+    pub(super) fn all(&self) -> Result<(), Failure> {
+        let agent = self.subject.agent;
+        let declared = agent.runs.value;
+        self.store.prepare(declared).map_err(self.stored)?;
+        let before = self.recorded_tools();
+        let progress = self.prepare()?;
+        let mut kept = self.staged()?;
+        if !kept.is_empty() {
+            say(&format!(
+                "going on: {} of {declared} runs of `{}` were recorded before the last recording was interrupted",
+                kept.len(),
+                agent.name.value
+            ));
+        }
+        let mut recorded = 0;
+        let mut number = 1;
+        while number <= declared {
+            if kept.contains_key(&number) {
+                number += 1;
+                continue;
+            }
+            let run = self.record(number, &progress)?;
+            recorded += 1;
+            self.store.stage(number, &run).map_err(self.stored)?;
+            // Runs of other tools are no runs of this agent.
+            let others = kept.values().any(|other| other[TOOLS] != run[TOOLS]);
+            if others {
+                say("the tools changed since then: those runs are recorded again too");
+                kept.clear();
+                kept.insert(number, run);
+                number = 1;
+            } else {
+                kept.insert(number, run);
+            }
+        }
+        self.store.publish(declared).map_err(self.stored)?;
+        progress.done(recorded, &self.shown());
+        if let Some(run) = kept.get(&1) {
+            self.compare_tools(before.as_ref(), run);
+        }
+        Ok(())
+    }
+
+    /// The staged runs, by number, that are of what the suite asks now. Others are recorded again
+    /// and so replaced.
+    fn staged(&self) -> Result<BTreeMap<usize, Value>, Failure> {
+        let Subject { agent, model, .. } = self.subject;
+        let asked = self.asked();
+        let staged = self.store.staged().map_err(self.stored)?;
+        let fits = |(number, run): &(usize, Value)| {
+            *number <= agent.runs.value
+                && run[REQUEST] == asked.as_str()
+                && self
+                    .read_back(run)
+                    .is_ok_and(|run| runs::stale(agent, model, &[run]).is_empty())
+        };
+        Ok(staged.into_iter().filter(fits).collect())
+    }
+
+    /// What must hold before anything is spent.
+    fn prepare(&self) -> Result<Progress, Failure> {
+        let Subject {
+            suite,
+            agent,
+            model,
+            redact,
+            ..
+        } = self.subject;
+        let trouble = |trouble| failure(agent, trouble);
+        if let Some(why) = self.recording.refused.get() {
+            return Err(trouble(Trouble::new(format!("not recorded: {why}"))));
+        }
+        let redactor = redactor(suite, redact, None).map_err(trouble)?;
+        no_secret_in_the_suite(agent, model, &redactor).map_err(trouble)?;
+        self.recording
+            .live
+            .prepare(suite, agent, model)
+            .map_err(|found| trouble(redacted(found, &redactor)))?;
+        Ok(Progress::new(&agent.name.value, agent.runs.value))
+    }
+
+    /// One run, live. It can be read back, and holds no secret.
+    fn record(&self, number: usize, progress: &Progress) -> Result<Value, Failure> {
+        let Subject {
+            suite,
+            agent,
+            model,
+            redact,
+            ..
+        } = self.subject;
+        let request = RunRequest::new(agent, &agent.models[model].value, number);
+        progress.begin(number);
+        // Runs that are alike are told from copies by the millisecond in which they began.
+        std::thread::sleep(Duration::from_millis(1));
+        let mut recorder = Recorder::for_harness(&request);
+        if !agent.inject.is_empty() {
+            recorder.inject(Decisions::new(fault_plan(suite, agent)));
+        }
+        let live = &self.recording.live;
+        let ran = live.run(suite, agent, model, &request, &mut recorder, progress);
+        let redactor = redactor(suite, redact, Some(&recorder));
+        let redactor = redactor.map_err(|trouble| failure(agent, trouble))?;
+        ran.map_err(|found| failure(agent, self.of_run(number, redacted(found, &redactor))))?;
+        let mut run = recorder.cassette();
+        run[REQUEST] = self.asked().into();
+        redactor.redact_run(&mut run);
+        self.read_back(&run).map_err(|error| {
+            let problem = "what was recorded could not be read back";
+            failure(
+                agent,
+                Trouble::new(problem)
+                    .show(format!("- {}", error.problems.join("\n- ")))
+                    .help(error.help),
+            )
+        })?;
+        Ok(run)
+    }
+
+    /// Says which run it was, and what becomes of those before it.
+    fn of_run(&self, number: usize, mut trouble: Trouble) -> Trouble {
+        let declared = self.subject.agent.runs.value;
+        if declared > 1 {
+            trouble.problem = format!("run {number} of {declared}: {}", trouble.problem);
+        }
+        if number > 1 {
+            let word = match self.recording.mode {
+                Mode::Missing => "missing",
+                Mode::All => "all",
+            };
+            let kept = format!(
+                "the runs that were finished are kept; MCPTEST_RECORD={word} goes on from there"
+            );
+            trouble.note = Some(match trouble.note {
+                Some(note) => format!("{note}; {kept}"),
+                None => kept,
+            });
+        }
+        trouble
+    }
+
+    /// A run as replay will read it.
+    fn read_back(&self, run: &Value) -> Result<Run, cassette::CassetteError> {
+        let origin = Origin {
+            shown: self.shown(),
+            line: None,
+        };
+        cassette::parse(render(run).as_bytes(), &origin)
+    }
+
+    /// What tells what is asked of the agent from what was asked of it.
+    fn asked(&self) -> String {
+        let Subject {
+            suite,
+            agent,
+            model,
+            ..
+        } = self.subject;
+        request_fingerprint(suite, agent, model)
+    }
+
+    /// New runs are not added to recordings that cannot be read, or that are of something else.
+    fn refuse_to_mix(&self) -> Result<(), Failure> {
+        let Subject { agent, model, .. } = self.subject;
+        let there = runs::read(agent, &self.subject.wanted())?;
+        let stale = runs::stale(agent, model, &there);
+        if !stale.is_empty() {
+            return Err(Failure {
+                findings: stale,
+                evidence: Vec::new(),
+            });
+        }
+        match self.recorded_run() {
+            Some(run) if run[REQUEST].is_string() && run[REQUEST] != self.asked().as_str() => {
+                let problem = "the runs that are there were recorded with other turns, servers, faults or caps";
+                Err(failure(
+                    agent,
+                    Trouble::new(problem)
+                        .help(format!(
+                            "record all of them anew with `MCPTEST_RECORD=all {COMMAND}`, or take back the change"
+                        )),
+                ))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Where the runs are now, for people.
+    fn shown(&self) -> String {
+        let wanted = self.subject.wanted();
+        match wanted.layout(self.subject.agent.runs.value) {
+            Ok(layout) => wanted.shown(layout.path()),
+            Err(_) => self.subject.agent.name.value.clone(),
+        }
+    }
+
+    /// The first run that is recorded.
+    fn recorded_run(&self) -> Option<Value> {
+        let files = self.subject.wanted().files().ok()?;
+        let (path, _) = files.first()?;
+        let text = std::fs::read_to_string(path).ok()?;
+        let lines = path
+            .extension()
+            .is_some_and(|extension| extension == "jsonl");
+        let first = if lines {
+            text.lines().find(|line| !line.trim().is_empty())?
+        } else {
+            &text
+        };
+        serde_json::from_str(first).ok()
+    }
+
+    /// The tools that were offered when the present recordings were made.
+    fn recorded_tools(&self) -> Option<Tools> {
+        Tools::of(&self.recorded_run()?)
+    }
+
+    /// Says how the tools changed, if they did.
+    fn compare_tools(&self, before: Option<&Tools>, run: &Value) {
+        let after = Tools::of(run);
+        let (Some(before), Some(after)) = (before, after) else {
+            return;
+        };
+        if before.fingerprint == after.fingerprint {
+            return;
+        }
+        let headline = format!(
+            "the tools of `{}` changed since they were recorded",
+            self.subject.agent.name.value
+        );
+        let (Some(old), Some(new)) = (&before.lines, &after.lines) else {
+            return say(&headline);
+        };
+        let diff = Diff {
+            old_name: "recorded before".to_owned(),
+            new_name: "offered now".to_owned(),
+            old: old.join("\n") + "\n",
+            new: new.join("\n") + "\n",
+        };
+        say(&format!(
+            "{headline}:\n{}",
+            diff.render(mcptest_suite::Style::Plain)
+        ));
+    }
+}
+
+/// What a recorded run says of the tools that were offered.
+struct Tools {
+    fingerprint: String,
+    /// One line each; recordings of others have only the fingerprint.
+    lines: Option<Vec<String>>,
+}
+
+impl Tools {
+    fn of(run: &Value) -> Option<Self> {
+        let lines = run["tools"].as_array().map(|tools| {
+            let lines = tools.iter().filter_map(Value::as_str);
+            lines.map(ToOwned::to_owned).collect()
+        });
+        Some(Self {
+            fingerprint: run[TOOLS].as_str()?.to_owned(),
+            lines,
+        })
+    }
+}

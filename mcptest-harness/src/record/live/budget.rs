@@ -1,0 +1,127 @@
+//! What recording a suite may cost, kept across the threads and processes of one command.
+//!
+//! Before a model is called, the most that the call can cost is set aside; what it did cost
+//! replaces that afterwards. So agents that are recorded at the same time cannot spend the same
+//! cents. The count lives in the note of a lock file in the temporary folder, under the identity
+//! of the command: nextest's run, else this process.
+
+use std::path::PathBuf;
+
+use mcptest_suite::Spanned;
+use mcptest_suite::model::{Model, Suite};
+
+use super::prices::{Rates, rates};
+use crate::record::store::{Layout, Lock, StoreError};
+use crate::record::{Trouble, usd};
+
+/// The budget of a suite for a model.
+#[derive(Debug)]
+pub(super) struct Budget {
+    rates: Option<Rates>,
+    cap: Option<Cap>,
+}
+
+#[derive(Debug)]
+struct Cap {
+    micro_usd: u64,
+    span: mcptest_suite::Span,
+    suite: PathBuf,
+}
+
+/// What was set aside for a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct SetAside(u64);
+
+impl Budget {
+    pub(super) fn of(suite: &Suite, model: &Spanned<Model>) -> Result<Self, Trouble> {
+        let rates = rates(suite, &model.value.id);
+        let cap = suite.per_suite_usd_cents.as_ref().map(|cents| Cap {
+            micro_usd: cents.value.saturating_mul(10_000),
+            span: cents.span,
+            suite: suite.source.path().to_owned(),
+        });
+        if let (Some(cap), None) = (&cap, rates) {
+            let id = &model.value.id;
+            return Err(Trouble::new(format!(
+                "`budget` cannot be kept: what `{id}` costs is not known"
+            ))
+            .at(cap.span)
+            .help(format!(
+                "say it, in US dollars per million tokens: `budget: {{ prices: {{ {id}: {{ prompt: 1.5, completion: 6 }} }} }}`"
+            )));
+        }
+        Ok(Self { rates, cap })
+    }
+
+    /// What some tokens cost, where the price is known.
+    pub(super) fn cost(&self, prompt: u64, completion: u64) -> Option<u64> {
+        Some(self.rates?.micro_usd(prompt, completion))
+    }
+
+    /// Sets aside the most a call can cost.
+    pub(super) fn set_aside(&self, prompt: u64, completion: u64) -> Result<SetAside, Trouble> {
+        let (Some(cap), Some(cost)) = (&self.cap, self.cost(prompt, completion)) else {
+            return Ok(SetAside(0));
+        };
+        cap.change(|spent| {
+            let after = spent.saturating_add(cost);
+            if after <= cap.micro_usd {
+                return Ok(after);
+            }
+            Err(Trouble::new(format!(
+                "stopped before overspending: ${} of ${} are spent, and the next model call may cost ${}",
+                usd(spent),
+                usd(cap.micro_usd),
+                usd(cost)
+            ))
+            .at(cap.span)
+            .help("raise `per_suite_usd_cents`"))
+        })?;
+        Ok(SetAside(cost))
+    }
+
+    /// Puts what a call did cost in the place of what was set aside for it.
+    pub(super) fn settle(&self, aside: SetAside, cost: u64) -> Result<(), Trouble> {
+        match &self.cap {
+            Some(cap) => cap.change(|spent| Ok(spent.saturating_sub(aside.0).saturating_add(cost))),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Cap {
+    /// Changes what this command has spent on the suite.
+    fn change(&self, change: impl FnOnce(u64) -> Result<u64, Trouble>) -> Result<(), Trouble> {
+        let unusable = |error: StoreError| {
+            Trouble::new(format!(
+                "what was spent cannot be kept: {}",
+                error.problem()
+            ))
+            .help(error.help())
+        };
+        let own = Layout::Single(self.suite.with_extension("budget"));
+        let mut lock = Lock::acquire(&own, || {}).map_err(unusable)?;
+        let command = command();
+        let note = lock.read_note().map_err(unusable)?;
+        let spent = note
+            .as_deref()
+            .and_then(|note| note.strip_prefix(&command)?.trim().parse().ok())
+            .unwrap_or(0);
+        let after = change(spent)?;
+        lock.write_note(&format!("{command} {after}"))
+            .map_err(unusable)
+    }
+}
+
+/// What tells this command from others.
+fn command() -> String {
+    static STARTED: std::sync::OnceLock<u128> = std::sync::OnceLock::new();
+    std::env::var("NEXTEST_RUN_ID").unwrap_or_else(|_| {
+        let started = STARTED.get_or_init(|| {
+            let now = std::time::SystemTime::now();
+            let since = now.duration_since(std::time::UNIX_EPOCH);
+            since.unwrap_or_default().as_nanos()
+        });
+        format!("{}-{started}", std::process::id())
+    })
+}

@@ -1,0 +1,169 @@
+//! How the connection to a server begins, and everything that can be wrong with that.
+
+use std::time::Duration;
+
+use mcptest_suite::model::Transport;
+use rmcp::ServiceExt as _;
+use rmcp::model::Tool;
+use rmcp::service::ClientInitializeError;
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::streamable_http_client::{
+    StreamableHttpClientTransportConfig, StreamableHttpError,
+};
+use tokio::sync::Mutex;
+use tokio::time::timeout;
+
+use super::child::{self, MAX_MESSAGE, Process, Start};
+use super::model::http_client;
+use super::problem::with_causes;
+use super::servers::{Connected, Service, Wanted};
+use crate::record::Trouble;
+
+/// Connects to a server and asks for its tools.
+pub(super) async fn connect(wanted: &Wanted, limit: Duration) -> Result<Connected, Trouble> {
+    let (opened, process) = match &wanted.server.transport {
+        Transport::Stdio { command, env, cwd } => {
+            let (transport, process) = wanted.start(command, env, cwd.as_deref())?;
+            let opened = timeout(limit, ().serve(transport)).await;
+            (opened, Some(process))
+        }
+        Transport::Http { url, .. } => {
+            let mut config = StreamableHttpClientTransportConfig::with_uri(url.as_str());
+            config.max_sse_event_size = MAX_MESSAGE;
+            if let Some(bearer) = &wanted.bearer {
+                config = config.auth_header(bearer.as_str());
+            }
+            let client = http_client(None).map_err(|error| {
+                wanted.trouble(&format!("cannot be used: no HTTP client: {error}"))
+            })?;
+            let transport = StreamableHttpClientTransport::with_client(client, config);
+            (timeout(limit, ().serve(transport)).await, None)
+        }
+    };
+    // A process that is still there when its time is over ends because it is let go.
+    let ended = matches!(opened, Ok(Err(_)));
+    let listed = match opened {
+        Ok(Ok(service)) => tools(service, limit).await.map_err(|how| {
+            wanted
+                .trouble(&format!("does not list its tools: {how}"))
+                .help("an agent needs the tools of its servers")
+        }),
+        Ok(Err(error)) => Err(wanted.refused(&error)),
+        Err(_) => Err(wanted.silent(limit)),
+    };
+    match (listed, process) {
+        (Ok((service, tools)), process) => Ok(Connected {
+            name: wanted.server.name.value.clone(),
+            span: wanted.span,
+            service,
+            tools,
+            process: process.map(Mutex::new),
+        }),
+        (Err(trouble), Some(mut process)) => Err(process.explain(trouble, ended).await),
+        (Err(trouble), None) => Err(trouble),
+    }
+}
+
+/// The tools of a server.
+async fn tools(service: Service, limit: Duration) -> Result<(Service, Vec<Tool>), String> {
+    let listed = timeout(limit, service.list_all_tools()).await;
+    match listed {
+        Ok(Ok(tools)) => Ok((service, tools)),
+        Ok(Err(error)) => Err(error.to_string()),
+        Err(_) => Err(format!("no answer within {} s", limit.as_secs_f64())),
+    }
+}
+
+impl Wanted {
+    fn trouble(&self, problem: &str) -> Trouble {
+        let name = &self.server.name.value;
+        Trouble::new(format!("the server `{name}` {problem}")).at(self.span)
+    }
+
+    /// Starts the server's process. Its folder is the suite's, or `cwd` from there.
+    fn start(
+        &self,
+        command: &[String],
+        env: &[(String, String)],
+        cwd: Option<&str>,
+    ) -> Result<(child::ChildTransport, Process), Trouble> {
+        let folder = self.suite_dir.join(cwd.unwrap_or_default());
+        if !folder.is_dir() {
+            return Err(self
+                .trouble(&format!(
+                    "cannot be started: there is no folder {}",
+                    folder.display()
+                ))
+                .help("`cwd` is a folder, seen from the suite's"));
+        }
+        let started = child::start(Start {
+            command,
+            env,
+            folder: &folder,
+        });
+        started.map_err(|error| {
+            let program = command.first().map_or("", String::as_str);
+            self.trouble(&format!("cannot be started: `{program}`: {error}"))
+                .help("name a program on the PATH, or a path to one from the suite's folder")
+        })
+    }
+
+    /// The connection was refused.
+    fn refused(&self, error: &ClientInitializeError) -> Trouble {
+        if error.is_authorization_required() {
+            let trouble = self.trouble("does not let us in: it wants authorization");
+            let Transport::Http {
+                bearer_token_env, ..
+            } = &self.server.transport
+            else {
+                return trouble;
+            };
+            return trouble.help(match bearer_token_env {
+                Some(variable) => format!("is the value of `{variable}` a token for it?"),
+                None => "give it a token: `auth: { bearer_token_env: NAME }`".to_owned(),
+            });
+        }
+        let how = match error {
+            // Its own text names types, and the client's error is no cause of it.
+            ClientInitializeError::TransportError { error, .. } => {
+                let http = error
+                    .error
+                    .downcast_ref::<StreamableHttpError<reqwest::Error>>();
+                match http {
+                    Some(StreamableHttpError::Client(error)) => with_causes(error),
+                    _ => with_causes(error.error.as_ref()),
+                }
+            }
+            other => with_causes(other),
+        };
+        self.trouble(&format!("cannot be used: {how}"))
+            .help(self.try_it())
+    }
+
+    /// Nothing came back in time.
+    fn silent(&self, limit: Duration) -> Trouble {
+        let seconds = limit.as_secs_f64();
+        let trouble = self
+            .trouble(&format!("did not answer `initialize` within {seconds} s"))
+            .help(format!(
+                "{}; MCPTEST_RECORD_TIMEOUT gives it more seconds",
+                self.try_it()
+            ));
+        match self.server.transport {
+            Transport::Stdio { .. } => trouble.note(
+                "an MCP server answers on its standard output, with one JSON message a line and nothing else",
+            ),
+            Transport::Http { .. } => trouble,
+        }
+    }
+
+    /// How a person can find out more.
+    fn try_it(&self) -> String {
+        match &self.server.transport {
+            Transport::Stdio { command, .. } => {
+                format!("run it by hand: `{}`", command.join(" "))
+            }
+            Transport::Http { url, .. } => format!("is an MCP server listening at {url}?"),
+        }
+    }
+}

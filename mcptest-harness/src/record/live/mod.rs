@@ -1,0 +1,139 @@
+//! The built-in agent: a real model, real MCP servers, and the loop between them.
+//!
+//! - `provider`: which model API a suite means, with which key;
+//! - `model`: one model call, with its retries; `problem`: why it failed;
+//! - `servers`: MCP servers and their tools; `connect` reaches them, `child` starts them;
+//! - `tools`: the tools as they are offered to the model;
+//! - `run`: the loop, with its caps;
+//! - `budget`, `prices`: what it may cost.
+
+mod budget;
+mod child;
+mod connect;
+mod model;
+mod prices;
+mod problem;
+mod provider;
+mod run;
+mod servers;
+mod tools;
+
+use std::time::{Duration, Instant};
+
+use mcptest_suite::model::{Agent, Suite};
+
+use super::{Live, Progress, Recorder, RunRequest, Trouble};
+
+/// The agent that the feature `record` brings.
+#[derive(Debug, Default)]
+pub(crate) struct BuiltIn;
+
+impl Live for BuiltIn {
+    fn prepare(&self, suite: &Suite, agent: &Agent, model: usize) -> Result<(), Trouble> {
+        let timeouts = Timeouts::asked()?;
+        let provider = provider::Provider::of(suite, &agent.models[model])?;
+        servers::declared(suite, agent)?;
+        budget::Budget::of(suite, &agent.models[model])?;
+        model::Model::new(&provider, &timeouts)?;
+        Ok(())
+    }
+
+    fn run(
+        &self,
+        suite: &Suite,
+        agent: &Agent,
+        model: usize,
+        request: &RunRequest,
+        recorder: &mut Recorder,
+        progress: &Progress,
+    ) -> Result<(), Trouble> {
+        let timeouts = Timeouts::asked()?;
+        let provider = provider::Provider::of(suite, &agent.models[model])?;
+        let budget = budget::Budget::of(suite, &agent.models[model])?;
+        let model = model::Model::new(&provider, &timeouts)?;
+        let wanted = servers::declared(suite, agent)?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| Trouble::new(format!("no runtime could be started: {error}")))?;
+        runtime.block_on(async {
+            // Servers are started anew for every run, so that no state of one reaches another.
+            let servers = servers::Servers::connect(&wanted, &timeouts).await?;
+            let offered = match tools::Offered::new(servers.tools(), agent) {
+                Ok(offered) => offered,
+                Err(trouble) => {
+                    servers.close().await;
+                    return Err(trouble);
+                }
+            };
+            offered.write_down(recorder);
+            let started = Instant::now();
+            let mut agent_loop = run::Loop {
+                request,
+                recorder,
+                progress,
+                model: &model,
+                servers: &servers,
+                offered: &offered,
+                budget: &budget,
+            };
+            let ran = agent_loop.run().await;
+            // Without the time that servers take to start and to stop.
+            let took = u64::try_from(started.elapsed().as_millis());
+            recorder.duration_ms(took.unwrap_or(u64::MAX));
+            servers.close().await;
+            ran
+        })
+    }
+}
+
+/// How long something outside may take to answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Timeouts {
+    /// A server, to one request.
+    server: Duration,
+    /// A model, to one request.
+    model: Duration,
+}
+
+/// The variable that says how many seconds servers and models may take.
+const TIMEOUT: &str = "MCPTEST_RECORD_TIMEOUT";
+
+impl Timeouts {
+    fn asked() -> Result<Self, Trouble> {
+        match std::env::var(TIMEOUT) {
+            Ok(text) if !text.is_empty() => Self::read(&text),
+            _ => Ok(Self {
+                server: Duration::from_mins(1),
+                model: Duration::from_mins(5),
+            }),
+        }
+    }
+
+    fn read(text: &str) -> Result<Self, Trouble> {
+        let seconds = text.parse::<f64>().ok();
+        let seconds = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+        match seconds.filter(|seconds| !seconds.is_zero()) {
+            Some(seconds) => Ok(Self {
+                server: seconds,
+                model: seconds,
+            }),
+            None => Err(Trouble::new(format!("`{TIMEOUT}={text}` is no time"))
+                .help("write a number of seconds above 0, e.g. 30")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_timeout_is_a_number_of_seconds_above_zero() {
+        let read = |text| Timeouts::read(text).map(|timeouts| timeouts.server);
+        assert_eq!(read("0.25"), Ok(Duration::from_millis(250)));
+        for wrong in ["0", "-1", "soon", "inf", "NaN"] {
+            assert!(read(wrong).is_err(), "{wrong}");
+        }
+    }
+}

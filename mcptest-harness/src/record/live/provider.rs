@@ -1,0 +1,356 @@
+//! Which model API a suite means, and the key for it.
+
+use genai::adapter::AdapterKind;
+use mcptest_suite::model::{Model, Suite};
+use mcptest_suite::{Spanned, nearest, quoted_list};
+
+use crate::record::Trouble;
+
+/// A model, and how to reach it.
+#[derive(Clone, PartialEq, Eq)]
+pub(super) struct Provider {
+    pub(super) model: String,
+    pub(super) kind: AdapterKind,
+    /// The root of the API, with a slash at the end.
+    pub(super) base_url: String,
+    pub(super) key: String,
+    /// The variable the key came from.
+    pub(super) key_variable: Option<String>,
+}
+
+/// A provider that is known by name.
+struct Known {
+    names: &'static [&'static str],
+    /// What its models' identifiers begin with.
+    prefixes: &'static [&'static str],
+    kind: AdapterKind,
+    base_url: &'static str,
+    /// The variable that names another root, by the convention of its own libraries.
+    base_url_variable: &'static str,
+    /// The variables that hold its key, the usual one first.
+    key_variables: &'static [&'static str],
+}
+
+const KNOWN: [Known; 4] = [
+    Known {
+        names: &["anthropic"],
+        prefixes: &["claude-"],
+        kind: AdapterKind::Anthropic,
+        base_url: "https://api.anthropic.com/v1/",
+        base_url_variable: "ANTHROPIC_BASE_URL",
+        key_variables: &["ANTHROPIC_API_KEY"],
+    },
+    Known {
+        names: &["openai"],
+        prefixes: &["gpt-", "chatgpt-"],
+        kind: AdapterKind::OpenAI,
+        base_url: "https://api.openai.com/v1/",
+        base_url_variable: "OPENAI_BASE_URL",
+        key_variables: &["OPENAI_API_KEY"],
+    },
+    Known {
+        names: &["google", "gemini"],
+        prefixes: &["gemini-"],
+        kind: AdapterKind::Gemini,
+        base_url: "https://generativelanguage.googleapis.com/v1beta/",
+        base_url_variable: "GOOGLE_GEMINI_BASE_URL",
+        key_variables: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+    },
+    Known {
+        names: &["mistral"],
+        prefixes: &[
+            "mistral-",
+            "ministral-",
+            "magistral-",
+            "codestral-",
+            "devstral-",
+            "pixtral-",
+            "open-mistral-",
+            "open-mixtral-",
+        ],
+        kind: AdapterKind::Mistral,
+        base_url: "https://api.mistral.ai/v1/",
+        base_url_variable: "MISTRAL_BASE_URL",
+        key_variables: &["MISTRAL_API_KEY"],
+    },
+];
+
+/// What is looked up in the environment.
+type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
+
+impl Provider {
+    /// The provider that a suite means for a model, with the key from the environment.
+    pub(super) fn of(suite: &Suite, model: &Spanned<Model>) -> Result<Self, Trouble> {
+        let environment = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+        Self::resolve(suite, model, &environment)
+    }
+
+    fn resolve(
+        suite: &Suite,
+        model: &Spanned<Model>,
+        environment: Environment<'_>,
+    ) -> Result<Self, Trouble> {
+        let id = &model.value.id;
+        let known = match &model.value.provider {
+            Some(name) => KNOWN
+                .iter()
+                .find(|known| known.names.contains(&name.as_str())),
+            None => Some(known_by_model(suite, model)?),
+        };
+        let declared = suite.providers.iter().find(|provider| {
+            let name = provider.name.value.as_str();
+            match (&model.value.provider, known) {
+                (Some(wanted), _) => name == wanted,
+                (None, Some(known)) => known.names.contains(&name),
+                (None, None) => false,
+            }
+        });
+        if let Some(declared) = declared {
+            let key = match &declared.api_key_env {
+                Some(variable) => key(&[variable], id, model, environment)?,
+                // A server on one's own machine needs none, but the protocol wants one.
+                None => ("none".to_owned(), None),
+            };
+            let kind = known.map_or(AdapterKind::OpenAI, |known| known.kind);
+            return Ok(Self {
+                model: id.clone(),
+                kind,
+                base_url: root(&declared.base_url, kind),
+                key: key.0,
+                key_variable: key.1,
+            });
+        }
+        let Some(known) = known else {
+            return Err(unknown_provider(suite, model));
+        };
+        let (key, key_variable) = key(known.key_variables, id, model, environment)?;
+        let base_url = environment(known.base_url_variable);
+        Ok(Self {
+            model: id.clone(),
+            kind: known.kind,
+            base_url: root(base_url.as_deref().unwrap_or(known.base_url), known.kind),
+            key,
+            key_variable,
+        })
+    }
+}
+
+/// The provider whose models begin as this one does.
+fn known_by_model(suite: &Suite, model: &Spanned<Model>) -> Result<&'static Known, Trouble> {
+    let id = model.value.id.as_str();
+    let reasons = id
+        .strip_prefix('o')
+        .is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()));
+    let found = KNOWN.iter().find(|known| {
+        known.prefixes.iter().any(|prefix| id.starts_with(prefix))
+            || (reasons && known.kind == AdapterKind::OpenAI)
+    });
+    found.ok_or_else(|| {
+        let names = suite.providers.iter().map(|provider| provider.name.value.as_str());
+        let names: Vec<&str> = names.collect();
+        let say = |name: &str| format!("say whose it is: `model: {{ provider: {name}, id: {id} }}`");
+        let help = match names.as_slice() {
+            [] => format!("{}, where `providers:` names the provider's `base_url`", say("local")),
+            [only] => say(only),
+            several => format!("{}; declared: {}", say(several[0]), quoted_list(several.iter().copied())),
+        };
+        Trouble::new(format!("`{id}` is no model of a known provider"))
+            .at(model.span)
+            .note("known by their names are models that begin with `claude-`, `gpt-`, `o` and a digit, `gemini-` or `mistral-`")
+            .help(help)
+    })
+}
+
+fn unknown_provider(suite: &Suite, model: &Spanned<Model>) -> Trouble {
+    let wanted = model.value.provider.as_deref().unwrap_or_default();
+    let declared = suite
+        .providers
+        .iter()
+        .map(|provider| provider.name.value.as_str());
+    let built_in = KNOWN.iter().flat_map(|known| known.names).copied();
+    let names: Vec<&str> = declared.chain(built_in).collect();
+    let problem = Trouble::new(format!("unknown provider `{wanted}`")).at(model.span);
+    match nearest(wanted, names.iter().copied()) {
+        Some(near) => problem.help(format!("did you mean `{near}`?")),
+        None => problem.help(format!(
+            "declare it under `providers:` with its `base_url`; known: {}",
+            quoted_list(names.iter().copied())
+        )),
+    }
+}
+
+/// The first of some variables that is set, and its name.
+fn key(
+    variables: &[impl AsRef<str>],
+    id: &str,
+    model: &Spanned<Model>,
+    environment: Environment<'_>,
+) -> Result<(String, Option<String>), Trouble> {
+    let mut names = variables.iter().map(AsRef::as_ref);
+    let found = names.find_map(|name| Some((environment(name)?, Some(name.to_owned()))));
+    found.ok_or_else(|| {
+        let names: Vec<String> = variables
+            .iter()
+            .map(|name| format!("`{}`", name.as_ref()))
+            .collect();
+        Trouble::new(format!(
+            "no key for `{id}`: {} is not set",
+            names.join(" or ")
+        ))
+        .at(model.span)
+        .help(format!(
+            "set it: {}=… {}=missing cargo test",
+            variables[0].as_ref(),
+            crate::record::VARIABLE
+        ))
+    })
+}
+
+/// The root of an API with a slash at the end. Anthropic's libraries take it without the version.
+fn root(url: &str, kind: AdapterKind) -> String {
+    let url = url.trim_end_matches('/');
+    if kind == AdapterKind::Anthropic && !url.ends_with("/v1") {
+        return format!("{url}/v1/");
+    }
+    format!("{url}/")
+}
+
+impl std::fmt::Debug for Provider {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Provider")
+            .field("model", &self.model)
+            .field("kind", &self.kind)
+            .field("base_url", &self.base_url)
+            .field("key_variable", &self.key_variable)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mcptest_suite::{Source, Style};
+
+    /// What a model resolves to in a suite, with some variables set.
+    fn resolve(top: &str, model: &str, set: &[(&str, &str)]) -> Result<Provider, Trouble> {
+        let text = format!(
+            "{top}\nagents: [{{ name: a, model: {model}, prompt: x, expect: [{{ target: a, matcher: is-json }}] }}]"
+        );
+        let suite = Suite::parse(Source::new("a.yml", "a.yml", text))
+            .map_err(|error| error.render(Style::Plain))
+            .unwrap();
+        let environment = |name: &str| {
+            let found = set.iter().find(|(variable, _)| *variable == name);
+            found.map(|(_, value)| (*value).to_owned())
+        };
+        Provider::resolve(&suite, &suite.agents[0].models[0], &environment)
+    }
+
+    fn kind_of(model: &str) -> Option<AdapterKind> {
+        let keys =
+            ["ANTHROPIC", "OPENAI", "GEMINI", "MISTRAL"].map(|name| format!("{name}_API_KEY"));
+        let set: Vec<(&str, &str)> = keys.iter().map(|key| (key.as_str(), "k")).collect();
+        resolve("", model, &set).ok().map(|provider| provider.kind)
+    }
+
+    #[test]
+    fn a_model_is_known_by_how_its_name_begins() {
+        for (model, kind) in [
+            ("claude-sonnet-4-5", AdapterKind::Anthropic),
+            ("gpt-4o", AdapterKind::OpenAI),
+            ("gpt-5", AdapterKind::OpenAI),
+            ("o3-mini", AdapterKind::OpenAI),
+            ("chatgpt-4o-latest", AdapterKind::OpenAI),
+            ("gemini-2.5-flash", AdapterKind::Gemini),
+            ("mistral-large-latest", AdapterKind::Mistral),
+            ("open-mixtral-8x22b", AdapterKind::Mistral),
+        ] {
+            assert_eq!(kind_of(model), Some(kind), "{model}");
+        }
+        for model in ["llama-3", "opus", "o", "claude", "my-gpt-4"] {
+            assert_eq!(kind_of(model), None, "{model}");
+        }
+    }
+
+    #[test]
+    fn a_missing_key_is_named() {
+        let trouble = resolve("", "gemini-2.5-pro", &[]).unwrap_err();
+        assert_eq!(
+            trouble.problem,
+            "no key for `gemini-2.5-pro`: `GEMINI_API_KEY` or `GOOGLE_API_KEY` is not set"
+        );
+        let trouble = resolve(
+            "providers: { local: { base_url: http://localhost:1/v1, api_key_env: LOCAL_KEY } }",
+            "{ provider: local, id: llama }",
+            &[],
+        )
+        .unwrap_err();
+        assert_eq!(
+            trouble.problem,
+            "no key for `llama`: `LOCAL_KEY` is not set"
+        );
+    }
+
+    #[test]
+    fn an_unknown_model_is_an_error_that_says_how_to_name_its_provider() {
+        let trouble = resolve("", "llama-3", &[]).unwrap_err();
+        assert_eq!(trouble.problem, "`llama-3` is no model of a known provider");
+        let help = trouble.help.unwrap();
+        assert!(
+            help.contains("`model: { provider: local, id: llama-3 }`"),
+            "{help}"
+        );
+        let top = "providers: { vllm: { base_url: http://localhost:8000/v1 } }";
+        let help = resolve(top, "llama-3", &[]).unwrap_err().help.unwrap();
+        assert!(help.contains("{ provider: vllm, id: llama-3 }"), "{help}");
+    }
+
+    #[test]
+    fn an_unknown_provider_is_an_error_with_the_nearest_name() {
+        let trouble = resolve("", "{ provider: antropic, id: claude-x }", &[]).unwrap_err();
+        assert_eq!(trouble.problem, "unknown provider `antropic`");
+        assert_eq!(trouble.help.unwrap(), "did you mean `anthropic`?");
+    }
+
+    #[test]
+    fn a_declared_provider_speaks_the_openai_protocol_and_may_need_no_key() {
+        let top = "providers: { vllm: { base_url: http://localhost:8000/v1 } }";
+        let provider = resolve(top, "{ provider: vllm, id: gpt-oss }", &[]).unwrap();
+        assert_eq!(provider.kind, AdapterKind::OpenAI);
+        assert_eq!(provider.base_url, "http://localhost:8000/v1/");
+        assert_eq!(provider.key_variable, None);
+    }
+
+    #[test]
+    fn a_declared_provider_with_a_known_name_is_that_provider_elsewhere() {
+        let top = "providers: { anthropic: { base_url: http://proxy:1, api_key_env: PROXY_KEY } }";
+        let provider = resolve(top, "claude-sonnet-4-5", &[("PROXY_KEY", "k")]).unwrap();
+        assert_eq!(provider.kind, AdapterKind::Anthropic);
+        assert_eq!(provider.base_url, "http://proxy:1/v1/");
+        assert_eq!(provider.key_variable.as_deref(), Some("PROXY_KEY"));
+    }
+
+    #[test]
+    fn the_environment_may_name_another_root() {
+        let set = [
+            ("OPENAI_API_KEY", "k"),
+            ("OPENAI_BASE_URL", "http://127.0.0.1:9/v1"),
+        ];
+        assert_eq!(
+            resolve("", "gpt-4o", &set).unwrap().base_url,
+            "http://127.0.0.1:9/v1/"
+        );
+        let set = [
+            ("ANTHROPIC_API_KEY", "k"),
+            ("ANTHROPIC_BASE_URL", "http://127.0.0.1:9/"),
+        ];
+        let provider = resolve("", "claude-sonnet-4-5", &set).unwrap();
+        assert_eq!(provider.base_url, "http://127.0.0.1:9/v1/");
+    }
+
+    #[test]
+    fn the_key_is_not_shown_by_debug() {
+        let provider = resolve("", "gpt-4o", &[("OPENAI_API_KEY", "sk-secret")]).unwrap();
+        assert!(!format!("{provider:?}").contains("sk-secret"));
+    }
+}

@@ -1,0 +1,205 @@
+//! MCP servers: started as child processes or reached over HTTP, one connection a run.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use mcptest_suite::model::{Agent, Server, Suite, Transport};
+use mcptest_suite::{Span, nearest};
+use rmcp::RoleClient;
+use rmcp::model::{CallToolRequestParams, CallToolResult, JsonObject, Tool};
+use rmcp::service::{RunningService, ServiceError};
+use tokio::sync::Mutex;
+use tokio::time::timeout;
+
+use super::Timeouts;
+use super::child::Process;
+use super::connect;
+use super::problem::with_causes;
+use crate::record::Trouble;
+use crate::render::thousands;
+
+/// An open connection.
+pub(super) type Service = RunningService<RoleClient, ()>;
+
+/// The largest tool result that is recorded, in bytes of JSON.
+const MAX_RESULT: usize = 8 << 20;
+
+/// A server of the suite, and where the agent names it.
+#[derive(Debug, Clone)]
+pub(super) struct Wanted {
+    pub(super) server: Server,
+    pub(super) span: Span,
+    pub(super) suite_dir: PathBuf,
+    pub(super) bearer: Option<String>,
+}
+
+/// The servers of an agent, each declared, each with its token.
+pub(super) fn declared(suite: &Suite, agent: &Agent) -> Result<Vec<Wanted>, Trouble> {
+    let path = suite.source.path();
+    let suite_dir = path.parent().unwrap_or(path);
+    let wanted = agent.servers.iter().map(|name| {
+        let names = || suite.servers.iter().map(|server| server.name.value.as_str());
+        let found = suite.servers.iter().find(|server| server.name.value == name.value);
+        let server = found.ok_or_else(|| {
+            let problem = format!("the server `{}` is not declared", name.value);
+            let trouble = Trouble::new(problem).at(name.span);
+            match nearest(&name.value, names()) {
+                Some(near) => trouble.help(format!("did you mean `{near}`?")),
+                None => trouble.help(format!(
+                    "recording needs to reach it: `servers: {{ {}: {{ command: [program, argument] }} }}`",
+                    name.value
+                )),
+            }
+        })?;
+        let bearer = match &server.transport {
+            Transport::Http {
+                bearer_token_env: Some(variable),
+                ..
+            } => Some(token(variable, server)?),
+            _ => None,
+        };
+        Ok(Wanted {
+            server: server.clone(),
+            span: name.span,
+            suite_dir: suite_dir.to_owned(),
+            bearer,
+        })
+    });
+    wanted.collect()
+}
+
+fn token(variable: &str, server: &Server) -> Result<String, Trouble> {
+    let value = std::env::var(variable)
+        .ok()
+        .filter(|value| !value.is_empty());
+    value.ok_or_else(|| {
+        let name = &server.name;
+        Trouble::new(format!(
+            "no token for the server `{}`: `{variable}` is not set",
+            name.value
+        ))
+        .at(name.span)
+        .help("set the variable")
+    })
+}
+
+/// Connected servers.
+pub(super) struct Servers {
+    connected: Vec<Connected>,
+    timeout: Duration,
+}
+
+/// One of them.
+pub(super) struct Connected {
+    pub(super) name: String,
+    pub(super) span: Span,
+    pub(super) service: Service,
+    pub(super) tools: Vec<Tool>,
+    /// The process, where the server is one.
+    pub(super) process: Option<Mutex<Process>>,
+}
+
+/// What came of a tool call.
+pub(super) enum Called {
+    /// The server answered.
+    Answered(Box<CallToolResult>),
+    /// The server refused the request itself, or did not answer in time.
+    Refused(String),
+}
+
+impl Servers {
+    /// Connects to all servers and asks for their tools.
+    pub(super) async fn connect(wanted: &[Wanted], timeouts: &Timeouts) -> Result<Self, Trouble> {
+        let mut servers = Self {
+            connected: Vec::new(),
+            timeout: timeouts.server,
+        };
+        for one in wanted {
+            match connect::connect(one, timeouts.server).await {
+                Ok(connected) => servers.connected.push(connected),
+                Err(trouble) => {
+                    servers.close().await;
+                    return Err(trouble);
+                }
+            }
+        }
+        Ok(servers)
+    }
+
+    /// Every tool, with the name of its server.
+    pub(super) fn tools(&self) -> impl Iterator<Item = (&str, &Tool)> {
+        self.connected.iter().flat_map(|server| {
+            let name = server.name.as_str();
+            server.tools.iter().map(move |tool| (name, tool))
+        })
+    }
+
+    /// Calls a tool. A tool that answers with an error, a request that is refused and a call that
+    /// takes too long are for the agent to see; a server that is gone ends the recording.
+    pub(super) async fn call(
+        &self,
+        server: &str,
+        tool: &str,
+        args: JsonObject,
+    ) -> Result<Called, Trouble> {
+        let Some(connected) = self.connected.iter().find(|one| one.name == server) else {
+            return Ok(Called::Refused(format!("there is no server `{server}`")));
+        };
+        let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(args);
+        let Ok(answer) = timeout(self.timeout, connected.service.call_tool(params)).await else {
+            let waited = self.timeout.as_secs_f64();
+            return Ok(Called::Refused(format!(
+                "`{tool}` timed out: no answer within {waited} s"
+            )));
+        };
+        match answer {
+            Ok(result) => {
+                let size = serde_json::to_vec(&result).map_or(0, |text| text.len());
+                if size > MAX_RESULT {
+                    return Err(Trouble::new(format!(
+                        "the result of `{tool}` of `{server}` has {} bytes; at most {} are recorded",
+                        thousands(size as u64),
+                        thousands(MAX_RESULT as u64)
+                    ))
+                    .at(connected.span)
+                    .help("let the tool answer with less: no model reads that much"));
+                }
+                Ok(Called::Answered(Box::new(result)))
+            }
+            Err(ServiceError::McpError(error)) => Ok(Called::Refused(error.message.into_owned())),
+            Err(error) => Err(connected.gone(&error).await),
+        }
+    }
+
+    /// Ends all connections; a server that does not stop by itself is killed.
+    pub(super) async fn close(self) {
+        for mut connected in self.connected {
+            // Nothing is left to save when a server does not stop.
+            let limit = Duration::from_secs(2);
+            let _ = connected.service.close_with_timeout(limit).await;
+            if let Some(process) = connected.process {
+                process.into_inner().end().await;
+            }
+        }
+    }
+}
+
+impl Connected {
+    async fn gone(&self, how: &ServiceError) -> Trouble {
+        let how = match how {
+            // Its own text names types.
+            ServiceError::TransportSend(error) => with_causes(error.error.as_ref()),
+            other => other.to_string(),
+        };
+        let trouble = Trouble::new(format!(
+            "the server `{}` is gone, in the middle of the run: {how}",
+            self.name
+        ))
+        .at(self.span)
+        .help("the run is not recorded; mend the server and record again");
+        match &self.process {
+            Some(process) => process.lock().await.explain(trouble, true).await,
+            None => trouble,
+        }
+    }
+}

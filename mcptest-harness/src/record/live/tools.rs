@@ -1,0 +1,211 @@
+//! The tools as they are offered to a model, and what of them is written down.
+
+use std::collections::HashMap;
+
+use mcptest_suite::model::Agent;
+use rmcp::model::Tool;
+use serde_json::Value;
+
+use crate::record::{Recorder, Trouble, fingerprint};
+use crate::trace::canonical_json;
+
+/// The longest name that every provider takes.
+const MAX_NAME: usize = 64;
+
+/// The tools of a run.
+#[derive(Debug)]
+pub(super) struct Offered {
+    tools: Vec<OfferedTool>,
+    by_wire_name: HashMap<String, usize>,
+}
+
+/// A tool of a server.
+#[derive(Debug)]
+pub(super) struct OfferedTool {
+    pub(super) server: String,
+    pub(super) name: String,
+    /// The name the model sees: `<server>__<tool>`.
+    pub(super) wire_name: String,
+    pub(super) description: Option<String>,
+    pub(super) schema: Value,
+}
+
+impl Offered {
+    /// The tools of some servers. A schema that is none, or two tools of one name, end the
+    /// recording: what a model makes of those is no test of the agent.
+    pub(super) fn new<'a>(
+        tools: impl Iterator<Item = (&'a str, &'a Tool)>,
+        agent: &Agent,
+    ) -> Result<Self, Trouble> {
+        let mut offered = Self {
+            tools: Vec::new(),
+            by_wire_name: HashMap::new(),
+        };
+        for (server, tool) in tools {
+            let span = agent
+                .servers
+                .iter()
+                .find(|name| name.value == server)
+                .map_or(agent.name.span, |name| name.span);
+            let schema = Value::Object((*tool.input_schema).clone());
+            let built = jsonschema::options().offline().build(&schema);
+            if let Err(error) = built {
+                return Err(Trouble::new(format!(
+                    "the server `{server}` describes the arguments of `{}` with what is no JSON Schema",
+                    tool.name
+                ))
+                .at(span)
+                .show(format!("{error}\n{}", crate::trace::pretty_json(&schema)))
+                .help("mend the tool's `inputSchema`: a model fills in arguments by it"));
+            }
+            let wire_name = wire_name(server, &tool.name);
+            let index = offered.tools.len();
+            if let Some(other) = offered.by_wire_name.insert(wire_name.clone(), index) {
+                let other = &offered.tools[other];
+                let problem = if (other.server.as_str(), other.name.as_str())
+                    == (server, &*tool.name)
+                {
+                    format!("the server `{server}` lists the tool `{}` twice", tool.name)
+                } else {
+                    format!(
+                        "`{}` of `{}` and `{}` of `{server}` would have one name for the model: `{wire_name}`",
+                        other.name, other.server, tool.name
+                    )
+                };
+                return Err(Trouble::new(problem)
+                    .at(span)
+                    .help("a model calls tools by their names, so each needs its own"));
+            }
+            offered.tools.push(OfferedTool {
+                server: server.to_owned(),
+                name: tool.name.to_string(),
+                wire_name,
+                description: tool.description.as_ref().map(ToString::to_string),
+                schema,
+            });
+        }
+        Ok(offered)
+    }
+
+    pub(super) fn tools(&self) -> &[OfferedTool] {
+        &self.tools
+    }
+
+    /// The tool that a model means.
+    pub(super) fn find(&self, wire_name: &str) -> Option<&OfferedTool> {
+        self.by_wire_name
+            .get(wire_name)
+            .map(|index| &self.tools[*index])
+    }
+
+    /// The server and name of a tool that a model made up: the part before `__`, where that is a
+    /// server.
+    pub(super) fn invented<'a>(&'a self, wire_name: &'a str) -> (&'a str, &'a str) {
+        let split = wire_name.split_once("__").and_then(|(prefix, rest)| {
+            let known = |tool: &&OfferedTool| wire_part(&tool.server) == prefix;
+            Some((self.tools.iter().find(known)?.server.as_str(), rest))
+        });
+        split.unwrap_or(("", wire_name))
+    }
+
+    /// Writes down which tools were offered, and what tells them from others.
+    pub(super) fn write_down(&self, recorder: &mut Recorder) {
+        let mut lines: Vec<String> = self.tools.iter().map(OfferedTool::line).collect();
+        lines.sort();
+        recorder.tools_fingerprint(fingerprint(&lines.join("\n")));
+        recorder.tools_offered(lines);
+    }
+}
+
+impl OfferedTool {
+    /// The tool in a line that people can compare: its arguments, the optional ones marked, and a
+    /// fingerprint of all the rest.
+    fn line(&self) -> String {
+        let empty = serde_json::Map::new();
+        let properties = self.schema["properties"].as_object().unwrap_or(&empty);
+        let required = |name: &str| {
+            let names = self.schema["required"].as_array();
+            names.is_some_and(|names| names.iter().any(|required| required == name))
+        };
+        let mut arguments: Vec<String> = properties
+            .iter()
+            .map(|(name, schema)| {
+                let mark = if required(name) { "" } else { "?" };
+                match schema["type"].as_str() {
+                    Some(kind) => format!("{name}{mark}: {kind}"),
+                    None => format!("{name}{mark}"),
+                }
+            })
+            .collect();
+        arguments.sort();
+        let description = self.description.as_deref().unwrap_or_default();
+        let rest = fingerprint(&format!("{description}\n{}", canonical_json(&self.schema)));
+        format!(
+            "{}::{}({}) #{}",
+            self.server,
+            self.name,
+            arguments.join(", "),
+            &rest[..8]
+        )
+    }
+}
+
+/// The name a model sees. Providers take ASCII letters, digits, `_` and `-`; a name that is too
+/// long keeps its beginning and gets a fingerprint.
+fn wire_name(server: &str, tool: &str) -> String {
+    let name = format!("{}__{}", wire_part(server), wire_part(tool));
+    if name.len() <= MAX_NAME {
+        return name;
+    }
+    let mark = fingerprint(&name);
+    format!("{}_{}", &name[..MAX_NAME - 9], &mark[..8])
+}
+
+fn wire_part(text: &str) -> String {
+    let keep = |character: char| {
+        let kept = character.is_ascii_alphanumeric() || matches!(character, '_' | '-');
+        if kept { character } else { '_' }
+    };
+    text.chars().map(keep).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_sees_the_server_before_the_tool() {
+        assert_eq!(wire_name("desk", "find_order"), "desk__find_order");
+        assert_eq!(
+            wire_name("my desk 🚀", "find.order"),
+            "my_desk____find_order"
+        );
+    }
+
+    #[test]
+    fn a_long_name_is_cut_and_stays_its_own() {
+        let long = "a".repeat(80);
+        let names = [
+            wire_name("s", &format!("{long}1")),
+            wire_name("s", &format!("{long}2")),
+        ];
+        assert!(names.iter().all(|name| name.len() == MAX_NAME));
+        assert_ne!(names[0], names[1]);
+    }
+
+    #[test]
+    fn a_tool_is_written_down_with_its_arguments() {
+        let tool = OfferedTool {
+            server: "desk".to_owned(),
+            name: "refund".to_owned(),
+            wire_name: "desk__refund".to_owned(),
+            description: Some("Pays back.".to_owned()),
+            schema: serde_json::json!({
+                "type": "object",
+                "properties": { "order": { "type": "string" }, "cents": { "type": "integer" }, "why": {} },
+                "required": ["order", "cents"],
+            }),
+        };
+        insta::assert_snapshot!(tool.line(), @"desk::refund(cents: integer, order: string, why?) #a3c31e1c");
+    }
+}

@@ -1,0 +1,153 @@
+//! What a recording says while it goes on: on standard error, whole lines, and the running ones
+//! only on a terminal.
+
+use std::io::{IsTerminal as _, Write as _};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use crate::render::thousands;
+
+/// How often a run that goes on says so.
+const EVERY: Duration = Duration::from_secs(10);
+
+/// The progress of one agent's recording.
+#[derive(Debug)]
+pub(crate) struct Progress {
+    agent: String,
+    runs: usize,
+    on_terminal: bool,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct State {
+    run: usize,
+    said: Option<Instant>,
+    spent: Spent,
+}
+
+/// What was spent: tokens, and millionths of a US dollar where the price is known.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Spent {
+    pub(crate) tokens: u64,
+    pub(crate) micro_usd: Option<u64>,
+}
+
+impl Progress {
+    pub(crate) fn new(agent: &str, runs: usize) -> Self {
+        Self {
+            agent: agent.to_owned(),
+            runs,
+            on_terminal: std::io::stderr().is_terminal(),
+            state: Mutex::default(),
+        }
+    }
+
+    /// A run begins.
+    pub(crate) fn begin(&self, run: usize) {
+        self.with(|state| {
+            state.run = run;
+            state.said = Some(Instant::now());
+            Some(self.line(state))
+        });
+    }
+
+    /// Something was spent.
+    pub(crate) fn spend(&self, more: Spent) {
+        self.with(|state| {
+            state.spent.tokens += more.tokens;
+            state.spent.micro_usd = match (state.spent.micro_usd, more.micro_usd) {
+                (None, None) => None,
+                (before, more) => Some(before.unwrap_or(0) + more.unwrap_or(0)),
+            };
+            if state.said.is_some_and(|said| said.elapsed() < EVERY) {
+                return None;
+            }
+            state.said = Some(Instant::now());
+            Some(self.line(state))
+        });
+    }
+
+    /// All is recorded, at a place.
+    pub(crate) fn done(&self, recorded: usize, place: &str) {
+        let spent = self.with(|_| None);
+        let runs = if recorded == 1 { "run" } else { "runs" };
+        say(&format!(
+            "recorded {recorded} {runs} of `{}` ({spent}) -> {place}",
+            self.agent
+        ));
+    }
+
+    /// The state after a change; says what the change gives, on a terminal.
+    fn with(&self, change: impl FnOnce(&mut State) -> Option<String>) -> Spent {
+        let mut state = self
+            .state
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Some(line) = change(&mut state)
+            && self.on_terminal
+        {
+            say(&line);
+        }
+        state.spent
+    }
+
+    fn line(&self, state: &State) -> String {
+        let Self { agent, runs, .. } = self;
+        let (run, spent) = (state.run, state.spent);
+        format!("recording `{agent}`: run {run} of {runs}, {spent} so far")
+    }
+}
+
+impl std::fmt::Display for Spent {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let unit = if self.tokens == 1 { "token" } else { "tokens" };
+        write!(f, "{} {unit}", thousands(self.tokens))?;
+        match self.micro_usd {
+            Some(micro) => write!(f, ", ${}", usd(micro)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Millionths of a dollar as dollars, to a hundredth of a cent.
+pub(crate) fn usd(micro: u64) -> String {
+    let hundredths = micro.div_ceil(100);
+    format!("{}.{:04}", hundredths / 10_000, hundredths % 10_000)
+}
+
+/// Says a line to the person at the terminal. Not through `eprintln!`, which the standard test
+/// harness holds back; a closed standard error is no reason to lose a recording.
+pub(crate) fn say(line: &str) {
+    let line = format!("{}\n", mcptest_suite::clean(line));
+    let _ = std::io::stderr().lock().write_all(line.as_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_spent_reads_as_tokens_and_dollars() {
+        let spent = |tokens, micro_usd| Spent { tokens, micro_usd }.to_string();
+        assert_eq!(spent(12_345, None), "12,345 tokens");
+        assert_eq!(spent(1, Some(1_234_567)), "1 token, $1.2346");
+        assert_eq!(usd(0), "0.0000");
+        assert_eq!(usd(1), "0.0001");
+    }
+
+    #[test]
+    fn a_line_says_which_run_and_what_was_spent_so_far() {
+        let progress = Progress::new("Refund agent", 5);
+        progress.begin(2);
+        progress.spend(Spent {
+            tokens: 2_000,
+            micro_usd: Some(30_000),
+        });
+        let state = progress.state.lock().unwrap().clone();
+        assert_eq!(
+            progress.line(&state),
+            "recording `Refund agent`: run 2 of 5, 2,000 tokens, $0.0300 so far"
+        );
+    }
+}

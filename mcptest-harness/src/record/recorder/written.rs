@@ -1,0 +1,94 @@
+//! What was written down, as a cassette.
+
+use serde_json::{Value, json};
+
+use super::super::time::rfc3339;
+use super::Recorder;
+use crate::trace::{SCHEMA_VERSION, StopReason, ToolCall};
+
+impl Recorder {
+    /// The run as it is recorded: a cassette of schema version `v1`. Secrets are still in it.
+    #[must_use]
+    pub fn cassette(&self) -> Value {
+        let (prompt, completion) = self.tokens();
+        let elapsed = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let stop_reason = self.stop_reason.clone().unwrap_or(StopReason::Completed);
+        let mut conversation = json!({
+            "stop_reason": stop_reason.as_str(),
+            "tokens": {
+                "prompt": prompt,
+                "completion": completion,
+                "total": prompt.saturating_add(completion),
+            },
+            "duration_ms": self.duration_ms.unwrap_or(elapsed),
+            "message_count": self.messages,
+            "turns": self.turns,
+            "steps": self.steps.iter().map(|(prompt, completion)| {
+                json!({ "prompt": prompt, "completion": completion })
+            }).collect::<Vec<_>>(),
+        });
+        if self.refused {
+            conversation["refused"] = true.into();
+        }
+        if self.users.len() > 1 {
+            conversation["per_turn"] = self.per_turn();
+        }
+        let mut trace = json!({
+            "tool_calls": self.calls.iter().map(written_call).collect::<Vec<_>>(),
+            "tool_results": self.results,
+            "conversation": conversation,
+        });
+        if let Some(answer) = self.users.last().and_then(|user| user.answer.as_ref()) {
+            trace["final_response"] = answer.as_str().into();
+        }
+        let first = self.users.first().map_or("", |user| user.text.as_str());
+        let mut cassette = json!({
+            "schema_version": SCHEMA_VERSION,
+            "agent_name": self.agent,
+            "model": self.model,
+            "recorded_at": rfc3339(self.recorded_at),
+            "system_prompt": self.system_prompt,
+            "user_prompt": first,
+            "trace": trace,
+        });
+        for (key, value) in &self.extra {
+            cassette[key] = value.clone();
+        }
+        if let Some(outcome) = &self.outcome {
+            cassette["outcome"] = outcome.clone();
+        }
+        cassette
+    }
+
+    fn per_turn(&self) -> Value {
+        let ends = self.users.iter().skip(1).map(|user| user.calls_from);
+        let ends = ends.chain([self.calls.len()]);
+        let turns = self.users.iter().zip(ends).map(|(user, end)| {
+            let mut turn = json!({ "calls": [user.calls_from, end] });
+            if let Some(answer) = &user.answer {
+                turn["response"] = answer.as_str().into();
+            }
+            turn
+        });
+        turns.collect()
+    }
+}
+
+fn written_call(call: &ToolCall) -> Value {
+    let mut written = json!({
+        "name": call.name,
+        "server": call.server,
+        "args": call.args,
+    });
+    let optional = [
+        ("hop_index", call.hop_index.map(Value::from)),
+        ("step", call.step.map(Value::from)),
+        ("caller", call.caller.clone()),
+    ];
+    for (key, value) in optional {
+        if let Some(value) = value {
+            written[key] = value;
+        }
+    }
+    written
+}

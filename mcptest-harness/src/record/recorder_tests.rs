@@ -1,0 +1,219 @@
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::Recorder;
+use crate::eval::recovery::Decisions;
+use crate::eval::{Fault, FaultKind, FaultPlan, replay_recovery};
+use crate::trace::cassette::parse;
+use crate::trace::{Origin, Run, StopReason, Trace};
+
+/// The run as replay reads it.
+fn read(recorder: &Recorder) -> Run {
+    let origin = Origin {
+        shown: "run.json".to_owned(),
+        line: None,
+    };
+    parse(recorder.cassette().to_string().as_bytes(), &origin).unwrap()
+}
+
+#[test]
+fn what_was_written_down_is_what_replay_reads() {
+    let mut recorder = Recorder::new("Clerk", "m-1");
+    recorder.system_prompt("Be brief.").user("Find A-1.");
+    recorder.step(10, 2);
+    let first = recorder.tool_called("desk", "find", json!({ "id": "A-1" }));
+    let second = recorder.tool_called("desk", "list", json!({}));
+    recorder.tool_returned(second, json!("two"));
+    recorder.tool_failed(first, json!({ "content": [], "isError": true }));
+    recorder.step(20, 3);
+    recorder.said("It is not there.");
+    let run = read(&recorder);
+    assert_eq!(
+        (run.model.as_str(), run.user_prompt.as_str()),
+        ("m-1", "Find A-1.")
+    );
+    assert_eq!(run.system_prompt, "Be brief.");
+    assert_eq!(run.trace.closing(), Some("It is not there."));
+    assert_eq!(run.trace.conversation.tokens.total, 35);
+    assert_eq!(run.trace.tool_calls[1].step, Some(0));
+    let results = run.trace.results_by_call();
+    assert!(results[0].unwrap().is_error && !results[1].unwrap().is_error);
+    assert_eq!(results[1].unwrap().result["content"][0]["text"], "two");
+    assert_eq!(
+        run.trace.conversation.stop_reason,
+        Some(StopReason::Completed)
+    );
+}
+
+#[test]
+fn what_is_said_before_a_call_is_no_answer() {
+    let mut recorder = Recorder::new("Clerk", "m");
+    recorder.user("Find it.").step(1, 1).said("Let me look.");
+    recorder.tool_called("", "find", json!({}));
+    recorder.stopped(StopReason::TurnBudget);
+    let cassette = recorder.cassette();
+    assert!(cassette["trace"].get("final_response").is_none());
+    assert_eq!(
+        cassette["trace"]["conversation"]["turns"][2]["content"],
+        "tool_use find with {}"
+    );
+    assert!(read(&recorder).trace.truncated());
+}
+
+#[test]
+fn several_user_turns_are_told_apart() {
+    let mut recorder = Recorder::new("Clerk", "m");
+    recorder.user("one").said("first");
+    recorder.user("two");
+    recorder.tool_called("desk", "find", json!({}));
+    recorder.said("second");
+    let run = read(&recorder);
+    let turns = &run.trace.conversation.per_turn;
+    assert_eq!(turns[0].calls, Some((0, 0)));
+    assert_eq!(turns[1].calls, Some((0, 1)));
+    assert_eq!(turns[1].response.as_deref(), Some("second"));
+    assert_eq!(run.user_prompt, "one");
+}
+
+#[test]
+fn an_injected_fault_answers_as_replay_expects_it() {
+    let plan = FaultPlan::new(vec![Fault {
+        name: "flaky".to_owned(),
+        tool: Some("find".to_owned()),
+        server: None,
+        kind: FaultKind::RecoverAfter { failures: 1 },
+    }]);
+    let mut recorder = Recorder::new("Clerk", "m");
+    recorder.inject(Decisions::new(plan.clone()));
+    recorder.user("Find it.");
+    let struck = recorder.tool_called("desk", "find", json!({}));
+    let answer = recorder.injected_fault(struck).unwrap();
+    assert_eq!(answer["isError"], true);
+    let other = recorder.tool_called("desk", "list", json!({}));
+    assert_eq!(recorder.injected_fault(other), None);
+    recorder.tool_returned(other, json!("-"));
+    let again = recorder.tool_called("desk", "find", json!({}));
+    assert_eq!(recorder.injected_fault(again), None);
+    recorder.tool_returned(again, json!("found"));
+    recorder.said("Found it.");
+    let report = replay_recovery(&recorder.cassette()["trace"], &plan);
+    assert!(
+        report.recovered && report.contradictions.is_empty(),
+        "{report:?}"
+    );
+    assert_eq!(report.hits.len(), 1);
+}
+
+#[test]
+fn a_slow_fault_within_the_budget_lets_the_call_through() {
+    let mut recorder = Recorder::new("Clerk", "m");
+    recorder.inject(Decisions::new(FaultPlan::new(vec![Fault {
+        name: "slow".to_owned(),
+        tool: None,
+        server: Some("desk".to_owned()),
+        kind: FaultKind::Slow { delay_ms: 20 },
+    }])));
+    let call = recorder.tool_called("desk", "find", json!({}));
+    assert_eq!(recorder.injected_fault(call), None);
+}
+
+#[test]
+fn a_run_is_written_whole_without_secrets_and_never_over_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("cassettes/Clerk__m.json");
+    let mut recorder = Recorder::new("Clerk", "m");
+    recorder.secret("DESK_KEY", "tr0ub4dor&3");
+    recorder.user("hi").said("my key is tr0ub4dor&3");
+    recorder.write_to(&file).unwrap();
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert!(text.contains("my key is [redacted DESK_KEY]"), "{text}");
+    let error = recorder.write_to(&file).unwrap_err().to_string();
+    assert!(error.contains("exists already"), "{error}");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
+
+    let runs = folder.path().join("cassettes/Clerk__m");
+    let paths = [
+        recorder.add_to(&runs).unwrap(),
+        recorder.add_to(&runs).unwrap(),
+    ];
+    let names = paths.map(|path| path.file_name().unwrap().to_owned());
+    assert_eq!(names, ["run-1.json", "run-2.json"]);
+}
+
+#[test]
+fn the_outcome_and_the_caps_are_kept() {
+    let mut recorder = Recorder::new("Clerk", "m");
+    recorder
+        .user("hi")
+        .outcome(true, Some(0.5))
+        .max_tokens(64)
+        .temperature(0.2);
+    recorder.duration_ms(12).refused();
+    let cassette = recorder.cassette();
+    assert_eq!(
+        cassette["outcome"],
+        json!({ "passed": true, "reward": 0.5 })
+    );
+    assert_eq!(cassette["max_tokens"], 64);
+    assert_eq!(cassette["trace"]["conversation"]["duration_ms"], 12);
+    assert_eq!(cassette["trace"]["conversation"]["refused"], true);
+    read(&recorder);
+}
+
+/// Something a loop may write down.
+#[derive(Debug, Clone)]
+enum Event {
+    User(String),
+    Step(u64, u64),
+    Call(String, String, Value),
+    Answer(usize, bool),
+    Said(String),
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    let text = "\\PC{0,12}";
+    prop_oneof![
+        text.prop_map(Event::User),
+        (any::<u64>(), any::<u64>())
+            .prop_map(|(prompt, completion)| Event::Step(prompt, completion)),
+        (text, "\\PC{1,8}", any::<i32>()).prop_map(|(server, tool, arg)| Event::Call(
+            server,
+            tool,
+            json!({ "a": arg })
+        )),
+        (0..6_usize, any::<bool>()).prop_map(|(call, failed)| Event::Answer(call, failed)),
+        text.prop_map(Event::Said),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn every_order_of_events_gives_a_cassette_that_can_be_read(
+        events in proptest::collection::vec(event(), 0..24)
+    ) {
+        let mut recorder = Recorder::new("Clerk", "m");
+        let mut calls = Vec::new();
+        let mut answered = Vec::new();
+        for event in &events {
+            match event.clone() {
+                Event::User(text) => { recorder.user(text); }
+                Event::Step(prompt, completion) => { recorder.step(prompt, completion); }
+                Event::Call(server, tool, args) => calls.push(recorder.tool_called(&server, &tool, args)),
+                Event::Answer(call, failed) => {
+                    if let Some(id) = calls.get(call).filter(|_| !answered.contains(&call)) {
+                        answered.push(call);
+                        if failed { recorder.tool_failed(*id, json!("x")); } else { recorder.tool_returned(*id, json!("x")); }
+                    }
+                }
+                Event::Said(text) => { recorder.said(text); }
+            }
+        }
+        let cassette = recorder.cassette();
+        let (trace, problems) = Trace::check_envelope(&cassette["trace"]);
+        prop_assert!(problems.is_empty(), "{problems:?}");
+        prop_assert_eq!(trace.tool_calls.len(), calls.len());
+        prop_assert_eq!(trace.tool_results.len(), answered.len());
+        let origin = Origin { shown: "r".to_owned(), line: None };
+        prop_assert!(parse(cassette.to_string().as_bytes(), &origin).is_ok());
+    }
+}
