@@ -98,3 +98,60 @@ fn quick_runs_that_are_alike_are_still_runs() {
     assert_eq!(stage.runs().len(), 40, "{ran}");
     stage.replay().exits(0);
 }
+
+#[test]
+fn what_the_loop_calls_a_secret_is_blanked_in_runs_and_errors() {
+    let stage = Stage::new(&suite("Say the secret.", 1));
+    stage.record("missing", &[]).exits(0);
+    let run = &stage.runs()["Clerk__clerk-1.json"];
+    assert_eq!(
+        run["trace"]["final_response"],
+        "It is [redacted DB_PASSWORD]."
+    );
+    assert!(!run.to_string().contains("hunter2"), "{run}");
+
+    let stage = Stage::new(&suite("Fail with the secret.", 1));
+    let ran = stage.record("missing", &[]).exits(101);
+    assert!(
+        ran.only_failure()
+            .1
+            .contains("cannot sign in with [redacted DB_PASSWORD]"),
+        "{ran}"
+    );
+    assert!(!format!("{ran}").contains("hunter2"), "{ran}");
+}
+
+#[test]
+fn a_loop_that_forgets_the_user_is_told_so_at_its_first_run() {
+    let stage = Stage::new(&suite("Forget the user.", 3));
+    let (_, text) = stage.record("missing", &[]).exits(101).only_failure();
+    assert!(
+        text.contains("never wrote down what the user said"),
+        "{text}"
+    );
+    assert!(text.contains("run.user(&asked.user_turns[0])"), "{text}");
+    assert_eq!((stage.begun(), stage.runs().len()), (vec![1], 0));
+}
+
+#[test]
+fn the_harness_writes_the_runs_of_a_loop_and_the_loop_does_not() {
+    let stage = Stage::new(&suite("Keep it yourself.", 1));
+    stage.record("missing", &[]).exits(0);
+    let run = &stage.runs()["Clerk__clerk-1.json"];
+    let said = run["trace"]["final_response"].as_str().unwrap();
+    assert!(said.contains("the harness writes this run"), "{said}");
+}
+
+#[test]
+fn a_loop_that_panics_is_run_once_for_all_cases_of_its_agent() {
+    let gates = "    narrative: {}\n    snapshot: {}\n";
+    let stage = Stage::new(&format!("{}{gates}", suite("Panic at the second run.", 2)));
+    let ran = stage.record("missing", &[]).exits(101);
+    assert_eq!(stage.begun(), [1, 2], "{ran}");
+    let failures = ran.failures();
+    assert!(
+        failures["desk::clerk"].contains("the agent's own loop panicked"),
+        "{ran}"
+    );
+    assert_eq!(failures.len(), 3, "{ran}");
+}

@@ -210,12 +210,41 @@ fn what_was_staged_for_another_prompt_is_not_used() {
 }
 
 #[test]
+fn what_was_staged_under_other_caps_is_not_used() {
+    let mut scene = Scene::new(&declaring(4), &third_fails());
+    scene.record("all", &[]).exits(101);
+    scene.suite(&declaring(4).replace("runs: 4", "runs: 4\n    max_tokens: 99"));
+    scene.start(&refunds_that_differ(4));
+    scene.record("all", &[]).exits(0);
+    assert_eq!(scene.conversations(), 4);
+    for run in 1..=4 {
+        assert_eq!(scene.run(&place(run))["max_tokens"], 99);
+    }
+}
+
+#[test]
+fn runs_are_not_added_to_runs_of_other_caps() {
+    let scene = Scene::new(TWICE, &refunds_that_differ(3));
+    scene.record("missing", &[]).exits(0);
+    scene.suite(&declaring(3).replace("runs: 3", "runs: 3\n    max_tokens: 99"));
+    let (_, text) = scene.record("missing", &[]).exits(101).only_failure();
+    assert!(
+        text.contains("with other turns, servers, faults or caps"),
+        "{text}"
+    );
+    assert_eq!(scene.conversations(), 2);
+}
+
+#[test]
 fn missing_after_an_all_that_failed_loses_nothing() {
     // Nothing was recorded before, so only the staging folder holds what was paid for.
     let mut scene = Scene::new(&declaring(4), &third_fails());
     scene.record("all", &[]).exits(101);
     scene.start(&refunds_that_differ(4));
     scene.record("missing", &[]).exits(0);
+    // Two of them were paid for already.
+    assert_eq!(scene.conversations(), 2);
+    assert!(scene.places().iter().all(|path| !path.contains("/.")));
     assert_eq!(
         (1..=4)
             .filter(|run| scene.places().contains(&place(*run)))

@@ -148,6 +148,21 @@ fn a_suite_with_errors_beside_a_good_one_keeps_everything_from_being_spent() {
     );
 }
 
+/// The recordings of one would take the place of the other's.
+#[test]
+fn two_suites_of_a_folder_with_one_agent_are_refused_before_anything_is_spent() {
+    let scene = scene();
+    let text = scene.text("suites/desk.yml");
+    scene
+        .folder
+        .write("suites/second.yml", text.replace("Say one.", "Say it."));
+    let ran = scene.record("missing", &[]).exits(101);
+    let text = &ran.failures()["desk::one"];
+    assert!(text.contains("desk and second both have an agent"), "{ran}");
+    assert!(text.contains("rename one of the two"), "{ran}");
+    assert_eq!(scene.requests().len(), 0);
+}
+
 #[test]
 fn a_suite_with_errors_does_not_keep_what_is_recorded_from_being_judged() {
     let scene = scene();

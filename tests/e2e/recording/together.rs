@@ -183,4 +183,16 @@ fn the_processes_of_nextest_record_every_agent_once() {
     }
     nextest(None).exits(0);
     assert_eq!(scene.conversations(), 9);
+
+    // What fails is not paid for again by every case of the agent.
+    fs::remove_dir_all(scene.folder.at("suites/cassettes")).unwrap();
+    scene.suite(&two_agents().replace("Pay order A-1003 back.", "Nobody answers this."));
+    let before = scene.requests().len();
+    let ran = nextest(Some("missing"));
+    assert_eq!(ran.code, Some(100), "{ran}");
+    let requests = scene.requests();
+    let refused = requests[before..]
+        .iter()
+        .filter(|request| request.body.contains("Nobody answers this."));
+    assert_eq!(refused.count(), 1, "{ran}");
 }

@@ -40,6 +40,10 @@ fn main() -> ExitCode {
 fn clerk(asked: &mcptest::RunRequest, run: &mut mcptest::Recorder) -> Result<(), String> {
     note(asked.run);
     wait();
+    if asked.user_turns[0] == "Forget the user." {
+        run.said("Hm.");
+        return Ok(());
+    }
     for turn in &asked.user_turns {
         run.user(turn);
         answer(turn, asked, run)?;
@@ -64,6 +68,15 @@ fn answer(turn: &str, asked: &mcptest::RunRequest, run: &mut mcptest::Recorder) 
             run.duration_ms(5);
             "The same.".to_owned()
         }
+        "Say the secret." => {
+            run.secret("DB_PASSWORD", "hunter2hunter2");
+            "It is hunter2hunter2.".to_owned()
+        }
+        "Fail with the secret." => {
+            run.secret("DB_PASSWORD", "hunter2hunter2");
+            return Err("cannot sign in with hunter2hunter2".to_owned());
+        }
+        "Keep it yourself." => run.add_to("kept").map_or_else(|error| error.to_string(), |path| path.display().to_string()),
         "Fail at the second run." if asked.run == 2 => {
             return Err(format!("no pens for run {} of {}", asked.run, asked.runs));
         }
