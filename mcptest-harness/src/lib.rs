@@ -13,6 +13,10 @@
 //! - [`suite`](macro@suite), an attribute that writes `#[test]` functions into a module, for the
 //!   standard test harness.
 //!
+//! Recordings come from `MCPTEST_RECORD=missing cargo test`, which runs agents live (the feature
+//! `record`), from a loop of one's own that does the same ([`Harness::record_with`]), or from a
+//! [`Recorder`] alone.
+//!
 //! Beside them stand the parts, usable without any suite: the metrics in [`eval`], the live guard
 //! and its analysis in [`energy`], the typed trace in [`mod@trace`], target paths in [`check`].
 //!
