@@ -67,8 +67,8 @@ fn variables_are_filled_in_with_their_types() {
         panic!("contains");
     };
     assert_eq!(
-        expected.to_string(),
-        r#"{"city":"Oslo","days":3,"strict":true}"#
+        *expected,
+        serde_json::json!({ "city": "Oslo", "days": 3, "strict": true })
     );
 }
 
