@@ -109,7 +109,7 @@ fn a_cut_answer_ends_in_the_middle() {
     let mut half = Vec::new();
     assert!(std::io::Read::read_to_end(&mut reader, &mut half).is_err());
     assert_eq!(half.len(), promised / 2);
-    assert!(half.starts_with(b"{\"content\":"));
+    assert!(half.starts_with(b"{\""));
     send(&url, ANTHROPIC_HEADERS, &body).unwrap().ok();
 }
 
