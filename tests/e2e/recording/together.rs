@@ -83,26 +83,8 @@ fn two_agents() -> String {
     format!("{TWICE}{more}{second}")
 }
 
-#[test]
-fn the_processes_of_nextest_record_every_agent_once() {
-    let version = process::run(&mut workshop::cargo(
-        workshop::workspace(),
-        &["nextest", "--version"],
-    ));
-    if version.code != Some(0) {
-        eprintln!("skipped: cargo-nextest is not installed");
-        return;
-    }
-    let mut script = refunds();
-    let cancel = json!([
-        { "calls": [{ "name": "desk__cancel_order", "args": { "order_id": "A-1001" } }] },
-        { "text": "Cancelled." },
-    ]);
-    script["conversations"]
-        .as_array_mut()
-        .unwrap()
-        .push(json!({ "user": "Cancel A-1001.", "runs": [cancel] }));
-    let scene = Scene::new(&two_agents(), &script);
+/// What nextest must know to run the built tests in the scene's folder.
+fn describe_to_nextest(scene: &Scene) {
     let crate_folder = &studio().folder;
     for (path, arguments) in [
         (
@@ -128,32 +110,58 @@ fn the_processes_of_nextest_record_every_agent_once() {
         scene.folder.at("Cargo.toml"),
     )
     .unwrap();
-    let nextest = |word: Option<&str>| {
-        let [binaries, metadata] =
-            ["tmp/binaries.json", "tmp/metadata.json"].map(|path| scene.folder.at(path));
-        let mut command = workshop::cargo(
-            scene.folder.path(),
-            &[
-                "nextest",
-                "run",
-                "--no-fail-fast",
-                "--test-threads=8",
-                "--status-level=pass",
-            ],
-        );
-        command
-            .arg("--binaries-metadata")
-            .arg(binaries)
-            .arg("--cargo-metadata")
-            .arg(metadata);
-        command.arg("--workspace-remap").arg(scene.folder.path());
-        scene.equip(&mut command);
-        command.env_remove("CARGO_MANIFEST_DIR");
-        if let Some(word) = word {
-            command.env("MCPTEST_RECORD", word);
-        }
-        process::run(&mut command)
-    };
+}
+
+/// Runs the cases under nextest, every one in a process of its own.
+fn nextest(scene: &Scene, word: Option<&str>) -> process::Finished {
+    let [binaries, metadata] =
+        ["tmp/binaries.json", "tmp/metadata.json"].map(|path| scene.folder.at(path));
+    let mut command = workshop::cargo(
+        scene.folder.path(),
+        &[
+            "nextest",
+            "run",
+            "--no-fail-fast",
+            "--test-threads=8",
+            "--status-level=pass",
+        ],
+    );
+    command
+        .arg("--binaries-metadata")
+        .arg(binaries)
+        .arg("--cargo-metadata")
+        .arg(metadata);
+    command.arg("--workspace-remap").arg(scene.folder.path());
+    scene.equip(&mut command);
+    command.env_remove("CARGO_MANIFEST_DIR");
+    if let Some(word) = word {
+        command.env("MCPTEST_RECORD", word);
+    }
+    process::run(&mut command)
+}
+
+#[test]
+fn the_processes_of_nextest_record_every_agent_once() {
+    let version = process::run(&mut workshop::cargo(
+        workshop::workspace(),
+        &["nextest", "--version"],
+    ));
+    if version.code != Some(0) {
+        eprintln!("skipped: cargo-nextest is not installed");
+        return;
+    }
+    let mut script = refunds();
+    let cancel = json!([
+        { "calls": [{ "name": "desk__cancel_order", "args": { "order_id": "A-1001" } }] },
+        { "text": "Cancelled." },
+    ]);
+    script["conversations"]
+        .as_array_mut()
+        .unwrap()
+        .push(json!({ "user": "Cancel A-1001.", "runs": [cancel] }));
+    let scene = Scene::new(&two_agents(), &script);
+    describe_to_nextest(&scene);
+    let nextest = |word: Option<&str>| nextest(&scene, word);
 
     let ran = nextest(None);
     assert_eq!((ran.code, scene.requests().len()), (Some(100), 0), "{ran}");
