@@ -23,17 +23,15 @@
 //! The guide (suites, cassettes, gates, snapshots, checks in Rust) is the README of the repository.
 
 pub mod check;
-pub mod energy;
-pub mod eval;
 mod gate;
 mod harness;
 mod record;
 mod render;
-pub mod trace;
 
-pub use harness::{AgentRuns, CheckFailure, Harness, TargetProblem, Verdict};
+pub use harness::{AgentRuns, CheckFailure, Harness, Verdict};
 /// The suite language: the model of a suite, its loader and its diagnostics.
 pub use mcptest_suite as suite;
+pub use mcptest_trace::{energy, eval, trace};
 pub use record::{CallId, RecordError, Recorder, RunRequest};
 
 /// Turns the cases of a suite file into `#[test]` functions.

@@ -6,9 +6,11 @@
 mod compile;
 mod judge;
 mod resolve;
+mod target;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use compile::{Check, Compiler};
 pub(crate) use judge::{Found, Snapshots, difference};
 pub use resolve::{Unresolved, resolve};
+pub use target::{TargetProblem, target};

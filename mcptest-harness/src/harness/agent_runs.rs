@@ -2,15 +2,14 @@
 
 use std::fmt;
 
-use mcptest_suite::model::{Agent, CheckOptions, Model, Target, TargetError};
+use mcptest_suite::model::{Agent, CheckOptions, Model};
 use mcptest_suite::{Diagnostic, Source, Span, Style};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::check::{Unresolved, resolve};
 use crate::gate::runs_note;
 use crate::render::{Evidence, Finding, cut};
-use crate::trace::{Run, ToolCall, ToolResult};
+use crate::trace::Run;
 
 /// The recorded runs of one agent test with one model; what a Rust check is given.
 ///
@@ -164,62 +163,6 @@ impl fmt::Debug for CheckFailure {
 }
 
 impl std::error::Error for CheckFailure {}
-
-/// Why a target path gives no value.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum TargetProblem {
-    /// The text is no path.
-    Malformed(TargetError),
-    /// The path leads nowhere.
-    Unresolved(Unresolved),
-}
-
-impl fmt::Display for TargetProblem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Malformed(error) => write!(
-                f,
-                "not a target path: {} at byte {}",
-                error.message, error.at
-            ),
-            Self::Unresolved(unresolved) => unresolved.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for TargetProblem {}
-
-impl Run {
-    /// The value at a target path, as in a suite's `expect:`.
-    ///
-    /// # Errors
-    ///
-    /// The text is no path, or the path leads nowhere in this run.
-    pub fn target(&self, path: &str) -> Result<Value, TargetProblem> {
-        let target = Target::parse(path, Span::default()).map_err(TargetProblem::Malformed)?;
-        let value = resolve(&target, &self.envelope).map_err(TargetProblem::Unresolved)?;
-        Ok(value.into_owned())
-    }
-
-    /// The calls of a tool, each with its index.
-    pub fn calls_of<'a>(&'a self, tool: &'a str) -> impl Iterator<Item = (usize, &'a ToolCall)> {
-        self.trace
-            .tool_calls
-            .iter()
-            .enumerate()
-            .filter(move |(_, call)| call.name == tool)
-    }
-
-    /// The result of a call; the latest one where it has several.
-    #[must_use]
-    pub fn result_of(&self, call: usize) -> Option<&ToolResult> {
-        self.trace
-            .tool_results
-            .iter()
-            .rev()
-            .find(|result| result.call_index == call)
-    }
-}
 
 /// What a check may return.
 #[diagnostic::on_unimplemented(

@@ -8,6 +8,7 @@ mod entry;
 #[cfg(test)]
 mod gate_tests;
 mod loaded;
+mod place;
 mod prepared;
 mod recording;
 mod runner;
@@ -15,6 +16,6 @@ mod runs;
 mod snapshots;
 mod trials;
 
-pub use agent_runs::{AgentRuns, CheckFailure, TargetProblem, Verdict};
+pub use agent_runs::{AgentRuns, CheckFailure, Verdict};
 pub use entry::{MacroCase, Shown, run_case, run_check};
 pub use runner::Harness;

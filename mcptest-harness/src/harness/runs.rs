@@ -6,11 +6,11 @@ use mcptest_suite::model::{Agent, Prompt, Suite};
 use mcptest_suite::{Diagnostic, Span, Spanned};
 
 use super::agent_runs::AgentRuns;
+use super::place::{PlaceError, Wanted};
 use crate::record::COMMAND;
 use crate::render::{Diff, Evidence, Failure, Finding};
 use crate::trace::Run;
-use crate::trace::cassette::read_all;
-use crate::trace::place::{PlaceError, Wanted};
+use crate::trace::read_runs;
 
 /// The runs of an agent with a model, or why they cannot be judged.
 pub(crate) type Recorded = Result<AgentRuns, Failure>;
@@ -68,7 +68,7 @@ pub(crate) fn read(agent: &Agent, wanted: &Wanted<'_>) -> Result<Vec<Run>, Failu
     let files = wanted
         .files()
         .map_err(|error| place_problem(agent, error))?;
-    read_all(&files).map_err(|errors| {
+    read_runs(&files).map_err(|errors| {
         let findings = errors.into_iter().map(|error| {
             let message = format!("the recording {} cannot be used", error.origin);
             let problem = Diagnostic::new(message)

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use super::Recorder;
 use crate::eval::recovery::Decisions;
 use crate::eval::{Fault, FaultKind, FaultPlan, replay_recovery};
-use crate::trace::cassette::parse;
+use crate::trace::parse_run;
 use crate::trace::{Origin, Run, StopReason, Trace};
 
 /// The run as replay reads it.
@@ -13,7 +13,7 @@ fn read(recorder: &Recorder) -> Run {
         shown: "run.json".to_owned(),
         line: None,
     };
-    parse(recorder.cassette().to_string().as_bytes(), &origin).unwrap()
+    parse_run(recorder.cassette().to_string().as_bytes(), &origin).unwrap()
 }
 
 #[test]
@@ -214,6 +214,6 @@ proptest! {
         prop_assert_eq!(trace.tool_calls.len(), calls.len());
         prop_assert_eq!(trace.tool_results.len(), answered.len());
         let origin = Origin { shown: "r".to_owned(), line: None };
-        prop_assert!(parse(cassette.to_string().as_bytes(), &origin).is_ok());
+        prop_assert!(parse_run(cassette.to_string().as_bytes(), &origin).is_ok());
     }
 }

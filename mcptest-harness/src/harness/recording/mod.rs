@@ -16,10 +16,11 @@ use mcptest_suite::model::{Agent, Suite};
 use regex::Regex;
 
 use super::runs::{self, Place};
+use crate::harness::place::Wanted;
 use crate::record::store::{Lock, Store, StoreError};
 use crate::record::{Live, Mode, Trouble, say};
 use crate::render::{Evidence, Failure, Finding};
-use crate::trace::place::{Layout, Wanted};
+use crate::trace::Layout;
 
 pub(crate) use own_loop::OwnLoop;
 use session::Session;

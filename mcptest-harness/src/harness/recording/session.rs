@@ -14,7 +14,7 @@ use crate::record::{
     COMMAND, Mode, Progress, Recorder, RunRequest, Trouble, request_fingerprint, say,
 };
 use crate::render::{Diff, Failure};
-use crate::trace::{Origin, Run, cassette};
+use crate::trace::{CassetteError, Origin, Run, parse_run};
 
 /// What a recorded run says of what was asked of the agent, and of the tools it was offered.
 const REQUEST: &str = "request_fingerprint";
@@ -207,12 +207,12 @@ impl Session<'_> {
     }
 
     /// A run as replay will read it.
-    fn read_back(&self, run: &Value) -> Result<Run, cassette::CassetteError> {
+    fn read_back(&self, run: &Value) -> Result<Run, CassetteError> {
         let origin = Origin {
             shown: self.shown(),
             line: None,
         };
-        cassette::parse(render(run).as_bytes(), &origin)
+        parse_run(render(run).as_bytes(), &origin)
     }
 
     /// What tells what is asked of the agent from what was asked of it.

@@ -27,7 +27,7 @@ pub(crate) use error::StoreError;
 pub(crate) use lock::Lock;
 pub(crate) use render::{render, render_line};
 
-pub(crate) use crate::trace::place::Layout;
+pub(crate) use crate::trace::Layout;
 
 /// The name that the three layouts of an agent in a place share.
 fn stem_of(layout: &Layout) -> Result<OsString, StoreError> {

@@ -1,0 +1,338 @@
+//! Where an agent's recorded runs lie.
+//!
+//! Three places are looked at, and exactly one may hold the runs: the agent's own `cassette:`,
+//! `cassettes/` beside the suite file, and the crate's `cassettes/<suite path>/`. In a place the
+//! runs are `<stem>.json`, every `<stem>/*.json`, or the lines of `<stem>.jsonl`; exactly one too.
+
+use std::cmp::Ordering;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use mcptest_suite::shown_path;
+
+use crate::trace::Layout;
+
+/// What is looked for.
+pub(crate) struct Wanted<'a> {
+    /// The crate's folder, which shown paths are relative to.
+    pub(crate) crate_dir: &'a Path,
+    /// The folder the suite file lies in.
+    pub(crate) suite_dir: &'a Path,
+    /// The suite's path below its root, without extension.
+    pub(crate) suite_stem: PathBuf,
+    /// The agent's `cassette:`.
+    pub(crate) cassette: Option<&'a str>,
+    /// The stems of the agent's files; the first is the one that is recommended.
+    pub(crate) stems: Vec<String>,
+}
+
+/// Something that holds runs.
+struct Found {
+    shown: String,
+    files: Vec<PathBuf>,
+    /// `None` where a pattern named the files.
+    layout: Option<Layout>,
+}
+
+/// Why no one place holds the runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum PlaceError {
+    /// Nothing was found; where one run and where several would be put.
+    Nothing {
+        looked: Vec<String>,
+        put: [String; 2],
+    },
+    /// Two places or two layouts hold runs.
+    Several(Vec<String>),
+    /// `cassette:` is no usable path.
+    Unusable { problem: String, help: String },
+}
+
+impl Wanted<'_> {
+    /// The files in the order of the runs, each with its shown path.
+    pub(crate) fn files(&self) -> Result<Vec<(PathBuf, String)>, PlaceError> {
+        let (mut found, looked) = self.found()?;
+        match found.len() {
+            0 => {
+                let stem = self.stems.first().map_or("", String::as_str);
+                let one = self.shown(&self.beside().join(format!("{stem}.json")));
+                let several = self.shown(&self.beside().join(stem)) + "/run-1.json";
+                let put = match self.cassette {
+                    Some(cassette) => [cassette.to_owned(), cassette.to_owned()],
+                    None => [one, several],
+                };
+                Err(PlaceError::Nothing { looked, put })
+            }
+            1 => {
+                let files = found.swap_remove(0).files;
+                let shown = |path: PathBuf| (self.shown(&path), path);
+                Ok(files
+                    .into_iter()
+                    .map(shown)
+                    .map(|(shown, path)| (path, shown))
+                    .collect())
+            }
+            _ => Err(several(found)),
+        }
+    }
+
+    /// Where runs are recorded: where the agent's runs lie now, else where a number of them would
+    /// be looked for first.
+    pub(crate) fn layout(&self, runs: usize) -> Result<Layout, PlaceError> {
+        let (mut found, _) = self.found()?;
+        let layout = match (found.len(), self.cassette) {
+            (0, Some(cassette)) => own_layout(&self.suite_dir.join(cassette), cassette),
+            (0, None) => {
+                let stem = self.stems.first().map_or("", String::as_str);
+                // Who keeps the suite's recordings below the crate's folder keeps them all there.
+                let central = self.central();
+                let place = if central.is_dir() {
+                    central
+                } else {
+                    self.beside()
+                };
+                Some(if runs == 1 {
+                    Layout::Single(place.join(format!("{stem}.json")))
+                } else {
+                    Layout::Folder(place.join(stem))
+                })
+            }
+            (1, _) => found.swap_remove(0).layout,
+            _ => return Err(several(found)),
+        };
+        layout.ok_or_else(|| PlaceError::Unusable {
+            problem: format!(
+                "`cassette: {}` is a pattern, which names no file to record to",
+                self.cassette.unwrap_or_default()
+            ),
+            help: "write a folder, a `.json` file for one run, or a `.jsonl` file".to_owned(),
+        })
+    }
+
+    /// A path as it is shown: from the crate's folder.
+    pub(crate) fn shown(&self, path: &Path) -> String {
+        let path = without_detours(path);
+        shown_path(path.strip_prefix(self.crate_dir).unwrap_or(&path))
+    }
+
+    fn beside(&self) -> PathBuf {
+        self.suite_dir.join("cassettes")
+    }
+
+    fn central(&self) -> PathBuf {
+        self.crate_dir.join("cassettes").join(&self.suite_stem)
+    }
+
+    /// What holds runs, and everything that was looked for.
+    fn found(&self) -> Result<(Vec<Found>, Vec<String>), PlaceError> {
+        let mut found: Vec<Found> = Vec::new();
+        let mut looked = Vec::new();
+        if let Some(cassette) = self.cassette {
+            let files = self.own(cassette)?;
+            looked.push(cassette.to_owned());
+            if !files.is_empty() {
+                let path = self.suite_dir.join(cassette);
+                found.push(Found {
+                    shown: self.shown(&path),
+                    files,
+                    layout: own_layout(&path, cassette),
+                });
+            }
+        }
+        let stems = || self.stems.iter();
+        for (place, stem) in [self.beside(), self.central()]
+            .iter()
+            .flat_map(|place| stems().map(move |stem| (place, stem)))
+        {
+            for (layout, shown, files) in self.layouts(place, stem) {
+                // `cassette:` may name what would be found anyway: that is one place, not two.
+                let named = found
+                    .first()
+                    .is_some_and(|own| self.cassette.is_some() && within(&files, &own.files));
+                if !files.is_empty() && !named {
+                    found.push(Found {
+                        shown: shown.clone(),
+                        files,
+                        layout: Some(layout),
+                    });
+                }
+                looked.push(shown);
+            }
+        }
+        Ok((found, looked))
+    }
+
+    /// The layouts that a stem's runs may have in a place, each as shown and with its files.
+    fn layouts(&self, place: &Path, stem: &str) -> [(Layout, String, Vec<PathBuf>); 3] {
+        let [single, folder_, lines] =
+            [".json", "", ".jsonl"].map(|extension| place.join(format!("{stem}{extension}")));
+        let shown = [&single, &folder_, &lines].map(|path| self.shown(path));
+        let files = [file(&single), folder(&folder_), file(&lines)];
+        let [single_shown, folder_shown, lines_shown] = shown;
+        let [single_files, folder_files, lines_files] = files;
+        [
+            (Layout::Single(single), single_shown, single_files),
+            (
+                Layout::Folder(folder_),
+                folder_shown + "/*.json",
+                folder_files,
+            ),
+            (Layout::Lines(lines), lines_shown, lines_files),
+        ]
+    }
+
+    /// The files that `cassette:` names.
+    fn own(&self, cassette: &str) -> Result<Vec<PathBuf>, PlaceError> {
+        let unusable = |problem: String, help: &str| PlaceError::Unusable {
+            problem,
+            help: help.to_owned(),
+        };
+        let relative = Path::new(cassette);
+        let rooted = relative
+            .components()
+            .any(|part| matches!(part, Component::Prefix(_) | Component::RootDir));
+        if rooted {
+            let problem = format!("`cassette: {cassette}` is not relative to the suite");
+            return Err(unusable(
+                problem,
+                "write the path from the suite's folder, so that it is the same on every machine",
+            ));
+        }
+        let path = self.suite_dir.join(relative);
+        if path.is_dir() {
+            return Ok(folder(&path));
+        }
+        if path.is_file() || !cassette.contains(['*', '?', '[']) {
+            return Ok(file(&path));
+        }
+        let base = glob::Pattern::escape(&self.suite_dir.to_string_lossy());
+        let pattern = format!("{base}/{cassette}");
+        let bad_glob = |error: glob::PatternError| {
+            unusable(
+                format!("`cassette: {cassette}` is not a pattern: {}", error.msg),
+                "`*` stands for any part of a name, `**` for any folders, `[…]` for one of several characters",
+            )
+        };
+        let paths = glob::glob(&pattern)
+            .map_err(bad_glob)?
+            .filter_map(Result::ok);
+        let mut files: Vec<PathBuf> = paths
+            .filter(|path| path.is_file() && is_cassette(path))
+            .collect();
+        files.sort_by(|left, right| natural(left, right));
+        Ok(files)
+    }
+}
+
+fn several(found: Vec<Found>) -> PlaceError {
+    PlaceError::Several(found.into_iter().map(|found| found.shown).collect())
+}
+
+/// The layout that a `cassette:` means; a pattern means none.
+fn own_layout(path: &Path, cassette: &str) -> Option<Layout> {
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    if path.is_dir() {
+        return Some(Layout::Folder(path.to_owned()));
+    }
+    if !path.is_file() && cassette.contains(['*', '?', '[']) {
+        return None;
+    }
+    Some(match extension {
+        Some("json") => Layout::Single(path.to_owned()),
+        Some("jsonl") => Layout::Lines(path.to_owned()),
+        _ if path.is_file() => Layout::Single(path.to_owned()),
+        _ => Layout::Folder(path.to_owned()),
+    })
+}
+
+/// A path without `.` and without `folder/..`, for people; links are not followed.
+fn without_detours(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        let leaves = part == Component::ParentDir
+            && matches!(plain.components().next_back(), Some(Component::Normal(_)));
+        if leaves {
+            plain.pop();
+        } else if part != Component::CurDir {
+            plain.push(part);
+        }
+    }
+    plain
+}
+
+/// Whether all of some files are among others, however their paths are spelt.
+fn within(files: &[PathBuf], others: &[PathBuf]) -> bool {
+    let real = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
+    let others: Vec<PathBuf> = others.iter().map(real).collect();
+    files.iter().all(|file| others.contains(&real(file)))
+}
+
+fn is_cassette(path: &Path) -> bool {
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    matches!(extension, Some("json" | "jsonl"))
+}
+
+fn file(path: &Path) -> Vec<PathBuf> {
+    path.is_file()
+        .then(|| path.to_owned())
+        .into_iter()
+        .collect()
+}
+
+/// The `.json` files of a folder, `run-2` before `run-10`.
+fn folder(path: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(path)
+        .into_iter()
+        .flatten()
+        .filter_map(Result::ok);
+    let visible = entries.map(|entry| entry.path()).filter(|path| {
+        let hidden = path
+            .file_name()
+            .is_some_and(|name| name.to_string_lossy().starts_with('.'));
+        !hidden
+            && path.is_file()
+            && path
+                .extension()
+                .is_some_and(|extension| extension == "json")
+    });
+    let mut files: Vec<PathBuf> = visible.collect();
+    files.sort_by(|left, right| natural(left, right));
+    files
+}
+
+/// Compares paths with runs of digits taken as numbers; equal numbers by the bytes.
+fn natural(left: &Path, right: &Path) -> Ordering {
+    let (left, right) = (left.to_string_lossy(), right.to_string_lossy());
+    let (mut a, mut b) = (left.as_bytes(), right.as_bytes());
+    loop {
+        let digits = |bytes: &[u8]| {
+            bytes
+                .iter()
+                .take_while(|byte| byte.is_ascii_digit())
+                .count()
+        };
+        let (number_a, number_b) = (digits(a), digits(b));
+        let (head_a, head_b) = (number_a.max(1).min(a.len()), number_b.max(1).min(b.len()));
+        let ordering = if number_a > 0 && number_b > 0 {
+            let strip = |bytes: &[u8]| bytes.iter().take_while(|byte| **byte == b'0').count();
+            let (value_a, value_b) = (
+                &a[strip(&a[..head_a])..head_a],
+                &b[strip(&b[..head_b])..head_b],
+            );
+            value_a
+                .len()
+                .cmp(&value_b.len())
+                .then_with(|| value_a.cmp(value_b))
+        } else {
+            a[..head_a].cmp(&b[..head_b])
+        };
+        if ordering != Ordering::Equal || a.is_empty() {
+            return ordering.then_with(|| left.cmp(&right));
+        }
+        (a, b) = (&a[head_a..], &b[head_b..]);
+    }
+}
+
+#[cfg(test)]
+#[path = "place_tests.rs"]
+mod tests;

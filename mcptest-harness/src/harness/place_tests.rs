@@ -1,0 +1,176 @@
+//! Where recorded runs are looked for.
+
+use super::*;
+
+/// A crate with files, and what an agent looks for in it.
+fn files_of(files: &[&str], cassette: Option<&str>) -> Result<Vec<String>, PlaceError> {
+    let folder = tempfile::tempdir().unwrap();
+    for file in files {
+        let path = folder.path().join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, file).unwrap();
+    }
+    let wanted = Wanted {
+        crate_dir: folder.path(),
+        suite_dir: &folder.path().join("suites/shop"),
+        suite_stem: "shop/orders".into(),
+        cassette,
+        stems: vec!["Agent__m".to_owned()],
+    };
+    Ok(wanted
+        .files()?
+        .into_iter()
+        .map(|(_, shown)| shown)
+        .collect())
+}
+
+#[test]
+fn each_layout_is_found_in_each_place() {
+    for place in ["suites/shop/cassettes", "cassettes/shop/orders"] {
+        for (layout, count) in [
+            (vec!["Agent__m.json"], 1),
+            (vec!["Agent__m.jsonl"], 1),
+            (vec!["Agent__m/run-10.json", "Agent__m/run-2.json"], 2),
+        ] {
+            let files: Vec<String> = layout
+                .iter()
+                .map(|file| format!("{place}/{file}"))
+                .collect();
+            let found =
+                files_of(&files.iter().map(String::as_str).collect::<Vec<_>>(), None).unwrap();
+            assert_eq!(found.len(), count);
+        }
+    }
+}
+
+#[test]
+fn runs_come_in_natural_order_and_other_files_are_not_runs() {
+    let found = files_of(
+        &[
+            "cassettes/shop/orders/Agent__m/run-10.json",
+            "cassettes/shop/orders/Agent__m/run-2.json",
+            "cassettes/shop/orders/Agent__m/.run-3.json",
+            "cassettes/shop/orders/Agent__m/notes.txt",
+        ],
+        None,
+    );
+    assert_eq!(
+        found.unwrap(),
+        [
+            "cassettes/shop/orders/Agent__m/run-2.json",
+            "cassettes/shop/orders/Agent__m/run-10.json"
+        ]
+    );
+}
+
+#[test]
+fn two_places_or_two_layouts_are_an_error_that_names_both() {
+    let both = files_of(
+        &[
+            "suites/shop/cassettes/Agent__m.json",
+            "cassettes/shop/orders/Agent__m.jsonl",
+        ],
+        None,
+    );
+    let PlaceError::Several(places) = both.unwrap_err() else {
+        panic!("another error")
+    };
+    assert_eq!(
+        places,
+        [
+            "suites/shop/cassettes/Agent__m.json",
+            "cassettes/shop/orders/Agent__m.jsonl"
+        ]
+    );
+    assert!(
+        files_of(
+            &[
+                "cassettes/shop/orders/Agent__m.json",
+                "cassettes/shop/orders/Agent__m/a.json"
+            ],
+            None
+        )
+        .is_err()
+    );
+    assert!(
+        files_of(
+            &[
+                "x/a.json",
+                "suites/shop/x/a.json",
+                "suites/shop/cassettes/Agent__m.json"
+            ],
+            Some("x/a.json")
+        )
+        .is_err()
+    );
+}
+
+#[test]
+fn an_own_place_may_be_a_file_a_folder_or_a_pattern() {
+    let files = [
+        "suites/shop/x/a-2.json",
+        "suites/shop/x/a-10.json",
+        "suites/shop/x/b.jsonl",
+    ];
+    assert_eq!(
+        files_of(&files, Some("x/b.jsonl")).unwrap(),
+        ["suites/shop/x/b.jsonl"]
+    );
+    let both = ["suites/shop/x/a-2.json", "suites/shop/x/a-10.json"];
+    assert_eq!(files_of(&files, Some("x")).unwrap(), both);
+    assert_eq!(files_of(&files, Some("x/a-*.json")).unwrap(), both);
+    assert!(matches!(
+        files_of(&files, Some("/x")),
+        Err(PlaceError::Unusable { .. })
+    ));
+    assert!(matches!(
+        files_of(&files, Some("x/[a")),
+        Err(PlaceError::Unusable { .. })
+    ));
+    assert!(matches!(
+        files_of(&files, Some("y/*.json")),
+        Err(PlaceError::Nothing { .. })
+    ));
+}
+
+#[test]
+fn an_own_place_may_be_the_usual_one() {
+    let files = [
+        "suites/shop/cassettes/Agent__m.json",
+        "suites/shop/cassettes/Other__m.json",
+    ];
+    for cassette in [
+        "cassettes/Agent__m.json",
+        "./cassettes/Agent__m.json",
+        "cassettes/A*.json",
+    ] {
+        let found = files_of(&files, Some(cassette)).unwrap();
+        assert_eq!(found.len(), 1, "{cassette}");
+    }
+    let folder = [
+        "suites/shop/cassettes/Agent__m/1.json",
+        "suites/shop/cassettes/Agent__m/2.json",
+    ];
+    assert_eq!(
+        files_of(&folder, Some("cassettes/Agent__m")).unwrap().len(),
+        2
+    );
+}
+
+#[test]
+fn numbers_in_names_count_as_numbers() {
+    let mut names = ["run-10", "run-2", "run-02", "run-1", "a", "run-2b", "run"];
+    names.sort_by(|left, right| natural(Path::new(left), Path::new(right)));
+    assert_eq!(
+        names,
+        ["a", "run", "run-1", "run-02", "run-2", "run-2b", "run-10"]
+    );
+}
+
+#[test]
+fn the_order_is_total_and_huge_numbers_do_not_overflow() {
+    let big = format!("run-{}", "9".repeat(400));
+    let bigger = format!("run-1{}", "0".repeat(400));
+    assert_eq!(natural(Path::new(&big), Path::new(&bigger)), Ordering::Less);
+    assert_eq!(natural(Path::new("a"), Path::new("a")), Ordering::Equal);
+}

@@ -1,0 +1,286 @@
+//! A recorded run under a guard: what would have happened, and what it would have saved.
+
+use serde::Serialize;
+
+use super::drift::drift;
+use super::estimate::RunSteps;
+use super::guard::{GrowthRatioGuard, recent_drift};
+use super::hypervector::Hypervector;
+use super::options::{GuardOptions, OptionsError};
+use super::pattern::FailurePattern;
+use super::report::{FailureReport, Trajectory};
+use super::status::{EnergyError, Status, Step};
+
+/// What drift is measured between.
+#[derive(Debug, Clone, Copy)]
+pub struct DriftInput<'a> {
+    /// The text of the policy; a blank one is no policy.
+    pub policy: &'a str,
+    /// What the model said in each step, as [`responses`](super::responses) gives it. Steps
+    /// without an entry have no drift.
+    pub responses: &'a [Option<&'a str>],
+}
+
+/// A recorded run under a [`GrowthRatioGuard`].
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Analysis {
+    /// How the run ended under the guard.
+    pub status: Status,
+    /// Whether the guard tripped.
+    pub tripped: bool,
+    /// Whether the guard froze the run; never together with `tripped`.
+    pub frozen: bool,
+    /// The step that tripped, from 1; only when tripped.
+    pub trip_step: Option<usize>,
+    /// What stopped the run, with the numbers.
+    pub stopped: Option<EnergyError>,
+    /// The largest V̂ after the warm-up, over the whole recording.
+    pub peak_ratio: Option<f64>,
+    /// The baseline in tokens; `None` when the run ended in its warm-up.
+    pub baseline: Option<f64>,
+    /// Tokens of the whole recording.
+    pub tokens: u64,
+    /// Tokens recorded after the step that tripped: what a live guard would have saved. 0 when it
+    /// did not trip.
+    pub tokens_after_trip: u64,
+    /// The failure pattern up to the stop.
+    pub pattern: FailurePattern,
+    /// Mean drift of the last W steps up to the stop, of those that have one.
+    pub drift: Option<f64>,
+    /// V̂ of every recorded step, those of the warm-up included; empty without a baseline above 0.
+    pub ratios: Vec<f64>,
+    /// d of every recorded step.
+    pub drifts: Vec<Option<f64>>,
+    /// Whether the token counts are an estimate.
+    pub estimated: bool,
+    /// What is to be said about the run up to the stop.
+    pub report: FailureReport,
+}
+
+/// Replays a recorded run under a guard with these options.
+///
+/// Drift is measured when there is something to measure it between; it decides only when the
+/// options have a drift threshold.
+///
+/// # Errors
+///
+/// An option is out of its range, or there is a drift threshold or an input without a policy.
+///
+/// ```
+/// use mcptest_trace::energy::{GuardOptions, RunSteps, analyse};
+/// use mcptest_trace::trace::StepTokens;
+///
+/// let prompts = [1000, 1100, 1050, 1200, 1500, 2800, 3500, 4500, 6000];
+/// let tokens = prompts.map(|prompt| StepTokens { prompt, completion: 0 }).to_vec();
+/// let run = RunSteps { tokens, estimated: false };
+///
+/// let analysis = analyse(&run, GuardOptions::default(), None)?;
+/// assert_eq!(analysis.trip_step, Some(8));
+/// assert_eq!(analysis.baseline, Some(1050.0));
+/// assert_eq!(analysis.tokens_after_trip, 6000);
+/// # Ok::<(), mcptest_trace::energy::OptionsError>(())
+/// ```
+pub fn analyse(
+    run: &RunSteps,
+    options: GuardOptions,
+    drift_input: Option<DriftInput<'_>>,
+) -> Result<Analysis, OptionsError> {
+    let mut guard = GrowthRatioGuard::new(options)?;
+    let mut steps = run.steps();
+    match drift_input {
+        Some(input) => measure_drift(&mut steps, input)?,
+        None if options.drift_threshold.is_some() => return Err(OptionsError::NoPolicy),
+        None => {}
+    }
+
+    let stopped = steps.iter().find_map(|step| guard.record(*step).err());
+    let (seen, after) = steps.split_at(guard.history().len());
+    let monitored = steps.len() > options.warmup_turns;
+    let baseline = guard.baseline().filter(|_| monitored);
+    let whole = Trajectory {
+        steps: &steps,
+        baseline,
+        status: guard.status(),
+        threshold: guard.threshold(),
+        window: options.window,
+        drift_threshold: options.drift_threshold,
+        estimated: run.estimated,
+    };
+    let report = FailureReport::diagnose(&Trajectory {
+        steps: seen,
+        ..whole
+    });
+    let tripped = guard.status() == Status::Tripped;
+    Ok(Analysis {
+        status: guard.status(),
+        tripped,
+        frozen: guard.status() == Status::Frozen,
+        trip_step: tripped.then_some(seen.len()),
+        stopped,
+        peak_ratio: steps
+            .iter()
+            .skip(options.warmup_turns)
+            .filter_map(|step| guard.ratio(step.tokens))
+            .reduce(f64::max),
+        baseline,
+        tokens: total(&steps),
+        tokens_after_trip: if tripped { total(after) } else { 0 },
+        pattern: report.pattern,
+        drift: recent_drift(seen, options.window),
+        ratios: whole.ratios(),
+        drifts: steps.iter().map(|step| step.drift).collect(),
+        estimated: run.estimated,
+        report,
+    })
+}
+
+fn measure_drift(steps: &mut [Step], input: DriftInput<'_>) -> Result<(), OptionsError> {
+    if input.policy.trim().is_empty() {
+        return Err(OptionsError::NoPolicy);
+    }
+    let policy = Hypervector::encode(input.policy);
+    for (step, response) in steps.iter_mut().zip(input.responses) {
+        step.drift = response.and_then(|text| drift(&policy, text));
+    }
+    Ok(())
+}
+
+pub(super) fn total(steps: &[Step]) -> u64 {
+    let tokens = steps.iter().map(|step| step.tokens);
+    tokens.fold(0, u64::saturating_add)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::StepTokens;
+    use proptest::prelude::*;
+
+    fn run(tokens: &[u64]) -> RunSteps {
+        let step = |prompt: &u64| StepTokens {
+            prompt: *prompt,
+            completion: 0,
+        };
+        RunSteps {
+            tokens: tokens.iter().map(step).collect(),
+            estimated: false,
+        }
+    }
+
+    fn default(tokens: &[u64]) -> Analysis {
+        analyse(&run(tokens), GuardOptions::default(), None).unwrap()
+    }
+
+    #[test]
+    fn a_run_that_ends_in_its_warm_up_has_no_baseline_and_did_not_stop() {
+        for tokens in [&[][..], &[5], &[1000, 900_000], &[1000, 1000, 90_000]] {
+            let analysis = default(tokens);
+            assert!(!analysis.tripped && !analysis.frozen);
+            assert_eq!((analysis.baseline, analysis.peak_ratio), (None, None));
+            assert_eq!(analysis.pattern, FailurePattern::Healthy);
+            assert_eq!(analysis.tokens, tokens.iter().sum::<u64>());
+        }
+    }
+
+    #[test]
+    fn the_peak_is_that_of_the_recording_and_the_report_that_of_the_guard() {
+        let analysis = default(&[1000, 1000, 1000, 4000, 4000, 4000, 9000, 500]);
+        assert_eq!(analysis.trip_step, Some(6));
+        assert_eq!(analysis.peak_ratio, Some(9.0));
+        assert_eq!(analysis.report.peak_ratio(), Some(4.0));
+        assert_eq!(
+            (analysis.tokens, analysis.tokens_after_trip),
+            (24_500, 9_500)
+        );
+        assert_eq!((analysis.ratios.len(), analysis.report.steps), (8, 6));
+    }
+
+    #[test]
+    fn a_frozen_run_has_no_trip() {
+        let analysis = default(&[30_000, 30_000, 30_000, 30_000, 30_000]);
+        assert!(analysis.frozen && !analysis.tripped);
+        assert_eq!((analysis.trip_step, analysis.tokens_after_trip), (None, 0));
+        assert_eq!(analysis.pattern, FailurePattern::BudgetExhaustion);
+    }
+
+    #[test]
+    fn drift_confirms_or_spares() {
+        let tokens = run(&[1000, 1000, 1000, 4000, 4000, 4000, 4000]);
+        let policy = "Only refund within 30 days; ask for the booking number before you refund.";
+        let options = GuardOptions {
+            drift_threshold: Some(0.7),
+            ..GuardOptions::default()
+        };
+        let with = |response: &str| {
+            let responses = [Some(response); 7];
+            let input = DriftInput {
+                policy,
+                responses: &responses,
+            };
+            analyse(&tokens, options, Some(input)).unwrap()
+        };
+        let off = with("Das Wetter in Zürich bleibt heiter bis wolkig.");
+        assert_eq!((off.tripped, off.trip_step), (true, Some(6)));
+        assert!(off.drift.unwrap() > 0.7);
+        let on = with(policy);
+        assert_eq!((on.tripped, on.drift), (false, Some(0.0)));
+        assert_eq!(on.status, Status::Warning);
+        assert!(!with("").tripped);
+    }
+
+    #[test]
+    fn drift_without_a_policy_is_refused() {
+        let options = GuardOptions {
+            drift_threshold: Some(0.7),
+            ..GuardOptions::default()
+        };
+        assert_eq!(
+            analyse(&run(&[1]), options, None),
+            Err(OptionsError::NoPolicy)
+        );
+        let input = DriftInput {
+            policy: " ",
+            responses: &[],
+        };
+        let plain = GuardOptions::default();
+        assert_eq!(
+            analyse(&run(&[1]), plain, Some(input)),
+            Err(OptionsError::NoPolicy)
+        );
+    }
+
+    #[test]
+    fn estimated_figures_are_marked_in_the_report() {
+        let mut steps = run(&[1000, 1000, 1000, 4000, 4000, 4000]);
+        steps.estimated = true;
+        let analysis = analyse(&steps, GuardOptions::default(), None).unwrap();
+        let text = analysis.report.to_string();
+        assert!(text.contains("(tokens are an estimate)"), "{text}");
+        assert!(text.contains("baseline about 1000 tokens"), "{text}");
+        assert!(
+            text.contains("about 15000 spent, about 55000 after"),
+            "{text}"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn an_analysis_agrees_with_a_live_guard(
+            tokens in prop::collection::vec(prop_oneof![0..9_000_u64, any::<u64>()], 0..30),
+            warmup_turns in 1..6_usize,
+        ) {
+            let options = GuardOptions { warmup_turns, ..GuardOptions::default() };
+            let analysis = analyse(&run(&tokens), options, None).unwrap();
+            let mut guard = GrowthRatioGuard::new(options).unwrap();
+            let stop = tokens.iter().find_map(|tokens| guard.record(Step::of(*tokens)).err());
+            prop_assert_eq!(analysis.stopped, stop);
+            prop_assert!(!(analysis.tripped && analysis.frozen));
+            prop_assert!(analysis.tokens_after_trip <= analysis.tokens);
+            prop_assert_eq!(analysis.baseline.is_some(), tokens.len() > warmup_turns);
+            prop_assert!(analysis.ratios.iter().all(|ratio| ratio.is_finite()));
+            if analysis.baseline.is_some() {
+                prop_assert_eq!(analysis.report.clone(), guard.report());
+            }
+        }
+    }
+}

@@ -1,0 +1,298 @@
+//! History compression (§3.2): which messages of a conversation are worth sending again.
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::options::{OptionsError, at_least, not_zero, share};
+use super::real;
+use crate::trace::Turn;
+
+/// How much each aspect weighs; they add up to 1.
+const RELEVANCE: f64 = 0.35;
+const STRUCTURE: f64 = 0.25;
+const NOVELTY: f64 = 0.25;
+const POSITION: f64 = 0.15;
+
+/// Structure of a tool call or result that is no error; an error has 1, plain talk 0.
+const TOOL: f64 = 0.6;
+
+/// A message of the history to compress.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Message<'a> {
+    /// Its text.
+    pub text: &'a str,
+    /// Whether it is a tool call or a tool's result.
+    pub tool: bool,
+    /// Whether it reports an error.
+    pub error: bool,
+}
+
+impl<'a> Message<'a> {
+    /// A recorded turn: `tool_use` turns and those of the role `tool` are tool messages; one of
+    /// the role `tool` whose text begins with `error`, in any case, is an error.
+    #[must_use]
+    pub fn from_turn(turn: &'a Turn) -> Self {
+        let result = turn.role == "tool";
+        let start = turn.content.trim_start().get(..5);
+        Self {
+            text: &turn.content,
+            tool: result || turn.is_tool_use(),
+            error: result && start.is_some_and(|start| start.eq_ignore_ascii_case("error")),
+        }
+    }
+}
+
+/// Options of a [`Decimator`].
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct DecimatorOptions {
+    /// A message that scores less is dropped. 0 to 1; default 0.3.
+    pub threshold: f64,
+    /// At most so many messages are kept, the first and the last among them. 2 or more; default 50.
+    pub most: usize,
+    /// A message is compared with so many before it. 1 or more; default 5.
+    pub recent: usize,
+}
+
+impl Default for DecimatorOptions {
+    fn default() -> Self {
+        Self {
+            threshold: 0.3,
+            most: 50,
+            recent: 5,
+        }
+    }
+}
+
+/// Scores the messages of a history and keeps what matters, in order.
+///
+/// score = 0.35 · relevance + 0.25 · structure + 0.25 · novelty + 0.15 · position, each 0 to 1:
+///
+/// - relevance: Σ (1 + ln count) · ln((1 + N) / (1 + df)) over the message's terms, divided by √(number
+///   of different terms) and by the largest such value of the history; N messages, df of them with
+///   the term (TF-IDF);
+/// - structure: 1 for an error, 0.6 for a tool call or result, else 0;
+/// - novelty: 1 − the largest share of terms (Jaccard) in common with one of the messages just
+///   before; 0 for a message without terms;
+/// - position: from 0 for the oldest to 1 for the newest.
+///
+/// The first and the last message are kept; of the rest, the best-scoring ones with 0.3 or more, as
+/// long as there is room. Of equal scores the newer wins.
+///
+/// ```
+/// use mcptest_trace::energy::{Decimator, Message};
+///
+/// let texts = ["Cancel booking ABC123, please.", "One moment.", "One moment.", "It is cancelled."];
+/// let messages = texts.map(|text| Message { text, ..Message::default() });
+/// let compressed = Decimator::default().decimate(&messages);
+/// assert_eq!(compressed.kept, [true, true, false, true]);
+/// let sent: Vec<_> = compressed.select(&texts).collect();
+/// assert_eq!(sent.len(), 3);
+/// assert!(compressed.saving() > 0.1);
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Decimator {
+    options: DecimatorOptions,
+}
+
+/// What a [`Decimator`] made of a history.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Compression {
+    /// The score of each message, 0 to 1.
+    pub scores: Vec<f64>,
+    /// Whether each message is kept.
+    pub kept: Vec<bool>,
+    /// Tokens of all messages, estimated at 4 characters a token.
+    pub tokens_before: u64,
+    /// Tokens of the messages that are kept.
+    pub tokens_after: u64,
+}
+
+impl Compression {
+    /// Tokens saved as a share of all, 0 to 1; 0 without tokens.
+    #[must_use]
+    pub fn saving(&self) -> f64 {
+        if self.tokens_before == 0 {
+            0.0
+        } else {
+            1.0 - real(self.tokens_after) / real(self.tokens_before)
+        }
+    }
+
+    /// Those of `items`, one a message, whose message is kept.
+    pub fn select<'a, T>(&'a self, items: &'a [T]) -> impl Iterator<Item = &'a T> {
+        let pairs = items.iter().zip(&self.kept);
+        pairs.filter(|(_, kept)| **kept).map(|(item, _)| item)
+    }
+}
+
+impl Decimator {
+    /// A decimator with these options.
+    ///
+    /// # Errors
+    ///
+    /// An option is out of its range.
+    pub fn new(options: DecimatorOptions) -> Result<Self, OptionsError> {
+        share("threshold", options.threshold)?;
+        at_least("most", options.most as u64, 2)?;
+        not_zero("recent", options.recent as u64)?;
+        Ok(Self { options })
+    }
+
+    /// Scores a history, oldest first, and decides what to keep.
+    #[must_use]
+    pub fn decimate(&self, messages: &[Message<'_>]) -> Compression {
+        let scores = self.scores(messages);
+        let kept = self.keep(&scores);
+        let tokens = messages
+            .iter()
+            .map(|message| (message.text.chars().count() as u64).div_ceil(4));
+        let after = tokens.clone().zip(&kept).filter(|(_, kept)| **kept);
+        Compression {
+            tokens_before: tokens.sum(),
+            tokens_after: after.map(|(tokens, _)| tokens).sum(),
+            scores,
+            kept,
+        }
+    }
+
+    fn scores(&self, messages: &[Message<'_>]) -> Vec<f64> {
+        let texts: Vec<String> = messages
+            .iter()
+            .map(|message| message.text.to_lowercase())
+            .collect();
+        let history = History::of(&texts);
+        let relevance = history.relevance();
+        let last = real(messages.len().saturating_sub(1).max(1) as u64);
+        messages
+            .iter()
+            .zip(relevance)
+            .enumerate()
+            .map(|(index, (message, relevance))| {
+                let structure = match (message.error, message.tool) {
+                    (true, _) => 1.0,
+                    (false, true) => TOOL,
+                    (false, false) => 0.0,
+                };
+                let position = real(index as u64) / last;
+                let novelty = history.novelty(index, self.options.recent);
+                RELEVANCE * relevance
+                    + STRUCTURE * structure
+                    + NOVELTY * novelty
+                    + POSITION * position
+            })
+            .collect()
+    }
+
+    fn keep(&self, scores: &[f64]) -> Vec<bool> {
+        let mut kept = vec![false; scores.len()];
+        let Some(last) = scores.len().checked_sub(1) else {
+            return kept;
+        };
+        kept[0] = true;
+        kept[last] = true;
+        let mut rest: Vec<usize> = (1..last)
+            .filter(|index| scores[*index] >= self.options.threshold)
+            .collect();
+        rest.sort_by(|left, right| {
+            let by_score = scores[*right].total_cmp(&scores[*left]);
+            by_score.then(right.cmp(left))
+        });
+        for index in rest.into_iter().take(self.options.most - 2) {
+            kept[index] = true;
+        }
+        kept
+    }
+}
+
+/// The terms of a history, numbered.
+struct History {
+    /// Each message's terms with their counts, sorted by term.
+    messages: Vec<Vec<(usize, u32)>>,
+    /// In how many messages each term occurs.
+    frequency: Vec<u64>,
+}
+
+impl History {
+    fn of(texts: &[String]) -> Self {
+        let mut numbers: HashMap<&str, usize> = HashMap::new();
+        let mut frequency = Vec::new();
+        let messages = texts
+            .iter()
+            .map(|text| {
+                let words = text.split(|char: char| !char.is_alphanumeric());
+                let mut terms: Vec<usize> = words
+                    .filter(|word| !word.is_empty())
+                    .map(|word| {
+                        let next = numbers.len();
+                        *numbers.entry(word).or_insert(next)
+                    })
+                    .collect();
+                terms.sort_unstable();
+                frequency.resize(numbers.len(), 0);
+                let groups = terms.chunk_by(|left, right| left == right);
+                groups
+                    .map(|same| {
+                        frequency[same[0]] += 1;
+                        (same[0], u32::try_from(same.len()).unwrap_or(u32::MAX))
+                    })
+                    .collect()
+            })
+            .collect();
+        Self {
+            messages,
+            frequency,
+        }
+    }
+
+    /// TF-IDF of each message relative to the largest.
+    fn relevance(&self) -> Vec<f64> {
+        let rarity: Vec<f64> = self
+            .frequency
+            .iter()
+            .map(|frequency| (real(self.messages.len() as u64 + 1) / real(frequency + 1)).ln())
+            .collect();
+        let weight = |(term, count): &(usize, u32)| (1.0 + f64::from(*count).ln()) * rarity[*term];
+        let mut relevance: Vec<f64> = self
+            .messages
+            .iter()
+            .map(|terms| {
+                let sum: f64 = terms.iter().map(weight).sum();
+                sum / real(terms.len().max(1) as u64).sqrt()
+            })
+            .collect();
+        let largest = relevance.iter().copied().fold(0.0, f64::max);
+        if largest > 0.0 {
+            for value in &mut relevance {
+                *value /= largest;
+            }
+        }
+        relevance
+    }
+
+    fn novelty(&self, index: usize, recent: usize) -> f64 {
+        let terms = &self.messages[index];
+        if terms.is_empty() {
+            return 0.0;
+        }
+        let before = &self.messages[index.saturating_sub(recent)..index];
+        let closest = before.iter().map(|other| in_common(terms, other));
+        1.0 - closest.fold(0.0, f64::max)
+    }
+}
+
+/// Jaccard similarity of two sorted term lists.
+fn in_common(left: &[(usize, u32)], right: &[(usize, u32)]) -> f64 {
+    let (mut rest, mut both) = (right, 0_u64);
+    for (term, _) in left {
+        let smaller = rest.iter().take_while(|(other, _)| other < term).count();
+        rest = &rest[smaller..];
+        both += u64::from(rest.first().is_some_and(|(other, _)| other == term));
+    }
+    real(both) / real((left.len() + right.len()) as u64 - both)
+}
+
+#[cfg(test)]
+#[path = "compress_tests.rs"]
+mod tests;

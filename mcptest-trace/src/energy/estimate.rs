@@ -1,0 +1,181 @@
+//! Tokens and responses of each model call of a recorded run; estimated where they were not
+//! recorded.
+
+use serde::Serialize;
+
+use super::status::Step;
+use crate::trace::{StepTokens, Trace, Turn};
+
+/// Characters a token takes, as a rule of thumb.
+const CHARACTERS_PER_TOKEN: u64 = 4;
+
+/// Tokens of each model call of a run, and whether they were recorded.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct RunSteps {
+    /// One entry a model call.
+    pub tokens: Vec<StepTokens>,
+    /// Whether the counts are an estimate; reports say so.
+    pub estimated: bool,
+}
+
+impl RunSteps {
+    /// The recorded `conversation.steps`; `None` when there are none.
+    #[must_use]
+    pub fn recorded(trace: &Trace) -> Option<Self> {
+        let tokens = trace.conversation.steps.clone();
+        (!tokens.is_empty()).then_some(Self {
+            tokens,
+            estimated: false,
+        })
+    }
+
+    /// Estimates the steps from the contents of the turns: 4 characters a token, rounded up, each
+    /// call sent everything that was said before it.
+    ///
+    /// An assistant turn is a model call, together with the `tool_use` turns right after it: one
+    /// response can hold text and several tool calls. The system prompt is not part of the turns, so it is not counted.
+    ///
+    /// ```
+    /// use mcptest_trace::energy::RunSteps;
+    /// use mcptest_trace::trace::Trace;
+    /// use serde_json::json;
+    ///
+    /// let trace = Trace::from_envelope(&json!({ "conversation": { "turns": [
+    ///     { "role": "user", "content": "Cancel it." },                // 10 characters
+    ///     { "role": "assistant", "content": "Which booking?" },       // 14
+    ///     { "role": "user", "content": "ABC" },                       // 3
+    ///     { "role": "assistant", "content": "Done." },                // 5
+    /// ] } }));
+    /// let steps = RunSteps::estimated(&trace);
+    /// assert!(steps.estimated);
+    /// assert_eq!((steps.tokens[0].prompt, steps.tokens[0].completion), (3, 4));
+    /// assert_eq!((steps.tokens[1].prompt, steps.tokens[1].completion), (7, 2));
+    /// ```
+    #[must_use]
+    pub fn estimated(trace: &Trace) -> Self {
+        let mut tokens = Vec::new();
+        let mut context = 0_u64;
+        for turns in exchanges(&trace.conversation.turns) {
+            let characters = turns
+                .iter()
+                .map(|turn| turn.content.chars().count() as u64)
+                .fold(0, u64::saturating_add);
+            if turns.iter().any(Turn::is_assistant) {
+                tokens.push(StepTokens {
+                    prompt: context.div_ceil(CHARACTERS_PER_TOKEN),
+                    completion: characters.div_ceil(CHARACTERS_PER_TOKEN),
+                });
+            }
+            context = context.saturating_add(characters);
+        }
+        Self {
+            tokens,
+            estimated: true,
+        }
+    }
+
+    /// The recorded steps, or else the estimated ones.
+    #[must_use]
+    pub fn recorded_or_estimated(trace: &Trace) -> Self {
+        Self::recorded(trace).unwrap_or_else(|| Self::estimated(trace))
+    }
+
+    /// What a monitor is told of each step, without errors and drift.
+    #[must_use]
+    pub fn steps(&self) -> Vec<Step> {
+        let totals = self.tokens.iter().map(|tokens| tokens.total());
+        totals.map(Step::of).collect()
+    }
+}
+
+/// What the model said in each of its calls, in order; `None` for a call that only used tools.
+/// Calls are told apart as in [`RunSteps::estimated`].
+#[must_use]
+pub fn responses(trace: &Trace) -> Vec<Option<&str>> {
+    exchanges(&trace.conversation.turns)
+        .filter_map(|turns| turns.first().filter(|turn| turn.is_assistant()))
+        .map(|turn| (!turn.is_tool_use()).then_some(turn.content.as_str()))
+        .collect()
+}
+
+/// The turns one by one, but an assistant turn and the `tool_use` turns right after it together.
+fn exchanges(turns: &[Turn]) -> impl Iterator<Item = &[Turn]> {
+    turns.chunk_by(|left, right| left.is_assistant() && right.is_tool_use())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    fn trace(turns: &[(&str, &str)]) -> Trace {
+        let turns: Vec<_> = turns
+            .iter()
+            .map(|(role, content)| json!({ "role": role, "content": content }))
+            .collect();
+        Trace::from_envelope(&json!({ "conversation": { "turns": turns } }))
+    }
+
+    #[test]
+    fn parallel_tool_use_is_one_call_with_the_text_before_it() {
+        let trace = trace(&[
+            ("user", "12345678"),
+            ("assistant", "tool_use a::b with {}"),
+            ("assistant", "tool_use a::c with {}"),
+            ("tool", "1234"),
+            ("tool", "1234"),
+            ("assistant", "wait"),
+            ("assistant", "tool_use a::d with {}"),
+            ("assistant", "done"),
+        ]);
+        let steps = RunSteps::estimated(&trace);
+        let pairs: Vec<_> = steps
+            .tokens
+            .iter()
+            .map(|step| (step.prompt, step.completion))
+            .collect();
+        // 42 characters of tool use; 8 + 42 + 8 before the second call, 25 more before the third.
+        assert_eq!(pairs, [(2, 11), (15, 7), (21, 1)]);
+        assert_eq!(responses(&trace), [None, Some("wait"), Some("done")]);
+    }
+
+    #[test]
+    fn a_run_without_turns_has_no_steps() {
+        let trace = trace(&[]);
+        assert_eq!(RunSteps::recorded(&trace), None);
+        assert_eq!(RunSteps::recorded_or_estimated(&trace).tokens, []);
+        assert!(responses(&trace).is_empty());
+    }
+
+    #[test]
+    fn characters_are_counted_and_not_bytes() {
+        let steps = RunSteps::estimated(&trace(&[("user", "東京東京"), ("assistant", "äöüß")]));
+        assert_eq!(steps.steps(), [Step::of(2)]);
+    }
+
+    #[test]
+    fn recorded_steps_are_used_as_they_are() {
+        let envelope =
+            json!({ "conversation": { "steps": [{ "prompt": u64::MAX, "completion": 2 }, {}] } });
+        let steps = RunSteps::recorded_or_estimated(&Trace::from_envelope(&envelope));
+        assert!(!steps.estimated);
+        assert_eq!(steps.steps(), [Step::of(u64::MAX), Step::of(0)]);
+    }
+
+    proptest! {
+        #[test]
+        fn prompts_never_shrink_and_calls_match_responses(
+            turns in prop::collection::vec(
+                (prop::sample::select(vec!["user", "assistant", "tool", ""]), "(tool_use )?.{0,20}"),
+                0..20,
+            ),
+        ) {
+            let turns: Vec<_> = turns.iter().map(|(role, content)| (*role, content.as_str())).collect();
+            let trace = trace(&turns);
+            let steps = RunSteps::estimated(&trace).tokens;
+            prop_assert_eq!(steps.len(), responses(&trace).len());
+            prop_assert!(steps.is_sorted_by_key(|step| step.prompt));
+        }
+    }
+}

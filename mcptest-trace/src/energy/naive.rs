@@ -1,0 +1,277 @@
+//! The two monitors the guard is compared with: the naive energy of §2 and the hard cap of §4.2.
+
+use super::options::{OptionsError, not_negative, not_zero};
+use super::real;
+use super::status::{EnergyError, Status, Step};
+
+/// The naive monitor of §2: V(k) = S(k) + λ·θ(k) must fall now and then; it trips once
+/// ΔV(k) = V(k) − V(k−1) ≥ 0 has held for W steps in a row.
+///
+/// Context accumulates in healthy runs too, so it stops many of them (46 % in the paper); use
+/// [`GrowthRatioGuard`](super::GrowthRatioGuard) instead.
+///
+/// ```
+/// use mcptest_trace::energy::{LyapunovMonitor, Status, Step};
+///
+/// // The healthy run of §2: a false alarm.
+/// let mut monitor = LyapunovMonitor::default();
+/// assert_eq!(monitor.record(Step::of(1000))?, Status::Stable);
+/// assert_eq!(monitor.record(Step::of(1800))?, Status::Warning);
+/// assert_eq!(monitor.record(Step::of(2600))?, Status::Warning);
+/// assert!(monitor.record(Step::of(3400)).is_err());
+/// # Ok::<(), mcptest_trace::energy::EnergyError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct LyapunovMonitor {
+    lambda: f64,
+    window: usize,
+    steps: usize,
+    tokens: u64,
+    energy: Option<f64>,
+    streak: usize,
+    status: Status,
+    stopped: Option<EnergyError>,
+}
+
+impl Default for LyapunovMonitor {
+    /// λ 1.0, W 3.
+    fn default() -> Self {
+        Self::with(1.0, 3)
+    }
+}
+
+impl LyapunovMonitor {
+    /// A monitor with an error weight λ (tokens an error, 0 or more) and a window W (1 or more).
+    ///
+    /// # Errors
+    ///
+    /// λ or W is out of its range.
+    pub fn new(lambda: f64, window: usize) -> Result<Self, OptionsError> {
+        not_negative("lambda", lambda)?;
+        not_zero("window", window as u64)?;
+        Ok(Self::with(lambda, window))
+    }
+
+    fn with(lambda: f64, window: usize) -> Self {
+        Self {
+            lambda,
+            window,
+            steps: 0,
+            tokens: 0,
+            energy: None,
+            streak: 0,
+            status: Status::Stable,
+            stopped: None,
+        }
+    }
+
+    /// Takes in one step. `Warning` is a step whose energy did not fall.
+    ///
+    /// # Errors
+    ///
+    /// The run tripped with this step, or had before.
+    pub fn record(&mut self, step: Step) -> Result<Status, EnergyError> {
+        if let Some(stopped) = self.stopped {
+            return Err(stopped);
+        }
+        self.steps += 1;
+        self.tokens = self.tokens.saturating_add(step.tokens);
+        let energy = (real(step.tokens) + self.lambda * real(step.errors)).min(f64::MAX);
+        let rising = self.energy.is_some_and(|before| energy >= before);
+        self.energy = Some(energy);
+        self.streak = if rising { self.streak + 1 } else { 0 };
+        if self.streak >= self.window {
+            let end = EnergyError::NotFalling {
+                step: self.steps,
+                energy,
+                streak: self.streak,
+                tokens: self.tokens,
+            };
+            self.status = Status::Tripped;
+            self.stopped = Some(end);
+            return Err(end);
+        }
+        self.status = if rising {
+            Status::Warning
+        } else {
+            Status::Stable
+        };
+        Ok(self.status)
+    }
+
+    /// How the run stands.
+    #[must_use]
+    pub fn status(&self) -> Status {
+        self.status
+    }
+
+    /// What ended the run, if anything did.
+    #[must_use]
+    pub fn stopped(&self) -> Option<EnergyError> {
+        self.stopped
+    }
+
+    /// V of the last step.
+    #[must_use]
+    pub fn energy(&self) -> Option<f64> {
+        self.energy
+    }
+
+    /// Cumulative tokens, saturating.
+    #[must_use]
+    pub fn tokens(&self) -> u64 {
+        self.tokens
+    }
+}
+
+/// A hard cap on cumulative tokens (condition E of §4.2): freezes where it is reached.
+///
+/// ```
+/// use mcptest_trace::energy::{NaiveCap, Status, Step};
+///
+/// let mut cap = NaiveCap::new(5_000)?;
+/// assert_eq!(cap.record(Step::of(4_999))?, Status::Stable);
+/// let error = cap.record(Step::of(1)).unwrap_err();
+/// assert_eq!(error.to_string(), "frozen at step 2: 5000 tokens spent of a budget of 5000");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct NaiveCap {
+    budget: u64,
+    steps: usize,
+    tokens: u64,
+    stopped: Option<EnergyError>,
+}
+
+impl Default for NaiveCap {
+    /// 100,000 tokens.
+    fn default() -> Self {
+        Self::with(100_000)
+    }
+}
+
+impl NaiveCap {
+    /// A cap of so many tokens, 1 or more.
+    ///
+    /// # Errors
+    ///
+    /// The budget is 0.
+    pub fn new(budget: u64) -> Result<Self, OptionsError> {
+        not_zero("token_budget", budget)?;
+        Ok(Self::with(budget))
+    }
+
+    fn with(budget: u64) -> Self {
+        Self {
+            budget,
+            steps: 0,
+            tokens: 0,
+            stopped: None,
+        }
+    }
+
+    /// Takes in one step.
+    ///
+    /// # Errors
+    ///
+    /// The budget is used up.
+    pub fn record(&mut self, step: Step) -> Result<Status, EnergyError> {
+        if let Some(stopped) = self.stopped {
+            return Err(stopped);
+        }
+        self.steps += 1;
+        self.tokens = self.tokens.saturating_add(step.tokens);
+        if self.tokens < self.budget {
+            return Ok(Status::Stable);
+        }
+        let end = EnergyError::Frozen {
+            step: self.steps,
+            tokens: self.tokens,
+            budget: self.budget,
+        };
+        self.stopped = Some(end);
+        Err(end)
+    }
+
+    /// How the run stands.
+    #[must_use]
+    pub fn status(&self) -> Status {
+        self.stopped.map_or(Status::Stable, |stop| stop.status())
+    }
+
+    /// What ended the run, if anything did.
+    #[must_use]
+    pub fn stopped(&self) -> Option<EnergyError> {
+        self.stopped
+    }
+
+    /// Cumulative tokens, saturating.
+    #[must_use]
+    pub fn tokens(&self) -> u64 {
+        self.tokens
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_fall_starts_the_streak_anew() {
+        let mut monitor = LyapunovMonitor::default();
+        for tokens in [10, 10, 10, 9, 9, 9] {
+            monitor.record(Step::of(tokens)).unwrap();
+        }
+        let stop = monitor.record(Step::of(9)).unwrap_err();
+        assert_eq!((stop.step(), stop.status()), (7, Status::Tripped));
+        assert_eq!(monitor.record(Step::of(1)), Err(stop));
+    }
+
+    #[test]
+    fn errors_weigh_lambda_tokens_each() {
+        let mut monitor = LyapunovMonitor::new(100.0, 1).unwrap();
+        let step = |tokens, errors| Step {
+            tokens,
+            errors,
+            ..Step::default()
+        };
+        monitor.record(step(1000, 0)).unwrap();
+        assert_eq!(monitor.record(step(899, 1)), Ok(Status::Stable));
+        assert_eq!(monitor.energy(), Some(999.0));
+        assert!(monitor.record(step(899, 1)).is_err());
+    }
+
+    #[test]
+    fn bad_options_are_refused() {
+        assert!(LyapunovMonitor::new(f64::NAN, 3).is_err());
+        assert!(LyapunovMonitor::new(-1.0, 3).is_err());
+        assert!(LyapunovMonitor::new(1.0, 0).is_err());
+        assert!(NaiveCap::new(0).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn it_trips_at_the_first_streak_of_w_steps_that_do_not_fall(
+            tokens in prop::collection::vec(0..50_u64, 0..30),
+            window in 1..5_usize,
+        ) {
+            let mut monitor = LyapunovMonitor::new(1.0, window).unwrap();
+            let stop = tokens.iter().find_map(|tokens| monitor.record(Step::of(*tokens)).err());
+            let expected = (window..tokens.len()).find(|last| {
+                (last - window..*last).all(|index| tokens[index + 1] >= tokens[index])
+            });
+            prop_assert_eq!(stop.map(|stop| stop.step()), expected.map(|index| index + 1));
+        }
+
+        #[test]
+        fn the_largest_numbers_do_no_harm(lambda in 0.0..=f64::MAX, errors: u64) {
+            let mut monitor = LyapunovMonitor::new(lambda, 2).unwrap();
+            for _ in 0..4 {
+                let _ = monitor.record(Step { tokens: u64::MAX, errors, ..Step::default() });
+            }
+            prop_assert!(monitor.energy().unwrap().is_finite());
+            prop_assert_eq!(monitor.status(), Status::Tripped);
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! Confidence intervals: seeded bootstrap and Wilson.
+
+use serde::Serialize;
+
+use super::special::normal_two_sided;
+use crate::energy::splitmix::{nth, scramble};
+use crate::energy::{mean, real, whole};
+
+/// A confidence interval.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Interval {
+    /// Lower end.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+}
+
+impl Interval {
+    /// Whether a value lies in it, ends included.
+    #[must_use]
+    pub fn contains(&self, value: f64) -> bool {
+        (self.low..=self.high).contains(&value)
+    }
+}
+
+/// Percentile bootstrap interval of the mean (§7.3.1): `resamples` means of as many values drawn
+/// with replacement. The same seed gives the same interval everywhere.
+///
+/// `level` lies between 0 and 1, e.g. 0.95. `None` for an empty sample, values that are not
+/// finite, no resamples or another level.
+///
+/// ```
+/// use mcptest_trace::energy::stats::bootstrap_mean;
+///
+/// let rates = [18.0, 16.0, 15.0].map(|resolved| 100.0 * resolved / 37.0);
+/// let interval = bootstrap_mean(&rates, 10_000, 0.95, 1).unwrap();
+/// assert_eq!(format!("[{:.1}, {:.1}]", interval.low, interval.high), "[40.5, 48.6]");
+/// ```
+#[must_use]
+pub fn bootstrap_mean(values: &[f64], resamples: usize, level: f64, seed: u64) -> Option<Interval> {
+    bootstrap(resamples, level, seed, |draw| resampled_mean(values, draw))
+}
+
+/// Percentile bootstrap interval of the difference of two means, `left` − `right`.
+///
+/// As [`bootstrap_mean`]; both samples are drawn from, independently.
+#[must_use]
+pub fn bootstrap_difference(
+    left: &[f64],
+    right: &[f64],
+    resamples: usize,
+    level: f64,
+    seed: u64,
+) -> Option<Interval> {
+    bootstrap(resamples, level, seed, |draw| {
+        Some(resampled_mean(left, draw)? - resampled_mean(right, draw)?)
+    })
+}
+
+/// Wilson's score interval of a share of successes, within 0 to 1.
+///
+/// Successes beyond `trials` count as `trials`. `None` without trials, or when `level` does not
+/// lie between 0 and 1.
+///
+/// ```
+/// use mcptest_trace::energy::stats::wilson;
+///
+/// let interval = wilson(49, 148, 0.95).unwrap();
+/// assert_eq!(format!("{:.3} {:.3}", interval.low, interval.high), "0.260 0.410");
+/// ```
+#[must_use]
+pub fn wilson(successes: u64, trials: u64, level: f64) -> Option<Interval> {
+    if trials == 0 || !(level > 0.0 && level < 1.0) {
+        return None;
+    }
+    let z = normal_two_sided(level);
+    let n = real(trials);
+    let share = real(successes.min(trials)) / n;
+    let weight = z * z / n;
+    let centre = (share + weight / 2.0) / (1.0 + weight);
+    let spread = z / (1.0 + weight) * (share * (1.0 - share) / n + weight / (4.0 * n)).sqrt();
+    Some(Interval {
+        low: (centre - spread).clamp(0.0, share),
+        high: (centre + spread).clamp(share, 1.0),
+    })
+}
+
+fn bootstrap(
+    resamples: usize,
+    level: f64,
+    seed: u64,
+    mut statistic: impl FnMut(&mut dyn FnMut() -> u64) -> Option<f64>,
+) -> Option<Interval> {
+    if resamples == 0 || !(level > 0.0 && level < 1.0) {
+        return None;
+    }
+    let mut drawn = 0;
+    let start = scramble(seed);
+    let mut draw = || {
+        drawn += 1;
+        nth(start, drawn)
+    };
+    let mut means = (0..resamples)
+        .map(|_| statistic(&mut draw).filter(|value| value.is_finite()))
+        .collect::<Option<Vec<f64>>>()?;
+    means.sort_by(f64::total_cmp);
+    let tail = whole((1.0 - level) / 2.0 * real(resamples as u64));
+    let skipped = tail.min((resamples - 1) / 2);
+    let mut kept = means.iter().skip(skipped).take(resamples - 2 * skipped);
+    let low = *kept.next()?;
+    let high = kept.next_back().copied().unwrap_or(low);
+    Some(Interval { low, high })
+}
+
+fn resampled_mean(values: &[f64], draw: &mut dyn FnMut() -> u64) -> Option<f64> {
+    mean(values.iter().map(|_| values[below(draw(), values.len())]))
+}
+
+/// A number below `bound` from 64 random bits.
+fn below(random: u64, bound: usize) -> usize {
+    let scaled = u128::from(random) * bound as u128;
+    usize::try_from(scaled >> 64).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const A: [f64; 3] = [18.0, 16.0, 15.0];
+    const D: [f64; 3] = [15.0, 16.0, 14.0];
+    const E: [f64; 3] = [19.0, 15.0, 17.0];
+
+    fn rates(counts: [f64; 3]) -> [f64; 3] {
+        counts.map(|count| 100.0 * count / 37.0)
+    }
+
+    #[test]
+    fn the_intervals_of_the_paper() {
+        let shown = [A, D, E].map(|counts| {
+            let interval = bootstrap_mean(&rates(counts), 10_000, 0.95, 7).unwrap();
+            format!("[{:.1}, {:.1}]", interval.low, interval.high)
+        });
+        assert_eq!(shown, ["[40.5, 48.6]", "[37.8, 43.2]", "[40.5, 51.4]"]);
+        for (left, right, paper) in [
+            (A, D, (-0.9, 8.1)),
+            (A, E, (-8.1, 4.5)),
+            (D, E, (-10.8, 0.0)),
+        ] {
+            let interval =
+                bootstrap_difference(&rates(left), &rates(right), 10_000, 0.95, 7).unwrap();
+            assert!(interval.contains(0.0));
+            // One step of the discrete distribution is 0.9 points.
+            assert!(
+                (interval.low - paper.0).abs() < 1.0,
+                "{interval:?} {paper:?}"
+            );
+            assert!(
+                (interval.high - paper.1).abs() < 1.0,
+                "{interval:?} {paper:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_seed_decides() {
+        let values: Vec<f64> = (0..50).map(f64::from).collect();
+        let interval = |seed| bootstrap_mean(&values, 200, 0.9, seed).unwrap();
+        assert_eq!(interval(1), interval(1));
+        assert_ne!(interval(1), interval(2));
+    }
+
+    #[test]
+    fn what_cannot_be_computed_is_none() {
+        assert_eq!(bootstrap_mean(&[], 100, 0.95, 1), None);
+        assert_eq!(bootstrap_mean(&[f64::NAN], 100, 0.95, 1), None);
+        assert_eq!(bootstrap_mean(&[1.0], 0, 0.95, 1), None);
+        assert_eq!(bootstrap_mean(&[1.0], 1, f64::NAN, 1), None);
+        assert_eq!(bootstrap_difference(&[1.0], &[], 10, 0.95, 1), None);
+        assert!(bootstrap_mean(&[1.0], 2, f64::MIN_POSITIVE, 1).is_some());
+        assert_eq!(wilson(0, 0, 0.95), None);
+        assert_eq!(wilson(1, 2, 1.0), None);
+    }
+
+    #[test]
+    fn wilson_has_its_known_ends() {
+        // With no successes the upper end is z² / (n + z²).
+        let none = wilson(0, 10, 0.95).unwrap();
+        let z_squared = 1.959_963_985_f64.powi(2);
+        assert_eq!(none.low, 0.0);
+        assert!((none.high - z_squared / (10.0 + z_squared)).abs() < 1e-9);
+        let all = wilson(99, 10, 0.95).unwrap();
+        assert!(((1.0 - all.low) - none.high).abs() < 1e-12 && all.high == 1.0);
+    }
+
+    proptest! {
+        #[test]
+        fn wilson_holds_the_share_and_mirrors(trials in 1..500_u64, part in 0.0..=1.0, level in 0.01..0.999) {
+            let successes = (part * trials as f64) as u64;
+            let interval = wilson(successes, trials, level).unwrap();
+            let mirror = wilson(trials - successes, trials, level).unwrap();
+            prop_assert!(interval.contains(successes as f64 / trials as f64));
+            prop_assert!(interval.low >= 0.0 && interval.high <= 1.0);
+            prop_assert!((interval.low + mirror.high - 1.0).abs() < 1e-12);
+        }
+
+        #[test]
+        fn a_bootstrap_interval_lies_within_the_values(
+            values in prop::collection::vec(-10.0..10.0, 1..10),
+            seed: u64,
+            resamples in 1..60_usize,
+            level in 0.01..0.99,
+        ) {
+            let interval = bootstrap_mean(&values, resamples, level, seed).unwrap();
+            let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+            let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            prop_assert!(low - 1e-9 <= interval.low && interval.high <= high + 1e-9);
+            prop_assert!(interval.low <= interval.high);
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Statistics over a few runs (§7.3.1): means, Welch's t-test, intervals.
+//!
+//! Pure functions. Samples that hold NaN or infinity, or are too few, give `None`; no result is
+//! ever NaN.
+
+mod interval;
+mod special;
+
+use serde::Serialize;
+
+pub use interval::{Interval, bootstrap_difference, bootstrap_mean, wilson};
+
+use super::{mean, real};
+use special::student_two_sided;
+
+/// Mean and spread of a sample.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Summary {
+    /// Number of values.
+    pub count: usize,
+    /// The mean, in the unit of the values.
+    pub mean: f64,
+    /// The sample standard deviation (n − 1), from two values on.
+    pub deviation: Option<f64>,
+}
+
+impl Summary {
+    /// Summarises a sample; `None` when it is empty or not all finite.
+    ///
+    /// ```
+    /// use mcptest_trace::energy::stats::Summary;
+    ///
+    /// // Condition A of §7.3.1: 18, 16 and 15 of 37 resolved.
+    /// let summary = Summary::of(&[18.0, 16.0, 15.0].map(|k| 100.0 * k / 37.0)).unwrap();
+    /// assert_eq!(summary.to_string(), "44.1 ± 4.1");
+    /// ```
+    #[must_use]
+    pub fn of(values: &[f64]) -> Option<Self> {
+        let mean = mean(values.iter().copied())?;
+        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+        let count = values.len();
+        let usable = mean.is_finite() && squares.is_finite();
+        usable.then(|| Self {
+            count,
+            mean,
+            deviation: (count > 1).then(|| (squares / real(count as u64 - 1)).sqrt()),
+        })
+    }
+}
+
+impl std::fmt::Display for Summary {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:.1}", self.mean)?;
+        match self.deviation {
+            Some(deviation) => write!(f, " ± {deviation:.1}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The result of Welch's t-test.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Welch {
+    /// The statistic; its sign is that of the difference of the means.
+    pub t: f64,
+    /// Degrees of freedom (Welch and Satterthwaite).
+    pub df: f64,
+    /// Two-sided p, 0 to 1.
+    pub p: f64,
+}
+
+/// Welch's t-test for a difference of two means, without assuming equal spread.
+///
+/// t = (x̄ − ȳ) / √(s²ₓ/m + s²ᵧ/n), two-sided. `None` with fewer than two values in a sample, with
+/// values that are not finite, or when neither sample varies (t is then undefined).
+///
+/// ```
+/// use mcptest_trace::energy::stats::welch;
+///
+/// // Conditions A and D of §7.3.1.
+/// let test = welch(&[18.0, 16.0, 15.0], &[15.0, 16.0, 14.0]).unwrap();
+/// assert_eq!(format!("t({:.2}) = {:.2}, p = {:.3}", test.df, test.t, test.p), "t(3.45) = 1.26, p = 0.285");
+/// ```
+#[must_use]
+pub fn welch(left: &[f64], right: &[f64]) -> Option<Welch> {
+    let (left, right) = (Summary::of(left)?, Summary::of(right)?);
+    let error = |sample: &Summary| {
+        let variance = sample.deviation?.powi(2);
+        Some(variance / real(sample.count as u64))
+    };
+    let (from_left, from_right) = (error(&left)?, error(&right)?);
+    let both = from_left + from_right;
+    let t = (left.mean - right.mean) / both.sqrt();
+    // Shares, because the squares of small errors would vanish.
+    let share = |part: f64, sample: &Summary| (part / both).powi(2) / real(sample.count as u64 - 1);
+    let df = 1.0 / (share(from_left, &left) + share(from_right, &right));
+    (t.is_finite() && df.is_finite()).then(|| Welch {
+        t,
+        df,
+        p: student_two_sided(t, df),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const A: [f64; 3] = [18.0, 16.0, 15.0];
+    const D: [f64; 3] = [15.0, 16.0, 14.0];
+    const E: [f64; 3] = [19.0, 15.0, 17.0];
+
+    #[test]
+    fn the_means_of_the_paper() {
+        let shown = [A, D, E].map(|counts| {
+            let rates = counts.map(|count| 100.0 * count / 37.0);
+            Summary::of(&rates).unwrap().to_string()
+        });
+        assert_eq!(shown, ["44.1 ± 4.1", "40.5 ± 2.7", "45.9 ± 5.4"]);
+    }
+
+    #[test]
+    fn the_tests_of_the_paper_from_its_exact_counts() {
+        let shown = [(A, D), (A, E), (D, E)].map(|(left, right)| {
+            let test = welch(&left, &right).unwrap();
+            format!("t({:.2}) = {:.2}, p = {:.3}", test.df, test.t, test.p)
+        });
+        assert_eq!(
+            shown,
+            [
+                "t(3.45) = 1.26, p = 0.285",
+                "t(3.74) = -0.46, p = 0.672",
+                "t(2.94) = -1.55, p = 0.221"
+            ]
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_computed_is_none() {
+        assert_eq!(Summary::of(&[]), None);
+        assert_eq!(Summary::of(&[1.0, f64::NAN]), None);
+        assert_eq!(Summary::of(&[f64::MAX, f64::MAX]), None);
+        assert_eq!(Summary::of(&[3.0]).unwrap().deviation, None);
+        assert_eq!(welch(&[1.0], &[1.0, 2.0]), None);
+        assert_eq!(welch(&[1.0, 1.0], &[2.0, 2.0]), None);
+    }
+
+    proptest! {
+        #[test]
+        fn welch_is_antisymmetric_and_does_not_depend_on_the_unit(
+            left in prop::collection::vec(-100.0..100.0, 2..8),
+            right in prop::collection::vec(-100.0..100.0, 2..8),
+        ) {
+            let test = welch(&left, &right).unwrap();
+            let back = welch(&right, &left).unwrap();
+            prop_assert!((test.t + back.t).abs() < 1e-9 && (test.p - back.p).abs() < 1e-9);
+            prop_assert!((0.0..=1.0).contains(&test.p) && test.df >= 1.0 - 1e-9);
+            prop_assert!(test.df <= (left.len() + right.len() - 2) as f64 + 1e-6);
+            let scale = |values: &[f64]| values.iter().map(|value| value * 8.0).collect::<Vec<_>>();
+            let scaled = welch(&scale(&left), &scale(&right)).unwrap();
+            prop_assert!((test.p - scaled.p).abs() < 1e-9);
+        }
+
+        #[test]
+        fn no_sample_gives_nan(
+            left in prop::collection::vec(any::<f64>(), 0..5),
+            right in prop::collection::vec(any::<f64>(), 0..5),
+        ) {
+            if let Some(test) = welch(&left, &right) {
+                prop_assert!(test.t.is_finite() && test.df.is_finite() && (0.0..=1.0).contains(&test.p));
+            }
+        }
+    }
+}

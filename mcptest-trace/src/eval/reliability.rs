@@ -1,0 +1,299 @@
+//! `reliability`: how often does the agent pass, and how much do these runs tell?
+//!
+//! Source: seeds 3 and 4, "Reliability reporting", and spec 3, "reliability". From the pass/fail
+//! outcomes of `n` runs, `c` of them passed:
+//!
+//! - `decay_curve[k-1] = floor(100 · (c_k / k)^k)`, `c_k` the passes among the first `k` runs;
+//! - `variance_amplification = round(100 · σ / 0.5)`, `σ` the population standard deviation;
+//! - `graceful_degradation = round(100 · Σ position · pass / Σ position)`, positions from 1;
+//! - `pass_at[k-1] = 1 − C(n−c, k) / C(n, k)` and `pass_hat[k-1] = C(c, k) / C(n, k)`, unbiased:
+//!   at least one and every one of `k` runs passes;
+//! - `ci_low`, `ci_high`: the Wilson score interval of the pass rate;
+//! - `half_width = z · √(0.25 / n)` and `recommended_runs = ceil((z / width)² · 0.25)`, both by
+//!   Wald's interval in the worst case of a pass rate of one half.
+//!
+//! The same input gives the same bits everywhere: only `+ − × ÷ √` are used, which every platform
+//! rounds alike.
+
+#[cfg(test)]
+#[allow(clippy::float_cmp, reason = "the expected values are exact")]
+mod tests;
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+pub use mcptest_suite::gates::Confidence;
+
+/// How many runs pin the pass rate to within `half_width` (a fraction, not a percentage), whatever
+/// the rate. `None` when the width is not a positive number.
+///
+/// ```
+/// use mcptest_trace::eval::{Confidence, recommend_runs};
+///
+/// assert_eq!(recommend_runs(0.05, Confidence::NinetyFive), Some(385));
+/// assert_eq!(recommend_runs(0.0, Confidence::NinetyFive), None);
+/// ```
+#[must_use]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "positive, and saturating at the largest count is meant"
+)]
+pub fn recommend_runs(half_width: f64, confidence: Confidence) -> Option<u64> {
+    let positive = half_width.is_finite() && half_width > 0.0;
+    let ratio = confidence.critical_value() / half_width;
+    let runs = ratio * ratio * 0.25;
+    // A count that is whole but for the rounding of the division must not cost another run.
+    positive.then(|| (runs * (1.0 - 1e-12)).ceil().max(1.0) as u64)
+}
+
+/// How far the pass rate may be off after a number of runs, in the worst case, as a fraction; at
+/// most 1.0, which is what no run at all tells.
+///
+/// ```
+/// use mcptest_trace::eval::{Confidence, confidence_band};
+///
+/// assert!((confidence_band(100, Confidence::NinetyFive) - 0.098).abs() < 1e-12);
+/// assert_eq!(confidence_band(0, Confidence::NinetyFive), 1.0);
+/// ```
+#[must_use]
+pub fn confidence_band(runs: usize, confidence: Confidence) -> f64 {
+    if runs == 0 {
+        return 1.0;
+    }
+    (confidence.critical_value() * (0.25 / real(runs)).sqrt()).min(1.0)
+}
+
+/// What the outcomes of a number of runs come to.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ReliabilitySummary {
+    /// Number of runs.
+    pub runs: usize,
+    /// Number of runs that passed.
+    pub passes: usize,
+    /// Whether at least one run passed.
+    pub pass_at_k: bool,
+    /// Whether every run passed; not when there was none.
+    pub passhat_k: bool,
+    /// Share of passes in percent, not rounded; 0 without a run.
+    pub pass_rate: f64,
+    /// Spread of the outcomes, `0..=100`: 0 all alike, 100 half and half.
+    pub variance_amplification: u64,
+    /// `0..=100`: 100 when all passed, lower the later failures come; 0 without a run.
+    pub graceful_degradation: u64,
+    /// Empirical pass^k over the first `k` runs in percent, rounded down; index 0 is `k = 1`.
+    pub decay_curve: Vec<u64>,
+    /// Lower end of the Wilson interval of the pass rate in percent; 0 without a run.
+    pub ci_low: f64,
+    /// Upper end of the Wilson interval of the pass rate in percent; 100 without a run.
+    pub ci_high: f64,
+    /// Worst-case half-width that this number of runs buys, in percent.
+    pub half_width: f64,
+    /// Number of runs that the wanted half-width needs.
+    pub recommended_runs: u64,
+    /// Unbiased estimate that at least one of `k` runs passes; index 0 is `k = 1`.
+    pub pass_at: Vec<f64>,
+    /// Unbiased estimate that all of `k` runs pass; index 0 is `k = 1`.
+    pub pass_hat: Vec<f64>,
+}
+
+impl ReliabilitySummary {
+    /// The value of a target such as `reliability.pass_at_k`; arrays whole. `pass_at_k` and
+    /// `passhat_k` read 0 or 100.
+    ///
+    /// ```
+    /// use mcptest_trace::eval::summarize;
+    /// use serde_json::json;
+    ///
+    /// let summary = summarize(&[true, true, true, false]);
+    /// assert_eq!(summary.resolve_target("reliability.pass_at_k"), Some(json!(100)));
+    /// assert_eq!(summary.resolve_target("reliability.passhat_k"), Some(json!(0)));
+    /// assert_eq!(summary.resolve_target("reliability.decay_curve"), Some(json!([100, 100, 100, 31])));
+    /// assert_eq!(summary.resolve_target("reliability.mood"), None);
+    /// ```
+    #[must_use]
+    pub fn resolve_target(&self, target: &str) -> Option<Value> {
+        self.targets().remove(target.strip_prefix("reliability.")?)
+    }
+
+    /// Every target, as an object below the key `reliability`.
+    #[must_use]
+    pub fn metrics_object(&self) -> Value {
+        json!({ "reliability": Value::Object(self.targets()) })
+    }
+
+    fn targets(&self) -> Map<String, Value> {
+        let percent = |holds: bool| if holds { 100 } else { 0 };
+        let targets: [(&str, Value); 13] = [
+            ("runs", self.runs.into()),
+            ("pass_at_k", percent(self.pass_at_k).into()),
+            ("passhat_k", percent(self.passhat_k).into()),
+            ("pass_rate", self.pass_rate.into()),
+            ("variance_amplification", self.variance_amplification.into()),
+            ("graceful_degradation", self.graceful_degradation.into()),
+            ("decay_curve", self.decay_curve.clone().into()),
+            ("ci_low", self.ci_low.into()),
+            ("ci_high", self.ci_high.into()),
+            ("half_width", self.half_width.into()),
+            ("recommended_runs", self.recommended_runs.into()),
+            ("pass_at", self.pass_at.clone().into()),
+            ("pass_hat", self.pass_hat.clone().into()),
+        ];
+        targets
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect()
+    }
+}
+
+/// Summarises outcomes with the defaults: 95 percent confidence, a half-width of 5 percent.
+///
+/// ```
+/// use mcptest_trace::eval::summarize;
+///
+/// assert_eq!(summarize(&[false, true, true, true]).graceful_degradation, 90);
+/// assert_eq!(summarize(&[true, true, true, false]).graceful_degradation, 60);
+/// ```
+#[must_use]
+pub fn summarize(outcomes: &[bool]) -> ReliabilitySummary {
+    summarize_with(outcomes, Confidence::default(), 0.05)
+}
+
+/// Summarises outcomes; `half_width` is the wanted one, a fraction. One that is not a positive
+/// number is never reached: it recommends the largest number of runs.
+#[must_use]
+pub fn summarize_with(
+    outcomes: &[bool],
+    confidence: Confidence,
+    half_width: f64,
+) -> ReliabilitySummary {
+    let runs = outcomes.len();
+    let passes = outcomes.iter().filter(|passed| **passed).count();
+    let (ci_low, ci_high) = wilson(passes, runs, confidence);
+    ReliabilitySummary {
+        runs,
+        passes,
+        pass_at_k: passes > 0,
+        passhat_k: runs > 0 && passes == runs,
+        pass_rate: 100.0 * share(passes, runs),
+        variance_amplification: variance_amplification(passes, runs),
+        graceful_degradation: graceful_degradation(outcomes),
+        decay_curve: decay_curve(outcomes),
+        ci_low: 100.0 * ci_low,
+        ci_high: 100.0 * ci_high,
+        half_width: 100.0 * confidence_band(runs, confidence),
+        recommended_runs: recommend_runs(half_width, confidence).unwrap_or(u64::MAX),
+        pass_at: all_of(runs - passes, runs)
+            .map(|all_fail| 1.0 - all_fail)
+            .collect(),
+        pass_hat: all_of(passes, runs).collect(),
+    }
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "numbers of runs are far below 2^53"
+)]
+fn real(count: usize) -> f64 {
+    count as f64
+}
+
+fn share(part: usize, whole: usize) -> f64 {
+    if whole == 0 {
+        0.0
+    } else {
+        real(part) / real(whole)
+    }
+}
+
+/// `C(marked, k) / C(runs, k)` for `k` from 1 to `runs`: the chance that `k` runs drawn without
+/// putting back are all marked. A running product, so nothing overflows.
+fn all_of(marked: usize, runs: usize) -> impl Iterator<Item = f64> {
+    (0..runs).scan(1.0, move |chance, drawn| {
+        *chance = *chance * real(marked.saturating_sub(drawn)) / real(runs - drawn);
+        Some(*chance)
+    })
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a percentage from 0 to 100"
+)]
+fn decay_curve(outcomes: &[bool]) -> Vec<u64> {
+    let passes = outcomes.iter().scan(0, |passes, &passed| {
+        *passes += usize::from(passed);
+        Some(*passes)
+    });
+    let entry = |(index, passes): (usize, usize)| {
+        let runs = index + 1;
+        // Apart from 100, reached only when all passed, a whole percentage arises only from one
+        // pass in two runs, where the arithmetic is exact; so plain rounding down is right.
+        (100.0 * power(share(passes, runs), runs)) as u64
+    };
+    passes.enumerate().map(entry).collect()
+}
+
+/// `base` to a whole power by squaring; `f64::powi` may differ between platforms.
+fn power(mut base: f64, mut exponent: usize) -> f64 {
+    let mut product = 1.0;
+    while exponent > 0 {
+        if exponent % 2 == 1 {
+            product *= base;
+        }
+        base *= base;
+        exponent /= 2;
+    }
+    product
+}
+
+/// `σ / 0.5` is `2 · √(passes · failures) / runs`.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a percentage from 0 to 100"
+)]
+fn variance_amplification(passes: usize, runs: usize) -> u64 {
+    if runs == 0 {
+        return 0;
+    }
+    let spread = (real(passes) * real(runs - passes)).sqrt();
+    (200.0 * spread / real(runs)).round() as u64
+}
+
+fn graceful_degradation(outcomes: &[bool]) -> u64 {
+    let positions = 1..=outcomes.len() as u64;
+    let total: u64 = positions.clone().sum();
+    let held: u64 = positions
+        .zip(outcomes)
+        .filter(|(_, passed)| **passed)
+        .map(|(at, _)| at)
+        .sum();
+    // Half up: (100 · held / total) + 1/2, rounded down.
+    (200 * held + total).checked_div(2 * total).unwrap_or(0)
+}
+
+/// The Wilson score interval of a proportion, as fractions.
+fn wilson(passes: usize, runs: usize, confidence: Confidence) -> (f64, f64) {
+    if runs == 0 {
+        return (0.0, 1.0);
+    }
+    let (rate, runs_real) = (share(passes, runs), real(runs));
+    let squared = confidence.critical_value() * confidence.critical_value();
+    let scale = 1.0 + squared / runs_real;
+    let center = (rate + squared / (2.0 * runs_real)) / scale;
+    let variance = rate * (1.0 - rate) / runs_real + squared / (4.0 * runs_real * runs_real);
+    let margin = confidence.critical_value() * variance.sqrt() / scale;
+    // At the ends the formula gives 0 and 1, but for rounding.
+    let low = if passes == 0 {
+        0.0
+    } else {
+        (center - margin).max(0.0)
+    };
+    let high = if passes == runs {
+        1.0
+    } else {
+        (center + margin).min(1.0)
+    };
+    (low, high)
+}

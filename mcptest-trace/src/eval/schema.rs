@@ -1,0 +1,110 @@
+//! JSON Schemas, compiled when they are first needed.
+//!
+//! The first compilation in a process is slow, so a schema that judges nothing is never compiled.
+//! Nothing outside the schema is read, whatever features another crate of the build switches on,
+//! and patterns are matched in linear time, since both sides of a match may come from outside.
+
+use std::fmt;
+use std::sync::OnceLock;
+
+use jsonschema::{PatternOptions, Validator};
+use mcptest_suite::clean_line;
+use serde_json::Value;
+
+/// A JSON Schema.
+///
+/// ```
+/// use mcptest_trace::eval::Schema;
+/// use serde_json::json;
+///
+/// let schema = Schema::new(json!({ "type": "object", "required": ["city"] }));
+/// assert_eq!(schema.violations(&json!({})).unwrap(), ["\"city\" is a required property"]);
+/// assert!(Schema::new(json!({ "type": "strng" })).malformed().is_some());
+/// ```
+#[derive(Debug)]
+pub struct Schema {
+    value: Value,
+    compiled: OnceLock<Result<Validator, MalformedSchema>>,
+}
+
+/// Why a schema does not compile.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MalformedSchema {
+    /// JSON pointer to the part of the schema that is wrong.
+    pub pointer: String,
+    /// What is wrong with it.
+    pub message: String,
+}
+
+impl fmt::Display for MalformedSchema {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { pointer, message } = self;
+        match pointer.as_str() {
+            "" => write!(f, "malformed JSON Schema: {message}"),
+            pointer => write!(f, "malformed JSON Schema at `{pointer}`: {message}"),
+        }
+    }
+}
+
+impl std::error::Error for MalformedSchema {}
+
+impl Schema {
+    /// A schema, not compiled yet.
+    #[must_use]
+    pub fn new(value: Value) -> Self {
+        Self {
+            value,
+            compiled: OnceLock::new(),
+        }
+    }
+
+    /// The schema as JSON.
+    #[must_use]
+    pub fn value(&self) -> &Value {
+        &self.value
+    }
+
+    /// What is wrong with the schema itself, if anything is.
+    #[must_use]
+    pub fn malformed(&self) -> Option<&MalformedSchema> {
+        self.compiled().err()
+    }
+
+    /// The places where a value breaks the schema, a line each; none when it is valid.
+    ///
+    /// # Errors
+    ///
+    /// The schema itself is malformed; then nothing can be said of any value.
+    pub fn violations(&self, value: &Value) -> Result<Vec<String>, &MalformedSchema> {
+        let lines = self.compiled()?.iter_errors(value).map(|error| {
+            let words = match error.instance_path().as_str() {
+                "" => error.to_string(),
+                path => format!("at `{path}`: {error}"),
+            };
+            clean_line(&words).into_owned()
+        });
+        Ok(lines.collect())
+    }
+
+    /// Whether a value is valid; a malformed schema accepts nothing.
+    #[must_use]
+    pub fn accepts(&self, value: &Value) -> bool {
+        self.compiled()
+            .is_ok_and(|validator| validator.is_valid(value))
+    }
+
+    fn compiled(&self) -> Result<&Validator, &MalformedSchema> {
+        let compile = || {
+            jsonschema::options()
+                .offline()
+                .should_validate_formats(true)
+                .with_pattern_options(PatternOptions::regex())
+                .build(&self.value)
+                .map_err(|error| MalformedSchema {
+                    pointer: error.instance_path().to_string(),
+                    message: error.to_string(),
+                })
+        };
+        self.compiled.get_or_init(compile).as_ref()
+    }
+}

@@ -1,0 +1,110 @@
+//! What a session score is computed from: signals, weights, and the risks behind them.
+
+use serde::Serialize;
+
+use crate::trace::Signals;
+pub use mcptest_suite::gates::SignalWeights as Weights;
+
+/// Heavier weights count as this one.
+const HEAVIEST: f64 = 1e9;
+
+/// The signals of one trace of a session.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SessionTrace {
+    /// What the trace is called in the metadata; each its own.
+    pub id: String,
+    /// Its signals.
+    pub signals: Signals,
+}
+
+/// Signals computed from a trace's own evidence. There is none for confidence: it is never
+/// invented.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct DerivedSignals {
+    /// Redundancy: distinct calls over all calls.
+    pub loop_detection: Option<f64>,
+    /// Share of the results that are not errors.
+    pub tool_correctness: Option<f64>,
+    /// `1 −` the share of claimed actions that the calls do not bear out.
+    pub coherence: Option<f64>,
+}
+
+/// The recorded signals, each one that is missing filled from the evidence.
+///
+/// ```
+/// use mcptest_trace::eval::{DerivedSignals, derive_signals};
+/// use mcptest_trace::trace::Signals;
+///
+/// let recorded = Signals { coherence: Some(0.8), ..Signals::default() };
+/// let evidence = DerivedSignals { loop_detection: Some(0.5), coherence: Some(1.0), ..DerivedSignals::default() };
+/// let signals = derive_signals(recorded, evidence);
+/// assert_eq!((signals.loop_detection, signals.coherence), (Some(0.5), Some(0.8)));
+/// assert_eq!(signals.confidence, None);
+/// ```
+#[must_use]
+pub fn derive_signals(recorded: Signals, evidence: DerivedSignals) -> Signals {
+    Signals {
+        confidence: recorded.confidence,
+        loop_detection: recorded.loop_detection.or(evidence.loop_detection),
+        tool_correctness: recorded.tool_correctness.or(evidence.tool_correctness),
+        coherence: recorded.coherence.or(evidence.coherence),
+    }
+}
+
+/// The risk behind one signal of one trace.
+pub(super) struct Risk {
+    pub(super) name: &'static str,
+    pub(super) value: f64,
+    weight: f64,
+}
+
+impl Risk {
+    pub(super) fn weighted(&self) -> f64 {
+        self.weight * self.value
+    }
+
+    pub(super) fn is_confidence(&self) -> bool {
+        self.name == "confidence_risk"
+    }
+}
+
+/// The risks of every trace that has any signal, by its id.
+pub(super) fn with_risks<'a>(
+    traces: &'a [SessionTrace],
+    weights: &Weights,
+) -> Vec<(&'a str, Vec<Risk>)> {
+    let risks = |signals: &Signals| -> Vec<Risk> {
+        let known = [
+            ("confidence_risk", signals.confidence, weights.confidence),
+            ("loop_risk", signals.loop_detection, weights.loop_detection),
+            (
+                "tool_risk",
+                signals.tool_correctness,
+                weights.tool_correctness,
+            ),
+            ("coherence_risk", signals.coherence, weights.coherence),
+        ];
+        let present = known.into_iter().filter_map(|(name, signal, weight)| {
+            let value = 1.0 - signal.filter(|signal| signal.is_finite())?.clamp(0.0, 1.0);
+            Some(Risk {
+                name,
+                value,
+                weight: sane(weight),
+            })
+        });
+        present.collect()
+    };
+    let all = traces
+        .iter()
+        .map(|trace| (trace.id.as_str(), risks(&trace.signals)));
+    all.filter(|(_, risks)| !risks.is_empty()).collect()
+}
+
+/// A weight that keeps every sum and square finite.
+fn sane(weight: f64) -> f64 {
+    if weight.is_finite() {
+        weight.clamp(0.0, HEAVIEST)
+    } else {
+        0.0
+    }
+}

@@ -1,0 +1,266 @@
+//! Within-session stability of one run, and how alike several runs are.
+//!
+//! Four sub-scores per run, each from 0 to 1, higher is more stable (seed 1, "The four
+//! sub-scores"):
+//!
+//! - `tool_usage_stability` = 1 − (distinct tools − 1) / (calls − 1), clamped; 1 below two calls;
+//! - `response_consistency` = 1 − min(1, σ/µ) of the assistant turns' lengths in Unicode scalar
+//!   values, with the population σ; 1 below two such turns or when all are empty;
+//! - `redundancy` = distinct calls / calls; 1 without calls;
+//! - `cost_per_progress` = 2000 / max(2000, tokens / distinct calls); 1 when no tokens were spent,
+//!   0 when tokens were spent against no call.
+//!
+//! Distinct calls key on name, server and canonical arguments; distinct tools on the name. Across
+//! runs (seed 3, "Within-session stability"): mean, minimum and population variance of each run's
+//! weakest sub-score, and three measures of how alike the runs' paths are.
+//!
+//! These are heuristics about the shape of a trace, not judgements of its meaning.
+
+mod across;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashSet;
+
+use serde::Serialize;
+
+use crate::trace::{AsTrace, Trace};
+pub use across::{StabilityAcross, agent_stability_across};
+
+/// Tokens per useful call from which `cost_per_progress` starts to fall (seed 1).
+pub const TOKENS_PER_USEFUL_CALL: f64 = 2000.0;
+
+/// The names of the four sub-scores, in the order of [`StabilityReport::scores`].
+pub const SUB_SCORES: [&str; 4] = [
+    "tool_usage_stability",
+    "response_consistency",
+    "redundancy",
+    "cost_per_progress",
+];
+
+/// The sub-scores of one run, each in `0.0..=1.0`, higher is more stable.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct StabilityReport {
+    /// How concentrated the tools are over the calls.
+    pub tool_usage_stability: f64,
+    /// How alike in length the assistant turns are.
+    pub response_consistency: f64,
+    /// Share of calls that repeat no earlier one.
+    pub redundancy: f64,
+    /// Token spend relative to distinct calls.
+    pub cost_per_progress: f64,
+}
+
+impl StabilityReport {
+    /// The sub-scores in the order of [`SUB_SCORES`].
+    #[must_use]
+    pub const fn scores(&self) -> [f64; 4] {
+        [
+            self.tool_usage_stability,
+            self.response_consistency,
+            self.redundancy,
+            self.cost_per_progress,
+        ]
+    }
+
+    /// The lowest of the four sub-scores.
+    #[must_use]
+    pub fn weakest_score(&self) -> f64 {
+        self.scores().into_iter().fold(f64::INFINITY, f64::min)
+    }
+
+    /// The name of the lowest sub-score; the first of several.
+    #[must_use]
+    pub fn weakest(&self) -> &'static str {
+        let weakest = self.weakest_score();
+        let place = self.scores().iter().position(|score| *score <= weakest);
+        SUB_SCORES[place.unwrap_or_default()]
+    }
+
+    /// All four on one line, for a log.
+    ///
+    /// ```
+    /// use mcptest_trace::eval::agent_stability;
+    /// use serde_json::json;
+    ///
+    /// let report = agent_stability(&json!({}));
+    /// assert_eq!(
+    ///     report.summary(),
+    ///     "tool_usage_stability 1.00, response_consistency 1.00, redundancy 1.00, cost_per_progress 1.00"
+    /// );
+    /// ```
+    #[must_use]
+    pub fn summary(&self) -> String {
+        let named = SUB_SCORES.iter().zip(self.scores());
+        named
+            .map(|(name, score)| format!("{name} {score:.2}"))
+            .collect::<Vec<_>>()
+            .join(", ")
+    }
+}
+
+/// Folds one trace into its four sub-scores.
+///
+/// ```
+/// use mcptest_trace::eval::agent_stability;
+/// use serde_json::json;
+///
+/// let report = agent_stability(&json!({
+///     "tool_calls": [
+///         { "name": "search", "server": "docs", "args": { "q": "a", "n": 1 } },
+///         { "name": "search", "server": "docs", "args": { "n": 1, "q": "a" } },
+///     ],
+///     "conversation": { "tokens": { "total": 3000 } },
+/// }));
+/// assert_eq!(report.redundancy, 0.5);
+/// assert_eq!(report.tool_usage_stability, 1.0);
+/// assert_eq!(report.cost_per_progress, 2000.0 / 3000.0);
+/// ```
+#[must_use]
+pub fn agent_stability<T: AsTrace + ?Sized>(envelope: &T) -> StabilityReport {
+    let trace = envelope.as_trace();
+    let distinct = trace.distinct_tool_calls();
+    StabilityReport {
+        tool_usage_stability: tool_usage_stability(&trace),
+        response_consistency: response_consistency(&trace),
+        redundancy: share(distinct, trace.tool_calls.len()),
+        cost_per_progress: cost_per_progress(trace.conversation.tokens.total, distinct),
+    }
+}
+
+/// `part / whole`, 1 of nothing.
+fn share(part: usize, whole: usize) -> f64 {
+    if whole == 0 {
+        1.0
+    } else {
+        float(part) / float(whole)
+    }
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "counts of recorded things stay far below 2^52"
+)]
+fn float(count: usize) -> f64 {
+    count as f64
+}
+
+fn tool_usage_stability(trace: &Trace) -> f64 {
+    let calls = trace.tool_calls.len();
+    if calls < 2 {
+        return 1.0;
+    }
+    let tools: HashSet<&str> = trace
+        .tool_calls
+        .iter()
+        .map(|call| call.name.as_str())
+        .collect();
+    // The same number as 1 − (tools − 1) / (calls − 1), with one rounding: 1 of 5 is 0.2 exactly.
+    float(calls - tools.len()) / float(calls - 1)
+}
+
+fn response_consistency(trace: &Trace) -> f64 {
+    let assistant = trace
+        .conversation
+        .turns
+        .iter()
+        .filter(|turn| turn.is_assistant());
+    let lengths: Vec<f64> = assistant
+        .map(|turn| float(turn.content.chars().count()))
+        .collect();
+    let mean = mean(&lengths);
+    if lengths.len() < 2 || mean <= 0.0 {
+        return 1.0;
+    }
+    1.0 - (variance(&lengths).sqrt() / mean).min(1.0)
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "a ratio of token counts needs no more precision"
+)]
+fn cost_per_progress(tokens: u64, distinct: usize) -> f64 {
+    match (tokens, distinct) {
+        (0, _) => 1.0,
+        (_, 0) => 0.0,
+        (tokens, distinct) => {
+            TOKENS_PER_USEFUL_CALL / TOKENS_PER_USEFUL_CALL.max(tokens as f64 / float(distinct))
+        }
+    }
+}
+
+/// The mean; 0 of nothing.
+fn mean(values: &[f64]) -> f64 {
+    if values.is_empty() {
+        0.0
+    } else {
+        values.iter().sum::<f64>() / float(values.len())
+    }
+}
+
+/// The population variance; 0 of nothing.
+fn variance(values: &[f64]) -> f64 {
+    let mean = mean(values);
+    let squares: Vec<f64> = values.iter().map(|value| (value - mean).powi(2)).collect();
+    self::mean(&squares)
+}
+
+/// Floors of the sub-scores, each in `0.0..=1.0`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct StabilityFloors {
+    /// Of `tool_usage_stability`.
+    pub tool_usage_stability: f64,
+    /// Of `response_consistency`.
+    pub response_consistency: f64,
+    /// Of `redundancy`.
+    pub redundancy: f64,
+    /// Of `cost_per_progress`.
+    pub cost_per_progress: f64,
+}
+
+impl Default for StabilityFloors {
+    /// 0.5 on every sub-score.
+    fn default() -> Self {
+        Self {
+            tool_usage_stability: 0.5,
+            response_consistency: 0.5,
+            redundancy: 0.5,
+            cost_per_progress: 0.5,
+        }
+    }
+}
+
+impl StabilityFloors {
+    /// The floors in the order of [`SUB_SCORES`].
+    #[must_use]
+    pub const fn floors(&self) -> [f64; 4] {
+        [
+            self.tool_usage_stability,
+            self.response_consistency,
+            self.redundancy,
+            self.cost_per_progress,
+        ]
+    }
+}
+
+/// The names of the sub-scores strictly below their floors; empty when nothing drifted. A floor of
+/// 0 never fires, a floor of 1 flags anything short of perfect.
+///
+/// ```
+/// use mcptest_trace::eval::{StabilityFloors, agent_stability, drift_flags};
+/// use serde_json::json;
+///
+/// let report = agent_stability(&json!({ "conversation": { "tokens": { "total": 10 } } }));
+/// assert_eq!(drift_flags(&report, &StabilityFloors::default()), ["cost_per_progress"]);
+/// ```
+#[must_use]
+pub fn drift_flags(report: &StabilityReport, floors: &StabilityFloors) -> Vec<&'static str> {
+    let scored = SUB_SCORES
+        .into_iter()
+        .zip(report.scores())
+        .zip(floors.floors());
+    scored
+        .filter(|((_, score), floor)| score < floor)
+        .map(|((name, _), _)| name)
+        .collect()
+}

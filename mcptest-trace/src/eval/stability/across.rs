@@ -1,0 +1,227 @@
+//! Several runs together: how stable they were, and how alike their paths are.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::{
+    SUB_SCORES, StabilityFloors, StabilityReport, agent_stability, drift_flags, float, mean, share,
+    variance,
+};
+use crate::trace::{AsTrace, Trace, canonical_json};
+
+/// What several runs of one agent look like together.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct StabilityAcross {
+    /// Mean of the runs' weakest scores, `0.0..=1.0`.
+    pub score: f64,
+    /// The lowest of the runs' weakest scores, `0.0..=1.0`.
+    pub weakest_score: f64,
+    /// Population variance of the runs' weakest scores, `0.0..=0.25`.
+    pub variance: f64,
+    /// Mean over the pairs of runs of `2·LCS / (len a + len b)` of the tool names, `0.0..=1.0`; 1
+    /// for two empty runs and without pairs.
+    pub tool_sequence_similarity: f64,
+    /// Mean over the pairs of the share of same-tool positions with identical canonical arguments,
+    /// `0.0..=1.0`; 1 for a pair without such a position and without pairs.
+    pub argument_consistency: f64,
+    /// 1 when a strict majority of the pairs whose tool sequences part do so at step 0 or 1.
+    pub early_divergence: u8,
+    /// The runs' own reports, in order.
+    pub runs: Vec<StabilityReport>,
+}
+
+impl StabilityAcross {
+    /// Everything a suite can assert on, under the key `stability`, with the drift flags counted
+    /// for the given floors.
+    #[must_use]
+    pub fn metrics(&self, floors: &StabilityFloors) -> Value {
+        let flags: usize = self
+            .runs
+            .iter()
+            .map(|run| drift_flags(run, floors).len())
+            .sum();
+        let mut metrics = json!({
+            "score": self.score,
+            "weakest_score": self.weakest_score,
+            "variance": self.variance,
+            "tool_sequence_similarity": self.tool_sequence_similarity,
+            "argument_consistency": self.argument_consistency,
+            "early_divergence": self.early_divergence,
+            "drift_flags": flags,
+        });
+        for (index, name) in SUB_SCORES.into_iter().enumerate() {
+            let scores: Vec<f64> = self.runs.iter().map(|run| run.scores()[index]).collect();
+            let min = scores.iter().copied().fold(f64::INFINITY, f64::min);
+            metrics[name] = json!({ "mean": mean(&scores), "min": min });
+        }
+        json!({ "stability": metrics })
+    }
+}
+
+/// Folds several runs into one report; `None` without runs.
+///
+/// Runs with the same calls are compared once, so the cost is one longest common subsequence
+/// (product of the lengths, over 64) for each pair of *different* runs.
+///
+/// ```
+/// use mcptest_trace::eval::agent_stability_across;
+/// use serde_json::json;
+///
+/// let search = json!({ "tool_calls": [{ "name": "search" }, { "name": "fetch" }] });
+/// let fetch = json!({ "tool_calls": [{ "name": "fetch" }] });
+/// let across = agent_stability_across(&[search, fetch]).unwrap();
+/// assert_eq!(across.tool_sequence_similarity, 2.0 / 3.0);
+/// assert_eq!(across.early_divergence, 1);
+/// ```
+#[must_use]
+pub fn agent_stability_across<T: AsTrace>(envelopes: &[T]) -> Option<StabilityAcross> {
+    let traces: Vec<_> = envelopes.iter().map(AsTrace::as_trace).collect();
+    let runs: Vec<StabilityReport> = traces
+        .iter()
+        .map(|trace| agent_stability(&**trace))
+        .collect();
+    let weakest: Vec<f64> = runs.iter().map(StabilityReport::weakest_score).collect();
+    let pairs = compare_pairs(&traces.iter().map(AsRef::as_ref).collect::<Vec<_>>());
+    (!runs.is_empty()).then(|| StabilityAcross {
+        score: mean(&weakest),
+        weakest_score: weakest.iter().copied().fold(f64::INFINITY, f64::min),
+        variance: variance(&weakest),
+        tool_sequence_similarity: pairs.similarity,
+        argument_consistency: pairs.consistency,
+        early_divergence: u8::from(pairs.early * 2 > pairs.diverging),
+        runs,
+    })
+}
+
+struct Pairs {
+    similarity: f64,
+    consistency: f64,
+    diverging: usize,
+    early: usize,
+}
+
+/// A run as numbers: for each call its tool and its arguments.
+pub(super) type Path = Vec<(usize, usize)>;
+
+fn compare_pairs(traces: &[&Trace]) -> Pairs {
+    let mut tools = HashMap::new();
+    let mut arguments = HashMap::new();
+    let mut counts: HashMap<Path, usize> = HashMap::new();
+    let mut distinct: Vec<Path> = Vec::new();
+    for trace in traces {
+        let mut path = Path::with_capacity(trace.tool_calls.len());
+        for call in &trace.tool_calls {
+            let next = tools.len();
+            let tool = *tools.entry(call.name.as_str()).or_insert(next);
+            let next = arguments.len();
+            path.push((
+                tool,
+                *arguments.entry(canonical_json(&call.args)).or_insert(next),
+            ));
+        }
+        let count = counts.entry(path.clone()).or_default();
+        *count += 1;
+        if *count == 1 {
+            distinct.push(path);
+        }
+    }
+    let total = traces.len() * traces.len().saturating_sub(1) / 2;
+    if total == 0 {
+        return Pairs {
+            similarity: 1.0,
+            consistency: 1.0,
+            diverging: 0,
+            early: 0,
+        };
+    }
+    let (mut similarity, mut consistency, mut diverging, mut early) = (0.0, 0.0, 0, 0);
+    for (index, left) in distinct.iter().enumerate() {
+        // Runs with the same calls are alike in everything.
+        let same = counts[left] * (counts[left] - 1) / 2;
+        similarity += float(same);
+        consistency += float(same);
+        for right in &distinct[index + 1..] {
+            let pairs = counts[left] * counts[right];
+            similarity += float(pairs) * sequence_similarity(left, right);
+            consistency += float(pairs) * argument_consistency(left, right);
+            if let Some(step) = divergence(left, right) {
+                diverging += pairs;
+                early += if step < 2 { pairs } else { 0 };
+            }
+        }
+    }
+    let total = float(total);
+    Pairs {
+        similarity: similarity / total,
+        consistency: consistency / total,
+        diverging,
+        early,
+    }
+}
+
+pub(super) fn sequence_similarity(left: &Path, right: &Path) -> f64 {
+    let (calls, common) = (
+        left.len() + right.len(),
+        longest_common_subsequence(left, right),
+    );
+    if calls == 0 {
+        1.0
+    } else {
+        2.0 * float(common) / float(calls)
+    }
+}
+
+/// The length of the longest common subsequence of the tools, 64 positions of `left` at a time
+/// (Crochemore, Iliopoulos, Pinzon and Reid, "A fast and practical bit-vector algorithm for the
+/// longest common subsequence problem", 2001): a zero bit marks a position where the subsequence
+/// grows.
+fn longest_common_subsequence(left: &Path, right: &Path) -> usize {
+    let words = left.len().div_ceil(64);
+    let mut places: HashMap<usize, Vec<u64>> = HashMap::new();
+    for (index, (tool, _)) in left.iter().enumerate() {
+        let places = places.entry(*tool).or_insert_with(|| vec![0; words]);
+        places[index / 64] |= 1 << (index % 64);
+    }
+    let mut row = vec![u64::MAX; words];
+    for places in right.iter().filter_map(|(tool, _)| places.get(tool)) {
+        let mut carry = false;
+        for (word, places) in row.iter_mut().zip(places) {
+            let (sum, over) = word.overflowing_add(*word & places);
+            let (sum, over_again) = sum.overflowing_add(u64::from(carry));
+            carry = over || over_again;
+            *word = sum | (*word & !places);
+        }
+    }
+    let grown = |(index, word): (usize, &u64)| {
+        let used = (left.len() - index * 64).min(64);
+        let kept = if used == 64 {
+            u64::MAX
+        } else {
+            (1 << used) - 1
+        };
+        (!word & kept).count_ones() as usize
+    };
+    row.iter().enumerate().map(grown).sum()
+}
+
+pub(super) fn argument_consistency(left: &Path, right: &Path) -> f64 {
+    let aligned = left
+        .iter()
+        .zip(right)
+        .filter(|((tool, _), (other, _))| tool == other);
+    let same: Vec<bool> = aligned
+        .map(|((_, args), (_, other))| args == other)
+        .collect();
+    share(same.iter().filter(|same| **same).count(), same.len())
+}
+
+/// The step at which two tool sequences part.
+fn divergence(left: &Path, right: &Path) -> Option<usize> {
+    let parted = left
+        .iter()
+        .zip(right)
+        .position(|((tool, _), (other, _))| tool != other);
+    parted.or_else(|| (left.len() != right.len()).then(|| left.len().min(right.len())))
+}

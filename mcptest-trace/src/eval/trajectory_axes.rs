@@ -1,0 +1,274 @@
+//! `trajectory_axes`: do the orders hold that must hold, whatever else the agent did?
+//!
+//! Source: seed 3, "Offline trace validation", and spec 3, `trajectory_axes`. A dependency
+//! (producer, consumer) or an order (first, second) holds when the first call of the one comes
+//! before the first call of the other; if either is never called it does not hold. Each axis
+//! scores `floor(100 · held / declared)`, and 100 when nothing is declared.
+//!
+//! A dependency that names an argument also asks for data flow: in every consumer call the value
+//! of that argument must occur, as a scalar or inside a string, in the recorded result of an
+//! earlier producer call. A call made in the same step as the consumer is not earlier: the model
+//! had not seen its result. In a list or an object, every scalar must occur. Numbers and booleans
+//! inside a string must stand as words of their own: `1` does not occur in `"10"`.
+
+#[cfg(test)]
+mod tests;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::trace::{AsTrace, ToolCall, ToolResult, Trace, json_eq};
+
+/// A consumer that must run after the producer whose output it reads.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Dependency {
+    /// Name of the tool that produces.
+    pub producer: String,
+    /// Name of the tool that consumes.
+    pub consumer: String,
+    /// The consumer's argument that must carry the produced value.
+    pub arg: Option<String>,
+}
+
+/// A call that must precede another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Order {
+    /// Name of the tool that comes first.
+    pub first: String,
+    /// Name of the tool that comes second.
+    pub second: String,
+}
+
+/// The declared constraints.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Axes {
+    /// Scored as `dependency_satisfaction`.
+    pub dependencies: Vec<Dependency>,
+    /// Scored as `order_satisfaction`.
+    pub order: Vec<Order>,
+}
+
+/// The list of [`Axes`] a broken edge was declared in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Axis {
+    /// [`Axes::dependencies`].
+    Dependencies,
+    /// [`Axes::order`].
+    Order,
+}
+
+/// A constraint that does not hold.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct BrokenEdge {
+    /// The list it was declared in.
+    pub axis: Axis,
+    /// Its place in that list.
+    pub index: usize,
+    /// First call of the producer, or of the tool that comes first.
+    pub first_call: Option<usize>,
+    /// The offending call of the consumer, or of the tool that comes second: its first call, or
+    /// the one whose argument has no source.
+    pub second_call: Option<usize>,
+    /// One line for a reader; `tool_calls[n]` is a call of the run.
+    pub reason: String,
+}
+
+/// How far the constraints hold.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct AxesReport {
+    /// Share of dependencies that hold, `0..=100`, rounded down.
+    pub dependency_satisfaction: usize,
+    /// Share of orders that hold, `0..=100`, rounded down.
+    pub order_satisfaction: usize,
+    /// Those that do not, as declared, dependencies first.
+    pub broken: Vec<BrokenEdge>,
+}
+
+impl AxesReport {
+    /// The targets `trajectory.dependency_satisfaction` and `trajectory.order_satisfaction`.
+    #[must_use]
+    pub fn metrics(&self) -> Value {
+        json!({ "trajectory": {
+            "dependency_satisfaction": self.dependency_satisfaction,
+            "order_satisfaction": self.order_satisfaction,
+        }})
+    }
+}
+
+/// Scores both axes of a run.
+///
+/// ```
+/// use mcptest_trace::eval::{Axes, Dependency, score_trajectory_axes};
+/// use serde_json::json;
+///
+/// let axes = Axes {
+///     dependencies: vec![Dependency {
+///         producer: "search".into(),
+///         consumer: "fetch_page".into(),
+///         arg: Some("url".into()),
+///     }],
+///     ..Axes::default()
+/// };
+/// let run = json!({
+///     "tool_calls": [
+///         { "name": "search" },
+///         { "name": "fetch_page", "args": { "url": "https://a.example/1" } },
+///     ],
+///     "tool_results": [{ "call_index": 0, "result": { "text": "1. https://a.example/1" } }],
+/// });
+/// assert_eq!(score_trajectory_axes(&run, &axes).dependency_satisfaction, 100);
+/// ```
+#[must_use]
+pub fn score_trajectory_axes(run: &(impl AsTrace + ?Sized), axes: &Axes) -> AxesReport {
+    let trace = run.as_trace();
+    let mut broken = Vec::new();
+    for (index, edge) in axes.dependencies.iter().enumerate() {
+        let flaw = before(&trace, &edge.producer, &edge.consumer)
+            .or_else(|| sourceless(&trace, edge, edge.arg.as_deref()?));
+        broken.extend(flaw.map(|flaw| flaw.at(Axis::Dependencies, index)));
+    }
+    let broken_dependencies = broken.len();
+    for (index, edge) in axes.order.iter().enumerate() {
+        let flaw = before(&trace, &edge.first, &edge.second);
+        broken.extend(flaw.map(|flaw| flaw.at(Axis::Order, index)));
+    }
+    let broken_orders = broken.len() - broken_dependencies;
+    AxesReport {
+        dependency_satisfaction: percent_held(axes.dependencies.len(), broken_dependencies),
+        order_satisfaction: percent_held(axes.order.len(), broken_orders),
+        broken,
+    }
+}
+
+fn percent_held(declared: usize, broken: usize) -> usize {
+    (100 * (declared - broken))
+        .checked_div(declared)
+        .unwrap_or(100)
+}
+
+/// A broken edge that does not know yet where it was declared.
+struct Flaw {
+    first_call: Option<usize>,
+    second_call: Option<usize>,
+    reason: String,
+}
+
+impl Flaw {
+    fn at(self, axis: Axis, index: usize) -> BrokenEdge {
+        let Self {
+            first_call,
+            second_call,
+            reason,
+        } = self;
+        BrokenEdge {
+            axis,
+            index,
+            first_call,
+            second_call,
+            reason,
+        }
+    }
+}
+
+/// What breaks "the first call of `first` comes before the first call of `second`", if anything.
+fn before(trace: &Trace, first: &str, second: &str) -> Option<Flaw> {
+    let first_of = |name: &str| trace.tool_calls.iter().position(|call| call.name == name);
+    let (first_call, second_call) = (first_of(first), first_of(second));
+    let reason = match (first_call, second_call) {
+        (Some(earlier), Some(later)) if earlier < later => return None,
+        (Some(earlier), Some(later)) => format!(
+            "`{first}` must come before `{second}`, but is first called at `tool_calls[{earlier}]`, \
+             `{second}` at `tool_calls[{later}]`"
+        ),
+        (None, Some(_)) => format!("`{first}` must come before `{second}`, but is never called"),
+        (Some(_), None) => format!("`{second}` must come after `{first}`, but is never called"),
+        (None, None) => format!("neither `{first}` nor `{second}` is ever called"),
+    };
+    Some(Flaw {
+        first_call,
+        second_call,
+        reason,
+    })
+}
+
+/// The first consumer call whose argument no earlier producer result carries, if any.
+fn sourceless(trace: &Trace, edge: &Dependency, arg: &str) -> Option<Flaw> {
+    let results = trace.results_by_call();
+    let calls = || trace.tool_calls.iter().enumerate();
+    let producer_calls = || calls().filter(|(_, call)| call.name == edge.producer);
+    calls()
+        .filter(|(_, call)| call.name == edge.consumer)
+        .find_map(|(index, consumer)| {
+            let seen: Vec<&Value> = producer_calls()
+                .filter(|(producer, call)| *producer < index && !same_step(call, consumer))
+                .filter_map(|(producer, _)| results.get(producer).copied().flatten())
+                .map(|result: &ToolResult| &result.result)
+                .collect();
+            let source = format!("the result of an earlier `{}` call", edge.producer);
+            let mut scalars = Vec::new();
+            collect_scalars(consumer.args.get(arg).unwrap_or(&Value::Null), &mut scalars);
+            let missing = |scalar: &&&Value| !seen.iter().any(|result| occurs(scalar, result));
+            let reason = if scalars.is_empty() {
+                format!("`tool_calls[{index}]` carries no `args.{arg}` that {source} could hold")
+            } else {
+                let scalar = scalars.iter().find(missing)?;
+                format!("`args.{arg}` of `tool_calls[{index}]` is not in {source}: {scalar}")
+            };
+            let first_call = producer_calls().next().map(|(producer, _)| producer);
+            Some(Flaw {
+                first_call,
+                second_call: Some(index),
+                reason,
+            })
+        })
+}
+
+fn same_step(left: &ToolCall, right: &ToolCall) -> bool {
+    left.step.is_some() && left.step == right.step
+}
+
+/// Every scalar of a value that can be traced: `null` and empty text carry nothing.
+fn collect_scalars<'a>(value: &'a Value, scalars: &mut Vec<&'a Value>) {
+    match value {
+        Value::Null => {}
+        Value::String(text) if text.trim().is_empty() => {}
+        Value::Array(items) => items.iter().for_each(|item| collect_scalars(item, scalars)),
+        Value::Object(map) => map.values().for_each(|item| collect_scalars(item, scalars)),
+        scalar => scalars.push(scalar),
+    }
+}
+
+/// Whether a scalar occurs in a result, as a scalar or inside a string.
+fn occurs(scalar: &Value, result: &Value) -> bool {
+    match (scalar, result) {
+        (_, Value::Array(items)) => items.iter().any(|item| occurs(scalar, item)),
+        (_, Value::Object(map)) => map.values().any(|item| occurs(scalar, item)),
+        (Value::String(text), Value::String(found)) => found.contains(text.as_str()),
+        (Value::String(_), Value::Null) => false,
+        (Value::String(text), found) => found.to_string().as_str() == text,
+        (found, Value::String(text)) => {
+            let spelling = found.to_string();
+            let short = spelling.strip_suffix(".0").unwrap_or(&spelling);
+            has_word(text, &spelling) || has_word(text, short)
+        }
+        _ => json_eq(scalar, result),
+    }
+}
+
+/// Whether `word` stands in `text` without being part of a longer word or number.
+fn has_word(text: &str, word: &str) -> bool {
+    text.match_indices(word).any(|(start, _)| {
+        let before = text[..start].chars().rev();
+        let after = text[start + word.len()..].chars();
+        !goes_on(before) && !goes_on(after)
+    })
+}
+
+/// Whether a word or a number goes on: with a letter or a digit, or a point and a digit.
+fn goes_on(mut characters: impl Iterator<Item = char>) -> bool {
+    match characters.next() {
+        Some('.') => characters.next().is_some_and(|next| next.is_ascii_digit()),
+        next => next.is_some_and(char::is_alphanumeric),
+    }
+}

@@ -1,0 +1,158 @@
+//! JSON in one spelling, and JSON equality by value.
+//!
+//! `serde_json` sorts keys by default, but a dependency elsewhere in the user's build may switch
+//! its `preserve_order` feature on; both functions here give the same answer either way.
+
+use std::fmt::Write as _;
+
+use serde_json::{Number, Value};
+
+/// The value as compact JSON with the keys sorted at every depth and numbers as `serde_json`
+/// prints them once parsed (so `1` and `1.0` differ).
+///
+/// ```
+/// use mcptest_trace::trace::canonical_json;
+/// use serde_json::json;
+///
+/// assert_eq!(canonical_json(&json!({ "b": 1, "a": [1.0] })), r#"{"a":[1.0],"b":1}"#);
+/// ```
+#[must_use]
+pub fn canonical_json(value: &Value) -> String {
+    let mut out = String::new();
+    write(value, &mut out);
+    out
+}
+
+/// The value as JSON over several lines, with the keys sorted at every depth.
+#[must_use]
+pub fn pretty_json(value: &Value) -> String {
+    fn sorted(value: &Value) -> Value {
+        match value {
+            Value::Object(map) => {
+                let mut entries: Vec<_> = map.iter().collect();
+                entries.sort_unstable_by_key(|(key, _)| *key);
+                entries
+                    .into_iter()
+                    .map(|(key, value)| (key.clone(), sorted(value)))
+                    .collect()
+            }
+            Value::Array(items) => items.iter().map(sorted).collect(),
+            other => other.clone(),
+        }
+    }
+    serde_json::to_string_pretty(&sorted(value)).unwrap_or_default()
+}
+
+fn write(value: &Value, out: &mut String) {
+    match value {
+        Value::Array(items) => {
+            out.push('[');
+            for (index, item) in items.iter().enumerate() {
+                if index > 0 {
+                    out.push(',');
+                }
+                write(item, out);
+            }
+            out.push(']');
+        }
+        Value::Object(map) => {
+            let mut entries: Vec<_> = map.iter().collect();
+            entries.sort_unstable_by_key(|(key, _)| *key);
+            out.push('{');
+            for (index, (key, item)) in entries.into_iter().enumerate() {
+                if index > 0 {
+                    out.push(',');
+                }
+                // Writing to a string cannot fail.
+                let _ = write!(out, "{}:", Value::String(key.clone()));
+                write(item, out);
+            }
+            out.push('}');
+        }
+        scalar => {
+            let _ = write!(out, "{scalar}");
+        }
+    }
+}
+
+/// Equality where numbers compare by value, at any depth: `1` equals `1.0`.
+///
+/// ```
+/// use mcptest_trace::trace::json_eq;
+/// use serde_json::json;
+///
+/// assert!(json_eq(&json!({ "n": [1] }), &json!({ "n": [1.0] })));
+/// assert!(!json_eq(&json!(1), &json!("1")));
+/// ```
+#[must_use]
+pub fn json_eq(left: &Value, right: &Value) -> bool {
+    match (left, right) {
+        (Value::Number(left), Value::Number(right)) => number_eq(left, right),
+        (Value::Array(left), Value::Array(right)) => {
+            left.len() == right.len() && left.iter().zip(right).all(|(l, r)| json_eq(l, r))
+        }
+        (Value::Object(left), Value::Object(right)) => {
+            left.len() == right.len()
+                && left
+                    .iter()
+                    .all(|(key, value)| right.get(key).is_some_and(|other| json_eq(value, other)))
+        }
+        _ => left == right,
+    }
+}
+
+fn number_eq(left: &Number, right: &Number) -> bool {
+    let whole = |number: &Number| {
+        number
+            .as_i64()
+            .map(i128::from)
+            .or_else(|| number.as_u64().map(i128::from))
+    };
+    match (whole(left), whole(right)) {
+        (Some(left), Some(right)) => left == right,
+        // Beyond 2^53 a float cannot tell neighbours apart, so a whole number is only equal to a
+        // float that converts to exactly that number.
+        (Some(whole), None) => right.as_f64().is_some_and(|float| float_is(float, whole)),
+        (None, Some(whole)) => left.as_f64().is_some_and(|float| float_is(float, whole)),
+        (None, None) => left.as_f64() == right.as_f64(),
+    }
+}
+
+#[expect(
+    clippy::float_cmp,
+    clippy::cast_possible_truncation,
+    reason = "the range is checked"
+)]
+fn float_is(float: f64, whole: i128) -> bool {
+    float.trunc() == float && float.abs() < 1e20 && float as i128 == whole
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn key_order_does_not_matter_at_any_depth() {
+        let left: Value =
+            serde_json::from_str(r#"{"a":{"x":1,"y":[{"k":1,"j":2}]},"b":2}"#).unwrap();
+        let right: Value =
+            serde_json::from_str(r#"{"b":2,"a":{"y":[{"j":2,"k":1}],"x":1}}"#).unwrap();
+        assert_eq!(canonical_json(&left), canonical_json(&right));
+    }
+
+    #[test]
+    fn whole_and_float_are_two_spellings_but_one_value() {
+        assert_ne!(canonical_json(&json!(1)), canonical_json(&json!(1.0)));
+        assert!(json_eq(&json!(1), &json!(1.0)));
+        assert!(!json_eq(
+            &json!(9_007_199_254_740_993_u64),
+            &json!(9_007_199_254_740_992.0)
+        ));
+    }
+
+    #[test]
+    fn array_order_matters() {
+        assert!(!json_eq(&json!([1, 2]), &json!([2, 1])));
+    }
+}

@@ -1,0 +1,349 @@
+//! What an agent did: the trace envelope, its typed form, and how recorded runs are read.
+//!
+//! A recorded run holds a *trace envelope*: the tool calls with their arguments, one result each,
+//! the closing message, and the conversation around them. The metrics in [`crate::eval`] take
+//! either the raw envelope (a [`serde_json::Value`], read conservatively) or the typed [`Trace`];
+//! [`AsTrace`] is what lets them.
+//!
+//! Files are read in `cassette`; `layout` says how several runs lie in files. Nothing in this
+//! module knows about suites, gates or test cases.
+
+mod canonical;
+mod cassette;
+mod layout;
+mod read;
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+pub use canonical::{canonical_json, json_eq, pretty_json};
+pub use cassette::{
+    CassetteError, MAX_BYTES, Origin, Run, SCHEMA_VERSION, parse_run, read_file, read_runs,
+};
+pub use layout::Layout;
+pub use read::Problem;
+
+/// The JSON Schema of cassettes, for editors and recorders.
+pub const CASSETTE_SCHEMA: &str = include_str!("../../schemas/cassette.schema.json");
+
+/// The recorded behaviour of one agent run.
+///
+/// ```
+/// use mcptest_trace::trace::Trace;
+/// use serde_json::json;
+///
+/// let trace = Trace::from_envelope(&json!({
+///     "tool_calls": [{ "name": "search", "server": "docs", "args": { "q": "a" } }],
+///     "conversation": { "tokens": { "total": 3000 } },
+/// }));
+/// assert_eq!(trace.tool_calls[0].name, "search");
+/// assert_eq!(trace.conversation.tokens.total, 3000);
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Trace {
+    /// The calls in the order the agent made them.
+    pub tool_calls: Vec<ToolCall>,
+    /// The results; each names the call it answers.
+    pub tool_results: Vec<ToolResult>,
+    /// The closing message, when the run had one.
+    pub final_response: Option<String>,
+    /// Turns, tokens and how the run stopped.
+    pub conversation: Conversation,
+}
+
+/// One tool call.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct ToolCall {
+    /// The tool's name without any `<server>__` wire prefix.
+    pub name: String,
+    /// The server that offers the tool; empty when it was not recorded.
+    pub server: String,
+    /// The arguments; `null` when they were not recorded.
+    pub args: Value,
+    /// Position of the call in the agent's loop, as recorded.
+    pub hop_index: Option<u64>,
+    /// Index into [`Conversation::steps`] of the model response that made the call. Calls with the
+    /// same step were made in parallel.
+    pub step: Option<u64>,
+    /// Who called, for calls made by model-written code; a direct call has none.
+    pub caller: Option<Value>,
+    /// The sub-agent that called, as recorded.
+    pub agent_id: Option<String>,
+    /// Digest of what the call depended on, as recorded.
+    pub inputs_digest: Option<String>,
+}
+
+/// The result of one tool call.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct ToolResult {
+    /// Index into [`Trace::tool_calls`].
+    pub call_index: usize,
+    /// The server that answered; empty when it was not recorded.
+    pub server: String,
+    /// Whether the server reported an error.
+    pub is_error: bool,
+    /// The payload as the server returned it; `null` when it was not recorded.
+    pub result: Value,
+    /// Set when a fault answered in the server's place.
+    pub synthesized: Option<Synthesized>,
+}
+
+/// The fault that answered a call in the server's place.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Synthesized {
+    /// The fault's name in the suite.
+    pub fault: String,
+    /// The fault's kind, e.g. `hang`.
+    pub kind: String,
+}
+
+/// The conversation around the calls.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Conversation {
+    /// Tokens over the whole run.
+    pub tokens: Tokens,
+    /// Wall time of the recording in milliseconds.
+    pub duration_ms: u64,
+    /// Number of messages exchanged.
+    pub message_count: u64,
+    /// Why the run stopped; `None` when it was not recorded.
+    pub stop_reason: Option<StopReason>,
+    /// All turns in order.
+    pub turns: Vec<Turn>,
+    /// What is known of each user turn, when it was recorded.
+    pub per_turn: Vec<PerTurn>,
+    /// Tokens of each model call, when they were recorded.
+    pub steps: Vec<StepTokens>,
+}
+
+/// Token counts of a run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Tokens {
+    /// Tokens sent to the model.
+    pub prompt: u64,
+    /// Tokens the model wrote.
+    pub completion: u64,
+    /// Both together; their sum when the recording does not state it.
+    pub total: u64,
+}
+
+/// Token counts of one model call.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct StepTokens {
+    /// Tokens sent to the model.
+    pub prompt: u64,
+    /// Tokens the model wrote.
+    pub completion: u64,
+}
+
+impl StepTokens {
+    /// Prompt and completion together, saturating.
+    #[must_use]
+    pub fn total(self) -> u64 {
+        self.prompt.saturating_add(self.completion)
+    }
+}
+
+/// One turn of the conversation.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Turn {
+    /// `user`, `assistant`, `tool` or whatever the recorder wrote.
+    pub role: String,
+    /// The text of the turn.
+    pub content: String,
+}
+
+impl Turn {
+    /// Whether the model wrote this turn.
+    #[must_use]
+    pub fn is_assistant(&self) -> bool {
+        self.role == "assistant"
+    }
+
+    /// Whether this is an assistant turn that stands for a tool call
+    /// (`tool_use <server>::<tool> with <args>`).
+    #[must_use]
+    pub fn is_tool_use(&self) -> bool {
+        self.is_assistant() && self.content.starts_with("tool_use ")
+    }
+}
+
+/// What is known of one user turn.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct PerTurn {
+    /// The calls made for this turn, as a half-open range of indices into [`Trace::tool_calls`].
+    pub calls: Option<(usize, usize)>,
+    /// What the agent answered.
+    pub response: Option<String>,
+    /// The turn's own signals.
+    pub signals: Option<Signals>,
+}
+
+/// Why a run stopped.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StopReason {
+    /// The agent gave its final answer.
+    Completed,
+    /// The cap on turns was reached.
+    TurnBudget,
+    /// The cap on tokens was reached.
+    TokenBudget,
+    /// The cap on tool calls was reached.
+    ToolCallBudget,
+    /// The cap on time was reached.
+    TimeBudget,
+    /// A reason this version does not know.
+    #[serde(untagged)]
+    Other(String),
+}
+
+impl StopReason {
+    fn from_text(text: &str) -> Self {
+        match text {
+            "completed" => Self::Completed,
+            "turn_budget" => Self::TurnBudget,
+            "token_budget" => Self::TokenBudget,
+            "tool_call_budget" => Self::ToolCallBudget,
+            "time_budget" => Self::TimeBudget,
+            other => Self::Other(other.to_owned()),
+        }
+    }
+
+    /// The reason as it stands in a cassette.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Completed => "completed",
+            Self::TurnBudget => "turn_budget",
+            Self::TokenBudget => "token_budget",
+            Self::ToolCallBudget => "tool_call_budget",
+            Self::TimeBudget => "time_budget",
+            Self::Other(text) => text,
+        }
+    }
+}
+
+/// Precomputed quality signals of a run or a turn, each in `0.0..=1.0`, higher is better.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct Signals {
+    /// How sure the agent was.
+    pub confidence: Option<f64>,
+    /// 1.0 when nothing was repeated.
+    pub loop_detection: Option<f64>,
+    /// Share of tool use that was right.
+    pub tool_correctness: Option<f64>,
+    /// How well what was said agrees with what was done.
+    pub coherence: Option<f64>,
+}
+
+/// The recorded verdict on a run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct Outcome {
+    /// Whether the run passed.
+    pub passed: Option<bool>,
+    /// The reward a benchmark gave it.
+    pub reward: Option<f64>,
+}
+
+impl Trace {
+    /// Reads an envelope, taking what is missing or malformed conservatively: absent lists are
+    /// empty, absent counts 0, absent arguments `null`, an absent server the empty name.
+    #[must_use]
+    pub fn from_envelope(envelope: &Value) -> Self {
+        read::trace(envelope, &mut Vec::new())
+    }
+
+    /// Reads an envelope and also returns everything that was malformed in it, with its path.
+    #[must_use]
+    pub fn check_envelope(envelope: &Value) -> (Self, Vec<Problem>) {
+        let mut problems = Vec::new();
+        let trace = read::trace(envelope, &mut problems);
+        (trace, problems)
+    }
+
+    /// The result of every call, by the call's index; the latest one where a call has several.
+    #[must_use]
+    pub fn results_by_call(&self) -> Vec<Option<&ToolResult>> {
+        let mut by_call = vec![None; self.tool_calls.len()];
+        for result in &self.tool_results {
+            if let Some(slot) = by_call.get_mut(result.call_index) {
+                *slot = Some(result);
+            }
+        }
+        by_call
+    }
+
+    /// The closing message: `final_response`, else the last assistant turn that is not a tool-use
+    /// turn, else nothing. Blank text does not count.
+    #[must_use]
+    pub fn closing(&self) -> Option<&str> {
+        let spoken = |text: &&str| !text.trim().is_empty();
+        self.final_response.as_deref().filter(spoken).or_else(|| {
+            let turns = self.conversation.turns.iter().rev();
+            turns
+                .filter(|turn| turn.is_assistant() && !turn.is_tool_use())
+                .map(|turn| turn.content.as_str())
+                .find(spoken)
+        })
+    }
+
+    /// Whether a cap ended the run: a recorded stop reason other than `completed`.
+    #[must_use]
+    pub fn truncated(&self) -> bool {
+        let reason = self.conversation.stop_reason.as_ref();
+        reason.is_some_and(|reason| *reason != StopReason::Completed)
+    }
+
+    /// Number of calls that repeat an earlier call with the same name, server and arguments.
+    #[must_use]
+    pub fn redundant_tool_calls(&self) -> usize {
+        self.tool_calls.len() - self.distinct_tool_calls()
+    }
+
+    /// Number of calls that differ in name, server or canonical arguments.
+    #[must_use]
+    pub fn distinct_tool_calls(&self) -> usize {
+        let keys = self.tool_calls.iter().map(ToolCall::key);
+        keys.collect::<std::collections::HashSet<_>>().len()
+    }
+}
+
+impl ToolCall {
+    /// What makes two calls the same call: name, server, canonical arguments.
+    #[must_use]
+    pub fn key(&self) -> (&str, &str, String) {
+        (&self.name, &self.server, canonical_json(&self.args))
+    }
+}
+
+/// Something a metric can read a [`Trace`] from.
+///
+/// Implemented for the typed trace (borrowed as it is) and for a raw envelope (read as
+/// [`Trace::from_envelope`] does).
+pub trait AsTrace {
+    /// The typed trace.
+    fn as_trace(&self) -> Cow<'_, Trace>;
+}
+
+impl AsTrace for Trace {
+    fn as_trace(&self) -> Cow<'_, Trace> {
+        Cow::Borrowed(self)
+    }
+}
+
+impl AsTrace for Value {
+    fn as_trace(&self) -> Cow<'_, Trace> {
+        Cow::Owned(Trace::from_envelope(self))
+    }
+}
+
+impl<T: AsTrace + ?Sized> AsTrace for &T {
+    fn as_trace(&self) -> Cow<'_, Trace> {
+        (**self).as_trace()
+    }
+}
