@@ -10,10 +10,12 @@ mod desk;
 mod http;
 mod misbehave;
 mod orders;
+mod raw;
 mod server;
 
 pub use desk::{Desk, DeskError, NoteTaken, Refund};
 pub use http::router;
 pub use misbehave::{Misbehaviour, misbehave};
 pub use orders::{Item, Note, Order, Status, seeded};
+pub use raw::Raw;
 pub use server::DeskServer;

@@ -7,14 +7,15 @@ use std::{
     process::ExitCode,
 };
 
-use order_desk::{DeskServer, Misbehaviour, misbehave, router};
+use order_desk::{DeskServer, Misbehaviour, Raw, misbehave, router};
 use rmcp::{ServiceExt, transport::stdio};
 use tokio::net::TcpListener;
 
 const USAGE: &str = "\
 usage: order-desk                                      serve over stdio
        order-desk --http ADDRESS [--bearer-env NAME]   serve over HTTP at /mcp
-       order-desk --misbehave HOW [--secret-env NAME]  go wrong over stdio";
+       order-desk --misbehave HOW [--secret-env NAME]  go wrong over stdio
+       order-desk --raw HOW                            answer over stdio with what no library writes";
 
 #[derive(Debug, PartialEq)]
 enum Mode {
@@ -27,6 +28,7 @@ enum Mode {
         how: Misbehaviour,
         secret: String,
     },
+    Raw(Raw),
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -60,6 +62,7 @@ async fn run(mode: Mode) -> io::Result<ExitCode> {
             axum::serve(listener, router(bearer)).await?;
         }
         Mode::Misbehave { how, secret } => return misbehave(how, secret).await,
+        Mode::Raw(raw) => return raw.serve(),
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -69,12 +72,14 @@ fn mode(
     env: impl Fn(&str) -> Option<String>,
 ) -> Result<Mode, String> {
     let (mut http, mut bearer_env, mut how, mut secret_env) = (None, None, None, None);
+    let mut raw = None;
     while let Some(flag) = args.next() {
         let place = match flag.as_str() {
             "--http" => &mut http,
             "--bearer-env" => &mut bearer_env,
             "--misbehave" => &mut how,
             "--secret-env" => &mut secret_env,
+            "--raw" => &mut raw,
             _ => return Err(format!("unknown argument {flag:?}")),
         };
         *place = Some(args.next().ok_or_else(|| format!("{flag} needs a value"))?);
@@ -89,6 +94,11 @@ fn mode(
     let how: Option<Misbehaviour> = how.map(|how| how.parse()).transpose()?;
     if secret_env.is_some() != (how == Some(Misbehaviour::SecretEcho)) {
         return Err("--misbehave secret-echo and --secret-env go together".to_owned());
+    }
+    if let Some(name) = raw {
+        let known = Raw::ALL.into_iter().find(|(known, _)| *known == name);
+        let known = known.map(|(_, raw)| Mode::Raw(raw));
+        return known.ok_or_else(|| format!("no raw server {name:?}"));
     }
     match (http, how) {
         (Some(_), Some(_)) => Err("--misbehave goes with stdio only".to_owned()),

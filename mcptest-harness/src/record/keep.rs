@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::environment::{secrets_by_name, variables};
 use super::redact::Redactor;
 use super::store::{Layout, Lock, Store, StoreError};
 use super::{Recorder, say, usual_secrets};
@@ -42,7 +43,9 @@ impl Recorder {
                     .to_owned(),
             ));
         }
-        let secrets = usual_secrets().chain(self.secrets().iter().cloned());
+        let secrets = usual_secrets()
+            .chain(self.secrets().iter().cloned())
+            .chain(secrets_by_name(variables()));
         let redactor =
             Redactor::new(secrets, Vec::new()).map_err(|error| RecordError(error.to_string()))?;
         let mut run = self.cassette();

@@ -10,6 +10,7 @@
 //! suites and cassettes, and nothing of gates and test cases. Without the feature `record` nothing
 //! here can reach a network.
 
+pub(crate) mod environment;
 mod fingerprint;
 mod keep;
 #[cfg(feature = "record")]

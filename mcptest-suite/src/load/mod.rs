@@ -147,6 +147,9 @@ fn read_document(
     let redact = fields
         .get("redact")
         .map(|node| top_level::redact(node, problems));
+    let redact_env = fields
+        .get("redact_env")
+        .map(|node| problems.texts(node, "names of environment variables"));
     let observable = fields
         .get("oracle")
         .is_some_and(|node| oracle::read(node, problems));
@@ -198,6 +201,7 @@ fn read_document(
         per_suite_usd_cents,
         prices,
         redact: redact.unwrap_or_default(),
+        redact_env: redact_env.unwrap_or_default(),
         unsupported,
     })
 }

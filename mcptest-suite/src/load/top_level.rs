@@ -1,7 +1,7 @@
 //! Reading what only recording needs: `servers:`, `providers:`, `budget:` and `redact:`.
 
 use super::fields::{Fields, Problems};
-use crate::model::{Price, Provider, Server, Transport};
+use crate::model::{Inherit, Price, Provider, Server, Transport};
 use crate::{Diagnostic, Entry, Node, Spanned};
 
 /// The entries of a mapping of names, or nothing with a problem noted.
@@ -27,7 +27,8 @@ pub(super) fn servers(node: &Node, problems: &mut Problems) -> Vec<Server> {
 fn server(entry: &Entry, problems: &mut Problems) -> Option<Server> {
     let mut fields = Fields::open(&entry.value, "a server", problems)?;
     let [command, url] = ["command", "url"].map(|key| fields.entry(key));
-    let [env, cwd, auth] = ["env", "cwd", "auth"].map(|key| fields.entry(key));
+    let [env, inherit_env, cwd, auth] =
+        ["env", "inherit_env", "cwd", "auth"].map(|key| fields.entry(key));
     let neither = command.is_none() && url.is_none() && !fields.misspells(&["command", "url"]);
     fields.finish(problems);
     if let (Some(command), Some(url)) = (command, url) {
@@ -51,6 +52,7 @@ fn server(entry: &Entry, problems: &mut Problems) -> Option<Server> {
     }
     let belongs = [
         (env, command, "command"),
+        (inherit_env, command, "command"),
         (cwd, command, "command"),
         (auth, url, "url"),
     ];
@@ -66,12 +68,14 @@ fn server(entry: &Entry, problems: &mut Problems) -> Option<Server> {
         }
     }
     let env = env.map(|entry| environment(&entry.value, problems));
+    let inherit_env = inherit_env.map(|entry| inherit(&entry.value, problems));
     let cwd = cwd.and_then(|entry| problems.text(&entry.value));
     let bearer_token_env = auth.and_then(|entry| bearer_token(&entry.value, problems));
     let transport = match (command, url) {
         (Some(command), None) => Transport::Stdio {
             command: words(&command.value, problems)?,
             env: env.unwrap_or_default(),
+            inherit_env: inherit_env.unwrap_or(Inherit::Names(Vec::new())),
             cwd,
         },
         (None, Some(url)) => Transport::Http {
@@ -104,6 +108,26 @@ fn environment(node: &Node, problems: &mut Problems) -> Vec<(String, String)> {
         .iter()
         .filter_map(|entry| Some((entry.key.clone(), problems.text(&entry.value)?)));
     values.collect()
+}
+
+fn inherit(node: &Node, problems: &mut Problems) -> Inherit {
+    match node.text() {
+        Some("all") => Inherit::All,
+        Some(other) => {
+            problems.push(
+                Diagnostic::at(
+                    node.span,
+                    format!("`inherit_env` is a list of names, or `all`; found `{other}`"),
+                )
+                .help(format!("write `inherit_env: [{other}]` for that variable")),
+            );
+            Inherit::Names(Vec::new())
+        }
+        None => {
+            let names = problems.texts(node, "names of environment variables");
+            Inherit::Names(names.into_iter().map(|name| name.value).collect())
+        }
+    }
 }
 
 fn bearer_token(node: &Node, problems: &mut Problems) -> Option<String> {

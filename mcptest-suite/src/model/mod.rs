@@ -33,12 +33,15 @@ pub struct Suite {
     pub prices: Vec<Price>,
     /// Regular expressions whose matches are blanked in recordings, as they stand in the suite.
     pub redact: Vec<Spanned<String>>,
+    /// Environment variables whose values are blanked in recordings.
+    pub redact_env: Vec<Spanned<String>>,
     /// Top-level keys that are recognised but not run here.
     pub unsupported: Vec<Unsupported>,
 }
 
 impl Suite {
-    /// The environment variables that the suite says hold secrets: every `*_env`.
+    /// The environment variables that the suite says hold secrets: those of `redact_env`, every
+    /// `bearer_token_env` and every `api_key_env`.
     pub fn secret_variables(&self) -> impl Iterator<Item = &str> {
         let tokens = self.servers.iter().map(|server| match &server.transport {
             Transport::Http {
@@ -48,7 +51,8 @@ impl Suite {
         });
         let keys = self.providers.iter();
         let keys = keys.map(|provider| provider.api_key_env.as_deref());
-        tokens.chain(keys).flatten()
+        let named = self.redact_env.iter().map(|name| name.value.as_str());
+        tokens.chain(keys).flatten().chain(named)
     }
 }
 
@@ -94,6 +98,8 @@ pub enum Transport {
         command: Vec<String>,
         /// Extra environment variables.
         env: Vec<(String, String)>,
+        /// What it gets of the environment, besides what it needs to start.
+        inherit_env: Inherit,
         /// Working directory.
         cwd: Option<String>,
     },
@@ -104,6 +110,15 @@ pub enum Transport {
         /// The environment variable that holds a bearer token.
         bearer_token_env: Option<String>,
     },
+}
+
+/// What a server's process gets of the environment that records.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Inherit {
+    /// These variables.
+    Names(Vec<String>),
+    /// Every variable.
+    All,
 }
 
 /// An OpenAI-compatible model provider.

@@ -16,6 +16,7 @@ mod happy;
 mod killed;
 mod macros;
 mod npm;
+mod odd_servers;
 mod own_loop;
 mod places;
 mod provider;

@@ -50,7 +50,7 @@ fn is_nowhere(secret: &str, scene: &Scene, ran: &Finished) {
 
 #[test]
 fn a_token_that_a_server_echoes_is_blanked() {
-    let server = "{ command: [ORDER_DESK, --misbehave, secret-echo, --secret-env, DESK_TOKEN] }";
+    let server = "{ command: [ORDER_DESK, --misbehave, secret-echo, --secret-env, DESK_TOKEN], inherit_env: [DESK_TOKEN] }";
     // A second server names the variable, so that its value counts as a secret.
     let suite = SUITE.replace("SERVER", &format!("{server}\n  other: {{ url: \"http://127.0.0.1:9\", auth: {{ bearer_token_env: DESK_TOKEN }} }}"));
     let run = json!([
@@ -152,7 +152,7 @@ fn a_key_in_an_error_message_is_not_shown() {
 
 #[test]
 fn a_key_that_a_server_prints_before_it_ends_is_not_shown() {
-    let server = "{ command: [sh, -c, \"echo my key is $OPENAI_API_KEY >&2; exit 4\"] }";
+    let server = "{ command: [sh, -c, \"echo my key is $OPENAI_API_KEY >&2; exit 4\"], inherit_env: [OPENAI_API_KEY] }";
     let scene = scene(
         &SUITE.replace("SERVER", server),
         &script("Find A-1001.", &[json!([{ "text": "x" }])]),

@@ -6,7 +6,7 @@ use super::desk::{HttpDesk, script};
 use super::studio::Scene;
 use crate::support::snapshot;
 
-const FINDER: &str = "\
+pub(super) const FINDER: &str = "\
 servers:
   desk: SERVER
 agents:
@@ -19,7 +19,7 @@ agents:
         matcher: { contains: Ada }
 ";
 
-const PLACE: &str = "suites/cassettes/Finder__claude-sonnet-4-5.json";
+pub(super) const PLACE: &str = "suites/cassettes/Finder__claude-sonnet-4-5.json";
 
 fn find(name: &str, args: &Value) -> Value {
     json!([
@@ -28,7 +28,7 @@ fn find(name: &str, args: &Value) -> Value {
     ])
 }
 
-fn finder(server: &str) -> Scene {
+pub(super) fn finder(server: &str) -> Scene {
     let run = find("desk__find_order", &json!({ "order_id": "A-1001" }));
     Scene::new(
         &FINDER.replace("SERVER", server),
@@ -42,7 +42,7 @@ fn misbehaving(how: &str) -> Scene {
 
 /// Nothing is recorded and the text is a snapshot.
 #[track_caller]
-fn fails(name: &str, scene: &Scene, requests: usize) {
+pub(super) fn fails(name: &str, scene: &Scene, requests: usize) {
     let ran = scene.record("missing", &[]).exits(101);
     let (case, text) = ran.only_failure();
     assert_eq!(case, "desk::finder");

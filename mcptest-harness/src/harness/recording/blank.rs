@@ -1,8 +1,11 @@
 //! What must not get into a recording or onto a screen.
 
-use mcptest_suite::model::{Agent, Suite};
+use std::collections::HashSet;
+
+use mcptest_suite::model::{Agent, Suite, Transport};
 use regex::Regex;
 
+use crate::record::environment::{secrets_by_name, variables};
 use crate::record::redact::Redactor;
 use crate::record::{Recorder, RunRequest, Trouble, secrets, usual_secrets};
 use crate::render::cut;
@@ -11,16 +14,35 @@ use crate::render::cut;
 const LINE: usize = 2_000;
 
 /// Blanks the usual keys, the values of every `*_env` variable the suite names, what a loop of
-/// one's own calls a secret, and what `redact:` says.
+/// one's own calls a secret, and what `redact:` says; also the values of variables whose names say
+/// that they are secret, unless the suite itself says them to the agent.
 pub(super) fn redactor(
     suite: &Suite,
+    agent: &Agent,
     patterns: &[Regex],
     recorder: Option<&Recorder>,
 ) -> Result<Redactor, Trouble> {
     let own = recorder.into_iter().flat_map(Recorder::secrets).cloned();
+    let of_servers = suite
+        .servers
+        .iter()
+        .flat_map(|server| match &server.transport {
+            Transport::Stdio { env, .. } => env.as_slice(),
+            Transport::Http { .. } => &[],
+        });
+    let request = RunRequest::new(agent, &agent.models[0].value, 0);
+    let unsaid = |(_, value): &(String, String)| {
+        let mut said = request.user_turns.iter().chain(&request.system_prompt);
+        !said.any(|text| text.contains(value))
+    };
+    let by_name = secrets_by_name(variables().chain(of_servers.cloned()));
+    let mut seen = HashSet::new();
     let secrets = usual_secrets()
         .chain(secrets(suite.secret_variables()))
-        .chain(own);
+        .chain(own)
+        .chain(by_name.filter(unsaid))
+        // One value has one name: that which was meant.
+        .filter(|(_, value)| seen.insert(value.clone()));
     Redactor::new(secrets, patterns.to_vec()).map_err(|error| Trouble::new(error.to_string()))
 }
 

@@ -9,6 +9,7 @@ use super::blank::{no_secret_in_the_suite, redacted, redactor};
 use super::{Recording, Subject, failure, runs};
 use crate::eval::recovery::Decisions;
 use crate::gate::fault_plan;
+use crate::record::redact::suspects;
 use crate::record::store::{Store, StoreError, render};
 use crate::record::{
     COMMAND, Mode, Progress, Recorder, RunRequest, Trouble, request_fingerprint, say,
@@ -72,38 +73,38 @@ impl Session<'_> {
         self.store.prepare(declared).map_err(self.stored)?;
         let before = self.recorded_tools();
         let progress = self.prepare()?;
-        let mut kept = self.staged()?;
-        if !kept.is_empty() {
+        let mut earlier = self.staged()?;
+        if !earlier.is_empty() {
             say(&format!(
                 "going on: {} of {declared} runs of `{}` were recorded before the last recording was interrupted",
-                kept.len(),
+                earlier.len(),
                 agent.name.value
             ));
         }
-        let mut recorded = 0;
-        let mut number = 1;
-        while number <= declared {
-            if kept.contains_key(&number) {
-                number += 1;
-                continue;
-            }
+        let mut recorded = BTreeMap::<usize, Value>::new();
+        while let Some(number) = (1..=declared)
+            .find(|number| !recorded.contains_key(number) && !earlier.contains_key(number))
+        {
             let run = self.record(number, &progress)?;
-            recorded += 1;
             self.store.stage(number, &run).map_err(self.stored)?;
-            // Runs of other tools are no runs of this agent.
-            let others = kept.values().any(|other| other[TOOLS] != run[TOOLS]);
-            if others {
-                say("the tools changed since then: those runs are recorded again too");
-                kept.clear();
-                kept.insert(number, run);
-                number = 1;
-            } else {
-                kept.insert(number, run);
+            // Runs of other tools are no runs of this agent. Those that an earlier process left are
+            // recorded again; servers that change from start to start would be recorded for ever.
+            let changed = |others: &BTreeMap<usize, Value>| {
+                let mut others = others.values();
+                others.find(|other| other[TOOLS] != run[TOOLS]).cloned()
+            };
+            if let Some(other) = changed(&recorded) {
+                return Err(failure(agent, tools_change(&other, &run)));
             }
+            if changed(&earlier).is_some() {
+                say("the tools changed since then: those runs are recorded again too");
+                earlier.clear();
+            }
+            recorded.insert(number, run);
         }
         self.store.publish(declared).map_err(self.stored)?;
-        progress.done(recorded, &self.shown());
-        if let Some(run) = kept.get(&1) {
+        progress.done(recorded.len(), &self.shown());
+        if let Some(run) = recorded.values().chain(earlier.values()).next() {
             self.compare_tools(before.as_ref(), run);
         }
         Ok(())
@@ -138,7 +139,7 @@ impl Session<'_> {
         if let Some(why) = self.recording.refused.get() {
             return Err(trouble(Trouble::new(format!("not recorded: {why}"))));
         }
-        let redactor = redactor(suite, redact, None).map_err(trouble)?;
+        let redactor = redactor(suite, agent, redact, None).map_err(trouble)?;
         no_secret_in_the_suite(agent, model, &redactor).map_err(trouble)?;
         self.recording
             .live
@@ -166,12 +167,13 @@ impl Session<'_> {
         }
         let live = &self.recording.live;
         let ran = live.run(suite, agent, model, &request, &mut recorder, progress);
-        let redactor = redactor(suite, redact, Some(&recorder));
+        let redactor = redactor(suite, agent, redact, Some(&recorder));
         let redactor = redactor.map_err(|trouble| failure(agent, trouble))?;
         ran.map_err(|found| failure(agent, self.of_run(number, redacted(found, &redactor))))?;
         let mut run = recorder.cassette();
         run[REQUEST] = self.asked().into();
         redactor.redact_run(&mut run);
+        self.warn_of_keys(number, &run);
         self.read_back(&run).map_err(|error| {
             let problem = "what was recorded could not be read back";
             failure(
@@ -182,6 +184,21 @@ impl Session<'_> {
             )
         })?;
         Ok(run)
+    }
+
+    /// Says where a run looks as if it held a key that nothing blanked.
+    fn warn_of_keys(&self, number: usize, run: &Value) {
+        let places = suspects(run);
+        let Some(first) = places.first() else { return };
+        let more = match places.len() - 1 {
+            0 => String::new(),
+            more => format!(" and {more} more places"),
+        };
+        say(&format!(
+            "warning: run {number} of `{}` holds what looks like a key, at `{first}`{more}; \
+             look at it before you commit it, and blank it with `redact:` or `redact_env:`",
+            self.subject.agent.name.value
+        ));
     }
 
     /// Says which run it was, and what becomes of those before it.
@@ -295,19 +312,30 @@ impl Session<'_> {
             "the tools of `{}` changed since they were recorded",
             self.subject.agent.name.value
         );
-        let (Some(old), Some(new)) = (&before.lines, &after.lines) else {
-            return say(&headline);
-        };
-        let diff = Diff {
-            old_name: "recorded before".to_owned(),
-            new_name: "offered now".to_owned(),
-            old: old.join("\n") + "\n",
-            new: new.join("\n") + "\n",
-        };
-        say(&format!(
-            "{headline}:\n{}",
-            diff.render(mcptest_suite::Style::Plain)
-        ));
+        match before.diff(&after, ["recorded before", "offered now"]) {
+            Some(diff) => say(&format!("{headline}:\n{diff}")),
+            None => say(&headline),
+        }
+    }
+}
+
+/// Two runs of one recording were offered other tools.
+fn tools_change(one: &Value, other: &Value) -> Trouble {
+    let tools = Tools::of(one).zip(Tools::of(other));
+    let changed = tools
+        .as_ref()
+        .and_then(|(one, other)| one.first_change(other));
+    let which = changed.map_or_else(|| "a tool".to_owned(), |tool| format!("the tool `{tool}`"));
+    let trouble = Trouble::new(format!(
+        "{which} is another one at every start of its server, so no two runs are of the same agent"
+    ))
+    .help(
+        "take out of its description and schema what changes (a time stamp, a counter); \
+         what stands behind `#` is their fingerprint",
+    );
+    match tools.and_then(|(one, other)| one.diff(&other, ["one run", "the next run"])) {
+        Some(diff) => trouble.show(diff),
+        None => trouble,
     }
 }
 
@@ -328,5 +356,26 @@ impl Tools {
             fingerprint: run[TOOLS].as_str()?.to_owned(),
             lines,
         })
+    }
+
+    /// How the lines differ, where both have them.
+    fn diff(&self, after: &Self, [old_name, new_name]: [&str; 2]) -> Option<String> {
+        let text = |tools: &Self| Some(tools.lines.as_ref()?.join("\n") + "\n");
+        let diff = Diff {
+            old_name: old_name.to_owned(),
+            new_name: new_name.to_owned(),
+            old: text(self)?,
+            new: text(after)?,
+        };
+        Some(diff.render(mcptest_suite::Style::Plain))
+    }
+
+    /// The first tool that is not the same in both, as `server::name`.
+    fn first_change(&self, other: &Self) -> Option<String> {
+        let (one, other) = (self.lines.as_ref()?, other.lines.as_ref()?);
+        let missing =
+            |from: &[String], to: &[String]| from.iter().find(|line| !to.contains(line)).cloned();
+        let line = missing(one, other).or_else(|| missing(other, one))?;
+        Some(line.split('(').next().unwrap_or(&line).to_owned())
     }
 }

@@ -1,6 +1,7 @@
 //! A server as a child process: what it says on its standard streams, and how it ends.
 
 use std::collections::VecDeque;
+use std::ffi::OsString;
 use std::io;
 use std::path::Path;
 use std::pin::Pin;
@@ -9,18 +10,30 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use mcptest_suite::model::Inherit;
 use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop};
 use rmcp::RoleClient;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, BufReader, ReadBuf};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
+use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
+#[cfg(unix)]
+use super::leftovers;
+use super::wire::{self, Broken};
 use crate::record::Trouble;
+use crate::record::environment::is_needed;
 use crate::render::thousands;
 
 /// The last lines of standard error that are shown.
 const SHOWN_LINES: usize = 20;
+
+/// How much of a line is shown that is no message, in bytes.
+const GARBAGE: usize = 200;
+
+/// How long an answer may take that was given before the process ended.
+const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// The longest message that is read, in bytes.
 pub(super) const MAX_MESSAGE: usize = 64 << 20;
@@ -30,6 +43,7 @@ pub(super) const MAX_MESSAGE: usize = 64 << 20;
 pub(super) struct Start<'a> {
     pub(super) command: &'a [String],
     pub(super) env: &'a [(String, String)],
+    pub(super) inherit_env: &'a Inherit,
     /// Where it runs; a relative path to a program starts here too.
     pub(super) folder: &'a Path,
 }
@@ -42,8 +56,22 @@ pub(super) type ChildTransport = AsyncRwTransport<RoleClient, Watched, ChildStdi
 pub(super) struct Process {
     child: Box<dyn ChildWrapper>,
     said: Arc<Mutex<Said>>,
+    /// Woken when a message cannot be read.
+    broken: Arc<Notify>,
     /// Reads standard error until its end.
     listener: Option<JoinHandle<()>>,
+    /// Ends with this process, whatever ends it.
+    #[cfg(unix)]
+    _group: leftovers::Group,
+}
+
+/// Why no answer will come from a process.
+#[derive(Debug)]
+pub(super) enum Lost {
+    /// It ended.
+    Ended,
+    /// It answered with what cannot be read.
+    Broken(Broken),
 }
 
 /// What a process said that is no message.
@@ -53,6 +81,8 @@ struct Said {
     errors: VecDeque<String>,
     /// The beginning of the first line on standard output that is no message.
     garbage: Option<Vec<u8>>,
+    /// The first message that cannot be read.
+    broken: Option<Broken>,
     /// A message was longer than is read.
     too_long: bool,
 }
@@ -70,6 +100,8 @@ pub(super) fn start(start: Start<'_>) -> io::Result<(ChildTransport, Process)> {
     let mut command = CommandWrap::with_new(program, |command| {
         command
             .args(start.command.iter().skip(1))
+            .env_clear()
+            .envs(inherited(start.inherit_env))
             .envs(start.env.iter().map(|(name, value)| (name, value)))
             .current_dir(start.folder)
             .stdin(Stdio::piped())
@@ -82,6 +114,10 @@ pub(super) fn start(start: Start<'_>) -> io::Result<(ChildTransport, Process)> {
     #[cfg(windows)]
     command.wrap(process_wrap::tokio::JobObject);
     command.wrap(KillOnDrop);
+    #[cfg(unix)]
+    let (mut child, group) = leftovers::started(|| command.spawn(), |child| child.id())?;
+    // A job object ends with the process that made it.
+    #[cfg(not(unix))]
     let mut child = command.spawn()?;
     let said = Arc::<Mutex<Said>>::default();
     let stderr = child.stderr().take();
@@ -89,18 +125,34 @@ pub(super) fn start(start: Start<'_>) -> io::Result<(ChildTransport, Process)> {
     let (Some(stdin), Some(stdout)) = (child.stdin().take(), child.stdout().take()) else {
         return Err(io::Error::other("its standard streams are not there"));
     };
+    let broken = Arc::<Notify>::default();
     let watched = Watched {
         stdout,
         said: Arc::clone(&said),
-        line: Line::default(),
+        broken: Arc::clone(&broken),
+        line: Vec::new(),
     };
     let transport = AsyncRwTransport::new(watched, stdin).with_max_line_length(usize::MAX);
     let process = Process {
         child,
         said,
+        broken,
         listener,
+        #[cfg(unix)]
+        _group: group,
     };
     Ok((transport, process))
+}
+
+/// What a process gets of this one's environment: what it needs to start, and what the suite says.
+fn inherited(inherit: &Inherit) -> impl Iterator<Item = (OsString, OsString)> {
+    std::env::vars_os().filter(move |(name, _)| match inherit {
+        Inherit::All => true,
+        Inherit::Names(names) => {
+            let name = name.to_string_lossy();
+            is_needed(&name) || names.iter().any(|known| *known == name)
+        }
+    })
 }
 
 async fn listen(stderr: ChildStderr, said: Arc<Mutex<Said>>) {
@@ -116,6 +168,17 @@ async fn listen(stderr: ChildStderr, said: Arc<Mutex<Said>>) {
 }
 
 impl Process {
+    /// Waits until no answer can come any more. What was on its way when the process ended has a
+    /// moment to arrive.
+    pub(super) async fn lost(&mut self) -> Lost {
+        tokio::select! {
+            () = self.broken.notified() => {}
+            _ = self.child.wait() => tokio::time::sleep(LAST_WORDS).await,
+        }
+        let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        said.broken.clone().map_or(Lost::Ended, Lost::Broken)
+    }
+
     /// Adds what the process said, and, where it may have ended by itself, how it did.
     pub(super) async fn explain(&mut self, mut trouble: Trouble, may_have_ended: bool) -> Trouble {
         let mut shown = Vec::new();
@@ -139,6 +202,12 @@ impl Process {
             shown.push(format!(
                 "on standard output, where only MCP messages may be: {}",
                 line.trim_end()
+            ));
+        }
+        if let Some(broken) = &said.broken {
+            shown.push(format!(
+                "what it said {}:\n{}",
+                broken.problem, broken.shown
             ));
         }
         if !said.errors.is_empty() {
@@ -179,40 +248,46 @@ impl Drop for Process {
 pub(super) struct Watched {
     stdout: ChildStdout,
     said: Arc<Mutex<Said>>,
-    line: Line,
+    broken: Arc<Notify>,
+    /// The line that is being read.
+    line: Vec<u8>,
 }
 
-/// The line that is being read.
-#[derive(Debug, Default)]
-struct Line {
-    length: usize,
-    /// Its beginning, where it cannot be a message.
-    garbage: Option<Vec<u8>>,
-}
-
-impl Line {
-    /// Reads on; returns the first line that is no message once it is whole or long enough.
-    fn read(&mut self, bytes: &[u8]) -> Option<Vec<u8>> {
-        let mut found = None;
-        for byte in bytes {
-            if *byte == b'\n' {
-                found = found.or(self.garbage.take());
-                *self = Self::default();
-                continue;
+impl Watched {
+    /// Looks at what was read.
+    fn read(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let mut parts = bytes.split(|byte| *byte == b'\n').peekable();
+        while let Some(part) = parts.next() {
+            self.line.extend_from_slice(part);
+            if self.line.len() > MAX_MESSAGE {
+                self.said().too_long = true;
+                return Err(io::Error::other("a message is too long"));
             }
-            if self.length == 0 && !byte.is_ascii_whitespace() && *byte != b'{' && *byte != b'[' {
-                self.garbage = Some(Vec::new());
-            }
-            if self.length > 0 || !byte.is_ascii_whitespace() {
-                self.length += 1;
-            }
-            if let Some(garbage) = &mut self.garbage
-                && garbage.len() < 200
-            {
-                garbage.push(*byte);
+            if parts.peek().is_some() {
+                let line = std::mem::take(&mut self.line);
+                self.whole(&line);
             }
         }
-        found
+        Ok(())
+    }
+
+    fn whole(&self, line: &[u8]) {
+        match wire::look_at(line) {
+            wire::Line::Fine => {}
+            wire::Line::Garbage => {
+                let beginning = line.trim_ascii_start();
+                let beginning = beginning[..beginning.len().min(GARBAGE)].to_vec();
+                self.said().garbage.get_or_insert(beginning);
+            }
+            wire::Line::Broken(broken) => {
+                self.said().broken.get_or_insert(broken);
+                self.broken.notify_one();
+            }
+        }
+    }
+
+    fn said(&self) -> std::sync::MutexGuard<'_, Said> {
+        self.said.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -224,39 +299,6 @@ impl AsyncRead for Watched {
     ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         ready!(Pin::new(&mut self.stdout).poll_read(context, buffer))?;
-        let Self { said, line, .. } = &mut *self;
-        let garbage = line.read(&buffer.filled()[before..]);
-        if garbage.is_some() || line.length > MAX_MESSAGE {
-            let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
-            said.garbage = said.garbage.take().or(garbage);
-            said.too_long |= line.length > MAX_MESSAGE;
-            if said.too_long {
-                return Poll::Ready(Err(io::Error::other("a message is too long")));
-            }
-        }
-        Poll::Ready(Ok(()))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_line_that_is_no_message_is_noticed_once_it_ends() {
-        let mut line = Line::default();
-        assert_eq!(line.read(b"{\"a\": 1}\n  [\n\n"), None);
-        assert_eq!(line.read(b"starting "), None);
-        assert_eq!(line.read(b"up\n{}\nagain\n"), Some(b"starting up".to_vec()));
-    }
-
-    #[test]
-    fn the_length_of_a_line_is_counted_across_reads() {
-        let mut line = Line::default();
-        line.read(b"{\"a\"");
-        line.read(b": 1");
-        assert_eq!(line.length, 7);
-        line.read(b"}\n");
-        assert_eq!(line.length, 0);
+        Poll::Ready(self.read(&buffer.filled()[before..]))
     }
 }

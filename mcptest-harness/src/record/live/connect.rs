@@ -1,5 +1,6 @@
 //! How the connection to a server begins, and everything that can be wrong with that.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use mcptest_suite::model::Transport;
@@ -13,18 +14,34 @@ use rmcp::transport::streamable_http_client::{
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
-use super::child::{self, MAX_MESSAGE, Process, Start};
+use super::child::{self, Lost, MAX_MESSAGE, Process, Start};
 use super::model::http_client;
 use super::problem::with_causes;
-use super::servers::{Connected, Service, Wanted};
+use super::servers::{Connected, NoTools, Service, Wanted, list_tools};
+use super::wire;
 use crate::record::Trouble;
 
 /// Connects to a server and asks for its tools.
 pub(super) async fn connect(wanted: &Wanted, limit: Duration) -> Result<Connected, Trouble> {
-    let (opened, process) = match &wanted.server.transport {
-        Transport::Stdio { command, env, cwd } => {
-            let (transport, process) = wanted.start(command, env, cwd.as_deref())?;
-            let opened = timeout(limit, ().serve(transport)).await;
+    let (opened, mut process) = match &wanted.server.transport {
+        Transport::Stdio {
+            command,
+            env,
+            inherit_env,
+            cwd,
+        } => {
+            let folder = wanted.folder(cwd.as_deref())?;
+            let (transport, mut process) = wanted.start(Start {
+                command,
+                env,
+                inherit_env,
+                folder: &folder,
+            })?;
+            let opened = tokio::select! {
+                biased;
+                opened = timeout(limit, ().serve(transport)) => opened,
+                lost = process.lost() => return Err(wanted.no_greeting(lost, process).await),
+            };
             (opened, Some(process))
         }
         Transport::Http { url, .. } => {
@@ -43,11 +60,7 @@ pub(super) async fn connect(wanted: &Wanted, limit: Duration) -> Result<Connecte
     // A process that is still there when its time is over ends because it is let go.
     let ended = matches!(opened, Ok(Err(_)));
     let listed = match opened {
-        Ok(Ok(service)) => tools(service, limit).await.map_err(|how| {
-            wanted
-                .trouble(&format!("does not list its tools: {how}"))
-                .help("an agent needs the tools of its servers")
-        }),
+        Ok(Ok(service)) => tools(wanted, service, process.as_mut(), limit).await,
         Ok(Err(error)) => Err(wanted.refused(&error)),
         Err(_) => Err(wanted.silent(limit)),
     };
@@ -65,13 +78,36 @@ pub(super) async fn connect(wanted: &Wanted, limit: Duration) -> Result<Connecte
 }
 
 /// The tools of a server.
-async fn tools(service: Service, limit: Duration) -> Result<(Service, Vec<Tool>), String> {
-    let listed = timeout(limit, service.list_all_tools()).await;
-    match listed {
-        Ok(Ok(tools)) => Ok((service, tools)),
-        Ok(Err(error)) => Err(error.to_string()),
-        Err(_) => Err(format!("no answer within {} s", limit.as_secs_f64())),
-    }
+async fn tools(
+    wanted: &Wanted,
+    service: Service,
+    process: Option<&mut Process>,
+    limit: Duration,
+) -> Result<(Service, Vec<Tool>), Trouble> {
+    let lost = async {
+        match process {
+            Some(process) => process.lost().await,
+            None => std::future::pending().await,
+        }
+    };
+    let listed = tokio::select! {
+        biased;
+        listed = timeout(limit, list_tools(&service)) => listed,
+        lost = lost => {
+            let (how, shown) = match lost {
+                Lost::Broken(broken) => (format!("what it said {}", broken.problem), Some(broken.shown)),
+                Lost::Ended => ("it ended".to_owned(), None),
+            };
+            return Err(wanted.lists_nothing(&how, shown));
+        }
+    };
+    let (how, shown) = match listed {
+        Ok(Ok(tools)) => return Ok((service, tools)),
+        Ok(Err(NoTools::Refused(error))) => (error.to_string(), None),
+        Ok(Err(NoTools::Unreadable(value))) => (wire::no_tools(&value), Some(wire::shown(&value))),
+        Err(_) => (format!("no answer within {} s", limit.as_secs_f64()), None),
+    };
+    Err(wanted.lists_nothing(&how, shown))
 }
 
 impl Wanted {
@@ -80,32 +116,46 @@ impl Wanted {
         Trouble::new(format!("the server `{name}` {problem}")).at(self.span)
     }
 
-    /// Starts the server's process. Its folder is the suite's, or `cwd` from there.
-    fn start(
-        &self,
-        command: &[String],
-        env: &[(String, String)],
-        cwd: Option<&str>,
-    ) -> Result<(child::ChildTransport, Process), Trouble> {
+    /// Where the server's process runs: the suite's folder, or `cwd` from there.
+    fn folder(&self, cwd: Option<&str>) -> Result<PathBuf, Trouble> {
         let folder = self.suite_dir.join(cwd.unwrap_or_default());
-        if !folder.is_dir() {
-            return Err(self
-                .trouble(&format!(
-                    "cannot be started: there is no folder {}",
-                    folder.display()
-                ))
-                .help("`cwd` is a folder, seen from the suite's"));
+        if folder.is_dir() {
+            return Ok(folder);
         }
-        let started = child::start(Start {
-            command,
-            env,
-            folder: &folder,
-        });
-        started.map_err(|error| {
-            let program = command.first().map_or("", String::as_str);
+        Err(self
+            .trouble(&format!(
+                "cannot be started: there is no folder {}",
+                folder.display()
+            ))
+            .help("`cwd` is a folder, seen from the suite's"))
+    }
+
+    /// Starts the server's process.
+    fn start(&self, start: Start<'_>) -> Result<(child::ChildTransport, Process), Trouble> {
+        child::start(start).map_err(|error| {
+            let program = start.command.first().map_or("", String::as_str);
             self.trouble(&format!("cannot be started: `{program}`: {error}"))
                 .help("name a program on the PATH, or a path to one from the suite's folder")
         })
+    }
+
+    fn lists_nothing(&self, how: &str, shown: Option<String>) -> Trouble {
+        let trouble = self
+            .trouble(&format!("does not list its tools: {how}"))
+            .help("an agent needs the tools of its servers");
+        Trouble { shown, ..trouble }
+    }
+
+    /// The process can answer nothing any more, before it was known to be a server.
+    async fn no_greeting(&self, lost: Lost, mut process: Process) -> Trouble {
+        let how = match &lost {
+            Lost::Broken(broken) => format!("what it said {}", broken.problem),
+            Lost::Ended => "connection closed: initialize response".to_owned(),
+        };
+        let trouble = self
+            .trouble(&format!("cannot be used: {how}"))
+            .help(self.try_it());
+        process.explain(trouble, true).await
     }
 
     /// The connection was refused.

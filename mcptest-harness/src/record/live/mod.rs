@@ -3,6 +3,8 @@
 //! - `provider`: which model API a suite means, with which key;
 //! - `model`: one model call, with its retries; `problem`: why it failed;
 //! - `servers`: MCP servers and their tools; `connect` reaches them, `child` starts them;
+//! - `leftovers`: no server is left when a signal ends the recording;
+//! - `wire`: what a server said, where it is not what MCP says;
 //! - `tools`: the tools as they are offered to the model;
 //! - `run`: the loop, with its caps;
 //! - `budget`, `prices`: what it may cost.
@@ -10,6 +12,8 @@
 mod budget;
 mod child;
 mod connect;
+#[cfg(unix)]
+mod leftovers;
 mod model;
 mod prices;
 mod problem;
@@ -17,6 +21,7 @@ mod provider;
 mod run;
 mod servers;
 mod tools;
+mod wire;
 
 use std::time::{Duration, Instant};
 

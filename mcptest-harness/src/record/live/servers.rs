@@ -6,15 +6,18 @@ use std::time::Duration;
 use mcptest_suite::model::{Agent, Server, Suite, Transport};
 use mcptest_suite::{Span, nearest};
 use rmcp::RoleClient;
-use rmcp::model::{CallToolRequestParams, CallToolResult, JsonObject, Tool};
-use rmcp::service::{RunningService, ServiceError};
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest, JsonObject,
+    ListToolsRequest, PaginatedRequestParams, ServerResult, Tool,
+};
+use rmcp::service::{PeerRequestOptions, RunningService, ServiceError};
+use serde_json::Value;
 use tokio::sync::Mutex;
-use tokio::time::timeout;
 
 use super::Timeouts;
-use super::child::Process;
-use super::connect;
+use super::child::{Lost, Process};
 use super::problem::with_causes;
+use super::{connect, wire};
 use crate::record::Trouble;
 use crate::render::thousands;
 
@@ -146,14 +149,14 @@ impl Servers {
             return Ok(Called::Refused(format!("there is no server `{server}`")));
         };
         let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(args);
-        let Ok(answer) = timeout(self.timeout, connected.service.call_tool(params)).await else {
-            let waited = self.timeout.as_secs_f64();
-            return Ok(Called::Refused(format!(
-                "`{tool}` timed out: no answer within {waited} s"
-            )));
+        let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
+        let answer = tokio::select! {
+            biased;
+            answer = connected.ask(request, self.timeout) => answer,
+            lost = connected.lost() => return Err(connected.no_answer(tool, lost).await),
         };
         match answer {
-            Ok(result) => {
+            Ok(ServerResult::CallToolResult(result)) => {
                 let size = serde_json::to_vec(&result).map_or(0, |text| text.len());
                 if size > MAX_RESULT {
                     return Err(Trouble::new(format!(
@@ -166,8 +169,23 @@ impl Servers {
                 }
                 Ok(Called::Answered(Box::new(result)))
             }
+            Ok(ServerResult::InputRequiredResult(_)) => Ok(Called::Refused(format!(
+                "`{tool}` asks a person for input, and none is here"
+            ))),
+            Ok(other) => {
+                let other = raw(other);
+                let problem = format!(
+                    "the server `{server}` answered `{tool}` with what is no tool result: {}",
+                    wire::no_result(&other)
+                );
+                Err(connected.unreadable(problem, wire::shown(&other)))
+            }
+            Err(ServiceError::Timeout { timeout }) => Ok(Called::Refused(format!(
+                "`{tool}` timed out: no answer within {} s",
+                timeout.as_secs_f64()
+            ))),
             Err(ServiceError::McpError(error)) => Ok(Called::Refused(error.message.into_owned())),
-            Err(error) => Err(connected.gone(&error).await),
+            Err(error) => Err(connected.gone(tool, &error).await),
         }
     }
 
@@ -185,15 +203,57 @@ impl Servers {
 }
 
 impl Connected {
-    async fn gone(&self, how: &ServiceError) -> Trouble {
+    /// Asks; a server that takes too long is told that nobody waits any more.
+    async fn ask(
+        &self,
+        request: ClientRequest,
+        limit: Duration,
+    ) -> Result<ServerResult, ServiceError> {
+        let options = PeerRequestOptions::with_timeout(limit);
+        let asked = self.service.send_cancellable_request(request, options);
+        asked.await?.await_response().await
+    }
+
+    /// Waits until no answer can come any more; for ever where only an answer can tell.
+    async fn lost(&self) -> Lost {
+        match &self.process {
+            Some(process) => process.lock().await.lost().await,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// The server's process can answer no more.
+    async fn no_answer(&self, tool: &str, lost: Lost) -> Trouble {
+        match lost {
+            Lost::Broken(broken) => self.unreadable(
+                format!(
+                    "the server `{}` answered `{tool}` with what {}",
+                    self.name, broken.problem
+                ),
+                broken.shown,
+            ),
+            Lost::Ended => self.gone(tool, &ServiceError::TransportClosed).await,
+        }
+    }
+
+    /// The server lives, and said what nobody can read.
+    fn unreadable(&self, problem: String, shown: String) -> Trouble {
+        Trouble::new(problem)
+            .at(self.span)
+            .show(shown)
+            .help("the run is not recorded; mend the server and record again")
+    }
+
+    async fn gone(&self, tool: &str, how: &ServiceError) -> Trouble {
         let how = match how {
             // Its own text names types.
             ServiceError::TransportSend(error) => with_causes(error.error.as_ref()),
+            ServiceError::TransportClosed => "the connection is closed".to_owned(),
             other => other.to_string(),
         };
+        let name = &self.name;
         let trouble = Trouble::new(format!(
-            "the server `{}` is gone, in the middle of the run: {how}",
-            self.name
+            "the server `{name}` gave no answer to `{tool}`: {how}"
         ))
         .at(self.span)
         .help("the run is not recorded; mend the server and record again");
@@ -202,4 +262,35 @@ impl Connected {
             None => trouble,
         }
     }
+}
+
+/// Every tool of a server, page by page. An error is what came instead.
+pub(super) async fn list_tools(service: &Service) -> Result<Vec<Tool>, NoTools> {
+    let (mut tools, mut cursor) = (Vec::new(), None);
+    loop {
+        let page = PaginatedRequestParams::default().with_cursor(cursor);
+        let request = ClientRequest::ListToolsRequest(ListToolsRequest::with_param(page));
+        match service.send_request(request).await {
+            Ok(ServerResult::ListToolsResult(page)) => {
+                tools.extend(page.tools);
+                cursor = page.next_cursor;
+            }
+            Ok(other) => return Err(NoTools::Unreadable(raw(other))),
+            Err(error) => return Err(NoTools::Refused(error)),
+        }
+        if cursor.is_none() {
+            return Ok(tools);
+        }
+    }
+}
+
+/// Why a server has no list of tools.
+pub(super) enum NoTools {
+    Unreadable(Value),
+    Refused(ServiceError),
+}
+
+/// An answer as it came.
+fn raw(result: ServerResult) -> Value {
+    serde_json::to_value(result).unwrap_or_default()
 }

@@ -1,20 +1,27 @@
 //! Takes secrets out of what is recorded and shown.
 //!
-//! A secret is found as it is, and as it stands in JSON text, in URLs, in base64 and in hex. What
+//! A secret is found as it is, and as it stands in JSON text, in URLs, in base64 and in hex; so is
+//! what a pattern matches. What
 //! is not found is one that was changed in another way: compressed, encrypted, or cut in two.
 //! [`Redactor::occurs_in`] on the finished text is the last check before it is written.
 
 mod forms;
 mod run;
+mod suspects;
 #[cfg(test)]
 mod tests;
+mod views;
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
+use std::ops::Range;
 
 use regex::{Regex, RegexBuilder};
 use serde_json::{Map, Value};
+
+pub(crate) use suspects::suspects;
+pub(crate) use views::percent_decoded;
 
 /// A number is text that holds a secret by chance unless this much of it is the secret.
 const DIGITS: usize = 6;
@@ -141,13 +148,12 @@ impl Redactor {
     /// Takes secrets and what the patterns match out of a text.
     pub(crate) fn redact_text<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let mut found = self.secrets_in(text);
-        for pattern in &self.patterns {
-            let matches = pattern.find_iter(text).filter(|part| !part.is_empty());
-            found.extend(matches.map(|part| Found {
-                start: part.start(),
-                end: part.end(),
-                secret: None,
-            }));
+        if !self.patterns.is_empty() {
+            found.extend(self.patterns_in(text).map(of_pattern));
+            for view in views::of(text) {
+                let parts = self.patterns_in(&view.text);
+                found.extend(parts.map(|part| of_pattern(view.place(part))));
+            }
         }
         if found.is_empty() {
             Cow::Borrowed(text)
@@ -161,6 +167,14 @@ impl Redactor {
         let found = self.secrets.as_ref()?.find(text)?;
         let secret = self.secret_at(found.as_str())?;
         self.names.get(secret).map(String::as_str)
+    }
+
+    /// What the patterns match in a text.
+    fn patterns_in(&self, text: &str) -> impl Iterator<Item = Range<usize>> {
+        let matches = self.patterns.iter().flat_map(move |it| it.find_iter(text));
+        matches
+            .filter(|part| !part.is_empty())
+            .map(|part| part.range())
     }
 
     /// The secrets in a text, from left to right, none overlapping another.
@@ -221,6 +235,14 @@ impl Redactor {
             }
             map.insert(free, value);
         }
+    }
+}
+
+fn of_pattern(part: Range<usize>) -> Found {
+    Found {
+        start: part.start,
+        end: part.end,
+        secret: None,
     }
 }
 
