@@ -2,17 +2,44 @@
 
 use serde::Serialize;
 
+use super::target::{Better, GateTarget, count, fraction};
 use super::{AgentFacts, Block};
 use crate::Span;
 use crate::load::fields::{Fields, Problems};
 
-pub(super) const TARGETS: &[&str] = &[
-    "session.agent_reliability",
-    "session.agent_reliability_evaluated",
-    "session.agent_reliability_flagged",
-    "session.agent_consistency",
-    "session.agent_consistency_evaluated",
-    "session.agent_consistency_flagged",
+pub(super) const TARGETS: &[GateTarget] = &[
+    fraction(
+        "session.agent_reliability",
+        Better::Higher,
+        "how bad the worst moments were; 1 is best, where something could be evaluated",
+    )
+    .sometimes(),
+    count(
+        "session.agent_reliability_evaluated",
+        Better::Neither,
+        "turns or runs it was computed from",
+    ),
+    count(
+        "session.agent_reliability_flagged",
+        Better::Lower,
+        "those of them that are above 0.5 in risk",
+    ),
+    fraction(
+        "session.agent_consistency",
+        Better::Higher,
+        "how smooth the whole was; 1 is best, where something could be evaluated",
+    )
+    .sometimes(),
+    count(
+        "session.agent_consistency_evaluated",
+        Better::Neither,
+        "turns or runs it was computed from",
+    ),
+    count(
+        "session.agent_consistency_flagged",
+        Better::Lower,
+        "those of them that are above 0.5 in risk",
+    ),
 ];
 
 /// Options of the session gate.

@@ -3,13 +3,25 @@
 use serde::Serialize;
 use serde_json::Value;
 
+use super::target::{Better, GateTarget, count, flag};
 use super::{AgentFacts, Block};
 use crate::load::fields::{Fields, Problems, did_you_mean};
 use crate::load::schema;
 use crate::model::JsonSchema;
 use crate::{Diagnostic, Node, NodeValue, Span, Spanned};
 
-pub(super) const TARGETS: &[&str] = &["trajectory.passed", "trajectory.mismatch_count"];
+pub(super) const TARGETS: &[GateTarget] = &[
+    flag(
+        "trajectory.passed",
+        Better::Higher,
+        "1 when the calls fit the plan",
+    ),
+    count(
+        "trajectory.mismatch_count",
+        Better::Lower,
+        "calls that do not fit under the best alignment",
+    ),
+];
 
 /// Options of the trajectory gate.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,12 +1,21 @@
 //! `trajectory_axes:`
 
+use super::target::{Better, GateTarget, percent};
 use super::{AgentFacts, Block};
 use crate::load::fields::{Fields, Problems};
 use crate::{Diagnostic, Node, Span, Spanned};
 
-pub(super) const TARGETS: &[&str] = &[
-    "trajectory.dependency_satisfaction",
-    "trajectory.order_satisfaction",
+pub(super) const TARGETS: &[GateTarget] = &[
+    percent(
+        "trajectory.dependency_satisfaction",
+        Better::Higher,
+        "dependencies that hold; 100 when none is declared",
+    ),
+    percent(
+        "trajectory.order_satisfaction",
+        Better::Higher,
+        "pairs in order; 100 when none is declared",
+    ),
 ];
 
 /// Options of the trajectory-axes gate; at least one of the lists has an entry.
