@@ -1,10 +1,9 @@
 //! Reading `agents:`.
 
-use super::assertion::{self, Read};
 use super::faults::Faults;
 use super::fields::{Fields, Problems, did_you_mean};
 use super::names::Identity;
-use super::{models, names, oracle, prompt, snapshots};
+use super::{assertion, models, names, oracle, prompt, snapshots, values};
 use crate::gates::{AgentFacts, Expects};
 use crate::model::{Agent, Assertion, Caps, CheckOptions, GateBlock, GateKind, Unsupported};
 use crate::{Diagnostic, Entry, Node, NodeValue, Span, Spanned, nearest};
@@ -173,7 +172,7 @@ fn checks(node: &Node, problems: &mut Problems) -> Vec<CheckOptions> {
         let name = Spanned::new(entry.key.clone(), entry.key_span);
         match names::segment_of(&name, "a check", problems) {
             Some(segment) if segment == name.value => {
-                let options = entry.value.to_json();
+                let options = values::read(&entry.value, problems);
                 checks.push(CheckOptions { name, options });
             }
             Some(segment) => problems.push(
@@ -290,35 +289,35 @@ fn injected(node: &Node, faults: &Faults, problems: &mut Problems) -> Vec<Spanne
     injected
 }
 
-/// The assertions that can be judged, what there is of them, and an entry for each matcher that
-/// needs a model.
+/// The assertions, what there is of them, and an entry for each matcher that needs a model.
 fn expect(
     fields: &mut Fields<'_>,
     problems: &mut Problems,
 ) -> (Vec<Assertion>, Expects, Vec<Unsupported>) {
-    let (mut judged, mut unsupported) = (Vec::new(), Vec::<Unsupported>::new());
     let read = fields
         .get("expect")
         .map(|node| assertion::list(node, problems));
-    for read in read.unwrap_or_default() {
-        match read {
-            Read::Judged(assertion) => judged.push(*assertion),
-            Read::NeedsModel(matcher) => {
-                if !unsupported.iter().any(|known| known.key == matcher.value) {
-                    let reason = "needs a model, and replaying has none";
-                    unsupported.push(names::unsupported(&matcher.value, matcher.span, reason));
-                }
-            }
+    let asserted = read.unwrap_or_default();
+    let mut unsupported = Vec::<Unsupported>::new();
+    for (name, span) in asserted
+        .iter()
+        .flat_map(|assertion| assertion.matcher.need_a_model())
+    {
+        if !unsupported.iter().any(|known| known.key == name) {
+            let reason = "needs a model, and replaying has none";
+            unsupported.push(names::unsupported(name, span, reason));
         }
     }
-    let expects = if fields.has("expect") && (unsupported.is_empty() || !judged.is_empty()) {
+    let mut matchers = asserted.iter().map(|assertion| &assertion.matcher);
+    let judged = matchers.any(|matcher| matcher.decidable().is_some());
+    let expects = if fields.has("expect") && (unsupported.is_empty() || judged) {
         Expects::Something
     } else if unsupported.is_empty() {
         Expects::Nothing
     } else {
         Expects::OnlyOfModels
     };
-    (judged, expects, unsupported)
+    (asserted, expects, unsupported)
 }
 
 /// What the gates need to know, without the list of gates.

@@ -4,6 +4,7 @@ mod agent;
 pub(crate) mod assertion;
 mod faults;
 pub(crate) mod fields;
+mod matcher;
 mod models;
 mod names;
 mod oracle;
@@ -11,6 +12,8 @@ mod prompt;
 pub(crate) mod schema;
 pub(crate) mod snapshots;
 mod top_level;
+pub(crate) mod vacuous;
+pub(crate) mod values;
 mod variables;
 
 use std::path::Path;
