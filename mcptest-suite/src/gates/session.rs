@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::target::{Better, GateTarget, count, fraction};
 use super::{AgentFacts, Block};
-use crate::Span;
 use crate::load::fields::{Fields, Problems};
+use crate::{Diagnostic, Span};
 
 pub(super) const TARGETS: &[GateTarget] = &[
     fraction(
@@ -101,7 +101,22 @@ impl Block for Session {
                 tool_correctness: weight("tool_correctness", usual.tool_correctness),
                 coherence: weight("coherence", usual.coherence),
             };
+            let span = fields.span;
             fields.finish(problems);
+            let SignalWeights {
+                confidence,
+                loop_detection,
+                tool_correctness,
+                coherence,
+            } = weights;
+            let all = [confidence, loop_detection, tool_correctness, coherence];
+            if all.iter().all(|weight| *weight <= 0.0) {
+                problems.push(
+                    Diagnostic::at(span, "with all weights 0 no signal counts")
+                        .note("what no run can decide is no test")
+                        .help("give at least one signal a weight above 0"),
+                );
+            }
             Some(weights)
         });
         Some(Self {
