@@ -1,7 +1,7 @@
 //! Demands on a gate's targets that no run can decide: their numbers are of another unit, or out of
 //! the target's range.
 
-use serde_json::Value;
+use serde_json::{Number, Value};
 
 use super::target::{GateTarget, Unit};
 use crate::load::fields::{Problems, did_you_mean};
@@ -69,6 +69,12 @@ impl Looked<'_> {
             }
             MatcherKind::Contains(value) if !self.is_word() => self.exactly(value, span, problems),
             MatcherKind::Schema(schema) => self.schema(schema, problems),
+            MatcherKind::Min(least) => self.range(&[(Side::Least, least)], span, problems),
+            MatcherKind::Max(most) => self.range(&[(Side::Most, most)], span, problems),
+            MatcherKind::Between(least, most) => {
+                let both = [(Side::Least, least), (Side::Most, most)];
+                self.range(&both, span, problems);
+            }
             MatcherKind::Regex(_)
             | MatcherKind::StartsWith(_)
             | MatcherKind::Icontains(_)
@@ -78,7 +84,7 @@ impl Looked<'_> {
                 if !self.is_word() =>
             {
                 let problem = self.problem(span, &format!("`{}` never holds", matcher.kind.name()));
-                problems.push(problem.help("use `exact`, or `schema` with `minimum` or `maximum`"));
+                problems.push(problem.help("use `exact`, `min`, `max` or `between`"));
             }
             MatcherKind::Not(inner) => self.matcher(inner, problems),
             MatcherKind::AllOf(all) | MatcherKind::AnyOf(all) | MatcherKind::OneOf(all) => {
@@ -161,6 +167,26 @@ impl Looked<'_> {
                 });
             }
         }
+    }
+
+    fn range(&self, sides: &[(Side, &Number)], span: Span, problems: &mut Problems) {
+        if self.target.list || self.is_word() {
+            let problem = self.problem(span, "a bound never holds");
+            return problems.push(if self.target.list {
+                problem.help(format!("take an element: `{}[0]`", self.path))
+            } else {
+                problem
+            });
+        }
+        let bounds: Vec<Bound> = sides
+            .iter()
+            .map(|(side, number)| Bound {
+                side: *side,
+                value: number.as_f64().unwrap_or_default(),
+                span,
+            })
+            .collect();
+        self.bounds(&bounds, false, problems);
     }
 
     fn schema(&self, schema: &JsonSchema, problems: &mut Problems) {

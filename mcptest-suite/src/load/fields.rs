@@ -104,7 +104,8 @@ impl Problems {
         number
     }
 
-    fn number_expected(&mut self, what: &str, node: &Node) {
+    /// Notes that a node is no number of the kind that its key wants.
+    pub(super) fn number_expected(&mut self, what: &str, node: &Node) {
         let problem = mismatch(what, node);
         let reads_as_number = matches!(&node.value, NodeValue::Text(text)
             if text.replace('_', "").parse::<f64>().is_ok_and(f64::is_finite));
