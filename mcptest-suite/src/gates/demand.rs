@@ -3,7 +3,7 @@
 
 use serde_json::{Number, Value};
 
-use super::target::{GateTarget, Unit};
+use super::target::{Better, GateTarget, Unit, count, flag};
 use crate::load::fields::{Problems, did_you_mean};
 use crate::model::{Assertion, JsonSchema, Matcher, MatcherKind, Segment};
 use crate::{Diagnostic, Node, NodeValue, Span};
@@ -18,6 +18,32 @@ const ASK_NOTHING: [&str; 7] = [
     "$comment",
     "$schema",
 ];
+
+/// Numbers of a recorded run that an agent's own `expect:` can look at.
+const OF_A_RUN: [GateTarget; 4] = [
+    count("tool_calls.length", Better::Neither, "calls").sometimes(),
+    count("tool_names.length", Better::Neither, "calls"),
+    count(
+        "redundant_tool_calls",
+        Better::Lower,
+        "calls that repeat an earlier one",
+    ),
+    flag(
+        "truncated",
+        Better::Lower,
+        "1 when the run did not complete",
+    ),
+];
+
+/// Notes what an agent's assertions ask of these numbers that never or always holds.
+pub(crate) fn check_run(assertions: &[Assertion], problems: &mut Problems) {
+    for assertion in assertions {
+        let path = assertion.target.text.as_str();
+        if let Some(target) = OF_A_RUN.iter().find(|target| target.name == path) {
+            check(assertion, target, &[], problems);
+        }
+    }
+}
 
 /// What an assertion looks at.
 struct Looked<'a> {
@@ -37,7 +63,7 @@ pub(super) fn check(
     let mut target = *target;
     match rest {
         [Segment::Key(_)] => {
-            target = super::target::count(target.name, target.better, target.meaning).at_least(1.0);
+            target = count(target.name, target.better, target.meaning).at_least(1.0);
         }
         [Segment::Index(_)] => target.list = false,
         _ => {}

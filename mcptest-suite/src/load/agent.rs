@@ -4,7 +4,7 @@ use super::faults::Faults;
 use super::fields::{Fields, Problems, did_you_mean, is_own_key};
 use super::names::Identity;
 use super::{assertion, defaults, inject, models, names, oracle, prompt, snapshots, values};
-use crate::gates::{AgentFacts, Expects};
+use crate::gates::{AgentFacts, Expects, check_run};
 use crate::model::{Agent, Assertion, Caps, CheckOptions, GateBlock, GateKind, Unsupported};
 use crate::{Diagnostic, Entry, Node, NodeValue, Span, Spanned, nearest};
 
@@ -96,6 +96,7 @@ fn read(
         .map(|node| oracle::read(node, problems));
     let (expect, expects, mut unsupported) = expect(&mut fields, problems);
     snapshots::check_names(&expect, problems);
+    check_run(&expect, problems);
     if observable.unwrap_or(context.observable) {
         oracle::check(&expect, problems);
     }
