@@ -11,7 +11,7 @@ use std::sync::Arc;
 use mcptest_suite::model::{Assertion, JsonSchema, Matcher, MatcherKind, Target};
 use mcptest_suite::{Diagnostic, Spanned};
 use regex::Regex;
-use serde_json::Value;
+use serde_json::{Number, Value};
 
 use crate::eval::Schema;
 use crate::trace::canonical_json;
@@ -47,6 +47,9 @@ pub(crate) enum CompiledMatcher {
         value: String,
         max: u64,
     },
+    Min(Number),
+    Max(Number),
+    Between(Number, Number),
     Not(Box<CompiledMatcher>),
     AllOf(Vec<CompiledMatcher>),
     AnyOf(Vec<CompiledMatcher>),
@@ -75,7 +78,7 @@ impl Compiler {
         let snapshot_name = named.unwrap_or(&assertion.target.text).clone();
         Some(Check {
             target: assertion.target.clone(),
-            matcher: self.matcher(&assertion.matcher, &snapshot_name)?,
+            matcher: self.matcher(&assertion.matcher.decidable()?, &snapshot_name)?,
             message: assertion.message.clone(),
             name: assertion.name.clone(),
         })
@@ -110,12 +113,18 @@ impl Compiler {
                 value: value.clone(),
                 max: *max,
             },
+            MatcherKind::Min(least) => CompiledMatcher::Min(least.clone()),
+            MatcherKind::Max(most) => CompiledMatcher::Max(most.clone()),
+            MatcherKind::Between(least, most) => {
+                CompiledMatcher::Between(least.clone(), most.clone())
+            }
             MatcherKind::Not(inner) => {
                 CompiledMatcher::Not(Box::new(self.matcher(inner, snapshot)?))
             }
             MatcherKind::AllOf(all) => CompiledMatcher::AllOf(self.matchers(all, snapshot)?),
             MatcherKind::AnyOf(any) => CompiledMatcher::AnyOf(self.matchers(any, snapshot)?),
             MatcherKind::OneOf(one) => CompiledMatcher::OneOf(self.matchers(one, snapshot)?),
+            MatcherKind::NeedsModel(_) => return None,
         })
     }
 

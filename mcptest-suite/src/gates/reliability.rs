@@ -2,31 +2,74 @@
 
 use serde::Serialize;
 
-use super::{AgentFacts, Block, Expects, GateKind};
+use super::target::{Better, GateTarget, all_or_nothing, count, fraction, percent};
+use super::{AgentFacts, Block, Expects, GateKind, PerRunKind};
 use crate::load::fields::{Fields, Problems, did_you_mean};
 use crate::{Diagnostic, Node, Span, quoted_list};
 
-pub(super) const TARGETS: &[&str] = &[
-    "reliability.runs",
-    "reliability.pass_at_k",
-    "reliability.passhat_k",
-    "reliability.variance_amplification",
-    "reliability.graceful_degradation",
-    "reliability.pass_rate",
-    "reliability.decay_curve",
-    "reliability.ci_low",
-    "reliability.ci_high",
-    "reliability.half_width",
-    "reliability.recommended_runs",
-    "reliability.pass_at",
-    "reliability.pass_hat",
-];
-
-/// Those of the targets that are lists.
-pub(super) const LISTS: [&str; 3] = [
-    "reliability.decay_curve",
-    "reliability.pass_at",
-    "reliability.pass_hat",
+pub(super) const TARGETS: &[GateTarget] = &[
+    count(
+        "reliability.runs",
+        Better::Neither,
+        "how many runs there are",
+    )
+    .at_least(1.0),
+    all_or_nothing("reliability.pass_at_k", "100 when at least one run passes"),
+    all_or_nothing("reliability.passhat_k", "100 when every run passes"),
+    percent(
+        "reliability.variance_amplification",
+        Better::Lower,
+        "0 when all runs end alike, 100 when half pass and half fail",
+    ),
+    percent(
+        "reliability.graceful_degradation",
+        Better::Higher,
+        "100 when all runs pass, the lower the later failures come",
+    ),
+    percent(
+        "reliability.pass_rate",
+        Better::Higher,
+        "the share of runs that pass",
+    ),
+    percent(
+        "reliability.decay_curve",
+        Better::Higher,
+        "empirical pass^k over the first k runs; [0] is k = 1",
+    )
+    .list(),
+    percent(
+        "reliability.ci_low",
+        Better::Higher,
+        "lower end of the interval of the pass rate",
+    ),
+    percent(
+        "reliability.ci_high",
+        Better::Higher,
+        "upper end of the interval of the pass rate",
+    ),
+    percent(
+        "reliability.half_width",
+        Better::Lower,
+        "how far the pass rate may be off, at worst",
+    ),
+    count(
+        "reliability.recommended_runs",
+        Better::Neither,
+        "how many runs the wanted half-width needs",
+    )
+    .at_least(1.0),
+    fraction(
+        "reliability.pass_at",
+        Better::Higher,
+        "chance that one of k runs passes; [0] is k = 1",
+    )
+    .list(),
+    fraction(
+        "reliability.pass_hat",
+        Better::Higher,
+        "chance that all of k runs pass; [0] is k = 1",
+    )
+    .list(),
 ];
 
 /// Options of the reliability gate.
@@ -47,8 +90,8 @@ pub enum Outcome {
     Judged {
         /// The agent's `expect:`.
         expect: bool,
-        /// Per-run gates.
-        gates: Vec<GateKind>,
+        /// Gates that judge each run.
+        gates: Vec<PerRunKind>,
     },
     /// The cassette's `outcome.passed`.
     Recorded,
@@ -77,14 +120,6 @@ impl Confidence {
             Self::NinetyNine => 2.576,
         }
     }
-}
-
-/// The gates that judge one run at a time.
-fn per_run() -> impl Iterator<Item = GateKind> + Clone {
-    GateKind::ALL
-        .iter()
-        .copied()
-        .filter(|kind| kind.is_per_run())
 }
 
 impl Block for Reliability {
@@ -170,7 +205,7 @@ fn outcome(node: &Node, agent: &AgentFacts<'_>, problems: &mut Problems) -> Opti
         let Some(word) = problems.words(item) else {
             continue;
         };
-        let kind = per_run().find(|kind| kind.name() == word.value);
+        let kind = PerRunKind::all().find(|gate| gate.kind().name() == word.value);
         match (word.value.as_str(), kind) {
             ("expect", _) if agent.expects == Expects::Something => expect = true,
             ("expect", _) => problems.push(no_expect(agent.expects, word.span)),
@@ -181,7 +216,7 @@ fn outcome(node: &Node, agent: &AgentFacts<'_>, problems: &mut Problems) -> Opti
                 )
                 .help("write `outcome: recorded`, or leave it out here"),
             ),
-            (_, Some(kind)) if agent.gates.contains(&kind) => gates.push(kind),
+            (_, Some(gate)) if agent.gates.contains(&gate.kind()) => gates.push(gate),
             (name, Some(_)) => problems.push(
                 Diagnostic::at(
                     word.span,
@@ -192,7 +227,7 @@ fn outcome(node: &Node, agent: &AgentFacts<'_>, problems: &mut Problems) -> Opti
             (name, None) => {
                 let known = ["expect", "recorded"]
                     .into_iter()
-                    .chain(per_run().map(GateKind::name));
+                    .chain(PerRunKind::all().map(|gate| gate.kind().name()));
                 let problem =
                     Diagnostic::at(word.span, format!("`{name}` is no outcome of a single run"));
                 let across = GateKind::ALL.iter().any(|kind| kind.name() == name);

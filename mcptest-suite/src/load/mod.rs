@@ -2,8 +2,11 @@
 
 mod agent;
 pub(crate) mod assertion;
+mod defaults;
 mod faults;
 pub(crate) mod fields;
+mod inject;
+mod matcher;
 mod models;
 mod names;
 mod oracle;
@@ -11,13 +14,15 @@ mod prompt;
 pub(crate) mod schema;
 pub(crate) mod snapshots;
 mod top_level;
+pub(crate) mod vacuous;
+pub(crate) mod values;
 mod variables;
 
 use std::path::Path;
 
 use self::fields::{Fields, Problems};
 use crate::model::Suite;
-use crate::{Diagnostic, LoadError, NodeValue, Source, Span, parse};
+use crate::{Diagnostic, LoadError, Node, NodeValue, Source, Span, parse};
 
 /// The largest suite file that is read, in bytes.
 const MAX_BYTES: u64 = 16 << 20;
@@ -129,10 +134,12 @@ fn read_document(
         return None;
     }
     variables::fill_in(&mut document, problems);
-    let mut fields = Fields::open(&document, "a suite", problems)?;
-    let servers = fields
-        .get("servers")
-        .map(|node| top_level::servers(node, problems));
+    let mut fields = Fields::open(&document, "a suite", problems)?.with_own_keys();
+    let servers = fields.get("servers");
+    // Also those with a problem of their own.
+    let declared = servers.and_then(Node::entries).unwrap_or_default();
+    let declared: Vec<&str> = declared.iter().map(|entry| entry.key.as_str()).collect();
+    let servers = servers.map(|node| top_level::servers(node, problems));
     let faults = fields
         .get("faults")
         .map(|node| faults::read(node, problems));
@@ -155,6 +162,12 @@ fn read_document(
         .is_some_and(|node| oracle::read(node, problems));
     fields.get("variables");
     let agents = fields.entry("agents");
+    let number = agents
+        .and_then(|entry| entry.value.items())
+        .map_or(0, <[_]>::len);
+    let defaults = fields
+        .get("defaults")
+        .map(|node| defaults::read(node, number, problems));
     for entry in fields.take_matching(&CHANGE_AGENTS) {
         problems.push(
             Diagnostic::at(
@@ -179,6 +192,8 @@ fn read_document(
     fields.finish(problems);
     let context = agent::Context {
         faults: &faults,
+        servers: &declared,
+        defaults: &defaults.unwrap_or_default(),
         observable,
     };
     let agents = match agents {

@@ -1,6 +1,8 @@
 //! Assertions: a target and the matcher that must hold of what is found there.
 
-use serde_json::Value;
+use std::cmp::Ordering;
+
+use serde_json::{Number, Value};
 
 use super::Target;
 use crate::{Node, Span, Spanned};
@@ -27,6 +29,38 @@ pub struct Matcher {
     pub span: Span,
 }
 
+impl Matcher {
+    /// The matchers in it that only a model could apply: their keys and places, in the order of
+    /// the file.
+    #[must_use]
+    pub fn need_a_model(&self) -> Vec<(&'static str, Span)> {
+        match &self.kind {
+            MatcherKind::NeedsModel(name) => vec![(name, self.span)],
+            MatcherKind::Not(inner) => inner.need_a_model(),
+            MatcherKind::AllOf(inner) | MatcherKind::AnyOf(inner) | MatcherKind::OneOf(inner) => {
+                inner.iter().flat_map(Self::need_a_model).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// What of it can be judged without a model: all of it, or what stands beside a matcher that
+    /// needs one under `allOf`. Nothing where the model would have the last word.
+    #[must_use]
+    pub fn decidable(&self) -> Option<Self> {
+        match &self.kind {
+            MatcherKind::AllOf(all) => {
+                let all: Vec<Self> = all.iter().filter_map(Self::decidable).collect();
+                (!all.is_empty()).then_some(Self {
+                    kind: MatcherKind::AllOf(all),
+                    span: self.span,
+                })
+            }
+            _ => self.need_a_model().is_empty().then(|| self.clone()),
+        }
+    }
+}
+
 /// What a matcher asks of the value at a target.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(
@@ -46,16 +80,25 @@ pub enum MatcherKind {
     StartsWith(String),
     IsJson(Option<JsonSchema>),
     IsValidToolsCall(Option<JsonSchema>),
-    Levenshtein { value: String, max: u64 },
+    Levenshtein {
+        value: String,
+        max: u64,
+    },
+    Min(Number),
+    Max(Number),
+    /// From the first to the second, both included.
+    Between(Number, Number),
     Not(Box<Matcher>),
     AllOf(Vec<Matcher>),
     AnyOf(Vec<Matcher>),
     OneOf(Vec<Matcher>),
+    /// A matcher that only a model could apply, by its key.
+    NeedsModel(&'static str),
 }
 
 impl MatcherKind {
     /// The keys of the matchers that are run here.
-    pub const NAMES: [&'static str; 17] = [
+    pub const NAMES: [&'static str; 20] = [
         "exact",
         "contains",
         "subset",
@@ -69,6 +112,9 @@ impl MatcherKind {
         "is-json",
         "is-valid-tools-call",
         "levenshtein",
+        "min",
+        "max",
+        "between",
         "not",
         "allOf",
         "anyOf",
@@ -103,10 +149,14 @@ impl MatcherKind {
             Self::IsJson(_) => "is-json",
             Self::IsValidToolsCall(_) => "is-valid-tools-call",
             Self::Levenshtein { .. } => "levenshtein",
+            Self::Min(_) => "min",
+            Self::Max(_) => "max",
+            Self::Between(..) => "between",
             Self::Not(_) => "not",
             Self::AllOf(_) => "allOf",
             Self::AnyOf(_) => "anyOf",
             Self::OneOf(_) => "oneOf",
+            Self::NeedsModel(name) => name,
         }
     }
 }
@@ -119,4 +169,25 @@ pub struct JsonSchema {
     pub value: Value,
     /// As it is written, for places.
     pub node: Node,
+}
+
+/// Compares two numbers by value: whole ones exactly, others as 64-bit floats.
+///
+/// ```
+/// use std::cmp::Ordering;
+/// use mcptest_suite::model::compare_numbers;
+///
+/// assert_eq!(compare_numbers(&1.into(), &2.into()), Ordering::Less);
+/// assert_eq!(compare_numbers(&u64::MAX.into(), &(u64::MAX - 1).into()), Ordering::Greater);
+/// ```
+#[must_use]
+pub fn compare_numbers(left: &Number, right: &Number) -> Ordering {
+    match (left.as_i128(), right.as_i128()) {
+        (Some(left), Some(right)) => left.cmp(&right),
+        // A JSON number is always finite.
+        _ => left
+            .as_f64()
+            .partial_cmp(&right.as_f64())
+            .unwrap_or(Ordering::Equal),
+    }
 }

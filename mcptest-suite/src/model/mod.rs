@@ -6,13 +6,13 @@ mod fault;
 mod target;
 
 pub use agent::{Agent, Caps, CheckOptions, Model, Prompt};
-pub use assertion::{Assertion, JsonSchema, Matcher, MatcherKind};
+pub use assertion::{Assertion, JsonSchema, Matcher, MatcherKind, compare_numbers};
 pub use fault::{Fault, FaultKind};
 pub use target::{Segment, Target, TargetError};
 
 use crate::{Source, Span, Spanned};
 
-pub use crate::gates::{GateBlock, GateKind, GateOptions};
+pub use crate::gates::{GateBlock, GateKind, GateOptions, PerRunKind};
 
 /// A loaded suite.
 #[derive(Debug, Clone)]
