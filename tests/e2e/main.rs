@@ -15,6 +15,7 @@ mod checks;
 mod compile_errors;
 mod determinism;
 mod discovery;
+mod downloads;
 mod formats;
 mod hostile;
 mod load_failures;

@@ -2,6 +2,7 @@
 //! strings, recorded runs, and small crates that use the harness by path.
 
 pub(crate) mod clerk;
+mod downloads;
 pub(crate) mod folder;
 pub(crate) mod outcome;
 pub(crate) mod process;

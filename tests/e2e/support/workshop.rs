@@ -1,14 +1,15 @@
 //! Small crates that use the harness by path, built in one target folder that all of them share.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
 
-use super::folder;
 use super::process::{self, Finished};
+use super::{downloads, folder};
 
 /// A `Cargo.toml` that uses the harness, with more lines after it.
 pub(crate) fn manifest(name: &str, more: &str) -> String {
@@ -84,10 +85,16 @@ pub(crate) fn lock_dependencies(folder: &Path) {
     }
 }
 
-/// `cargo` in a crate's folder, with the shared target folder and without the network.
+/// The cargo that runs these tests.
+pub(crate) fn program() -> OsString {
+    std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
+}
+
+/// `cargo` in a crate's folder, with the shared target folder and without the network. What it may
+/// need is downloaded before.
 pub(crate) fn cargo(folder: &Path, arguments: &[&str]) -> Command {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = process::command(cargo, folder);
+    downloads::complete();
+    let mut command = process::command(program(), folder);
     command
         .args(arguments)
         .env("CARGO_TARGET_DIR", shared_target())
