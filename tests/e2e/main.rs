@@ -1,10 +1,11 @@
 //! The harness as a stranger meets it: small crates that use it by path, built and run by the real
 //! `cargo test` and `cargo nextest`, and the executables that these build, run directly.
 //!
-//! - `support`: processes, folders, recordings, crates;
-//! - `sample`: the crate that most tests run, and the table of what each of its cases does;
-//! - the other modules are tests, one subject each.
+//! What they stand on is the crate `e2e-support`; the modules here are tests, one subject each. What
+//! needs more than the Rust toolchain is in `tests/needs/`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use e2e_support::{self as support, sample};
 
 mod arguments;
 mod bad_recordings;
@@ -15,20 +16,17 @@ mod checks;
 mod compile_errors;
 mod determinism;
 mod discovery;
+mod downloads;
 mod formats;
 mod hostile;
 mod load_failures;
 mod names;
 mod newcomer;
-mod nextest;
 mod only;
 mod own_suites;
 mod readme_recording;
-mod real_data;
 mod rebuild;
 mod recording;
-mod sample;
 mod snapshots;
 mod stale;
-mod support;
 mod twins;

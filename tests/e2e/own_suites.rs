@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use scripted_provider::{Provider, Script};
 use serde_json::Value;
 
-use crate::recording::{collect, order_desk, studio};
-use crate::support::folder::Folder;
+use crate::support::folder::{Folder, collect};
+use crate::support::live::desk::order_desk;
+use crate::support::live::studio::studio;
 use crate::support::process;
 use crate::support::workshop::workspace;
 
@@ -17,9 +18,9 @@ const FROM_SOURCE: &str = "[cargo, run, --quiet, --package, order-desk]";
 
 /// Every file below a folder of the workspace.
 fn files(folder: &str) -> BTreeMap<String, Vec<u8>> {
-    let mut files = BTreeMap::new();
-    collect(workspace(), &workspace().join(folder), &mut files);
-    files
+    let files = collect(&workspace().join(folder)).into_iter();
+    let named = files.map(|(path, bytes)| (format!("{folder}/{path}"), bytes));
+    named.collect()
 }
 
 /// A copy of the suites and the recordings of this repository.
@@ -75,8 +76,7 @@ fn recording_this_repositorys_suites_again_gives_the_same_runs() {
     let is_run = |path: &PathBuf| path.extension() == Some("json".as_ref());
     let committed = files("suites").into_iter().chain(files("cassettes"));
     let committed = committed.filter(|(path, _)| is_run(&PathBuf::from(path)));
-    let mut again = BTreeMap::new();
-    collect(folder.path(), folder.path(), &mut again);
+    let mut again = collect(folder.path());
     again.retain(|path, _| is_run(&PathBuf::from(path)));
     let mut compared = 0;
     for (path, before) in committed {

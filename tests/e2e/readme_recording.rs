@@ -7,8 +7,8 @@ use scripted_provider::{Provider, Script};
 use serde_json::json;
 
 use crate::newcomer::{block, demo, readme, write_file};
-use crate::recording::order_desk;
 use crate::support::folder::Folder;
+use crate::support::live::desk::order_desk;
 use crate::support::process;
 use crate::support::workshop::cargo;
 

@@ -1,26 +1,21 @@
-//! Snapshots through insta's own ways: its variables and `cargo insta`.
+//! Snapshots through insta's own ways.
 
 use std::fs;
 
 use crate::sample::sample;
 use crate::support::clerk::{ONE, SUITE, counted};
 use crate::support::folder::Folder;
-use crate::support::process::{self, Finished};
-use crate::support::workshop::{self, lock_dependencies, manifest, run_cargo};
+use crate::support::process::Finished;
 
 const GATE: &str = "desk::clerk::snapshot";
 const ACCEPTED: &str = "suites/snapshots/desk-clerk-snapshot.snap";
 const PENDING: &str = "suites/snapshots/desk-clerk-snapshot.snap.new";
 
-/// A crate with a snapshot gate, as far as `cargo insta` looks at it.
+/// A crate with a snapshot gate.
 fn desk() -> Folder {
-    let folder = Folder::new()
-        .with("Cargo.toml", manifest("snapshots", ""))
-        .with("src/lib.rs", "//! A library.\n")
+    Folder::new()
         .with("suites/desk.yml", format!("{SUITE}    snapshot: {{}}\n"))
-        .with_run(ONE, &counted(3));
-    lock_dependencies(folder.path());
-    folder
+        .with_run(ONE, &counted(3))
 }
 
 fn run(folder: &Folder, environment: &[(&str, &str)]) -> Finished {
@@ -89,26 +84,4 @@ fn in_ci_and_when_told_so_nothing_is_written() {
     )
     .exits(0);
     assert!(written(&folder).is_empty());
-}
-
-#[test]
-fn cargo_insta_lists_and_accepts_what_is_pending() {
-    let version = process::run(&mut workshop::cargo(
-        workshop::workspace(),
-        &["insta", "--version"],
-    ));
-    if version.code != Some(0) {
-        eprintln!("skipped: cargo-insta is not installed");
-        return;
-    }
-    let folder = desk();
-    run(&folder, &[]).exits(101);
-    let pending = run_cargo(folder.path(), &["insta", "pending-snapshots"]).exits(0);
-    assert!(
-        pending.stdout.contains("desk-clerk-snapshot.snap"),
-        "{pending}"
-    );
-    run_cargo(folder.path(), &["insta", "accept"]).exits(0);
-    assert_eq!(written(&folder), [ACCEPTED]);
-    run(&folder, &[]).exits(0);
 }

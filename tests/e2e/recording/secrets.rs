@@ -3,7 +3,8 @@
 use serde_json::json;
 
 use super::desk::{HttpDesk, script};
-use super::studio::{KEY, Scene, collect};
+use super::studio::{KEY, Scene};
+use crate::support::folder::collect;
 use crate::support::process::Finished;
 use crate::support::snapshot;
 
@@ -34,8 +35,7 @@ const PLACE: &str = "suites/cassettes/Finder__gpt-5.json";
 /// Neither in a file below the folder (those of temporary nature too) nor in what was printed.
 #[track_caller]
 fn is_nowhere(secret: &str, scene: &Scene, ran: &Finished) {
-    let mut files = std::collections::BTreeMap::new();
-    collect(scene.folder.path(), scene.folder.path(), &mut files);
+    let files = collect(scene.folder.path());
     for (path, bytes) in files {
         if path != "suites/desk.yml" {
             let text = String::from_utf8_lossy(&bytes);

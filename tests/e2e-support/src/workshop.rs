@@ -1,0 +1,134 @@
+//! Small crates that use the harness by path, built in the target folder of the tests themselves.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+use super::process::{self, Finished};
+use super::{downloads, folder};
+
+/// A `Cargo.toml` that uses the harness, with more lines after it.
+pub fn manifest(name: &str, more: &str) -> String {
+    let harness = harness_path();
+    format!(
+        "[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\npublish = false\n\n\
+         [dev-dependencies]\nmcptest-harness = {{ path = {harness:?} }}\n\n{more}"
+    )
+}
+
+/// Where the harness's own crate lies.
+pub fn harness_path() -> String {
+    let path = workspace().join("mcptest-harness");
+    path.to_string_lossy().into_owned()
+}
+
+/// The folder of this workspace.
+pub fn workspace() -> &'static Path {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.ancestors().nth(2).expect("the workspace's folder")
+}
+
+/// Where all children build: the target folder of these tests themselves, so that nothing is built
+/// twice.
+fn target() -> PathBuf {
+    let executable = std::env::current_exe().expect("the test's executable");
+    let marked = |folder: &&Path| folder.join("CACHEDIR.TAG").is_file();
+    let target = executable.ancestors().find(marked);
+    target.expect("cargo's target folder").to_owned()
+}
+
+/// Where what is made for these tests is kept from run to run.
+pub fn kept() -> PathBuf {
+    target().join("e2e")
+}
+
+/// Makes a crate at a fixed place, so that a second run need not build it again: these files, no
+/// others, and the workspace's lock file. Safe against another process that makes the same crate.
+pub fn kept_crate(name: &str, files: &[(String, Vec<u8>)]) -> PathBuf {
+    let top = kept().join("crates");
+    fs::create_dir_all(&top).unwrap();
+    let lock = File::create(top.join(format!("{name}.lock"))).unwrap();
+    lock.lock().unwrap();
+    let folder = top.join(name);
+    let wanted: Vec<PathBuf> = files.iter().map(|(path, _)| folder.join(path)).collect();
+    remove_others(&folder, &wanted);
+    for (path, (_, bytes)) in wanted.iter().zip(files) {
+        folder::write(path, bytes);
+    }
+    lock_dependencies(&folder);
+    folder
+}
+
+fn remove_others(folder: &Path, wanted: &[PathBuf]) {
+    for entry in fs::read_dir(folder).into_iter().flatten() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            remove_others(&path, wanted);
+        } else if !wanted.contains(&path) && !path.ends_with("Cargo.lock") {
+            fs::remove_file(path).unwrap();
+        }
+    }
+}
+
+/// Gives a crate the workspace's lock file, so that nothing is resolved and nothing downloaded.
+pub fn lock_dependencies(folder: &Path) {
+    let lock = folder.join("Cargo.lock");
+    let current = fs::read_to_string(workspace().join("Cargo.lock")).unwrap();
+    // Cargo takes out what the crate does not use, so the file is only written when a version that
+    // the workspace has is not the one in it.
+    let packages: Vec<&str> = current.split("\n\n").collect();
+    let up_to_date = fs::read_to_string(&lock).is_ok_and(|old| {
+        let mut of_registry = old
+            .split("\n\n")
+            .filter(|package| package.contains("checksum"));
+        of_registry.all(|package| packages.contains(&package))
+    });
+    if !up_to_date {
+        fs::write(lock, current).unwrap();
+    }
+}
+
+/// The cargo that runs these tests.
+pub fn program() -> OsString {
+    std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
+}
+
+/// `cargo` in a crate's folder, with the target folder of these tests and without the network. What it may
+/// need is downloaded before.
+pub fn cargo(folder: &Path, arguments: &[&str]) -> Command {
+    downloads::complete();
+    let mut command = process::command(program(), folder);
+    command
+        .args(arguments)
+        .env("CARGO_TARGET_DIR", target())
+        .env("CARGO_NET_OFFLINE", "true")
+        // Nothing here is debugged or edited, and both cost much of the build's time.
+        .env("CARGO_PROFILE_DEV_DEBUG", "0")
+        .env("CARGO_INCREMENTAL", "0");
+    command
+}
+
+/// Runs `cargo` in a crate's folder.
+pub fn run_cargo(folder: &Path, arguments: &[&str]) -> Finished {
+    process::run(&mut cargo(folder, arguments))
+}
+
+/// Builds a crate's tests; the executables by the name of their target.
+pub fn build(folder: &Path) -> BTreeMap<String, PathBuf> {
+    let arguments = ["test", "--no-run", "--workspace", "--message-format=json"];
+    let built = run_cargo(folder, &arguments).exits(0);
+    let messages = built
+        .stdout
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let executables = messages.filter_map(|message| {
+        let executable = message["executable"].as_str()?;
+        let target = message["target"]["name"].as_str()?;
+        Some((target.to_owned(), PathBuf::from(executable)))
+    });
+    executables.collect()
+}

@@ -1,0 +1,35 @@
+//! What these tests themselves need of a network: nothing, once everything is downloaded.
+
+use std::env;
+
+use crate::support::folder::Folder;
+use crate::support::process;
+
+/// A test that builds a crate.
+const BUILDS: &str = "compile_errors::the_right_use_beside_them_compiles_without_a_word";
+
+#[test]
+fn without_a_network_what_is_downloaded_is_enough_and_what_is_missing_is_said() {
+    let folder = Folder::new();
+    let run = |home: Option<&str>| {
+        let mut command = process::command(env::current_exe().unwrap(), folder.path());
+        command
+            .args(["--exact", BUILDS])
+            .env("CARGO_NET_OFFLINE", "true");
+        if let Some(home) = home {
+            command.env("CARGO_HOME", folder.at(home));
+        }
+        process::run(&mut command)
+    };
+    run(None).exits(0);
+    let failed = run(Some("nothing")).exits(101);
+    let (name, text) = failed.only_failure();
+    assert_eq!(name, BUILDS);
+    for said in [
+        "not everything that Cargo.lock names is downloaded, and it cannot be downloaded now",
+        "--offline",
+        "help: these tests build small crates without the network; run `cargo fetch --locked` once",
+    ] {
+        assert!(text.contains(said), "{said} in\n{text}");
+    }
+}

@@ -1,0 +1,117 @@
+//! Tests that need what not every machine has: a tool, a right, the recorded runs beside the
+//! workspace. One table says which need what. Where something is absent its tests are listed as
+//! ignored, with the reason; where `MCPTEST_TESTS_REQUIRE` names it they fail instead.
+//!
+//! What the recorded runs show is shown of a small sample too, which lies in `desk/` and needs
+//! nothing: the same measurements, over runs that this repository's own recorder made.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::float_cmp,
+    reason = "helpers of tests"
+)]
+
+use std::process::ExitCode;
+
+use e2e_support::{self as support, sample};
+use libtest_mimic::{Arguments, Completion, Failed, Trial};
+
+mod airline;
+mod closings;
+mod desk;
+mod disk;
+mod energy;
+mod insta;
+mod need;
+mod nextest;
+mod nextest_recording;
+mod npm;
+mod reliability;
+mod runs;
+mod suites;
+mod unreadable;
+
+use need::{Absent, Need};
+
+/// A test and what it needs.
+struct Test {
+    name: &'static str,
+    needs: &'static [Need],
+    run: fn(),
+}
+
+/// The table's rows: the path of a function, and its needs.
+macro_rules! tests {
+    ($($module:ident :: $test:ident [$($need:ident)*];)*) => {
+        &[$(Test {
+            name: concat!(stringify!($module), "::", stringify!($test)),
+            needs: &[$(Need::$need)*],
+            run: $module::$test,
+        }),*]
+    };
+}
+
+const TESTS: &[Test] = tests! {
+    nextest::the_list_has_every_case_and_knows_the_ignored_ones [Nextest];
+    nextest::every_case_is_a_process_with_the_outcome_of_the_table [Nextest];
+    nextest::a_green_selection_exits_with_zero [Nextest];
+    nextest::filtersets_and_filters_select_by_name [Nextest];
+    nextest::partitions_are_disjoint_and_together_everything [Nextest];
+    nextest::an_archive_runs_over_the_files_of_another_folder [Nextest];
+    nextest_recording::its_processes_record_every_agent_once [Nextest];
+    insta::it_lists_and_accepts_what_is_pending [Insta];
+    npm::the_server_that_has_everything [Npm];
+    npm::the_server_of_a_file_system [Npm];
+    disk::a_full_disk_is_said_and_loses_nothing [SmallDisk];
+    disk::a_folder_that_may_not_be_written_is_said_before_anything_is_spent [SmallDisk];
+    unreadable::a_recording_that_may_not_be_read_says_so [RefusedFiles];
+    unreadable::a_suite_that_may_not_be_read_is_a_failure [RefusedFiles];
+    airline::thirty_agents_with_four_gates_each [RealRuns];
+    airline::its_failures_are_the_same_bytes_in_any_thread_order [RealRuns];
+    airline::the_default_guard_over_120_runs [RealRuns];
+    airline::the_published_reliability_is_reproduced [RealRuns];
+    airline::its_recordings_fit_the_schema [RealRuns];
+    airline::the_extraction_agrees_with_the_labels_verb_by_verb [RealRuns];
+    airline::a_claim_is_flagged_once_the_calls_that_support_it_are_gone [RealRuns];
+    airline::a_claim_is_flagged_when_its_identifier_went_to_another_call [RealRuns];
+    airline::more_verbs_flag_nothing_that_was_done_by_a_tool_of_that_name [RealRuns];
+    desk::recording_it_again_gives_the_same_runs [];
+    desk::its_cases_pass_and_fail_as_reviewed [];
+    desk::its_failures_are_the_same_bytes_in_any_thread_order [];
+    desk::the_default_guard_over_its_runs [];
+    desk::its_reliability_is_as_computed_by_hand [];
+    desk::its_recordings_fit_the_schema [];
+    desk::the_extraction_agrees_with_the_labels_verb_by_verb [];
+    desk::claims_are_flagged_without_the_calls_that_support_them [];
+};
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let here = match need::Here::look() {
+        Ok(here) => here,
+        Err(problem) => {
+            eprintln!("error: {problem}");
+            return ExitCode::from(101);
+        }
+    };
+    let flags = arguments.list || arguments.ignored;
+    let trials = TESTS
+        .iter()
+        .map(|test| trial(test, here.verdict(test.needs), flags));
+    libtest_mimic::run(&arguments, trials.collect()).exit_code()
+}
+
+/// The test as libtest-mimic runs it. Only a list has the ignored ones marked: a run says why.
+fn trial(test: &'static Test, absent: Option<Absent>, flags: bool) -> Trial {
+    let ignored = absent.as_ref().is_some_and(|absent| !absent.required);
+    let run = move || match absent {
+        None => {
+            (test.run)();
+            Ok(Completion::Completed)
+        }
+        Some(absent) if absent.required => Err(Failed::from(absent.reason)),
+        Some(absent) => Ok(Completion::ignored_with(absent.reason)),
+    };
+    Trial::ignorable_test(test.name, run).with_ignored_flag(flags && ignored)
+}

@@ -1,0 +1,145 @@
+//! What a test can need, and whether it is here.
+
+use std::env;
+use std::process::{Command, Stdio};
+
+use crate::support::folder::Folder;
+use crate::{disk, runs, unreadable};
+
+/// The variable that names needs, separated by spaces: a test that lacks one of these fails.
+const REQUIRE: &str = "MCPTEST_TESTS_REQUIRE";
+
+/// Something that not every machine has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Need {
+    /// `cargo nextest`.
+    Nextest,
+    /// `cargo insta`.
+    Insta,
+    /// Servers from the npm registry; only where they are required, since that needs a network.
+    Npm,
+    /// A file system of a few kilobytes, mounted for a test.
+    SmallDisk,
+    /// Files that a process may not read.
+    RefusedFiles,
+    /// The recorded runs of a real agent, which are kept beside the workspace.
+    RealRuns,
+}
+
+const ALL: [Need; 6] = [
+    Need::Nextest,
+    Need::Insta,
+    Need::Npm,
+    Need::SmallDisk,
+    Need::RefusedFiles,
+    Need::RealRuns,
+];
+
+impl Need {
+    /// How the variable spells it.
+    fn word(self) -> &'static str {
+        match self {
+            Self::Nextest => "cargo-nextest",
+            Self::Insta => "cargo-insta",
+            Self::Npm => "npm",
+            Self::SmallDisk => "small-disk",
+            Self::RefusedFiles => "refused-files",
+            Self::RealRuns => "real-runs",
+        }
+    }
+
+    /// Why it is not here.
+    fn absence(self, required: bool) -> Option<String> {
+        let (here, reason) = match self {
+            Self::Nextest => (answers("cargo-nextest"), "cargo-nextest is not installed"),
+            Self::Insta => (answers("cargo-insta"), "cargo-insta is not installed"),
+            Self::Npm if required => (answers("npm"), "npm is not installed"),
+            Self::Npm => (
+                false,
+                "MCPTEST_TESTS_REQUIRE=npm asks for servers from the npm registry",
+            ),
+            Self::SmallDisk => {
+                let folder = Folder::new();
+                let disk = disk::SmallDisk::on(&folder.at("disk"));
+                (disk.is_some(), "this user may not mount a disk here")
+            }
+            Self::RefusedFiles => (
+                unreadable::launcher().is_some(),
+                "this user may read every file",
+            ),
+            Self::RealRuns => {
+                let folder = runs::airline();
+                let reason = format!("there are no recordings in {}", folder.display());
+                return (!folder.is_dir()).then_some(reason);
+            }
+        };
+        (!here).then(|| reason.to_owned())
+    }
+}
+
+/// Whether a program is installed.
+fn answers(program: &str) -> bool {
+    let mut command = match program.strip_prefix("cargo-") {
+        Some(subcommand) => {
+            let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+            command.arg(subcommand);
+            command
+        }
+        None => Command::new(program),
+    };
+    let silent = command
+        .arg("--version")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    silent.status().is_ok_and(|status| status.success())
+}
+
+/// What is absent here.
+pub(crate) struct Here {
+    absent: Vec<(Need, Absent)>,
+}
+
+/// Why a test cannot run, and whether it should.
+#[derive(Clone)]
+pub(crate) struct Absent {
+    pub(crate) reason: String,
+    pub(crate) required: bool,
+}
+
+impl Here {
+    /// Looks for everything that a test can need.
+    pub(crate) fn look() -> Result<Self, String> {
+        let named = env::var(REQUIRE).unwrap_or_default();
+        let words: Vec<&str> = named.split_whitespace().collect();
+        if let Some(unknown) = words
+            .iter()
+            .find(|word| ALL.iter().all(|need| need.word() != **word))
+        {
+            let known = ALL.map(Need::word).join("`, `");
+            return Err(format!(
+                "{REQUIRE} names `{unknown}`; the known needs are `{known}`"
+            ));
+        }
+        let absent = ALL.into_iter().filter_map(|need| {
+            let required = words.contains(&need.word());
+            let reason = need.absence(required)?;
+            let reason = if required {
+                format!("{reason}, and {REQUIRE} says that it must be here")
+            } else {
+                reason
+            };
+            Some((need, Absent { reason, required }))
+        });
+        Ok(Self {
+            absent: absent.collect(),
+        })
+    }
+
+    /// What of these is absent; what is required comes first.
+    pub(crate) fn verdict(&self, needs: &[Need]) -> Option<Absent> {
+        let absent = self.absent.iter().filter(|(need, _)| needs.contains(need));
+        let absent = absent.max_by_key(|(_, absent)| absent.required);
+        absent.map(|(_, absent)| absent.clone())
+    }
+}

@@ -1,0 +1,98 @@
+//! Published MCP servers from the npm registry.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::support::live::desk::script;
+use crate::support::live::studio::Scene;
+use crate::support::workshop::kept;
+
+/// Installs a package where it is kept from run to run; the folder of its programs.
+fn installed(package: &str) -> PathBuf {
+    let prefix = kept().join("npm").join(package.replace(['/', '@'], "_"));
+    std::fs::create_dir_all(&prefix).unwrap();
+    let installed = Command::new("npm")
+        .args(["install", "--no-audit", "--no-fund", "--prefix"])
+        .arg(&prefix)
+        .arg(package)
+        .output()
+        .unwrap();
+    assert!(installed.status.success(), "{installed:?}");
+    prefix.canonicalize().unwrap()
+}
+
+fn agent(command: &[&str], folder: &str, prompt: &str) -> String {
+    let command = serde_json::to_string(command).unwrap();
+    format!(
+        "servers:\n  other: {{ command: {command}, cwd: {folder:?} }}\nagents:\n  - name: Guest\n    model: gpt-5\n    \
+         servers: [other]\n    prompt: {prompt}\n    expect:\n      - target: truncated\n        \
+         matcher: {{ exact: false }}\n"
+    )
+}
+
+fn texts(run: &Value) -> Vec<String> {
+    let results = run["trace"]["tool_results"].as_array().unwrap();
+    assert!(
+        results.iter().all(|result| result["is_error"] == false),
+        "{results:#?}"
+    );
+    let texts = results.iter().map(|result| {
+        result["result"]["content"][0]["text"]
+            .as_str()
+            .unwrap_or_default()
+    });
+    texts.map(ToOwned::to_owned).collect()
+}
+
+const PLACE: &str = "suites/cassettes/Guest__gpt-5.json";
+
+pub(crate) fn the_server_that_has_everything() {
+    let package = "@modelcontextprotocol/server-everything";
+    let prefix = installed(package);
+    let prefix = prefix.to_string_lossy();
+    let suite = agent(&["npx", "-y", package], &prefix, "Try everything.");
+    let run = json!([
+        { "calls": [
+            { "name": "other__echo", "args": { "message": "hello over there" } },
+            { "name": "other__get-sum", "args": { "a": 19, "b": 23 } },
+        ] },
+        { "text": "Tried." },
+    ]);
+    let mut scene =
+        Scene::new(&suite, &script("Try everything.", &[run])).set("MCPTEST_RECORD_TIMEOUT", "60");
+    scene.record("missing", &[]).exits(0);
+    let run = scene.run(PLACE);
+    let texts = texts(&run);
+    assert!(texts[0].contains("hello over there"), "{texts:?}");
+    assert!(texts[1].contains("42"), "{texts:?}");
+    assert!(run["tools"].as_array().unwrap().len() > 5);
+    scene.stop();
+    scene.replay(&[]).exits(0);
+}
+
+pub(crate) fn the_server_of_a_file_system() {
+    let package = "@modelcontextprotocol/server-filesystem";
+    let prefix = installed(package);
+    let prefix = prefix.to_string_lossy();
+    let shared = crate::support::folder::Folder::new();
+    let path = shared.path().canonicalize().unwrap();
+    let file = path.join("note.txt");
+    let suite = agent(
+        &["npx", "-y", package, &path.to_string_lossy()],
+        &prefix,
+        "Write it down.",
+    );
+    let run = json!([
+        { "calls": [{ "name": "other__write_file", "args": { "path": file, "content": "pens: 3" } }] },
+        { "calls": [{ "name": "other__read_text_file", "args": { "path": file } }] },
+        { "text": "Written." },
+    ]);
+    let scene =
+        Scene::new(&suite, &script("Write it down.", &[run])).set("MCPTEST_RECORD_TIMEOUT", "60");
+    scene.record("missing", &[]).exits(0);
+    assert_eq!(texts(&scene.run(PLACE))[1], "pens: 3");
+    assert_eq!(std::fs::read_to_string(file).unwrap(), "pens: 3");
+    scene.replay(&[]).exits(0);
+}
