@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn a_spiral_of_tool_calls_is_as_many_steps_as_the_calls_say() {
-        let run = spiral(|step| step.into(), 0);
+        let run = spiral(serde_json::Value::from, 0);
         assert_eq!(RunSteps::estimated(&run).tokens.len(), 4);
         assert_eq!(
             RunSteps::estimated(&spiral(|_| json!(null), 0))
@@ -209,7 +209,7 @@ mod tests {
     #[test]
     fn what_was_said_stands_at_its_own_step() {
         let last = |run: &Trace| responses(run).iter().position(Option::is_some);
-        assert_eq!(last(&spiral(|step| step.into(), 4)), Some(3));
+        assert_eq!(last(&spiral(serde_json::Value::from, 4)), Some(3));
         assert_eq!(last(&spiral(|_| json!(null), 4)), Some(3));
         assert_eq!(last(&spiral(|_| json!(null), 2)), Some(1));
         // Steps that left no turn.

@@ -65,7 +65,9 @@ fn hash(value: &Value, hasher: &mut DefaultHasher) {
         Value::String(text) => (4_u8, text).hash(hasher),
         Value::Array(items) => {
             (5_u8, items.len()).hash(hasher);
-            items.iter().for_each(|item| hash(item, hasher));
+            for item in items {
+                hash(item, hasher);
+            }
         }
         Value::Object(map) => {
             (6_u8, map.len()).hash(hasher);

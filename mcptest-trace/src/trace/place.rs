@@ -33,7 +33,7 @@ impl Place {
             .iter()
             .rposition(|byte| *byte == b'\n')
             .map_or(0, |at| at + 1);
-        let breaks = before.iter().filter(|byte| **byte == b'\n').count();
+        let breaks = before.split(|byte| *byte == b'\n').count() - 1;
         let until = after.iter().position(|byte| *byte == b'\n');
         let left = String::from_utf8_lossy(&before[start..]);
         let right = String::from_utf8_lossy(&after[..until.unwrap_or(after.len())]);

@@ -124,8 +124,8 @@ mod tests {
     use crate::eval::Schema;
     use serde_json::{Value, json};
 
-    fn accepts(schema: Value, value: Value) -> bool {
-        Schema::new(schema).accepts(&value)
+    fn accepts(schema: Value, value: impl Into<Value>) -> bool {
+        Schema::new(schema).accepts(&value.into())
     }
 
     #[test]
