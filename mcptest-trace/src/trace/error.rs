@@ -82,7 +82,7 @@ impl CassetteError {
     ///     "- is not JSON: key must be a string
     ///   at runs/a.json:2:17
     ///   | \"model\": \"m\",,
-    ///   |               ^"
+    ///   |              ^"
     /// );
     /// ```
     #[must_use]
