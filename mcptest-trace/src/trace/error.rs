@@ -80,7 +80,7 @@ impl CassetteError {
     /// assert_eq!(
     ///     error.drawn(),
     ///     "- is not JSON: key must be a string
-    ///   at runs/a.json:2:17
+    ///   at runs/a.json:2:16
     ///   | \"model\": \"m\",,
     ///   |              ^"
     /// );
