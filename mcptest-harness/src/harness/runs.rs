@@ -74,7 +74,7 @@ pub(crate) fn read(agent: &Agent, wanted: &Wanted<'_>) -> Result<Vec<Run>, Failu
             let problem = Diagnostic::new(message)
                 .label(agent.name.span, "a recording of this agent")
                 .help(error.help.clone());
-            Finding::new(problem).show(Evidence::Text(format!("- {}", error.problems.join("\n- "))))
+            Finding::new(problem).show(Evidence::Text(error.drawn()))
         });
         Failure {
             findings: findings.collect(),
