@@ -31,7 +31,15 @@ mod render;
 pub use harness::{AgentRuns, CheckFailure, Harness, Verdict};
 /// The suite language: the model of a suite, its loader and its diagnostics.
 pub use mcptest_suite as suite;
-pub use mcptest_trace::{energy, eval, trace};
+pub use mcptest_trace::{energy, trace};
+
+/// The metrics: pure functions from recorded runs to numbers, and the JSON Schemas that expected
+/// arguments may be checked against.
+pub mod eval {
+    pub use crate::check::Schema;
+    pub use mcptest_trace::eval::*;
+}
+
 pub use record::{CallId, RecordError, Recorder, RunRequest};
 
 /// Turns the cases of a suite file into `#[test]` functions.

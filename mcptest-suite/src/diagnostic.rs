@@ -7,8 +7,8 @@ use std::ops::Range;
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
-use crate::clean::is_hostile;
 use crate::{Source, Span, clean_line};
+use mcptest_trace::text::is_hostile;
 
 /// A place with words about it.
 #[derive(Debug, Clone, PartialEq, Eq)]

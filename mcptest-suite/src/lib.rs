@@ -12,7 +12,6 @@
 //! procedural macro, so it stays light: JSON Schemas and regular expressions are compiled elsewhere.
 
 mod cases;
-mod clean;
 mod diagnostic;
 pub mod gates;
 mod load;
@@ -21,16 +20,14 @@ mod names;
 mod node;
 mod parse;
 mod source;
-mod suggest;
 mod unreadable;
 
 pub use cases::{Case, CaseKind, Subject};
-pub use clean::{clean, clean_line};
 pub use diagnostic::{Diagnostic, Label, LoadError, Style};
+pub use mcptest_trace::text::{clean, clean_line, nearest, quoted_list};
 pub use names::{LOAD, SuitePath, UNSUPPORTED, cassette_slug, is_reserved, segment};
 pub use node::{Entry, Node, NodeValue};
 pub use source::{Source, Span, Spanned, shown_path};
-pub use suggest::{nearest, quoted_list};
 
 /// The JSON Schema of suite files, for editors. The loader is stricter and says more.
 pub const SUITE_SCHEMA: &str = include_str!("../schemas/suite.schema.json");

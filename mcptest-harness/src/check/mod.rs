@@ -6,6 +6,7 @@
 mod compile;
 mod judge;
 mod resolve;
+mod schema;
 mod target;
 #[cfg(test)]
 mod tests;
@@ -13,4 +14,5 @@ mod tests;
 pub(crate) use compile::{Check, Compiler};
 pub(crate) use judge::{Found, Snapshots, difference};
 pub use resolve::{Unresolved, resolve};
+pub use schema::Schema;
 pub use target::{TargetProblem, target};

@@ -1,6 +1,6 @@
 //! `golden_path:`
 
-use serde::Serialize;
+use mcptest_trace::eval::GoldenPath;
 
 use super::target::{Better, GateTarget, count, flag, fraction};
 use super::{AgentFacts, Block};
@@ -34,31 +34,6 @@ pub(super) const TARGETS: &[GateTarget] = &[
         "calls of the same tool as the call before",
     ),
 ];
-
-/// Options of the golden-path gate.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct GoldenPath {
-    /// The ideal sequence of tools; never empty.
-    pub calls: Vec<String>,
-    /// Whether calls beyond the ideal length cost nothing.
-    pub allow_extra_steps: bool,
-    /// Whether returning to an earlier tool costs.
-    pub penalize_backtracking: bool,
-    /// Whether calling one tool twice in a row costs.
-    pub penalize_repeated_tools: bool,
-}
-
-impl GoldenPath {
-    /// An ideal sequence with the default options.
-    pub fn new(calls: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        Self {
-            calls: calls.into_iter().map(Into::into).collect(),
-            allow_extra_steps: false,
-            penalize_backtracking: true,
-            penalize_repeated_tools: true,
-        }
-    }
-}
 
 impl Block for GoldenPath {
     fn read(

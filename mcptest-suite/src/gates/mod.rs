@@ -20,15 +20,15 @@ mod trajectory_axes;
 
 pub(crate) use demand::check_run;
 pub use energy::{Adaptive, Energy};
-pub use golden_path::GoldenPath;
+pub use mcptest_trace::eval::{Confidence, GoldenPath, MatchMode, Weights};
 pub use narrative::Narrative;
 pub use recovery::Recovery;
-pub use reliability::{Confidence, Outcome, Reliability};
-pub use session::{Session, SignalWeights};
+pub use reliability::{Outcome, Reliability};
+pub use session::Session;
 pub use snapshot::Snapshot;
 pub use stability::{Floors, Stability};
 pub use target::{Better, GateTarget, Unit};
-pub use trajectory::{ArgumentShape, ExpectedCall, MatchMode, Trajectory};
+pub use trajectory::{ArgumentShape, ExpectedCall, Trajectory};
 pub use trajectory_axes::{Dependency, Order, TrajectoryAxes};
 
 use crate::load::assertion::gate_list;

@@ -1,6 +1,6 @@
 //! `reliability:`
 
-use serde::Serialize;
+use mcptest_trace::eval::Confidence;
 
 use super::target::{Better, GateTarget, all_or_nothing, count, fraction, percent};
 use super::{AgentFacts, Block, Expects, GateKind, PerRunKind};
@@ -95,31 +95,6 @@ pub enum Outcome {
     },
     /// The cassette's `outcome.passed`.
     Recorded,
-}
-
-/// Confidence of an interval.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Confidence {
-    /// 90 percent.
-    Ninety,
-    /// 95 percent.
-    #[default]
-    NinetyFive,
-    /// 99 percent.
-    NinetyNine,
-}
-
-impl Confidence {
-    /// The critical value of the standard normal distribution (seed 4).
-    #[must_use]
-    pub const fn critical_value(self) -> f64 {
-        match self {
-            Self::Ninety => 1.645,
-            Self::NinetyFive => 1.96,
-            Self::NinetyNine => 2.576,
-        }
-    }
 }
 
 impl Block for Reliability {

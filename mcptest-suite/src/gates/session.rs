@@ -1,6 +1,6 @@
 //! `session:`
 
-use serde::Serialize;
+use mcptest_trace::eval::Weights;
 
 use super::target::{Better, GateTarget, count, fraction};
 use super::{AgentFacts, Block};
@@ -48,31 +48,7 @@ pub struct Session {
     /// Whether missing signals are derived from the recorded evidence.
     pub derive: bool,
     /// The signals' weights.
-    pub weights: SignalWeights,
-}
-
-/// Weights of the signals, each 0 or more.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct SignalWeights {
-    /// Of `confidence`.
-    pub confidence: f64,
-    /// Of `loop_detection`.
-    pub loop_detection: f64,
-    /// Of `tool_correctness`.
-    pub tool_correctness: f64,
-    /// Of `coherence`.
-    pub coherence: f64,
-}
-
-impl Default for SignalWeights {
-    fn default() -> Self {
-        Self {
-            confidence: 1.0,
-            loop_detection: 1.0,
-            tool_correctness: 0.8,
-            coherence: 1.0,
-        }
-    }
+    pub weights: Weights,
 }
 
 impl Block for Session {
@@ -88,14 +64,14 @@ impl Block for Session {
             .unwrap_or(true);
         let weights = fields.get("weights").and_then(|node| {
             let mut fields = Fields::open(node, "`weights`", problems)?;
-            let usual = SignalWeights::default();
+            let usual = Weights::default();
             let mut weight = |key, usual| {
                 let given = fields
                     .get(key)
                     .and_then(|node| problems.number(node, 0.0, f64::INFINITY));
                 given.unwrap_or(usual)
             };
-            let weights = SignalWeights {
+            let weights = Weights {
                 confidence: weight("confidence", usual.confidence),
                 loop_detection: weight("loop_detection", usual.loop_detection),
                 tool_correctness: weight("tool_correctness", usual.tool_correctness),
@@ -103,7 +79,7 @@ impl Block for Session {
             };
             let span = fields.span;
             fields.finish(problems);
-            let SignalWeights {
+            let Weights {
                 confidence,
                 loop_detection,
                 tool_correctness,

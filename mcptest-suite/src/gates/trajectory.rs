@@ -1,6 +1,6 @@
 //! `trajectory:`
 
-use serde::Serialize;
+use mcptest_trace::eval::MatchMode;
 use serde_json::Value;
 
 use super::target::{Better, GateTarget, count, flag};
@@ -32,36 +32,6 @@ pub struct Trajectory {
     pub calls: Vec<ExpectedCall>,
     /// Calls of one step may match in any order in the ordered modes.
     pub parallel_unordered: bool,
-}
-
-/// How expected and recorded calls line up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum MatchMode {
-    /// One for one, in order, nothing more (also `exact-sequence`).
-    Strict,
-    /// Every expected call in order; other calls may come between.
-    Subsequence,
-    /// Every expected call on a call of its own, in any order; other calls are fine.
-    Unordered,
-    /// At least the expected calls, in any order.
-    Superset,
-    /// At most the expected calls, in any order.
-    Subset,
-}
-
-impl MatchMode {
-    /// The mode as it stands in a suite.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Strict => "strict",
-            Self::Subsequence => "subsequence",
-            Self::Unordered => "unordered",
-            Self::Superset => "superset",
-            Self::Subset => "subset",
-        }
-    }
 }
 
 /// An expected call.

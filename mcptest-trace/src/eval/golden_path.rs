@@ -19,7 +19,31 @@ use serde_json::{Value, json};
 
 use super::matching::longest_in_order;
 use crate::trace::AsTrace;
-pub use mcptest_suite::gates::GoldenPath;
+
+/// Options of the golden-path gate.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct GoldenPath {
+    /// The ideal sequence of tools; never empty.
+    pub calls: Vec<String>,
+    /// Whether calls beyond the ideal length cost nothing.
+    pub allow_extra_steps: bool,
+    /// Whether returning to an earlier tool costs.
+    pub penalize_backtracking: bool,
+    /// Whether calling one tool twice in a row costs.
+    pub penalize_repeated_tools: bool,
+}
+
+impl GoldenPath {
+    /// An ideal sequence with the default options.
+    pub fn new(calls: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        Self {
+            calls: calls.into_iter().map(Into::into).collect(),
+            allow_extra_steps: false,
+            penalize_backtracking: true,
+            penalize_repeated_tools: true,
+        }
+    }
+}
 
 /// How wasteful a run was. The counts are those of the run, whatever is penalised.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -11,7 +11,6 @@ mod matching;
 pub mod narrative;
 pub mod recovery;
 pub mod reliability;
-pub mod schema;
 pub mod session;
 pub mod stability;
 pub mod trajectory;
@@ -28,7 +27,6 @@ pub use recovery::{
 pub use reliability::{
     Confidence, ReliabilitySummary, confidence_band, recommend_runs, summarize, summarize_with,
 };
-pub use schema::{MalformedSchema, Schema};
 pub use session::{
     DerivedSignals, SessionReport, SessionScore, SessionTrace, Weights, agent_consistency,
     agent_reliability, derive_signals, score_session, session_traces, signals_of_evidence,
@@ -38,8 +36,8 @@ pub use stability::{
     agent_stability, agent_stability_across, drift_flags,
 };
 pub use trajectory::{
-    ArgsCheck, ArgsShape, ExpectedCall, ExpectedTrace, MatchMode, Mismatch, TrajectoryReport,
-    tool_calls_from_envelope, validate_trace,
+    ArgsCheck, ArgsShape, ExpectedCall, ExpectedTrace, MalformedSchema, MatchMode, Mismatch,
+    NoSchema, TrajectoryReport, tool_calls_from_envelope, validate_trace,
 };
 pub use trajectory_axes::{
     Axes, AxesReport, Axis, BrokenEdge, Dependency, Order, score_trajectory_axes,

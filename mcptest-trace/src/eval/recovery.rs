@@ -26,7 +26,39 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::trace::{AsTrace, StopReason, Synthesized, ToolCall, ToolResult, Trace};
-pub use mcptest_suite::model::FaultKind;
+
+/// What a fault does to a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FaultKind {
+    /// The call never returns.
+    Hang,
+    /// The call never returns; the backend is deadlocked.
+    Wedged,
+    /// The call returns late.
+    Slow {
+        /// How late, in milliseconds.
+        delay_ms: u64,
+    },
+    /// The first calls never return, later ones do.
+    RecoverAfter {
+        /// How many calls do not return; at least 1.
+        failures: u64,
+    },
+}
+
+impl FaultKind {
+    /// The word that suites and cassettes use.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Hang => "hang",
+            Self::Wedged => "wedged",
+            Self::Slow { .. } => "slow",
+            Self::RecoverAfter { .. } => "recover_after",
+        }
+    }
+}
 
 /// When things happened around one call, in milliseconds on any one clock.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]

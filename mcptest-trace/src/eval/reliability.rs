@@ -22,7 +22,30 @@ mod tests;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-pub use mcptest_suite::gates::Confidence;
+/// Confidence of an interval.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Confidence {
+    /// 90 percent.
+    Ninety,
+    /// 95 percent.
+    #[default]
+    NinetyFive,
+    /// 99 percent.
+    NinetyNine,
+}
+
+impl Confidence {
+    /// The critical value of the standard normal distribution (seed 4).
+    #[must_use]
+    pub const fn critical_value(self) -> f64 {
+        match self {
+            Self::Ninety => 1.645,
+            Self::NinetyFive => 1.96,
+            Self::NinetyNine => 2.576,
+        }
+    }
+}
 
 /// How many runs pin the pass rate to within `half_width` (a fraction, not a percentage), whatever
 /// the rate. `None` when the width is not a positive number.

@@ -23,6 +23,7 @@ mod compare;
 mod tests;
 
 use std::borrow::Cow;
+use std::fmt;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -30,10 +31,38 @@ use serde_json::{Value, json};
 
 use super::arg_diff::{ArgDiff, exact_diffs};
 use super::contains::{contains, contains_diffs};
-use super::schema::{MalformedSchema, Schema};
 use crate::trace::{AsTrace, ToolCall, json_eq};
 use compare::Comparison;
-pub use mcptest_suite::gates::MatchMode;
+
+/// How expected and recorded calls line up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MatchMode {
+    /// One for one, in order, nothing more (also `exact-sequence`).
+    Strict,
+    /// Every expected call in order; other calls may come between.
+    Subsequence,
+    /// Every expected call on a call of its own, in any order; other calls are fine.
+    Unordered,
+    /// At least the expected calls, in any order.
+    Superset,
+    /// At most the expected calls, in any order.
+    Subset,
+}
+
+impl MatchMode {
+    /// The mode as it stands in a suite.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Strict => "strict",
+            Self::Subsequence => "subsequence",
+            Self::Unordered => "unordered",
+            Self::Superset => "superset",
+            Self::Subset => "subset",
+        }
+    }
+}
 
 /// Something recorded arguments can be checked against, such as a compiled JSON Schema.
 ///
@@ -54,31 +83,55 @@ pub trait ArgsCheck {
     }
 }
 
-impl ArgsCheck for Arc<Schema> {
+impl<T: ArgsCheck + ?Sized> ArgsCheck for Arc<T> {
     fn diffs(&self, recorded: &Value) -> Vec<ArgDiff> {
-        let violations = self.violations(recorded);
-        let lines = violations.unwrap_or_else(|malformed| vec![malformed.to_string()]);
-        let diff = |violation| ArgDiff {
-            path: String::new(),
-            expected: Some(json!({ "schema": violation })),
-            recorded: Some(recorded.clone()),
-        };
-        lines.into_iter().map(diff).collect()
+        (**self).diffs(recorded)
     }
 
     fn accepts(&self, recorded: &Value) -> bool {
-        Schema::accepts(self, recorded)
+        (**self).accepts(recorded)
     }
 
     fn malformed(&self) -> Option<&MalformedSchema> {
-        Schema::malformed(self)
+        (**self).malformed()
     }
 }
+
+/// The checks of a plan that has none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub enum NoSchema {}
+
+impl ArgsCheck for NoSchema {
+    fn diffs(&self, _recorded: &Value) -> Vec<ArgDiff> {
+        match *self {}
+    }
+}
+
+/// Why a schema does not compile.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MalformedSchema {
+    /// JSON pointer to the part of the schema that is wrong.
+    pub pointer: String,
+    /// What is wrong with it.
+    pub message: String,
+}
+
+impl fmt::Display for MalformedSchema {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { pointer, message } = self;
+        match pointer.as_str() {
+            "" => write!(f, "malformed JSON Schema: {message}"),
+            pointer => write!(f, "malformed JSON Schema at `{pointer}`: {message}"),
+        }
+    }
+}
+
+impl std::error::Error for MalformedSchema {}
 
 /// What the arguments of an expected call may be. A call without arguments counts as one with `{}`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum ArgsShape<S = Arc<Schema>> {
+pub enum ArgsShape<S = NoSchema> {
     /// Anything, also nothing.
     #[default]
     Any,
@@ -135,7 +188,7 @@ impl<S: ArgsCheck> ArgsCheck for ArgsShape<S> {
 
 /// One call of the plan.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ExpectedCall<S = Arc<Schema>> {
+pub struct ExpectedCall<S = NoSchema> {
     /// The tool's name, without any `<server>__` prefix.
     pub name: String,
     /// What its arguments may be.
@@ -157,7 +210,7 @@ impl<S> ExpectedCall<S> {
 
 /// The plan a run is held against.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ExpectedTrace<S = Arc<Schema>> {
+pub struct ExpectedTrace<S = NoSchema> {
     /// How the calls line up.
     pub mode: MatchMode,
     /// The expected calls.

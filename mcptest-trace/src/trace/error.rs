@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use mcptest_suite::clean_line;
+use crate::text::clean_line;
 
 use super::cassette::Origin;
 use super::place::Place;

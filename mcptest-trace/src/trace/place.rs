@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use mcptest_suite::clean_line;
+use crate::text::clean_line;
 use serde_json::Value;
 
 /// Characters of a line that are shown before and after the place.

@@ -3,10 +3,33 @@
 use serde::Serialize;
 
 use crate::trace::Signals;
-pub use mcptest_suite::gates::SignalWeights as Weights;
 
 /// Heavier weights count as this one.
 const HEAVIEST: f64 = 1e9;
+
+/// Weights of the signals, each 0 or more.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Weights {
+    /// Of `confidence`.
+    pub confidence: f64,
+    /// Of `loop_detection`.
+    pub loop_detection: f64,
+    /// Of `tool_correctness`.
+    pub tool_correctness: f64,
+    /// Of `coherence`.
+    pub coherence: f64,
+}
+
+impl Default for Weights {
+    fn default() -> Self {
+        Self {
+            confidence: 1.0,
+            loop_detection: 1.0,
+            tool_correctness: 0.8,
+            coherence: 1.0,
+        }
+    }
+}
 
 /// The signals of one trace of a session.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 /// cursor, colour the terminal or reverse the reading order. Line breaks are kept.
 ///
 /// ```
-/// assert_eq!(mcptest_suite::clean("a\u{1b}[31mb\nc"), "a\\u{1b}[31mb\nc");
+/// assert_eq!(mcptest_trace::text::clean("a\u{1b}[31mb\nc"), "a\\u{1b}[31mb\nc");
 /// ```
 #[must_use]
 pub fn clean(text: &str) -> Cow<'_, str> {
@@ -18,7 +18,7 @@ pub fn clean(text: &str) -> Cow<'_, str> {
 /// as well.
 ///
 /// ```
-/// assert_eq!(mcptest_suite::clean_line("a\n\tb"), "a\\n\\tb");
+/// assert_eq!(mcptest_trace::text::clean_line("a\n\tb"), "a\\n\\tb");
 /// ```
 #[must_use]
 pub fn clean_line(text: &str) -> Cow<'_, str> {
@@ -47,7 +47,8 @@ fn escape(text: &str, escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
 }
 
 /// Control characters (but the tab), and the characters that reorder or hide text.
-pub(crate) fn is_hostile(character: char) -> bool {
+#[must_use]
+pub fn is_hostile(character: char) -> bool {
     (character.is_control() && character != '\t')
         || matches!(character,
             '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'

@@ -5,8 +5,8 @@
 ///
 /// ```
 /// let keys = ["prompt", "runs"];
-/// assert_eq!(mcptest_suite::nearest("promt", keys), Some("prompt"));
-/// assert_eq!(mcptest_suite::nearest("zebra", keys), None);
+/// assert_eq!(mcptest_trace::text::nearest("promt", keys), Some("prompt"));
+/// assert_eq!(mcptest_trace::text::nearest("zebra", keys), None);
 /// ```
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let folded = fold(word);

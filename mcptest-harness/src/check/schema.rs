@@ -12,18 +12,21 @@
 //! not below `not` and `if`, where a demand more would allow more.
 
 mod implied;
+#[cfg(test)]
+mod tests;
 
-use std::fmt;
 use std::sync::OnceLock;
 
 use jsonschema::{PatternOptions, Validator};
 use mcptest_suite::clean_line;
-use serde_json::Value;
+use serde_json::{Value, json};
+
+use mcptest_trace::eval::{ArgDiff, ArgsCheck, MalformedSchema};
 
 /// A JSON Schema.
 ///
 /// ```
-/// use mcptest_trace::eval::Schema;
+/// use mcptest::eval::Schema;
 /// use serde_json::json;
 ///
 /// let schema = Schema::new(json!({ "type": "object", "required": ["city"] }));
@@ -35,27 +38,6 @@ pub struct Schema {
     value: Value,
     compiled: OnceLock<Result<Validator, MalformedSchema>>,
 }
-
-/// Why a schema does not compile.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MalformedSchema {
-    /// JSON pointer to the part of the schema that is wrong.
-    pub pointer: String,
-    /// What is wrong with it.
-    pub message: String,
-}
-
-impl fmt::Display for MalformedSchema {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { pointer, message } = self;
-        match pointer.as_str() {
-            "" => write!(f, "malformed JSON Schema: {message}"),
-            pointer => write!(f, "malformed JSON Schema at `{pointer}`: {message}"),
-        }
-    }
-}
-
-impl std::error::Error for MalformedSchema {}
 
 impl Schema {
     /// A schema, not compiled yet.
@@ -115,5 +97,26 @@ impl Schema {
                 })
         };
         self.compiled.get_or_init(compile).as_ref()
+    }
+}
+
+impl ArgsCheck for Schema {
+    fn diffs(&self, recorded: &Value) -> Vec<ArgDiff> {
+        let violations = self.violations(recorded);
+        let lines = violations.unwrap_or_else(|malformed| vec![malformed.to_string()]);
+        let diff = |violation| ArgDiff {
+            path: String::new(),
+            expected: Some(json!({ "schema": violation })),
+            recorded: Some(recorded.clone()),
+        };
+        lines.into_iter().map(diff).collect()
+    }
+
+    fn accepts(&self, recorded: &Value) -> bool {
+        Schema::accepts(self, recorded)
+    }
+
+    fn malformed(&self) -> Option<&MalformedSchema> {
+        Schema::malformed(self)
     }
 }

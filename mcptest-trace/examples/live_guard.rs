@@ -3,7 +3,7 @@
 //!
 //! Run with `cargo run --example live_guard`.
 
-use mcptest::energy::{
+use mcptest_trace::energy::{
     EnergyError, GrowthRatioGuard, GuardOptions, HolographicEngine, OptionsError, Status, Step,
 };
 

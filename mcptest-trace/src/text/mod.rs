@@ -1,0 +1,7 @@
+//! Words in messages: what came from outside made safe to print, and what was probably meant.
+
+mod clean;
+mod suggest;
+
+pub use clean::{clean, clean_line, is_hostile};
+pub use suggest::{nearest, quoted_list};
