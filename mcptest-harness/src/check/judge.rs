@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::compare::{self, Subset, comparable, lower_case};
 use super::compile::CompiledMatcher;
 use super::{Check, Unresolved, resolve};
 use crate::eval::{ArgDiff, Schema, contains, contains_diffs, exact_diffs};
 use crate::render::short_json;
-use crate::trace::json_eq;
 
 /// Texts are compared letter by letter only up to this many pairs of letters.
 const LEVENSHTEIN_PAIRS: usize = 25_000_000;
@@ -75,7 +75,6 @@ impl Check {
                 Verdict::Holds => return Ok(()),
                 verdict => verdict.details(),
             },
-            Found::Nothing(_) if self.matcher.accepts_nothing() => return Ok(()),
             Found::Nothing(_) => Vec::new(),
         };
         Err(Mismatch { found, details })
@@ -86,22 +85,6 @@ impl Check {
 pub(crate) type Snapshots<'a> = dyn Fn(&str, &Value) -> Result<(), Vec<String>> + 'a;
 
 impl CompiledMatcher {
-    /// Whether a path that leads nowhere is what is wanted.
-    fn accepts_nothing(&self) -> bool {
-        match self {
-            Self::Exact(value) => value.is_null(),
-            Self::AllOf(all) => all.iter().all(Self::accepts_nothing),
-            Self::AnyOf(any) => any.iter().any(Self::accepts_nothing),
-            Self::OneOf(one) => {
-                one.iter()
-                    .filter(|matcher| matcher.accepts_nothing())
-                    .count()
-                    == 1
-            }
-            _ => false,
-        }
-    }
-
     /// Whether the value is what is wanted.
     fn judge(&self, value: &Value, snapshot: &Snapshots<'_>) -> Verdict {
         match self {
@@ -110,7 +93,7 @@ impl CompiledMatcher {
                 Ok(()) => differences(contains_diffs(expected, value), expected),
                 Err(reason) => Verdict::NotApplicable(vec![reason]),
             },
-            Self::Subset(expected) => Verdict::of(subset(expected, value)),
+            Self::Subset(expected) => subset(expected, value),
             Self::Regex(regex) => text(value, |text| Verdict::of(regex.is_match(text))),
             Self::Schema(schema) => valid(Some(schema), value),
             Self::Snapshot(name) => match snapshot(name, value) {
@@ -305,47 +288,6 @@ fn contained(expected: &Value, value: &Value) -> Verdict {
     }
 }
 
-/// Whether the question makes sense: what can never be contained is not "not contained" either.
-fn comparable(expected: &Value, value: &Value) -> Result<(), String> {
-    let kind = |value: &Value| match value {
-        Value::Null => "null",
-        Value::Bool(_) => "a boolean",
-        Value::Number(_) => "a number",
-        Value::String(_) => "text",
-        Value::Array(_) => "a list",
-        Value::Object(_) => "an object",
-    };
-    let advice = if value.is_array() {
-        "; look at its elements with `[*]` and a key"
-    } else {
-        ""
-    };
-    let refuse = || {
-        Err(format!(
-            "{} cannot contain {}{advice}",
-            kind(value),
-            kind(expected)
-        ))
-    };
-    match (expected, value) {
-        (Value::Object(_), Value::Object(_))
-        | (Value::Array(_), Value::Array(_))
-        | (Value::String(_), Value::String(_) | Value::Object(_)) => Ok(()),
-        (Value::Object(_) | Value::Array(_), _) | (_, Value::Object(_)) => refuse(),
-        // Of the elements of a list it is enough that one can be looked into.
-        (_, Value::Array(items)) => {
-            let mut read = items.iter().map(|item| comparable(expected, item));
-            if items.is_empty() || read.any(|read| read.is_ok()) {
-                Ok(())
-            } else {
-                refuse()
-            }
-        }
-        (Value::String(_), _) => refuse(),
-        _ => Ok(()),
-    }
-}
-
 /// Validity against a schema, where there is one; one that does not compile decides nothing.
 fn valid(schema: Option<&Arc<Schema>>, value: &Value) -> Verdict {
     let Some(schema) = schema else {
@@ -386,20 +328,11 @@ fn text(value: &Value, judge: impl FnOnce(&str) -> Verdict) -> Verdict {
 }
 
 /// Every expected key, recursively; lists and scalars equal.
-fn subset(expected: &Value, value: &Value) -> bool {
-    match (expected, value) {
-        (Value::Object(expected), Value::Object(value)) => expected
-            .iter()
-            .all(|(key, expected)| value.get(key).is_some_and(|value| subset(expected, value))),
-        _ => json_eq(expected, value),
-    }
-}
-
-fn lower_case(value: &Value) -> Value {
-    match value {
-        Value::String(text) => Value::String(text.to_lowercase()),
-        Value::Array(items) => items.iter().map(lower_case).collect(),
-        other => other.clone(),
+fn subset(expected: &Value, value: &Value) -> Verdict {
+    match compare::subset(expected, value) {
+        Subset::Holds => Verdict::Holds,
+        Subset::Fails => Verdict::Fails(Vec::new()),
+        Subset::NotComparable(reason) => Verdict::NotApplicable(vec![reason]),
     }
 }
 

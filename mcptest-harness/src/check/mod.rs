@@ -3,6 +3,7 @@
 //! Pure: a compiled assertion and a value in, a verdict with its evidence out. Nothing here knows
 //! of gates, runs or rendering.
 
+mod compare;
 mod compile;
 mod judge;
 mod resolve;

@@ -265,6 +265,88 @@ fn what_a_matcher_cannot_read_is_not_refuted_either() {
 }
 
 #[test]
+fn icontains_looks_at_any_depth() {
+    let denied = json!({ "content": [{ "type": "text", "text": "Permission denied for user 7" }] });
+    assert!(accepts(
+        "{ icontains: 'permission DENIED' }",
+        denied.clone()
+    ));
+    assert!(!accepts(
+        "{ not: { icontains: 'permission denied' } }",
+        denied.clone()
+    ));
+    assert!(accepts("{ not: { icontains: granted } }", denied));
+    // Keys are not what was said.
+    assert!(!accepts("{ icontains: text }", json!({ "Text": "a" })));
+}
+
+#[test]
+fn a_scalar_is_looked_for_in_texts_as_its_json_text() {
+    for (found, value) in [
+        ("404", json!("order 404")),
+        ("404", json!({ "content": [{ "text": "order 404" }] })),
+        ("true", json!("it is true")),
+        ("null", json!(["it was null"])),
+        ("'404'", json!({ "code": 404 })),
+        ("'404'", json!([200, 404])),
+    ] {
+        for matcher in [
+            format!("{{ contains: {found} }}"),
+            format!("{{ contains-any: [{found}, 9] }}"),
+            format!("{{ contains-all: [{found}] }}"),
+            format!("{{ anyOf: [{{ contains: {found} }}, {{ contains: 9 }}] }}"),
+            format!("{{ oneOf: [{{ contains: {found} }}, {{ contains: 9 }}] }}"),
+        ] {
+            assert!(accepts(&matcher, value.clone()), "{matcher} on {value}");
+            let negated = format!("{{ not: {matcher} }}");
+            assert!(!accepts(&negated, value.clone()), "{negated} on {value}");
+        }
+    }
+    assert!(accepts("{ not: { contains: 405 } }", json!("order 404")));
+    assert!(!accepts("{ contains: 405 }", json!("order 404")));
+    assert!(!accepts("{ not: { contains: [404] } }", json!(["404"])));
+}
+
+#[test]
+fn what_cannot_be_a_subset_is_not_refuted_either() {
+    for (wanted, value) in [
+        ("{ a: 1 }", json!("text")),
+        ("{ a: 1 }", json!([{ "a": 1 }])),
+        ("{ a: 1 }", json!(null)),
+        ("[1]", json!({ "a": [1] })),
+        ("[1]", json!(1)),
+        ("5", json!("5")),
+        ("{ a: { b: 1 } }", json!({ "a": "b" })),
+    ] {
+        let (plain, negated) = (
+            format!("{{ subset: {wanted} }}"),
+            format!("{{ not: {{ subset: {wanted} }} }}"),
+        );
+        assert!(!accepts(&plain, value.clone()), "{plain} on {value}");
+        assert!(!accepts(&negated, value.clone()), "{negated} on {value}");
+    }
+    assert_eq!(
+        details("{ not: { subset: { a: 1 } } }", json!([])),
+        ["a list cannot hold an object"]
+    );
+    assert_eq!(
+        details("{ subset: { a: { b: 1 } } }", json!({ "a": "b" })),
+        ["text cannot hold an object, at `a`"]
+    );
+    // What can be compared and differs is refuted.
+    for (wanted, value) in [
+        ("{ a: 1 }", json!({ "a": 2 })),
+        ("{ a: 1 }", json!({ "b": 1 })),
+        ("{ a: 1 }", json!({ "a": null })),
+        ("{ a: { c: 1 }, b: 1 }", json!({ "a": "x", "b": 2 })),
+        ("[1]", json!([2])),
+    ] {
+        let negated = format!("{{ not: {{ subset: {wanted} }} }}");
+        assert!(accepts(&negated, value.clone()), "{negated} on {value}");
+    }
+}
+
+#[test]
 fn a_schema_that_does_not_compile_is_a_problem_of_the_suite() {
     let text = "agents:\n- name: a\n  model: m\n  prompt: p\n  expect:\n  - target: x\n    matcher: { not: { schema: { $id: '::not a uri', type: string } } }\n";
     let suite = Suite::parse(Source::new("a.yml", "a.yml", text));
@@ -288,29 +370,20 @@ fn a_snapshot_is_not_refuted() {
 }
 
 #[test]
-fn only_exact_null_accepts_a_path_that_leads_nowhere() {
+fn no_matcher_accepts_a_path_that_leads_nowhere() {
     for matcher in [
         "{ exact: 1 }",
+        "{ exact: null }",
         "{ not: { exact: 1 } }",
         "{ not: { exact: null } }",
-        "{ contains: '' }",
-        "{ schema: {} }",
+        "{ contains: x }",
+        "{ anyOf: [{ exact: 1 }, { exact: null }] }",
+        "{ oneOf: [{ exact: 1 }, { exact: null }] }",
+        "{ allOf: [{ exact: null }] }",
     ] {
         assert!(!accepts_nothing(matcher), "{matcher}");
     }
-    assert!(accepts_nothing("{ exact: null }"));
-    assert!(accepts_nothing(
-        "{ anyOf: [{ exact: 1 }, { exact: null }] }"
-    ));
-    assert!(!accepts_nothing(
-        "{ allOf: [{ not: { exact: 1 } }, { exact: null }] }"
-    ));
-    assert!(accepts_nothing(
-        "{ oneOf: [{ exact: 1 }, { exact: null }] }"
-    ));
-    assert!(!accepts_nothing(
-        "{ oneOf: [{ exact: null }, { exact: null }] }"
-    ));
+    assert!(accepts("{ exact: null }", json!(null)));
 }
 
 #[test]
