@@ -112,6 +112,13 @@ impl Node {
         }
     }
 
+    /// Whether nothing is written where the value would stand: `key:`, and not `key: null`.
+    #[must_use]
+    pub fn is_left_out(&self) -> bool {
+        let written = self.defined.unwrap_or(self.span);
+        self.value == NodeValue::Null && written.start == written.end
+    }
+
     /// The value as JSON.
     #[must_use]
     pub fn to_json(&self) -> Value {
@@ -149,6 +156,22 @@ impl Node {
 #[cfg(test)]
 mod tests {
     use crate::{Node, Source, parse};
+
+    #[test]
+    fn a_value_that_is_left_out_is_not_a_null_that_is_written() {
+        let source = Source::new(
+            "a.yml",
+            "a.yml",
+            "[{a: }, {a: null}, {a: ~}, {a: ''}, {a: {}}]",
+        );
+        let node: Node = parse::read(&source, &mut Vec::new()).unwrap();
+        let left_out = node.items().unwrap().iter();
+        let left_out = left_out.map(|item| item.get("a").unwrap().is_left_out());
+        assert_eq!(
+            left_out.collect::<Vec<_>>(),
+            [true, false, false, false, false]
+        );
+    }
 
     #[test]
     fn a_pointer_finds_the_deepest_node_there_is() {

@@ -75,7 +75,7 @@ impl Compiler {
         let snapshot_name = named.unwrap_or(&assertion.target.text).clone();
         Some(Check {
             target: assertion.target.clone(),
-            matcher: self.matcher(&assertion.matcher, &snapshot_name)?,
+            matcher: self.matcher(&assertion.matcher.decidable()?, &snapshot_name)?,
             message: assertion.message.clone(),
             name: assertion.name.clone(),
         })
@@ -116,6 +116,7 @@ impl Compiler {
             MatcherKind::AllOf(all) => CompiledMatcher::AllOf(self.matchers(all, snapshot)?),
             MatcherKind::AnyOf(any) => CompiledMatcher::AnyOf(self.matchers(any, snapshot)?),
             MatcherKind::OneOf(one) => CompiledMatcher::OneOf(self.matchers(one, snapshot)?),
+            MatcherKind::NeedsModel(_) => return None,
         })
     }
 

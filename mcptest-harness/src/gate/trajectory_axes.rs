@@ -43,7 +43,7 @@ fn report(gate: &TrajectoryAxes, run: &Run) -> AxesReport {
     let dependencies = gate.dependencies.iter().map(|edge| Dependency {
         producer: edge.producer.value.clone(),
         consumer: edge.consumer.value.clone(),
-        arg: edge.arg.clone(),
+        arg: edge.arg.as_ref().map(|arg| arg.text.clone()),
     });
     let order = gate.order.iter().map(|pair| Order {
         first: pair.first.value.clone(),

@@ -1,19 +1,79 @@
 //! `energy:`
 
+use super::target::{Better, GateTarget, Unit, amount, count, flag};
 use super::{AgentFacts, Block};
 use crate::load::fields::{Fields, Problems};
 use crate::{Diagnostic, NodeValue, Span};
 
-pub(super) const TARGETS: &[&str] = &[
-    "energy.tripped",
-    "energy.frozen",
-    "energy.trip_step",
-    "energy.peak_ratio",
-    "energy.baseline",
-    "energy.tokens",
-    "energy.tokens_after_trip",
-    "energy.pattern",
-    "energy.drift",
+pub(super) const TARGETS: &[GateTarget] = &[
+    flag(
+        "energy.tripped",
+        Better::Lower,
+        "1 when a guard would have stopped the run for its growth",
+    ),
+    flag(
+        "energy.frozen",
+        Better::Lower,
+        "1 when the run used up its token budget",
+    ),
+    count(
+        "energy.trip_step",
+        Better::Neither,
+        "the step that tripped, where one did",
+    )
+    .at_least(1.0)
+    .sometimes(),
+    amount(
+        "energy.peak_ratio",
+        Unit::Ratio,
+        Better::Lower,
+        "the most tokens of a step against the baseline, where there is one",
+    )
+    .sometimes(),
+    amount(
+        "energy.baseline",
+        Unit::Tokens,
+        Better::Neither,
+        "tokens of a usual step, where the warm-up came to its end",
+    )
+    .sometimes(),
+    amount(
+        "energy.tokens",
+        Unit::Tokens,
+        Better::Lower,
+        "tokens of the whole run",
+    ),
+    amount(
+        "energy.tokens_after_trip",
+        Unit::Tokens,
+        Better::Lower,
+        "tokens a live guard would have saved",
+    ),
+    amount(
+        "energy.pattern",
+        Unit::Word(PATTERNS),
+        Better::Neither,
+        "how the run failed, as its growth shows it",
+    ),
+    amount(
+        "energy.drift",
+        Unit::Distance,
+        Better::Lower,
+        "how far the last texts are from the system prompt, where there are both",
+    )
+    .up_to(2.0)
+    .sometimes(),
+];
+
+/// The words of `energy.pattern`.
+const PATTERNS: &[&str] = &[
+    "healthy",
+    "early_explosion",
+    "budget_exhaustion",
+    "retry_storm",
+    "context_spiral",
+    "policy_drift",
+    "gradual_degradation",
 ];
 
 /// Options of the energy gate; what is absent has the guard's default.

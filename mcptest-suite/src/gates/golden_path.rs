@@ -2,16 +2,37 @@
 
 use serde::Serialize;
 
+use super::target::{Better, GateTarget, count, flag, fraction};
 use super::{AgentFacts, Block};
 use crate::Span;
 use crate::load::fields::{Fields, Problems};
 
-pub(super) const TARGETS: &[&str] = &[
-    "golden_path.penalty",
-    "golden_path.passed",
-    "golden_path.extra_steps",
-    "golden_path.backtracks",
-    "golden_path.repeated_tools",
+pub(super) const TARGETS: &[GateTarget] = &[
+    fraction(
+        "golden_path.penalty",
+        Better::Higher,
+        "1 is no waste at all; the more is wasted, the lower",
+    ),
+    flag(
+        "golden_path.passed",
+        Better::Higher,
+        "1 when nothing that is penalised was wasted",
+    ),
+    count(
+        "golden_path.extra_steps",
+        Better::Lower,
+        "calls beyond the length of the golden path",
+    ),
+    count(
+        "golden_path.backtracks",
+        Better::Lower,
+        "returns to a tool used earlier",
+    ),
+    count(
+        "golden_path.repeated_tools",
+        Better::Lower,
+        "calls of the same tool as the call before",
+    ),
 ];
 
 /// Options of the golden-path gate.

@@ -1,8 +1,11 @@
 //! The gates' blocks in a suite: one file a gate, one line each in the table below.
 //!
-//! A gate's file holds its options and how they are read. What a gate computes and decides is not
-//! known here.
+//! A gate's file holds its options, how they are read, and what its targets are. How a gate computes
+//! and decides is not known here.
+//!
+#![doc = include_str!("targets.md")]
 
+mod demand;
 mod energy;
 mod golden_path;
 mod narrative;
@@ -11,6 +14,7 @@ mod reliability;
 mod session;
 mod snapshot;
 mod stability;
+mod target;
 mod trajectory;
 mod trajectory_axes;
 
@@ -22,13 +26,14 @@ pub use reliability::{Confidence, Outcome, Reliability};
 pub use session::{Session, SignalWeights};
 pub use snapshot::Snapshot;
 pub use stability::{Floors, Stability};
+pub use target::{Better, GateTarget, Unit};
 pub use trajectory::{ArgumentShape, ExpectedCall, MatchMode, Trajectory};
 pub use trajectory_axes::{Dependency, Order, TrajectoryAxes};
 
 use crate::load::assertion::gate_list;
 use crate::load::fields::{Fields, Problems};
 use crate::load::snapshots;
-use crate::model::{Assertion, Segment, Target};
+use crate::model::{Assertion, Segment};
 use crate::{Diagnostic, Entry, Span, Spanned, nearest, quoted_list};
 
 /// What a gate may need to know of its agent while it is read.
@@ -101,7 +106,7 @@ macro_rules! gates {
 
             /// The targets of the gate's `expect:`.
             #[must_use]
-            pub const fn targets(self) -> &'static [&'static str] {
+            pub const fn targets(self) -> &'static [GateTarget] {
                 match self { $(Self::$variant => $module::TARGETS,)* }
             }
 
@@ -200,7 +205,7 @@ impl GateBlock {
             .unwrap_or_default();
         snapshots::refuse(&expect, problems);
         for assertion in &expect {
-            check_target(kind, &assertion.target, problems);
+            check_target(kind, assertion, problems);
         }
         fields.finish(problems);
         Some(Self {
@@ -211,38 +216,50 @@ impl GateBlock {
     }
 }
 
-/// A gate's targets are known, so a wrong one is a problem of the suite.
-fn check_target(kind: GateKind, target: &Target, problems: &mut Problems) {
+/// A gate's targets are known, so a wrong one is a problem of the suite, and so is one that is asked
+/// for what it always or never is.
+fn check_target(kind: GateKind, assertion: &Assertion, problems: &mut Problems) {
+    let target = &assertion.target;
     let known = kind.targets();
+    let names = || known.iter().map(|target| target.name);
     let longest = (1..=target.segments.len()).rev().find_map(|end| {
         let prefix = target.prefix(end);
-        let name = known.iter().find(|name| **name == prefix)?;
-        Some((*name, &target.segments[end..]))
+        let found = known.iter().find(|target| target.name == prefix)?;
+        Some((found, &target.segments[end..]))
     });
     let problem = |message: String| Diagnostic::at(target.span, message);
-    let (name, text) = (kind.name(), &target.text);
+    let (gate, text) = (kind.name(), &target.text);
     problems.push(match longest {
-        Some((_, [])) => return,
-        Some((list, [step, ..])) if reliability::LISTS.contains(&list) => match step {
+        Some((found, rest @ [])) => return demand::check(assertion, found, rest, problems),
+        Some((found, rest @ [step, ..])) if found.list => match step {
             Segment::Key(key) if key != "length" => {
+                let list = found.name;
                 problem(format!("`{list}` is a list and has no `{key}`")).help(format!(
                     "take an element, e.g. `{list}[0]`, or `{list}.length`"
                 ))
             }
-            _ => return,
+            _ => return demand::check(assertion, found, rest, problems),
         },
-        Some((number, _)) => problem(format!("`{number}` is one value, so there is no `{text}`"))
-            .help(format!("write `{number}`")),
+        Some((one, _)) => {
+            let name = one.name;
+            problem(format!("`{name}` is one value, so there is no `{text}`"))
+                .help(format!("write `{name}`"))
+        }
         None => {
-            let problem = problem(format!("`{name}` has no target `{text}`")).note(format!(
-                "its targets: {}",
-                quoted_list(known.iter().copied())
-            ));
+            let problem = problem(format!("`{gate}` has no target `{text}`"))
+                .note(format!("its targets: {}", quoted_list(names())));
             let without_gate =
-                |name: &&&str| name.split_once('.').is_some_and(|(_, rest)| rest == text);
-            let near = known.iter().find(without_gate).copied();
-            match near.or_else(|| nearest(text, known.iter().copied())) {
-                Some(near) => problem.help(format!("did you mean `{near}`?")),
+                |name: &&str| name.split_once('.').is_some_and(|(_, rest)| rest == text);
+            let near = names().find(without_gate);
+            match near.or_else(|| nearest(text, names())) {
+                Some(near) => {
+                    let meant = known.iter().find(|target| target.name == near);
+                    let problem = problem.help(format!("did you mean `{near}`?"));
+                    match meant {
+                        Some(meant) => problem.note(format!("`{near}` is {meant}")),
+                        None => problem,
+                    }
+                }
                 None => problem,
             }
         }

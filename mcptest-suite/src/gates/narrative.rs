@@ -2,16 +2,37 @@
 
 use std::collections::BTreeMap;
 
+use super::target::{Better, GateTarget, count, flag, fraction};
 use super::{AgentFacts, Block};
 use crate::Span;
 use crate::load::fields::{Fields, Problems};
 
-pub(super) const TARGETS: &[&str] = &[
-    "narrative.divergence_score",
-    "narrative.claimed_but_absent",
-    "narrative.present_but_unclaimed",
-    "narrative.arg_mismatch",
-    "narrative.gate_passed",
+pub(super) const TARGETS: &[GateTarget] = &[
+    fraction(
+        "narrative.divergence_score",
+        Better::Lower,
+        "flagged items over recorded calls and claimed actions together",
+    ),
+    count(
+        "narrative.claimed_but_absent",
+        Better::Lower,
+        "claimed changes that no successful call made",
+    ),
+    count(
+        "narrative.present_but_unclaimed",
+        Better::Lower,
+        "successful changes that the closing never mentions",
+    ),
+    count(
+        "narrative.arg_mismatch",
+        Better::Lower,
+        "claims whose details differ from the call's arguments",
+    ),
+    flag(
+        "narrative.gate_passed",
+        Better::Higher,
+        "1 when the options of the gate hold",
+    ),
 ];
 
 /// Options of the narrative gate.

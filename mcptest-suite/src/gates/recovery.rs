@@ -1,16 +1,46 @@
 //! `recovery:`
 
+use super::target::{Better, GateTarget, Unit, amount, count, flag};
 use super::{AgentFacts, Block};
 use crate::load::fields::{Fields, Problems};
 use crate::{Diagnostic, Span};
 
-pub(super) const TARGETS: &[&str] = &[
-    "recovery.recovered",
-    "recovery.clean_timeout",
-    "recovery.detections",
-    "recovery.time_to_detection_ms",
-    "recovery.time_to_recovery_ms",
-    "recovery.user_visible_hang_ms",
+pub(super) const TARGETS: &[GateTarget] = &[
+    flag(
+        "recovery.recovered",
+        Better::Higher,
+        "1 when the run completed with a closing message",
+    ),
+    flag(
+        "recovery.clean_timeout",
+        Better::Higher,
+        "1 when every hang was noticed in time; always so on replay",
+    ),
+    count(
+        "recovery.detections",
+        Better::Neither,
+        "timeouts that were noticed",
+    ),
+    amount(
+        "recovery.time_to_detection_ms",
+        Unit::Milliseconds,
+        Better::Lower,
+        "what noticing took in all, where something was noticed",
+    )
+    .sometimes(),
+    amount(
+        "recovery.time_to_recovery_ms",
+        Unit::Milliseconds,
+        Better::Lower,
+        "what the faults cost in all, where the run recovered",
+    )
+    .sometimes(),
+    amount(
+        "recovery.user_visible_hang_ms",
+        Unit::Milliseconds,
+        Better::Lower,
+        "what the faults cost in all",
+    ),
 ];
 
 /// Options of the recovery gate.

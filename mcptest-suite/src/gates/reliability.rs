@@ -2,31 +2,74 @@
 
 use serde::Serialize;
 
+use super::target::{Better, GateTarget, all_or_nothing, count, fraction, percent};
 use super::{AgentFacts, Block, Expects, GateKind};
 use crate::load::fields::{Fields, Problems, did_you_mean};
 use crate::{Diagnostic, Node, Span, quoted_list};
 
-pub(super) const TARGETS: &[&str] = &[
-    "reliability.runs",
-    "reliability.pass_at_k",
-    "reliability.passhat_k",
-    "reliability.variance_amplification",
-    "reliability.graceful_degradation",
-    "reliability.pass_rate",
-    "reliability.decay_curve",
-    "reliability.ci_low",
-    "reliability.ci_high",
-    "reliability.half_width",
-    "reliability.recommended_runs",
-    "reliability.pass_at",
-    "reliability.pass_hat",
-];
-
-/// Those of the targets that are lists.
-pub(super) const LISTS: [&str; 3] = [
-    "reliability.decay_curve",
-    "reliability.pass_at",
-    "reliability.pass_hat",
+pub(super) const TARGETS: &[GateTarget] = &[
+    count(
+        "reliability.runs",
+        Better::Neither,
+        "how many runs there are",
+    )
+    .at_least(1.0),
+    all_or_nothing("reliability.pass_at_k", "100 when at least one run passes"),
+    all_or_nothing("reliability.passhat_k", "100 when every run passes"),
+    percent(
+        "reliability.variance_amplification",
+        Better::Lower,
+        "0 when all runs end alike, 100 when half pass and half fail",
+    ),
+    percent(
+        "reliability.graceful_degradation",
+        Better::Higher,
+        "100 when all runs pass, the lower the later failures come",
+    ),
+    percent(
+        "reliability.pass_rate",
+        Better::Higher,
+        "the share of runs that pass",
+    ),
+    percent(
+        "reliability.decay_curve",
+        Better::Higher,
+        "empirical pass^k over the first k runs; [0] is k = 1",
+    )
+    .list(),
+    percent(
+        "reliability.ci_low",
+        Better::Higher,
+        "lower end of the interval of the pass rate",
+    ),
+    percent(
+        "reliability.ci_high",
+        Better::Higher,
+        "upper end of the interval of the pass rate",
+    ),
+    percent(
+        "reliability.half_width",
+        Better::Lower,
+        "how far the pass rate may be off, at worst",
+    ),
+    count(
+        "reliability.recommended_runs",
+        Better::Neither,
+        "how many runs the wanted half-width needs",
+    )
+    .at_least(1.0),
+    fraction(
+        "reliability.pass_at",
+        Better::Higher,
+        "chance that one of k runs passes; [0] is k = 1",
+    )
+    .list(),
+    fraction(
+        "reliability.pass_hat",
+        Better::Higher,
+        "chance that all of k runs pass; [0] is k = 1",
+    )
+    .list(),
 ];
 
 /// Options of the reliability gate.

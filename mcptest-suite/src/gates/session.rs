@@ -2,17 +2,44 @@
 
 use serde::Serialize;
 
+use super::target::{Better, GateTarget, count, fraction};
 use super::{AgentFacts, Block};
-use crate::Span;
 use crate::load::fields::{Fields, Problems};
+use crate::{Diagnostic, Span};
 
-pub(super) const TARGETS: &[&str] = &[
-    "session.agent_reliability",
-    "session.agent_reliability_evaluated",
-    "session.agent_reliability_flagged",
-    "session.agent_consistency",
-    "session.agent_consistency_evaluated",
-    "session.agent_consistency_flagged",
+pub(super) const TARGETS: &[GateTarget] = &[
+    fraction(
+        "session.agent_reliability",
+        Better::Higher,
+        "how bad the worst moments were; 1 is best, where something could be evaluated",
+    )
+    .sometimes(),
+    count(
+        "session.agent_reliability_evaluated",
+        Better::Neither,
+        "turns or runs it was computed from",
+    ),
+    count(
+        "session.agent_reliability_flagged",
+        Better::Lower,
+        "those of them that are above 0.5 in risk",
+    ),
+    fraction(
+        "session.agent_consistency",
+        Better::Higher,
+        "how smooth the whole was; 1 is best, where something could be evaluated",
+    )
+    .sometimes(),
+    count(
+        "session.agent_consistency_evaluated",
+        Better::Neither,
+        "turns or runs it was computed from",
+    ),
+    count(
+        "session.agent_consistency_flagged",
+        Better::Lower,
+        "those of them that are above 0.5 in risk",
+    ),
 ];
 
 /// Options of the session gate.
@@ -74,7 +101,22 @@ impl Block for Session {
                 tool_correctness: weight("tool_correctness", usual.tool_correctness),
                 coherence: weight("coherence", usual.coherence),
             };
+            let span = fields.span;
             fields.finish(problems);
+            let SignalWeights {
+                confidence,
+                loop_detection,
+                tool_correctness,
+                coherence,
+            } = weights;
+            let all = [confidence, loop_detection, tool_correctness, coherence];
+            if all.iter().all(|weight| *weight <= 0.0) {
+                problems.push(
+                    Diagnostic::at(span, "with all weights 0 no signal counts")
+                        .note("what no run can decide is no test")
+                        .help("give at least one signal a weight above 0"),
+                );
+            }
             Some(weights)
         });
         Some(Self {

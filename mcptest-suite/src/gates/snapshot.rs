@@ -1,12 +1,12 @@
 //! `snapshot:`
 
-use super::{AgentFacts, Block};
+use super::{AgentFacts, Block, GateTarget};
 use crate::Span;
 use crate::load::assertion::read_target;
 use crate::load::fields::{Fields, Problems};
 use crate::model::Target;
 
-pub(super) const TARGETS: &[&str] = &[];
+pub(super) const TARGETS: &[GateTarget] = &[];
 
 /// Options of the snapshot gate.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

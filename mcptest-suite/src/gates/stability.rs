@@ -1,25 +1,87 @@
 //! `stability:`
 
+use super::target::{Better, GateTarget, count, flag, fraction};
 use super::{AgentFacts, Block};
 use crate::load::fields::{Fields, Problems};
 use crate::{Diagnostic, Span};
 
-pub(super) const TARGETS: &[&str] = &[
-    "stability.score",
-    "stability.weakest_score",
-    "stability.variance",
-    "stability.tool_sequence_similarity",
-    "stability.argument_consistency",
-    "stability.early_divergence",
-    "stability.drift_flags",
-    "stability.tool_usage_stability.mean",
-    "stability.tool_usage_stability.min",
-    "stability.response_consistency.mean",
-    "stability.response_consistency.min",
-    "stability.redundancy.mean",
-    "stability.redundancy.min",
-    "stability.cost_per_progress.mean",
-    "stability.cost_per_progress.min",
+pub(super) const TARGETS: &[GateTarget] = &[
+    fraction(
+        "stability.score",
+        Better::Higher,
+        "mean of each run's weakest sub-score",
+    ),
+    fraction(
+        "stability.weakest_score",
+        Better::Higher,
+        "the lowest sub-score of any run",
+    ),
+    fraction(
+        "stability.variance",
+        Better::Lower,
+        "population variance of the runs' weakest sub-scores",
+    )
+    .up_to(0.25),
+    fraction(
+        "stability.tool_sequence_similarity",
+        Better::Higher,
+        "how alike the order of tools is between runs",
+    ),
+    fraction(
+        "stability.argument_consistency",
+        Better::Higher,
+        "how often aligned calls of two runs have the same arguments",
+    ),
+    flag(
+        "stability.early_divergence",
+        Better::Lower,
+        "1 when most runs that part do so within the first two calls",
+    ),
+    count(
+        "stability.drift_flags",
+        Better::Lower,
+        "sub-scores below their floor, over all runs",
+    ),
+    fraction(
+        "stability.tool_usage_stability.mean",
+        Better::Higher,
+        "how few tools share the calls: mean of the runs",
+    ),
+    fraction(
+        "stability.tool_usage_stability.min",
+        Better::Higher,
+        "how few tools share the calls: the lowest run",
+    ),
+    fraction(
+        "stability.response_consistency.mean",
+        Better::Higher,
+        "how alike in length the answers are: mean of the runs",
+    ),
+    fraction(
+        "stability.response_consistency.min",
+        Better::Higher,
+        "how alike in length the answers are: the lowest run",
+    ),
+    fraction(
+        "stability.redundancy.mean",
+        Better::Higher,
+        "share of calls that repeat no earlier one: mean of the runs",
+    ),
+    fraction(
+        "stability.redundancy.min",
+        Better::Higher,
+        "share of calls that repeat no earlier one: the lowest run",
+    ),
+    fraction(
+        "stability.cost_per_progress.mean",
+        Better::Higher,
+        "tokens against different calls: mean of the runs",
+    ),
+    fraction(
+        "stability.cost_per_progress.min",
+        Better::Higher,
+        "tokens against different calls: the lowest run",
+    ),
 ];
 
 /// Options of the stability gate.

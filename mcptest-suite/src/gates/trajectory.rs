@@ -3,13 +3,25 @@
 use serde::Serialize;
 use serde_json::Value;
 
+use super::target::{Better, GateTarget, count, flag};
 use super::{AgentFacts, Block};
 use crate::load::fields::{Fields, Problems, did_you_mean};
-use crate::load::schema;
+use crate::load::{schema, vacuous, values};
 use crate::model::JsonSchema;
 use crate::{Diagnostic, Node, NodeValue, Span, Spanned};
 
-pub(super) const TARGETS: &[&str] = &["trajectory.passed", "trajectory.mismatch_count"];
+pub(super) const TARGETS: &[GateTarget] = &[
+    flag(
+        "trajectory.passed",
+        Better::Higher,
+        "1 when the calls fit the plan",
+    ),
+    count(
+        "trajectory.mismatch_count",
+        Better::Lower,
+        "calls that do not fit under the best alignment",
+    ),
+];
 
 /// Options of the trajectory gate.
 #[derive(Debug, Clone, PartialEq)]
@@ -173,8 +185,20 @@ fn argument_shape(node: &Node, problems: &mut Problems) -> Option<ArgumentShape>
     match entry.key.as_str() {
         "any" => Some(ArgumentShape::Any),
         "ignore" => Some(ArgumentShape::Ignore),
-        "exact" => Some(ArgumentShape::Exact(entry.value.to_json())),
-        "subset" => Some(ArgumentShape::Subset(entry.value.to_json())),
+        "exact" | "subset" | "schema" if entry.value.is_left_out() => {
+            let message = format!("`{}` is left without a value", entry.key);
+            let help = format!(
+                "write e.g. `{}: {{ city: Oslo }}`, or `args: any`",
+                entry.key
+            );
+            problems.push(Diagnostic::at(entry.key_span, message).help(help));
+            None
+        }
+        "exact" => Some(ArgumentShape::Exact(values::read(&entry.value, problems))),
+        "subset" => {
+            vacuous::needle("subset", &entry.value, problems);
+            Some(ArgumentShape::Subset(values::read(&entry.value, problems)))
+        }
         "schema" => schema::read(&entry.value, problems).map(ArgumentShape::Schema),
         other => {
             let problem =

@@ -1,12 +1,23 @@
 //! `trajectory_axes:`
 
+use super::target::{Better, GateTarget, percent};
 use super::{AgentFacts, Block};
+use crate::load::assertion::read_target;
 use crate::load::fields::{Fields, Problems};
+use crate::model::{Segment, Target};
 use crate::{Diagnostic, Node, Span, Spanned};
 
-pub(super) const TARGETS: &[&str] = &[
-    "trajectory.dependency_satisfaction",
-    "trajectory.order_satisfaction",
+pub(super) const TARGETS: &[GateTarget] = &[
+    percent(
+        "trajectory.dependency_satisfaction",
+        Better::Higher,
+        "dependencies that hold; 100 when none is declared",
+    ),
+    percent(
+        "trajectory.order_satisfaction",
+        Better::Higher,
+        "pairs in order; 100 when none is declared",
+    ),
 ];
 
 /// Options of the trajectory-axes gate; at least one of the lists has an entry.
@@ -25,8 +36,8 @@ pub struct Dependency {
     pub producer: Spanned<String>,
     /// The tool that needs it.
     pub consumer: Spanned<String>,
-    /// The consumer's argument that must come from the producer's result.
-    pub arg: Option<String>,
+    /// The consumer's argument that must come from the producer's result: a path of keys.
+    pub arg: Option<Target>,
 }
 
 /// One tool comes before another.
@@ -71,10 +82,18 @@ impl Block for TrajectoryAxes {
                     .and_then(|node| problems.words(node))
             };
             let (producer, consumer) = (tool("producer"), tool("consumer"));
-            let arg = fields.get("arg").and_then(|node| problems.words(node));
+            let has_arg = fields.has("arg");
+            let arg = fields.get("arg").and_then(|node| argument(node, problems));
             fields.finish(problems);
+            if let (Some(producer), Some(consumer), false) = (&producer, &consumer, has_arg)
+                && producer.value == consumer.value
+            {
+                problems.push(
+                    before_itself(producer, consumer)
+                        .help("name the argument that carries data from call to call, e.g. `arg: cursor`, or two different tools"),
+                );
+            }
             if let (Some(producer), Some(consumer)) = (producer, consumer) {
-                let arg = arg.map(|arg| arg.value);
                 axes.dependencies.push(Dependency {
                     producer,
                     consumer,
@@ -99,12 +118,7 @@ impl Block for TrajectoryAxes {
             if let (Some(first), Some(second)) = (&first, &second)
                 && first.value == second.value
             {
-                problems.push(
-                    Diagnostic::new(format!("`{}` cannot come before itself", second.value))
-                        .label(second.span, "the same tool")
-                        .also(first.span, "first named here")
-                        .help("name two different tools"),
-                );
+                problems.push(before_itself(first, second).help("name two different tools"));
             }
             if let (Some(first), Some(second)) = (first, second) {
                 axes.order.push(Order { first, second });
@@ -112,4 +126,26 @@ impl Block for TrajectoryAxes {
         }
         Some(axes)
     }
+}
+
+/// One tool is asked to come before the same tool.
+fn before_itself(first: &Spanned<String>, second: &Spanned<String>) -> Diagnostic {
+    Diagnostic::new(format!("`{}` cannot come before itself", second.value))
+        .label(second.span, "the same tool")
+        .also(first.span, "first named here")
+}
+
+/// The path of an argument: its name, or a way into an object.
+fn argument(node: &Node, problems: &mut Problems) -> Option<Target> {
+    let path = read_target(node, problems)?;
+    let is_key = |segment: &Segment| matches!(segment, Segment::Key(_));
+    if !path.segments.iter().all(is_key) {
+        let message = format!("`{}` is no argument: only keys lead to one", path.text);
+        problems.push(
+            Diagnostic::at(node.span, message)
+                .help("write e.g. `arg: url`, or `arg: page.cursor` for a key of an object"),
+        );
+        return None;
+    }
+    Some(path)
 }

@@ -1,10 +1,9 @@
 //! Reading `agents:`.
 
-use super::assertion::{self, Read};
 use super::faults::Faults;
 use super::fields::{Fields, Problems, did_you_mean};
 use super::names::Identity;
-use super::{models, names, oracle, prompt, snapshots};
+use super::{assertion, inject, models, names, oracle, prompt, snapshots, values};
 use crate::gates::{AgentFacts, Expects};
 use crate::model::{Agent, Assertion, Caps, CheckOptions, GateBlock, GateKind, Unsupported};
 use crate::{Diagnostic, Entry, Node, NodeValue, Span, Spanned, nearest};
@@ -26,6 +25,8 @@ const MAX_RUNS: u64 = 100_000;
 /// What agents share.
 pub(super) struct Context<'a> {
     pub(super) faults: &'a Faults,
+    /// The names of the servers that the suite declares.
+    pub(super) servers: &'a [&'a str],
     pub(super) observable: bool,
 }
 
@@ -56,7 +57,7 @@ fn read(
         .and_then(|name| names::segment_of(name, "an agent", problems));
     let models = models::read(&mut fields, problems);
     let servers = fields.either(["servers", "server"], problems);
-    let servers = servers.map(|entry| one_or_more(&entry.value, "server names", problems));
+    let servers = servers.map(|entry| servers_of(&entry.value, context.servers, problems));
     let prompt = prompt::read(&mut fields, problems);
     let system_prompt = fields
         .get("system_prompt")
@@ -71,7 +72,7 @@ fn read(
     let inject = fields.get("inject");
     let injects = inject.is_some_and(|node| node.items() != Some(&[]));
     let inject = inject
-        .map(|node| injected(node, context.faults, problems))
+        .map(|node| inject::read(node, context.faults, problems))
         .unwrap_or_default();
     let checks = fields
         .get("checks")
@@ -173,7 +174,7 @@ fn checks(node: &Node, problems: &mut Problems) -> Vec<CheckOptions> {
         let name = Spanned::new(entry.key.clone(), entry.key_span);
         match names::segment_of(&name, "a check", problems) {
             Some(segment) if segment == name.value => {
-                let options = entry.value.to_json();
+                let options = values::read(&entry.value, problems);
                 checks.push(CheckOptions { name, options });
             }
             Some(segment) => problems.push(
@@ -190,11 +191,26 @@ fn checks(node: &Node, problems: &mut Problems) -> Vec<CheckOptions> {
 }
 
 /// Text, or a list of texts.
-fn one_or_more(node: &Node, of: &str, problems: &mut Problems) -> Vec<Spanned<String>> {
+pub(super) fn one_or_more(node: &Node, of: &str, problems: &mut Problems) -> Vec<Spanned<String>> {
     match node.items() {
         Some(_) => problems.any_texts(node, of),
         None => problems.words(node).into_iter().collect(),
     }
+}
+
+/// The servers of an agent. A suite that is only replayed declares none; where some are declared,
+/// another name is a mistake.
+fn servers_of(node: &Node, declared: &[&str], problems: &mut Problems) -> Vec<Spanned<String>> {
+    let names = one_or_more(node, "server names", problems);
+    for name in &names {
+        if !declared.is_empty() && !declared.contains(&name.value.as_str()) {
+            let message = format!("the server `{}` is not declared", name.value);
+            let problem = Diagnostic::at(name.span, message);
+            let known = declared.iter().copied();
+            problems.push(did_you_mean(problem, &name.value, known, "servers"));
+        }
+    }
+    names
 }
 
 /// The declared runs, one when nothing is declared; `None` when they are declared wrongly.
@@ -240,7 +256,7 @@ fn skip_and_only(
             );
             None
         }
-        _ => problems.words(node),
+        _ => reason(node, problems),
     });
     let only = fields
         .get("only")
@@ -256,69 +272,53 @@ fn skip_and_only(
     (skip, only)
 }
 
-fn injected(node: &Node, faults: &Faults, problems: &mut Problems) -> Vec<Spanned<usize>> {
-    let names = one_or_more(node, "fault names", problems);
-    let mut injected: Vec<Spanned<usize>> = Vec::new();
-    for name in names {
-        let known = || faults.names.iter().map(String::as_str);
-        let mut read = faults.read.iter();
-        if let Some(index) = read.position(|fault| fault.name.value == name.value) {
-            let again = injected.iter().find(|earlier| earlier.value == index);
-            match again {
-                Some(first) => problems.push(
-                    Diagnostic::new(format!("the fault `{}` is injected twice", name.value))
-                        .label(name.span, "again here")
-                        .also(first.span, "first here")
-                        .note("the first fault that matches a call decides, so the second never would")
-                        .help("name it once"),
-                ),
-                None => injected.push(Spanned::new(index, name.span)),
-            }
-            continue;
+/// Why an agent is skipped: words, and no boolean that is one only by mistake.
+fn reason(node: &Node, problems: &mut Problems) -> Option<Spanned<String>> {
+    let reason = problems.words(node)?;
+    let written = reason.value.trim().to_lowercase();
+    let meant = match written.as_str() {
+        "false" | "no" | "off" | "n" | "0" => {
+            "remove `skip`, or write `skip: false` without quotes"
         }
-        // A fault that is declared with a problem is reported there.
-        if known().any(|fault| fault == name.value) {
-            continue;
+        "true" | "yes" | "on" | "y" | "1" => {
+            "write why, e.g. `skip: waiting for the new search tool`"
         }
-        let problem = Diagnostic::at(name.span, format!("unknown fault `{}`", name.value));
-        problems.push(if faults.names.is_empty() {
-            problem.help("declare it under the suite's `faults:`")
-        } else {
-            did_you_mean(problem, &name.value, known(), "faults")
-        });
-    }
-    injected
+        _ => return Some(reason),
+    };
+    let message = format!("`{}` is no reason to skip an agent", reason.value);
+    problems.push(Diagnostic::at(node.span, message).help(meant));
+    None
 }
 
-/// The assertions that can be judged, what there is of them, and an entry for each matcher that
-/// needs a model.
+/// The assertions, what there is of them, and an entry for each matcher that needs a model.
 fn expect(
     fields: &mut Fields<'_>,
     problems: &mut Problems,
 ) -> (Vec<Assertion>, Expects, Vec<Unsupported>) {
-    let (mut judged, mut unsupported) = (Vec::new(), Vec::<Unsupported>::new());
     let read = fields
         .get("expect")
         .map(|node| assertion::list(node, problems));
-    for read in read.unwrap_or_default() {
-        match read {
-            Read::Judged(assertion) => judged.push(*assertion),
-            Read::NeedsModel(matcher) => {
-                if !unsupported.iter().any(|known| known.key == matcher.value) {
-                    let reason = "needs a model, and replaying has none";
-                    unsupported.push(names::unsupported(&matcher.value, matcher.span, reason));
-                }
-            }
+    let asserted = read.unwrap_or_default();
+    let mut unsupported = Vec::<Unsupported>::new();
+    for (name, span) in asserted
+        .iter()
+        .flat_map(|assertion| assertion.matcher.need_a_model())
+    {
+        if !unsupported.iter().any(|known| known.key == name) {
+            let reason = "needs a model, and replaying has none";
+            unsupported.push(names::unsupported(name, span, reason));
         }
     }
-    let expects = if fields.has("expect") && (unsupported.is_empty() || !judged.is_empty()) {
+    let mut matchers = asserted.iter().map(|assertion| &assertion.matcher);
+    let judged = matchers.any(|matcher| matcher.decidable().is_some());
+    let expects = if fields.has("expect") && (unsupported.is_empty() || judged) {
         Expects::Something
     } else if unsupported.is_empty() {
         Expects::Nothing
     } else {
         Expects::OnlyOfModels
     };
-    (judged, expects, unsupported)
+    (asserted, expects, unsupported)
 }
 
 /// What the gates need to know, without the list of gates.

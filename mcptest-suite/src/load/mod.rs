@@ -4,6 +4,8 @@ mod agent;
 pub(crate) mod assertion;
 mod faults;
 pub(crate) mod fields;
+mod inject;
+mod matcher;
 mod models;
 mod names;
 mod oracle;
@@ -11,13 +13,15 @@ mod prompt;
 pub(crate) mod schema;
 pub(crate) mod snapshots;
 mod top_level;
+pub(crate) mod vacuous;
+pub(crate) mod values;
 mod variables;
 
 use std::path::Path;
 
 use self::fields::{Fields, Problems};
 use crate::model::Suite;
-use crate::{Diagnostic, LoadError, NodeValue, Source, Span, parse};
+use crate::{Diagnostic, LoadError, Node, NodeValue, Source, Span, parse};
 
 /// The largest suite file that is read, in bytes.
 const MAX_BYTES: u64 = 16 << 20;
@@ -130,9 +134,11 @@ fn read_document(
     }
     variables::fill_in(&mut document, problems);
     let mut fields = Fields::open(&document, "a suite", problems)?;
-    let servers = fields
-        .get("servers")
-        .map(|node| top_level::servers(node, problems));
+    let servers = fields.get("servers");
+    // Also those with a problem of their own.
+    let declared = servers.and_then(Node::entries).unwrap_or_default();
+    let declared: Vec<&str> = declared.iter().map(|entry| entry.key.as_str()).collect();
+    let servers = servers.map(|node| top_level::servers(node, problems));
     let faults = fields
         .get("faults")
         .map(|node| faults::read(node, problems));
@@ -176,6 +182,7 @@ fn read_document(
     fields.finish(problems);
     let context = agent::Context {
         faults: &faults,
+        servers: &declared,
         observable,
     };
     let agents = match agents {

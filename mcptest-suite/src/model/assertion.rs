@@ -27,6 +27,38 @@ pub struct Matcher {
     pub span: Span,
 }
 
+impl Matcher {
+    /// The matchers in it that only a model could apply: their keys and places, in the order of
+    /// the file.
+    #[must_use]
+    pub fn need_a_model(&self) -> Vec<(&'static str, Span)> {
+        match &self.kind {
+            MatcherKind::NeedsModel(name) => vec![(name, self.span)],
+            MatcherKind::Not(inner) => inner.need_a_model(),
+            MatcherKind::AllOf(inner) | MatcherKind::AnyOf(inner) | MatcherKind::OneOf(inner) => {
+                inner.iter().flat_map(Self::need_a_model).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// What of it can be judged without a model: all of it, or what stands beside a matcher that
+    /// needs one under `allOf`. Nothing where the model would have the last word.
+    #[must_use]
+    pub fn decidable(&self) -> Option<Self> {
+        match &self.kind {
+            MatcherKind::AllOf(all) => {
+                let all: Vec<Self> = all.iter().filter_map(Self::decidable).collect();
+                (!all.is_empty()).then_some(Self {
+                    kind: MatcherKind::AllOf(all),
+                    span: self.span,
+                })
+            }
+            _ => self.need_a_model().is_empty().then(|| self.clone()),
+        }
+    }
+}
+
 /// What a matcher asks of the value at a target.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(
@@ -46,11 +78,16 @@ pub enum MatcherKind {
     StartsWith(String),
     IsJson(Option<JsonSchema>),
     IsValidToolsCall(Option<JsonSchema>),
-    Levenshtein { value: String, max: u64 },
+    Levenshtein {
+        value: String,
+        max: u64,
+    },
     Not(Box<Matcher>),
     AllOf(Vec<Matcher>),
     AnyOf(Vec<Matcher>),
     OneOf(Vec<Matcher>),
+    /// A matcher that only a model could apply, by its key.
+    NeedsModel(&'static str),
 }
 
 impl MatcherKind {
@@ -107,6 +144,7 @@ impl MatcherKind {
             Self::AllOf(_) => "allOf",
             Self::AnyOf(_) => "anyOf",
             Self::OneOf(_) => "oneOf",
+            Self::NeedsModel(name) => name,
         }
     }
 }

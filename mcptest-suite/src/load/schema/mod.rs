@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use self::keywords::{Draft, Holds, KEYWORDS, below, keyword};
 use super::fields::{Fields, Problems};
+use super::{vacuous, values as kept};
 use crate::model::JsonSchema;
 use crate::{Diagnostic, Entry, Node, NodeValue, nearest};
 
@@ -37,7 +38,10 @@ pub(crate) fn read(node: &Node, problems: &mut Problems) -> Option<JsonSchema> {
     let before = problems.0.len();
     check(node, Draft::of(node), problems);
     references::check(node, problems);
-    let mut value = node.to_json();
+    if problems.0.len() == before {
+        vacuous::schema(node, problems);
+    }
+    let mut value = kept::read(node, problems);
     imply_numbers(&mut value);
     (problems.0.len() == before).then(|| JsonSchema {
         value,
@@ -70,6 +74,7 @@ fn check(node: &Node, draft: Draft, problems: &mut Problems) {
             );
         }
     }
+    values::check_pairs(node, problems);
     for (_, schema) in below(node) {
         check(schema, draft, problems);
     }

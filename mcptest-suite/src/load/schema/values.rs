@@ -102,6 +102,34 @@ pub(super) fn check(keyword: &Keyword, entry: &Entry, draft: Draft, problems: &m
     }
 }
 
+/// Notes least and most values that leave nothing between them.
+pub(super) fn check_pairs(schema: &Node, problems: &mut Problems) {
+    const PAIRS: [(&str, &str); 5] = [
+        ("minimum", "maximum"),
+        ("minLength", "maxLength"),
+        ("minItems", "maxItems"),
+        ("minContains", "maxContains"),
+        ("minProperties", "maxProperties"),
+    ];
+    for (least, most) in PAIRS {
+        let (Some(low), Some(high)) = (schema.get(least), schema.get(most)) else {
+            continue;
+        };
+        if number(low)
+            .zip(number(high))
+            .is_some_and(|(low, high)| low > high)
+        {
+            let message = format!("`{least}` is above `{most}`, so no value is valid");
+            problems.push(
+                Diagnostic::new(message)
+                    .label(low.span, "at least this")
+                    .also(high.span, "and at most this")
+                    .help("swap the two, or mend one of them"),
+            );
+        }
+    }
+}
+
 fn number(node: &Node) -> Option<f64> {
     match &node.value {
         NodeValue::Number(number, _) => number.as_f64(),

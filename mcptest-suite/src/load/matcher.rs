@@ -1,0 +1,226 @@
+//! Reading matchers: one key each, and a demand that a recording can break.
+
+use super::fields::{Fields, Problems, did_you_mean};
+use super::{schema, vacuous, values};
+use crate::model::{Matcher, MatcherKind};
+use crate::{Diagnostic, Entry, Node, NodeValue, Spanned};
+
+/// Matchers that may be written as one word, or without a value.
+const WORDS: [&str; 3] = ["is-json", "is-valid-tools-call", "snapshot"];
+
+pub(super) fn read(node: &Node, problems: &mut Problems) -> Option<Matcher> {
+    if let NodeValue::Text(word) = &node.value
+        && WORDS.contains(&word.as_str())
+    {
+        let empty = Node {
+            value: NodeValue::Null,
+            span: node.span,
+            defined: None,
+        };
+        return Some(Matcher {
+            kind: kind(word, &empty, problems)??,
+            span: node.span,
+        });
+    }
+    let Some(entries) = node.entries() else {
+        let known = node.text().filter(|word| MatcherKind::NAMES.contains(word));
+        let name = known.unwrap_or("exact");
+        problems.push(
+            Diagnostic::at(
+                node.span,
+                format!("expected a matcher, found {}", node.found()),
+            )
+            .help(format!(
+                "write it with what it asks for, e.g. `{{ {name}: … }}`"
+            )),
+        );
+        return None;
+    };
+    let [entry] = entries else {
+        problems.push(wrong_count(node, entries));
+        return None;
+    };
+    let name = entry.key.as_str();
+    if let Some(name) = MatcherKind::NEED_A_MODEL
+        .into_iter()
+        .find(|key| *key == name)
+    {
+        return Some(Matcher {
+            kind: MatcherKind::NeedsModel(name),
+            span: entry.key_span,
+        });
+    }
+    if MatcherKind::NAMES.contains(&name) && !WORDS.contains(&name) && entry.value.is_left_out() {
+        problems.push(left_out(entry));
+        return None;
+    }
+    let Some(kind) = kind(name, &entry.value, problems) else {
+        problems.push(unknown(entry));
+        return None;
+    };
+    Some(Matcher {
+        kind: kind?,
+        span: entry.key_span,
+    })
+}
+
+fn unknown(entry: &Entry) -> Diagnostic {
+    let problem = Diagnostic::at(entry.key_span, format!("unknown matcher `{}`", entry.key));
+    let known = MatcherKind::NAMES.into_iter();
+    did_you_mean(problem, &entry.key, known, "matchers")
+}
+
+fn left_out(entry: &Entry) -> Diagnostic {
+    let name = &entry.key;
+    let message = format!("`{name}` is left without a value");
+    Diagnostic::at(entry.key_span, message).help(match name.as_str() {
+        "exact" => "write `exact: null` if nothing is what must be there".to_owned(),
+        _ => format!("say what it asks for: `{{ {name}: … }}`"),
+    })
+}
+
+fn wrong_count(node: &Node, entries: &[Entry]) -> Diagnostic {
+    match entries {
+        [] => Diagnostic::at(node.span, "expected a matcher, found an empty mapping")
+            .help("write one, e.g. `{ exact: 1 }`"),
+        [first, second, ..] => Diagnostic::new("a matcher has one key")
+            .label(second.key_span, "a second key")
+            .also(first.key_span, "the matcher")
+            .help("join several matchers with `allOf: [{ … }, { … }]`"),
+        [only] => Diagnostic::at(only.key_span, "a matcher has one key"),
+    }
+}
+
+/// What a matcher of a name asks: `None` when there is none of that name, `Some(None)` with a
+/// problem noted when it is malformed.
+#[expect(
+    clippy::option_option,
+    reason = "no such matcher, or one that is malformed"
+)]
+fn kind(name: &str, node: &Node, problems: &mut Problems) -> Option<Option<MatcherKind>> {
+    Some(match name {
+        "exact" => Some(MatcherKind::Exact(values::read(node, problems))),
+        "contains" => needle(name, node, problems).map(MatcherKind::Contains),
+        "subset" => needle(name, node, problems).map(MatcherKind::Subset),
+        "regex" => problems.text(node).map(|pattern| {
+            vacuous::regex(&pattern, node.span, problems);
+            MatcherKind::Regex(Spanned::new(pattern, node.span))
+        }),
+        "schema" => schema::read(node, problems).map(MatcherKind::Schema),
+        "snapshot" => snapshot_name(node, problems).map(MatcherKind::Snapshot),
+        "contains-all" => needles(name, node, problems).map(MatcherKind::ContainsAll),
+        "contains-any" => needles(name, node, problems).map(MatcherKind::ContainsAny),
+        "icontains" => needle_text(name, node, problems).map(MatcherKind::Icontains),
+        "starts-with" => needle_text(name, node, problems).map(MatcherKind::StartsWith),
+        "is-json" => schema::read_optional(node, "`is-json`", problems).map(MatcherKind::IsJson),
+        "is-valid-tools-call" => schema::read_optional(node, "`is-valid-tools-call`", problems)
+            .map(MatcherKind::IsValidToolsCall),
+        "levenshtein" => levenshtein(node, problems),
+        "not" => read(node, problems).map(|inner| MatcherKind::Not(Box::new(inner))),
+        "allOf" => list(node, problems).map(MatcherKind::AllOf),
+        "anyOf" => list(node, problems).map(MatcherKind::AnyOf),
+        "oneOf" => list(node, problems).map(MatcherKind::OneOf),
+        _ => return None,
+    })
+}
+
+fn list(node: &Node, problems: &mut Problems) -> Option<Vec<Matcher>> {
+    let items = problems.items(node, "matchers")?;
+    let read: Vec<_> = items.iter().map(|item| read(item, problems)).collect();
+    read.into_iter().collect()
+}
+
+/// What a matcher looks for: something, and not everything.
+fn needle(name: &str, node: &Node, problems: &mut Problems) -> Option<serde_json::Value> {
+    if node.value == NodeValue::Null {
+        problems.push(
+            Diagnostic::at(
+                node.span,
+                format!("`{name}` looks for something, found nothing"),
+            )
+            .help("write `{ exact: null }` if nothing is what must be there"),
+        );
+        return None;
+    }
+    vacuous::needle(name, node, problems);
+    Some(values::read(node, problems))
+}
+
+fn needles(name: &str, node: &Node, problems: &mut Problems) -> Option<Vec<serde_json::Value>> {
+    let items = problems.items(node, "values")?;
+    let read: Vec<_> = items
+        .iter()
+        .map(|item| needle(name, item, problems))
+        .collect();
+    read.into_iter().collect()
+}
+
+fn needle_text(name: &str, node: &Node, problems: &mut Problems) -> Option<String> {
+    let text = problems.text(node)?;
+    vacuous::needle(name, node, problems);
+    Some(text)
+}
+
+fn snapshot_name(node: &Node, problems: &mut Problems) -> Option<Option<Spanned<String>>> {
+    match &node.value {
+        NodeValue::Null | NodeValue::Bool(true) => Some(None),
+        NodeValue::Map(entries) if entries.is_empty() => Some(None),
+        NodeValue::Text(_) => problems.words(node).map(Some),
+        _ => {
+            problems.expected("a name for the snapshot, or `{}`", node);
+            None
+        }
+    }
+}
+
+fn levenshtein(node: &Node, problems: &mut Problems) -> Option<MatcherKind> {
+    let mut fields = Fields::open(node, "`levenshtein`", problems)?;
+    let value = fields
+        .required("value", problems)
+        .and_then(|node| problems.text(node));
+    let max = fields
+        .required("max", problems)
+        .and_then(|node| problems.count(node, 0));
+    fields.finish(problems);
+    let (value, max) = (value?, max?);
+    let length = value.chars().count();
+    if max.value >= length as u64 {
+        let message = format!("`max: {}` lets even the empty text pass", max.value);
+        problems.push(
+            Diagnostic::at(max.span, message)
+                .note(format!("`value` has {length} characters"))
+                .help("allow fewer edits than `value` has characters, or use `exact`"),
+        );
+    }
+    Some(MatcherKind::Levenshtein {
+        value,
+        max: max.value,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Source, parse};
+
+    #[test]
+    fn every_matcher_reads_as_itself() {
+        for name in MatcherKind::NAMES {
+            let value = match name {
+                "schema" => "{ type: string }",
+                "levenshtein" => "{ value: sunny, max: 1 }",
+                "contains-all" | "contains-any" => "[a]",
+                "not" => "{ exact: 1 }",
+                "allOf" | "anyOf" | "oneOf" => "[{ exact: 1 }]",
+                "is-json" | "is-valid-tools-call" => "~",
+                _ => "a",
+            };
+            let source = Source::new("a.yml", "a.yml", format!("{{ {name}: {value} }}"));
+            let node = parse::read(&source, &mut Vec::new()).unwrap();
+            let mut problems = Problems::default();
+            let matcher = read(&node, &mut problems);
+            assert!(problems.0.is_empty(), "{name}: {:?}", problems.0);
+            assert_eq!(matcher.unwrap().kind.name(), name);
+        }
+    }
+}
