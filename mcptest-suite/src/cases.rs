@@ -144,6 +144,7 @@ fn unsupported(prefix: &str, key: &Unsupported) -> Case {
 
 /// A per-run gate whose verdicts the reliability gate counts is not judged a second time.
 fn judged_by_reliability(agent: &Agent, kind: GateKind) -> Option<String> {
+    let kind = kind.per_run()?;
     let reliability = agent.gate(GateKind::Reliability)?;
     let GateOptions::Reliability(options) = &reliability.options else {
         return None;

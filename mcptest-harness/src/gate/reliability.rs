@@ -115,7 +115,9 @@ fn verdict(gate: &Reliability, input: &Input<'_>, index: usize, run: &Run) -> Ve
             return Verdict::Fail(format!("`{}`: {}", checks[check].target.text, breach.found));
         }
     }
-    let blocks = gates.iter().filter_map(|kind| input.agent.gate(*kind));
+    let blocks = gates
+        .iter()
+        .filter_map(|gate| input.agent.gate(gate.kind()));
     for block in blocks {
         let of_block = input.of(block);
         let broken = implementation(&block.options)

@@ -98,10 +98,15 @@ macro_rules! gates {
                 match self { $(Self::$variant => stringify!($module),)* }
             }
 
-            /// Whether the gate judges one run at a time, so that a run's outcome can be its verdict.
+            /// The gate as one that judges one run at a time, where it does.
             #[must_use]
-            pub const fn is_per_run(self) -> bool {
-                match self { $(Self::$variant => matches!(Judges::$judges, Judges::EachRun),)* }
+            pub const fn per_run(self) -> Option<PerRunKind> {
+                match self {
+                    $(Self::$variant => match Judges::$judges {
+                        Judges::EachRun => Some(PerRunKind(self)),
+                        Judges::AllRuns => None,
+                    },)*
+                }
             }
 
             /// The targets of the gate's `expect:`.
@@ -145,6 +150,24 @@ gates! {
     Stability, stability, "`stability`", AllRuns;
     Trajectory, trajectory, "`trajectory`", EachRun;
     TrajectoryAxes, trajectory_axes, "`trajectory_axes`", EachRun;
+}
+
+/// A kind of gate that judges one run at a time, so that a run's outcome can be its verdict. There
+/// is none of a gate that looks at all runs together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PerRunKind(GateKind);
+
+impl PerRunKind {
+    /// Every such kind, by name.
+    pub(crate) fn all() -> impl Iterator<Item = Self> + Clone {
+        GateKind::ALL.iter().filter_map(|kind| kind.per_run())
+    }
+
+    /// The kind of gate.
+    #[must_use]
+    pub const fn kind(self) -> GateKind {
+        self.0
+    }
 }
 
 /// A gate of an agent test.

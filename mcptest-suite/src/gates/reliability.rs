@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::target::{Better, GateTarget, all_or_nothing, count, fraction, percent};
-use super::{AgentFacts, Block, Expects, GateKind};
+use super::{AgentFacts, Block, Expects, GateKind, PerRunKind};
 use crate::load::fields::{Fields, Problems, did_you_mean};
 use crate::{Diagnostic, Node, Span, quoted_list};
 
@@ -90,8 +90,8 @@ pub enum Outcome {
     Judged {
         /// The agent's `expect:`.
         expect: bool,
-        /// Per-run gates.
-        gates: Vec<GateKind>,
+        /// Gates that judge each run.
+        gates: Vec<PerRunKind>,
     },
     /// The cassette's `outcome.passed`.
     Recorded,
@@ -120,14 +120,6 @@ impl Confidence {
             Self::NinetyNine => 2.576,
         }
     }
-}
-
-/// The gates that judge one run at a time.
-fn per_run() -> impl Iterator<Item = GateKind> + Clone {
-    GateKind::ALL
-        .iter()
-        .copied()
-        .filter(|kind| kind.is_per_run())
 }
 
 impl Block for Reliability {
@@ -213,7 +205,7 @@ fn outcome(node: &Node, agent: &AgentFacts<'_>, problems: &mut Problems) -> Opti
         let Some(word) = problems.words(item) else {
             continue;
         };
-        let kind = per_run().find(|kind| kind.name() == word.value);
+        let kind = PerRunKind::all().find(|gate| gate.kind().name() == word.value);
         match (word.value.as_str(), kind) {
             ("expect", _) if agent.expects == Expects::Something => expect = true,
             ("expect", _) => problems.push(no_expect(agent.expects, word.span)),
@@ -224,7 +216,7 @@ fn outcome(node: &Node, agent: &AgentFacts<'_>, problems: &mut Problems) -> Opti
                 )
                 .help("write `outcome: recorded`, or leave it out here"),
             ),
-            (_, Some(kind)) if agent.gates.contains(&kind) => gates.push(kind),
+            (_, Some(gate)) if agent.gates.contains(&gate.kind()) => gates.push(gate),
             (name, Some(_)) => problems.push(
                 Diagnostic::at(
                     word.span,
@@ -235,7 +227,7 @@ fn outcome(node: &Node, agent: &AgentFacts<'_>, problems: &mut Problems) -> Opti
             (name, None) => {
                 let known = ["expect", "recorded"]
                     .into_iter()
-                    .chain(per_run().map(GateKind::name));
+                    .chain(PerRunKind::all().map(|gate| gate.kind().name()));
                 let problem =
                     Diagnostic::at(word.span, format!("`{name}` is no outcome of a single run"));
                 let across = GateKind::ALL.iter().any(|kind| kind.name() == name);

@@ -12,7 +12,7 @@ pub use target::{Segment, Target, TargetError};
 
 use crate::{Source, Span, Spanned};
 
-pub use crate::gates::{GateBlock, GateKind, GateOptions};
+pub use crate::gates::{GateBlock, GateKind, GateOptions, PerRunKind};
 
 /// A loaded suite.
 #[derive(Debug, Clone)]
