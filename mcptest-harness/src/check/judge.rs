@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::compare::{self, Subset, comparable, lower_case};
-use super::compile::CompiledMatcher;
+use super::compile::{CompiledMatcher, as_number};
 use super::{Check, Unresolved, resolve};
 use crate::eval::{ArgDiff, Schema, contains, contains_diffs, exact_diffs};
 use crate::render::short_json;
@@ -29,6 +29,15 @@ pub(crate) struct Mismatch<'v> {
     pub(crate) details: Vec<String>,
 }
 
+/// What became of an assertion.
+#[derive(Debug)]
+pub(crate) enum Judged<'v> {
+    Holds,
+    Fails(Mismatch<'v>),
+    /// Only a matcher that needs a model, this one, could tell.
+    Undecided(&'static str),
+}
+
 /// What a matcher makes of a value.
 enum Verdict {
     Holds,
@@ -36,6 +45,8 @@ enum Verdict {
     Fails(Vec<String>),
     /// The matcher cannot read such a value, so its negation does not hold either.
     NotApplicable(Vec<String>),
+    /// A matcher that needs a model would have the last word.
+    Undecided(&'static str),
 }
 
 impl Verdict {
@@ -47,13 +58,9 @@ impl Verdict {
         }
     }
 
-    fn holds(&self) -> bool {
-        matches!(self, Self::Holds)
-    }
-
     fn details(self) -> Vec<String> {
         match self {
-            Self::Holds => Vec::new(),
+            Self::Holds | Self::Undecided(_) => Vec::new(),
             Self::Fails(details) | Self::NotApplicable(details) => details,
         }
     }
@@ -61,23 +68,30 @@ impl Verdict {
 
 impl Check {
     /// Judges the assertion on a recorded value. A snapshot matcher is judged by `snapshot`.
-    pub(crate) fn judge<'v>(
-        &self,
-        root: &'v Value,
-        snapshot: &Snapshots<'_>,
-    ) -> Result<(), Mismatch<'v>> {
-        let found = match resolve(&self.target, root) {
-            Ok(value) => Found::Value(value),
-            Err(unresolved) => Found::Nothing(unresolved),
+    pub(crate) fn judge<'v>(&self, root: &'v Value, snapshot: &Snapshots<'_>) -> Judged<'v> {
+        let value = match resolve(&self.target, root) {
+            Ok(value) => value,
+            Err(_) if self.may_be_absent && self.matcher.accepts_nothing() => return Judged::Holds,
+            Err(unresolved) => {
+                return Judged::Fails(Mismatch {
+                    found: Found::Nothing(unresolved),
+                    details: Vec::new(),
+                });
+            }
         };
-        let details = match &found {
-            Found::Value(value) => match self.matcher.judge(value, snapshot) {
-                Verdict::Holds => return Ok(()),
-                verdict => verdict.details(),
-            },
-            Found::Nothing(_) => Vec::new(),
+        let verdict = if self.flag {
+            self.matcher.judge(&as_number(&value), snapshot)
+        } else {
+            self.matcher.judge(&value, snapshot)
         };
-        Err(Mismatch { found, details })
+        match verdict {
+            Verdict::Holds => Judged::Holds,
+            Verdict::Undecided(name) => Judged::Undecided(name),
+            verdict => Judged::Fails(Mismatch {
+                found: Found::Value(value),
+                details: verdict.details(),
+            }),
+        }
     }
 }
 
@@ -85,6 +99,20 @@ impl Check {
 pub(crate) type Snapshots<'a> = dyn Fn(&str, &Value) -> Result<(), Vec<String>> + 'a;
 
 impl CompiledMatcher {
+    /// Whether a target that the run does not have is what is wanted.
+    fn accepts_nothing(&self) -> bool {
+        match self {
+            Self::Exact(value) => value.is_null(),
+            Self::AllOf(all) => all.iter().all(Self::accepts_nothing),
+            Self::AnyOf(any) => any.iter().any(Self::accepts_nothing),
+            Self::OneOf(one) => {
+                let accepting = one.iter().filter(|matcher| matcher.accepts_nothing());
+                accepting.count() == 1
+            }
+            _ => false,
+        }
+    }
+
     /// Whether the value is what is wanted.
     fn judge(&self, value: &Value, snapshot: &Snapshots<'_>) -> Verdict {
         match self {
@@ -96,6 +124,10 @@ impl CompiledMatcher {
             Self::Subset(expected) => subset(expected, value),
             Self::Regex(regex) => text(value, |text| Verdict::of(regex.is_match(text))),
             Self::Schema(schema) => valid(Some(schema), value),
+            Self::FlagSchema(schema) => match valid(Some(schema), &(*value == 1).into()) {
+                Verdict::Holds => Verdict::Holds,
+                _ => valid(Some(schema), value),
+            },
             Self::Snapshot(name) => match snapshot(name, value) {
                 Ok(()) => Verdict::Holds,
                 Err(details) => Verdict::Fails(details),
@@ -124,7 +156,7 @@ impl CompiledMatcher {
             Self::Not(inner) => match inner.judge(value, snapshot) {
                 Verdict::Holds => Verdict::Fails(Vec::new()),
                 Verdict::Fails(_) => Verdict::Holds,
-                not_applicable @ Verdict::NotApplicable(_) => not_applicable,
+                other => other,
             },
             Self::AllOf(all) => all_of(all.iter().map(|matcher| {
                 (
@@ -134,14 +166,15 @@ impl CompiledMatcher {
             })),
             Self::AnyOf(any) => any_of(any.iter().map(
                 |matcher| match matcher.judge(value, snapshot) {
-                    Verdict::Holds => Verdict::Holds,
                     Verdict::Fails(details) => Verdict::Fails(vec![branch(matcher, &details)]),
                     Verdict::NotApplicable(details) => {
                         Verdict::NotApplicable(vec![branch(matcher, &details)])
                     }
+                    other => other,
                 },
             )),
             Self::OneOf(one) => one_of(one, |matcher| matcher.judge(value, snapshot)),
+            Self::NeedsModel(name) => Verdict::Undecided(name),
         }
     }
 
@@ -160,7 +193,7 @@ impl CompiledMatcher {
             Self::Contains(value) => format!("to contain {}", short_json(value)),
             Self::Subset(value) => format!("to hold the subset {}", short_json(value)),
             Self::Regex(regex) => format!("to match the regex `{regex}`"),
-            Self::Schema(schema) => format!(
+            Self::Schema(schema) | Self::FlagSchema(schema) => format!(
                 "to be valid against the schema {}",
                 short_json(schema.value())
             ),
@@ -188,6 +221,7 @@ impl CompiledMatcher {
             Self::AllOf(all) => format!("to hold all of: {}", phrases(all)),
             Self::AnyOf(any) => format!("to hold any of: {}", phrases(any)),
             Self::OneOf(one) => format!("to hold exactly one of: {}", phrases(one)),
+            Self::NeedsModel(name) => format!("to hold what `{name}` asks a model"),
         }
     }
 
@@ -202,7 +236,7 @@ impl CompiledMatcher {
 
 /// Holds when all hold; what does not is listed with its words.
 fn all_of(judged: impl Iterator<Item = (String, Verdict)>) -> Verdict {
-    let (mut failed, mut not_applicable) = (Vec::new(), Vec::new());
+    let (mut failed, mut not_applicable, mut undecided) = (Vec::new(), Vec::new(), None);
     for (words, verdict) in judged {
         let line = |details: &[String]| match details {
             [] => words.clone(),
@@ -212,60 +246,64 @@ fn all_of(judged: impl Iterator<Item = (String, Verdict)>) -> Verdict {
             Verdict::Holds => {}
             Verdict::Fails(details) => failed.push(line(&details)),
             Verdict::NotApplicable(details) => not_applicable.push(line(&details)),
+            Verdict::Undecided(name) => undecided = undecided.or(Some(name)),
         }
     }
-    match (failed.is_empty(), not_applicable.is_empty()) {
-        (true, true) => Verdict::Holds,
-        (true, false) => Verdict::NotApplicable(not_applicable),
-        (false, _) => Verdict::Fails(failed.into_iter().chain(not_applicable).collect()),
+    match (failed.is_empty(), not_applicable.is_empty(), undecided) {
+        (true, true, None) => Verdict::Holds,
+        (true, true, Some(name)) => Verdict::Undecided(name),
+        (true, false, _) => Verdict::NotApplicable(not_applicable),
+        (false, _, _) => Verdict::Fails(failed.into_iter().chain(not_applicable).collect()),
     }
 }
 
 /// Holds when one holds.
 fn any_of(judged: impl Iterator<Item = Verdict>) -> Verdict {
-    let (mut details, mut applicable) = (Vec::new(), true);
+    let (mut details, mut applicable, mut undecided) = (Vec::new(), true, None);
     for verdict in judged {
-        applicable &= !matches!(verdict, Verdict::NotApplicable(_));
         match verdict {
             Verdict::Holds => return Verdict::Holds,
-            verdict => details.extend(verdict.details()),
+            Verdict::Undecided(name) => undecided = undecided.or(Some(name)),
+            Verdict::Fails(more) => details.extend(more),
+            Verdict::NotApplicable(more) => {
+                applicable = false;
+                details.extend(more);
+            }
         }
     }
-    if applicable {
-        Verdict::Fails(details)
-    } else {
-        Verdict::NotApplicable(details)
+    match (undecided, applicable) {
+        (Some(name), _) => Verdict::Undecided(name),
+        (None, true) => Verdict::Fails(details),
+        (None, false) => Verdict::NotApplicable(details),
     }
 }
 
 /// Holds when exactly one holds.
 fn one_of(matchers: &[CompiledMatcher], judge: impl Fn(&CompiledMatcher) -> Verdict) -> Verdict {
-    let judged: Vec<_> = matchers
-        .iter()
-        .map(|matcher| (matcher, judge(matcher)))
-        .collect();
-    let holding: Vec<_> = judged
-        .iter()
-        .filter(|(_, verdict)| verdict.holds())
-        .collect();
-    let unread = judged
-        .iter()
-        .any(|(_, verdict)| matches!(verdict, Verdict::NotApplicable(_)));
-    match (holding.len(), unread) {
-        (1, _) => Verdict::Holds,
-        (0, false) => Verdict::Fails(vec!["none of them holds".to_owned()]),
-        (0, true) => Verdict::NotApplicable(
-            judged
-                .into_iter()
-                .flat_map(|(_, verdict)| verdict.details())
-                .collect(),
-        ),
-        _ => Verdict::Fails(
-            holding
-                .iter()
-                .map(|(matcher, _)| format!("this one holds: {}", matcher.phrase()))
-                .collect(),
-        ),
+    let mut holding = Vec::new();
+    let (mut unread, mut undecided) = (Vec::new(), None);
+    let mut applicable = true;
+    for matcher in matchers {
+        match judge(matcher) {
+            Verdict::Holds => holding.push(matcher),
+            Verdict::Undecided(name) => undecided = undecided.or(Some(name)),
+            Verdict::Fails(_) => {}
+            Verdict::NotApplicable(details) => {
+                applicable = false;
+                unread.extend(details);
+            }
+        }
+    }
+    match (holding.len(), undecided, applicable) {
+        (0 | 1, Some(name), _) => Verdict::Undecided(name),
+        (1, None, _) => Verdict::Holds,
+        (0, None, true) => Verdict::Fails(vec!["none of them holds".to_owned()]),
+        (0, None, false) => Verdict::NotApplicable(unread),
+        _ => {
+            let phrases = holding.iter().map(|matcher| matcher.phrase());
+            let lines = phrases.map(|phrase| format!("this one holds: {phrase}"));
+            Verdict::Fails(lines.collect())
+        }
     }
 }
 

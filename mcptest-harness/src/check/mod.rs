@@ -12,6 +12,6 @@ mod target;
 mod tests;
 
 pub(crate) use compile::{Check, Compiler};
-pub(crate) use judge::{Found, Snapshots, difference};
+pub(crate) use judge::{Found, Judged, Mismatch, Snapshots, difference};
 pub use resolve::{Unresolved, resolve};
 pub use target::{TargetProblem, target};

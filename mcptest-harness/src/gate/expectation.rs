@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use mcptest_suite::{Diagnostic, Span};
 use serde_json::Value;
 
-use crate::check::{Check, Found, Snapshots};
+use crate::check::{Check, Found, Judged, Mismatch, Snapshots};
 use crate::render::{Diff, Evidence, Finding, short_json};
 use crate::trace::Run;
 
@@ -133,32 +133,65 @@ impl Breach {
     }
 }
 
-/// The assertions a value breaks.
+/// What became of assertions on a value.
+#[derive(Debug, Default)]
+pub(crate) struct Verdicts {
+    /// What does not hold.
+    pub(crate) breaches: Vec<Breach>,
+    /// What only a matcher that needs a model could tell: the assertion's place, and the matcher.
+    pub(crate) undecided: Vec<(usize, &'static str)>,
+}
+
+impl Verdicts {
+    /// What does not hold, and what nobody can tell here as what does not hold either.
+    pub(crate) fn all(self) -> Vec<Breach> {
+        let undecided = self.undecided.into_iter().map(|(index, matcher)| Breach {
+            found: needs_model(matcher),
+            ..Breach::new(Cause::Check(index), "")
+        });
+        self.breaches.into_iter().chain(undecided).collect()
+    }
+}
+
+/// Why nothing can be said of an assertion.
+pub(crate) fn needs_model(matcher: &str) -> String {
+    format!("`{matcher}` needs a model, and replaying has none")
+}
+
+/// Judges assertions on a value.
 pub(crate) fn check_breaches(
     checks: &[Check],
     root: &Value,
     snapshots: &Snapshots<'_>,
-) -> Vec<Breach> {
-    let judged = checks.iter().enumerate().filter_map(|(index, check)| {
-        let mismatch = check.judge(root, snapshots).err()?;
-        let mut breach = match &mismatch.found {
-            Found::Nothing(unresolved) => {
-                let near = unresolved.nearest.as_ref();
-                Breach {
-                    found: format!("the path leads nowhere: {unresolved}"),
-                    help: near.map(|near| format!("did you mean `{near}`?")),
-                    ..Breach::new(Cause::Check(index), "")
-                }
+) -> Verdicts {
+    let mut verdicts = Verdicts::default();
+    for (index, check) in checks.iter().enumerate() {
+        match check.judge(root, snapshots) {
+            Judged::Holds => {}
+            Judged::Undecided(matcher) => verdicts.undecided.push((index, matcher)),
+            Judged::Fails(mismatch) => verdicts.breaches.push(breach(index, check, mismatch)),
+        }
+    }
+    verdicts
+}
+
+fn breach(index: usize, check: &Check, mismatch: Mismatch<'_>) -> Breach {
+    let mut breach = match &mismatch.found {
+        Found::Nothing(unresolved) => {
+            let near = unresolved.nearest.as_ref();
+            Breach {
+                found: format!("the path leads nowhere: {unresolved}"),
+                help: near.map(|near| format!("did you mean `{near}`?")),
+                ..Breach::new(Cause::Check(index), "")
             }
-            Found::Value(value) => Breach {
-                diff: text_diff(check, value),
-                ..Breach::new(Cause::Check(index), &short_json(value))
-            },
-        };
-        breach.details = mismatch.details;
-        Some(breach)
-    });
-    judged.collect()
+        }
+        Found::Value(value) => Breach {
+            diff: text_diff(check, value),
+            ..Breach::new(Cause::Check(index), &short_json(value))
+        },
+    };
+    breach.details = mismatch.details;
+    breach
 }
 
 /// Two texts that are not short are shown as a diff.

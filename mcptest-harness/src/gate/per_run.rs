@@ -65,6 +65,11 @@ pub(crate) trait PerRun {
     /// Computes the targets of a run, and what the options ask of it.
     fn score(&self, input: &Input<'_>, run: &Run) -> Scored;
 
+    /// What the runs together break.
+    fn across(&self, _input: &Input<'_>) -> Vec<Breach> {
+        Vec::new()
+    }
+
     /// Shows why a run breaks the gate.
     fn explain(&self, input: &Input<'_>, run: &Run) -> Vec<Evidence>;
 
@@ -98,6 +103,10 @@ impl<T: PerRun> Gate for T {
             breaches.extend(found.into_iter().map(|breach| (Some(index), breach)));
         }
         if broken.is_empty() {
+            let across = self.across(input).into_iter();
+            breaches.extend(across.map(|breach| (None, breach)));
+        }
+        if breaches.is_empty() {
             return Ok(());
         }
         let evidence = self.evidence(input, &broken);

@@ -3,7 +3,7 @@
 use mcptest_suite::gates::{GateOptions, Recovery};
 use mcptest_suite::model::{Agent, GateKind, Suite};
 
-use super::{Breach, Cause, Input, PerRun, Scored, Threshold};
+use super::{Breach, Cause, Input, PerRun, Scored, Threshold, counted_by_reliability};
 use crate::eval::{Fault, FaultPlan, RecoveryReport, replay_recovery};
 use crate::render::{Evidence, shorten, thousands};
 use crate::trace::Run;
@@ -24,14 +24,15 @@ impl PerRun for Recovery {
         let not_judged = !breaches.is_empty();
         if !not_judged && report.exercised {
             if let Some(most) = self.max_recovery_ms
-                && report.time_to_recovery_ms.is_some_and(|time| time > most)
+                && report.time_to_recovery_ms.is_none_or(|time| time > most)
             {
+                let took = report.time_to_recovery_ms.map_or_else(
+                    || "a run that never recovered".to_owned(),
+                    |time| format!("{} ms", thousands(time)),
+                );
                 breaches.push(Breach::new(
                     Cause::Option(format!("`max_recovery_ms` allows {} ms", thousands(most))),
-                    &format!(
-                        "{} ms",
-                        thousands(report.time_to_recovery_ms.unwrap_or_default())
-                    ),
+                    &took,
                 ));
             }
             if self.require_clean_timeout && !report.clean_timeout {
@@ -50,6 +51,10 @@ impl PerRun for Recovery {
             breaches,
             not_judged,
         }
+    }
+
+    fn across(&self, input: &Input<'_>) -> Vec<Breach> {
+        never_fired(input.suite, input.agent, self, input.runs)
     }
 
     fn explain(&self, input: &Input<'_>, run: &Run) -> Vec<Evidence> {
@@ -83,14 +88,17 @@ impl PerRun for Recovery {
     }
 }
 
+/// How many calls that contradict the fault are named.
+const CONTRADICTIONS: usize = 3;
+
 /// The first thing that says the run did not meet the faults it was meant to meet.
 fn not_exercised(report: &RecoveryReport, run: &Run, allowed: bool) -> Option<Breach> {
     let (asks, found) = if !report.contradictions.is_empty() {
-        let found: Vec<String> = report
-            .contradictions
-            .iter()
-            .map(ToString::to_string)
-            .collect();
+        let found = report.contradictions.iter().take(CONTRADICTIONS);
+        let mut found: Vec<String> = found.map(ToString::to_string).collect();
+        if let more @ 1.. = report.contradictions.len().saturating_sub(CONTRADICTIONS) {
+            found.push(format!("and {more} more"));
+        }
         ("the run must be recorded with the fault", found.join("; "))
     } else if !report.exercised && !allowed {
         (
@@ -118,6 +126,53 @@ pub(crate) fn injected_but_not_met(suite: &Suite, agent: &Agent, run: &Run) -> O
         *asks = asks.replace(" (or say `allow_unexercised: true`)", "");
     }
     Some(breach)
+}
+
+/// The injected faults of an agent that fired in no run, where no `recovery` gate says so.
+pub(crate) fn faults_that_never_fired(suite: &Suite, agent: &Agent, runs: &[Run]) -> Vec<Breach> {
+    match agent.gate(GateKind::Recovery).map(|gate| &gate.options) {
+        Some(GateOptions::Recovery(gate)) if counted_by_reliability(agent, GateKind::Recovery) => {
+            never_fired(suite, agent, gate, runs)
+        }
+        Some(_) => Vec::new(),
+        None => silent_faults(&fault_plan(suite, agent), runs, ""),
+    }
+}
+
+fn never_fired(suite: &Suite, agent: &Agent, gate: &Recovery, runs: &[Run]) -> Vec<Breach> {
+    if gate.allow_unexercised {
+        return Vec::new();
+    }
+    let plan = plan(suite, agent, gate.max_detection_ms);
+    silent_faults(&plan, runs, " (or say `allow_unexercised: true`)")
+}
+
+/// The faults of a plan that hit no call of any run, each by name. `unless`: what allows it.
+fn silent_faults(plan: &FaultPlan, runs: &[Run], unless: &str) -> Vec<Breach> {
+    let reports: Vec<_> = runs
+        .iter()
+        .map(|run| replay_recovery(&run.trace, plan))
+        .collect();
+    let hit = |fault: &Fault| {
+        let mut hits = reports.iter().flat_map(|report| &report.hits);
+        hits.any(|hit| hit.fault == fault.name)
+    };
+    let silent = plan.faults.iter().filter(|fault| !hit(fault));
+    let breaches = silent.map(|fault| {
+        let asks = format!(
+            "every injected fault must fire in some run{unless}: {}",
+            described(fault)
+        );
+        let tool = fault.tool.as_deref();
+        let called = |run: &Run| tool.is_none_or(|tool| run.calls_of(tool).next().is_some());
+        let found = if runs.iter().any(called) {
+            "no call that it hit"
+        } else {
+            "no call of its tool in any run"
+        };
+        Breach::new(Cause::Option(asks), found)
+    });
+    breaches.collect()
 }
 
 /// The faults that an agent injects, as they are injected when it is recorded.

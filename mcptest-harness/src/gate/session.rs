@@ -4,7 +4,7 @@ use mcptest_suite::gates::Session;
 use mcptest_suite::model::{GateKind, GateOptions};
 use serde_json::Value;
 
-use super::{Breach, Cause, Gate, Input, Threshold, check_breaches, expected, findings};
+use super::{Breach, Cause, Gate, Input, Threshold, expected, findings};
 use crate::eval::narrative::{NarrativeOptions, narrative_divergence};
 use crate::eval::{
     DerivedSignals, SessionReport, SessionScore, SessionTrace, agent_stability, derive_signals,
@@ -50,11 +50,7 @@ impl Gate for Session {
             let thresholds: Vec<Threshold> = evaluated.map(|(_, threshold)| *threshold).collect();
             breaches.extend(expected(input, &metrics, &thresholds));
         } else {
-            breaches.extend(check_breaches(
-                input.expect(),
-                &metrics,
-                &super::no_snapshots,
-            ));
+            breaches.extend(expected(input, &metrics, &[]));
         }
         if breaches.is_empty() {
             return Ok(());

@@ -94,8 +94,8 @@ impl Asked {
     }
 
     /// The arguments for libtest-mimic with our filtering in them. What the filters leave out is
-    /// named one by one as skipped, so that its count of filtered cases is right; a suite that does
-    /// not load is left out by `--exact` and `--skip` only.
+    /// named one by one as skipped, so that its count of filtered cases is right. A suite that does
+    /// not load is left out by `--skip`, and by `--exact` where that names none of its cases.
     pub(crate) fn for_trials(&self, trials: &[Trial], is_load: impl Fn(&str) -> bool) -> Arguments {
         let mut arguments = self.arguments.clone();
         let (exact, skip) = (arguments.exact, std::mem::take(&mut arguments.skip));
@@ -108,7 +108,12 @@ impl Asked {
         };
         let left_out = trials.iter().map(Trial::name).filter(|name| {
             let any = |filters: &[String]| filters.iter().any(|filter| fits(name, filter));
-            let wanted = self.filters.is_empty() || any(&self.filters) || (is_load(name) && !exact);
+            let below = |filter: &String| {
+                let suite = name.strip_suffix(mcptest_suite::LOAD);
+                suite.is_some_and(|suite| filter.starts_with(suite))
+            };
+            let broken = || is_load(name) && (!exact || self.filters.iter().any(below));
+            let wanted = self.filters.is_empty() || any(&self.filters) || broken();
             !wanted || any(&skip)
         });
         arguments.skip = left_out.map(ToOwned::to_owned).collect();
@@ -182,6 +187,15 @@ mod tests {
             ["b::y", "c::z", "d::load"]
         );
         assert_eq!(left_out(&["--exact", "a::x"]), ["b::y", "c::z", "d::load"]);
+        // Below a suite that does not load nothing can be selected but why.
+        assert_eq!(
+            left_out(&["--exact", "d::agent::gate"]),
+            ["a::x", "b::y", "c::z"]
+        );
+        assert_eq!(
+            left_out(&["--exact", "de::agent"]),
+            ["a::x", "b::y", "c::z", "d::load"]
+        );
         assert_eq!(left_out(&["--exact", "--skip", "a::x"]), ["a::x"]);
     }
 }

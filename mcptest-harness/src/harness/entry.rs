@@ -8,11 +8,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use mcptest_suite::{Case, CaseKind, Style};
 
 use super::agent_runs::{AgentRuns, Verdict};
-use super::case::{self, Context};
+use super::case::{self, Context, Judged};
 use super::discovery::SuiteFile;
 use super::loaded::LoadedSuite;
 use super::recording;
 use super::runner::crate_dir;
+use crate::render::rerun_line;
 
 /// A failure whose `Debug` is its text, so that the standard test harness prints it as it is.
 pub struct Shown(String);
@@ -55,7 +56,24 @@ static LOADED: Mutex<Option<HashMap<PathBuf, Loaded>>> = Mutex::new(None);
 /// The failure text.
 pub fn run_case(case: &MacroCase<'_>) -> Result<(), Shown> {
     let (suite, found, context) = find(case)?;
-    case::judge(&suite, &found, &context).map_err(Shown)
+    match case::judge(&suite, &found, &context).map_err(Shown)? {
+        Judged::Holds => Ok(()),
+        // The standard test harness has no way to ignore a test that runs already.
+        Judged::Elsewhere(reason) => {
+            println!("note: {}", mcptest_suite::clean_line(&reason));
+            Ok(())
+        }
+        Judged::Undecided(reason) => Err(Shown(undecided(&reason, &context))),
+    }
+}
+
+/// A case that nothing here can decide is no pass.
+fn undecided(reason: &str, context: &Context) -> String {
+    format!(
+        "error: not judged: {}\n\nhelp: a test with `mcptest::main!()` lists such a case as ignored; here, say `skip:` in the suite\n\n{}",
+        mcptest_suite::clean_line(reason),
+        rerun_line(&context.rerun())
+    )
 }
 
 /// Runs a check on the recorded runs of the agent that a case is about.
@@ -96,6 +114,8 @@ fn find(case: &MacroCase<'_>) -> Result<(Arc<LoadedSuite>, Case, Context), Shown
         name: full(case.case),
         agent: full(case.agent),
         ignored: found.ignored.is_some(),
+        // Which checks there are is not known here; they are functions of their own.
+        checked: true,
         package: case.package.to_owned(),
         style: Style::Plain,
     };

@@ -9,6 +9,7 @@ use super::blank::{no_secret_in_the_suite, redacted, redactor};
 use super::{Recording, Subject, failure, runs};
 use crate::eval::recovery::Decisions;
 use crate::gate::fault_plan;
+use crate::harness::stale::stale;
 use crate::record::store::{Store, StoreError, render};
 use crate::record::{
     COMMAND, Mode, Progress, Recorder, RunRequest, Trouble, request_fingerprint, say,
@@ -112,7 +113,12 @@ impl Session<'_> {
     /// The staged runs, by number, that are of what the suite asks now. Others are recorded again
     /// and so replaced.
     fn staged(&self) -> Result<BTreeMap<usize, Value>, Failure> {
-        let Subject { agent, model, .. } = self.subject;
+        let Subject {
+            suite,
+            agent,
+            model,
+            ..
+        } = self.subject;
         let asked = self.asked();
         let staged = self.store.staged().map_err(self.stored)?;
         let fits = |(number, run): &(usize, Value)| {
@@ -120,7 +126,7 @@ impl Session<'_> {
                 && run[REQUEST] == asked.as_str()
                 && self
                     .read_back(run)
-                    .is_ok_and(|run| runs::stale(agent, model, &[run]).is_empty())
+                    .is_ok_and(|run| stale(suite, agent, model, &[run]).is_empty())
         };
         Ok(staged.into_iter().filter(fits).collect())
     }
@@ -228,9 +234,14 @@ impl Session<'_> {
 
     /// New runs are not added to recordings that cannot be read, or that are of something else.
     fn refuse_to_mix(&self) -> Result<(), Failure> {
-        let Subject { agent, model, .. } = self.subject;
+        let Subject {
+            suite,
+            agent,
+            model,
+            ..
+        } = self.subject;
         let there = runs::read(agent, &self.subject.wanted())?;
-        let stale = runs::stale(agent, model, &there);
+        let stale = stale(suite, agent, model, &there);
         if !stale.is_empty() {
             return Err(Failure {
                 findings: stale,
