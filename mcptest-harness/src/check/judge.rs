@@ -225,6 +225,47 @@ impl CompiledMatcher {
         }
     }
 
+    /// What to know where the verdict on a list of names rests on a part of a name: `contains` looks
+    /// for parts.
+    pub(crate) fn part_of_a_name(&self, target: &str, value: &Value) -> Option<String> {
+        if !(target.ends_with("tool_names") || target.ends_with("[*].name")) {
+            return None;
+        }
+        let wanted: Vec<&str> = match self {
+            Self::Contains(Value::String(text)) => vec![text],
+            Self::ContainsAll(all) | Self::ContainsAny(all) => {
+                all.iter().filter_map(Value::as_str).collect()
+            }
+            Self::Not(inner) => return inner.part_of_a_name(target, value),
+            Self::AllOf(inner) | Self::AnyOf(inner) | Self::OneOf(inner) => {
+                let mut found = inner
+                    .iter()
+                    .map(|inner| inner.part_of_a_name(target, value));
+                return found.find_map(|found| found);
+            }
+            _ => return None,
+        };
+        let names = || {
+            value
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(Value::as_str)
+        };
+        let part = wanted.into_iter().find_map(|part| {
+            let longer = names().find(|name| name.contains(part) && *name != part)?;
+            names().all(|name| name != part).then_some((part, longer))
+        });
+        let (part, longer) = part?;
+        let (part, longer) = (
+            mcptest_suite::clean_line(part),
+            mcptest_suite::clean_line(longer),
+        );
+        Some(format!(
+            "`contains` looks for parts of names, and `{part}` is a part of `{longer}`; `contains: [{part}]` compares whole names, as `exact` does: `tool_calls[0].name` with `exact: {part}`"
+        ))
+    }
+
     /// The one value that is wanted, where there is one: it can be compared line by line.
     pub(crate) fn exact(&self) -> Option<&Value> {
         match self {

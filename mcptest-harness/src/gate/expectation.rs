@@ -6,11 +6,14 @@ use mcptest_suite::{Diagnostic, Span};
 use serde_json::Value;
 
 use crate::check::{Check, Found, Judged, Mismatch, Snapshots};
-use crate::render::{Diff, Evidence, Finding, short_json};
+use crate::render::{Diff, Evidence, Finding, numbers, short_json};
 use crate::trace::Run;
 
 /// How many runs are named one by one.
 const NAMED_RUNS: usize = 10;
+
+/// How many different things are shown of the runs that break something.
+const GROUPS: usize = 10;
 
 /// A bound of a default gate.
 #[derive(Debug, Clone, Copy)]
@@ -191,6 +194,11 @@ fn breach(index: usize, check: &Check, mismatch: Mismatch<'_>) -> Breach {
         },
     };
     breach.details = mismatch.details;
+    if let Found::Value(value) = &mismatch.found
+        && let Some(help) = check.matcher.part_of_a_name(&check.target.text, value)
+    {
+        breach.help = Some(help);
+    }
     breach
 }
 
@@ -303,13 +311,13 @@ fn evidence(
         }
     }
     let mut finding = Finding::new(problem);
-    for (runs, breach) in groups {
+    let left_out = groups.len().saturating_sub(GROUPS);
+    for (runs, breach) in groups.into_iter().take(GROUPS) {
         let mut lines = Vec::new();
-        let numbers: Vec<String> = runs.iter().map(|run| (run + 1).to_string()).collect();
-        let title = match (numbers.len(), all) {
+        let title = match (runs.len(), all) {
             (0, _) | (_, 1) => None,
-            (1, _) => Some(format!("run {}", numbers[0])),
-            _ => Some(format!("runs {}", numbers.join(", "))),
+            (1, _) => Some(format!("run {}", numbers(&runs))),
+            _ => Some(format!("runs {}", numbers(&runs))),
         };
         match title {
             Some(title) if !alike => lines.push(format!("{title}: {}", breach.found)),
@@ -325,6 +333,10 @@ fn evidence(
         if let Some(diff) = breach.diff {
             finding = finding.show(Evidence::Diff(diff));
         }
+    }
+    if left_out > 0 && !alike {
+        let text = format!("… what {left_out} more runs show is left out");
+        finding = finding.show(Evidence::Text(text));
     }
     finding
 }

@@ -1,7 +1,7 @@
 //! Gates that judge one run at a time: they hold only if they hold for every run.
 
 use super::{Breach, Gate, Input, Threshold, expected, findings};
-use crate::render::{Evidence, Failure};
+use crate::render::{Evidence, Failure, numbers};
 use crate::trace::Run;
 use serde_json::Value;
 
@@ -121,12 +121,6 @@ impl<T: PerRun> Gate for T {
 fn title(same: &[usize], runs: &[Run]) -> String {
     match same {
         [one] => format!("run {} ({}):", one + 1, runs[*one].origin),
-        several => {
-            let numbers: Vec<String> = several
-                .iter()
-                .map(|index| (index + 1).to_string())
-                .collect();
-            format!("runs {}:", numbers.join(", "))
-        }
+        several => format!("runs {}:", numbers(several)),
     }
 }

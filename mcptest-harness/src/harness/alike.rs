@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
+use crate::render::numbers;
 use crate::trace::{Run, Trace, canonical_json};
 
 /// Says which runs behave alike: the same calls, results, turns and closing. Nothing where all
@@ -11,10 +12,7 @@ use crate::trace::{Run, Trace, canonical_json};
 pub(crate) fn alike(runs: &[Run]) -> Option<String> {
     let mut groups: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (index, run) in runs.iter().enumerate() {
-        groups
-            .entry(behaviour(&run.trace))
-            .or_default()
-            .push(index + 1);
+        groups.entry(behaviour(&run.trace)).or_default().push(index);
     }
     let mut alike: Vec<Vec<usize>> = groups.into_values().filter(|runs| runs.len() > 1).collect();
     if alike.is_empty() {
@@ -33,16 +31,8 @@ pub(crate) fn alike(runs: &[Run]) -> Option<String> {
     ))
 }
 
-/// How many groups, and how many runs of a group, are named.
+/// How many groups are named.
 const SHOWN: usize = 10;
-
-fn numbers(runs: &[usize]) -> String {
-    let shown: Vec<String> = runs.iter().take(SHOWN).map(ToString::to_string).collect();
-    match runs.len().saturating_sub(SHOWN) {
-        0 => shown.join(", "),
-        more => format!("{} and {more} more", shown.join(", ")),
-    }
-}
 
 /// What a run did, without what measures it.
 fn behaviour(trace: &Trace) -> String {

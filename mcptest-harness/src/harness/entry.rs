@@ -13,6 +13,7 @@ use super::discovery::SuiteFile;
 use super::loaded::LoadedSuite;
 use super::recording;
 use super::runner::crate_dir;
+use crate::record::Command;
 use crate::render::rerun_line;
 
 /// A failure whose `Debug` is its text, so that the standard test harness prints it as it is.
@@ -132,10 +133,18 @@ fn load(crate_dir: &Path, case: &MacroCase<'_>) -> Loaded {
         shown: case.suite.to_owned(),
         relative: PathBuf::from(case.relative),
     };
+    let (target, module) = case.module.split_once("::").unwrap_or((case.module, ""));
+    let command = Command {
+        package: Some(case.package.to_owned()),
+        // The tests of a library have its name, and `--test` does not find them.
+        target: (target != case.package.replace('-', "_")).then(|| target.to_owned()),
+        suite: module.to_owned(),
+        own_loop: false,
+    };
     let entry = by_path.entry(path).or_insert_with(|| {
         let recording = recording::asked(None).map_err(|problem| format!("error: {problem}"))?;
         LoadedSuite::load(crate_dir, &file)
-            .map(|suite| Arc::new(suite.recorded_by(recording)))
+            .map(|suite| Arc::new(suite.recorded_by(recording, command)))
             .map_err(|error| error.render(Style::Plain))
     });
     entry.clone()

@@ -254,9 +254,9 @@ impl Wanted<'_> {
 impl Wanted<'_> {
     /// Why a pattern is not looked for: it would walk more than the crate's recordings.
     fn unbounded(&self, pattern: &str) -> Option<&'static str> {
-        let is_pattern = |part: &&str| part.contains(['*', '?', '[']);
+        let is_pattern = |part: &str| part.contains(['*', '?', '[']);
         let parts: Vec<&str> = pattern.split(['/', '\\']).collect();
-        let first = parts.iter().position(|part| is_pattern(&part))?;
+        let first = parts.iter().position(|part| is_pattern(part))?;
         if parts[first..].contains(&"..") {
             return Some("leaves folders that it has not named yet");
         }

@@ -8,7 +8,6 @@ use mcptest_suite::{Diagnostic, Span};
 use super::agent_runs::AgentRuns;
 use super::place::{PlaceError, Wanted};
 use super::stale::stale;
-use crate::record::COMMAND;
 use crate::render::{Evidence, Failure, Finding};
 use crate::trace::Run;
 use crate::trace::read_runs;
@@ -21,21 +20,23 @@ pub(crate) struct Place<'a> {
     pub(crate) crate_dir: &'a Path,
     /// The suite's path below its root.
     pub(crate) relative: &'a Path,
+    /// The command that records the agent, without what it is told by its environment.
+    pub(crate) command: &'a str,
 }
 
 /// Finds and reads the runs. An error is a failure of the agent case: missing, malformed or copied
 /// runs, a wrong number of them, or stale ones.
 pub(crate) fn load(suite: &Suite, agent: &Agent, model: usize, place: &Place<'_>) -> Recorded {
     let wanted = place.wanted(suite, agent, model);
-    let runs = read(agent, &wanted)?;
+    let runs = read(agent, &wanted, place.command)?;
     let not_read = wanted.not_read();
     if !not_read.is_empty() {
         return Err(not_read_problem(agent, &not_read));
     }
     if runs.len() != agent.runs.value {
-        return Err(count_problem(agent, &runs));
+        return Err(count_problem(agent, &runs, place.command));
     }
-    let stale = stale(suite, agent, model, &runs);
+    let stale = stale(suite, agent, model, &runs, place.command);
     if stale.is_empty() {
         let model = &agent.models[model].value;
         Ok(AgentRuns::new(&suite.source, agent, model, runs))
@@ -70,26 +71,34 @@ impl Place<'_> {
 }
 
 /// The runs that are there, however many.
-pub(crate) fn read(agent: &Agent, wanted: &Wanted<'_>) -> Result<Vec<Run>, Failure> {
+pub(crate) fn read(agent: &Agent, wanted: &Wanted<'_>, command: &str) -> Result<Vec<Run>, Failure> {
     let files = wanted
         .files()
-        .map_err(|error| place_problem(agent, error))?;
+        .map_err(|error| place_problem(agent, error, command))?;
     read_runs(&files).map_err(|errors| {
-        let findings = errors.into_iter().map(|error| {
+        let more = errors.len().saturating_sub(UNUSABLE);
+        let findings = errors.into_iter().take(UNUSABLE).map(|error| {
             let message = format!("the recording {} cannot be used", error.origin);
             let problem = Diagnostic::new(message)
                 .label(agent.name.span, "a recording of this agent")
                 .help(error.help.clone());
             Finding::new(problem).show(Evidence::Text(format!("- {}", error.problems.join("\n- "))))
         });
+        let text = format!("… {more} more recordings of this agent cannot be used");
         Failure {
             findings: findings.collect(),
-            evidence: Vec::new(),
+            evidence: (more > 0)
+                .then_some(Evidence::Text(text))
+                .into_iter()
+                .collect(),
         }
     })
 }
 
-pub(crate) fn place_problem(agent: &Agent, error: PlaceError) -> Failure {
+/// How many recordings that cannot be used are shown.
+const UNUSABLE: usize = 10;
+
+pub(crate) fn place_problem(agent: &Agent, error: PlaceError, command: &str) -> Failure {
     let span = agent
         .cassette
         .as_ref()
@@ -104,10 +113,10 @@ pub(crate) fn place_problem(agent: &Agent, error: PlaceError) -> Failure {
             .label(span, format!("declares {} and has none", plural(declared)));
             let problem = match (declared, &put) {
                 (1, [one, _]) => problem.help(format!(
-                    "record it with `MCPTEST_RECORD=missing {COMMAND}`, or put a recording of your own at {one}"
+                    "record it with `MCPTEST_RECORD=missing {command}`, or put a recording of your own at {one}"
                 )),
                 (many, [_, several]) => problem.help(format!(
-                    "record {many} runs with `MCPTEST_RECORD=missing {COMMAND}`, or put recordings of your own at {several} and so on, one file a run"
+                    "record {many} runs with `MCPTEST_RECORD=missing {command}`, or put recordings of your own at {several} and so on, one file a run"
                 )),
             };
             let looked = format!("looked for:\n{}", looked.join("\n"));
@@ -153,7 +162,7 @@ fn not_read_problem(agent: &Agent, paths: &[String]) -> Failure {
         .into()
 }
 
-fn count_problem(agent: &Agent, runs: &[Run]) -> Failure {
+fn count_problem(agent: &Agent, runs: &[Run], command: &str) -> Failure {
     let (declared, recorded) = (agent.runs.value, runs.len());
     let message = format!("{} declared, {recorded} recorded", plural(declared));
     let stated = agent.runs.span != Span::default();
@@ -169,12 +178,12 @@ fn count_problem(agent: &Agent, runs: &[Run]) -> Failure {
     };
     let help = if recorded == 0 {
         format!(
-            "record {} into the file that was found with `MCPTEST_RECORD=missing {COMMAND}`",
+            "record {} into the file that was found with `MCPTEST_RECORD=missing {command}`",
             plural(declared)
         )
     } else if recorded < declared {
         format!(
-            "record {} more with `MCPTEST_RECORD=missing {COMMAND}`, or say `runs: {recorded}`",
+            "record {} more with `MCPTEST_RECORD=missing {command}`, or say `runs: {recorded}`",
             declared - recorded
         )
     } else {

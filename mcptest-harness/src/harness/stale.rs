@@ -5,7 +5,6 @@ use mcptest_suite::{Diagnostic, Span, Spanned};
 
 use crate::eval::recovery::{Decisions, Effect};
 use crate::gate::{fault_plan, runs_note, scope};
-use crate::record::COMMAND;
 use crate::render::{Diff, Evidence, Finding};
 use crate::trace::Run;
 
@@ -14,7 +13,13 @@ type Compared<'a> = (&'a str, &'a str, Span, fn(&Run) -> &str);
 
 /// What the runs were recorded with and the suite no longer says: the model, the prompts, the user
 /// turns, the faults.
-pub(crate) fn stale(suite: &Suite, agent: &Agent, model: usize, runs: &[Run]) -> Vec<Finding> {
+pub(crate) fn stale(
+    suite: &Suite,
+    agent: &Agent,
+    model: usize,
+    runs: &[Run],
+    command: &str,
+) -> Vec<Finding> {
     let Spanned {
         value: model,
         span: model_span,
@@ -46,15 +51,15 @@ pub(crate) fn stale(suite: &Suite, agent: &Agent, model: usize, runs: &[Run]) ->
         };
         let what = format!("another {what}");
         let diff = diff(&runs[*first], recorded(&runs[*first]), wanted);
-        findings.push(finding(&what, span, runs, &differing).show(diff));
+        findings.push(finding(&what, span, (runs, &differing), command).show(diff));
     }
-    findings.extend(turns(agent, runs));
-    findings.extend(faults(suite, agent, runs));
+    findings.extend(turns(agent, runs, command));
+    findings.extend(faults(suite, agent, runs, command));
     findings
 }
 
 /// Runs with other user turns after the first, which is compared as the prompt is.
-fn turns(agent: &Agent, runs: &[Run]) -> Option<Finding> {
+fn turns(agent: &Agent, runs: &[Run], command: &str) -> Option<Finding> {
     let Prompt::Turns(turns) = &agent.prompt else {
         // A prompt may begin a conversation that the suite knows nothing of.
         return None;
@@ -76,7 +81,8 @@ fn turns(agent: &Agent, runs: &[Run]) -> Option<Finding> {
     let differing: Vec<usize> = (0..runs.len()).filter(|run| differs(&runs[*run])).collect();
     let first = &runs[*differing.first()?];
     let recorded = later_turns(first);
-    let place = (0..).find(|place| recorded.get(*place) != later.get(*place))?;
+    let longest = recorded.len().max(later.len());
+    let place = (0..longest).find(|place| recorded.get(*place) != later.get(*place))?;
     let span = turns
         .get(place + 1)
         .map_or(agent.name.span, |turn| turn.span);
@@ -85,7 +91,7 @@ fn turns(agent: &Agent, runs: &[Run]) -> Option<Finding> {
         lines.collect::<String>()
     };
     let diff = diff(first, &lines(&recorded), &lines(&later));
-    Some(finding("other user turns", span, runs, &differing).show(diff))
+    Some(finding("other user turns", span, (runs, &differing), command).show(diff))
 }
 
 /// What the user said after the first time.
@@ -96,7 +102,7 @@ fn later_turns(run: &Run) -> Vec<&str> {
 }
 
 /// Runs with marks of faults that the plan of today does not leave.
-fn faults(suite: &Suite, agent: &Agent, runs: &[Run]) -> Option<Finding> {
+fn faults(suite: &Suite, agent: &Agent, runs: &[Run], command: &str) -> Option<Finding> {
     let others: Vec<(usize, String)> = runs
         .iter()
         .enumerate()
@@ -110,7 +116,7 @@ fn faults(suite: &Suite, agent: &Agent, runs: &[Run]) -> Option<Finding> {
         .map_or(agent.name.span, |fault| fault.span);
     let run = &runs[*differing.first()?].origin;
     let shown = Evidence::Text(format!("{run}: {first}"));
-    Some(finding("other faults", span, runs, &differing).show(shown))
+    Some(finding("other faults", span, (runs, &differing), command).show(shown))
 }
 
 /// The first mark of a run that the faults of today do not leave, in words.
@@ -150,8 +156,9 @@ fn other_mark(suite: &Suite, agent: &Agent, run: &Run) -> Option<String> {
     None
 }
 
-/// Says that runs were recorded with something else.
-fn finding(what: &str, span: Span, runs: &[Run], differing: &[usize]) -> Finding {
+/// Says that some of the runs were recorded with something else.
+fn finding(what: &str, span: Span, some: (&[Run], &[usize]), command: &str) -> Finding {
+    let (runs, differing) = some;
     let message = format!(
         "stale: recorded with {what}{}",
         scope(differing.len(), runs.len())
@@ -163,7 +170,7 @@ fn finding(what: &str, span: Span, runs: &[Run], differing: &[usize]) -> Finding
         .label(span, "the suite says this now")
         .note(runs_note(runs, differing).replacen("broken by", "recorded in", 1))
         .help(format!(
-            "record the runs again with `MCPTEST_RECORD=all {COMMAND}`, or take back the change of the {change}"
+            "record the runs again with `MCPTEST_RECORD=all {command}`, or take back the change of the {change}"
         ));
     Finding::new(problem)
 }

@@ -4,6 +4,7 @@ mod cross_run;
 mod expect;
 mod per_run;
 mod plans;
+mod targets;
 mod verdicts;
 
 use std::fs;
@@ -37,6 +38,30 @@ fn verdicts(
     runs: &[Value],
     checked: bool,
 ) -> Vec<(String, Result<Judged, String>)> {
+    let (_folder, loaded) = loaded(top, agent, runs);
+    let judged = loaded
+        .suite
+        .cases()
+        .into_iter()
+        .filter(|case| case.kind != CaseKind::Unsupported && case.ignored.is_none());
+    judged
+        .map(|case| {
+            let context = Context {
+                name: format!("s::{}", case.name),
+                agent: "s::agent".to_owned(),
+                ignored: false,
+                checked,
+                package: "demo".to_owned(),
+                style: Style::Plain,
+            };
+            let verdict = case::judge(&loaded, &case, &context);
+            (case.name, verdict)
+        })
+        .collect()
+}
+
+/// A suite in a crate of its own, with its recordings.
+fn loaded(top: &str, agent: &str, runs: &[Value]) -> (tempfile::TempDir, LoadedSuite) {
     let folder = tempfile::tempdir().unwrap();
     let suites = folder.path().join("suites");
     fs::create_dir_all(suites.join("cassettes")).unwrap();
@@ -72,25 +97,7 @@ fn verdicts(
         relative: "s.yml".into(),
     };
     let loaded = LoadedSuite::load(folder.path(), &file).unwrap_or_else(|error| panic!("{error}"));
-    let judged = loaded
-        .suite
-        .cases()
-        .into_iter()
-        .filter(|case| case.kind != CaseKind::Unsupported && case.ignored.is_none());
-    judged
-        .map(|case| {
-            let context = Context {
-                name: format!("s::{}", case.name),
-                agent: "s::agent".to_owned(),
-                ignored: false,
-                checked,
-                package: "demo".to_owned(),
-                style: Style::Plain,
-            };
-            let verdict = case::judge(&loaded, &case, &context);
-            (case.name, verdict)
-        })
-        .collect()
+    (folder, loaded)
 }
 
 /// The failure text of the one case that fails.

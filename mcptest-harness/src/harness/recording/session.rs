@@ -11,9 +11,7 @@ use crate::eval::recovery::Decisions;
 use crate::gate::fault_plan;
 use crate::harness::stale::stale;
 use crate::record::store::{Store, StoreError, render};
-use crate::record::{
-    COMMAND, Mode, Progress, Recorder, RunRequest, Trouble, request_fingerprint, say,
-};
+use crate::record::{Mode, Progress, Recorder, RunRequest, Trouble, request_fingerprint, say};
 use crate::render::{Diff, Failure};
 use crate::trace::{CassetteError, Origin, Run, parse_run};
 
@@ -119,6 +117,7 @@ impl Session<'_> {
             model,
             ..
         } = self.subject;
+        let command = self.subject.place.command;
         let asked = self.asked();
         let staged = self.store.staged().map_err(self.stored)?;
         let fits = |(number, run): &(usize, Value)| {
@@ -126,7 +125,7 @@ impl Session<'_> {
                 && run[REQUEST] == asked.as_str()
                 && self
                     .read_back(run)
-                    .is_ok_and(|run| stale(suite, agent, model, &[run]).is_empty())
+                    .is_ok_and(|run| stale(suite, agent, model, &[run], command).is_empty())
         };
         Ok(staged.into_iter().filter(fits).collect())
     }
@@ -240,8 +239,9 @@ impl Session<'_> {
             model,
             ..
         } = self.subject;
-        let there = runs::read(agent, &self.subject.wanted())?;
-        let stale = stale(suite, agent, model, &there);
+        let command = self.subject.place.command;
+        let there = runs::read(agent, &self.subject.wanted(), command)?;
+        let stale = stale(suite, agent, model, &there, command);
         if !stale.is_empty() {
             return Err(Failure {
                 findings: stale,
@@ -255,7 +255,7 @@ impl Session<'_> {
                     agent,
                     Trouble::new(problem)
                         .help(format!(
-                            "record all of them anew with `MCPTEST_RECORD=all {COMMAND}`, or take back the change"
+                            "record all of them anew with `MCPTEST_RECORD=all {command}`, or take back the change"
                         )),
                 ))
             }
