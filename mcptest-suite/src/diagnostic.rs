@@ -234,9 +234,23 @@ impl LoadError {
     /// The problems of a file, drawn in the order of their places.
     #[must_use]
     pub fn new(source: Source, mut problems: Vec<Diagnostic>) -> Self {
-        problems.sort_by_key(|problem| problem.primary.as_ref().map(|label| label.span));
-        problems.dedup();
-        Self { source, problems }
+        let place = |problem: &Diagnostic| problem.primary.as_ref().map(|label| label.span);
+        problems.sort_by_key(place);
+        // What several agents share is noted with each of them.
+        let mut once: Vec<Diagnostic> = Vec::with_capacity(problems.len());
+        for problem in problems {
+            let mut here = once
+                .iter()
+                .rev()
+                .take_while(|known| place(known) == place(&problem));
+            if !here.any(|known| *known == problem) {
+                once.push(problem);
+            }
+        }
+        Self {
+            source,
+            problems: once,
+        }
     }
 
     /// The file.

@@ -73,6 +73,36 @@ fn variables_are_filled_in_with_their_types() {
 }
 
 #[test]
+fn an_agent_takes_what_it_does_not_say_from_the_defaults() {
+    let suite = load("defaults_and_own_keys");
+    let [all, some, more] = suite.agents.as_slice() else {
+        panic!("three agents");
+    };
+    let models = |agent: &mcptest_suite::model::Agent| -> Vec<String> {
+        let models = agent.models.iter();
+        models.map(|model| model.value.id.clone()).collect()
+    };
+    assert_eq!(models(all), ["gpt-5"]);
+    assert_eq!(models(some), ["claude-sonnet-4-5", "gpt-5"]);
+    assert_eq!(
+        (all.runs.value, some.runs.value, more.runs.value),
+        (3, 2, 3)
+    );
+    assert_eq!(all.prompt.first().value, "What is the weather?");
+    assert_eq!(some.prompt.first().value, "Hello");
+    assert_eq!(more.prompt.first().value, "Another question.");
+    assert_eq!(all.tags, ["nightly"]);
+    assert!(some.tags.is_empty());
+    assert!(all.servers.len() == 1 && more.servers.len() == 1);
+    assert_eq!(all.caps.max_turns.as_ref().map(|cap| cap.value), Some(4));
+    let places: Vec<_> = [all, some, more]
+        .map(|agent| agent.runs.span)
+        .map(|span| suite.source.line_column(span.start).0)
+        .to_vec();
+    assert_eq!(places, [11, 22, 11]);
+}
+
+#[test]
 fn line_ends_of_another_system_are_not_part_of_the_text() {
     let suite = load("carriage_returns");
     assert_eq!(suite.agents[0].prompt.first().value, "two\nlines\n");

@@ -97,3 +97,20 @@ fn a_long_chain_of_references_is_followed_and_many_problems_are_counted() {
     assert_eq!(error.problems().len(), 2_001);
     assert!(error.to_string().len() < 100_000);
 }
+
+#[test]
+fn large_defaults_of_many_agents_are_refused_before_they_cost_anything() {
+    use std::fmt::Write as _;
+
+    let mut text = format!("defaults: {{ tags: [{}] }}\nagents:\n", "a, ".repeat(2_000));
+    for agent in 0..2_000 {
+        writeln!(
+            text,
+            "- {{ name: a{agent}, model: m, prompt: p, narrative: {{}} }}"
+        )
+        .unwrap();
+    }
+    let error = Suite::parse(Source::new("a.yml", "a.yml", text)).unwrap_err();
+    assert_eq!(error.problems().len(), 1, "{error}");
+    assert!(error.to_string().contains("too large for so many agents"));
+}

@@ -12,7 +12,7 @@ use mcptest_suite::gates::{GateTarget, Unit};
 use mcptest_suite::model::{Assertion, GateKind, JsonSchema, Matcher, MatcherKind, Target};
 use mcptest_suite::{Diagnostic, Spanned};
 use regex::Regex;
-use serde_json::Value;
+use serde_json::{Number, Value};
 
 use crate::eval::Schema;
 use crate::trace::canonical_json;
@@ -54,6 +54,9 @@ pub(crate) enum CompiledMatcher {
         value: String,
         max: u64,
     },
+    Min(Number),
+    Max(Number),
+    Between(Number, Number),
     Not(Box<CompiledMatcher>),
     AllOf(Vec<CompiledMatcher>),
     AnyOf(Vec<CompiledMatcher>),
@@ -137,6 +140,11 @@ impl Compiler {
                 value: value.clone(),
                 max: *max,
             },
+            MatcherKind::Min(least) => CompiledMatcher::Min(least.clone()),
+            MatcherKind::Max(most) => CompiledMatcher::Max(most.clone()),
+            MatcherKind::Between(least, most) => {
+                CompiledMatcher::Between(least.clone(), most.clone())
+            }
             MatcherKind::Not(inner) => {
                 CompiledMatcher::Not(Box::new(self.matcher(inner, snapshot)?))
             }

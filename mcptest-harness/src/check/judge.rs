@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use serde_json::Value;
+use mcptest_suite::model::compare_numbers;
+use serde_json::{Number, Value};
 
 use super::compare::{self, Subset, comparable, lower_case};
 use super::compile::{CompiledMatcher, as_number};
@@ -153,6 +154,11 @@ impl CompiledMatcher {
                 value: expected,
                 max,
             } => text(value, |text| levenshtein(expected, text, *max)),
+            Self::Min(least) => number(value, |value| compare_numbers(value, least).is_ge()),
+            Self::Max(most) => number(value, |value| compare_numbers(value, most).is_le()),
+            Self::Between(least, most) => number(value, |value| {
+                compare_numbers(value, least).is_ge() && compare_numbers(value, most).is_le()
+            }),
             Self::Not(inner) => match inner.judge(value, snapshot) {
                 Verdict::Holds => Verdict::Fails(Vec::new()),
                 Verdict::Fails(_) => Verdict::Holds,
@@ -217,6 +223,9 @@ impl CompiledMatcher {
                 )
             }
             Self::Levenshtein { value, max } => format!("to be at most {max} edits from {value:?}"),
+            Self::Min(least) => format!("to be at least {least}"),
+            Self::Max(most) => format!("to be at most {most}"),
+            Self::Between(least, most) => format!("to be from {least} to {most}"),
             Self::Not(inner) => format!("not {}", inner.phrase()),
             Self::AllOf(all) => format!("to hold all of: {}", phrases(all)),
             Self::AnyOf(any) => format!("to hold any of: {}", phrases(any)),
@@ -403,6 +412,13 @@ fn text(value: &Value, judge: impl FnOnce(&str) -> Verdict) -> Verdict {
     match value {
         Value::String(text) => judge(text),
         _ => Verdict::NotApplicable(vec!["this matcher reads text only".to_owned()]),
+    }
+}
+
+fn number(value: &Value, judge: impl FnOnce(&Number) -> bool) -> Verdict {
+    match value {
+        Value::Number(number) => Verdict::of(judge(number)),
+        _ => Verdict::NotApplicable(vec!["this matcher reads numbers only".to_owned()]),
     }
 }
 

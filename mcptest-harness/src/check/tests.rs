@@ -369,6 +369,28 @@ fn a_snapshot_is_not_refuted() {
 }
 
 #[test]
+fn bounds_include_their_ends_and_read_numbers_only() {
+    assert!(accepts("{ min: 2 }", json!(2.0)) && !accepts("{ min: 2 }", json!(1.9)));
+    assert!(accepts("{ max: 2 }", json!(2)) && !accepts("{ max: 2 }", json!(3)));
+    for (number, inside) in [(0, false), (1, true), (5, true), (6, false)] {
+        assert_eq!(accepts("{ between: [1, 5] }", json!(number)), inside);
+        assert_eq!(
+            accepts("{ not: { between: [1, 5] } }", json!(number)),
+            !inside
+        );
+    }
+    let most = format!("{{ min: {} }}", u64::MAX);
+    assert!(accepts(&most, json!(u64::MAX)) && !accepts(&most, json!(u64::MAX - 1)));
+    for value in [json!("9"), json!(true), json!(null), json!([9])] {
+        for matcher in ["{ min: 1 }", "{ max: 99 }", "{ between: [1, 99] }"] {
+            assert!(!accepts(matcher, value.clone()), "{matcher} {value}");
+            let negated = format!("{{ not: {matcher} }}");
+            assert!(!accepts(&negated, value.clone()), "{negated} {value}");
+        }
+    }
+}
+
+#[test]
 fn no_matcher_accepts_a_path_that_leads_nowhere() {
     for matcher in [
         "{ exact: 1 }",

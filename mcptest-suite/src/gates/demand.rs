@@ -1,9 +1,9 @@
 //! Demands on a gate's targets that no run can decide: their numbers are of another unit, or out of
 //! the target's range.
 
-use serde_json::Value;
+use serde_json::{Number, Value};
 
-use super::target::{GateTarget, Unit};
+use super::target::{Better, GateTarget, Unit, count, flag};
 use crate::load::fields::{Problems, did_you_mean};
 use crate::model::{Assertion, JsonSchema, Matcher, MatcherKind, Segment};
 use crate::{Diagnostic, Node, NodeValue, Span};
@@ -18,6 +18,32 @@ const ASK_NOTHING: [&str; 7] = [
     "$comment",
     "$schema",
 ];
+
+/// Numbers of a recorded run that an agent's own `expect:` can look at.
+const OF_A_RUN: [GateTarget; 4] = [
+    count("tool_calls.length", Better::Neither, "calls").sometimes(),
+    count("tool_names.length", Better::Neither, "calls"),
+    count(
+        "redundant_tool_calls",
+        Better::Lower,
+        "calls that repeat an earlier one",
+    ),
+    flag(
+        "truncated",
+        Better::Lower,
+        "1 when the run did not complete",
+    ),
+];
+
+/// Notes what an agent's assertions ask of these numbers that never or always holds.
+pub(crate) fn check_run(assertions: &[Assertion], problems: &mut Problems) {
+    for assertion in assertions {
+        let path = assertion.target.text.as_str();
+        if let Some(target) = OF_A_RUN.iter().find(|target| target.name == path) {
+            check(assertion, target, &[], problems);
+        }
+    }
+}
 
 /// What an assertion looks at.
 struct Looked<'a> {
@@ -37,7 +63,7 @@ pub(super) fn check(
     let mut target = *target;
     match rest {
         [Segment::Key(_)] => {
-            target = super::target::count(target.name, target.better, target.meaning).at_least(1.0);
+            target = count(target.name, target.better, target.meaning).at_least(1.0);
         }
         [Segment::Index(_)] => target.list = false,
         _ => {}
@@ -69,6 +95,12 @@ impl Looked<'_> {
             }
             MatcherKind::Contains(value) if !self.is_word() => self.exactly(value, span, problems),
             MatcherKind::Schema(schema) => self.schema(schema, problems),
+            MatcherKind::Min(least) => self.range(&[(Side::Least, least)], span, problems),
+            MatcherKind::Max(most) => self.range(&[(Side::Most, most)], span, problems),
+            MatcherKind::Between(least, most) => {
+                let both = [(Side::Least, least), (Side::Most, most)];
+                self.range(&both, span, problems);
+            }
             MatcherKind::Regex(_)
             | MatcherKind::StartsWith(_)
             | MatcherKind::Icontains(_)
@@ -78,7 +110,7 @@ impl Looked<'_> {
                 if !self.is_word() =>
             {
                 let problem = self.problem(span, &format!("`{}` never holds", matcher.kind.name()));
-                problems.push(problem.help("use `exact`, or `schema` with `minimum` or `maximum`"));
+                problems.push(problem.help("use `exact`, `min`, `max` or `between`"));
             }
             MatcherKind::Not(inner) => self.matcher(inner, problems),
             MatcherKind::AllOf(all) | MatcherKind::AnyOf(all) | MatcherKind::OneOf(all) => {
@@ -161,6 +193,26 @@ impl Looked<'_> {
                 });
             }
         }
+    }
+
+    fn range(&self, sides: &[(Side, &Number)], span: Span, problems: &mut Problems) {
+        if self.target.list || self.is_word() {
+            let problem = self.problem(span, "a bound never holds");
+            return problems.push(if self.target.list {
+                problem.help(format!("take an element: `{}[0]`", self.path))
+            } else {
+                problem
+            });
+        }
+        let bounds: Vec<Bound> = sides
+            .iter()
+            .map(|(side, number)| Bound {
+                side: *side,
+                value: number.as_f64().unwrap_or_default(),
+                span,
+            })
+            .collect();
+        self.bounds(&bounds, false, problems);
     }
 
     fn schema(&self, schema: &JsonSchema, problems: &mut Problems) {

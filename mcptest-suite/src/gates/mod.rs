@@ -18,6 +18,7 @@ mod target;
 mod trajectory;
 mod trajectory_axes;
 
+pub(crate) use demand::check_run;
 pub use energy::{Adaptive, Energy};
 pub use golden_path::GoldenPath;
 pub use narrative::Narrative;

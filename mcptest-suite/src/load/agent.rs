@@ -1,10 +1,10 @@
 //! Reading `agents:`.
 
 use super::faults::Faults;
-use super::fields::{Fields, Problems, did_you_mean};
+use super::fields::{Fields, Problems, did_you_mean, is_own_key};
 use super::names::Identity;
-use super::{assertion, inject, models, names, oracle, prompt, snapshots, values};
-use crate::gates::{AgentFacts, Expects};
+use super::{assertion, defaults, inject, models, names, oracle, prompt, snapshots, values};
+use crate::gates::{AgentFacts, Expects, check_run};
 use crate::model::{Agent, Assertion, Caps, CheckOptions, GateBlock, GateKind, Unsupported};
 use crate::{Diagnostic, Entry, Node, NodeValue, Span, Spanned, nearest};
 
@@ -27,6 +27,8 @@ pub(super) struct Context<'a> {
     pub(super) faults: &'a Faults,
     /// The names of the servers that the suite declares.
     pub(super) servers: &'a [&'a str],
+    /// What agents say that do not say it themselves.
+    pub(super) defaults: &'a [&'a Entry],
     pub(super) observable: bool,
 }
 
@@ -48,7 +50,9 @@ fn read(
     identities: &mut Vec<Identity>,
     problems: &mut Problems,
 ) -> Option<Agent> {
-    let mut fields = Fields::open(node, "an agent", problems)?;
+    let mut fields = Fields::open(node, "an agent", problems)?
+        .with_own_keys()
+        .with_defaults(defaults::of_agent(node, context.defaults));
     let name = fields
         .required("name", problems)
         .and_then(|node| problems.words(node));
@@ -92,6 +96,7 @@ fn read(
         .map(|node| oracle::read(node, problems));
     let (expect, expects, mut unsupported) = expect(&mut fields, problems);
     snapshots::check_names(&expect, problems);
+    check_run(&expect, problems);
     if observable.unwrap_or(context.observable) {
         oracle::check(&expect, problems);
     }
@@ -105,7 +110,7 @@ fn read(
         let reason = "is not implemented here";
         unsupported.push(names::unsupported(&entry.key, entry.key_span, reason));
     }
-    if !asks_for_anything(node) {
+    if !asks_for_anything(&fields) {
         let span = name.as_ref().map_or(fields.span, |name| name.span);
         problems.push(
             Diagnostic::at(
@@ -148,19 +153,18 @@ fn read(
 }
 
 /// Whether the agent has an `expect:` or a gate, be it misspelt (which is a problem of its own).
-fn asks_for_anything(node: &Node) -> bool {
+fn asks_for_anything(fields: &Fields<'_>) -> bool {
     let tests = || {
         let gates = GateKind::ALL.iter().map(|kind| kind.name());
         gates.chain(OTHER_GATES).chain(["expect", "checks"])
     };
-    let entries = node.entries().unwrap_or_default();
+    let entries = fields.entries().iter();
+    let mut entries = entries.filter(|entry| !is_own_key(&entry.key));
     // Distances are measured only where no key is right, which is as good as never.
     entries
-        .iter()
+        .clone()
         .any(|entry| tests().any(|test| test == entry.key))
-        || entries
-            .iter()
-            .any(|entry| nearest(&entry.key, tests()).is_some())
+        || entries.any(|entry| nearest(&entry.key, tests()).is_some())
 }
 
 /// Options for checks written in Rust: a mapping of their names.

@@ -25,7 +25,7 @@ pub(crate) fn gate_list(node: &Node, problems: &mut Problems) -> Vec<Assertion> 
                     format!("`{name}` needs a model and cannot decide a gate"),
                 )
                 .note("gates are deterministic: the same recording always gives the same verdict")
-                .help("use a deterministic matcher, e.g. `schema: { minimum: 0.5 }`"),
+                .help("use a deterministic matcher, e.g. `min: 0.5`"),
             );
         }
     }

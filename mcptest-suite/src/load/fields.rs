@@ -104,7 +104,8 @@ impl Problems {
         number
     }
 
-    fn number_expected(&mut self, what: &str, node: &Node) {
+    /// Notes that a node is no number of the kind that its key wants.
+    pub(super) fn number_expected(&mut self, what: &str, node: &Node) {
         let problem = mismatch(what, node);
         let reads_as_number = matches!(&node.value, NodeValue::Text(text)
             if text.replace('_', "").parse::<f64>().is_ok_and(f64::is_finite));
@@ -217,10 +218,17 @@ pub(crate) fn did_you_mean<'a>(
     }
 }
 
+/// Whether a key is the author's own, where such keys may be.
+pub(super) fn is_own_key(key: &str) -> bool {
+    key.starts_with("x-")
+}
+
 /// A mapping being read. Every key that is asked for is known; [`Fields::finish`] reports the rest.
 pub(crate) struct Fields<'n> {
     owner: &'static str,
-    entries: &'n [Entry],
+    entries: Vec<&'n Entry>,
+    /// Whether `x-…` keys are the author's own.
+    own_keys: bool,
     /// Where to point when a key is missing.
     pub(crate) span: Span,
     asked: Vec<&'static str>,
@@ -239,7 +247,8 @@ impl<'n> Fields<'n> {
             let span = entries.first().map_or(node.span, |entry| entry.key_span);
             return Some(Self {
                 owner,
-                entries,
+                entries: entries.iter().collect(),
+                own_keys: false,
                 span,
                 asked: Vec::new(),
                 tolerated: Vec::new(),
@@ -249,10 +258,31 @@ impl<'n> Fields<'n> {
         None
     }
 
+    /// Lets keys that begin with `x-` be whatever the author wants, e.g. a place for anchors.
+    pub(super) fn with_own_keys(mut self) -> Self {
+        self.own_keys = true;
+        self
+    }
+
+    /// Adds entries that are not there themselves.
+    pub(super) fn with_defaults(mut self, defaults: impl IntoIterator<Item = &'n Entry>) -> Self {
+        self.entries.extend(defaults);
+        self
+    }
+
+    /// Every entry, those of defaults last.
+    pub(super) fn entries(&self) -> &[&'n Entry] {
+        &self.entries
+    }
+
+    fn is_own_key(&self, key: &str) -> bool {
+        self.own_keys && is_own_key(key)
+    }
+
     /// The entry of a key.
     pub(crate) fn entry(&mut self, key: &'static str) -> Option<&'n Entry> {
         self.asked.push(key);
-        self.entries.iter().find(|entry| entry.key == key)
+        self.entries.iter().copied().find(|entry| entry.key == key)
     }
 
     /// The value of a key.
@@ -285,6 +315,7 @@ impl<'n> Fields<'n> {
         let entries = self.entries.iter();
         entries
             .filter(|entry| !self.asked.contains(&entry.key.as_str()))
+            .filter(|entry| !self.is_own_key(&entry.key))
             .any(|entry| nearest(&entry.key, keys.iter().copied()).is_some())
     }
 
@@ -316,16 +347,18 @@ impl<'n> Fields<'n> {
     ) -> impl Iterator<Item = &'n Entry> + use<'n> {
         self.tolerated.extend(wanted);
         let wanted = wanted.to_vec();
-        self.entries
-            .iter()
+        let entries = self.entries.clone();
+        entries
+            .into_iter()
             .filter(move |entry| wanted.contains(&entry.key.as_str()))
     }
 
     /// Reports every key that nothing asked for.
     pub(crate) fn finish(self, problems: &mut Problems) {
-        for entry in self.entries {
+        for entry in &self.entries {
             let key = entry.key.as_str();
-            if !self.asked.contains(&key) && !self.tolerated.contains(&key) {
+            let known = self.asked.contains(&key) || self.tolerated.contains(&key);
+            if !known && !self.is_own_key(key) {
                 let message = format!("unknown key `{}` in {}", entry.key, self.owner);
                 let problem = Diagnostic::at(entry.key_span, message);
                 // A key that is only tolerated is not recommended, but it may be what was meant.

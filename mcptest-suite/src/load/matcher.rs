@@ -1,8 +1,10 @@
 //! Reading matchers: one key each, and a demand that a recording can break.
 
+use serde_json::Number;
+
 use super::fields::{Fields, Problems, did_you_mean};
 use super::{schema, vacuous, values};
-use crate::model::{Matcher, MatcherKind};
+use crate::model::{Matcher, MatcherKind, compare_numbers};
 use crate::{Diagnostic, Entry, Node, NodeValue, Spanned};
 
 /// Matchers that may be written as one word, or without a value.
@@ -67,6 +69,16 @@ pub(super) fn read(node: &Node, problems: &mut Problems) -> Option<Matcher> {
 fn unknown(entry: &Entry) -> Diagnostic {
     let problem = Diagnostic::at(entry.key_span, format!("unknown matcher `{}`", entry.key));
     let known = MatcherKind::NAMES.into_iter();
+    // The keywords of JSON Schema, and words for the same.
+    let meant = match entry.key.as_str() {
+        "minimum" | "at-least" | "gte" => "min",
+        "maximum" | "at-most" | "lte" => "max",
+        "range" => "between",
+        _ => "",
+    };
+    if !meant.is_empty() {
+        return problem.help(format!("did you mean `{meant}`?"));
+    }
     did_you_mean(problem, &entry.key, known, "matchers")
 }
 
@@ -116,6 +128,9 @@ fn kind(name: &str, node: &Node, problems: &mut Problems) -> Option<Option<Match
         "is-valid-tools-call" => schema::read_optional(node, "`is-valid-tools-call`", problems)
             .map(MatcherKind::IsValidToolsCall),
         "levenshtein" => levenshtein(node, problems),
+        "min" => number(node, problems).map(MatcherKind::Min),
+        "max" => number(node, problems).map(MatcherKind::Max),
+        "between" => between(node, problems),
         "not" => read(node, problems).map(|inner| MatcherKind::Not(Box::new(inner))),
         "allOf" => list(node, problems).map(MatcherKind::AllOf),
         "anyOf" => list(node, problems).map(MatcherKind::AnyOf),
@@ -198,6 +213,39 @@ fn levenshtein(node: &Node, problems: &mut Problems) -> Option<MatcherKind> {
     })
 }
 
+fn number(node: &Node, problems: &mut Problems) -> Option<Number> {
+    values::check(node, problems);
+    if let NodeValue::Number(number, _) = &node.value {
+        return Some(number.clone());
+    }
+    problems.number_expected("a number", node);
+    None
+}
+
+/// The least and the most, both included.
+fn between(node: &Node, problems: &mut Problems) -> Option<MatcherKind> {
+    let Some([least, most]) = node.items() else {
+        let message = format!(
+            "`between` has a least and a most number, found {}",
+            node.found()
+        );
+        problems.push(Diagnostic::at(node.span, message).help("write e.g. `{ between: [1, 5] }`"));
+        return None;
+    };
+    let [low, high] = [least, most].map(|node| number(node, problems));
+    let (low, high) = (low?, high?);
+    if compare_numbers(&low, &high).is_gt() {
+        problems.push(
+            Diagnostic::new("nothing is between these two: the first is above the second")
+                .label(least.span, "at least this")
+                .also(most.span, "and at most this")
+                .help("swap the two, or mend one of them"),
+        );
+        return None;
+    }
+    Some(MatcherKind::Between(low, high))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -213,6 +261,8 @@ mod tests {
                 "not" => "{ exact: 1 }",
                 "allOf" | "anyOf" | "oneOf" => "[{ exact: 1 }]",
                 "is-json" | "is-valid-tools-call" => "~",
+                "min" | "max" => "1",
+                "between" => "[1, 1]",
                 _ => "a",
             };
             let source = Source::new("a.yml", "a.yml", format!("{{ {name}: {value} }}"));

@@ -2,6 +2,7 @@
 
 mod agent;
 pub(crate) mod assertion;
+mod defaults;
 mod faults;
 pub(crate) mod fields;
 mod inject;
@@ -133,7 +134,7 @@ fn read_document(
         return None;
     }
     variables::fill_in(&mut document, problems);
-    let mut fields = Fields::open(&document, "a suite", problems)?;
+    let mut fields = Fields::open(&document, "a suite", problems)?.with_own_keys();
     let servers = fields.get("servers");
     // Also those with a problem of their own.
     let declared = servers.and_then(Node::entries).unwrap_or_default();
@@ -158,6 +159,12 @@ fn read_document(
         .is_some_and(|node| oracle::read(node, problems));
     fields.get("variables");
     let agents = fields.entry("agents");
+    let number = agents
+        .and_then(|entry| entry.value.items())
+        .map_or(0, <[_]>::len);
+    let defaults = fields
+        .get("defaults")
+        .map(|node| defaults::read(node, number, problems));
     for entry in fields.take_matching(&CHANGE_AGENTS) {
         problems.push(
             Diagnostic::at(
@@ -183,6 +190,7 @@ fn read_document(
     let context = agent::Context {
         faults: &faults,
         servers: &declared,
+        defaults: &defaults.unwrap_or_default(),
         observable,
     };
     let agents = match agents {

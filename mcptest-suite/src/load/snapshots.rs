@@ -49,7 +49,7 @@ pub(crate) fn refuse(assertions: &[Assertion], problems: &mut Problems) {
         for (span, _) in own {
             problems.push(
                 Diagnostic::at(span, "a gate's targets cannot be compared with a snapshot")
-                    .help("use `exact`, or `schema` with `minimum` or `maximum`"),
+                    .help("use `exact`, `min`, `max` or `between`"),
             );
         }
     }

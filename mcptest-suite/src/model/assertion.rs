@@ -1,6 +1,8 @@
 //! Assertions: a target and the matcher that must hold of what is found there.
 
-use serde_json::Value;
+use std::cmp::Ordering;
+
+use serde_json::{Number, Value};
 
 use super::Target;
 use crate::{Node, Span, Spanned};
@@ -82,6 +84,10 @@ pub enum MatcherKind {
         value: String,
         max: u64,
     },
+    Min(Number),
+    Max(Number),
+    /// From the first to the second, both included.
+    Between(Number, Number),
     Not(Box<Matcher>),
     AllOf(Vec<Matcher>),
     AnyOf(Vec<Matcher>),
@@ -92,7 +98,7 @@ pub enum MatcherKind {
 
 impl MatcherKind {
     /// The keys of the matchers that are run here.
-    pub const NAMES: [&'static str; 17] = [
+    pub const NAMES: [&'static str; 20] = [
         "exact",
         "contains",
         "subset",
@@ -106,6 +112,9 @@ impl MatcherKind {
         "is-json",
         "is-valid-tools-call",
         "levenshtein",
+        "min",
+        "max",
+        "between",
         "not",
         "allOf",
         "anyOf",
@@ -140,6 +149,9 @@ impl MatcherKind {
             Self::IsJson(_) => "is-json",
             Self::IsValidToolsCall(_) => "is-valid-tools-call",
             Self::Levenshtein { .. } => "levenshtein",
+            Self::Min(_) => "min",
+            Self::Max(_) => "max",
+            Self::Between(..) => "between",
             Self::Not(_) => "not",
             Self::AllOf(_) => "allOf",
             Self::AnyOf(_) => "anyOf",
@@ -157,4 +169,25 @@ pub struct JsonSchema {
     pub value: Value,
     /// As it is written, for places.
     pub node: Node,
+}
+
+/// Compares two numbers by value: whole ones exactly, others as 64-bit floats.
+///
+/// ```
+/// use std::cmp::Ordering;
+/// use mcptest_suite::model::compare_numbers;
+///
+/// assert_eq!(compare_numbers(&1.into(), &2.into()), Ordering::Less);
+/// assert_eq!(compare_numbers(&u64::MAX.into(), &(u64::MAX - 1).into()), Ordering::Greater);
+/// ```
+#[must_use]
+pub fn compare_numbers(left: &Number, right: &Number) -> Ordering {
+    match (left.as_i128(), right.as_i128()) {
+        (Some(left), Some(right)) => left.cmp(&right),
+        // A JSON number is always finite.
+        _ => left
+            .as_f64()
+            .partial_cmp(&right.as_f64())
+            .unwrap_or(Ordering::Equal),
+    }
 }

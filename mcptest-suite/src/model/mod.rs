@@ -6,7 +6,7 @@ mod fault;
 mod target;
 
 pub use agent::{Agent, Caps, CheckOptions, Model, Prompt};
-pub use assertion::{Assertion, JsonSchema, Matcher, MatcherKind};
+pub use assertion::{Assertion, JsonSchema, Matcher, MatcherKind, compare_numbers};
 pub use fault::{Fault, FaultKind};
 pub use target::{Segment, Target, TargetError};
 
