@@ -4,7 +4,7 @@ use mcptest_suite::gates::{GateOptions, Recovery};
 use mcptest_suite::model::{Agent, GateKind, Suite};
 
 use super::{Breach, Cause, Input, PerRun, Scored, Threshold, counted_by_reliability};
-use crate::eval::{Fault, FaultPlan, RecoveryReport, replay_recovery};
+use crate::eval::{Fault, FaultPlan, RecoveryReport, never_fired, replay_recovery};
 use crate::render::{Evidence, shorten, thousands};
 use crate::trace::Run;
 
@@ -24,7 +24,7 @@ impl PerRun for Recovery {
         let not_judged = !breaches.is_empty();
         if !not_judged && report.exercised {
             if let Some(most) = self.max_recovery_ms
-                && report.time_to_recovery_ms.is_none_or(|time| time > most)
+                && report.exceeds_recovery(most)
             {
                 let took = report.time_to_recovery_ms.map_or_else(
                     || "a run that never recovered".to_owned(),
@@ -54,7 +54,7 @@ impl PerRun for Recovery {
     }
 
     fn across(&self, input: &Input<'_>) -> Vec<Breach> {
-        never_fired(input.suite, input.agent, self, input.runs)
+        silent_under(input.suite, input.agent, self, input.runs)
     }
 
     fn explain(&self, input: &Input<'_>, run: &Run) -> Vec<Evidence> {
@@ -88,18 +88,13 @@ impl PerRun for Recovery {
     }
 }
 
-/// How many calls that contradict the fault are named.
-const CONTRADICTIONS: usize = 3;
-
 /// The first thing that says the run did not meet the faults it was meant to meet.
 fn not_exercised(report: &RecoveryReport, run: &Run, allowed: bool) -> Option<Breach> {
     let (asks, found) = if !report.contradictions.is_empty() {
-        let found = report.contradictions.iter().take(CONTRADICTIONS);
-        let mut found: Vec<String> = found.map(ToString::to_string).collect();
-        if let more @ 1.. = report.contradictions.len().saturating_sub(CONTRADICTIONS) {
-            found.push(format!("and {more} more"));
-        }
-        ("the run must be recorded with the fault", found.join("; "))
+        (
+            "the run must be recorded with the fault",
+            report.contradictions_told(),
+        )
     } else if !report.exercised && !allowed {
         (
             "recovery was not exercised: an injected fault must fire (or say `allow_unexercised: true`)",
@@ -132,14 +127,14 @@ pub(crate) fn injected_but_not_met(suite: &Suite, agent: &Agent, run: &Run) -> O
 pub(crate) fn faults_that_never_fired(suite: &Suite, agent: &Agent, runs: &[Run]) -> Vec<Breach> {
     match agent.gate(GateKind::Recovery).map(|gate| &gate.options) {
         Some(GateOptions::Recovery(gate)) if counted_by_reliability(agent, GateKind::Recovery) => {
-            never_fired(suite, agent, gate, runs)
+            silent_under(suite, agent, gate, runs)
         }
         Some(_) => Vec::new(),
         None => silent_faults(&fault_plan(suite, agent), runs, ""),
     }
 }
 
-fn never_fired(suite: &Suite, agent: &Agent, gate: &Recovery, runs: &[Run]) -> Vec<Breach> {
+fn silent_under(suite: &Suite, agent: &Agent, gate: &Recovery, runs: &[Run]) -> Vec<Breach> {
     if gate.allow_unexercised {
         return Vec::new();
     }
@@ -153,11 +148,7 @@ fn silent_faults(plan: &FaultPlan, runs: &[Run], unless: &str) -> Vec<Breach> {
         .iter()
         .map(|run| replay_recovery(&run.trace, plan))
         .collect();
-    let hit = |fault: &Fault| {
-        let mut hits = reports.iter().flat_map(|report| &report.hits);
-        hits.any(|hit| hit.fault == fault.name)
-    };
-    let silent = plan.faults.iter().filter(|fault| !hit(fault));
+    let silent = never_fired(plan, &reports);
     let breaches = silent.map(|fault| {
         let asks = format!(
             "every injected fault must fire in some run{unless}: {}",

@@ -5,13 +5,10 @@ use mcptest_suite::model::{GateKind, GateOptions};
 use serde_json::Value;
 
 use super::{Breach, Cause, Gate, Input, Threshold, expected, findings};
-use crate::eval::narrative::{NarrativeOptions, narrative_divergence};
-use crate::eval::{
-    DerivedSignals, SessionReport, SessionScore, SessionTrace, agent_stability, derive_signals,
-    score_session,
-};
+use crate::eval::narrative::NarrativeOptions;
+use crate::eval::{SessionReport, SessionScore, score_session, session_traces};
 use crate::render::{Evidence, Failure, shorten};
-use crate::trace::{PerTurn, Run, Signals, Trace, pretty_json};
+use crate::trace::pretty_json;
 
 impl Gate for Session {
     fn judge(&self, input: &Input<'_>) -> Result<(), Failure> {
@@ -24,7 +21,8 @@ impl Gate for Session {
             Some(GateOptions::Narrative(gate)) => super::narrative::options(gate),
             _ => NarrativeOptions::default(),
         };
-        let traces = session_traces(self, input.runs, &narrative);
+        let runs = input.runs.iter().map(|run| (&run.trace, run.signals));
+        let traces = session_traces(runs, self.derive.then_some(&narrative));
         let report = score_session(&traces, &self.weights);
         let metrics = report.metrics();
         let mut breaches = Vec::new();
@@ -61,96 +59,6 @@ impl Gate for Session {
             evidence: evidence(&report),
         })
     }
-}
-
-/// The user turns of each run where they are recorded, else the runs.
-fn session_traces(gate: &Session, runs: &[Run], narrative: &NarrativeOptions) -> Vec<SessionTrace> {
-    let mut traces = Vec::new();
-    for (index, run) in runs.iter().enumerate() {
-        let id = format!("run-{}", index + 1);
-        let turns = &run.trace.conversation.per_turn;
-        // Turns of which nothing is known but that they were say less than the run does.
-        let known = |turn: &PerTurn| turn.signals.is_some() || turn.calls.is_some();
-        if !turns.iter().any(known) {
-            let signals = signals(gate, run.signals, || derived(&run.trace, narrative));
-            traces.push(SessionTrace { id, signals });
-            continue;
-        }
-        for (turn, recorded) in turns.iter().enumerate() {
-            let signals = signals(gate, recorded.signals, || {
-                derived_of_turn(&run.trace, recorded, narrative)
-            });
-            traces.push(SessionTrace {
-                id: format!("{id}/turn-{}", turn + 1),
-                signals,
-            });
-        }
-    }
-    traces
-}
-
-fn signals(
-    gate: &Session,
-    recorded: Option<Signals>,
-    derived: impl Fn() -> DerivedSignals,
-) -> Signals {
-    let recorded = recorded.unwrap_or_default();
-    if gate.derive {
-        derive_signals(recorded, derived())
-    } else {
-        recorded
-    }
-}
-
-/// What the evidence of a trace says of the signals that were not recorded.
-fn derived(trace: &Trace, narrative: &NarrativeOptions) -> DerivedSignals {
-    let results: Vec<bool> = trace
-        .tool_results
-        .iter()
-        .map(|result| !result.is_error)
-        .collect();
-    let right = results.iter().filter(|right| **right).count();
-    let narrative = narrative_divergence(trace, narrative);
-    let flagged = narrative.claimed_but_absent().count() + narrative.arg_mismatch().count();
-    DerivedSignals {
-        loop_detection: Some(agent_stability(trace).redundancy),
-        tool_correctness: share(right, results.len()),
-        coherence: Some(
-            share(flagged, narrative.claims.len()).map_or(1.0, |share| (1.0 - share).max(0.0)),
-        ),
-    }
-}
-
-/// A turn says only what its own calls and response show.
-fn derived_of_turn(trace: &Trace, turn: &PerTurn, narrative: &NarrativeOptions) -> DerivedSignals {
-    let Some((from, to)) = turn.calls else {
-        return DerivedSignals::default();
-    };
-    let results = trace
-        .tool_results
-        .iter()
-        .filter(|result| (from..to).contains(&result.call_index));
-    let of_turn = Trace {
-        tool_calls: trace.tool_calls[from..to].to_vec(),
-        tool_results: results
-            .map(|result| {
-                let mut result = result.clone();
-                result.call_index -= from;
-                result
-            })
-            .collect(),
-        final_response: turn.response.clone(),
-        ..Trace::default()
-    };
-    derived(&of_turn, narrative)
-}
-
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "counts of recorded things stay far below 2^52"
-)]
-fn share(part: usize, whole: usize) -> Option<f64> {
-    (whole > 0).then(|| part as f64 / whole as f64)
 }
 
 fn evidence(report: &SessionReport) -> Vec<Evidence> {

@@ -82,7 +82,7 @@ pub(crate) fn read(agent: &Agent, wanted: &Wanted<'_>, command: &str) -> Result<
             let problem = Diagnostic::new(message)
                 .label(agent.name.span, "a recording of this agent")
                 .help(error.help.clone());
-            Finding::new(problem).show(Evidence::Text(format!("- {}", error.problems.join("\n- "))))
+            Finding::new(problem).show(Evidence::Text(error.drawn()))
         });
         let text = format!("… {more} more recordings of this agent cannot be used");
         Failure {

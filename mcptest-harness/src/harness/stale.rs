@@ -3,7 +3,7 @@
 use mcptest_suite::model::{Agent, Prompt, Suite};
 use mcptest_suite::{Diagnostic, Span, Spanned};
 
-use crate::eval::recovery::{Decisions, Effect};
+use crate::eval::recovery::{Evidence as HitBy, replay_recovery};
 use crate::gate::{fault_plan, runs_note, scope};
 use crate::render::{Diff, Evidence, Finding};
 use crate::trace::Run;
@@ -121,39 +121,21 @@ fn faults(suite: &Suite, agent: &Agent, runs: &[Run], command: &str) -> Option<F
 
 /// The first mark of a run that the faults of today do not leave, in words.
 fn other_mark(suite: &Suite, agent: &Agent, run: &Run) -> Option<String> {
-    let mut decisions = Decisions::new(fault_plan(suite, agent));
-    let calls = run.trace.tool_calls.iter().zip(run.trace.results_by_call());
-    for (index, (call, result)) in calls.enumerate() {
-        let decision = decisions.next(call);
-        let Some(mark) = result.and_then(|result| result.synthesized.as_ref()) else {
-            continue;
-        };
-        let same = decision.is_some_and(|(fault, effect)| {
-            let kind = mark.kind.is_empty() || mark.kind == fault.kind.name();
-            let name = mark.fault.is_empty() || mark.fault == fault.name;
-            effect == Effect::Timeout && name && kind
-        });
-        if !same {
-            let kind = match mark.kind.as_str() {
-                "" => String::new(),
-                kind => format!(" ({kind})"),
-            };
-            let now = match decision {
-                Some((fault, Effect::Timeout)) => {
-                    format!("`{}` ({}) strikes it now", fault.name, fault.kind.name())
-                }
-                Some((fault, Effect::Late(_))) => {
-                    format!("`{}` only delays it now", fault.name)
-                }
-                None => "no fault strikes it now".to_owned(),
-            };
-            return Some(format!(
-                "`tool_calls[{index}]` `{}` was struck by `{}`{kind}; {now}",
-                call.name, mark.fault
-            ));
-        }
+    let report = replay_recovery(&run.trace, &fault_plan(suite, agent));
+    if let Some(mark) = report.foreign_marks.first() {
+        return Some(mark.to_string());
     }
-    None
+    let results = run.trace.results_by_call();
+    let marked = |call: usize| results[call].is_some_and(|result| result.synthesized.is_some());
+    let mut late = report
+        .hits
+        .iter()
+        .filter(|hit| hit.evidence == HitBy::AnsweredLate);
+    let hit = late.find(|hit| marked(hit.call_index))?;
+    Some(format!(
+        "`tool_calls[{}]` was struck by `{}`, which only delays it now",
+        hit.call_index, hit.fault
+    ))
 }
 
 /// Says that some of the runs were recorded with something else.

@@ -36,7 +36,7 @@ pub struct Analysis {
     pub stopped: Option<EnergyError>,
     /// The largest V̂ after the warm-up, over the whole recording.
     pub peak_ratio: Option<f64>,
-    /// The baseline in tokens; `None` when the run ended in its warm-up.
+    /// The baseline in tokens, as soon as the warm-up steps are there; `None` with fewer.
     pub baseline: Option<f64>,
     /// Tokens of the whole recording.
     pub tokens: u64,
@@ -95,8 +95,7 @@ pub fn analyse(
 
     let stopped = steps.iter().find_map(|step| guard.record(*step).err());
     let (seen, after) = steps.split_at(guard.history().len());
-    let monitored = steps.len() > options.warmup_turns;
-    let baseline = guard.baseline().filter(|_| monitored);
+    let baseline = guard.baseline();
     let whole = Trajectory {
         steps: &steps,
         baseline,
@@ -172,11 +171,16 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_ends_in_its_warm_up_has_no_baseline_and_did_not_stop() {
-        for tokens in [&[][..], &[5], &[1000, 900_000], &[1000, 1000, 90_000]] {
+    fn a_run_that_ends_in_its_warm_up_did_not_stop_and_has_a_baseline_with_its_last_step() {
+        for (tokens, baseline) in [
+            (&[][..], None),
+            (&[5], None),
+            (&[1000, 900_000], None),
+            (&[1000, 1000, 90_000], Some(1000.0)),
+        ] {
             let analysis = default(tokens);
             assert!(!analysis.tripped && !analysis.frozen);
-            assert_eq!((analysis.baseline, analysis.peak_ratio), (None, None));
+            assert_eq!((analysis.baseline, analysis.peak_ratio), (baseline, None));
             assert_eq!(analysis.pattern, FailurePattern::Healthy);
             assert_eq!(analysis.tokens, tokens.iter().sum::<u64>());
         }
@@ -276,7 +280,7 @@ mod tests {
             prop_assert_eq!(analysis.stopped, stop);
             prop_assert!(!(analysis.tripped && analysis.frozen));
             prop_assert!(analysis.tokens_after_trip <= analysis.tokens);
-            prop_assert_eq!(analysis.baseline.is_some(), tokens.len() > warmup_turns);
+            prop_assert_eq!(analysis.baseline.is_some(), tokens.len() >= warmup_turns);
             prop_assert!(analysis.ratios.iter().all(|ratio| ratio.is_finite()));
             if analysis.baseline.is_some() {
                 prop_assert_eq!(analysis.report.clone(), guard.report());

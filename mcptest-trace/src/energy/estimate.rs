@@ -4,7 +4,8 @@
 use serde::Serialize;
 
 use super::status::Step;
-use crate::trace::{StepTokens, Trace, Turn};
+use crate::trace::responses::exchanges;
+use crate::trace::{StepTokens, Trace};
 
 /// Characters a token takes, as a rule of thumb.
 const CHARACTERS_PER_TOKEN: u64 = 4;
@@ -33,7 +34,8 @@ impl RunSteps {
     /// call sent everything that was said before it.
     ///
     /// An assistant turn is a model call, together with the `tool_use` turns right after it: one
-    /// response can hold text and several tool calls. The system prompt is not part of the turns, so it is not counted.
+    /// response can hold text and several tool calls. Where the calls carry `step`, `tool_use` turns
+    /// of different steps are calls of their own. The system prompt is not part of the turns, so it is not counted.
     ///
     /// ```
     /// use mcptest_trace::energy::RunSteps;
@@ -55,12 +57,12 @@ impl RunSteps {
     pub fn estimated(trace: &Trace) -> Self {
         let mut tokens = Vec::new();
         let mut context = 0_u64;
-        for turns in exchanges(&trace.conversation.turns) {
+        for exchange in exchanges(trace) {
+            let turns = exchange.turns.iter();
             let characters = turns
-                .iter()
                 .map(|turn| turn.content.chars().count() as u64)
                 .fold(0, u64::saturating_add);
-            if turns.iter().any(Turn::is_assistant) {
+            if exchange.is_model_call() {
                 tokens.push(StepTokens {
                     prompt: context.div_ceil(CHARACTERS_PER_TOKEN),
                     completion: characters.div_ceil(CHARACTERS_PER_TOKEN),
@@ -89,18 +91,26 @@ impl RunSteps {
 }
 
 /// What the model said in each of its calls, in order; `None` for a call that only used tools.
-/// Calls are told apart as in [`RunSteps::estimated`].
+/// Calls are told apart as in [`RunSteps::estimated`], and by the number of `steps`. Where `steps`
+/// are recorded and tool calls name theirs, what was said stands at its own step.
 #[must_use]
 pub fn responses(trace: &Trace) -> Vec<Option<&str>> {
-    exchanges(&trace.conversation.turns)
-        .filter_map(|turns| turns.first().filter(|turn| turn.is_assistant()))
-        .map(|turn| (!turn.is_tool_use()).then_some(turn.content.as_str()))
-        .collect()
-}
-
-/// The turns one by one, but an assistant turn and the `tool_use` turns right after it together.
-fn exchanges(turns: &[Turn]) -> impl Iterator<Item = &[Turn]> {
-    turns.chunk_by(|left, right| left.is_assistant() && right.is_tool_use())
+    let steps = trace.conversation.steps.len();
+    let mut said = Vec::new();
+    for exchange in exchanges(trace) {
+        if !exchange.is_model_call() {
+            continue;
+        }
+        let step = exchange
+            .step
+            .filter(|step| (said.len()..steps).contains(step));
+        if let Some(step) = step {
+            said.resize(step, None);
+        }
+        let first = exchange.turns.first().filter(|turn| !turn.is_tool_use());
+        said.push(first.map(|turn| turn.content.as_str()));
+    }
+    said
 }
 
 #[cfg(test)]
@@ -161,6 +171,49 @@ mod tests {
         let steps = RunSteps::recorded_or_estimated(&Trace::from_envelope(&envelope));
         assert!(!steps.estimated);
         assert_eq!(steps.steps(), [Step::of(u64::MAX), Step::of(0)]);
+    }
+
+    /// Three calls one after the other, without a turn for their results.
+    fn spiral(step: impl Fn(u64) -> serde_json::Value, steps: usize) -> Trace {
+        let turn = |content: &str| json!({ "role": "assistant", "content": content });
+        Trace::from_envelope(&json!({
+            "tool_calls": [
+                { "name": "b", "step": step(0) },
+                { "name": "b", "step": step(1) },
+                { "name": "b", "step": step(2) },
+            ],
+            "conversation": {
+                "turns": [
+                    turn("tool_use a::b with {}"),
+                    turn("tool_use a::b with {}"),
+                    turn("tool_use a::b with {}"),
+                    turn("done"),
+                ],
+                "steps": vec![json!({ "prompt": 9 }); steps],
+            },
+        }))
+    }
+
+    #[test]
+    fn a_spiral_of_tool_calls_is_as_many_steps_as_the_calls_say() {
+        let run = spiral(serde_json::Value::from, 0);
+        assert_eq!(RunSteps::estimated(&run).tokens.len(), 4);
+        assert_eq!(
+            RunSteps::estimated(&spiral(|_| json!(null), 0))
+                .tokens
+                .len(),
+            2
+        );
+    }
+
+    #[test]
+    fn what_was_said_stands_at_its_own_step() {
+        let last = |run: &Trace| responses(run).iter().position(Option::is_some);
+        assert_eq!(last(&spiral(serde_json::Value::from, 4)), Some(3));
+        assert_eq!(last(&spiral(|_| json!(null), 4)), Some(3));
+        assert_eq!(last(&spiral(|_| json!(null), 2)), Some(1));
+        // Steps that left no turn.
+        assert_eq!(last(&spiral(|step| (2 * step).into(), 6)), Some(5));
     }
 
     proptest! {

@@ -22,8 +22,8 @@ pub use contains::{contains, contains_diffs};
 pub use golden_path::{GoldenPath, GoldenPathReport, score_golden_path};
 pub use narrative::{NarrativeOptions, NarrativeReport, narrative_divergence};
 pub use recovery::{
-    Contradiction, Evidence, Fault, FaultKind, FaultPlan, Hit, RecoveryMarks, RecoveryReport,
-    RecoveryScore, replay_recovery, score_recovery,
+    Contradiction, Evidence, Fault, FaultKind, FaultPlan, ForeignMark, Hit, RecoveryMarks,
+    RecoveryReport, RecoveryScore, never_fired, replay_recovery, score_recovery,
 };
 pub use reliability::{
     Confidence, ReliabilitySummary, confidence_band, recommend_runs, summarize, summarize_with,
@@ -31,7 +31,7 @@ pub use reliability::{
 pub use schema::{MalformedSchema, Schema};
 pub use session::{
     DerivedSignals, SessionReport, SessionScore, SessionTrace, Weights, agent_consistency,
-    agent_reliability, derive_signals, score_session,
+    agent_reliability, derive_signals, score_session, session_traces, signals_of_evidence,
 };
 pub use stability::{
     SUB_SCORES, StabilityAcross, StabilityFloors, StabilityReport, TOKENS_PER_USEFUL_CALL,

@@ -4,7 +4,8 @@
 //! millisecond marks into a report. [`replay_recovery`] replays an injected [`FaultPlan`] over a
 //! recorded run, in virtual time: for each call it makes the decision the injecting executor made.
 //!
-//! 1. The first fault whose target fits the call decides. `hang`, `wedged` and `slow` always fire;
+//! 1. The first fault whose target fits the call decides; a call whose server only its result names
+//!    is one of that server. `hang`, `wedged` and `slow` always fire;
 //!    `recover_after` fires for the first `failures` calls it decides on, and lets later ones
 //!    through to the recovered server (no later fault of the plan gets them).
 //! 2. A fault that fires is a *timeout*, except a `slow` one whose delay is below the detection
@@ -24,7 +25,7 @@ use std::fmt;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::trace::{AsTrace, StopReason, ToolCall, ToolResult, Trace};
+use crate::trace::{AsTrace, StopReason, Synthesized, ToolCall, ToolResult, Trace};
 pub use mcptest_suite::model::FaultKind;
 
 /// When things happened around one call, in milliseconds on any one clock.
@@ -108,9 +109,9 @@ pub struct Fault {
 }
 
 impl Fault {
-    fn strikes(&self, call: &ToolCall) -> bool {
-        let fits = |wanted: Option<&String>, found: &String| wanted.is_none_or(|w| w == found);
-        fits(self.tool.as_ref(), &call.name) && fits(self.server.as_ref(), &call.server)
+    fn strikes(&self, tool: &str, server: &str) -> bool {
+        let fits = |wanted: Option<&String>, found: &str| wanted.is_none_or(|w| w == found);
+        fits(self.tool.as_ref(), tool) && fits(self.server.as_ref(), server)
     }
 }
 
@@ -188,6 +189,41 @@ impl fmt::Display for Contradiction {
     }
 }
 
+/// A result that the recording marks as the doing of a fault that the plan does not have there: the
+/// run was recorded under another plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ForeignMark {
+    /// Index of the call.
+    pub call_index: usize,
+    /// The fault that answered when it was recorded.
+    pub recorded: Synthesized,
+    /// Name and kind of the fault that the plan has for the call; `None` when it has none.
+    pub planned: Option<Synthesized>,
+}
+
+impl fmt::Display for ForeignMark {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            call_index,
+            recorded,
+            planned,
+        } = self;
+        let named = |mark: &Synthesized| match mark.kind.as_str() {
+            "" => format!("`{}`", mark.fault),
+            kind => format!("`{}` ({kind})", mark.fault),
+        };
+        write!(
+            formatter,
+            "`tool_calls[{call_index}]` was recorded under {}, and the suite injects ",
+            named(recorded)
+        )?;
+        match planned {
+            Some(planned) => formatter.write_str(&named(planned)),
+            None => formatter.write_str("nothing there"),
+        }
+    }
+}
+
 /// How a run coped with the injected faults, in virtual time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RecoveryReport {
@@ -212,9 +248,36 @@ pub struct RecoveryReport {
     /// Calls the recording marks as hit although no fault of this plan fires for them: it was made
     /// with another plan.
     pub unplanned: Vec<usize>,
+    /// Marks of the recording that do not agree with the plan, those of `unplanned` among them.
+    pub foreign_marks: Vec<ForeignMark>,
+    /// How many calls each fault of the plan hit, in the order of the plan.
+    pub fired: Vec<usize>,
 }
 
+/// Contradictions that are told one by one.
+const CONTRADICTIONS_TOLD: usize = 3;
+
 impl RecoveryReport {
+    /// Whether the run broke a limit on the time to recovery: it took longer, or never recovered
+    /// from a fault that fired.
+    #[must_use]
+    pub fn exceeds_recovery(&self, most_ms: u64) -> bool {
+        self.exercised && self.time_to_recovery_ms.is_none_or(|time| time > most_ms)
+    }
+
+    /// The contradictions on one line: the first ones, and how many more there are. Empty without
+    /// any.
+    #[must_use]
+    pub fn contradictions_told(&self) -> String {
+        let shown = self.contradictions.iter().take(CONTRADICTIONS_TOLD);
+        let mut told: Vec<String> = shown.map(ToString::to_string).collect();
+        let more = self.contradictions.len() - told.len();
+        if more > 0 {
+            told.push(format!("and {more} more"));
+        }
+        told.join("; ")
+    }
+
     /// The targets `recovery.recovered` and `clean_timeout` (0 or 1), `detections`,
     /// `time_to_detection_ms`, `time_to_recovery_ms` (`null` for never) and
     /// `user_visible_hang_ms`.
@@ -261,19 +324,37 @@ pub fn replay_recovery(run: &(impl AsTrace + ?Sized), plan: &FaultPlan) -> Recov
     let trace = run.as_trace();
     let recovered = has_recovered(&trace);
     let results = trace.results_by_call();
+    let answered_by = servers(&trace);
     let mut decisions = Decisions::new(plan.clone());
+    let mut fired = vec![0; plan.faults.len()];
+    let mut foreign_marks = Vec::new();
     let mut hits: Vec<Hit> = Vec::new();
     let mut contradictions = Vec::new();
     let mut unplanned = Vec::new();
 
     for (call_index, (call, result)) in trace.tool_calls.iter().zip(results).enumerate() {
-        let marked = result.is_some_and(|result| result.synthesized.is_some());
-        let Some((fault, effect)) = decisions.next(call) else {
-            if marked {
+        let mark = result.and_then(|result| result.synthesized.as_ref());
+        let decision = decisions.decide(&call.name, answered_by[call_index]);
+        if let Some(recorded) = mark {
+            let planned = decision.map(|(index, _)| mark_of(&plan.faults[index]));
+            if planned
+                .as_ref()
+                .is_none_or(|planned| !agrees(recorded, planned))
+            {
+                foreign_marks.push(ForeignMark {
+                    call_index,
+                    recorded: recorded.clone(),
+                    planned,
+                });
+            }
+        }
+        let Some((index, effect)) = decision else {
+            if mark.is_some() {
                 unplanned.push(call_index);
             }
             continue;
         };
+        let fault = &plan.faults[index];
         let evidence = match (effect, result) {
             (Effect::Late(_), _) => Evidence::AnsweredLate,
             (Effect::Timeout, Some(result)) if is_marked_by(result, fault) => Evidence::Synthesized,
@@ -288,6 +369,7 @@ pub fn replay_recovery(run: &(impl AsTrace + ?Sized), plan: &FaultPlan) -> Recov
                 continue;
             }
         };
+        fired[index] += 1;
         let score = effect.score(plan.max_detection_ms);
         hits.push(Hit {
             call_index,
@@ -317,7 +399,68 @@ pub fn replay_recovery(run: &(impl AsTrace + ?Sized), plan: &FaultPlan) -> Recov
         hits,
         contradictions,
         unplanned,
+        foreign_marks,
+        fired,
     }
+}
+
+/// The faults of a plan that fired in none of the runs: a demand on them was not exercised. A name
+/// that no call fits, a fault that an earlier one keeps from every call, a `recover_after` with no
+/// failures.
+///
+/// ```
+/// use mcptest_trace::eval::{Fault, FaultKind, FaultPlan, never_fired, replay_recovery};
+/// use serde_json::json;
+///
+/// let on = |name: &str, tool: &str| Fault {
+///     name: name.into(),
+///     tool: Some(tool.into()),
+///     server: None,
+///     kind: FaultKind::Hang,
+/// };
+/// let plan = FaultPlan::new(vec![on("a", "search"), on("b", "serach")]);
+/// let reports = [replay_recovery(&json!({ "tool_calls": [{ "name": "search" }] }), &plan)];
+/// let names: Vec<_> = never_fired(&plan, &reports).map(|fault| fault.name.as_str()).collect();
+/// assert_eq!(names, ["b"]);
+/// ```
+pub fn never_fired<'a>(
+    plan: &'a FaultPlan,
+    reports: &'a [RecoveryReport],
+) -> impl Iterator<Item = &'a Fault> {
+    let fired = |index: usize| {
+        let mut counts = reports
+            .iter()
+            .filter_map(move |report| report.fired.get(index));
+        counts.any(|count| *count > 0)
+    };
+    let faults = plan.faults.iter().enumerate();
+    faults.filter_map(move |(index, fault)| (!fired(index)).then_some(fault))
+}
+
+/// The server of every call; where only a result names it, that one.
+fn servers(trace: &Trace) -> Vec<&str> {
+    let calls = trace.tool_calls.iter();
+    let mut servers: Vec<&str> = calls.map(|call| call.server.as_str()).collect();
+    for result in &trace.tool_results {
+        if let Some(server) = servers.get_mut(result.call_index)
+            && server.is_empty()
+        {
+            *server = &result.server;
+        }
+    }
+    servers
+}
+
+fn mark_of(fault: &Fault) -> Synthesized {
+    Synthesized {
+        fault: fault.name.clone(),
+        kind: fault.kind.name().to_owned(),
+    }
+}
+
+/// Whether a recorded mark is that of a fault; a kind that was not recorded says nothing.
+fn agrees(recorded: &Synthesized, planned: &Synthesized) -> bool {
+    recorded.fault == planned.fault && (recorded.kind.is_empty() || recorded.kind == planned.kind)
 }
 
 fn has_recovered(trace: &Trace) -> bool {
@@ -370,8 +513,16 @@ impl Decisions {
 
     /// The fault that fires for the next call, if one does.
     pub fn next(&mut self, call: &ToolCall) -> Option<(&Fault, Effect)> {
-        let mut faults = self.plan.faults.iter().zip(&mut self.decided);
-        let (fault, decided) = faults.find(|(fault, _)| fault.strikes(call))?;
+        let (index, effect) = self.decide(&call.name, &call.server)?;
+        Some((self.plan.faults.get(index)?, effect))
+    }
+
+    /// The place in the plan of the fault that fires for the next call, and what it does.
+    fn decide(&mut self, tool: &str, server: &str) -> Option<(usize, Effect)> {
+        let faults = self.plan.faults.iter().zip(&mut self.decided);
+        let mut places = faults.enumerate();
+        let (index, (fault, decided)) =
+            places.find(|(_, (fault, _))| fault.strikes(tool, server))?;
         *decided += 1;
         let effect = match fault.kind {
             FaultKind::RecoverAfter { failures } if *decided > failures => return None,
@@ -380,7 +531,7 @@ impl Decisions {
             }
             _ => Effect::Timeout,
         };
-        Some((fault, effect))
+        Some((index, effect))
     }
 
     /// The detection budget, at which a call that does not return is given up.

@@ -3,6 +3,15 @@
 //! The first compilation in a process is slow, so a schema that judges nothing is never compiled.
 //! Nothing outside the schema is read, whatever features another crate of the build switches on,
 //! and patterns are matched in linear time, since both sides of a match may come from outside.
+//!
+//! A keyword says nothing of values of another kind: `required: [id]` alone holds for any text. A
+//! schema that demands something and holds for what it cannot judge is no check, so one without
+//! `type`, `enum`, `const` or `$ref` implies the type that its keywords are about (any of them, when
+//! they are about several). This goes for the schema itself, for what it says of properties and
+//! items, for its definitions, and for the parts of `allOf`, `anyOf`, `oneOf`, `then` and `else`;
+//! not below `not` and `if`, where a demand more would allow more.
+
+mod implied;
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -99,7 +108,7 @@ impl Schema {
                 .offline()
                 .should_validate_formats(true)
                 .with_pattern_options(PatternOptions::regex())
-                .build(&self.value)
+                .build(&implied::with_types(&self.value))
                 .map_err(|error| MalformedSchema {
                     pointer: error.instance_path().to_string(),
                     message: error.to_string(),

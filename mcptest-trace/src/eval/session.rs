@@ -20,12 +20,14 @@ mod signals;
 #[cfg(test)]
 #[allow(clippy::float_cmp, reason = "the expected values are rounded")]
 mod tests;
+mod traces;
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 pub use signals::{DerivedSignals, SessionTrace, Weights, derive_signals};
 use signals::{Risk, with_risks};
+pub use traces::{session_traces, signals_of_evidence};
 
 /// Share of the riskiest traces that decide the reliability, in percent.
 const TAIL_PERCENT: usize = 15;

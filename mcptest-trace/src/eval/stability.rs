@@ -189,13 +189,19 @@ fn cost_per_progress(tokens: u64, distinct: usize) -> f64 {
     }
 }
 
-/// The mean; 0 of nothing.
+/// The mean; 0 of nothing. The order of the values makes no difference.
 fn mean(values: &[f64]) -> f64 {
     if values.is_empty() {
         0.0
     } else {
-        values.iter().sum::<f64>() / float(values.len())
+        sum(values.to_vec()) / float(values.len())
     }
+}
+
+/// The sum, taken from the smallest value on: floats do not add up to the same in every order.
+fn sum(mut values: Vec<f64>) -> f64 {
+    values.sort_unstable_by(f64::total_cmp);
+    values.iter().sum()
 }
 
 /// The population variance; 0 of nothing.

@@ -5,11 +5,18 @@
 //! before the first call of the other; if either is never called it does not hold. Each axis
 //! scores `floor(100 · held / declared)`, and 100 when nothing is declared.
 //!
-//! A dependency that names an argument also asks for data flow: in every consumer call the value
-//! of that argument must occur, as a scalar or inside a string, in the recorded result of an
-//! earlier producer call. A call made in the same step as the consumer is not earlier: the model
-//! had not seen its result. In a list or an object, every scalar must occur. Numbers and booleans
-//! inside a string must stand as words of their own: `1` does not occur in `"10"`.
+//! A dependency that names an argument (`url`, or `page.url` inside an object) also asks for data
+//! flow: in every consumer call the value of that argument must occur, as a scalar or inside a
+//! string, in the recorded result of an earlier producer call. A failed result, and one that an
+//! injected fault gave, is no source. A call made in the same step as the consumer is not earlier:
+//! the model had not seen its result. In a list or an object, every scalar must occur. Numbers and
+//! booleans inside a string must stand as words of their own: `1` does not occur in `"10"` nor in
+//! `"-1"`, and `1250` does in `"1,250"`. A text that spells a number counts as one.
+//!
+//! A dependency of a tool on itself with an argument (the next page) asks that of each call after
+//! the first; one call alone has nothing to carry on.
+
+mod words;
 
 #[cfg(test)]
 mod tests;
@@ -17,7 +24,8 @@ mod tests;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::trace::{AsTrace, ToolCall, ToolResult, Trace, json_eq};
+use crate::trace::{AsTrace, ToolCall, Trace};
+use words::Source;
 
 /// A consumer that must run after the producer whose output it reads.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -124,8 +132,13 @@ pub fn score_trajectory_axes(run: &(impl AsTrace + ?Sized), axes: &Axes) -> Axes
     let trace = run.as_trace();
     let mut broken = Vec::new();
     for (index, edge) in axes.dependencies.iter().enumerate() {
-        let flaw = before(&trace, &edge.producer, &edge.consumer)
-            .or_else(|| sourceless(&trace, edge, edge.arg.as_deref()?));
+        let flaw = match &edge.arg {
+            Some(arg) if edge.producer == edge.consumer => {
+                never_called(&trace, &edge.producer).or_else(|| sourceless(&trace, edge, arg))
+            }
+            arg => before(&trace, &edge.producer, &edge.consumer)
+                .or_else(|| sourceless(&trace, edge, arg.as_deref()?)),
+        };
         broken.extend(flaw.map(|flaw| flaw.at(Axis::Dependencies, index)));
     }
     let broken_dependencies = broken.len();
@@ -171,6 +184,16 @@ impl Flaw {
     }
 }
 
+/// What breaks a dependency of a tool on itself before any data is looked at.
+fn never_called(trace: &Trace, name: &str) -> Option<Flaw> {
+    let called = trace.tool_calls.iter().any(|call| call.name == name);
+    (!called).then(|| Flaw {
+        first_call: None,
+        second_call: None,
+        reason: format!("`{name}` is never called"),
+    })
+}
+
 /// What breaks "the first call of `first` comes before the first call of `second`", if anything.
 fn before(trace: &Trace, first: &str, second: &str) -> Option<Flaw> {
     let first_of = |name: &str| trace.tool_calls.iter().position(|call| call.name == name);
@@ -197,18 +220,28 @@ fn sourceless(trace: &Trace, edge: &Dependency, arg: &str) -> Option<Flaw> {
     let results = trace.results_by_call();
     let calls = || trace.tool_calls.iter().enumerate();
     let producer_calls = || calls().filter(|(_, call)| call.name == edge.producer);
+    let sources: Vec<(usize, Source<'_>)> = producer_calls()
+        .filter_map(|(producer, _)| Some((producer, (*results.get(producer)?)?)))
+        .filter(|(_, result)| !result.is_error && result.synthesized.is_none())
+        .map(|(producer, result)| (producer, Source::new(&result.result)))
+        .collect();
+    let first = usize::from(edge.producer == edge.consumer);
     calls()
         .filter(|(_, call)| call.name == edge.consumer)
+        .skip(first)
         .find_map(|(index, consumer)| {
-            let seen: Vec<&Value> = producer_calls()
-                .filter(|(producer, call)| *producer < index && !same_step(call, consumer))
-                .filter_map(|(producer, _)| results.get(producer).copied().flatten())
-                .map(|result: &ToolResult| &result.result)
+            let seen: Vec<&Source<'_>> = sources
+                .iter()
+                .filter(|(producer, _)| {
+                    let made = trace.tool_calls.get(*producer);
+                    *producer < index && !made.is_some_and(|call| same_step(call, consumer))
+                })
+                .map(|(_, source)| source)
                 .collect();
             let source = format!("the result of an earlier `{}` call", edge.producer);
             let mut scalars = Vec::new();
-            collect_scalars(consumer.args.get(arg).unwrap_or(&Value::Null), &mut scalars);
-            let missing = |scalar: &&&Value| !seen.iter().any(|result| occurs(scalar, result));
+            collect_scalars(words::argument(&consumer.args, arg), &mut scalars);
+            let missing = |scalar: &&&Value| !seen.iter().any(|source| source.holds(scalar));
             let reason = if scalars.is_empty() {
                 format!("`tool_calls[{index}]` carries no `args.{arg}` that {source} could hold")
             } else {
@@ -236,39 +269,5 @@ fn collect_scalars<'a>(value: &'a Value, scalars: &mut Vec<&'a Value>) {
         Value::Array(items) => items.iter().for_each(|item| collect_scalars(item, scalars)),
         Value::Object(map) => map.values().for_each(|item| collect_scalars(item, scalars)),
         scalar => scalars.push(scalar),
-    }
-}
-
-/// Whether a scalar occurs in a result, as a scalar or inside a string.
-fn occurs(scalar: &Value, result: &Value) -> bool {
-    match (scalar, result) {
-        (_, Value::Array(items)) => items.iter().any(|item| occurs(scalar, item)),
-        (_, Value::Object(map)) => map.values().any(|item| occurs(scalar, item)),
-        (Value::String(text), Value::String(found)) => found.contains(text.as_str()),
-        (Value::String(_), Value::Null) => false,
-        (Value::String(text), found) => found.to_string().as_str() == text,
-        (found, Value::String(text)) => {
-            let spelling = found.to_string();
-            let short = spelling.strip_suffix(".0").unwrap_or(&spelling);
-            has_word(text, &spelling) || has_word(text, short)
-        }
-        _ => json_eq(scalar, result),
-    }
-}
-
-/// Whether `word` stands in `text` without being part of a longer word or number.
-fn has_word(text: &str, word: &str) -> bool {
-    text.match_indices(word).any(|(start, _)| {
-        let before = text[..start].chars().rev();
-        let after = text[start + word.len()..].chars();
-        !goes_on(before) && !goes_on(after)
-    })
-}
-
-/// Whether a word or a number goes on: with a letter or a digit, or a point and a digit.
-fn goes_on(mut characters: impl Iterator<Item = char>) -> bool {
-    match characters.next() {
-        Some('.') => characters.next().is_some_and(|next| next.is_ascii_digit()),
-        next => next.is_some_and(char::is_alphanumeric),
     }
 }

@@ -1,17 +1,15 @@
-//! Reading recorded runs from files.
+//! Reading a recorded run from its JSON.
 
-use std::collections::BTreeMap;
 use std::fmt;
-use std::fs;
-use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
+use super::digest::Digest;
+use super::error::{CassetteError, Flaw};
+use super::json::{self, Parsed};
+use super::place::{self, Loss, Place};
 use super::read::{self, Reader};
-use super::{Outcome, Problem, Signals, ToolCall, ToolResult, Trace};
-
-/// The largest cassette file that is read, in bytes.
-pub const MAX_BYTES: u64 = 256 << 20;
+use super::{Outcome, Problem, Signals, Tokens, ToolCall, ToolResult, Trace, cause, keys};
 
 /// The most problems of a cassette that are listed.
 const SHOWN: usize = 20;
@@ -37,7 +35,10 @@ pub struct Run {
     /// The recorded verdict.
     pub outcome: Option<Outcome>,
     /// What target paths start from: the recorded trace with everything in it, plus `outcome`,
-    /// `signals`, `tool_names`, `redundant_tool_calls` and `truncated`.
+    /// `signals`, `tool_names`, `redundant_tool_calls` and `truncated`. Two things are filled in, so
+    /// that assertions see what the metrics see: `tool_results[n].is_error` is `true` where only
+    /// MCP's `result.isError` says so, and `conversation.tokens` is the sum of `conversation.steps`
+    /// where it is absent or zero.
     pub envelope: Value,
 }
 
@@ -51,14 +52,15 @@ impl Run {
             .filter(move |(_, call)| call.name == tool)
     }
 
-    /// The result of a call; the latest one where it has several.
+    /// The result of a call; of several the latest one, unless one of them is an error: then the
+    /// latest error.
     #[must_use]
     pub fn result_of(&self, call: usize) -> Option<&ToolResult> {
-        self.trace
-            .tool_results
-            .iter()
-            .rev()
-            .find(|result| result.call_index == call)
+        let of_call = |result: &&ToolResult| result.call_index == call;
+        let latest = || self.trace.tool_results.iter().rev().filter(of_call);
+        latest()
+            .find(|result| result.is_error)
+            .or_else(|| latest().next())
     }
 }
 
@@ -81,96 +83,10 @@ impl fmt::Display for Origin {
     }
 }
 
-/// A run that cannot be used, and why.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CassetteError {
-    /// The file and line.
-    pub origin: Origin,
-    /// What is wrong; one entry a problem.
-    pub problems: Vec<String>,
-    /// What to do next.
-    pub help: String,
-}
-
-impl fmt::Display for CassetteError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.origin, self.problems.join("; "))
-    }
-}
-
-impl std::error::Error for CassetteError {}
-
-/// The runs of one file, each read or refused, with the bytes that tell copies apart.
-struct Recorded {
-    run: Result<Run, CassetteError>,
-    bytes: Vec<u8>,
-}
-
-/// Reads a file: one run, or one run a line when its name ends in `.jsonl`. `shown` is the path as
-/// messages name it.
-#[must_use]
-pub fn read_file(path: &Path, shown: &str) -> Vec<Result<Run, CassetteError>> {
-    recorded(path, shown)
-        .into_iter()
-        .map(|recorded| recorded.run)
-        .collect()
-}
-
-fn recorded(path: &Path, shown: &str) -> Vec<Recorded> {
-    let whole = Origin {
-        shown: shown.to_owned(),
-        line: None,
-    };
-    let bytes = match read_bytes(path) {
-        Ok(bytes) => bytes,
-        Err((problem, help)) => {
-            let error = CassetteError {
-                origin: whole,
-                problems: vec![problem],
-                help: help.to_owned(),
-            };
-            return vec![Recorded {
-                run: Err(error),
-                bytes: Vec::new(),
-            }];
-        }
-    };
-    if path
-        .extension()
-        .is_none_or(|extension| extension != "jsonl")
-    {
-        let run = parse_run(&bytes, &whole);
-        return vec![Recorded { run, bytes }];
-    }
-    let lines = bytes.split(|byte| *byte == b'\n').enumerate();
-    let filled = lines.filter(|(_, line)| !line.trim_ascii().is_empty());
-    filled
-        .map(|(index, line)| {
-            let origin = Origin {
-                line: Some(index + 1),
-                ..whole.clone()
-            };
-            Recorded {
-                run: parse_run(line, &origin),
-                bytes: line.trim_ascii().to_vec(),
-            }
-        })
-        .collect()
-}
-
-fn read_bytes(path: &Path) -> Result<Vec<u8>, (String, &'static str)> {
-    let unreadable = |error: std::io::Error| {
-        (
-            format!("cannot be read: {error}"),
-            "check that the file may be read",
-        )
-    };
-    let length = fs::metadata(path).map_err(unreadable)?.len();
-    if length > MAX_BYTES {
-        let message = format!("has {length} bytes; at most {MAX_BYTES} are read");
-        return Err((message, "record it again with smaller results, or cut them"));
-    }
-    fs::read(path).map_err(unreadable)
+/// A run, with what tells it from its copies.
+pub(super) struct Read {
+    pub(super) run: Run,
+    pub(super) digest: Digest,
 }
 
 /// Reads one run from its JSON.
@@ -179,34 +95,27 @@ fn read_bytes(path: &Path) -> Result<Vec<u8>, (String, &'static str)> {
 ///
 /// Every problem of the run, or the first where it is no JSON.
 pub fn parse_run(bytes: &[u8], origin: &Origin) -> Result<Run, CassetteError> {
+    parse(bytes, origin).map(|read| read.run)
+}
+
+pub(super) fn parse(bytes: &[u8], origin: &Origin) -> Result<Read, CassetteError> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let refuse = |problems: Vec<String>, help: &str| CassetteError {
-        origin: origin.clone(),
-        problems,
-        help: help.to_owned(),
-    };
+    let refuse =
+        |problem: String, help: &str| Err(CassetteError::new(origin, vec![problem.into()], help));
     if bytes.trim_ascii().is_empty() {
-        return Err(refuse(
-            vec!["is empty".to_owned()],
+        return refuse(
+            "is empty".to_owned(),
             "record the run again, or remove the file",
-        ));
+        );
     }
-    let value: Value = serde_json::from_slice(bytes).map_err(|error| {
-        let text = error.to_string();
-        let help = if error.is_eof() {
-            "the file ends too early; record the run again"
-        } else if text.contains("recursion limit") {
-            "it nests deeper than 128 levels; record it again with the deep value cut"
-        } else {
-            "mend the JSON at that place, or record the run again"
-        };
-        refuse(vec![format!("is not JSON: {text}")], help)
-    })?;
+    let Parsed { value, lossy } =
+        json::parse(bytes).map_err(|error| not_json(bytes, origin, &error))?;
+    let digest = Digest::of_value(&value);
     let Value::Object(mut map) = value else {
-        return Err(refuse(
-            vec!["is not a JSON object".to_owned()],
+        return refuse(
+            "is not a JSON object".to_owned(),
             "a cassette is an object with `schema_version` and `trace`",
-        ));
+        );
     };
     match map.get("schema_version") {
         Some(Value::String(version)) if version == SCHEMA_VERSION => {}
@@ -214,39 +123,93 @@ pub fn parse_run(bytes: &[u8], origin: &Origin) -> Result<Run, CassetteError> {
             let problem = format!(
                 "`schema_version` is {version}, and only \"{SCHEMA_VERSION}\" is known here"
             );
-            return Err(refuse(
-                vec![problem],
+            return refuse(
+                problem,
                 "upgrade the harness if the recorder is newer, or record the run again",
-            ));
+            );
         }
         None => {
             let problem =
                 format!("`schema_version` is missing; this format is \"{SCHEMA_VERSION}\"");
-            return Err(refuse(
-                vec![problem],
+            return refuse(
+                problem,
                 "check that the file is a cassette and not something else",
-            ));
+            );
         }
     }
     let mut problems = Vec::new();
     let run = typed(&mut map, origin.clone(), &mut problems);
-    if problems.is_empty() {
-        return Ok(run);
+    let lost = if lossy {
+        place::losses(bytes)
+    } else {
+        Vec::new()
+    };
+    if problems.is_empty() && lost.is_empty() {
+        return Ok(Read { run, digest });
     }
-    let more = problems.len().saturating_sub(SHOWN);
-    let mut problems: Vec<_> = problems
-        .iter()
-        .take(SHOWN)
-        .map(ToString::to_string)
-        .collect();
-    if more > 0 {
-        problems.push(format!("and {more} more"));
+    let place = |offset| Place::of(bytes, offset, origin.line.unwrap_or(1));
+    let lost = lost.iter().map(|lost| {
+        let path = &lost.path;
+        let message = match &lost.what {
+            Loss::Key => {
+                format!("`{path}`: this key stands twice in its object; keep one of the two")
+            }
+            Loss::Number(spelt) => {
+                format!(
+                    "`{path}`: {spelt} is beyond 64 bits and would be rounded; write it as text"
+                )
+            }
+        };
+        Flaw::new(&message, Some(place(lost.offset)))
+    });
+    let typed = problems.iter().map(|problem| {
+        let at = place::find(bytes, &problem.path).map(place);
+        Flaw::new(&problem.to_string(), at)
+    });
+    let all = lost.len() + typed.len();
+    let mut flaws: Vec<Flaw> = lost.chain(typed).take(SHOWN).collect();
+    if all > SHOWN {
+        flaws.push(format!("and {} more", all - SHOWN).into());
     }
-    Err(refuse(problems, "mend the file, or record the run again"))
+    let help = "mend the file, or record the run again";
+    Err(CassetteError::new(origin, flaws, help))
+}
+
+/// Says what a text is that is no JSON, or where it goes wrong.
+fn not_json(bytes: &[u8], origin: &Origin, error: &serde_json::Error) -> CassetteError {
+    if let Some((problem, help)) = cause::of(bytes) {
+        return CassetteError::new(origin, vec![problem.into()], help);
+    }
+    let values = cause::values(bytes).filter(|values| *values > 1);
+    if let (Some(values), None) = (values, origin.line) {
+        let problem = format!("holds {values} JSON values, and a file of this name holds one run");
+        let help = "name a file of one run a line `.jsonl`, or put each run into a file of its own";
+        return CassetteError::new(origin, vec![problem.into()], help);
+    }
+    let text = error.to_string();
+    let where_it_is = format!(" at line {} column {}", error.line(), error.column());
+    let words = text.strip_suffix(&where_it_is).unwrap_or(&text);
+    let help = if error.is_eof() {
+        "the file ends too early; record the run again"
+    } else if text.contains("recursion limit") {
+        "it nests deeper than 128 levels; record it again with the deep value cut"
+    } else {
+        "mend the JSON at that place, or record the run again"
+    };
+    let lines = bytes.split_inclusive(|byte| *byte == b'\n');
+    let start: usize = lines
+        .take(error.line().saturating_sub(1))
+        .map(<[u8]>::len)
+        .sum();
+    let offset = start + error.column().saturating_sub(1);
+    let place = Place::of(bytes, offset, origin.line.unwrap_or(1));
+    let flaw = Flaw::new(&format!("is not JSON: {words}"), Some(place));
+    CassetteError::new(origin, vec![flaw], help)
 }
 
 fn typed(map: &mut Map<String, Value>, origin: Origin, problems: &mut Vec<Problem>) -> Run {
     let mut at = Reader::new("", problems);
+    at.keys(map, &keys::RUN);
     let model = at.required_text(map, "model");
     let user_prompt = at.required_text(map, "user_prompt");
     let system_prompt = at.text(map, "system_prompt").unwrap_or_default();
@@ -282,6 +245,7 @@ fn envelope(map: &mut Map<String, Value>, trace: &Trace) -> Value {
             root.insert(key.to_owned(), value);
         }
     }
+    fill_in(&mut root, trace);
     let names: Vec<&str> = trace
         .tool_calls
         .iter()
@@ -296,38 +260,31 @@ fn envelope(map: &mut Map<String, Value>, trace: &Trace) -> Value {
     Value::Object(root)
 }
 
-/// Reads every file, by its path and its shown path, in order. Two runs with the same bytes are one
-/// run copied, not two runs.
-///
-/// # Errors
-///
-/// Every run that cannot be used, and every copy.
-pub fn read_runs(files: &[(PathBuf, String)]) -> Result<Vec<Run>, Vec<CassetteError>> {
-    let mut runs = Vec::new();
-    let mut errors = Vec::new();
-    let mut seen: BTreeMap<Vec<u8>, Origin> = BTreeMap::new();
-    for (path, shown) in files {
-        for Recorded { run, bytes } in recorded(path, shown) {
-            match run {
-                Ok(run) => {
-                    if let Some(first) = seen.insert(bytes, run.origin.clone()) {
-                        errors.push(CassetteError {
-                            origin: run.origin.clone(),
-                            problems: vec![format!(
-                                "is a byte-for-byte copy of {first}, not a run of its own"
-                            )],
-                            help: "remove one of the two, or record the run again".to_owned(),
-                        });
-                    }
-                    runs.push(run);
-                }
-                Err(error) => errors.push(error),
-            }
+/// Writes down what the recording says in another place.
+fn fill_in(root: &mut Map<String, Value>, trace: &Trace) {
+    let results = root.get_mut("tool_results").and_then(Value::as_array_mut);
+    for (written, result) in results.into_iter().flatten().zip(&trace.tool_results) {
+        if let Some(written) = written.as_object_mut()
+            && result.is_error
+        {
+            written.insert("is_error".to_owned(), true.into());
         }
     }
-    if errors.is_empty() {
-        Ok(runs)
-    } else {
-        Err(errors)
+    let conversation = root.get_mut("conversation").and_then(Value::as_object_mut);
+    let Some(conversation) = conversation else {
+        return;
+    };
+    let Tokens {
+        prompt,
+        completion,
+        total,
+    } = trace.conversation.tokens;
+    let count = |name: &str| conversation.get("tokens")?.get(name)?.as_f64();
+    let counted = ["prompt", "completion", "total"]
+        .iter()
+        .any(|name| count(name).is_some_and(|count| count > 0.0));
+    if !counted && total > 0 {
+        let tokens = json!({ "prompt": prompt, "completion": completion, "total": total });
+        conversation.insert("tokens".to_owned(), tokens);
     }
 }

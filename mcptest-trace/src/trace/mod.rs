@@ -5,13 +5,21 @@
 //! either the raw envelope (a [`serde_json::Value`], read conservatively) or the typed [`Trace`];
 //! [`AsTrace`] is what lets them.
 //!
-//! Files are read in `cassette`; `layout` says how several runs lie in files. Nothing in this
+//! A run is read in `cassette`, files in `files`; `layout` says how several runs lie in files. Nothing in this
 //! module knows about suites, gates or test cases.
 
 mod canonical;
 mod cassette;
+mod cause;
+mod digest;
+mod error;
+mod files;
+mod json;
+mod keys;
 mod layout;
+mod place;
 mod read;
+pub(crate) mod responses;
 #[cfg(test)]
 mod tests;
 
@@ -21,10 +29,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use canonical::{canonical_json, json_eq, pretty_json};
-pub use cassette::{
-    CassetteError, MAX_BYTES, Origin, Run, SCHEMA_VERSION, parse_run, read_file, read_runs,
-};
+pub use cassette::{Origin, Run, SCHEMA_VERSION, parse_run};
+pub use digest::alike;
+pub use error::{CassetteError, Flaw};
+pub use files::{MAX_BYTES, read_file, read_runs};
 pub use layout::Layout;
+pub use place::Place;
 pub use read::Problem;
 
 /// The JSON Schema of cassettes, for editors and recorders.
@@ -84,8 +94,12 @@ pub struct ToolResult {
     pub call_index: usize,
     /// The server that answered; empty when it was not recorded.
     pub server: String,
-    /// Whether the server reported an error.
+    /// Whether it is an error: `is_error` says so, or MCP's own `isError` inside the result does, or
+    /// a fault answered.
     pub is_error: bool,
+    /// Whether the recording says if it is an error or not; where no result of a run does, errors
+    /// are unknown ([`Trace::errors_unknown`]).
+    pub error_known: bool,
     /// The payload as the server returned it; `null` when it was not recorded.
     pub result: Value,
     /// Set when a fault answered in the server's place.
@@ -104,7 +118,7 @@ pub struct Synthesized {
 /// The conversation around the calls.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Conversation {
-    /// Tokens over the whole run.
+    /// Tokens over the whole run; the sum of the steps where none were recorded.
     pub tokens: Tokens,
     /// Wall time of the recording in milliseconds.
     pub duration_ms: u64,
@@ -129,6 +143,20 @@ pub struct Tokens {
     pub completion: u64,
     /// Both together; their sum when the recording does not state it.
     pub total: u64,
+}
+
+impl Tokens {
+    /// The sum over model calls, saturating.
+    #[must_use]
+    pub fn of_steps(steps: &[StepTokens]) -> Self {
+        let sum =
+            |count: fn(&StepTokens) -> u64| steps.iter().map(count).fold(0, u64::saturating_add);
+        Self {
+            prompt: sum(|step| step.prompt),
+            completion: sum(|step| step.completion),
+            total: sum(|step| step.total()),
+        }
+    }
 }
 
 /// Token counts of one model call.
@@ -266,16 +294,41 @@ impl Trace {
         (trace, problems)
     }
 
-    /// The result of every call, by the call's index; the latest one where a call has several.
+    /// The result of every call, by the call's index. Where a call has several, the latest one,
+    /// unless one of them is an error: then the latest error, and the call is an error.
     #[must_use]
     pub fn results_by_call(&self) -> Vec<Option<&ToolResult>> {
-        let mut by_call = vec![None; self.tool_calls.len()];
+        let mut by_call: Vec<Option<&ToolResult>> = vec![None; self.tool_calls.len()];
         for result in &self.tool_results {
-            if let Some(slot) = by_call.get_mut(result.call_index) {
+            if let Some(slot) = by_call.get_mut(result.call_index)
+                && (result.is_error || !slot.is_some_and(|earlier| earlier.is_error))
+            {
                 *slot = Some(result);
             }
         }
         by_call
+    }
+
+    /// In how many results an error would not show: all of them where no result of the run says
+    /// whether it is one (neither `is_error` nor MCP's `isError`), as in many imported runs; else
+    /// none, as what is left out beside results that say so is a success.
+    ///
+    /// ```
+    /// use mcptest_trace::trace::Trace;
+    /// use serde_json::json;
+    ///
+    /// let calls = json!([{ "name": "search" }]);
+    /// let run = |result| Trace::from_envelope(&json!({ "tool_calls": calls, "tool_results": [result] }));
+    /// assert_eq!(run(json!({ "call_index": 0, "result": "Error: no such page" })).errors_unknown(), 1);
+    /// assert_eq!(run(json!({ "call_index": 0, "result": { "isError": false } })).errors_unknown(), 0);
+    /// ```
+    #[must_use]
+    pub fn errors_unknown(&self) -> usize {
+        if self.tool_results.iter().any(|result| result.error_known) {
+            0
+        } else {
+            self.tool_results.len()
+        }
     }
 
     /// The closing message: `final_response`, else the last assistant turn that is not a tool-use
@@ -290,6 +343,14 @@ impl Trace {
                 .map(|turn| turn.content.as_str())
                 .find(spoken)
         })
+    }
+
+    /// How many times the model was called, as `max_turns` counts: the recorded `steps`; else, where
+    /// every tool call carries its `step`, as many as the last of them says and one for each answer
+    /// after it; else the assistant turns, with a run of `tool_use` turns as one.
+    #[must_use]
+    pub fn model_calls(&self) -> u64 {
+        responses::model_calls(self)
     }
 
     /// Whether a cap ended the run: a recorded stop reason other than `completed`.

@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
+use super::keys::{self, Keys};
+use super::place::is_object;
 use super::{
     Conversation, Outcome, PerTurn, Signals, StepTokens, StopReason, Synthesized, Tokens, ToolCall,
     ToolResult, Trace, Turn,
@@ -62,6 +64,14 @@ impl<'p> Reader<'p> {
             path: self.path.clone(),
             message: message.into(),
         });
+    }
+
+    /// Notes the keys that were meant to be a known one.
+    pub(super) fn keys(&mut self, map: &Map<String, Value>, keys: &'static Keys) {
+        for (key, known) in keys.meant(map) {
+            self.at(key)
+                .problem(format!("not a known key; did you mean `{known}`?"));
+        }
     }
 
     fn expected(&mut self, what: &str, found: &Value) {
@@ -207,6 +217,7 @@ pub(super) fn trace(envelope: &Value, problems: &mut Vec<Problem>) -> Trace {
 }
 
 pub(super) fn trace_of(map: &Map<String, Value>, at: &mut Reader<'_>) -> Trace {
+    at.keys(map, &keys::TRACE);
     let tool_calls = at.list(map, "tool_calls", |map, _, at| tool_call(map, at));
     let calls = tool_calls.len();
     Trace {
@@ -222,6 +233,15 @@ pub(super) fn trace_of(map: &Map<String, Value>, at: &mut Reader<'_>) -> Trace {
 }
 
 fn tool_call(map: &Map<String, Value>, at: &mut Reader<'_>) -> ToolCall {
+    at.keys(map, &keys::CALL);
+    if map
+        .get("args")
+        .and_then(Value::as_str)
+        .is_some_and(is_object)
+    {
+        at.at("args")
+            .problem("this is JSON in a string; write the object itself");
+    }
     ToolCall {
         name: at.required_text(map, "name"),
         server: at.text(map, "server").unwrap_or_default(),
@@ -243,6 +263,7 @@ fn tool_result(
     calls: usize,
     at: &mut Reader<'_>,
 ) -> ToolResult {
+    at.keys(map, &keys::RESULT);
     let recorded = at.count(map, "call_index");
     at.require(map, "call_index");
     let call_index = recorded.map_or(index, |recorded| {
@@ -253,52 +274,105 @@ fn tool_result(
             "there is no call {call_index}; {calls} were recorded"
         ));
     }
+    let synthesized = at.object(map, "synthesized", |map, at| {
+        at.keys(map, &keys::SYNTHESIZED);
+        Synthesized {
+            fault: at.required_text(map, "fault"),
+            kind: at.text(map, "kind").unwrap_or_default(),
+        }
+    });
+    let (is_error, error_known) = is_error(map, synthesized.is_some(), at);
     ToolResult {
         call_index,
         server: at.text(map, "server").unwrap_or_default(),
-        is_error: at.flag(map, "is_error").unwrap_or_default(),
+        is_error,
+        error_known,
         result: map.get("result").cloned().unwrap_or_default(),
-        synthesized: at.object(map, "synthesized", |map, at| Synthesized {
-            fault: at.required_text(map, "fault"),
-            kind: at.text(map, "kind").unwrap_or_default(),
-        }),
+        synthesized,
     }
 }
 
+/// Whether a result is an error, and whether it says so or the contrary: by `is_error`, or by MCP's
+/// own `isError` inside the result. What contradicts itself is a problem, and counts as an error.
+fn is_error(map: &Map<String, Value>, synthesized: bool, at: &mut Reader<'_>) -> (bool, bool) {
+    let stated = at.flag(map, "is_error");
+    let result = map.get("result").and_then(|result| result.get("isError"));
+    let told = result.and_then(Value::as_bool);
+    let known = stated.is_some() || told.is_some();
+    if stated == Some(false) && told == Some(true) {
+        at.at("is_error")
+            .problem("is false, but `result.isError` is true; a result is an error or it is none");
+    } else if synthesized && !stated.or(told).unwrap_or_default() {
+        let says = match stated.or(told) {
+            Some(_) => "is false",
+            None => "is missing",
+        };
+        at.at("is_error").problem(format!(
+            "{says}, but an injected fault answered (`synthesized`); such a result is an error: write `\"is_error\": true`"
+        ));
+    }
+    (
+        stated == Some(true) || told == Some(true) || synthesized,
+        known || synthesized,
+    )
+}
+
 fn conversation(map: &Map<String, Value>, calls: usize, at: &mut Reader<'_>) -> Conversation {
+    at.keys(map, &keys::CONVERSATION);
+    let steps = at.list(map, "steps", |map, _, at| {
+        at.keys(map, &keys::STEP);
+        StepTokens {
+            prompt: at.count(map, "prompt").unwrap_or_default(),
+            completion: at.count(map, "completion").unwrap_or_default(),
+        }
+    });
+    let tokens = at.object(map, "tokens", tokens).unwrap_or_default();
     Conversation {
-        tokens: at.object(map, "tokens", tokens).unwrap_or_default(),
+        tokens: if tokens == Tokens::default() {
+            Tokens::of_steps(&steps)
+        } else {
+            tokens
+        },
         duration_ms: at.count(map, "duration_ms").unwrap_or_default(),
         message_count: at.count(map, "message_count").unwrap_or_default(),
         stop_reason: at
             .text(map, "stop_reason")
             .map(|text| StopReason::from_text(&text)),
-        turns: at.list(map, "turns", |map, _, at| Turn {
-            role: at.required_text(map, "role"),
-            content: at.text(map, "content").unwrap_or_default(),
+        turns: at.list(map, "turns", |map, _, at| {
+            at.keys(map, &keys::TURN);
+            Turn {
+                role: at.required_text(map, "role"),
+                content: at.text(map, "content").unwrap_or_default(),
+            }
         }),
         per_turn: at.list(map, "per_turn", |map, _, at| per_turn(map, calls, at)),
-        steps: at.list(map, "steps", |map, _, at| StepTokens {
-            prompt: at.count(map, "prompt").unwrap_or_default(),
-            completion: at.count(map, "completion").unwrap_or_default(),
-        }),
+        steps,
     }
 }
 
 fn tokens(map: &Map<String, Value>, at: &mut Reader<'_>) -> Tokens {
-    let prompt = at.count(map, "prompt").unwrap_or_default();
-    let completion = at.count(map, "completion").unwrap_or_default();
-    let total = at
-        .count(map, "total")
-        .unwrap_or_else(|| prompt.saturating_add(completion));
+    at.keys(map, &keys::TOKENS);
+    let (prompt, completion) = (at.count(map, "prompt"), at.count(map, "completion"));
+    let stated = at.count(map, "total");
+    let sum = prompt
+        .unwrap_or_default()
+        .saturating_add(completion.unwrap_or_default());
+    if let (Some(prompt), Some(completion), Some(total)) = (prompt, completion, stated)
+        && total != sum
+    {
+        at.at("total").problem(format!(
+            "is {total}, but `prompt` {prompt} and `completion` {completion} make {sum}"
+        ));
+    }
     Tokens {
-        prompt,
-        completion,
-        total,
+        prompt: prompt.unwrap_or_default(),
+        completion: completion.unwrap_or_default(),
+        total: stated.unwrap_or(sum),
     }
 }
 
 fn per_turn(map: &Map<String, Value>, calls: usize, at: &mut Reader<'_>) -> PerTurn {
+    at.keys(map, &keys::PER_TURN);
     PerTurn {
         calls: at.field(map, "calls", |value, at| {
             let bound = |index| {
@@ -353,6 +427,7 @@ pub(super) fn signals(map: &Map<String, Value>, at: &mut Reader<'_>) -> Signals 
 }
 
 pub(super) fn outcome(map: &Map<String, Value>, at: &mut Reader<'_>) -> Outcome {
+    at.keys(map, &keys::OUTCOME);
     Outcome {
         passed: at.flag(map, "passed"),
         reward: at.field(map, "reward", |value, at| {

@@ -181,9 +181,7 @@ impl Session<'_> {
             let problem = "what was recorded could not be read back";
             failure(
                 agent,
-                Trouble::new(problem)
-                    .show(format!("- {}", error.problems.join("\n- ")))
-                    .help(error.help),
+                Trouble::new(problem).show(error.drawn()).help(error.help),
             )
         })?;
         Ok(run)

@@ -142,6 +142,8 @@ pub(super) fn claims(closing: &str, lexicon: &Lexicon) -> Vec<Found> {
             }
         }
     }
+    // A verb that is told before its sentence is read, or a noun after it, comes out of turn.
+    found.sort_by_key(|claim| claim.span.start);
     found
 }
 

@@ -205,12 +205,11 @@ fn a_call_without_a_result_costs_a_timeout_like_any_other() {
         (1, Some(3_000))
     );
     assert!(report.clean_timeout && !report.recovered);
-    // A success marked as the doing of another fault was not recorded with this one.
+    // What another fault answered is an error, but was not recorded under this plan.
     run["tool_results"] = json!([{ "call_index": 0, "synthesized": { "fault": "another" } }]);
-    assert_eq!(
-        replay_recovery(&run, &on_search(HANG)).contradictions.len(),
-        1
-    );
+    let report = replay_recovery(&run, &on_search(HANG));
+    assert_eq!(report.hits[0].evidence, Evidence::Error);
+    assert_eq!(report.foreign_marks.len(), 1);
 }
 
 #[test]
@@ -251,4 +250,102 @@ proptest! {
         let bound = ends.into_iter().flatten().min().unwrap_or(timeout_budget_ms);
         prop_assert_eq!(score.user_visible_hang_ms, bound);
     }
+}
+
+#[test]
+fn every_fault_says_how_often_it_fired() {
+    let plan = FaultPlan::new(vec![
+        fault(
+            "once",
+            Some("search"),
+            None,
+            FaultKind::RecoverAfter { failures: 1 },
+        ),
+        fault("shadowed", Some("search"), None, HANG),
+        fault("typo", Some("serach"), None, HANG),
+    ]);
+    let reports = ["!+", "++"].map(|run| replay_recovery(&searches(run, &json!("done")), &plan));
+    assert_eq!(reports[0].fired, [1, 0, 0]);
+    assert_eq!(reports[1].fired, [0, 0, 0]);
+    let never: Vec<_> = never_fired(&plan, &reports)
+        .map(|fault| fault.name.as_str())
+        .collect();
+    assert_eq!(never, ["shadowed", "typo"]);
+    let of_second = never_fired(&plan, &reports[1..]);
+    assert_eq!(of_second.count(), 3);
+}
+
+#[test]
+fn a_run_that_never_recovered_breaks_every_limit() {
+    let report =
+        |run: &str, ending: Value| replay_recovery(&searches(run, &ending), &on_search(HANG));
+    assert!(report("!", json!(null)).exceeds_recovery(u64::MAX));
+    assert!(report("!", json!("done")).exceeds_recovery(2_999));
+    assert!(!report("!", json!("done")).exceeds_recovery(3_000));
+    assert!(!report("", json!(null)).exceeds_recovery(0));
+}
+
+#[test]
+fn a_call_is_of_the_server_that_its_result_names() {
+    let run = json!({
+        "tool_calls": [{ "name": "search" }, { "name": "search", "server": "mail" }],
+        "tool_results": [
+            { "call_index": 0, "server": "docs", "is_error": true },
+            { "call_index": 1, "server": "docs", "is_error": true },
+        ],
+    });
+    let plan = FaultPlan::new(vec![fault("docs", None, Some("docs"), HANG)]);
+    let report = replay_recovery(&run, &plan);
+    assert_eq!((report.fired, report.hits[0].call_index), (vec![1], 0));
+}
+
+#[test]
+fn an_error_among_the_results_of_a_call_is_no_contradiction() {
+    let run = json!({
+        "tool_calls": [{ "name": "search" }],
+        "tool_results": [{ "call_index": 0, "is_error": true }, { "call_index": 0, "result": 1 }],
+    });
+    assert!(
+        replay_recovery(&run, &on_search(HANG))
+            .contradictions
+            .is_empty()
+    );
+}
+
+#[test]
+fn marks_of_another_plan_are_told() {
+    let told = |plan: &FaultPlan| {
+        let report = replay_recovery(&searches("*", &json!("done")), plan);
+        report
+            .foreign_marks
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+    };
+    assert!(told(&on_search(HANG)).is_empty());
+    assert_eq!(
+        told(&on_search(FaultKind::Wedged)),
+        ["`tool_calls[0]` was recorded under `f` (hang), and the suite injects `f` (wedged)"]
+    );
+    let other = FaultPlan::new(vec![fault("g", Some("search"), None, HANG)]);
+    assert_eq!(
+        told(&other),
+        ["`tool_calls[0]` was recorded under `f` (hang), and the suite injects `g` (hang)"]
+    );
+    assert_eq!(
+        told(&FaultPlan::new(Vec::new())),
+        ["`tool_calls[0]` was recorded under `f` (hang), and the suite injects nothing there"]
+    );
+}
+
+#[test]
+fn many_contradictions_are_a_short_line() {
+    let report = replay(&"+".repeat(10_000), HANG);
+    assert_eq!(report.contradictions.len(), 10_000);
+    let told = report.contradictions_told();
+    assert!(
+        told.ends_with("; and 9997 more") && told.len() < 500,
+        "{told}"
+    );
+    assert_eq!(replay("!", HANG).contradictions_told(), "");
 }

@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use super::{
     SUB_SCORES, StabilityFloors, StabilityReport, agent_stability, drift_flags, float, mean, share,
-    variance,
+    sum, variance,
 };
-use crate::trace::{AsTrace, Trace, canonical_json};
+use crate::trace::{AsTrace, Tokens, Trace, Turn, canonical_json};
 
 /// What several runs of one agent look like together.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -28,11 +28,29 @@ pub struct StabilityAcross {
     pub argument_consistency: f64,
     /// 1 when a strict majority of the pairs whose tool sequences part do so at step 0 or 1.
     pub early_divergence: u8,
+    /// Number of runs in which anything happened: a call, an assistant turn or a token.
+    pub eventful: usize,
     /// The runs' own reports, in order.
     pub runs: Vec<StabilityReport>,
 }
 
 impl StabilityAcross {
+    /// Whether nothing happened in any run, so that the perfect scores say nothing.
+    ///
+    /// ```
+    /// use mcptest_trace::eval::agent_stability_across;
+    /// use serde_json::json;
+    ///
+    /// let idle = json!({ "conversation": { "turns": [{ "role": "user", "content": "Hi" }] } });
+    /// assert!(agent_stability_across(&[&idle, &idle]).unwrap().judged_nothing());
+    /// let called = json!({ "tool_calls": [{ "name": "search" }] });
+    /// assert!(!agent_stability_across(&[idle, called]).unwrap().judged_nothing());
+    /// ```
+    #[must_use]
+    pub fn judged_nothing(&self) -> bool {
+        self.eventful == 0
+    }
+
     /// Everything a suite can assert on, under the key `stability`, with the drift flags counted
     /// for the given floors.
     #[must_use]
@@ -91,8 +109,17 @@ pub fn agent_stability_across<T: AsTrace>(envelopes: &[T]) -> Option<StabilityAc
         tool_sequence_similarity: pairs.similarity,
         argument_consistency: pairs.consistency,
         early_divergence: u8::from(pairs.early * 2 > pairs.diverging),
+        eventful: traces.iter().filter(|trace| is_eventful(trace)).count(),
         runs,
     })
+}
+
+fn is_eventful(trace: &Trace) -> bool {
+    let conversation = &trace.conversation;
+    !trace.tool_calls.is_empty()
+        || conversation.turns.iter().any(Turn::is_assistant)
+        || conversation.tokens != Tokens::default()
+        || !conversation.steps.is_empty()
 }
 
 struct Pairs {
@@ -136,16 +163,17 @@ fn compare_pairs(traces: &[&Trace]) -> Pairs {
             early: 0,
         };
     }
-    let (mut similarity, mut consistency, mut diverging, mut early) = (0.0, 0.0, 0, 0);
+    let (mut similarity, mut consistency) = (Vec::new(), Vec::new());
+    let (mut diverging, mut early) = (0, 0);
     for (index, left) in distinct.iter().enumerate() {
         // Runs with the same calls are alike in everything.
         let same = counts[left] * (counts[left] - 1) / 2;
-        similarity += float(same);
-        consistency += float(same);
+        similarity.push(float(same));
+        consistency.push(float(same));
         for right in &distinct[index + 1..] {
             let pairs = counts[left] * counts[right];
-            similarity += float(pairs) * sequence_similarity(left, right);
-            consistency += float(pairs) * argument_consistency(left, right);
+            similarity.push(float(pairs) * sequence_similarity(left, right));
+            consistency.push(float(pairs) * argument_consistency(left, right));
             if let Some(step) = divergence(left, right) {
                 diverging += pairs;
                 early += if step < 2 { pairs } else { 0 };
@@ -154,8 +182,8 @@ fn compare_pairs(traces: &[&Trace]) -> Pairs {
     }
     let total = float(total);
     Pairs {
-        similarity: similarity / total,
-        consistency: consistency / total,
+        similarity: sum(similarity) / total,
+        consistency: sum(consistency) / total,
         diverging,
         early,
     }

@@ -313,3 +313,25 @@ proptest! {
         prop_assert_eq!(one.early_divergence, other.early_divergence);
     }
 }
+
+proptest! {
+    #[test]
+    fn the_order_of_the_runs_makes_no_difference(
+        tokens in prop::collection::vec(1..50_000_u64, 2..7),
+        calls in prop::collection::vec(1..5_usize, 7),
+    ) {
+        let run = |(tokens, calls): (&u64, &usize)| {
+            let calls: Vec<_> = (0..*calls).map(|call| json!({ "name": format!("t{call}") })).collect();
+            json!({ "tool_calls": calls, "conversation": { "tokens": { "total": tokens } } })
+        };
+        let mut runs: Vec<_> = tokens.iter().zip(&calls).map(run).collect();
+        let metrics = |runs: &[serde_json::Value]| {
+            agent_stability_across(runs).unwrap().metrics(&StabilityFloors::default())
+        };
+        let first = metrics(&runs);
+        runs.reverse();
+        prop_assert_eq!(&first, &metrics(&runs));
+        runs.rotate_left(1);
+        prop_assert_eq!(&first, &metrics(&runs));
+    }
+}

@@ -408,3 +408,25 @@ fn a_malformed_schema_is_an_error_and_a_misfit_is_not() {
 fn plan_of_schema(shape: ArgsShape) -> ExpectedTrace {
     ExpectedTrace::new(Strict, vec![ExpectedCall::new("a", shape)])
 }
+
+#[test]
+fn a_call_without_arguments_is_one_with_an_empty_object() {
+    let schema = |value| ArgsShape::Schema(Arc::new(Schema::new(value)));
+    let holds = |args: ArgsShape, call: Value| {
+        let plan = ExpectedTrace::new(MatchMode::Strict, vec![ExpectedCall::new("a", args)]);
+        let report = super::validate_trace(&json!({ "tool_calls": [call] }), &plan);
+        report.unwrap().passed
+    };
+    let bare = || json!({ "name": "a" });
+    assert!(holds(ArgsShape::Exact(json!({})), bare()));
+    assert!(holds(ArgsShape::Exact(json!(null)), bare()));
+    assert!(holds(ArgsShape::Subset(json!({})), bare()));
+    assert!(holds(schema(json!({ "type": "object" })), bare()));
+    assert!(!holds(ArgsShape::Exact(json!({ "x": 1 })), bare()));
+    assert!(!holds(ArgsShape::Subset(json!({ "x": 1 })), bare()));
+    assert!(!holds(schema(json!({ "required": ["x"] })), bare()));
+    // Text is no object, whatever it says.
+    let text = || json!({ "name": "a", "args": "x" });
+    assert!(!holds(schema(json!({ "required": ["x"] })), text()));
+    assert!(!holds(ArgsShape::Exact(json!({})), text()));
+}

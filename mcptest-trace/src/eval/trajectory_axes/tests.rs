@@ -143,6 +143,62 @@ fn every_consumer_call_needs_a_source_seen_before_it() {
     assert_eq!(report.broken[0].second_call, Some(1));
 }
 
+#[test]
+fn a_tool_may_depend_on_its_own_earlier_calls() {
+    let axes = axes(&[("list", "list", Some("page.cursor"))], &[]);
+    let run = |cursors: [&str; 2]| {
+        json!({
+            "tool_calls": [
+                { "name": "list" },
+                { "name": "list", "args": { "page": { "cursor": cursors[0] } } },
+                { "name": "list", "args": { "page": { "cursor": cursors[1] } } },
+            ],
+            "tool_results": [
+                { "call_index": 0, "result": { "next": "c1" } },
+                { "call_index": 1, "result": { "next": "c2" } },
+            ],
+        })
+    };
+    let score = |run: &Value| score_trajectory_axes(run, &axes);
+    assert!(score(&run(["c1", "c2"])).broken.is_empty());
+    let broken = score(&run(["c1", "c3"])).broken;
+    assert_eq!(
+        (broken[0].first_call, broken[0].second_call),
+        (Some(0), Some(2))
+    );
+    assert_eq!(score(&run(["c2", "c1"])).broken[0].second_call, Some(1));
+    assert!(score(&names(&["list"])).broken.is_empty());
+    assert_eq!(
+        score(&names(&["other"])).broken[0].reason,
+        "`list` is never called"
+    );
+}
+
+#[test]
+fn what_failed_or_was_synthesized_is_no_source() {
+    let holds = |more: Value| {
+        let mut result = json!({ "call_index": 0, "result": { "text": "no Z7" } });
+        result
+            .as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        let run = json!({
+            "tool_calls": [{ "name": "search" }, { "name": "fetch", "args": { "id": "Z7" } }],
+            "tool_results": [result],
+        });
+        let axes = axes(&[("search", "fetch", Some("id"))], &[]);
+        score_trajectory_axes(&run, &axes).broken.is_empty()
+    };
+    assert!(holds(json!({})));
+    assert!(!holds(json!({ "is_error": true })));
+    assert!(!holds(
+        json!({ "result": { "isError": true, "text": "no Z7" } })
+    ));
+    assert!(!holds(
+        json!({ "synthesized": { "fault": "f" }, "is_error": true })
+    ));
+}
+
 proptest! {
     #[test]
     fn satisfaction_is_a_percent_and_full_exactly_when_nothing_broke(

@@ -1,0 +1,117 @@
+//! What is wrong with a recording, where, and what to do next.
+
+use std::fmt;
+
+use mcptest_suite::clean_line;
+
+use super::cassette::Origin;
+use super::place::Place;
+
+/// The most characters of a problem that are shown.
+const LONGEST: usize = 400;
+
+/// A run that cannot be used, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CassetteError {
+    /// The file and line.
+    pub origin: Origin,
+    /// What is wrong.
+    pub problems: Vec<Flaw>,
+    /// What to do next.
+    pub help: String,
+}
+
+/// One thing that is wrong with a recording.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Flaw {
+    /// What is wrong, on one line; text of the recording in it is cleaned and cut.
+    pub message: String,
+    /// Where it stands in the file, where it stands at one place.
+    pub place: Option<Place>,
+}
+
+impl Flaw {
+    pub(super) fn new(message: &str, place: Option<Place>) -> Self {
+        let message = clean_line(message);
+        let length = message.chars().count();
+        let message = if length > LONGEST {
+            let head: String = message.chars().take(LONGEST / 2).collect();
+            let tail: String = message.chars().skip(length - LONGEST / 2).collect();
+            format!("{head}…{tail}")
+        } else {
+            message.into_owned()
+        };
+        Self { message, place }
+    }
+}
+
+impl From<String> for Flaw {
+    fn from(message: String) -> Self {
+        Self::new(&message, None)
+    }
+}
+
+impl fmt::Display for Flaw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)?;
+        match &self.place {
+            Some(place) => write!(f, " ({place})"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl CassetteError {
+    pub(super) fn new(origin: &Origin, problems: Vec<Flaw>, help: &str) -> Self {
+        Self {
+            origin: origin.clone(),
+            problems,
+            help: help.to_owned(),
+        }
+    }
+
+    /// The problems as a list, each with its place and the text of the file around it.
+    ///
+    /// ```
+    /// use mcptest_trace::trace::{Origin, parse_run};
+    ///
+    /// let origin = Origin { shown: "runs/a.json".to_owned(), line: None };
+    /// let error = parse_run(b"{\n  \"model\": \"m\",,\n}", &origin).unwrap_err();
+    /// assert_eq!(
+    ///     error.drawn(),
+    ///     "- is not JSON: key must be a string
+    ///   at runs/a.json:2:16
+    ///   | \"model\": \"m\",,
+    ///   |              ^"
+    /// );
+    /// ```
+    #[must_use]
+    pub fn drawn(&self) -> String {
+        let drawn = self.problems.iter().map(|flaw| {
+            let Some(place) = &flaw.place else {
+                return format!("- {}", flaw.message);
+            };
+            let Place {
+                line,
+                column,
+                excerpt,
+                mark,
+            } = place;
+            let shown = clean_line(&self.origin.shown);
+            format!(
+                "- {}\n  at {shown}:{line}:{column}\n  | {excerpt}\n  | {:mark$}^",
+                flaw.message, ""
+            )
+        });
+        drawn.collect::<Vec<_>>().join("\n")
+    }
+}
+
+impl fmt::Display for CassetteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let problems: Vec<_> = self.problems.iter().map(ToString::to_string).collect();
+        write!(f, "{}: {}", self.origin, problems.join("; "))
+    }
+}
+
+impl std::error::Error for CassetteError {}

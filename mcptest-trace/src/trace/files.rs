@@ -1,0 +1,186 @@
+//! Reading recorded runs from files.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::de::IgnoredAny;
+
+use super::cassette::{Origin, Read, Run, parse};
+use super::cause;
+use super::digest::Digest;
+use super::error::CassetteError;
+
+/// The largest cassette file that is read, in bytes.
+pub const MAX_BYTES: u64 = 256 << 20;
+
+/// The most lines of a file that are listed with what is wrong with them.
+const LINES_SHOWN: usize = 5;
+
+/// Reads a file: one run, or one run a line when its name ends in `.jsonl`. `shown` is the path as
+/// messages name it.
+#[must_use]
+pub fn read_file(path: &Path, shown: &str) -> Vec<Result<Run, CassetteError>> {
+    recorded(path, shown)
+        .into_iter()
+        .map(|recorded| recorded.run)
+        .collect()
+}
+
+/// A run of a file, read or refused, with what tells copies apart.
+struct Recorded {
+    run: Result<Run, CassetteError>,
+    value: Option<Digest>,
+    bytes: Digest,
+}
+
+impl Recorded {
+    fn parse(bytes: &[u8], origin: &Origin) -> Self {
+        let (run, value) = match parse(bytes, origin) {
+            Ok(Read { run, digest }) => (Ok(run), Some(digest)),
+            Err(error) => (Err(error), None),
+        };
+        Self {
+            run,
+            value,
+            bytes: Digest::of_bytes(bytes),
+        }
+    }
+
+    fn refused(error: CassetteError) -> Vec<Self> {
+        vec![Self {
+            run: Err(error),
+            value: None,
+            bytes: Digest::of_bytes(&[]),
+        }]
+    }
+}
+
+fn recorded(path: &Path, shown: &str) -> Vec<Recorded> {
+    let whole = Origin {
+        shown: shown.to_owned(),
+        line: None,
+    };
+    let refuse = |problem: String, help: &str| {
+        Recorded::refused(CassetteError::new(&whole, vec![problem.into()], help))
+    };
+    let bytes = match read_bytes(path) {
+        Ok(bytes) => bytes,
+        Err((problem, help)) => return refuse(problem, help),
+    };
+    if path
+        .extension()
+        .is_none_or(|extension| extension != "jsonl")
+    {
+        return vec![Recorded::parse(&bytes, &whole)];
+    }
+    let lines = bytes.split(|byte| *byte == b'\n').enumerate();
+    let filled = lines.filter(|(_, line)| !line.trim_ascii().is_empty());
+    let mut runs = Vec::new();
+    let mut broken = false;
+    for (index, line) in filled {
+        let origin = Origin {
+            line: Some(index + 1),
+            ..whole.clone()
+        };
+        let recorded = Recorded::parse(line.trim_ascii(), &origin);
+        let first_error = !broken && recorded.run.is_err();
+        if first_error && serde_json::from_slice::<IgnoredAny>(line).is_err() {
+            // The whole file may be something else; the first line that is no JSON asks.
+            broken = true;
+            if let Some((problem, help)) = cause::of(&bytes) {
+                return refuse(problem, help);
+            }
+            if cause::values(&bytes).is_some_and(|values| values > 0) {
+                return refuse(
+                    "is JSON over several lines, and a `.jsonl` file holds one run a line"
+                        .to_owned(),
+                    "name a file of one run `.json`, or write each run on one line (`jq -c . FILE`)",
+                );
+            }
+        }
+        runs.push(recorded);
+    }
+    runs
+}
+
+fn read_bytes(path: &Path) -> Result<Vec<u8>, (String, &'static str)> {
+    let unreadable = |error: std::io::Error| {
+        (
+            format!("cannot be read: {error}"),
+            "check that the file may be read",
+        )
+    };
+    let length = fs::metadata(path).map_err(unreadable)?.len();
+    if length > MAX_BYTES {
+        let message = format!("has {length} bytes; at most {MAX_BYTES} are read");
+        return Err((message, "record it again with smaller results, or cut them"));
+    }
+    fs::read(path).map_err(unreadable)
+}
+
+/// Reads every file, by its path and its shown path, in order. Two runs that are equal in every
+/// value, `recorded_at` included, are one run copied, not two runs. Runs that only behave alike are
+/// runs ([`alike`](super::alike) tells them).
+///
+/// # Errors
+///
+/// Every run that cannot be used, and every copy; of a file with many such lines the first, and how
+/// many more there are.
+pub fn read_runs(files: &[(PathBuf, String)]) -> Result<Vec<Run>, Vec<CassetteError>> {
+    let mut runs = Vec::new();
+    let mut errors = Vec::new();
+    let mut seen: BTreeMap<Digest, (Digest, Origin)> = BTreeMap::new();
+    for (path, shown) in files {
+        let mut of_file = Vec::new();
+        for Recorded { run, value, bytes } in recorded(path, shown) {
+            match run {
+                Ok(run) => {
+                    let here = (bytes, run.origin.clone());
+                    let first = value.and_then(|value| seen.insert(value, here));
+                    of_file.extend(first.map(|first| copied(&run.origin, bytes, &first)));
+                    runs.push(run);
+                }
+                Err(error) => of_file.push(error),
+            }
+        }
+        errors.extend(bounded(of_file, shown));
+    }
+    if errors.is_empty() {
+        Ok(runs)
+    } else {
+        Err(errors)
+    }
+}
+
+fn copied(
+    origin: &Origin,
+    bytes: Digest,
+    (first_bytes, first): &(Digest, Origin),
+) -> CassetteError {
+    let problem = if bytes == *first_bytes {
+        format!("is a byte-for-byte copy of {first}, not a run of its own")
+    } else {
+        format!(
+            "is a copy of {first}, not a run of its own: every value is the same, `recorded_at` included"
+        )
+    };
+    let help = "remove one of the two, or record the run again";
+    CassetteError::new(origin, vec![problem.into()], help)
+}
+
+/// The first errors of a file, and how many more there are.
+fn bounded(mut errors: Vec<CassetteError>, shown: &str) -> Vec<CassetteError> {
+    let more = errors.len().saturating_sub(LINES_SHOWN);
+    if more > 0 {
+        errors.truncate(LINES_SHOWN);
+        let origin = Origin {
+            shown: shown.to_owned(),
+            line: None,
+        };
+        let problem = format!("and {more} more lines that cannot be used");
+        let help = "mend the lines that are shown first; the others may have the same cause";
+        errors.push(CassetteError::new(&origin, vec![problem.into()], help));
+    }
+    errors
+}

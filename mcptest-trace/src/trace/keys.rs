@@ -1,0 +1,267 @@
+//! The keys of a recorded run, and those that were meant to be one of them.
+//!
+//! Keys that are not known stay allowed, since later versions and other recorders write their own.
+//! A key that is nearly a known one, or the name that another format has for it, is a mistake: it
+//! would be ignored in silence, and what it says would count as absent.
+
+use serde_json::{Map, Value};
+
+/// The keys of one kind of object.
+pub(super) struct Keys {
+    known: &'static [&'static str],
+    /// Names that mean a known key wherever they stand.
+    always: &'static [(&'static str, &'static str)],
+    /// Names that mean a known key where that is absent.
+    instead: &'static [(&'static str, &'static str)],
+}
+
+pub(super) static RUN: Keys = Keys {
+    known: &[
+        "schema_version",
+        "agent_name",
+        "model",
+        "user_prompt",
+        "system_prompt",
+        "recorded_at",
+        "tools_fingerprint",
+        "tools",
+        "request_fingerprint",
+        "temperature",
+        "max_tokens",
+        "trace",
+        "signals",
+        "outcome",
+    ],
+    always: &[],
+    instead: &[("prompt", "user_prompt"), ("system", "system_prompt")],
+};
+
+pub(super) static TRACE: Keys = Keys {
+    known: &[
+        "tool_calls",
+        "tool_results",
+        "final_response",
+        "conversation",
+    ],
+    always: &[],
+    instead: &[
+        ("calls", "tool_calls"),
+        ("results", "tool_results"),
+        ("response", "final_response"),
+        ("final_answer", "final_response"),
+        ("final_message", "final_response"),
+    ],
+};
+
+pub(super) static CALL: Keys = Keys {
+    known: &[
+        "name",
+        "server",
+        "args",
+        "hop_index",
+        "step",
+        "caller",
+        "agent_id",
+        "inputs_digest",
+    ],
+    always: &[
+        ("arguments", "args"),
+        ("parameters", "args"),
+        ("steps", "step"),
+    ],
+    instead: &[
+        ("params", "args"),
+        ("input", "args"),
+        ("inputs", "args"),
+        ("tool", "name"),
+        ("tool_name", "name"),
+        ("server_name", "server"),
+    ],
+};
+
+pub(super) static RESULT: Keys = Keys {
+    known: &["call_index", "server", "is_error", "result", "synthesized"],
+    always: &[],
+    instead: &[
+        ("error", "is_error"),
+        ("failed", "is_error"),
+        ("content", "result"),
+        ("output", "result"),
+        ("structuredContent", "result"),
+        ("server_name", "server"),
+    ],
+};
+
+pub(super) static SYNTHESIZED: Keys = Keys {
+    known: &["fault", "kind"],
+    always: &[],
+    instead: &[("name", "fault")],
+};
+
+pub(super) static CONVERSATION: Keys = Keys {
+    known: &[
+        "tokens",
+        "duration_ms",
+        "message_count",
+        "stop_reason",
+        "turns",
+        "per_turn",
+        "steps",
+        "refused",
+    ],
+    always: &[("step", "steps"), ("turn", "turns")],
+    instead: &[("usage", "tokens"), ("finish_reason", "stop_reason")],
+};
+
+pub(super) static TOKENS: Keys = Keys {
+    known: &["prompt", "completion", "total"],
+    always: &[],
+    instead: &[
+        ("prompt_tokens", "prompt"),
+        ("input_tokens", "prompt"),
+        ("input", "prompt"),
+        ("completion_tokens", "completion"),
+        ("output_tokens", "completion"),
+        ("output", "completion"),
+        ("total_tokens", "total"),
+    ],
+};
+
+/// A model call has no total of its own: it is the sum.
+pub(super) static STEP: Keys = Keys {
+    known: &["prompt", "completion"],
+    ..TOKENS
+};
+
+pub(super) static TURN: Keys = Keys {
+    known: &["role", "content"],
+    always: &[],
+    instead: &[("text", "content")],
+};
+
+pub(super) static PER_TURN: Keys = Keys {
+    known: &["calls", "response", "signals"],
+    always: &[],
+    instead: &[("final_response", "response"), ("tool_calls", "calls")],
+};
+
+pub(super) static OUTCOME: Keys = Keys {
+    known: &["passed", "reward"],
+    always: &[],
+    instead: &[("success", "passed"), ("pass", "passed")],
+};
+
+impl Keys {
+    /// The keys of a map that were meant to be a known one, each with that one.
+    pub(super) fn meant<'a>(
+        &'static self,
+        map: &'a Map<String, Value>,
+    ) -> impl Iterator<Item = (&'a str, &'static str)> {
+        let unknown = map.iter().map(|(key, value)| (key.as_str(), value));
+        let unknown = unknown.filter(|(key, _)| !self.known.contains(key));
+        unknown.filter_map(|(key, value)| {
+            let named = |names: &[(&'static str, &'static str)]| {
+                let mut pairs = names.iter();
+                pairs.find_map(|(name, known)| (*name == key).then_some(*known))
+            };
+            let absent =
+                |known: &&str| !value.is_null() && map.get(*known).is_none_or(Value::is_null);
+            let meant = named(self.always)
+                .or_else(|| named(self.instead).filter(absent))
+                .or_else(|| self.near(key))?;
+            Some((key, meant))
+        })
+    }
+
+    /// The known key that this one is a slip of.
+    fn near(&self, key: &str) -> Option<&'static str> {
+        // What another kind of object has is a key of its own.
+        let elsewhere = ALL.iter().any(|keys| keys.known.contains(&key));
+        let folded = fold(key);
+        let mut near = self.known.iter().copied().filter(|known| {
+            let known = fold(known);
+            let slips = if known.chars().count() < 12 { 1 } else { 2 };
+            known == folded
+                || (!elsewhere
+                    && known.chars().count() > 3
+                    && strsim::osa_distance(&known, &folded) <= slips)
+        });
+        near.next()
+    }
+}
+
+static ALL: [&Keys; 10] = [
+    &RUN,
+    &TRACE,
+    &CALL,
+    &RESULT,
+    &SYNTHESIZED,
+    &CONVERSATION,
+    &TOKENS,
+    &TURN,
+    &PER_TURN,
+    &OUTCOME,
+];
+
+/// Case, `_` and `-` are no differences: `isError` is `is_error`.
+fn fold(key: &str) -> String {
+    let letters = key.chars().filter(|letter| !matches!(letter, '_' | '-'));
+    letters.flat_map(char::to_lowercase).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn meant(keys: &'static Keys, value: &Value) -> Vec<(String, &'static str)> {
+        let map = value.as_object().unwrap();
+        keys.meant(map)
+            .map(|(key, known)| (key.to_owned(), known))
+            .collect()
+    }
+
+    #[test]
+    fn slips_and_other_names_are_seen() {
+        for (keys, key, known) in [
+            (&RESULT, "isError", "is_error"),
+            (&RESULT, "is_eror", "is_error"),
+            (&RESULT, "error", "is_error"),
+            (&RESULT, "content", "result"),
+            (&TRACE, "final_respons", "final_response"),
+            (&TRACE, "toolCalls", "tool_calls"),
+            (&CALL, "arguments", "args"),
+            (&CALL, "arg", "args"),
+            (&CALL, "input", "args"),
+            (&TOKENS, "prompt_tokens", "prompt"),
+            (&STEP, "output_tokens", "completion"),
+            (&CONVERSATION, "stopReason", "stop_reason"),
+            (&CONVERSATION, "step", "steps"),
+            (&RUN, "agent-name", "agent_name"),
+            (&RUN, "recorded_a", "recorded_at"),
+            (&OUTCOME, "rewards", "reward"),
+            (&TURN, "roles", "role"),
+            (&PER_TURN, "respnse", "response"),
+        ] {
+            assert_eq!(meant(keys, &json!({ key: 1 })), [(key.to_owned(), known)]);
+        }
+    }
+
+    #[test]
+    fn keys_of_their_own_are_left_alone() {
+        let own = json!({ "id": 1, "note": 1, "kind_of": 1, "duration_ms": 1, "cost": 1, "cached": 1,
+            "started_at": 1, "messages": 1, "type": 1, "provider": 1, "tool_call_id": 1, "score": 1,
+            "reason": 1, "seed": 1, "task": 1, "trial": 1, "reasoning": 1, "cached_tokens": 1,
+            "version": 1, "_meta": 1, "x-own": 1, "why": 1, "custom": 1, "thinking": 1 });
+        for keys in ALL {
+            assert_eq!(meant(keys, &own), []);
+        }
+        // Beside the key that it could have meant, another name says something of its own.
+        let beside = json!({ "call_index": 0, "is_error": true, "error": "late", "result": {}, "content": [] });
+        assert_eq!(meant(&RESULT, &beside), []);
+        assert_eq!(
+            meant(&RESULT, &json!({ "is_error": false, "isError": true })).len(),
+            1
+        );
+    }
+}

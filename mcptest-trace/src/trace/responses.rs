@@ -1,0 +1,175 @@
+//! The turns of a run as model calls.
+//!
+//! One answer of a model can hold text and several tool calls, and each stands as a turn of its own.
+//! An assistant turn and the `tool_use` turns right after it count as one model call, unless the
+//! recording says that the calls behind two `tool_use` turns were made one after the other:
+//!
+//! 1. the calls carry `step`, and theirs differ; or
+//! 2. there are exactly as many `steps` as there are model calls when every `tool_use` turn is one
+//!    of its own, and fewer when they are put together.
+
+use std::ops::Range;
+
+use super::{Trace, Turn};
+
+/// One answer of the model, or what stands between two answers.
+pub(crate) struct Exchange<'a> {
+    pub(crate) turns: &'a [Turn],
+    /// Index into `steps` of the model call, where a tool call in it says so.
+    pub(crate) step: Option<usize>,
+}
+
+impl Exchange<'_> {
+    /// Whether it is a model call.
+    pub(crate) fn is_model_call(&self) -> bool {
+        self.turns.first().is_some_and(Turn::is_assistant)
+    }
+}
+
+/// The turns in order: those of one model call together, every other one alone.
+pub(crate) fn exchanges(trace: &Trace) -> Vec<Exchange<'_>> {
+    let turns = &trace.conversation.turns;
+    let steps = steps_of_turns(trace);
+    let apart = turns_apart(turns, trace.conversation.steps.len());
+    let belongs = |index: usize| -> bool {
+        let Some([left, right]) = turns.get(index - 1..=index) else {
+            return false;
+        };
+        if !(left.is_assistant() && right.is_tool_use()) {
+            return false;
+        }
+        match (steps.get(index - 1), steps.get(index)) {
+            (Some(Some(left)), Some(Some(right))) => left == right,
+            _ => !(apart && left.is_tool_use()),
+        }
+    };
+    let mut found = Vec::new();
+    let mut start = 0;
+    for index in 1..=turns.len() {
+        if index == turns.len() || !belongs(index) {
+            found.push(exchange(turns, &steps, start..index));
+            start = index;
+        }
+    }
+    found
+}
+
+fn exchange<'a>(turns: &'a [Turn], steps: &[Option<usize>], range: Range<usize>) -> Exchange<'a> {
+    let step = steps.get(range.clone()).unwrap_or_default();
+    Exchange {
+        step: step.iter().copied().flatten().next(),
+        turns: &turns[range],
+    }
+}
+
+/// The step of the call behind each `tool_use` turn; empty when turns and calls do not correspond.
+fn steps_of_turns(trace: &Trace) -> Vec<Option<usize>> {
+    let turns = &trace.conversation.turns;
+    let tool_use = turns.iter().filter(|turn| turn.is_tool_use()).count();
+    if tool_use != trace.tool_calls.len() {
+        return Vec::new();
+    }
+    let mut calls = trace.tool_calls.iter();
+    let step = |turn: &Turn| {
+        let call = turn.is_tool_use().then(|| calls.next()).flatten()?;
+        usize::try_from(call.step?).ok()
+    };
+    turns.iter().map(step).collect()
+}
+
+/// Whether the number of steps says that every `tool_use` turn that follows one is a model call.
+fn turns_apart(turns: &[Turn], steps: usize) -> bool {
+    let follows_text = |pair: &&[Turn]| {
+        let [left, right] = pair else { return false };
+        left.is_assistant() && !left.is_tool_use() && right.is_tool_use()
+    };
+    let follows_tool_use = |pair: &&[Turn]| pair.iter().all(Turn::is_tool_use);
+    let assistant = turns.iter().filter(|turn| turn.is_assistant()).count();
+    let apart = assistant - turns.windows(2).filter(follows_text).count();
+    steps == apart && turns.windows(2).any(|pair| follows_tool_use(&pair))
+}
+
+/// How many model calls a run made; [`Trace::model_calls`] says how they are counted.
+pub(super) fn model_calls(trace: &Trace) -> u64 {
+    let conversation = &trace.conversation;
+    if !conversation.steps.is_empty() {
+        return conversation.steps.len() as u64;
+    }
+    let calls = &trace.tool_calls;
+    let steps: Option<Vec<u64>> = calls.iter().map(|call| call.step).collect();
+    if let Some(last) = steps.and_then(|steps| steps.into_iter().max()) {
+        // What was said after the last call is an answer of its own.
+        let turns = &conversation.turns;
+        let after = turns
+            .iter()
+            .rposition(Turn::is_tool_use)
+            .map_or(turns.as_slice(), |at| &turns[at + 1..]);
+        let said = after.iter().filter(|turn| turn.is_assistant()).count() as u64;
+        return last.saturating_add(1).saturating_add(said);
+    }
+    exchanges(trace)
+        .iter()
+        .filter(|exchange| exchange.is_model_call())
+        .count() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn trace(turns: &[&str], steps: &[Option<u64>], recorded: usize) -> Trace {
+        let turns = turns.iter().map(|text| match *text {
+            "user" | "tool" => json!({ "role": text, "content": "x" }),
+            text => json!({ "role": "assistant", "content": text }),
+        });
+        let calls = steps
+            .iter()
+            .map(|step| json!({ "name": "a", "step": step }));
+        Trace::from_envelope(&json!({
+            "tool_calls": calls.collect::<Vec<_>>(),
+            "conversation": {
+                "turns": turns.collect::<Vec<_>>(),
+                "steps": vec![json!({ "prompt": 1 }); recorded],
+            },
+        }))
+    }
+
+    fn lengths(trace: &Trace) -> Vec<usize> {
+        exchanges(trace)
+            .iter()
+            .map(|exchange| exchange.turns.len())
+            .collect()
+    }
+
+    const SPIRAL: [&str; 5] = ["user", "tool_use a", "tool_use a", "tool_use a", "done"];
+
+    #[test]
+    fn tool_use_turns_in_a_row_are_apart_where_the_recording_says_so() {
+        assert_eq!(lengths(&trace(&SPIRAL, &[None; 3], 0)), [1, 3, 1]);
+        assert_eq!(lengths(&trace(&SPIRAL, &[None; 3], 2)), [1, 3, 1]);
+        assert_eq!(lengths(&trace(&SPIRAL, &[None; 3], 4)), [1, 1, 1, 1, 1]);
+        let steps = [Some(0), Some(0), Some(1)];
+        assert_eq!(lengths(&trace(&SPIRAL, &steps, 0)), [1, 2, 1, 1]);
+        // Without a call for each turn, the calls say nothing of the turns.
+        assert_eq!(lengths(&trace(&SPIRAL, &steps[1..], 0)), [1, 3, 1]);
+    }
+
+    #[test]
+    fn text_belongs_to_the_calls_after_it() {
+        let turns = ["user", "wait", "tool_use a", "more", "tool_use a", "done"];
+        let run = trace(&turns, &[Some(0), Some(1)], 0);
+        assert_eq!(lengths(&run), [1, 2, 2, 1]);
+        assert_eq!(exchanges(&run)[2].step, Some(1));
+    }
+
+    #[test]
+    fn model_calls_are_steps_or_steps_of_calls_or_turns() {
+        assert_eq!(trace(&SPIRAL, &[None; 3], 7).model_calls(), 7);
+        assert_eq!(trace(&SPIRAL, &[None; 3], 0).model_calls(), 2);
+        let steps = [Some(0), Some(1), Some(2)];
+        assert_eq!(trace(&SPIRAL, &steps, 0).model_calls(), 4);
+        assert_eq!(trace(&[], &steps, 0).model_calls(), 3);
+        assert_eq!(Trace::from_envelope(&Value::Null).model_calls(), 0);
+    }
+}
