@@ -84,6 +84,7 @@ macro_rules! harness {
             ::core::env!("CARGO_MANIFEST_DIR"),
             ::core::env!("CARGO_PKG_NAME"),
         )
+        .built_as(::core::env!("CARGO_CRATE_NAME"))
     };
 }
 

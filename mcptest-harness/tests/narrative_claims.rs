@@ -313,7 +313,7 @@ const CLAIMS: &[(&str, &[&str])] = &[
     ),
     (
         "The refund of $30, which I approved, has been added to your balance.",
-        &["approve", "add"],
+        &["add", "approve"],
     ),
     (
         "An email confirmation was just sent to your inbox.",

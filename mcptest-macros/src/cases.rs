@@ -99,8 +99,12 @@ impl Tree {
             let name = Ident::new(segment, span);
             let test = tree.case.as_ref().map(|case| {
                 let (full, agent) = (&case.name, agent_name(loaded, case));
-                let ignore = case.ignored.as_ref().map(|reason| {
-                    let reason = mcptest_suite::clean_line(reason);
+                let ignored = case
+                    .ignored
+                    .clone()
+                    .or_else(|| only_unsupported(loaded, case));
+                let ignore = ignored.map(|reason| {
+                    let reason = mcptest_suite::clean_line(&reason);
                     quote_spanned! { span => #[ignore = #reason] }
                 });
                 quote_spanned! { span =>
@@ -122,6 +126,14 @@ impl Tree {
             quote_spanned! { span => #test #below }
         });
         items.collect()
+    }
+}
+
+/// Why an agent's own case judges nothing, where nothing that is asked of the agent is run here.
+fn only_unsupported(loaded: &Loaded, case: &Case) -> Option<String> {
+    match case.kind {
+        CaseKind::Agent(subject) => loaded.suite.agents[subject.agent].only_unsupported(),
+        CaseKind::Gate(..) | CaseKind::Unsupported => None,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::UNSUPPORTED;
 use crate::gates::Outcome;
-use crate::model::{Agent, GateKind, GateOptions, Suite, Unsupported};
+use crate::model::{Agent, GateKind, GateOptions, Matcher, MatcherKind, Suite, Unsupported};
 
 /// One test case of a suite.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -120,6 +120,35 @@ impl Suite {
 }
 
 impl Agent {
+    /// Whether something is asked of the agent that replaying can judge: in `expect:`, by a gate, a
+    /// cap or an injected fault.
+    #[must_use]
+    pub fn asks_something(&self) -> bool {
+        let caps = &self.caps;
+        let caps = [&caps.max_turns, &caps.token_budget, &caps.max_tool_calls];
+        !self.gates.is_empty()
+            || !self.inject.is_empty()
+            || caps.iter().any(|cap| cap.is_some())
+            || self
+                .expect
+                .iter()
+                .any(|assertion| !is_of_models(&assertion.matcher))
+    }
+
+    /// Why nothing that the suite asks of the agent is judged here, where all of it is recognised
+    /// but not run.
+    #[must_use]
+    pub fn only_unsupported(&self) -> Option<String> {
+        if self.asks_something() || !self.checks.is_empty() || self.unsupported.is_empty() {
+            return None;
+        }
+        let keys = self.unsupported.iter().map(|key| key.key.as_str());
+        Some(format!(
+            "nothing that is asked of it is run here: {}",
+            crate::quoted_list(keys)
+        ))
+    }
+
     /// The name of the agent's own case for a model, below the suite's name.
     #[must_use]
     pub fn case_name(&self, model: usize) -> String {
@@ -131,6 +160,15 @@ impl Agent {
                 format!("{}::{}", self.segment, model.unwrap_or_default())
             }
         }
+    }
+}
+
+/// Whether a matcher asks for nothing but what a model would say.
+fn is_of_models(matcher: &Matcher) -> bool {
+    match &matcher.kind {
+        MatcherKind::NeedsModel(_) => true,
+        MatcherKind::AllOf(all) => !all.is_empty() && all.iter().all(is_of_models),
+        _ => false,
     }
 }
 

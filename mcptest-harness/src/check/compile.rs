@@ -8,7 +8,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use mcptest_suite::model::{Assertion, JsonSchema, Matcher, MatcherKind, Target};
+use mcptest_suite::gates::{GateTarget, Unit};
+use mcptest_suite::model::{Assertion, GateKind, JsonSchema, Matcher, MatcherKind, Target};
 use mcptest_suite::{Diagnostic, Spanned};
 use regex::Regex;
 use serde_json::{Number, Value};
@@ -25,6 +26,10 @@ pub(crate) struct Check {
     pub(crate) message: Option<String>,
     /// The assertion's own name.
     pub(crate) name: Option<Spanned<String>>,
+    /// The target reads 0 or 1, and `false` and `true` mean the same.
+    pub(crate) flag: bool,
+    /// A gate's target that not every run has: `exact: null` asks for it to be absent.
+    pub(crate) may_be_absent: bool,
 }
 
 /// A matcher that can be applied.
@@ -35,6 +40,8 @@ pub(crate) enum CompiledMatcher {
     Subset(Value),
     Regex(Regex),
     Schema(Arc<Schema>),
+    /// Of a flag, which may be meant as a number or as a boolean.
+    FlagSchema(Arc<Schema>),
     /// With the snapshot's name.
     Snapshot(String),
     ContainsAll(Vec<Value>),
@@ -54,6 +61,8 @@ pub(crate) enum CompiledMatcher {
     AllOf(Vec<CompiledMatcher>),
     AnyOf(Vec<CompiledMatcher>),
     OneOf(Vec<CompiledMatcher>),
+    /// Only a model could apply it.
+    NeedsModel(&'static str),
 }
 
 /// Compiles the assertions of one suite.
@@ -64,23 +73,41 @@ pub(crate) struct Compiler {
 }
 
 impl Compiler {
-    /// The assertions that compile; problems of the others are noted.
+    /// The assertions of an agent that compile; problems of the others are noted. What a model
+    /// alone decides is left out.
     pub(crate) fn checks(&mut self, assertions: &[Assertion]) -> Vec<Check> {
         assertions
             .iter()
-            .filter_map(|assertion| self.check(assertion))
+            .filter_map(|assertion| self.check(assertion, assertion.target.text == "truncated"))
             .collect()
     }
 
-    fn check(&mut self, assertion: &Assertion) -> Option<Check> {
+    /// The same of a gate's.
+    pub(crate) fn gate_checks(&mut self, gate: GateKind, assertions: &[Assertion]) -> Vec<Check> {
+        let checks = assertions.iter().filter_map(|assertion| {
+            let declared = declared(gate, &assertion.target.text);
+            let flag = declared.is_some_and(|target| target.unit == Unit::Flag);
+            let mut check = self.check(assertion, flag)?;
+            check.may_be_absent = declared.is_some_and(|target| !target.always);
+            Some(check)
+        });
+        checks.collect()
+    }
+
+    fn check(&mut self, assertion: &Assertion, flag: bool) -> Option<Check> {
         // A snapshot without a name of its own is named after its assertion, else its target.
         let named = assertion.name.as_ref().map(|name| &name.value);
         let snapshot_name = named.unwrap_or(&assertion.target.text).clone();
         Some(Check {
             target: assertion.target.clone(),
-            matcher: self.matcher(&assertion.matcher.decidable()?, &snapshot_name)?,
+            matcher: {
+                let matcher = self.matcher(&not_of_models(&assertion.matcher)?, &snapshot_name)?;
+                if flag { matcher.of_flag() } else { matcher }
+            },
             message: assertion.message.clone(),
             name: assertion.name.clone(),
+            flag,
+            may_be_absent: false,
         })
     }
 
@@ -124,7 +151,7 @@ impl Compiler {
             MatcherKind::AllOf(all) => CompiledMatcher::AllOf(self.matchers(all, snapshot)?),
             MatcherKind::AnyOf(any) => CompiledMatcher::AnyOf(self.matchers(any, snapshot)?),
             MatcherKind::OneOf(one) => CompiledMatcher::OneOf(self.matchers(one, snapshot)?),
-            MatcherKind::NeedsModel(_) => return None,
+            MatcherKind::NeedsModel(name) => CompiledMatcher::NeedsModel(name),
         })
     }
 
@@ -217,5 +244,64 @@ impl Compiler {
             None => Some(None),
             Some(schema) => self.schema(schema).map(Some),
         }
+    }
+}
+
+/// What is left of a matcher without those that a model alone decides, which are listed as cases of
+/// their own. One below `anyOf`, `oneOf` or `not` stays: it leaves the whole undecided.
+fn not_of_models(matcher: &Matcher) -> Option<Matcher> {
+    let kind = match &matcher.kind {
+        MatcherKind::NeedsModel(_) => return None,
+        MatcherKind::AllOf(all) => {
+            let left: Vec<Matcher> = all.iter().filter_map(not_of_models).collect();
+            if left.is_empty() && !all.is_empty() {
+                return None;
+            }
+            MatcherKind::AllOf(left)
+        }
+        other => other.clone(),
+    };
+    Some(Matcher {
+        kind,
+        span: matcher.span,
+    })
+}
+
+/// What a gate declares of the target that a path begins with.
+fn declared(gate: GateKind, path: &str) -> Option<&'static GateTarget> {
+    let targets = gate.targets().iter();
+    let named = targets.filter(|target| {
+        let rest = path.strip_prefix(target.name);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+    });
+    named.max_by_key(|target| target.name.len())
+}
+
+impl CompiledMatcher {
+    /// The same for a flag, with `false` and `true` as the numbers they mean.
+    fn of_flag(self) -> Self {
+        let all = |matchers: Vec<Self>| matchers.into_iter().map(Self::of_flag).collect();
+        let numbers = |values: Vec<Value>| values.iter().map(as_number).collect();
+        match self {
+            Self::Exact(value) => Self::Exact(as_number(&value)),
+            Self::Contains(value) => Self::Contains(as_number(&value)),
+            Self::Subset(value) => Self::Subset(as_number(&value)),
+            Self::ContainsAll(values) => Self::ContainsAll(numbers(values)),
+            Self::ContainsAny(values) => Self::ContainsAny(numbers(values)),
+            Self::Schema(schema) => Self::FlagSchema(schema),
+            Self::Not(inner) => Self::Not(Box::new(inner.of_flag())),
+            Self::AllOf(matchers) => Self::AllOf(all(matchers)),
+            Self::AnyOf(matchers) => Self::AnyOf(all(matchers)),
+            Self::OneOf(matchers) => Self::OneOf(all(matchers)),
+            other => other,
+        }
+    }
+}
+
+/// A boolean as the number it means; anything else as it is.
+pub(super) fn as_number(value: &Value) -> Value {
+    match value {
+        Value::Bool(flag) => u8::from(*flag).into(),
+        other => other.clone(),
     }
 }

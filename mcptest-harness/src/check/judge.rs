@@ -6,11 +6,11 @@ use std::sync::Arc;
 use mcptest_suite::model::compare_numbers;
 use serde_json::{Number, Value};
 
-use super::compile::CompiledMatcher;
+use super::compare::{self, Subset, comparable, lower_case};
+use super::compile::{CompiledMatcher, as_number};
 use super::{Check, Unresolved, resolve};
 use crate::eval::{ArgDiff, Schema, contains, contains_diffs, exact_diffs};
 use crate::render::short_json;
-use crate::trace::json_eq;
 
 /// Texts are compared letter by letter only up to this many pairs of letters.
 const LEVENSHTEIN_PAIRS: usize = 25_000_000;
@@ -30,6 +30,15 @@ pub(crate) struct Mismatch<'v> {
     pub(crate) details: Vec<String>,
 }
 
+/// What became of an assertion.
+#[derive(Debug)]
+pub(crate) enum Judged<'v> {
+    Holds,
+    Fails(Mismatch<'v>),
+    /// Only a matcher that needs a model, this one, could tell.
+    Undecided(&'static str),
+}
+
 /// What a matcher makes of a value.
 enum Verdict {
     Holds,
@@ -37,6 +46,8 @@ enum Verdict {
     Fails(Vec<String>),
     /// The matcher cannot read such a value, so its negation does not hold either.
     NotApplicable(Vec<String>),
+    /// A matcher that needs a model would have the last word.
+    Undecided(&'static str),
 }
 
 impl Verdict {
@@ -48,13 +59,9 @@ impl Verdict {
         }
     }
 
-    fn holds(&self) -> bool {
-        matches!(self, Self::Holds)
-    }
-
     fn details(self) -> Vec<String> {
         match self {
-            Self::Holds => Vec::new(),
+            Self::Holds | Self::Undecided(_) => Vec::new(),
             Self::Fails(details) | Self::NotApplicable(details) => details,
         }
     }
@@ -62,24 +69,30 @@ impl Verdict {
 
 impl Check {
     /// Judges the assertion on a recorded value. A snapshot matcher is judged by `snapshot`.
-    pub(crate) fn judge<'v>(
-        &self,
-        root: &'v Value,
-        snapshot: &Snapshots<'_>,
-    ) -> Result<(), Mismatch<'v>> {
-        let found = match resolve(&self.target, root) {
-            Ok(value) => Found::Value(value),
-            Err(unresolved) => Found::Nothing(unresolved),
+    pub(crate) fn judge<'v>(&self, root: &'v Value, snapshot: &Snapshots<'_>) -> Judged<'v> {
+        let value = match resolve(&self.target, root) {
+            Ok(value) => value,
+            Err(_) if self.may_be_absent && self.matcher.accepts_nothing() => return Judged::Holds,
+            Err(unresolved) => {
+                return Judged::Fails(Mismatch {
+                    found: Found::Nothing(unresolved),
+                    details: Vec::new(),
+                });
+            }
         };
-        let details = match &found {
-            Found::Value(value) => match self.matcher.judge(value, snapshot) {
-                Verdict::Holds => return Ok(()),
-                verdict => verdict.details(),
-            },
-            Found::Nothing(_) if self.matcher.accepts_nothing() => return Ok(()),
-            Found::Nothing(_) => Vec::new(),
+        let verdict = if self.flag {
+            self.matcher.judge(&as_number(&value), snapshot)
+        } else {
+            self.matcher.judge(&value, snapshot)
         };
-        Err(Mismatch { found, details })
+        match verdict {
+            Verdict::Holds => Judged::Holds,
+            Verdict::Undecided(name) => Judged::Undecided(name),
+            verdict => Judged::Fails(Mismatch {
+                found: Found::Value(value),
+                details: verdict.details(),
+            }),
+        }
     }
 }
 
@@ -87,17 +100,15 @@ impl Check {
 pub(crate) type Snapshots<'a> = dyn Fn(&str, &Value) -> Result<(), Vec<String>> + 'a;
 
 impl CompiledMatcher {
-    /// Whether a path that leads nowhere is what is wanted.
+    /// Whether a target that the run does not have is what is wanted.
     fn accepts_nothing(&self) -> bool {
         match self {
             Self::Exact(value) => value.is_null(),
             Self::AllOf(all) => all.iter().all(Self::accepts_nothing),
             Self::AnyOf(any) => any.iter().any(Self::accepts_nothing),
             Self::OneOf(one) => {
-                one.iter()
-                    .filter(|matcher| matcher.accepts_nothing())
-                    .count()
-                    == 1
+                let accepting = one.iter().filter(|matcher| matcher.accepts_nothing());
+                accepting.count() == 1
             }
             _ => false,
         }
@@ -111,9 +122,13 @@ impl CompiledMatcher {
                 Ok(()) => differences(contains_diffs(expected, value), expected),
                 Err(reason) => Verdict::NotApplicable(vec![reason]),
             },
-            Self::Subset(expected) => Verdict::of(subset(expected, value)),
+            Self::Subset(expected) => subset(expected, value),
             Self::Regex(regex) => text(value, |text| Verdict::of(regex.is_match(text))),
             Self::Schema(schema) => valid(Some(schema), value),
+            Self::FlagSchema(schema) => match valid(Some(schema), &(*value == 1).into()) {
+                Verdict::Holds => Verdict::Holds,
+                _ => valid(Some(schema), value),
+            },
             Self::Snapshot(name) => match snapshot(name, value) {
                 Ok(()) => Verdict::Holds,
                 Err(details) => Verdict::Fails(details),
@@ -147,7 +162,7 @@ impl CompiledMatcher {
             Self::Not(inner) => match inner.judge(value, snapshot) {
                 Verdict::Holds => Verdict::Fails(Vec::new()),
                 Verdict::Fails(_) => Verdict::Holds,
-                not_applicable @ Verdict::NotApplicable(_) => not_applicable,
+                other => other,
             },
             Self::AllOf(all) => all_of(all.iter().map(|matcher| {
                 (
@@ -157,14 +172,15 @@ impl CompiledMatcher {
             })),
             Self::AnyOf(any) => any_of(any.iter().map(
                 |matcher| match matcher.judge(value, snapshot) {
-                    Verdict::Holds => Verdict::Holds,
                     Verdict::Fails(details) => Verdict::Fails(vec![branch(matcher, &details)]),
                     Verdict::NotApplicable(details) => {
                         Verdict::NotApplicable(vec![branch(matcher, &details)])
                     }
+                    other => other,
                 },
             )),
             Self::OneOf(one) => one_of(one, |matcher| matcher.judge(value, snapshot)),
+            Self::NeedsModel(name) => Verdict::Undecided(name),
         }
     }
 
@@ -183,7 +199,7 @@ impl CompiledMatcher {
             Self::Contains(value) => format!("to contain {}", short_json(value)),
             Self::Subset(value) => format!("to hold the subset {}", short_json(value)),
             Self::Regex(regex) => format!("to match the regex `{regex}`"),
-            Self::Schema(schema) => format!(
+            Self::Schema(schema) | Self::FlagSchema(schema) => format!(
                 "to be valid against the schema {}",
                 short_json(schema.value())
             ),
@@ -214,7 +230,49 @@ impl CompiledMatcher {
             Self::AllOf(all) => format!("to hold all of: {}", phrases(all)),
             Self::AnyOf(any) => format!("to hold any of: {}", phrases(any)),
             Self::OneOf(one) => format!("to hold exactly one of: {}", phrases(one)),
+            Self::NeedsModel(name) => format!("to hold what `{name}` asks a model"),
         }
+    }
+
+    /// What to know where the verdict on a list of names rests on a part of a name: `contains` looks
+    /// for parts.
+    pub(crate) fn part_of_a_name(&self, target: &str, value: &Value) -> Option<String> {
+        if !(target.ends_with("tool_names") || target.ends_with("[*].name")) {
+            return None;
+        }
+        let wanted: Vec<&str> = match self {
+            Self::Contains(Value::String(text)) => vec![text],
+            Self::ContainsAll(all) | Self::ContainsAny(all) => {
+                all.iter().filter_map(Value::as_str).collect()
+            }
+            Self::Not(inner) => return inner.part_of_a_name(target, value),
+            Self::AllOf(inner) | Self::AnyOf(inner) | Self::OneOf(inner) => {
+                let mut found = inner
+                    .iter()
+                    .map(|inner| inner.part_of_a_name(target, value));
+                return found.find_map(|found| found);
+            }
+            _ => return None,
+        };
+        let names = || {
+            value
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(Value::as_str)
+        };
+        let part = wanted.into_iter().find_map(|part| {
+            let longer = names().find(|name| name.contains(part) && *name != part)?;
+            names().all(|name| name != part).then_some((part, longer))
+        });
+        let (part, longer) = part?;
+        let (part, longer) = (
+            mcptest_suite::clean_line(part),
+            mcptest_suite::clean_line(longer),
+        );
+        Some(format!(
+            "`contains` looks for parts of names, and `{part}` is a part of `{longer}`; `contains: [{part}]` compares whole names, as `exact` does: `tool_calls[0].name` with `exact: {part}`"
+        ))
     }
 
     /// The one value that is wanted, where there is one: it can be compared line by line.
@@ -228,7 +286,7 @@ impl CompiledMatcher {
 
 /// Holds when all hold; what does not is listed with its words.
 fn all_of(judged: impl Iterator<Item = (String, Verdict)>) -> Verdict {
-    let (mut failed, mut not_applicable) = (Vec::new(), Vec::new());
+    let (mut failed, mut not_applicable, mut undecided) = (Vec::new(), Vec::new(), None);
     for (words, verdict) in judged {
         let line = |details: &[String]| match details {
             [] => words.clone(),
@@ -238,60 +296,64 @@ fn all_of(judged: impl Iterator<Item = (String, Verdict)>) -> Verdict {
             Verdict::Holds => {}
             Verdict::Fails(details) => failed.push(line(&details)),
             Verdict::NotApplicable(details) => not_applicable.push(line(&details)),
+            Verdict::Undecided(name) => undecided = undecided.or(Some(name)),
         }
     }
-    match (failed.is_empty(), not_applicable.is_empty()) {
-        (true, true) => Verdict::Holds,
-        (true, false) => Verdict::NotApplicable(not_applicable),
-        (false, _) => Verdict::Fails(failed.into_iter().chain(not_applicable).collect()),
+    match (failed.is_empty(), not_applicable.is_empty(), undecided) {
+        (true, true, None) => Verdict::Holds,
+        (true, true, Some(name)) => Verdict::Undecided(name),
+        (true, false, _) => Verdict::NotApplicable(not_applicable),
+        (false, _, _) => Verdict::Fails(failed.into_iter().chain(not_applicable).collect()),
     }
 }
 
 /// Holds when one holds.
 fn any_of(judged: impl Iterator<Item = Verdict>) -> Verdict {
-    let (mut details, mut applicable) = (Vec::new(), true);
+    let (mut details, mut applicable, mut undecided) = (Vec::new(), true, None);
     for verdict in judged {
-        applicable &= !matches!(verdict, Verdict::NotApplicable(_));
         match verdict {
             Verdict::Holds => return Verdict::Holds,
-            verdict => details.extend(verdict.details()),
+            Verdict::Undecided(name) => undecided = undecided.or(Some(name)),
+            Verdict::Fails(more) => details.extend(more),
+            Verdict::NotApplicable(more) => {
+                applicable = false;
+                details.extend(more);
+            }
         }
     }
-    if applicable {
-        Verdict::Fails(details)
-    } else {
-        Verdict::NotApplicable(details)
+    match (undecided, applicable) {
+        (Some(name), _) => Verdict::Undecided(name),
+        (None, true) => Verdict::Fails(details),
+        (None, false) => Verdict::NotApplicable(details),
     }
 }
 
 /// Holds when exactly one holds.
 fn one_of(matchers: &[CompiledMatcher], judge: impl Fn(&CompiledMatcher) -> Verdict) -> Verdict {
-    let judged: Vec<_> = matchers
-        .iter()
-        .map(|matcher| (matcher, judge(matcher)))
-        .collect();
-    let holding: Vec<_> = judged
-        .iter()
-        .filter(|(_, verdict)| verdict.holds())
-        .collect();
-    let unread = judged
-        .iter()
-        .any(|(_, verdict)| matches!(verdict, Verdict::NotApplicable(_)));
-    match (holding.len(), unread) {
-        (1, _) => Verdict::Holds,
-        (0, false) => Verdict::Fails(vec!["none of them holds".to_owned()]),
-        (0, true) => Verdict::NotApplicable(
-            judged
-                .into_iter()
-                .flat_map(|(_, verdict)| verdict.details())
-                .collect(),
-        ),
-        _ => Verdict::Fails(
-            holding
-                .iter()
-                .map(|(matcher, _)| format!("this one holds: {}", matcher.phrase()))
-                .collect(),
-        ),
+    let mut holding = Vec::new();
+    let (mut unread, mut undecided) = (Vec::new(), None);
+    let mut applicable = true;
+    for matcher in matchers {
+        match judge(matcher) {
+            Verdict::Holds => holding.push(matcher),
+            Verdict::Undecided(name) => undecided = undecided.or(Some(name)),
+            Verdict::Fails(_) => {}
+            Verdict::NotApplicable(details) => {
+                applicable = false;
+                unread.extend(details);
+            }
+        }
+    }
+    match (holding.len(), undecided, applicable) {
+        (0 | 1, Some(name), _) => Verdict::Undecided(name),
+        (1, None, _) => Verdict::Holds,
+        (0, None, true) => Verdict::Fails(vec!["none of them holds".to_owned()]),
+        (0, None, false) => Verdict::NotApplicable(unread),
+        _ => {
+            let phrases = holding.iter().map(|matcher| matcher.phrase());
+            let lines = phrases.map(|phrase| format!("this one holds: {phrase}"));
+            Verdict::Fails(lines.collect())
+        }
     }
 }
 
@@ -311,47 +373,6 @@ fn contained(expected: &Value, value: &Value) -> Verdict {
     match comparable(expected, value) {
         Ok(()) => Verdict::of(contains(expected, value)),
         Err(reason) => Verdict::NotApplicable(vec![reason]),
-    }
-}
-
-/// Whether the question makes sense: what can never be contained is not "not contained" either.
-fn comparable(expected: &Value, value: &Value) -> Result<(), String> {
-    let kind = |value: &Value| match value {
-        Value::Null => "null",
-        Value::Bool(_) => "a boolean",
-        Value::Number(_) => "a number",
-        Value::String(_) => "text",
-        Value::Array(_) => "a list",
-        Value::Object(_) => "an object",
-    };
-    let advice = if value.is_array() {
-        "; look at its elements with `[*]` and a key"
-    } else {
-        ""
-    };
-    let refuse = || {
-        Err(format!(
-            "{} cannot contain {}{advice}",
-            kind(value),
-            kind(expected)
-        ))
-    };
-    match (expected, value) {
-        (Value::Object(_), Value::Object(_))
-        | (Value::Array(_), Value::Array(_))
-        | (Value::String(_), Value::String(_) | Value::Object(_)) => Ok(()),
-        (Value::Object(_) | Value::Array(_), _) | (_, Value::Object(_)) => refuse(),
-        // Of the elements of a list it is enough that one can be looked into.
-        (_, Value::Array(items)) => {
-            let mut read = items.iter().map(|item| comparable(expected, item));
-            if items.is_empty() || read.any(|read| read.is_ok()) {
-                Ok(())
-            } else {
-                refuse()
-            }
-        }
-        (Value::String(_), _) => refuse(),
-        _ => Ok(()),
     }
 }
 
@@ -402,20 +423,11 @@ fn number(value: &Value, judge: impl FnOnce(&Number) -> bool) -> Verdict {
 }
 
 /// Every expected key, recursively; lists and scalars equal.
-fn subset(expected: &Value, value: &Value) -> bool {
-    match (expected, value) {
-        (Value::Object(expected), Value::Object(value)) => expected
-            .iter()
-            .all(|(key, expected)| value.get(key).is_some_and(|value| subset(expected, value))),
-        _ => json_eq(expected, value),
-    }
-}
-
-fn lower_case(value: &Value) -> Value {
-    match value {
-        Value::String(text) => Value::String(text.to_lowercase()),
-        Value::Array(items) => items.iter().map(lower_case).collect(),
-        other => other.clone(),
+fn subset(expected: &Value, value: &Value) -> Verdict {
+    match compare::subset(expected, value) {
+        Subset::Holds => Verdict::Holds,
+        Subset::Fails => Verdict::Fails(Vec::new()),
+        Subset::NotComparable(reason) => Verdict::NotApplicable(vec![reason]),
     }
 }
 

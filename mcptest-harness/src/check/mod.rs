@@ -3,6 +3,7 @@
 //! Pure: a compiled assertion and a value in, a verdict with its evidence out. Nothing here knows
 //! of gates, runs or rendering.
 
+mod compare;
 mod compile;
 mod judge;
 mod resolve;
@@ -12,7 +13,7 @@ mod target;
 mod tests;
 
 pub(crate) use compile::{Check, Compiler};
-pub(crate) use judge::{Found, Snapshots, difference};
+pub(crate) use judge::{Found, Judged, Mismatch, Snapshots, difference};
 pub use resolve::{Unresolved, resolve};
 pub use schema::Schema;
 pub use target::{TargetProblem, target};

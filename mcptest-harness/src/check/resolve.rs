@@ -38,8 +38,8 @@ impl fmt::Display for Unresolved {
 /// The value at a path.
 ///
 /// `[*]` collects what the rest of the path finds in each element into a list. Elements that lack
-/// it are left out; a list that is not empty and in which no element has it does not resolve. A key
-/// `length` that an object does not have itself counts a list's elements, an object's keys or a
+/// it are left out; a list that is not empty and in which no element has it does not resolve, also
+/// where lists without elements lie beside it. A key `length` that an object does not have itself counts a list's elements, an object's keys or a
 /// text's characters.
 ///
 /// # Errors
@@ -60,32 +60,41 @@ impl fmt::Display for Unresolved {
 /// assert_eq!(missing.to_string(), "`tool_calls[0]` has no `nmae`: it has `name`");
 /// ```
 pub fn resolve<'v>(target: &Target, root: &'v Value) -> Result<Cow<'v, Value>, Unresolved> {
-    walk(target, 0, root)
+    match walk(target, 0, root) {
+        Ok(reached) => Ok(reached.value),
+        Err(missing) => Err(missing.unresolved),
+    }
 }
 
-fn walk<'v>(target: &Target, step: usize, value: &'v Value) -> Result<Cow<'v, Value>, Unresolved> {
+/// What a path led to.
+struct Reached<'v> {
+    value: Cow<'v, Value>,
+    /// How many steps were taken somewhere: all of them, or those up to a list without elements.
+    steps: usize,
+}
+
+/// A step that leads nowhere.
+struct Missing {
+    step: usize,
+    unresolved: Unresolved,
+}
+
+fn walk<'v>(target: &Target, step: usize, value: &'v Value) -> Result<Reached<'v>, Missing> {
+    let reached = |value| Reached {
+        value,
+        steps: target.segments.len(),
+    };
+    let nowhere = || {
+        Err(Missing {
+            step,
+            unresolved: missing(target, step, value),
+        })
+    };
     let Some(segment) = target.segments.get(step) else {
-        return Ok(Cow::Borrowed(value));
+        return Ok(reached(Cow::Borrowed(value)));
     };
     match (segment, value) {
-        (Segment::Every, Value::Array(items)) => {
-            let found: Vec<_> = items
-                .iter()
-                .map(|item| walk(target, step + 1, item))
-                .collect();
-            let mut values = Vec::with_capacity(found.len());
-            let mut first_missing = None;
-            for result in found {
-                match result {
-                    Ok(value) => values.push(value.into_owned()),
-                    Err(missing) => _ = first_missing.get_or_insert(missing),
-                }
-            }
-            match first_missing {
-                Some(missing) if values.is_empty() => Err(missing),
-                _ => Ok(Cow::Owned(Value::Array(values))),
-            }
-        }
+        (Segment::Every, Value::Array(items)) => every(target, step, items),
         (Segment::Index(index), Value::Array(items)) => {
             let place = usize::try_from(*index).ok().or_else(|| {
                 let back = usize::try_from(index.unsigned_abs()).ok()?;
@@ -93,19 +102,50 @@ fn walk<'v>(target: &Target, step: usize, value: &'v Value) -> Result<Cow<'v, Va
             });
             match place.and_then(|place| items.get(place)) {
                 Some(item) => walk(target, step + 1, item),
-                None => Err(missing(target, step, value)),
+                None => nowhere(),
             }
         }
         (Segment::Key(key), Value::Object(map)) if map.contains_key(key) => {
             walk(target, step + 1, &map[key])
         }
         (Segment::Key(key), _) if key == "length" && step + 1 == target.segments.len() => {
-            length(value).map_or_else(
-                || Err(missing(target, step, value)),
-                |n| Ok(Cow::Owned(n.into())),
-            )
+            match length(value) {
+                Some(length) => Ok(reached(Cow::Owned(length.into()))),
+                None => nowhere(),
+            }
         }
-        _ => Err(missing(target, step, value)),
+        _ => nowhere(),
+    }
+}
+
+/// What the rest of the path finds in each element. A step that some element has and that leads
+/// nowhere in all of them is missing; lists without elements say nothing of the steps behind them.
+fn every<'v>(target: &Target, step: usize, items: &'v [Value]) -> Result<Reached<'v>, Missing> {
+    let mut values = Vec::with_capacity(items.len());
+    let mut steps = step;
+    let mut deepest: Option<Missing> = None;
+    for item in items {
+        match walk(target, step + 1, item) {
+            Ok(reached) => {
+                steps = steps.max(reached.steps);
+                values.push(reached.value.into_owned());
+            }
+            Err(missing) => {
+                if deepest
+                    .as_ref()
+                    .is_none_or(|known| missing.step > known.step)
+                {
+                    deepest = Some(missing);
+                }
+            }
+        }
+    }
+    match deepest {
+        Some(missing) if missing.step > steps => Err(missing),
+        _ => Ok(Reached {
+            value: Cow::Owned(Value::Array(values)),
+            steps,
+        }),
     }
 }
 
@@ -208,6 +248,25 @@ mod tests {
             at("a[*].d", &root),
             Err("`a[*]` has no `d`: it has `b`".to_owned())
         );
+    }
+
+    #[test]
+    fn an_empty_list_beside_it_does_not_hide_a_key_that_leads_nowhere() {
+        let root =
+            json!({ "r": [{ "items": [{ "name": "x" }] }, { "items": [] }, { "text": "" }] });
+        assert_eq!(
+            at("r[*].items[*].price", &root),
+            Err("`r[*].items[*]` has no `price`: it has `name`".to_owned())
+        );
+        assert_eq!(at("r[*].items[*].name", &root), Ok(json!([["x"], []])));
+        let empty = json!({ "r": [{ "items": [] }, { "items": [] }] });
+        assert_eq!(at("r[*].items[*].price", &empty), Ok(json!([[], []])));
+        // In one of the lists it does lead somewhere.
+        let some = json!({ "r": [{ "items": [{ "price": 1 }] }, { "items": [{ "name": "x" }] }] });
+        assert_eq!(at("r[*].items[*].price", &some), Ok(json!([[1]])));
+        // Items of another shape do not count as empty lists.
+        let mixed = json!({ "r": [{ "text": "" }, { "items": [] }] });
+        assert_eq!(at("r[*].items[*].price", &mixed), Ok(json!([[]])));
     }
 
     #[test]

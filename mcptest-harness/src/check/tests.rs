@@ -8,7 +8,7 @@
 use mcptest_suite::{Source, model::Suite};
 use serde_json::{Value, json};
 
-use super::{Check, Compiler, Found};
+use super::{Check, Compiler, Found, Judged};
 
 /// Compiles `{ target: x, matcher: … }`.
 fn check(target: &str, matcher: &str) -> Check {
@@ -26,27 +26,27 @@ fn no_snapshots(_: &str, _: &Value) -> Result<(), Vec<String>> {
     Err(vec!["no snapshots here".to_owned()])
 }
 
+fn holds(check: &Check, root: &Value) -> bool {
+    matches!(check.judge(root, &no_snapshots), Judged::Holds)
+}
+
 /// Whether a matcher accepts a value at a target.
 fn accepts(matcher: &str, value: Value) -> bool {
-    check("x", matcher)
-        .judge(&json!({ "x": value }), &no_snapshots)
-        .is_ok()
+    holds(&check("x", matcher), &json!({ "x": value }))
 }
 
 /// Whether a matcher accepts a path that leads nowhere.
 fn accepts_nothing(matcher: &str) -> bool {
-    check("y", matcher)
-        .judge(&json!({ "x": 1 }), &no_snapshots)
-        .is_ok()
+    holds(&check("y", matcher), &json!({ "x": 1 }))
 }
 
 /// What is said to be different.
 fn details(matcher: &str, value: Value) -> Vec<String> {
     let root = json!({ "x": value });
-    check("x", matcher)
-        .judge(&root, &no_snapshots)
-        .unwrap_err()
-        .details
+    match check("x", matcher).judge(&root, &no_snapshots) {
+        Judged::Fails(mismatch) => mismatch.details,
+        other => panic!("{other:?}"),
+    }
 }
 
 #[test]
@@ -110,6 +110,27 @@ fn a_schema_bound_without_a_type_means_a_number() {
         "{ schema: { minimum: 0.5, type: string } }",
         json!("a lot")
     ));
+}
+
+#[test]
+fn a_schema_without_a_type_says_nothing_of_other_kinds_in_its_favour() {
+    for (schema, other) in [
+        ("{ required: [city] }", json!("Oslo")),
+        ("{ properties: { a: { type: integer } } }", json!([1])),
+        ("{ pattern: '^a' }", json!(7)),
+        ("{ minLength: 2 }", json!(null)),
+        ("{ format: date }", json!(20_260_101)),
+        ("{ minItems: 1 }", json!({ "a": 1 })),
+        ("{ items: { type: string } }", json!("a")),
+        ("{ additionalProperties: false }", json!([])),
+    ] {
+        let matcher = format!("{{ schema: {schema} }}");
+        assert!(!accepts(&matcher, other.clone()), "{matcher} on {other}");
+        let in_text = format!("{{ is-json: {{ schema: {schema} }} }}");
+        let text = json!(other.to_string());
+        assert!(!accepts(&in_text, text), "{in_text} on {other}");
+    }
+    assert!(accepts("{ schema: { required: [a] } }", json!({ "a": 1 })));
 }
 
 #[test]
@@ -265,6 +286,87 @@ fn what_a_matcher_cannot_read_is_not_refuted_either() {
 }
 
 #[test]
+fn icontains_looks_at_any_depth() {
+    let denied = json!({ "content": [{ "type": "text", "text": "Permission denied for user 7" }] });
+    assert!(accepts(
+        "{ icontains: 'permission DENIED' }",
+        denied.clone()
+    ));
+    assert!(!accepts(
+        "{ not: { icontains: 'permission denied' } }",
+        denied.clone()
+    ));
+    assert!(accepts("{ not: { icontains: granted } }", denied));
+    // Keys are not what was said.
+    assert!(!accepts("{ icontains: text }", json!({ "Text": "a" })));
+}
+
+#[test]
+fn a_scalar_is_looked_for_in_texts_as_its_json_text() {
+    for (found, value) in [
+        ("404", json!("order 404")),
+        ("404", json!({ "content": [{ "text": "order 404" }] })),
+        ("true", json!("it is true")),
+        ("'404'", json!({ "code": 404 })),
+        ("'404'", json!([200, 404])),
+    ] {
+        for matcher in [
+            format!("{{ contains: {found} }}"),
+            format!("{{ contains-any: [{found}, 9] }}"),
+            format!("{{ contains-all: [{found}] }}"),
+            format!("{{ anyOf: [{{ contains: {found} }}, {{ contains: 9 }}] }}"),
+            format!("{{ oneOf: [{{ contains: {found} }}, {{ contains: 9 }}] }}"),
+        ] {
+            assert!(accepts(&matcher, value.clone()), "{matcher} on {value}");
+            let negated = format!("{{ not: {matcher} }}");
+            assert!(!accepts(&negated, value.clone()), "{negated} on {value}");
+        }
+    }
+    assert!(accepts("{ not: { contains: 405 } }", json!("order 404")));
+    assert!(!accepts("{ contains: 405 }", json!("order 404")));
+    assert!(!accepts("{ not: { contains: [404] } }", json!(["404"])));
+}
+
+#[test]
+fn what_cannot_be_a_subset_is_not_refuted_either() {
+    for (wanted, value) in [
+        ("{ a: 1 }", json!("text")),
+        ("{ a: 1 }", json!([{ "a": 1 }])),
+        ("{ a: 1 }", json!(null)),
+        ("[1]", json!({ "a": [1] })),
+        ("[1]", json!(1)),
+        ("5", json!("5")),
+        ("{ a: { b: 1 } }", json!({ "a": "b" })),
+    ] {
+        let (plain, negated) = (
+            format!("{{ subset: {wanted} }}"),
+            format!("{{ not: {{ subset: {wanted} }} }}"),
+        );
+        assert!(!accepts(&plain, value.clone()), "{plain} on {value}");
+        assert!(!accepts(&negated, value.clone()), "{negated} on {value}");
+    }
+    assert_eq!(
+        details("{ not: { subset: { a: 1 } } }", json!([])),
+        ["a list cannot hold an object"]
+    );
+    assert_eq!(
+        details("{ subset: { a: { b: 1 } } }", json!({ "a": "b" })),
+        ["text cannot hold an object, at `a`"]
+    );
+    // What can be compared and differs is refuted.
+    for (wanted, value) in [
+        ("{ a: 1 }", json!({ "a": 2 })),
+        ("{ a: 1 }", json!({ "b": 1 })),
+        ("{ a: 1 }", json!({ "a": null })),
+        ("{ a: { c: 1 }, b: 1 }", json!({ "a": "x", "b": 2 })),
+        ("[1]", json!([2])),
+    ] {
+        let negated = format!("{{ not: {{ subset: {wanted} }} }}");
+        assert!(accepts(&negated, value.clone()), "{negated} on {value}");
+    }
+}
+
+#[test]
 fn a_schema_that_does_not_compile_is_a_problem_of_the_suite() {
     let text = "agents:\n- name: a\n  model: m\n  prompt: p\n  expect:\n  - target: x\n    matcher: { not: { schema: { $id: '::not a uri', type: string } } }\n";
     let suite = Suite::parse(Source::new("a.yml", "a.yml", text));
@@ -310,37 +412,30 @@ fn bounds_include_their_ends_and_read_numbers_only() {
 }
 
 #[test]
-fn only_exact_null_accepts_a_path_that_leads_nowhere() {
+fn no_matcher_accepts_a_path_that_leads_nowhere() {
     for matcher in [
         "{ exact: 1 }",
+        "{ exact: null }",
         "{ not: { exact: 1 } }",
         "{ not: { exact: null } }",
-        "{ contains: 'x' }",
+        "{ contains: x }",
+        "{ anyOf: [{ exact: 1 }, { exact: null }] }",
+        "{ oneOf: [{ exact: 1 }, { exact: null }] }",
+        "{ allOf: [{ exact: null }] }",
         "{ schema: { type: string } }",
     ] {
         assert!(!accepts_nothing(matcher), "{matcher}");
     }
-    assert!(accepts_nothing("{ exact: null }"));
-    assert!(accepts_nothing(
-        "{ anyOf: [{ exact: 1 }, { exact: null }] }"
-    ));
-    assert!(!accepts_nothing(
-        "{ allOf: [{ not: { exact: 1 } }, { exact: null }] }"
-    ));
-    assert!(accepts_nothing(
-        "{ oneOf: [{ exact: 1 }, { exact: null }] }"
-    ));
-    assert!(!accepts_nothing(
-        "{ oneOf: [{ exact: null }, { exact: null }] }"
-    ));
+    assert!(accepts("{ exact: null }", json!(null)));
 }
 
 #[test]
 fn a_path_that_leads_nowhere_is_named_and_not_compared() {
     let root = json!({ "x": 1 });
-    let mismatch = check("xx", "{ not: { exact: 1 } }")
-        .judge(&root, &no_snapshots)
-        .unwrap_err();
+    let check = check("xx", "{ not: { exact: 1 } }");
+    let Judged::Fails(mismatch) = check.judge(&root, &no_snapshots) else {
+        panic!("it holds")
+    };
     let Found::Nothing(unresolved) = mismatch.found else {
         panic!("it resolved")
     };
@@ -377,4 +472,88 @@ fn a_bad_pattern_is_a_problem_at_its_place() {
         .filter_map(|problem| Some(source.slice(problem.primary.as_ref()?.span)))
         .collect();
     assert_eq!(places, ["'a('", "'(?=a)'"]);
+}
+
+#[test]
+fn a_model_has_the_last_word_only_where_the_rest_leaves_it() {
+    let judged =
+        |matcher: &str| match check("x", matcher).judge(&json!({ "x": "a" }), &no_snapshots) {
+            Judged::Holds => "holds",
+            Judged::Fails(_) => "fails",
+            Judged::Undecided("llm-judge") => "undecided",
+            Judged::Undecided(other) => panic!("{other}"),
+        };
+    let model = "{ llm-judge: is it polite? }";
+    for (matcher, verdict) in [
+        (format!("{{ not: {model} }}"), "undecided"),
+        (
+            format!("{{ anyOf: [{{ exact: b }}, {model}] }}"),
+            "undecided",
+        ),
+        (format!("{{ anyOf: [{{ exact: a }}, {model}] }}"), "holds"),
+        (
+            format!("{{ oneOf: [{{ exact: b }}, {model}] }}"),
+            "undecided",
+        ),
+        (
+            format!("{{ oneOf: [{{ exact: a }}, {model}] }}"),
+            "undecided",
+        ),
+        (
+            format!("{{ oneOf: [{{ exact: a }}, {{ regex: a }}, {model}] }}"),
+            "fails",
+        ),
+        (
+            format!("{{ anyOf: [{{ allOf: [{{ exact: a }}, {model}] }}] }}"),
+            "undecided",
+        ),
+        (
+            format!("{{ anyOf: [{{ allOf: [{{ exact: b }}, {model}] }}] }}"),
+            "fails",
+        ),
+        (
+            format!("{{ not: {{ allOf: [{{ exact: b }}, {model}] }} }}"),
+            "holds",
+        ),
+        // Beside other matchers it is a demand of its own, which is listed as one.
+        (format!("{{ allOf: [{{ exact: a }}, {model}] }}"), "holds"),
+        (format!("{{ allOf: [{{ exact: b }}, {model}] }}"), "fails"),
+        (
+            format!("{{ allOf: [{{ exact: a }}, {{ not: {model} }}] }}"),
+            "undecided",
+        ),
+    ] {
+        assert_eq!(judged(&matcher), verdict, "{matcher}");
+    }
+}
+
+/// Whether the flag `truncated` holds to a matcher.
+fn truncated(matcher: &str, value: Value) -> bool {
+    holds(&check("truncated", matcher), &json!({ "truncated": value }))
+}
+
+#[test]
+fn a_flag_reads_as_a_number_and_as_a_boolean() {
+    for (matcher, set) in [
+        ("{ exact: true }", true),
+        ("{ exact: 1 }", true),
+        ("{ exact: false }", false),
+        ("{ exact: 0 }", false),
+        ("{ not: { exact: 0 } }", true),
+        ("{ not: { exact: true } }", false),
+        ("{ anyOf: [{ exact: 1 }, { exact: true }] }", true),
+        ("{ schema: { const: true } }", true),
+        ("{ schema: { type: boolean, enum: [false] } }", false),
+        ("{ schema: { minimum: 1 } }", true),
+        ("{ not: { schema: { const: 1 } } }", false),
+    ] {
+        for value in [json!(set), json!(u8::from(set))] {
+            assert!(truncated(matcher, value.clone()), "{matcher} on {value}");
+        }
+        for value in [json!(!set), json!(u8::from(!set))] {
+            assert!(!truncated(matcher, value.clone()), "{matcher} on {value}");
+        }
+    }
+    // Other targets keep their kinds.
+    assert!(!accepts("{ exact: 1 }", json!(true)));
 }

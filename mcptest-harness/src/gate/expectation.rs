@@ -5,12 +5,15 @@ use std::collections::BTreeMap;
 use mcptest_suite::{Diagnostic, Span};
 use serde_json::Value;
 
-use crate::check::{Check, Found, Snapshots};
-use crate::render::{Diff, Evidence, Finding, short_json};
+use crate::check::{Check, Found, Judged, Mismatch, Snapshots};
+use crate::render::{Diff, Evidence, Finding, numbers, short_json};
 use crate::trace::Run;
 
 /// How many runs are named one by one.
 const NAMED_RUNS: usize = 10;
+
+/// How many different things are shown of the runs that break something.
+const GROUPS: usize = 10;
 
 /// A bound of a default gate.
 #[derive(Debug, Clone, Copy)]
@@ -133,32 +136,70 @@ impl Breach {
     }
 }
 
-/// The assertions a value breaks.
+/// What became of assertions on a value.
+#[derive(Debug, Default)]
+pub(crate) struct Verdicts {
+    /// What does not hold.
+    pub(crate) breaches: Vec<Breach>,
+    /// What only a matcher that needs a model could tell: the assertion's place, and the matcher.
+    pub(crate) undecided: Vec<(usize, &'static str)>,
+}
+
+impl Verdicts {
+    /// What does not hold, and what nobody can tell here as what does not hold either.
+    pub(crate) fn all(self) -> Vec<Breach> {
+        let undecided = self.undecided.into_iter().map(|(index, matcher)| Breach {
+            found: needs_model(matcher),
+            ..Breach::new(Cause::Check(index), "")
+        });
+        self.breaches.into_iter().chain(undecided).collect()
+    }
+}
+
+/// Why nothing can be said of an assertion.
+pub(crate) fn needs_model(matcher: &str) -> String {
+    format!("`{matcher}` needs a model, and replaying has none")
+}
+
+/// Judges assertions on a value.
 pub(crate) fn check_breaches(
     checks: &[Check],
     root: &Value,
     snapshots: &Snapshots<'_>,
-) -> Vec<Breach> {
-    let judged = checks.iter().enumerate().filter_map(|(index, check)| {
-        let mismatch = check.judge(root, snapshots).err()?;
-        let mut breach = match &mismatch.found {
-            Found::Nothing(unresolved) => {
-                let near = unresolved.nearest.as_ref();
-                Breach {
-                    found: format!("the path leads nowhere: {unresolved}"),
-                    help: near.map(|near| format!("did you mean `{near}`?")),
-                    ..Breach::new(Cause::Check(index), "")
-                }
+) -> Verdicts {
+    let mut verdicts = Verdicts::default();
+    for (index, check) in checks.iter().enumerate() {
+        match check.judge(root, snapshots) {
+            Judged::Holds => {}
+            Judged::Undecided(matcher) => verdicts.undecided.push((index, matcher)),
+            Judged::Fails(mismatch) => verdicts.breaches.push(breach(index, check, mismatch)),
+        }
+    }
+    verdicts
+}
+
+fn breach(index: usize, check: &Check, mismatch: Mismatch<'_>) -> Breach {
+    let mut breach = match &mismatch.found {
+        Found::Nothing(unresolved) => {
+            let near = unresolved.nearest.as_ref();
+            Breach {
+                found: format!("the path leads nowhere: {unresolved}"),
+                help: near.map(|near| format!("did you mean `{near}`?")),
+                ..Breach::new(Cause::Check(index), "")
             }
-            Found::Value(value) => Breach {
-                diff: text_diff(check, value),
-                ..Breach::new(Cause::Check(index), &short_json(value))
-            },
-        };
-        breach.details = mismatch.details;
-        Some(breach)
-    });
-    judged.collect()
+        }
+        Found::Value(value) => Breach {
+            diff: text_diff(check, value),
+            ..Breach::new(Cause::Check(index), &short_json(value))
+        },
+    };
+    breach.details = mismatch.details;
+    if let Found::Value(value) = &mismatch.found
+        && let Some(help) = check.matcher.part_of_a_name(&check.target.text, value)
+    {
+        breach.help = Some(help);
+    }
+    breach
 }
 
 /// Two texts that are not short are shown as a diff.
@@ -270,13 +311,13 @@ fn evidence(
         }
     }
     let mut finding = Finding::new(problem);
-    for (runs, breach) in groups {
+    let left_out = groups.len().saturating_sub(GROUPS);
+    for (runs, breach) in groups.into_iter().take(GROUPS) {
         let mut lines = Vec::new();
-        let numbers: Vec<String> = runs.iter().map(|run| (run + 1).to_string()).collect();
-        let title = match (numbers.len(), all) {
+        let title = match (runs.len(), all) {
             (0, _) | (_, 1) => None,
-            (1, _) => Some(format!("run {}", numbers[0])),
-            _ => Some(format!("runs {}", numbers.join(", "))),
+            (1, _) => Some(format!("run {}", numbers(&runs))),
+            _ => Some(format!("runs {}", numbers(&runs))),
         };
         match title {
             Some(title) if !alike => lines.push(format!("{title}: {}", breach.found)),
@@ -292,6 +333,10 @@ fn evidence(
         if let Some(diff) = breach.diff {
             finding = finding.show(Evidence::Diff(diff));
         }
+    }
+    if left_out > 0 && !alike {
+        let text = format!("… what {left_out} more runs show is left out");
+        finding = finding.show(Evidence::Text(text));
     }
     finding
 }

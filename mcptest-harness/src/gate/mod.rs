@@ -20,15 +20,15 @@ mod trajectory_axes;
 
 use std::collections::HashMap;
 
-use mcptest_suite::gates::GateOptions;
+use mcptest_suite::gates::{GateOptions, Outcome};
 use mcptest_suite::model::{Agent, GateBlock, GateKind, Suite};
 use serde_json::Value;
 
 pub(crate) use expectation::{
-    About, Breach, Cause, Threshold, check_breaches, findings, runs_note, scope,
+    About, Breach, Cause, Threshold, check_breaches, findings, needs_model, runs_note, scope,
 };
 pub(crate) use per_run::{PerRun, Scored};
-pub(crate) use recovery::{fault_plan, injected_but_not_met};
+pub(crate) use recovery::{fault_plan, faults_that_never_fired, injected_but_not_met};
 
 use crate::check::{Check, Compiler};
 use crate::render::Failure;
@@ -49,7 +49,7 @@ impl Checks {
         let gates = agent
             .gates
             .iter()
-            .map(|gate| (gate.kind(), compiler.checks(&gate.expect)));
+            .map(|gate| (gate.kind(), compiler.gate_checks(gate.kind(), &gate.expect)));
         Self {
             gates: gates.collect(),
             expect: compiler.checks(&agent.expect),
@@ -110,7 +110,7 @@ pub(crate) trait Gate {
     /// Judges the runs.
     fn judge(&self, input: &Input<'_>) -> Result<(), Failure>;
 
-    /// The gate as one that judges a run at a time, where it is one.
+    /// The gate as one that judges a run at a time; nothing for one that folds all runs together.
     fn per_run(&self) -> Option<&dyn PerRun> {
         None
     }
@@ -140,7 +140,7 @@ fn expected(input: &Input<'_>, metrics: &Value, defaults: &[Threshold]) -> Vec<B
             .filter_map(|threshold| threshold.breach(metrics))
             .collect()
     } else {
-        check_breaches(input.expect(), metrics, &no_snapshots)
+        check_breaches(input.expect(), metrics, &no_snapshots).all()
     }
 }
 
@@ -149,4 +149,17 @@ fn no_snapshots(_: &str, _: &Value) -> Result<(), Vec<String>> {
     Err(vec![
         "a gate's metrics cannot be snapshotted; use `exact` or `schema`".to_owned(),
     ])
+}
+
+/// Whether `reliability` counts the runs that a gate, or the agent's `expect:`, holds for, so that
+/// its own case leaves the verdict to it.
+fn counted_by_reliability(agent: &Agent, kind: GateKind) -> bool {
+    let reliability = agent.gate(GateKind::Reliability);
+    let Some(GateOptions::Reliability(options)) = reliability.map(|gate| &gate.options) else {
+        return false;
+    };
+    match &options.outcome {
+        Outcome::Judged { gates, .. } => gates.iter().any(|gate| gate.kind() == kind),
+        Outcome::Recorded => false,
+    }
 }

@@ -25,6 +25,10 @@ impl PerRun for Narrative {
             .filter(|most| report.divergence_score > *most);
         let absent = self.fail_on_claimed_but_absent_mutating && !report.gate_passed();
         let mut metrics = serde_json::to_value(&report).unwrap_or_default();
+        // The claims are what the failure shows, and no target.
+        if let Some(map) = metrics.as_object_mut() {
+            map.remove("claims");
+        }
         metrics["gate_passed"] = u8::from(!absent && too_divergent.is_none()).into();
         let breaches = too_divergent.map(|most| {
             let asks = Cause::Option(format!("`max_divergence_score` allows {most}"));

@@ -1,7 +1,7 @@
 //! Gates that judge one run at a time: they hold only if they hold for every run.
 
 use super::{Breach, Gate, Input, Threshold, expected, findings};
-use crate::render::{Evidence, Failure};
+use crate::render::{Evidence, Failure, numbers};
 use crate::trace::Run;
 use serde_json::Value;
 
@@ -65,6 +65,11 @@ pub(crate) trait PerRun {
     /// Computes the targets of a run, and what the options ask of it.
     fn score(&self, input: &Input<'_>, run: &Run) -> Scored;
 
+    /// What the runs together break.
+    fn across(&self, _input: &Input<'_>) -> Vec<Breach> {
+        Vec::new()
+    }
+
     /// Shows why a run breaks the gate.
     fn explain(&self, input: &Input<'_>, run: &Run) -> Vec<Evidence>;
 
@@ -98,6 +103,10 @@ impl<T: PerRun> Gate for T {
             breaches.extend(found.into_iter().map(|breach| (Some(index), breach)));
         }
         if broken.is_empty() {
+            let across = self.across(input).into_iter();
+            breaches.extend(across.map(|breach| (None, breach)));
+        }
+        if breaches.is_empty() {
             return Ok(());
         }
         let evidence = self.evidence(input, &broken);
@@ -112,12 +121,6 @@ impl<T: PerRun> Gate for T {
 fn title(same: &[usize], runs: &[Run]) -> String {
     match same {
         [one] => format!("run {} ({}):", one + 1, runs[*one].origin),
-        several => {
-            let numbers: Vec<String> = several
-                .iter()
-                .map(|index| (index + 1).to_string())
-                .collect();
-            format!("runs {}:", numbers.join(", "))
-        }
+        several => format!("runs {}:", numbers(several)),
     }
 }

@@ -3,8 +3,8 @@
 use mcptest_suite::gates::{GateOptions, Recovery};
 use mcptest_suite::model::{Agent, GateKind, Suite};
 
-use super::{Breach, Cause, Input, PerRun, Scored, Threshold};
-use crate::eval::{Fault, FaultPlan, RecoveryReport, replay_recovery};
+use super::{Breach, Cause, Input, PerRun, Scored, Threshold, counted_by_reliability};
+use crate::eval::{Fault, FaultPlan, RecoveryReport, never_fired, replay_recovery};
 use crate::render::{Evidence, shorten, thousands};
 use crate::trace::Run;
 
@@ -24,14 +24,15 @@ impl PerRun for Recovery {
         let not_judged = !breaches.is_empty();
         if !not_judged && report.exercised {
             if let Some(most) = self.max_recovery_ms
-                && report.time_to_recovery_ms.is_some_and(|time| time > most)
+                && report.exceeds_recovery(most)
             {
+                let took = report.time_to_recovery_ms.map_or_else(
+                    || "a run that never recovered".to_owned(),
+                    |time| format!("{} ms", thousands(time)),
+                );
                 breaches.push(Breach::new(
                     Cause::Option(format!("`max_recovery_ms` allows {} ms", thousands(most))),
-                    &format!(
-                        "{} ms",
-                        thousands(report.time_to_recovery_ms.unwrap_or_default())
-                    ),
+                    &took,
                 ));
             }
             if self.require_clean_timeout && !report.clean_timeout {
@@ -50,6 +51,10 @@ impl PerRun for Recovery {
             breaches,
             not_judged,
         }
+    }
+
+    fn across(&self, input: &Input<'_>) -> Vec<Breach> {
+        silent_under(input.suite, input.agent, self, input.runs)
     }
 
     fn explain(&self, input: &Input<'_>, run: &Run) -> Vec<Evidence> {
@@ -86,12 +91,10 @@ impl PerRun for Recovery {
 /// The first thing that says the run did not meet the faults it was meant to meet.
 fn not_exercised(report: &RecoveryReport, run: &Run, allowed: bool) -> Option<Breach> {
     let (asks, found) = if !report.contradictions.is_empty() {
-        let found: Vec<String> = report
-            .contradictions
-            .iter()
-            .map(ToString::to_string)
-            .collect();
-        ("the run must be recorded with the fault", found.join("; "))
+        (
+            "the run must be recorded with the fault",
+            report.contradictions_told(),
+        )
     } else if !report.exercised && !allowed {
         (
             "recovery was not exercised: an injected fault must fire (or say `allow_unexercised: true`)",
@@ -118,6 +121,49 @@ pub(crate) fn injected_but_not_met(suite: &Suite, agent: &Agent, run: &Run) -> O
         *asks = asks.replace(" (or say `allow_unexercised: true`)", "");
     }
     Some(breach)
+}
+
+/// The injected faults of an agent that fired in no run, where no `recovery` gate says so.
+pub(crate) fn faults_that_never_fired(suite: &Suite, agent: &Agent, runs: &[Run]) -> Vec<Breach> {
+    match agent.gate(GateKind::Recovery).map(|gate| &gate.options) {
+        Some(GateOptions::Recovery(gate)) if counted_by_reliability(agent, GateKind::Recovery) => {
+            silent_under(suite, agent, gate, runs)
+        }
+        Some(_) => Vec::new(),
+        None => silent_faults(&fault_plan(suite, agent), runs, ""),
+    }
+}
+
+fn silent_under(suite: &Suite, agent: &Agent, gate: &Recovery, runs: &[Run]) -> Vec<Breach> {
+    if gate.allow_unexercised {
+        return Vec::new();
+    }
+    let plan = plan(suite, agent, gate.max_detection_ms);
+    silent_faults(&plan, runs, " (or say `allow_unexercised: true`)")
+}
+
+/// The faults of a plan that hit no call of any run, each by name. `unless`: what allows it.
+fn silent_faults(plan: &FaultPlan, runs: &[Run], unless: &str) -> Vec<Breach> {
+    let reports: Vec<_> = runs
+        .iter()
+        .map(|run| replay_recovery(&run.trace, plan))
+        .collect();
+    let silent = never_fired(plan, &reports);
+    let breaches = silent.map(|fault| {
+        let asks = format!(
+            "every injected fault must fire in some run{unless}: {}",
+            described(fault)
+        );
+        let tool = fault.tool.as_deref();
+        let called = |run: &Run| tool.is_none_or(|tool| run.calls_of(tool).next().is_some());
+        let found = if runs.iter().any(called) {
+            "no call that it hit"
+        } else {
+            "no call of its tool in any run"
+        };
+        Breach::new(Cause::Option(asks), found)
+    });
+    breaches.collect()
 }
 
 /// The faults that an agent injects, as they are injected when it is recorded.

@@ -108,7 +108,8 @@ fn verdict(gate: &Reliability, input: &Input<'_>, index: usize, run: &Run) -> Ve
     if expect {
         let snapshots = |name: &str, value: &_| input.snapshots.value(index, name, value);
         let checks = &input.checks.expect;
-        if let Some(breach) = check_breaches(checks, &run.envelope, &snapshots).first() {
+        let broken = check_breaches(checks, &run.envelope, &snapshots).all();
+        if let Some(breach) = broken.first() {
             let Cause::Check(check) = breach.cause else {
                 return Verdict::Fail(breach.found.clone());
             };
@@ -120,11 +121,11 @@ fn verdict(gate: &Reliability, input: &Input<'_>, index: usize, run: &Run) -> Ve
         .filter_map(|gate| input.agent.gate(gate.kind()));
     for block in blocks {
         let of_block = input.of(block);
-        let broken = implementation(&block.options)
-            .per_run()
-            .map(|gate| gate.breaches(&of_block, run));
-        if let Some(breach) = broken.as_ref().and_then(|broken| broken.first()) {
-            let name = block.kind().name();
+        let name = block.kind().name();
+        let Some(gate) = implementation(&block.options).per_run() else {
+            return Verdict::Fail(format!("`{name}` judges all runs together"));
+        };
+        if let Some(breach) = gate.breaches(&of_block, run).first() {
             let asks = breach.asks(of_block.expect());
             return Verdict::Fail(format!("`{name}`: {asks}, {}", breach.found));
         }

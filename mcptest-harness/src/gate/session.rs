@@ -4,7 +4,7 @@ use mcptest_suite::gates::Session;
 use mcptest_suite::model::{GateKind, GateOptions};
 use serde_json::Value;
 
-use super::{Breach, Cause, Gate, Input, Threshold, check_breaches, expected, findings};
+use super::{Breach, Cause, Gate, Input, Threshold, expected, findings};
 use crate::eval::narrative::NarrativeOptions;
 use crate::eval::{SessionReport, SessionScore, score_session, session_traces};
 use crate::render::{Evidence, Failure, shorten};
@@ -48,11 +48,7 @@ impl Gate for Session {
             let thresholds: Vec<Threshold> = evaluated.map(|(_, threshold)| *threshold).collect();
             breaches.extend(expected(input, &metrics, &thresholds));
         } else {
-            breaches.extend(check_breaches(
-                input.expect(),
-                &metrics,
-                &super::no_snapshots,
-            ));
+            breaches.extend(expected(input, &metrics, &[]));
         }
         if breaches.is_empty() {
             return Ok(());

@@ -10,7 +10,7 @@ use crate::render::{Evidence, Failure, Finding};
 use crate::trace::{Trace, canonical_json};
 
 /// What a redacted place shows.
-const BLANK: &str = "[redacted]";
+const BLANK: &str = "<redacted>";
 
 impl Gate for Snapshot {
     fn judge(&self, input: &Input<'_>) -> Result<(), Failure> {
@@ -63,6 +63,10 @@ fn blank(value: &mut Value, path: &[Segment]) {
         // A call stays an object, so that the outline shows that one was made.
         *value = match value {
             Value::Object(call) if call.contains_key("name") => json!({ "name": BLANK }),
+            // A result stays the result of its call.
+            Value::Object(result) if result.contains_key("call_index") => {
+                json!({ "call_index": result["call_index"], "is_error": BLANK })
+            }
             _ => Value::from(BLANK),
         };
         return;
@@ -93,11 +97,45 @@ fn blank(value: &mut Value, path: &[Segment]) {
     }
 }
 
+fn is_blank(value: Option<&Value>) -> bool {
+    value.and_then(Value::as_str) == Some(BLANK)
+}
+
+/// Which calls' outcomes are blanked.
+enum Outcomes<'a> {
+    All,
+    Of(Vec<&'a Value>),
+}
+
+impl<'a> Outcomes<'a> {
+    fn of(envelope: &'a Value) -> Self {
+        let results = envelope.get("tool_results");
+        if is_blank(results) {
+            return Self::All;
+        }
+        let results = results.and_then(Value::as_array).into_iter().flatten();
+        let blanked = results.filter(|result| is_blank(result.get("is_error")));
+        Self::Of(
+            blanked
+                .filter_map(|result| result.get("call_index"))
+                .collect(),
+        )
+    }
+
+    fn is_blank(&self, call: usize) -> bool {
+        match self {
+            Self::All => true,
+            Self::Of(calls) => calls.iter().any(|index| **index == call),
+        }
+    }
+}
+
 /// One run, a line a call and a line an argument, so that a change shows as the lines it changes.
 fn outline(index: usize, envelope: &Value, gate: &Snapshot) -> String {
     let trace = &Trace::from_envelope(envelope);
     let mut lines = vec![format!("run {}", index + 1)];
     let results = trace.results_by_call();
+    let outcomes = Outcomes::of(envelope);
     for (number, (call, result)) in trace.tool_calls.iter().zip(results).enumerate() {
         let server = if call.server.is_empty() {
             String::new()
@@ -105,6 +143,7 @@ fn outline(index: usize, envelope: &Value, gate: &Snapshot) -> String {
             format!("{}::", call.server)
         };
         let outcome = match result {
+            _ if outcomes.is_blank(number) => " -> <redacted>",
             Some(result) if result.is_error => " -> error",
             Some(_) => "",
             None => " -> no result",
@@ -131,14 +170,18 @@ fn outline(index: usize, envelope: &Value, gate: &Snapshot) -> String {
             other => lines.push(format!("       {}", clean_line(&canonical_json(other)))),
         }
     }
-    if trace.tool_calls.is_empty() {
+    if is_blank(envelope.get("tool_calls")) {
+        lines.push(format!("  tool calls: {BLANK}"));
+    } else if trace.tool_calls.is_empty() {
         lines.push("  no tool calls".to_owned());
     }
     let stop = trace.conversation.stop_reason.as_ref();
-    lines.push(format!(
-        "  stopped: {}",
-        clean_line(stop.map_or("not recorded", |stop| stop.as_str()))
-    ));
+    let stop = if is_blank(envelope.get("conversation")) {
+        BLANK
+    } else {
+        stop.map_or("not recorded", |stop| stop.as_str())
+    };
+    lines.push(format!("  stopped: {}", clean_line(stop)));
     if gate.final_response {
         match envelope.get("final_response").and_then(Value::as_str) {
             Some(text) => {
@@ -149,4 +192,60 @@ fn outline(index: usize, envelope: &Value, gate: &Snapshot) -> String {
         }
     }
     lines.join("\n") + "\n\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mcptest_suite::Span;
+    use mcptest_suite::model::Target;
+
+    fn redacted(path: &str) -> String {
+        let mut envelope = json!({
+            "tool_calls": [{ "name": "a", "args": { "x": 1 } }, { "name": "b" }],
+            "tool_results": [
+                { "call_index": 0, "is_error": true, "result": "no" },
+                { "call_index": 1, "is_error": false, "result": "ok" },
+            ],
+            "conversation": { "stop_reason": "completed" },
+        });
+        let target = Target::parse(path, Span::default()).unwrap();
+        blank(&mut envelope, &target.segments);
+        let gate = Snapshot {
+            final_response: false,
+            redact: Vec::new(),
+        };
+        outline(0, &envelope, &gate)
+    }
+
+    #[test]
+    fn what_is_blanked_is_neither_nothing_nor_success() {
+        let shown = |path: &str, parts: &[&str]| {
+            let text = redacted(path);
+            for part in parts {
+                assert!(text.contains(part), "{path}: no `{part}` in\n{text}");
+            }
+        };
+        shown("tool_calls", &["  tool calls: <redacted>\n"]);
+        shown(
+            "tool_results",
+            &["1. a -> <redacted>\n", "2. b -> <redacted>\n"],
+        );
+        shown("tool_results[0]", &["1. a -> <redacted>\n", "2. b\n"]);
+        shown(
+            "tool_results[1]",
+            &["1. a -> error\n", "2. b -> <redacted>\n"],
+        );
+        shown(
+            "tool_results[*].is_error",
+            &["1. a -> <redacted>\n", "2. b -> <redacted>\n"],
+        );
+        shown(
+            "tool_calls[*]",
+            &["1. <redacted> -> error\n", "2. <redacted>\n"],
+        );
+        shown("tool_calls[0].args", &["       \"<redacted>\"\n"]);
+        shown("conversation", &["  stopped: <redacted>\n"]);
+        shown("conversation.stop_reason", &["  stopped: <redacted>\n"]);
+    }
 }

@@ -19,6 +19,13 @@ impl Gate for Stability {
         let Some(across) = agent_stability_across(&traces) else {
             return Ok(());
         };
+        let vacuous = vacuous(input.runs);
+        if !vacuous.is_empty() {
+            return Err(Failure {
+                findings: findings(&input.about(), vacuous),
+                evidence: Vec::new(),
+            });
+        }
         let floors = floors(self);
         let metrics = across.metrics(&floors);
         let mut breaches: Vec<_> = expected(input, &metrics, &DEFAULT)
@@ -39,6 +46,27 @@ impl Gate for Stability {
             evidence: evidence(&across, input.runs),
         })
     }
+}
+
+/// The runs of which nothing can be said.
+fn vacuous(runs: &[Run]) -> Vec<(Option<usize>, Breach)> {
+    let empty = runs.iter().enumerate();
+    let empty = empty.filter(|(_, run)| nothing_happened(&run.trace));
+    let breaches = empty.map(|(index, _)| {
+        let asks = "stability needs a call, a turn or a token in every run".to_owned();
+        let found = "none, so nothing was judged";
+        (Some(index), Breach::new(Cause::Option(asks), found))
+    });
+    breaches.collect()
+}
+
+/// Whether a run has nothing of what the scores are made of.
+fn nothing_happened(trace: &Trace) -> bool {
+    let conversation = &trace.conversation;
+    trace.tool_calls.is_empty()
+        && conversation.turns.is_empty()
+        && conversation.tokens.total == 0
+        && conversation.steps.iter().all(|step| step.total() == 0)
 }
 
 fn floors(options: &Stability) -> StabilityFloors {

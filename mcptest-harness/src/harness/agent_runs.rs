@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::gate::runs_note;
-use crate::render::{Evidence, Finding, cut};
+use crate::render::{Evidence, Finding, cut, shorten};
 use crate::trace::Run;
 
 /// The recorded runs of one agent test with one model; what a Rust check is given.
@@ -128,7 +128,7 @@ impl AgentRuns {
             .iter()
             .map(|(index, why)| format!("run {}: {}", index + 1, cut(why, 300)));
         let finding =
-            Finding::new(problem).show(Evidence::Text(lines.collect::<Vec<_>>().join("\n")));
+            Finding::new(problem).show(Evidence::Text(shorten(&lines.collect::<Vec<_>>())));
         Err(CheckFailure {
             text: finding.render(&self.source, Style::Plain),
         })

@@ -3,6 +3,8 @@
 //! libtest-mimic takes one filter, refuses some of libtest's flags and does not read
 //! `RUST_TEST_THREADS`. So the arguments are read here first; filtering is done here as well.
 
+use std::ffi::OsString;
+
 use libtest_mimic::{Arguments, Trial};
 
 /// Flags of libtest that change nothing here.
@@ -24,6 +26,29 @@ const WITH_VALUE: [&str; 6] = [
     "--format",
     "-Z",
 ];
+
+/// The most threads that cases are run on.
+const MOST_THREADS: usize = 512;
+
+/// The arguments of this process as text.
+///
+/// # Errors
+///
+/// One of them is no Unicode.
+pub(crate) fn of_process() -> Result<Vec<String>, String> {
+    texts(std::env::args_os().skip(1))
+}
+
+fn texts(arguments: impl Iterator<Item = OsString>) -> Result<Vec<String>, String> {
+    let text = |argument: OsString| {
+        argument.into_string().map_err(|argument| {
+            let shown = argument.to_string_lossy();
+            let shown = mcptest_suite::clean_line(&shown);
+            format!("the argument `{shown}` is not Unicode, and no case has such a name")
+        })
+    };
+    arguments.map(text).collect()
+}
 
 /// What was asked for.
 #[derive(Debug, Clone)]
@@ -74,8 +99,10 @@ impl Asked {
         }
         if let (None, Some(threads)) = (arguments.test_threads, threads) {
             let count = threads.parse().ok().filter(|count| *count > 0);
-            let refuse =
-                || format!("RUST_TEST_THREADS is `{threads}`, should be a positive integer");
+            let refuse = || {
+                let threads = mcptest_suite::clean_line(threads);
+                format!("RUST_TEST_THREADS is `{threads}`, should be a positive integer")
+            };
             arguments.test_threads = Some(count.ok_or_else(refuse)?);
         }
         Ok(Self { arguments, filters })
@@ -94,8 +121,8 @@ impl Asked {
     }
 
     /// The arguments for libtest-mimic with our filtering in them. What the filters leave out is
-    /// named one by one as skipped, so that its count of filtered cases is right; a suite that does
-    /// not load is left out by `--exact` and `--skip` only.
+    /// named one by one as skipped, so that its count of filtered cases is right. A suite that does
+    /// not load is left out by `--skip`, and by `--exact` where that names none of its cases.
     pub(crate) fn for_trials(&self, trials: &[Trial], is_load: impl Fn(&str) -> bool) -> Arguments {
         let mut arguments = self.arguments.clone();
         let (exact, skip) = (arguments.exact, std::mem::take(&mut arguments.skip));
@@ -108,11 +135,19 @@ impl Asked {
         };
         let left_out = trials.iter().map(Trial::name).filter(|name| {
             let any = |filters: &[String]| filters.iter().any(|filter| fits(name, filter));
-            let wanted = self.filters.is_empty() || any(&self.filters) || (is_load(name) && !exact);
+            let below = |filter: &String| {
+                let suite = name.strip_suffix(mcptest_suite::LOAD);
+                suite.is_some_and(|suite| filter.starts_with(suite))
+            };
+            let broken = || is_load(name) && (!exact || self.filters.iter().any(below));
+            let wanted = self.filters.is_empty() || any(&self.filters) || broken();
             !wanted || any(&skip)
         });
         arguments.skip = left_out.map(ToOwned::to_owned).collect();
         arguments.exact = true;
+        // More threads than cases would only be started and stopped.
+        let useful = trials.len().clamp(1, MOST_THREADS);
+        arguments.test_threads = arguments.test_threads.map(|threads| threads.min(useful));
         arguments
     }
 }
@@ -139,6 +174,27 @@ mod tests {
         assert!(asked.arguments.nocapture);
         assert_eq!(asked.arguments.test_threads, Some(3));
         assert_eq!(asked.filters, ["a"]);
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn an_argument_that_is_no_text_is_refused_and_not_a_panic() {
+        use std::os::unix::ffi::OsStringExt as _;
+        let arguments = [
+            OsString::from("fine"),
+            OsString::from_vec(vec![b'a', 0xff, 0x1b]),
+        ];
+        let refused = texts(arguments.into_iter()).unwrap_err();
+        assert!(refused.contains("is not Unicode") && !refused.contains('\u{1b}'));
+    }
+
+    #[test]
+    fn no_more_threads_are_started_than_there_are_cases() {
+        let trials = ["a::x", "b::y"].map(|name| Trial::test(name, || Ok(())));
+        let threads = |asked: &[&str]| read(asked).for_trials(&trials, |_| false).test_threads;
+        assert_eq!(threads(&["--test-threads", "999999"]), Some(2));
+        assert_eq!(threads(&["--test-threads", "1"]), Some(1));
+        assert_eq!(threads(&[]), None);
     }
 
     #[test]
@@ -182,6 +238,15 @@ mod tests {
             ["b::y", "c::z", "d::load"]
         );
         assert_eq!(left_out(&["--exact", "a::x"]), ["b::y", "c::z", "d::load"]);
+        // Below a suite that does not load nothing can be selected but why.
+        assert_eq!(
+            left_out(&["--exact", "d::agent::gate"]),
+            ["a::x", "b::y", "c::z"]
+        );
+        assert_eq!(
+            left_out(&["--exact", "de::agent"]),
+            ["a::x", "b::y", "c::z", "d::load"]
+        );
         assert_eq!(left_out(&["--exact", "--skip", "a::x"]), ["a::x"]);
     }
 }

@@ -2,16 +2,19 @@
 
 use mcptest_suite::gates::{GateOptions, Outcome};
 use mcptest_suite::model::{Agent, GateBlock, GateKind};
-use mcptest_suite::{Case, CaseKind, Diagnostic, Spanned, Style, Subject};
+use mcptest_suite::{Case, CaseKind, Diagnostic, Style, Subject};
 
 use super::agent_runs::AgentRuns;
+use super::alike::alike;
+use super::caps::exceeded_caps;
 use super::loaded::LoadedSuite;
 use crate::gate::SnapshotStore as _;
 use crate::gate::{
-    About, Input, check_breaches, findings, implementation, injected_but_not_met, runs_note, scope,
+    About, Input, check_breaches, faults_that_never_fired, findings, implementation,
+    injected_but_not_met, needs_model,
 };
-use crate::render::{Failure, Finding, rerun_line, thousands};
-use crate::trace::{Run, Trace};
+use crate::render::{Evidence, Failure, rerun_line};
+use crate::trace::Run;
 
 /// What a case needs besides its suite.
 #[derive(Debug, Clone)]
@@ -22,6 +25,8 @@ pub(crate) struct Context {
     pub(crate) agent: String,
     /// Whether the case is run only when ignored ones are asked for.
     pub(crate) ignored: bool,
+    /// Whether checks in Rust run on the agent too.
+    pub(crate) checked: bool,
     /// The package the case belongs to.
     pub(crate) package: String,
     pub(crate) style: Style,
@@ -43,16 +48,29 @@ pub(crate) fn rerun(package: &str, case: &str) -> String {
     format!("cargo test -p {package} -- --exact {case}")
 }
 
+/// What became of a case that does not fail.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Judged {
+    Holds,
+    /// Another case judges it; this one says so.
+    Elsewhere(String),
+    /// Nothing here can tell whether it holds, for a reason.
+    Undecided(String),
+}
+
 /// Judges a case; an error is the whole failure text.
-pub(crate) fn judge(suite: &LoadedSuite, case: &Case, context: &Context) -> Result<(), String> {
+pub(crate) fn judge(suite: &LoadedSuite, case: &Case, context: &Context) -> Result<Judged, String> {
     let verdict = match case.kind {
-        CaseKind::Agent(subject) => judge_agent(suite, subject),
+        CaseKind::Agent(subject) => judge_agent(suite, subject, context),
         CaseKind::Gate(subject, kind) => match suite.recorded(subject) {
-            Ok(recorded) => judge_gate(suite, subject, kind, recorded.runs()),
-            Err(_) => {
+            Ok(recorded) => {
+                judge_gate(suite, subject, kind, recorded.runs()).map(|()| Judged::Holds)
+            }
+            Err(failure) => {
                 return Err(format!(
-                    "not judged: the recordings of this agent cannot be used; see `{}`",
-                    context.agent
+                    "not judged: the recordings of this agent cannot be used; see `{}` ({})",
+                    context.agent,
+                    failure.in_one_line()
                 ));
             }
         },
@@ -94,18 +112,33 @@ fn judge_gate(
     let Some(block) = agent.gate(kind) else {
         return Err(Diagnostic::new(format!("this agent has no `{}`", kind.name())).into());
     };
-    implementation(&block.options).judge(&Input {
+    let verdict = implementation(&block.options).judge(&Input {
         suite: &suite.suite,
         agent,
         checks: suite.checks(subject),
         block,
         runs,
         snapshots: &suite.snapshots(subject),
+    });
+    // What a gate over all runs says, it says of runs that differ.
+    verdict.map_err(|failure| match kind.per_run() {
+        Some(_) => failure,
+        None => with_alike(failure, runs),
     })
 }
 
+/// A failure that also says which runs behave alike.
+fn with_alike(mut failure: Failure, runs: &[Run]) -> Failure {
+    failure.evidence.extend(alike(runs).map(Evidence::Text));
+    failure
+}
+
 /// The agent test itself: its recordings, its caps, its `expect:`.
-fn judge_agent(suite: &LoadedSuite, subject: Subject) -> Result<(), Failure> {
+fn judge_agent(
+    suite: &LoadedSuite,
+    subject: Subject,
+    context: &Context,
+) -> Result<Judged, Failure> {
     let agent = suite.agent(subject);
     let runs = suite
         .recorded(subject)
@@ -121,37 +154,62 @@ fn judge_agent(suite: &LoadedSuite, subject: Subject) -> Result<(), Failure> {
         &suite.checks(subject).expect[..]
     };
     let store = suite.snapshots(subject);
-    let breaches = runs.iter().enumerate().flat_map(|(index, run)| {
+    let (mut breaches, mut undecided) = (Vec::new(), None);
+    for (index, run) in runs.iter().enumerate() {
         let snapshots = |name: &str, value: &_| store.value(index, name, value);
-        let breaches = check_breaches(checks, &run.envelope, &snapshots);
-        breaches
-            .into_iter()
-            .map(move |breach| (Some(index), breach))
-    });
+        let verdicts = check_breaches(checks, &run.envelope, &snapshots);
+        let of_run = verdicts.breaches.into_iter();
+        breaches.extend(of_run.map(|breach| (Some(index), breach)));
+        undecided = undecided.or(verdicts.undecided.into_iter().next());
+    }
     let about = |name, span| About {
         name,
         span,
         checks,
         runs,
     };
-    let unmet = runs.iter().enumerate().filter_map(|(index, run)| {
-        Some((Some(index), injected_but_not_met(&suite.suite, agent, run)?))
-    });
     if let Some(first) = agent.inject.first() {
-        found.extend(findings(&about("inject", first.span), unmet.collect()));
+        let unmet = runs.iter().enumerate().filter_map(|(index, run)| {
+            Some((Some(index), injected_but_not_met(&suite.suite, agent, run)?))
+        });
+        let mut unmet: Vec<_> = unmet.collect();
+        if unmet.is_empty() {
+            let silent = faults_that_never_fired(&suite.suite, agent, runs);
+            unmet.extend(silent.into_iter().map(|breach| (None, breach)));
+        }
+        found.extend(findings(&about("inject", first.span), unmet));
     }
-    found.extend(findings(
-        &about("expect", agent.name.span),
-        breaches.collect(),
-    ));
-    if found.is_empty() {
-        Ok(())
-    } else {
-        Err(Failure {
+    found.extend(findings(&about("expect", agent.name.span), breaches));
+    if !found.is_empty() {
+        let failure = Failure {
             findings: found,
             evidence: Vec::new(),
-        })
+        };
+        return Err(with_alike(failure, runs));
     }
+    Ok(match (undecided, undemanding(agent, context)) {
+        _ if counted => Judged::Elsewhere("`expect` judged by `reliability`".to_owned()),
+        (Some((index, matcher)), _) => Judged::Undecided(format!(
+            "`{}`: {}",
+            checks[index].target.text,
+            needs_model(matcher)
+        )),
+        (None, Some(reason)) => Judged::Undecided(reason),
+        (None, None) => Judged::Holds,
+    })
+}
+
+/// Why nothing that the suite asks of an agent is judged here, where that is so.
+fn undemanding(agent: &Agent, context: &Context) -> Option<String> {
+    if let Some(reason) = agent.only_unsupported() {
+        return (!context.checked).then_some(reason);
+    }
+    let asks = agent.asks_something();
+    let check = agent.checks.first().filter(|_| !asks && !context.checked)?;
+    Some(format!(
+        "all that is asked is the check `{}`, and none is registered here",
+        check.name.value
+    ))
 }
 
 fn counts_expect(reliability: &GateBlock) -> bool {
@@ -159,92 +217,4 @@ fn counts_expect(reliability: &GateBlock) -> bool {
         return false;
     };
     matches!(options.outcome, Outcome::Judged { expect: true, .. })
-}
-
-/// A cap: its key, its unit, what the suite states, and what a run spent.
-type Cap<'a> = (
-    &'a str,
-    &'a str,
-    Option<&'a Spanned<u64>>,
-    fn(&Trace) -> u64,
-);
-
-/// Caps that the suite states and a recorded run exceeds. Reaching a cap is not exceeding it.
-fn exceeded_caps(agent: &Agent, runs: &[Run]) -> Vec<Finding> {
-    let caps: [Cap<'_>; 3] = [
-        (
-            "max_turns",
-            "model calls",
-            agent.caps.max_turns.as_ref(),
-            model_calls,
-        ),
-        (
-            "token_budget",
-            "tokens",
-            agent.caps.token_budget.as_ref(),
-            |trace| trace.conversation.tokens.total,
-        ),
-        (
-            "max_tool_calls",
-            "tool calls",
-            agent.caps.max_tool_calls.as_ref(),
-            |trace| trace.tool_calls.len() as u64,
-        ),
-    ];
-    let exceeded = caps.into_iter().filter_map(|(key, unit, cap, spent)| {
-        let cap = cap?;
-        let over: Vec<usize> = (0..runs.len())
-            .filter(|run| spent(&runs[*run].trace) > cap.value)
-            .collect();
-        let most = over.iter().map(|run| spent(&runs[*run].trace)).max()?;
-        let message = format!(
-            "`{key}` is exceeded{}: up to {} {unit}, the cap is {}",
-            scope(over.len(), runs.len()),
-            thousands(most),
-            thousands(cap.value)
-        );
-        let problem = Diagnostic::at(cap.span, message)
-            .note(runs_note(runs, &over))
-            .help("record the runs again under this cap, or raise it");
-        Some(Finding::new(problem))
-    });
-    exceeded.collect()
-}
-
-/// Model calls of a run: its steps; where they were not recorded its assistant turns, with a run of
-/// tool-use turns as one.
-fn model_calls(trace: &Trace) -> u64 {
-    let conversation = &trace.conversation;
-    if !conversation.steps.is_empty() {
-        return conversation.steps.len() as u64;
-    }
-    let mut calls = 0;
-    let mut in_tool_use = false;
-    for turn in &conversation.turns {
-        let tool_use = turn.is_tool_use();
-        calls += u64::from(turn.is_assistant() && !(tool_use && in_tool_use));
-        in_tool_use = tool_use;
-    }
-    calls
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    #[test]
-    fn a_run_of_tool_use_turns_is_one_model_call() {
-        let turn = |role: &str, content: &str| json!({ "role": role, "content": content });
-        let trace = Trace::from_envelope(&json!({ "conversation": { "turns": [
-            turn("user", "hi"),
-            turn("assistant", "tool_use a::b with {}"),
-            turn("assistant", "tool_use a::c with {}"),
-            turn("assistant", "done"),
-            turn("user", "and?"),
-            turn("assistant", "tool_use a::d with {}"),
-            turn("assistant", "bye"),
-        ] } }));
-        assert_eq!(model_calls(&trace), 4);
-    }
 }

@@ -123,6 +123,13 @@ fn files(crate_dir: &Path, root: &Path) -> Vec<Result<SuiteFile, String>> {
                     relative,
                 }));
             }
+            Ok(entry) if entry.file_type().is_file() && is_nearly_suite(entry.path()) => {
+                let relative = entry.path().strip_prefix(&top).unwrap_or(entry.path());
+                files.push(Err(format!(
+                    "error: `{}` is not read: the name of a suite ends in `.yml` or `.yaml`\n\nhelp: rename it, or move it out of the folder of suites",
+                    shown_path(&root.join(relative))
+                )));
+            }
             Ok(_) => {}
             // A link to a folder above it would never end.
             Err(error) if error.loop_ancestor().is_some() => {}
@@ -159,7 +166,62 @@ fn is_wanted(entry: &DirEntry, root: &Path) -> bool {
     !name.starts_with('.') && !kept_apart && !outside()
 }
 
+/// Whether a file is named as a suite would be but for the case of its letters, or a `.txt` that an
+/// editor has added.
+fn is_nearly_suite(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let name = name.to_lowercase();
+    let name = name.strip_suffix(".txt").unwrap_or(&name);
+    [".yml", ".yaml", ".ymal", ".yam"]
+        .iter()
+        .any(|end| name.ends_with(end))
+}
+
 fn is_suite(path: &Path) -> bool {
     let extension = path.extension().and_then(|extension| extension.to_str());
     matches!(extension, Some("yml" | "yaml"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_is_nearly_a_suite_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let suites = folder.path().join("suites");
+        std::fs::create_dir_all(suites.join("shop")).unwrap();
+        for file in [
+            "a.yml",
+            "B.YML",
+            "shop/c.Yaml",
+            "d.yml.txt",
+            "e.yaml.bak",
+            "notes.txt",
+            "f.md",
+        ] {
+            std::fs::write(suites.join(file), "").unwrap();
+        }
+        let found = discover(folder.path(), &["suites".into()]);
+        let names: Vec<&str> = found
+            .suites
+            .iter()
+            .map(|(_, file)| file.shown.as_str())
+            .collect();
+        assert_eq!(names, ["suites/a.yml"]);
+        let cases: Vec<&str> = found
+            .problems
+            .iter()
+            .map(|(case, _)| case.as_str())
+            .collect();
+        assert_eq!(cases, ["suites::load"; 3]);
+        let texts: Vec<&str> = found
+            .problems
+            .iter()
+            .map(|(_, text)| text.lines().next().unwrap())
+            .collect();
+        assert!(texts[0].contains("`suites/B.YML`"), "{texts:?}");
+        assert!(texts[1].contains("`suites/d.yml.txt`"), "{texts:?}");
+        assert!(texts[2].contains("`suites/shop/c.Yaml`"), "{texts:?}");
+    }
 }

@@ -8,11 +8,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use mcptest_suite::{Case, CaseKind, Style};
 
 use super::agent_runs::{AgentRuns, Verdict};
-use super::case::{self, Context};
+use super::case::{self, Context, Judged};
 use super::discovery::SuiteFile;
 use super::loaded::LoadedSuite;
 use super::recording;
 use super::runner::crate_dir;
+use crate::record::Command;
+use crate::render::rerun_line;
 
 /// A failure whose `Debug` is its text, so that the standard test harness prints it as it is.
 pub struct Shown(String);
@@ -55,7 +57,24 @@ static LOADED: Mutex<Option<HashMap<PathBuf, Loaded>>> = Mutex::new(None);
 /// The failure text.
 pub fn run_case(case: &MacroCase<'_>) -> Result<(), Shown> {
     let (suite, found, context) = find(case)?;
-    case::judge(&suite, &found, &context).map_err(Shown)
+    match case::judge(&suite, &found, &context).map_err(Shown)? {
+        Judged::Holds => Ok(()),
+        // The standard test harness has no way to ignore a test that runs already.
+        Judged::Elsewhere(reason) => {
+            println!("note: {}", mcptest_suite::clean_line(&reason));
+            Ok(())
+        }
+        Judged::Undecided(reason) => Err(Shown(undecided(&reason, &context))),
+    }
+}
+
+/// A case that nothing here can decide is no pass.
+fn undecided(reason: &str, context: &Context) -> String {
+    format!(
+        "error: not judged: {}\n\nhelp: a test with `mcptest::main!()` lists such a case as ignored; here, say `skip:` in the suite\n\n{}",
+        mcptest_suite::clean_line(reason),
+        rerun_line(&context.rerun())
+    )
 }
 
 /// Runs a check on the recorded runs of the agent that a case is about.
@@ -96,6 +115,8 @@ fn find(case: &MacroCase<'_>) -> Result<(Arc<LoadedSuite>, Case, Context), Shown
         name: full(case.case),
         agent: full(case.agent),
         ignored: found.ignored.is_some(),
+        // Which checks there are is not known here; they are functions of their own.
+        checked: true,
         package: case.package.to_owned(),
         style: Style::Plain,
     };
@@ -112,10 +133,18 @@ fn load(crate_dir: &Path, case: &MacroCase<'_>) -> Loaded {
         shown: case.suite.to_owned(),
         relative: PathBuf::from(case.relative),
     };
+    let (target, module) = case.module.split_once("::").unwrap_or((case.module, ""));
+    let command = Command {
+        package: Some(case.package.to_owned()),
+        // The tests of a library have its name, and `--test` does not find them.
+        target: (target != case.package.replace('-', "_")).then(|| target.to_owned()),
+        suite: module.to_owned(),
+        own_loop: false,
+    };
     let entry = by_path.entry(path).or_insert_with(|| {
         let recording = recording::asked(None).map_err(|problem| format!("error: {problem}"))?;
         LoadedSuite::load(crate_dir, &file)
-            .map(|suite| Arc::new(suite.recorded_by(recording)))
+            .map(|suite| Arc::new(suite.recorded_by(recording, command)))
             .map_err(|error| error.render(Style::Plain))
     });
     entry.clone()

@@ -14,7 +14,7 @@ use super::runs::{self, Place, Recorded};
 use super::snapshots::CaseSnapshots;
 use crate::check::Compiler;
 use crate::gate::Checks;
-use crate::record::in_ci;
+use crate::record::{Command, in_ci};
 
 /// A loaded suite, shared by its cases.
 pub(crate) struct LoadedSuite {
@@ -25,6 +25,7 @@ pub(crate) struct LoadedSuite {
     redact: Vec<Regex>,
     recorded: HashMap<Subject, OnceLock<Recorded>>,
     recording: Option<Arc<Recording>>,
+    command: Command,
 }
 
 impl LoadedSuite {
@@ -56,12 +57,18 @@ impl LoadedSuite {
             recorded,
             suite,
             recording: None,
+            command: Command::default(),
         })
     }
 
-    /// The same, recorded where it is not: see [`Recording`].
-    pub(crate) fn recorded_by(mut self, recording: Option<Arc<Recording>>) -> Self {
+    /// The same, recorded where it is not: see [`Recording`]. `command`: what a person types for it.
+    pub(crate) fn recorded_by(
+        mut self,
+        recording: Option<Arc<Recording>>,
+        command: Command,
+    ) -> Self {
         self.recording = recording;
+        self.command = command;
         self
     }
 
@@ -81,9 +88,13 @@ impl LoadedSuite {
     /// recording was asked for.
     pub(crate) fn recorded(&self, subject: Subject) -> &Recorded {
         self.recorded[&subject].get_or_init(|| {
+            let command = self
+                .command
+                .of(&self.agent(subject).case_name(subject.model));
             let place = Place {
                 crate_dir: &self.crate_dir,
                 relative: &self.relative,
+                command: &command,
             };
             let (suite, agent, model) = (&self.suite, self.agent(subject), subject.model);
             if let Some(recording) = &self.recording {
@@ -104,6 +115,7 @@ impl LoadedSuite {
         let place = Place {
             crate_dir: &self.crate_dir,
             relative: &self.relative,
+            command: "",
         };
         let agents = self
             .suite

@@ -1,7 +1,9 @@
 //! From suites to test cases: discovery, loading, the runner, and what the macro calls.
 
 mod agent_runs;
+mod alike;
 mod arguments;
+mod caps;
 mod case;
 mod discovery;
 mod entry;
@@ -14,6 +16,7 @@ mod recording;
 mod runner;
 mod runs;
 mod snapshots;
+mod stale;
 mod trials;
 
 pub use agent_runs::{AgentRuns, CheckFailure, Verdict};

@@ -58,7 +58,10 @@ impl Wanted<'_> {
                 let one = self.shown(&self.beside().join(format!("{stem}.json")));
                 let several = self.shown(&self.beside().join(stem)) + "/run-1.json";
                 let put = match self.cassette {
-                    Some(cassette) => [cassette.to_owned(), cassette.to_owned()],
+                    Some(cassette) => {
+                        let named = self.shown(&self.suite_dir.join(cassette));
+                        [named.clone(), named]
+                    }
                     None => [one, several],
                 };
                 Err(PlaceError::Nothing { looked, put })
@@ -74,6 +77,21 @@ impl Wanted<'_> {
             }
             _ => Err(several(found)),
         }
+    }
+
+    /// What lies in the folder of the runs and looks like a run, but is not read as one.
+    pub(crate) fn not_read(&self) -> Vec<String> {
+        let Ok((found, _)) = self.found() else {
+            return Vec::new();
+        };
+        let folders = found.iter().filter_map(|found| match &found.layout {
+            Some(Layout::Folder(folder)) => Some(folder),
+            _ => None,
+        });
+        folders
+            .flat_map(|folder| near_runs(folder))
+            .map(|path| self.shown(&path))
+            .collect()
     }
 
     /// Where runs are recorded: where the agent's runs lie now, else where a number of them would
@@ -129,15 +147,18 @@ impl Wanted<'_> {
         let mut looked = Vec::new();
         if let Some(cassette) = self.cassette {
             let files = self.own(cassette)?;
-            looked.push(cassette.to_owned());
-            if !files.is_empty() {
-                let path = self.suite_dir.join(cassette);
-                found.push(Found {
-                    shown: self.shown(&path),
-                    files,
-                    layout: own_layout(&path, cassette),
-                });
+            let path = self.suite_dir.join(cassette);
+            let shown = self.shown(&path);
+            looked.push(shown.clone());
+            // Who names a place means that place and no other.
+            if files.is_empty() {
+                return Ok((found, looked));
             }
+            found.push(Found {
+                shown,
+                files,
+                layout: own_layout(&path, cassette),
+            });
         }
         let stems = || self.stems.iter();
         for (place, stem) in [self.beside(), self.central()]
@@ -205,6 +226,12 @@ impl Wanted<'_> {
         if path.is_file() || !cassette.contains(['*', '?', '[']) {
             return Ok(file(&path));
         }
+        if let Some(problem) = self.unbounded(cassette) {
+            return Err(unusable(
+                format!("`cassette: {cassette}` {problem}"),
+                "name the folder that holds the runs; `**` may stand in a folder below the crate's, and outside the crate only the file's name may be a pattern",
+            ));
+        }
         let base = glob::Pattern::escape(&self.suite_dir.to_string_lossy());
         let pattern = format!("{base}/{cassette}");
         let bad_glob = |error: glob::PatternError| {
@@ -221,6 +248,27 @@ impl Wanted<'_> {
             .collect();
         files.sort_by(|left, right| natural(left, right));
         Ok(files)
+    }
+}
+
+impl Wanted<'_> {
+    /// Why a pattern is not looked for: it would walk more than the crate's recordings.
+    fn unbounded(&self, pattern: &str) -> Option<&'static str> {
+        let is_pattern = |part: &str| part.contains(['*', '?', '[']);
+        let parts: Vec<&str> = pattern.split(['/', '\\']).collect();
+        let first = parts.iter().position(|part| is_pattern(part))?;
+        if parts[first..].contains(&"..") {
+            return Some("leaves folders that it has not named yet");
+        }
+        let base = without_detours(&self.suite_dir.join(parts[..first].join("/")));
+        let top = without_detours(self.crate_dir);
+        let anywhere = parts[first..].iter().any(|part| part.contains("**"));
+        if anywhere && base == top {
+            return Some("would walk the whole crate, what was built included");
+        }
+        let outside = !base.starts_with(&top);
+        (outside && (anywhere || first + 1 < parts.len()))
+            .then_some("would walk folders outside the crate")
     }
 }
 
@@ -298,6 +346,26 @@ fn folder(path: &Path) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = visible.collect();
     files.sort_by(|left, right| natural(left, right));
     files
+}
+
+/// What lies in a folder of runs and looks like a run without being one: a folder, or a file with
+/// `.json` in its name that is not where a run's is.
+fn near_runs(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .filter_map(Result::ok);
+    let near = entries.map(|entry| entry.path()).filter(|path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let name = name.to_lowercase();
+        let is_run = path
+            .extension()
+            .is_some_and(|extension| extension == "json");
+        !name.starts_with('.') && (path.is_dir() || (!is_run && name.contains(".json")))
+    });
+    let mut near: Vec<PathBuf> = near.collect();
+    near.sort_by(|left, right| natural(left, right));
+    near
 }
 
 /// Compares paths with runs of digits taken as numbers; equal numbers by the bytes.

@@ -174,3 +174,75 @@ fn the_order_is_total_and_huge_numbers_do_not_overflow() {
     assert_eq!(natural(Path::new(&big), Path::new(&bigger)), Ordering::Less);
     assert_eq!(natural(Path::new("a"), Path::new("a")), Ordering::Equal);
 }
+
+#[test]
+fn a_named_place_is_the_only_one() {
+    let beside = ["suites/shop/cassettes/Agent__m.json"];
+    let PlaceError::Nothing { looked, put } = files_of(&beside, Some("nope/x.json")).unwrap_err()
+    else {
+        panic!("another error")
+    };
+    assert_eq!(looked, ["suites/shop/nope/x.json"]);
+    assert_eq!(put[0], "suites/shop/nope/x.json");
+    let PlaceError::Nothing { looked, .. } =
+        files_of(&beside, Some("../../nope/*.json")).unwrap_err()
+    else {
+        panic!("another error")
+    };
+    assert_eq!(looked, ["nope/*.json"]);
+}
+
+#[test]
+fn a_pattern_stays_where_it_can_be_walked() {
+    let unbounded = |pattern: &str| match files_of(&["suites/shop/a/run.json"], Some(pattern)) {
+        Err(PlaceError::Unusable { problem, .. }) => Some(problem),
+        _ => None,
+    };
+    for refused in [
+        "../../../**/*.json",
+        "../../../../../*/x.json",
+        "../../**/*.json",
+        "*/../../../**/*.json",
+        "a/**/../../*.json",
+    ] {
+        assert!(unbounded(refused).is_some(), "{refused}");
+    }
+    for fine in [
+        "**/*.json",
+        "../**/*.json",
+        "../../recorded/*/*.json",
+        "../../../runs-*.json",
+    ] {
+        assert_eq!(unbounded(fine), None, "{fine}");
+    }
+}
+
+#[test]
+fn what_looks_like_a_run_and_is_not_read_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let runs = folder.path().join("suites/cassettes/Agent__m");
+    fs::create_dir_all(runs.join("old")).unwrap();
+    fs::create_dir_all(runs.join(".staged")).unwrap();
+    for file in [
+        "run-1.json",
+        "run-2.jsonl",
+        "run-2.JSON",
+        "run-3.json.bak",
+        "notes.md",
+        ".run-4.json",
+    ] {
+        fs::write(runs.join(file), "").unwrap();
+    }
+    let wanted = Wanted {
+        crate_dir: folder.path(),
+        suite_dir: &folder.path().join("suites"),
+        suite_stem: "s".into(),
+        cassette: None,
+        stems: vec!["Agent__m".to_owned()],
+    };
+    let named = ["old", "run-2.JSON", "run-2.jsonl", "run-3.json.bak"];
+    assert_eq!(
+        wanted.not_read(),
+        named.map(|name| format!("suites/cassettes/Agent__m/{name}"))
+    );
+}

@@ -11,13 +11,13 @@ use libtest_mimic::ColorSetting;
 use mcptest_suite::{Diagnostic, LoadError, Style, is_reserved, nearest, quoted_list, segment};
 
 use super::agent_runs::{AgentRuns, Verdict};
-use super::arguments::Asked;
+use super::arguments::{Asked, of_process};
 use super::discovery::discover;
 use super::loaded::LoadedSuite;
 use super::prepared::Prepared;
 use super::recording::{self, OwnLoop, Recording};
 use super::trials::{RustCheck, Settings};
-use crate::record::{Live, Recorder, RunRequest};
+use crate::record::{Command, Live, Recorder, RunRequest};
 
 /// The crate's folder: where cargo or nextest says it is now, else where it was compiled.
 pub(crate) fn crate_dir(compiled: &str) -> PathBuf {
@@ -36,6 +36,7 @@ pub(crate) fn crate_dir(compiled: &str) -> PathBuf {
 pub struct Harness {
     compiled_in: String,
     package: String,
+    target: Option<String>,
     roots: Vec<PathBuf>,
     checks: Vec<(String, RustCheck)>,
     own_loop: Option<Arc<dyn Live>>,
@@ -47,6 +48,7 @@ impl fmt::Debug for Harness {
         f.debug_struct("Harness")
             .field("compiled_in", &self.compiled_in)
             .field("package", &self.package)
+            .field("target", &self.target)
             .field("roots", &self.roots)
             .field("checks", &checks)
             .field("own_loop", &self.own_loop.is_some())
@@ -61,10 +63,18 @@ impl Harness {
         Self {
             compiled_in: compiled_in.to_owned(),
             package: package.to_owned(),
+            target: None,
             roots: Vec::new(),
             checks: Vec::new(),
             own_loop: None,
         }
+    }
+
+    #[doc(hidden)]
+    #[must_use]
+    pub fn built_as(mut self, target: &str) -> Self {
+        self.target = Some(target.to_owned());
+        self
     }
 
     /// Adds a folder, relative to the crate's, in which suites are looked for. Without any it is
@@ -148,7 +158,8 @@ impl Harness {
     #[must_use]
     pub fn run(&self) -> ExitCode {
         let threads = std::env::var("RUST_TEST_THREADS").ok();
-        let asked = match Asked::read(std::env::args().skip(1), threads.as_deref()) {
+        let asked = of_process().and_then(|given| Asked::read(given, threads.as_deref()));
+        let asked = match asked {
             Ok(asked) => asked,
             Err(problem) => {
                 eprintln!("error: {problem}");
@@ -255,8 +266,14 @@ impl Harness {
         for (path, file) in found.suites {
             // Before anything is spent, every suite must load.
             if recording.is_some() || asked.needs(|name| path.may_hold(name)) {
+                let command = Command {
+                    package: Some(self.package.clone()),
+                    target: self.target.clone(),
+                    suite: path.to_string(),
+                    own_loop: self.own_loop.is_some(),
+                };
                 let loaded = LoadedSuite::load(&crate_dir, &file)
-                    .map(|suite| suite.recorded_by(recording.cloned()));
+                    .map(|suite| suite.recorded_by(recording.cloned(), command));
                 match loaded.and_then(|suite| self.knows_checks(suite)) {
                     Ok(suite) => prepared.add(path, suite, &names, &self.checks),
                     Err(error) => prepared.refuse(&path, error),

@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use mcptest_suite::model::{Agent, Prompt, Suite};
-use mcptest_suite::{Diagnostic, Span, Spanned};
+use mcptest_suite::model::{Agent, Suite};
+use mcptest_suite::{Diagnostic, Span};
 
 use super::agent_runs::AgentRuns;
 use super::place::{PlaceError, Wanted};
-use crate::record::COMMAND;
-use crate::render::{Diff, Evidence, Failure, Finding};
+use super::stale::stale;
+use crate::render::{Evidence, Failure, Finding};
 use crate::trace::Run;
 use crate::trace::read_runs;
 
@@ -20,16 +20,23 @@ pub(crate) struct Place<'a> {
     pub(crate) crate_dir: &'a Path,
     /// The suite's path below its root.
     pub(crate) relative: &'a Path,
+    /// The command that records the agent, without what it is told by its environment.
+    pub(crate) command: &'a str,
 }
 
 /// Finds and reads the runs. An error is a failure of the agent case: missing, malformed or copied
 /// runs, a wrong number of them, or stale ones.
 pub(crate) fn load(suite: &Suite, agent: &Agent, model: usize, place: &Place<'_>) -> Recorded {
-    let runs = read(agent, &place.wanted(suite, agent, model))?;
-    if runs.len() != agent.runs.value {
-        return Err(count_problem(agent, &runs));
+    let wanted = place.wanted(suite, agent, model);
+    let runs = read(agent, &wanted, place.command)?;
+    let not_read = wanted.not_read();
+    if !not_read.is_empty() {
+        return Err(not_read_problem(agent, &not_read));
     }
-    let stale = stale(agent, model, &runs);
+    if runs.len() != agent.runs.value {
+        return Err(count_problem(agent, &runs, place.command));
+    }
+    let stale = stale(suite, agent, model, &runs, place.command);
     if stale.is_empty() {
         let model = &agent.models[model].value;
         Ok(AgentRuns::new(&suite.source, agent, model, runs))
@@ -64,26 +71,34 @@ impl Place<'_> {
 }
 
 /// The runs that are there, however many.
-pub(crate) fn read(agent: &Agent, wanted: &Wanted<'_>) -> Result<Vec<Run>, Failure> {
+pub(crate) fn read(agent: &Agent, wanted: &Wanted<'_>, command: &str) -> Result<Vec<Run>, Failure> {
     let files = wanted
         .files()
-        .map_err(|error| place_problem(agent, error))?;
+        .map_err(|error| place_problem(agent, error, command))?;
     read_runs(&files).map_err(|errors| {
-        let findings = errors.into_iter().map(|error| {
+        let more = errors.len().saturating_sub(UNUSABLE);
+        let findings = errors.into_iter().take(UNUSABLE).map(|error| {
             let message = format!("the recording {} cannot be used", error.origin);
             let problem = Diagnostic::new(message)
                 .label(agent.name.span, "a recording of this agent")
                 .help(error.help.clone());
             Finding::new(problem).show(Evidence::Text(error.drawn()))
         });
+        let text = format!("… {more} more recordings of this agent cannot be used");
         Failure {
             findings: findings.collect(),
-            evidence: Vec::new(),
+            evidence: (more > 0)
+                .then_some(Evidence::Text(text))
+                .into_iter()
+                .collect(),
         }
     })
 }
 
-pub(crate) fn place_problem(agent: &Agent, error: PlaceError) -> Failure {
+/// How many recordings that cannot be used are shown.
+const UNUSABLE: usize = 10;
+
+pub(crate) fn place_problem(agent: &Agent, error: PlaceError, command: &str) -> Failure {
     let span = agent
         .cassette
         .as_ref()
@@ -98,10 +113,10 @@ pub(crate) fn place_problem(agent: &Agent, error: PlaceError) -> Failure {
             .label(span, format!("declares {} and has none", plural(declared)));
             let problem = match (declared, &put) {
                 (1, [one, _]) => problem.help(format!(
-                    "record it with `MCPTEST_RECORD=missing {COMMAND}`, or put a recording of your own at {one}"
+                    "record it with `MCPTEST_RECORD=missing {command}`, or put a recording of your own at {one}"
                 )),
                 (many, [_, several]) => problem.help(format!(
-                    "record {many} runs with `MCPTEST_RECORD=missing {COMMAND}`, or put recordings of your own at {several} and so on, one file a run"
+                    "record {many} runs with `MCPTEST_RECORD=missing {command}`, or put recordings of your own at {several} and so on, one file a run"
                 )),
             };
             let looked = format!("looked for:\n{}", looked.join("\n"));
@@ -119,7 +134,35 @@ pub(crate) fn place_problem(agent: &Agent, error: PlaceError) -> Failure {
     }
 }
 
-fn count_problem(agent: &Agent, runs: &[Run]) -> Failure {
+/// What looks like a run must be one.
+fn not_read_problem(agent: &Agent, paths: &[String]) -> Failure {
+    const SHOWN: usize = 12;
+    let message = format!(
+        "not read: {} beside the recorded runs {} a run's name",
+        if paths.len() == 1 {
+            "what lies".to_owned()
+        } else {
+            format!("{} things", paths.len())
+        },
+        if paths.len() == 1 {
+            "has not"
+        } else {
+            "have not"
+        },
+    );
+    let problem = Diagnostic::new(message)
+        .label(agent.name.span, "in the folder of this agent's runs")
+        .help("name a run `run-N.json`, one file a run, or move what is none elsewhere");
+    let mut lines: Vec<String> = paths.iter().take(SHOWN).cloned().collect();
+    if let more @ 1.. = paths.len().saturating_sub(SHOWN) {
+        lines.push(format!("… {more} more"));
+    }
+    Finding::new(problem)
+        .show(Evidence::Text(lines.join("\n")))
+        .into()
+}
+
+fn count_problem(agent: &Agent, runs: &[Run], command: &str) -> Failure {
     let (declared, recorded) = (agent.runs.value, runs.len());
     let message = format!("{} declared, {recorded} recorded", plural(declared));
     let stated = agent.runs.span != Span::default();
@@ -135,12 +178,12 @@ fn count_problem(agent: &Agent, runs: &[Run]) -> Failure {
     };
     let help = if recorded == 0 {
         format!(
-            "record {} into the file that was found with `MCPTEST_RECORD=missing {COMMAND}`",
+            "record {} into the file that was found with `MCPTEST_RECORD=missing {command}`",
             plural(declared)
         )
     } else if recorded < declared {
         format!(
-            "record {} more with `MCPTEST_RECORD=missing {COMMAND}`, or say `runs: {recorded}`",
+            "record {} more with `MCPTEST_RECORD=missing {command}`, or say `runs: {recorded}`",
             declared - recorded
         )
     } else {
@@ -166,59 +209,4 @@ fn plural(runs: usize) -> String {
     } else {
         format!("{runs} runs")
     }
-}
-
-/// What is compared: its name, what the suite says and where, and what a run was recorded with.
-type Compared<'a> = (&'a str, &'a str, Span, fn(&Run) -> &str);
-
-/// What the runs were recorded with and the suite no longer says.
-pub(crate) fn stale(agent: &Agent, model: usize, runs: &[Run]) -> Vec<Finding> {
-    let Spanned {
-        value: model,
-        span: model_span,
-    } = &agent.models[model];
-    let prompt = agent.prompt.first();
-    let system_prompt = agent.system_prompt.as_ref();
-    let prompt_key = match agent.prompt {
-        Prompt::Single(_) => "prompt",
-        Prompt::Turns(_) => "first user turn",
-    };
-    let system_span = system_prompt.map_or(agent.name.span, |text| text.span);
-    let system_text = system_prompt.map_or("", |text| text.value.as_str());
-    let compared: [Compared<'_>; 3] = [
-        ("model", &model.id, *model_span, |run| &run.model),
-        (prompt_key, &prompt.value, prompt.span, |run| {
-            &run.user_prompt
-        }),
-        ("system prompt", system_text, system_span, |run| {
-            &run.system_prompt
-        }),
-    ];
-    let mut findings = Vec::new();
-    for (what, wanted, span, recorded) in compared {
-        let differing: Vec<usize> = (0..runs.len())
-            .filter(|run| recorded(&runs[*run]) != wanted)
-            .collect();
-        let Some(first) = differing.first() else {
-            continue;
-        };
-        let message = format!(
-            "stale: recorded with another {what}{}",
-            crate::gate::scope(differing.len(), runs.len())
-        );
-        let first = &runs[*first];
-        let problem = Diagnostic::new(message)
-            .label(span, "the suite says this now")
-            .note(crate::gate::runs_note(runs, &differing).replacen("broken by", "recorded in", 1))
-            .help(format!(
-                "record the runs again with `MCPTEST_RECORD=all {COMMAND}`, or take back the change of the {what}"
-            ));
-        findings.push(Finding::new(problem).show(Evidence::Diff(Diff {
-            old_name: format!("recorded ({})", first.origin),
-            new_name: "suite".to_owned(),
-            old: recorded(first).to_owned(),
-            new: wanted.to_owned(),
-        })));
-    }
-    findings
 }

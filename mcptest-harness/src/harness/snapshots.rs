@@ -16,7 +16,7 @@ use mcptest_suite::{Style, segment, shown_path};
 use serde_json::Value;
 
 use crate::gate::SnapshotStore;
-use crate::record::in_ci;
+use crate::record::{fingerprint, in_ci};
 use crate::render::Diff;
 use crate::trace::pretty_json;
 
@@ -59,7 +59,9 @@ impl CaseSnapshots {
     /// Compares a text with its snapshot and writes what the mode asks for.
     fn compare(&self, name: &str, text: &str) -> Result<(), Refused> {
         let mode = Mode::of_environment()?;
-        let path = self.folder.join(format!("{}-{name}.snap", self.stem));
+        let path = self
+            .folder
+            .join(file_name(&format!("{}-{name}", self.stem)));
         let shown = shown_path(path.strip_prefix(&self.crate_dir).unwrap_or(&path));
         let pending = path.with_extension("snap.new");
         remember(&path);
@@ -149,6 +151,49 @@ impl SnapshotStore for CaseSnapshots {
     }
 }
 
+/// The longest name of a snapshot, in bytes: file systems take 255, and a pending one has more.
+const LONGEST_NAME: usize = 200;
+
+/// The file of a snapshot; a name that no file system takes is cut, with what tells it apart.
+fn file_name(name: &str) -> String {
+    if name.len() <= LONGEST_NAME {
+        return format!("{name}.snap");
+    }
+    let mut cut = LONGEST_NAME - 17;
+    while !name.is_char_boundary(cut) {
+        cut -= 1;
+    }
+    format!("{}-{}.snap", &name[..cut], fingerprint(name))
+}
+
+/// What nests in a header, at most; insta's reader takes a step of the stack for each.
+const DEEPEST_HEADER: usize = 64;
+/// The longest header in bytes.
+const LONGEST_HEADER: usize = 64 << 10;
+
+/// Whether a header may nest deeper than can be read.
+fn is_too_deep(file: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(file);
+    let rest = text.trim_start_matches("---");
+    let header = rest.split_once("\n---").map_or(rest, |(header, _)| header);
+    let indents = header.lines().map(|line| {
+        let text = line.trim_start();
+        (line.len() - text.len(), text)
+    });
+    let (mut blocks, mut last) = (0, 0);
+    let mut openers = 0;
+    for (indent, text) in indents {
+        blocks += usize::from(indent > last);
+        last = indent;
+        // A value in quotes opens nothing.
+        let plain = text.split_once(": \"").map_or(text, |(key, _)| key);
+        openers += plain.matches(['[', '{']).count();
+        openers += plain.matches("- ").count() + plain.matches("? ").count();
+        openers += plain.matches(": ").count().saturating_sub(1);
+    }
+    header.len() > LONGEST_HEADER || blocks.max(openers) > DEEPEST_HEADER
+}
+
 /// The accepted text; nothing when there is no snapshot yet.
 fn read(path: &Path) -> Result<Option<String>, String> {
     if !path.exists() {
@@ -159,6 +204,11 @@ fn read(path: &Path) -> Result<Option<String>, String> {
     if !starts.starts_with(b"---") {
         return Err("it does not begin with insta's `---` header".to_owned());
     }
+    if is_too_deep(&starts) {
+        return Err(
+            "its header is longer or nests deeper than any that was written here".to_owned(),
+        );
+    }
     let snapshot = insta::Snapshot::from_file(path).map_err(|error| error.to_string())?;
     match snapshot.contents().as_text() {
         Some(text) => Ok(Some(normalised(&text.to_string()))),
@@ -168,10 +218,9 @@ fn read(path: &Path) -> Result<Option<String>, String> {
 
 /// Line ends and the white space at the end are not compared, as in insta.
 fn normalised(text: &str) -> String {
-    text.replace("\r\n", "\n")
-        .trim_end()
-        .trim_start_matches('\n')
-        .to_owned()
+    let lines = text.split('\n').map(|line| line.trim_end_matches('\r'));
+    let lines = lines.collect::<Vec<_>>().join("\n");
+    lines.trim_end().trim_start_matches('\n').to_owned()
 }
 
 /// Tells `cargo insta test --unreferenced` that a snapshot is in use.
@@ -251,5 +300,51 @@ impl Mode {
             force: update == "force",
             force_pass,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_accepted_holds_again_whatever_its_line_ends() {
+        for text in ["a\r\r\nb", "\r\r\n\r\na\r\r\r\n", "a\rb\r\n", "\n\n a \n\r"] {
+            let once = normalised(text);
+            assert_eq!(normalised(&once), once, "{text:?}");
+            assert!(!once.contains("\r\n"), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_header_that_nests_deeply_is_refused_and_not_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let read_header = |header: &str| {
+            let path = folder.path().join("x.snap");
+            fs::write(&path, format!("---\n{header}\n---\nvalue\n")).unwrap();
+            read(&path)
+        };
+        for deep in [
+            format!("a: {}", "[".repeat(2_000)),
+            format!("a: {}", "{b: ".repeat(600)),
+            "- ".repeat(1_000),
+            (0..100)
+                .map(|depth| format!("{}a:\n", " ".repeat(depth)))
+                .collect(),
+        ] {
+            let refused = read_header(&deep).unwrap_err();
+            assert!(refused.contains("nests deeper"), "{refused}");
+        }
+        let usual = "source: \"suites/s.yml\"\nexpression: \"[[[{{{ a: b: c\"\nassertion_line: 4";
+        assert_eq!(read_header(usual), Ok(Some("value".to_owned())));
+    }
+
+    #[test]
+    fn a_long_name_is_cut_to_one_that_a_file_can_have() {
+        let long = "é".repeat(240);
+        let name = file_name(&long);
+        assert!(name.len() <= LONGEST_NAME + 5, "{}", name.len());
+        assert_ne!(name, file_name(&format!("{long}x")));
+        assert_eq!(file_name("s-agent-snapshot"), "s-agent-snapshot.snap");
     }
 }

@@ -7,7 +7,7 @@ use mcptest_suite::{Case, CaseKind, Style, SuitePath};
 
 use super::agent_runs::AgentRuns;
 use super::arguments::Asked;
-use super::case::{self, Context};
+use super::case::{self, Context, Judged};
 use super::loaded::{LoadedSuite, is_runnable};
 
 /// A check written in Rust, shared by the cases it makes.
@@ -39,6 +39,7 @@ pub(super) fn trial(
         name,
         agent,
         ignored: case.ignored.is_some(),
+        checked: !run.checks.is_empty(),
         package: run.package.to_owned(),
         style: run.style,
     };
@@ -53,7 +54,7 @@ fn ignorable(
     case: &Case,
     asked: &Asked,
     context: Context,
-    judge: impl FnOnce(&Context) -> Result<(), String> + Send + 'static,
+    judge: impl FnOnce(&Context) -> Result<Judged, String> + Send + 'static,
 ) -> Trial {
     let ignored = case.ignored.clone();
     let flagged = ignored.is_some() && (asked.arguments.list || asked.arguments.ignored);
@@ -63,9 +64,13 @@ fn ignorable(
         Some(reason) if !run_anyway => {
             Ok(Completion::ignored_with(mcptest_suite::clean_line(&reason)))
         }
-        _ => judge(&context)
-            .map(|()| Completion::Completed)
-            .map_err(Failed::from),
+        _ => match judge(&context) {
+            Ok(Judged::Holds) => Ok(Completion::Completed),
+            Ok(Judged::Elsewhere(reason) | Judged::Undecided(reason)) => {
+                Ok(Completion::ignored_with(mcptest_suite::clean_line(&reason)))
+            }
+            Err(text) => Err(Failed::from(text)),
+        },
     };
     Trial::ignorable_test(name, run).with_ignored_flag(flagged)
 }
@@ -88,10 +93,13 @@ pub(super) fn check_trial(
         name: format!("{agent}::{name}"),
         agent,
         ignored: case.ignored.is_some(),
+        checked: true,
         package: run.package.to_owned(),
         style: run.style,
     };
     let (suite, check) = (Arc::clone(suite), Arc::clone(check));
-    let judge = move |context: &Context| case::check(&suite, subject, &*check, context);
+    let judge = move |context: &Context| {
+        case::check(&suite, subject, &*check, context).map(|()| Judged::Holds)
+    };
     Some(ignorable(case, asked, context, judge))
 }

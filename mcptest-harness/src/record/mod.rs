@@ -27,7 +27,7 @@ mod time;
 
 pub(crate) use fingerprint::fingerprint;
 pub use keep::RecordError;
-pub(crate) use mode::{COMMAND, Mode, VARIABLE, asked, in_ci};
+pub(crate) use mode::{Command, Mode, VARIABLE, asked, in_ci};
 
 #[cfg(feature = "record")]
 pub(crate) use progress::usd;

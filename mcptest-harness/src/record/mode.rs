@@ -3,11 +3,49 @@
 /// The variable that asks for recording.
 pub(crate) const VARIABLE: &str = "MCPTEST_RECORD";
 
-/// What a person types after the variable.
+/// What a build that cannot record needs.
 #[cfg(feature = "record")]
-pub(crate) const COMMAND: &str = "cargo test";
+const FEATURE: &str = "";
 #[cfg(not(feature = "record"))]
-pub(crate) const COMMAND: &str = "cargo test --features mcptest-harness/record";
+const FEATURE: &str = " --features mcptest-harness/record";
+
+/// How the runs of a suite are recorded: what a person types after the variable.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Command {
+    /// The crate's package; the folder's own where it is not known.
+    pub(crate) package: Option<String>,
+    /// The test target, where it is known.
+    pub(crate) target: Option<String>,
+    /// What stands before a case's name below the suite's.
+    pub(crate) suite: String,
+    /// A loop of one's own records, in any build.
+    pub(crate) own_loop: bool,
+}
+
+impl Command {
+    /// The command that records the runs of one agent test and of no other, by its case's name below
+    /// the suite's.
+    pub(crate) fn of(&self, case: &str) -> String {
+        let feature = if self.own_loop { "" } else { FEATURE };
+        let Some(package) = &self.package else {
+            return format!("cargo test{feature}");
+        };
+        // Cargo takes a pattern there; a target's own name may have a `-` for each `_`.
+        let target = self.target.as_ref().map(|target| {
+            if target.contains('_') {
+                format!(" --test '{}'", target.replace('_', "?"))
+            } else {
+                format!(" --test {target}")
+            }
+        });
+        let target = target.unwrap_or_default();
+        let case = match self.suite.as_str() {
+            "" => case.to_owned(),
+            suite => format!("{suite}::{case}"),
+        };
+        format!("cargo test{feature} -p {package}{target} -- --exact {case}")
+    }
+}
 
 /// The variable that allows it where `CI` is set.
 pub(crate) const IN_CI: &str = "MCPTEST_RECORD_IN_CI";
@@ -44,6 +82,7 @@ fn read(value: &str, in_ci: bool, allowed: bool) -> Result<Option<Mode>, String>
         "all" => Mode::All,
         other => {
             let near = mcptest_suite::nearest(other, ["missing", "all"]);
+            let other = mcptest_suite::clean_line(other);
             let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
             return Err(format!(
                 "`{VARIABLE}={other}` is not known{hint}\n\nhelp: `missing` records what has no recording, `all` records everything anew; without the variable recordings are replayed"
@@ -80,6 +119,27 @@ mod tests {
     }
 
     #[test]
+    fn the_command_records_one_agent_and_asks_for_no_feature_in_vain() {
+        let mut command = Command {
+            package: Some("shop".to_owned()),
+            target: Some("agents".to_owned()),
+            suite: "refunds".to_owned(),
+            own_loop: true,
+        };
+        assert_eq!(
+            command.of("desk"),
+            "cargo test -p shop --test agents -- --exact refunds::desk"
+        );
+        command.target = Some("my_agents".to_owned());
+        assert!(command.of("desk").contains(" --test 'my?agents' "));
+        command.own_loop = false;
+        assert_eq!(
+            command.of("desk").contains("--features"),
+            !cfg!(feature = "record")
+        );
+    }
+
+    #[test]
     fn another_word_is_refused() {
         insta::assert_snapshot!(read("mising", false, false).unwrap_err(), @r"
         `MCPTEST_RECORD=mising` is not known; did you mean `missing`?
@@ -87,5 +147,10 @@ mod tests {
         help: `missing` records what has no recording, `all` records everything anew; without the variable recordings are replayed
         ");
         assert!(read("1", false, false).is_err());
+        assert!(
+            !read("\u{1b}[2J", false, false)
+                .unwrap_err()
+                .contains('\u{1b}')
+        );
     }
 }

@@ -244,14 +244,16 @@ impl Recorder {
         Some(result)
     }
 
-    /// A tool answered. Text becomes an MCP text result; any other value is kept as it is. A second
-    /// answer to a call takes the place of the first.
+    /// A tool answered. Text becomes an MCP text result; any other value is kept as it is. One that
+    /// says `isError: true` itself, MCP's own form, is written down as an error. A second answer to a
+    /// call takes the place of the first.
     pub fn tool_returned(&mut self, call: CallId, result: Value) -> &mut Self {
         self.result(call, false, result, None);
         self
     }
 
-    /// A tool answered with an error, or could not be reached.
+    /// A tool answered with an error, or could not be reached. An `isError: false` in the value is set
+    /// right.
     pub fn tool_failed(&mut self, call: CallId, result: Value) -> &mut Self {
         self.result(call, true, result, None);
         self
@@ -261,10 +263,16 @@ impl Recorder {
         let Some(made) = self.calls.get(call.0) else {
             return;
         };
-        let result = match result {
+        let mut result = match result {
             Value::String(text) => json!({ "content": [{ "type": "text", "text": text }] }),
             other => other,
         };
+        let said = result.get_mut("isError");
+        let is_error = is_error || said.as_deref() == Some(&Value::Bool(true));
+        // A result that contradicts its own flag could not be read back.
+        if let Some(said) = said.filter(|said| said.is_boolean()) {
+            *said = is_error.into();
+        }
         let mut written = json!({
             "call_index": call.0,
             "server": made.server.clone(),

@@ -217,3 +217,34 @@ proptest! {
         prop_assert!(parse_run(cassette.to_string().as_bytes(), &origin).is_ok());
     }
 }
+
+#[test]
+fn a_result_that_says_it_is_an_error_is_one() {
+    let mut recorder = Recorder::new("Clerk", "m");
+    recorder.user("Find it.").step(1, 1);
+    let results = [
+        (false, json!({ "content": [], "isError": true }), true),
+        (false, json!({ "content": [], "isError": false }), false),
+        (false, json!({ "content": [] }), false),
+        (true, json!({ "content": [], "isError": false }), true),
+        (true, json!({ "content": [] }), true),
+        (false, json!([true]), false),
+    ];
+    for (failed, value, _) in &results {
+        let call = recorder.tool_called("desk", "find", json!({}));
+        if *failed {
+            recorder.tool_failed(call, value.clone());
+        } else {
+            recorder.tool_returned(call, value.clone());
+        }
+    }
+    let run = read(&recorder);
+    let read = run.trace.results_by_call();
+    for (result, (_, value, is_error)) in read.iter().zip(&results) {
+        let result = result.unwrap();
+        assert_eq!(result.is_error, *is_error, "{value}");
+        if let Some(said) = result.result.get("isError") {
+            assert_eq!(*said, json!(is_error), "{value}");
+        }
+    }
+}

@@ -3,9 +3,11 @@
 use std::time::Duration;
 
 use mcptest_suite::Span;
-use mcptest_suite::model::{Agent, Model, Prompt, Suite};
+use mcptest_suite::model::{Agent, FaultKind, Inherit, Model, Prompt, Suite, Transport};
+use serde_json::json;
 
 use super::{Progress, Recorder, fingerprint};
+use crate::trace::canonical_json;
 
 /// What an agent is asked in one run that is recorded: what the suite says of it.
 ///
@@ -73,26 +75,89 @@ impl RunRequest {
     }
 }
 
+/// The version of the form that requests are told apart by. Changing the form without need makes
+/// people pay again for runs that an interrupted recording has kept.
+const REQUEST_FORM: u8 = 1;
+
 /// What tells one thing asked of an agent from another, in 16 hex digits: its turns and prompts, its
 /// servers, the faults and the caps. The number of runs is no part of it.
 pub(crate) fn request_fingerprint(suite: &Suite, agent: &Agent, model: usize) -> String {
-    let request = RunRequest {
-        runs: 0,
-        ..RunRequest::new(agent, &agent.models[model].value, 0)
-    };
+    fingerprint(&canonical_request(suite, agent, model))
+}
+
+/// What is asked of an agent as canonical JSON: the same bytes in every version that knows this form.
+fn canonical_request(suite: &Suite, agent: &Agent, model: usize) -> String {
+    let request = RunRequest::new(agent, &agent.models[model].value, 0);
     let servers = suite
         .servers
         .iter()
         .filter(|server| request.servers.contains(&server.name.value));
-    let servers: Vec<_> = servers
-        .map(|server| (&server.name.value, &server.transport))
-        .collect();
+    let servers = servers.map(|server| match &server.transport {
+        Transport::Stdio {
+            command,
+            env,
+            inherit_env,
+            cwd,
+        } => json!({
+            "name": server.name.value, "stdio": {
+                "command": command, "env": env, "cwd": cwd,
+                "inherit_env": match inherit_env {
+                    Inherit::Names(names) => json!(names),
+                    Inherit::All => json!("all"),
+                },
+            },
+        }),
+        Transport::Http {
+            url,
+            bearer_token_env,
+        } => json!({
+            "name": server.name.value,
+            "http": { "url": url, "bearer_token_env": bearer_token_env },
+        }),
+    });
     let faults = agent.inject.iter().map(|index| {
         let fault = &suite.faults[index.value];
-        (&fault.name.value, &fault.tool, &fault.server, fault.kind)
+        let (delay_ms, failures) = match fault.kind {
+            FaultKind::Hang | FaultKind::Wedged => (None, None),
+            FaultKind::Slow { delay_ms } => (Some(delay_ms), None),
+            FaultKind::RecoverAfter { failures } => (None, Some(failures)),
+        };
+        json!({
+            "name": fault.name.value, "tool": fault.tool, "server": fault.server,
+            "kind": fault.kind.name(), "delay_ms": delay_ms, "failures": failures,
+        })
     });
-    let faults: Vec<_> = faults.collect();
-    fingerprint(&format!("{request:?} {servers:?} {faults:?}"))
+    let RunRequest {
+        agent,
+        model,
+        provider,
+        servers: offered,
+        system_prompt,
+        user_turns,
+        run: _,
+        runs: _,
+        max_turns,
+        max_tokens,
+        token_budget,
+        max_tool_calls,
+        time_budget,
+    } = &request;
+    canonical_json(&json!({
+        "version": REQUEST_FORM,
+        "agent": agent,
+        "model": model,
+        "provider": provider,
+        "system_prompt": system_prompt,
+        "user_turns": user_turns,
+        "offered": offered,
+        "servers": servers.collect::<Vec<_>>(),
+        "faults": faults.collect::<Vec<_>>(),
+        "max_turns": max_turns,
+        "max_tokens": max_tokens,
+        "token_budget": token_budget,
+        "max_tool_calls": max_tool_calls,
+        "time_budget_seconds": time_budget.map(|time| time.as_secs()),
+    }))
 }
 
 /// Why something could not be recorded, for people.
@@ -159,4 +224,66 @@ pub(crate) trait Live: Send + Sync {
         recorder: &mut Recorder,
         progress: &Progress,
     ) -> Result<(), Trouble>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mcptest_suite::Source;
+
+    const SUITE: &str = "
+servers:
+  desk: { command: [desk, --quiet], env: { LEVEL: high } }
+  far: { url: 'https://far.example/mcp', auth: { bearer_token_env: FAR } }
+  other: { command: [other] }
+faults:
+- { name: late, target: { tool: find }, kind: slow, delay_ms: 40 }
+- { name: flaky, target: { server: desk }, kind: recover_after, failures: 2 }
+agents:
+- name: Clerk
+  model: { provider: openai, id: gpt-5 }
+  servers: [desk, far]
+  system_prompt: Be brief.
+  turns: [Find A-1., Thanks.]
+  runs: 3
+  max_turns: 6
+  time_budget: 30
+  inject: [late, flaky]
+  golden_path: { calls: [find] }
+";
+
+    fn canonical(suite: &str) -> String {
+        let suite = Suite::parse(Source::new("a.yml", "a.yml", suite)).unwrap();
+        canonical_request(&suite, &suite.agents[0], 0)
+    }
+
+    #[test]
+    fn the_canonical_form_of_a_request_keeps_its_bytes() {
+        assert_eq!(
+            canonical(SUITE),
+            concat!(
+                r#"{"agent":"Clerk","faults":[{"delay_ms":40,"failures":null,"kind":"slow","name":"late","server":null,"tool":"find"},"#,
+                r#"{"delay_ms":null,"failures":2,"kind":"recover_after","name":"flaky","server":"desk","tool":null}],"#,
+                r#""max_tokens":1024,"max_tool_calls":null,"max_turns":6,"model":"gpt-5","offered":["desk","far"],"provider":"openai","#,
+                r#""servers":[{"name":"desk","stdio":{"command":["desk","--quiet"],"cwd":null,"env":[["LEVEL","high"]],"inherit_env":[]}},"#,
+                r#"{"http":{"bearer_token_env":"FAR","url":"https://far.example/mcp"},"name":"far"}],"#,
+                r#""system_prompt":"Be brief.","time_budget_seconds":30,"token_budget":null,"#,
+                r#""user_turns":["Find A-1.","Thanks."],"version":1}"#
+            )
+        );
+    }
+
+    #[test]
+    fn only_what_is_asked_tells_requests_apart() {
+        let asked = canonical(SUITE);
+        assert_eq!(canonical(&SUITE.replace("runs: 3", "runs: 9")), asked);
+        for (from, to) in [
+            ("Thanks.", "Thank you."),
+            ("delay_ms: 40", "delay_ms: 50"),
+            ("--quiet", "--loud"),
+            ("max_turns: 6", "max_turns: 7"),
+        ] {
+            assert_ne!(canonical(&SUITE.replace(from, to)), asked, "{to}");
+        }
+    }
 }

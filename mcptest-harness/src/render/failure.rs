@@ -2,7 +2,7 @@
 
 use mcptest_suite::{Diagnostic, Source, Style, clean};
 
-use super::{Diff, Table};
+use super::{Diff, Table, cut};
 
 /// Why a case failed.
 #[derive(Debug, Clone)]
@@ -66,6 +66,19 @@ impl From<Diagnostic> for Failure {
 }
 
 impl Failure {
+    /// What is wrong, without where and why.
+    pub(crate) fn in_one_line(&self) -> String {
+        let first = self
+            .findings
+            .first()
+            .map(|finding| &finding.problem.message);
+        let text = cut(first.map_or("", String::as_str), 200);
+        match self.findings.len() {
+            0 | 1 => text,
+            several => format!("{text}; and {} more", several - 1),
+        }
+    }
+
     /// The whole text; `rerun` is the command that runs the case alone.
     pub(crate) fn render(&self, source: &Source, rerun: &str, style: Style) -> String {
         let findings = self.findings.iter();

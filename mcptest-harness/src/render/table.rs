@@ -3,6 +3,8 @@
 use mcptest_suite::clean_line;
 use unicode_width::UnicodeWidthStr as _;
 
+use super::text::shorten;
+
 /// Rows of cells under headings; columns of numbers are aligned to the right.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Table {
@@ -47,7 +49,7 @@ impl Table {
             });
             cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
         };
-        all().map(line).collect::<Vec<_>>().join("\n")
+        shorten(&all().map(line).collect::<Vec<_>>())
     }
 }
 

@@ -27,6 +27,20 @@ pub(crate) fn cut(text: &str, most: usize) -> String {
     format!("{head} … [{} characters] … {tail}", text.chars().count())
 }
 
+/// The numbers of runs, from 1, of their places; a long list is cut.
+pub(crate) fn numbers(places: &[usize]) -> String {
+    const SHOWN: usize = 20;
+    let shown = places
+        .iter()
+        .take(SHOWN)
+        .map(|place| (place + 1).to_string());
+    let shown = shown.collect::<Vec<_>>().join(", ");
+    match places.len().saturating_sub(SHOWN) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
 /// A count with a separator every three digits.
 pub(crate) fn thousands(count: u64) -> String {
     let digits = count.to_string();
@@ -63,6 +77,13 @@ mod tests {
     fn long_text_keeps_both_ends_and_states_its_length() {
         assert_eq!(cut(&"ab".repeat(50), 8), "abab … [100 characters] … abab");
         assert_eq!(cut("a\u{1b}\nb", 80), "a\\u{1b}\\nb");
+    }
+
+    #[test]
+    fn a_long_list_of_runs_is_cut() {
+        assert_eq!(numbers(&[0, 2]), "1, 3");
+        let all: Vec<usize> = (0..5_000).collect();
+        assert!(numbers(&all).ends_with("19, 20 and 4980 more"));
     }
 
     #[test]

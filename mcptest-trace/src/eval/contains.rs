@@ -4,7 +4,10 @@
 //! - strings: substring of a string, at any depth of what was recorded;
 //! - objects: every expected key, recursively; further recorded keys are fine;
 //! - arrays: every expected element **equals** a recorded element of its own (a multiset);
-//! - a scalar against an array: contained in at least one element;
+//! - a scalar against an array: contained in at least one element; against an object: in the value of
+//!   at least one key;
+//! - a number, a boolean or `null` against a text: its JSON text is a substring, or as an element of
+//!   an array the whole; a text against one of those likewise;
 //! - everything else: equal by value, `1` equals `1.0`.
 
 use serde_json::Value;
@@ -22,6 +25,7 @@ use crate::trace::json_eq;
 /// assert!(contains(&json!({ "city": "Sacramento", "days": [3, 1] }), &recorded));
 /// assert!(contains(&json!({ "days": 2 }), &recorded));
 /// assert!(!contains(&json!({ "days": [1, 1] }), &recorded));
+/// assert!(contains(&json!(404), &json!("order 404")));
 /// ```
 #[must_use]
 pub fn contains(expected: &Value, recorded: &Value) -> bool {
@@ -31,11 +35,11 @@ pub fn contains(expected: &Value, recorded: &Value) -> bool {
             .iter()
             .all(|(key, value)| found.get(key).is_some_and(|other| contains(value, other))),
         (Value::Array(wanted), Value::Array(found)) => unclaimed(wanted, found).is_empty(),
-        (Value::String(_), Value::Object(found)) => {
-            found.values().any(|value| contains(expected, value))
-        }
-        (Value::Object(_), Value::Array(_)) => false,
+        (Value::Object(_) | Value::Array(_), _) => false,
+        (scalar, Value::Object(found)) => found.values().any(|value| contains(scalar, value)),
         (scalar, Value::Array(found)) => found.iter().any(|element| contains(scalar, element)),
+        (Value::String(wanted), scalar) => scalar.to_string().contains(wanted.as_str()),
+        (scalar, Value::String(found)) => found.contains(&scalar.to_string()),
         _ => json_eq(expected, recorded),
     }
 }
@@ -80,18 +84,31 @@ fn collect(path: &str, expected: &Value, recorded: &Value, diffs: &mut Vec<ArgDi
 }
 
 /// The wanted elements that found no equal element of their own. Equality is an equivalence, so
-/// taking the first free partner is already a maximum matching.
+/// taking the first free partner is already a maximum matching; what is left over on both sides may
+/// be equal as JSON text, which takes nothing from an equal partner.
 fn unclaimed(wanted: &[Value], found: &[Value]) -> Vec<usize> {
     let mut free = vec![true; found.len()];
-    let mut claim = |value: &Value| {
+    let mut claim = |value: &Value, alike: fn(&Value, &Value) -> bool| {
         let mut partners = found.iter().zip(&mut free);
-        let partner = partners.find(|(other, free)| **free && json_eq(value, other));
+        let partner = partners.find(|(other, free)| **free && alike(value, other));
         partner.map(|(_, free)| *free = false).is_some()
     };
-    let indexed = wanted.iter().enumerate();
-    indexed
-        .filter_map(|(index, value)| (!claim(value)).then_some(index))
-        .collect()
+    let mut left: Vec<usize> = (0..wanted.len()).collect();
+    left.retain(|index| !claim(&wanted[*index], json_eq));
+    left.retain(|index| !claim(&wanted[*index], alike_as_text));
+    left
+}
+
+/// Whether one of two scalars is a text that is the other's JSON text.
+fn alike_as_text(left: &Value, right: &Value) -> bool {
+    match (left, right) {
+        (Value::String(_), Value::String(_)) => false,
+        (Value::String(text), other) | (other, Value::String(text)) => {
+            let scalar = !other.is_array() && !other.is_object();
+            scalar && serde_json::from_str(text).is_ok_and(|value| json_eq(&value, other))
+        }
+        _ => false,
+    }
 }
 
 #[cfg(test)]
@@ -126,9 +143,42 @@ mod tests {
 
     #[test]
     fn kinds_do_not_mix() {
-        assert!(!contains(&json!("1"), &json!(1)));
         assert!(!contains(&json!([1]), &json!(1)));
+        assert!(!contains(&json!([1]), &json!("[1]")));
         assert!(!contains(&json!({}), &json!("text")));
+        assert!(!contains(&json!({}), &json!([])));
+    }
+
+    #[test]
+    fn a_scalar_against_a_text_is_its_json_text() {
+        let nested = json!({ "content": [{ "text": "order 404 is lost", "ok": false }] });
+        assert!(contains(&json!(404), &json!("order 404")));
+        assert!(!contains(&json!(405), &json!("order 404")));
+        assert!(contains(&json!(true), &json!("it is true")));
+        assert!(contains(&json!(null), &json!(["null"])));
+        assert!(contains(&json!(404), &nested));
+        assert!(contains(&json!(false), &nested));
+        assert!(contains(&json!({ "id": 7 }), &json!({ "id": "7" })));
+    }
+
+    #[test]
+    fn a_text_finds_numbers_below_objects_and_lists() {
+        assert!(contains(
+            &json!("404"),
+            &json!({ "error": { "code": 404 } })
+        ));
+        assert!(contains(&json!("404"), &json!([200, 404])));
+        assert!(!contains(&json!("405"), &json!({ "code": 404 })));
+    }
+
+    #[test]
+    fn elements_are_equal_as_json_text_too() {
+        assert!(contains(&json!([404]), &json!(["404"])));
+        assert!(contains(&json!(["404"]), &json!([404.0])));
+        assert!(!contains(&json!([404]), &json!(["order 404"])));
+        assert!(contains(&json!([1, "1"]), &json!(["1", 1])));
+        assert!(!contains(&json!([1, "1"]), &json!(["1"])));
+        assert!(!contains(&json!([[]]), &json!(["[]"])));
     }
 
     fn value() -> impl Strategy<Value = Value> {

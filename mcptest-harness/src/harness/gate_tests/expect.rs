@@ -84,3 +84,14 @@ fn hostile_text_is_shown_and_not_emitted() {
         judge(agent, &[trace(&[], "\u{1b}[2J\u{202e}evil\u{7}")])
     );
 }
+
+#[test]
+fn a_part_of_a_name_is_told_from_the_name() {
+    let agent = "  expect: [{ target: tool_names, matcher: { not: { contains: refund } } }]\n";
+    shows!(
+        "expect-part-of-a-name",
+        judge(agent, &[calls(&["get_refund_policy"])])
+    );
+    let whole = judge(agent, &[calls(&["refund", "get_refund_policy"])]);
+    assert!(!whole[0].1.as_ref().unwrap().contains("parts of names"));
+}

@@ -3,13 +3,16 @@
 mod cross_run;
 mod expect;
 mod per_run;
+mod plans;
+mod targets;
+mod verdicts;
 
 use std::fs;
 
 use mcptest_suite::{CaseKind, Style};
 use serde_json::{Value, json};
 
-use super::case::{self, Context};
+use super::case::{self, Context, Judged};
 use super::discovery::SuiteFile;
 use super::loaded::LoadedSuite;
 
@@ -22,11 +25,54 @@ fn judge(agent: &str, runs: &[Value]) -> Vec<(String, Option<String>)> {
 
 /// As [`judge`], with something at the suite's top level and whole runs.
 fn judge_runs(top: &str, agent: &str, runs: &[Value]) -> Vec<(String, Option<String>)> {
+    let verdicts = verdicts(top, agent, runs, false).into_iter();
+    verdicts
+        .map(|(name, verdict)| (name, verdict.err()))
+        .collect()
+}
+
+/// What became of each case. `checked`: whether the runner has a check in Rust.
+fn verdicts(
+    top: &str,
+    agent: &str,
+    runs: &[Value],
+    checked: bool,
+) -> Vec<(String, Result<Judged, String>)> {
+    let (_folder, loaded) = loaded(top, agent, runs);
+    let judged = loaded
+        .suite
+        .cases()
+        .into_iter()
+        .filter(|case| case.kind != CaseKind::Unsupported && case.ignored.is_none());
+    judged
+        .map(|case| {
+            let context = Context {
+                name: format!("s::{}", case.name),
+                agent: "s::agent".to_owned(),
+                ignored: false,
+                checked,
+                package: "demo".to_owned(),
+                style: Style::Plain,
+            };
+            let verdict = case::judge(&loaded, &case, &context);
+            (case.name, verdict)
+        })
+        .collect()
+}
+
+/// A suite in a crate of its own, with its recordings.
+fn loaded(top: &str, agent: &str, runs: &[Value]) -> (tempfile::TempDir, LoadedSuite) {
     let folder = tempfile::tempdir().unwrap();
     let suites = folder.path().join("suites");
     fs::create_dir_all(suites.join("cassettes")).unwrap();
+    // An agent with turns of its own has no prompt beside them.
+    let prompt = if agent.contains("  turns:") {
+        ""
+    } else {
+        "  prompt: Do it.\n"
+    };
     let suite = format!(
-        "{top}agents:\n- name: Agent\n  model: m\n  prompt: Do it.\n  runs: {}\n{agent}",
+        "{top}agents:\n- name: Agent\n  model: m\n{prompt}  runs: {}\n{agent}",
         runs.len()
     );
     fs::write(suites.join("s.yml"), suite).unwrap();
@@ -51,24 +97,7 @@ fn judge_runs(top: &str, agent: &str, runs: &[Value]) -> Vec<(String, Option<Str
         relative: "s.yml".into(),
     };
     let loaded = LoadedSuite::load(folder.path(), &file).unwrap_or_else(|error| panic!("{error}"));
-    let judged = loaded
-        .suite
-        .cases()
-        .into_iter()
-        .filter(|case| case.kind != CaseKind::Unsupported && case.ignored.is_none());
-    judged
-        .map(|case| {
-            let context = Context {
-                name: format!("s::{}", case.name),
-                agent: "s::agent".to_owned(),
-                ignored: false,
-                package: "demo".to_owned(),
-                style: Style::Plain,
-            };
-            let verdict = case::judge(&loaded, &case, &context);
-            (case.name, verdict.err())
-        })
-        .collect()
+    (folder, loaded)
 }
 
 /// The failure text of the one case that fails.

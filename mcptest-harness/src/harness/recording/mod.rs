@@ -94,7 +94,7 @@ impl Recording {
             return Ok(());
         }
         let stored = |error: StoreError| not_kept(agent, place, &error);
-        let (layout, mut lock) = lock(agent, &wanted, &stored)?;
+        let (layout, mut lock) = lock(agent, &wanted, place.command, &stored)?;
         let store = match &agent.cassette {
             Some(_) => Store::pinned(&layout),
             None => Store::new(&layout),
@@ -169,11 +169,12 @@ fn is_complete(agent: &Agent, wanted: &Wanted<'_>) -> bool {
 fn lock(
     agent: &Agent,
     wanted: &Wanted<'_>,
+    command: &str,
     stored: &dyn Fn(StoreError) -> Failure,
 ) -> Result<(Layout, Lock), Failure> {
     let layout = || {
         let layout = wanted.layout(agent.runs.value);
-        layout.map_err(|error| runs::place_problem(agent, error))
+        layout.map_err(|error| runs::place_problem(agent, error, command))
     };
     let mut found = layout()?;
     loop {

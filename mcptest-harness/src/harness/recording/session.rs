@@ -9,11 +9,10 @@ use super::blank::{no_secret_in_the_suite, redacted, redactor};
 use super::{Recording, Subject, failure, runs};
 use crate::eval::recovery::Decisions;
 use crate::gate::fault_plan;
+use crate::harness::stale::stale;
 use crate::record::redact::suspects;
 use crate::record::store::{Store, StoreError, render};
-use crate::record::{
-    COMMAND, Mode, Progress, Recorder, RunRequest, Trouble, request_fingerprint, say,
-};
+use crate::record::{Mode, Progress, Recorder, RunRequest, Trouble, request_fingerprint, say};
 use crate::render::{Diff, Failure};
 use crate::trace::{CassetteError, Origin, Run, parse_run};
 
@@ -113,7 +112,13 @@ impl Session<'_> {
     /// The staged runs, by number, that are of what the suite asks now. Others are recorded again
     /// and so replaced.
     fn staged(&self) -> Result<BTreeMap<usize, Value>, Failure> {
-        let Subject { agent, model, .. } = self.subject;
+        let Subject {
+            suite,
+            agent,
+            model,
+            ..
+        } = self.subject;
+        let command = self.subject.place.command;
         let asked = self.asked();
         let staged = self.store.staged().map_err(self.stored)?;
         let fits = |(number, run): &(usize, Value)| {
@@ -121,7 +126,7 @@ impl Session<'_> {
                 && run[REQUEST] == asked.as_str()
                 && self
                     .read_back(run)
-                    .is_ok_and(|run| runs::stale(agent, model, &[run]).is_empty())
+                    .is_ok_and(|run| stale(suite, agent, model, &[run], command).is_empty())
         };
         Ok(staged.into_iter().filter(fits).collect())
     }
@@ -243,9 +248,15 @@ impl Session<'_> {
 
     /// New runs are not added to recordings that cannot be read, or that are of something else.
     fn refuse_to_mix(&self) -> Result<(), Failure> {
-        let Subject { agent, model, .. } = self.subject;
-        let there = runs::read(agent, &self.subject.wanted())?;
-        let stale = runs::stale(agent, model, &there);
+        let Subject {
+            suite,
+            agent,
+            model,
+            ..
+        } = self.subject;
+        let command = self.subject.place.command;
+        let there = runs::read(agent, &self.subject.wanted(), command)?;
+        let stale = stale(suite, agent, model, &there, command);
         if !stale.is_empty() {
             return Err(Failure {
                 findings: stale,
@@ -259,7 +270,7 @@ impl Session<'_> {
                     agent,
                     Trouble::new(problem)
                         .help(format!(
-                            "record all of them anew with `MCPTEST_RECORD=all {COMMAND}`, or take back the change"
+                            "record all of them anew with `MCPTEST_RECORD=all {command}`, or take back the change"
                         )),
                 ))
             }

@@ -1,0 +1,121 @@
+//! Whether an expected and a recorded value can be compared at all.
+//!
+//! What cannot be compared does not hold, and neither does its negation.
+
+use serde_json::Value;
+
+use crate::trace::json_eq;
+
+/// Whether the question makes sense: what can never be contained is not "not contained" either.
+pub(super) fn comparable(expected: &Value, value: &Value) -> Result<(), String> {
+    let advice = if value.is_array() {
+        "; look at its elements with `[*]` and a key"
+    } else {
+        ""
+    };
+    if looks_into(expected, value) {
+        return Ok(());
+    }
+    Err(format!(
+        "{} cannot contain {}{advice}",
+        kind(value),
+        kind(expected)
+    ))
+}
+
+fn looks_into(expected: &Value, value: &Value) -> bool {
+    match (expected, value) {
+        (Value::Object(_), Value::Object(_)) | (Value::Array(_), Value::Array(_)) => true,
+        (Value::Object(_) | Value::Array(_), _) => false,
+        // Of the elements of a list it is enough that one can be looked into.
+        (_, Value::Array(items)) => {
+            let says = |item: &Value| item.is_number() || item.is_boolean();
+            let mut read = items
+                .iter()
+                .map(|item| looks_into(expected, item) || says(item));
+            items.is_empty() || read.any(|read| read)
+        }
+        (_, Value::Object(_)) => true,
+        // A number that stands alone is compared as a number, so a text is not looked for in it.
+        (Value::String(_), value) => value.is_string(),
+        _ => true,
+    }
+}
+
+/// What became of a subset.
+pub(super) enum Subset {
+    Holds,
+    Fails,
+    /// The recorded value is of a kind that cannot hold the expected one.
+    NotComparable(String),
+}
+
+/// Every expected key, recursively; lists and scalars equal. One difference that can be told decides.
+pub(super) fn subset(expected: &Value, value: &Value) -> Subset {
+    below("", expected, value)
+}
+
+fn below(path: &str, expected: &Value, value: &Value) -> Subset {
+    match (expected, value) {
+        (Value::Object(expected), Value::Object(value)) => {
+            let mut verdict = Subset::Holds;
+            for (key, expected) in expected {
+                // A key without a value is as good as none.
+                let Some(value) = value
+                    .get(key)
+                    .filter(|value| !value.is_null() || expected.is_null())
+                else {
+                    return Subset::Fails;
+                };
+                let path = match path {
+                    "" => key.clone(),
+                    path => format!("{path}.{key}"),
+                };
+                match (below(&path, expected, value), &verdict) {
+                    (Subset::Fails, _) => return Subset::Fails,
+                    (Subset::NotComparable(reason), Subset::Holds) => {
+                        verdict = Subset::NotComparable(reason);
+                    }
+                    _ => {}
+                }
+            }
+            verdict
+        }
+        _ if kind(expected) != kind(value) => {
+            let place = match path {
+                "" => String::new(),
+                path => format!(", at `{}`", mcptest_suite::clean_line(path)),
+            };
+            let (holder, held) = (kind(value), kind(expected));
+            Subset::NotComparable(format!("{holder} cannot hold {held}{place}"))
+        }
+        _ if json_eq(expected, value) => Subset::Holds,
+        _ => Subset::Fails,
+    }
+}
+
+/// The same with every text in lower case, at any depth; keys stay.
+pub(super) fn lower_case(value: &Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(text.to_lowercase()),
+        Value::Array(items) => items.iter().map(lower_case).collect(),
+        Value::Object(map) => {
+            let lower = map
+                .iter()
+                .map(|(key, value)| (key.clone(), lower_case(value)));
+            Value::Object(lower.collect())
+        }
+        other => other.clone(),
+    }
+}
+
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}

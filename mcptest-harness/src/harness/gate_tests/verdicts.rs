@@ -1,0 +1,122 @@
+//! Cases that neither hold nor fail, and demands that nothing recorded can be held against.
+
+use serde_json::json;
+
+use super::super::case::Judged;
+use super::{calls, holds, judge, judge_runs, shows, trace, verdicts};
+
+/// What became of the agent's own case.
+fn own_case(agent: &str, checked: bool) -> Result<Judged, String> {
+    let runs = [json!({ "trace": calls(&["a"]) })];
+    let mut verdicts = verdicts("", agent, &runs, checked);
+    let place = verdicts.iter().position(|(name, _)| name == "agent");
+    verdicts.swap_remove(place.unwrap()).1
+}
+
+#[test]
+fn what_reliability_judges_is_not_held_by_the_agents_own_case() {
+    let agent = "  expect: [{ target: 'tool_calls[0].name', matcher: { exact: b } }]\n  reliability: { outcome: [expect], expect: [{ target: reliability.pass_rate, matcher: { exact: 0 } }] }\n";
+    let judged = own_case(agent, false);
+    assert_eq!(
+        judged,
+        Ok(Judged::Elsewhere(
+            "`expect` judged by `reliability`".to_owned()
+        ))
+    );
+    // Its recordings must be sound all the same.
+    let capped = format!("  token_budget: 5\n{agent}");
+    assert!(own_case(&capped, false).is_err());
+}
+
+#[test]
+fn a_model_with_the_last_word_leaves_the_case_undecided() {
+    let agent = |first: &str| {
+        format!(
+            "  expect:\n  - {{ target: final_response, matcher: {{ anyOf: [{{ contains: refunded }}, {{ llm-judge: was it polite? }}] }} }}\n  - {{ target: 'tool_calls[0].name', matcher: {{ exact: {first} }} }}\n"
+        )
+    };
+    assert_eq!(
+        own_case(&agent("a"), false),
+        Ok(Judged::Undecided(
+            "`final_response`: `llm-judge` needs a model, and replaying has none".to_owned()
+        ))
+    );
+    // What can be judged still fails.
+    assert!(own_case(&agent("b"), false).is_err());
+    // It is no pass for reliability either.
+    let counted = format!("{}  reliability: {{ outcome: [expect] }}\n", agent("a"));
+    shows!("reliability-undecided", judge(&counted, &[calls(&["a"])]));
+}
+
+#[test]
+fn an_agent_of_which_nothing_is_judged_is_no_pass() {
+    let model = "  expect: [{ target: final_response, matcher: { llm-judge: polite? } }]\n";
+    let reason = "nothing that is asked of it is run here: `llm-judge`";
+    assert_eq!(
+        own_case(model, false),
+        Ok(Judged::Undecided(reason.to_owned()))
+    );
+    assert_eq!(own_case(model, true), Ok(Judged::Holds));
+    let gate = "  tool_selection: {}\n";
+    assert!(matches!(own_case(gate, false), Ok(Judged::Undecided(_))));
+    let check = "  checks: { polite: {} }\n";
+    assert_eq!(
+        own_case(check, false),
+        Ok(Judged::Undecided(
+            "all that is asked is the check `polite`, and none is registered here".to_owned()
+        ))
+    );
+    assert_eq!(own_case(check, true), Ok(Judged::Holds));
+    // One demand beside them is enough.
+    assert_eq!(
+        own_case(&format!("{model}  max_tool_calls: 3\n"), false),
+        Ok(Judged::Holds)
+    );
+}
+
+#[test]
+fn a_cap_with_nothing_to_judge_it_by_is_not_kept() {
+    let caps = "  max_turns: 3\n  token_budget: 100\n  max_tool_calls: 3\n  golden_path: { calls: [a, b] }\n";
+    shows!("caps-unknown", judge(caps, &[calls(&["a"]), calls(&["b"])]));
+    let mut stepped = calls(&["a", "b"]);
+    stepped["tool_calls"][1]["step"] = json!(2);
+    let turns = |most: u32| format!("  max_turns: {most}\n  golden_path: {{ calls: [a, b] }}\n");
+    assert!(judge(&turns(3), &[stepped.clone()])[0].1.is_some());
+    holds(judge(&turns(4), &[stepped]));
+}
+
+#[test]
+fn runs_in_which_nothing_happened_are_not_stable() {
+    let nothing = trace(&[], "All done.");
+    shows!(
+        "stability-vacuous",
+        judge("  stability: {}\n", &[nothing.clone(), nothing.clone()])
+    );
+    let target =
+        "  stability: { expect: [{ target: stability.redundancy.min, matcher: { exact: 1 } }] }\n";
+    assert!(judge(target, &[nothing.clone(), nothing])[1].1.is_some());
+}
+
+#[test]
+fn a_gate_says_why_the_recordings_cannot_be_used() {
+    let stale = json!({ "trace": calls(&["a"]), "model": "another" });
+    let failed = judge_runs("", "  golden_path: { calls: [a] }\n", &[stale]);
+    assert_eq!(
+        failed[1].1.as_deref(),
+        Some(
+            "not judged: the recordings of this agent cannot be used; see `s::agent` (stale: recorded with another model in the one run)"
+        )
+    );
+}
+
+#[test]
+fn runs_that_behave_alike_are_named_when_the_case_fails() {
+    let agent = "  expect: [{ target: 'tool_calls[0].name', matcher: { exact: a } }]\n";
+    let runs = [
+        calls(&["b"]),
+        calls(&["a"]),
+        calls(&["a", "b"]),
+        calls(&["a"]),
+    ];
+    shows!("expect-alike", judge(agent, &runs));
+}
