@@ -47,8 +47,13 @@ fn an_index_past_the_end_fails_under_any_matcher() {
 }
 
 #[test]
-fn only_null_accepts_what_is_not_there() {
-    assert_passes(&expecting("tool_calls[7].name", "{ exact: null }"));
+fn null_is_a_value_and_does_not_accept_what_is_not_there() {
+    let ran = crate::sample::runner(
+        expecting("tool_calls[7].name", "{ exact: null }").path(),
+        &[],
+    )
+    .exits(101);
+    assert_eq!(ran.only_failure().0, "desk::clerk", "{ran}");
 }
 
 #[test]

@@ -23,6 +23,7 @@ mod load_failures;
 mod names;
 mod newcomer;
 mod only;
+mod output;
 mod own_suites;
 mod readme_recording;
 mod rebuild;

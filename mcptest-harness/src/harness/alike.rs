@@ -1,24 +1,19 @@
 //! Runs that behave alike: not copies, but nothing to choose between them.
 
-use std::collections::BTreeMap;
-
-use serde_json::json;
-
 use crate::render::numbers;
-use crate::trace::{Run, Trace, canonical_json};
+use crate::trace::{self, Run, Trace};
 
-/// Says which runs behave alike: the same calls, results, turns and closing. Nothing where all
-/// differ.
+/// How many groups are named.
+const SHOWN: usize = 10;
+
+/// Says which runs behave alike: the same calls, results and closing. Nothing where all differ.
 pub(crate) fn alike(runs: &[Run]) -> Option<String> {
-    let mut groups: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-    for (index, run) in runs.iter().enumerate() {
-        groups.entry(behaviour(&run.trace)).or_default().push(index);
-    }
-    let mut alike: Vec<Vec<usize>> = groups.into_values().filter(|runs| runs.len() > 1).collect();
+    let traces: Vec<&Trace> = runs.iter().map(|run| &run.trace).collect();
+    let mut alike = trace::alike(&traces);
+    alike.retain(|group| group.len() > 1);
     if alike.is_empty() {
         return None;
     }
-    alike.sort_unstable();
     let named = alike.iter().take(SHOWN).map(|runs| numbers(runs));
     let mut named = named.collect::<Vec<_>>().join("; ");
     if alike.len() > SHOWN {
@@ -31,19 +26,16 @@ pub(crate) fn alike(runs: &[Run]) -> Option<String> {
     ))
 }
 
-/// How many groups are named.
-const SHOWN: usize = 10;
-
-/// What a run did, without what measures it.
-fn behaviour(trace: &Trace) -> String {
-    let calls = trace.tool_calls.iter();
-    let calls: Vec<_> = calls
-        .map(|call| json!([call.server, call.name, call.args]))
-        .collect();
-    let results = trace.tool_results.iter();
-    let results: Vec<_> = results
-        .map(|result| json!([result.call_index, result.is_error, result.result]))
-        .collect();
-    let turns = &trace.conversation.turns;
-    canonical_json(&json!([calls, results, turns, trace.final_response]))
+/// Says that a verdict which rests on errors rests on runs that do not tell them.
+pub(crate) fn errors_unknown(runs: &[Run]) -> Option<String> {
+    let unknown: Vec<usize> = runs.iter().map(|run| run.trace.errors_unknown()).collect();
+    let results: usize = unknown.iter().sum();
+    let some = unknown.iter().filter(|count| **count > 0).count();
+    (results > 0).then(|| {
+        let noun = if results == 1 { "result" } else { "results" };
+        format!(
+            "errors unknown in {results} {noun} ({some} of {} runs): nothing there says `is_error`, so each counts as a success",
+            runs.len()
+        )
+    })
 }

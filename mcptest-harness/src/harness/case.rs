@@ -5,8 +5,9 @@ use mcptest_suite::model::{Agent, GateBlock, GateKind};
 use mcptest_suite::{Case, CaseKind, Diagnostic, Style, Subject};
 
 use super::agent_runs::AgentRuns;
-use super::alike::alike;
+use super::alike::{alike, errors_unknown};
 use super::caps::exceeded_caps;
+use super::known_tools::unknown_tools;
 use super::loaded::LoadedSuite;
 use crate::gate::SnapshotStore as _;
 use crate::gate::{
@@ -120,12 +121,35 @@ fn judge_gate(
         runs,
         snapshots: &suite.snapshots(subject),
     });
-    // What a gate over all runs says, it says of runs that differ.
-    verdict.map_err(|failure| match kind.per_run() {
-        Some(_) => failure,
-        None => with_alike(failure, runs),
+    let verdict = match (unknown_tools(block, runs), verdict) {
+        (None, verdict) => verdict,
+        (Some(finding), Ok(())) => Err(finding.into()),
+        (Some(finding), Err(mut failure)) => {
+            failure.findings.insert(0, finding);
+            Err(failure)
+        }
+    };
+    verdict.map_err(|mut failure| {
+        if RESTS_ON_ERRORS.contains(&kind) {
+            failure
+                .evidence
+                .extend(errors_unknown(runs).map(Evidence::Text));
+        }
+        match kind.per_run() {
+            Some(_) => failure,
+            // What a gate over all runs says, it says of runs that differ.
+            None => with_alike(failure, runs),
+        }
     })
 }
+
+/// The gates whose verdict rests on which results are errors.
+const RESTS_ON_ERRORS: [GateKind; 4] = [
+    GateKind::Narrative,
+    GateKind::Recovery,
+    GateKind::Session,
+    GateKind::Trajectory,
+];
 
 /// A failure that also says which runs behave alike.
 fn with_alike(mut failure: Failure, runs: &[Run]) -> Failure {

@@ -9,7 +9,9 @@ mod discovery;
 mod entry;
 #[cfg(test)]
 mod gate_tests;
+mod known_tools;
 mod loaded;
+mod output;
 mod place;
 mod prepared;
 mod recording;

@@ -14,6 +14,7 @@ use super::agent_runs::{AgentRuns, Verdict};
 use super::arguments::{Asked, of_process};
 use super::discovery::discover;
 use super::loaded::LoadedSuite;
+use super::output::{self, Verdicts};
 use super::prepared::Prepared;
 use super::recording::{self, OwnLoop, Recording};
 use super::trials::{RustCheck, Settings};
@@ -192,11 +193,12 @@ impl Harness {
             package: &self.package,
             style,
             checks: &self.checks,
+            verdicts: &Verdicts::default(),
         };
-        let trials = prepared.trials(&asked, &run);
+        let trials = || prepared.trials(&asked, &run);
         let is_load = |name: &str| prepared.is_failure(name);
-        let arguments = asked.for_trials(&trials, is_load);
-        libtest_mimic::run(&arguments, trials).exit_code()
+        let arguments = asked.for_trials(&trials(), is_load);
+        output::run(&arguments, trials)
     }
 
     /// Where checks are registered, one that a suite names must be among them.

@@ -1,7 +1,7 @@
 //! What runs were recorded with and the suite no longer says.
 
 use mcptest_suite::model::{Agent, Prompt, Suite};
-use mcptest_suite::{Diagnostic, Span, Spanned};
+use mcptest_suite::{Diagnostic, Span, Spanned, cassette_slug};
 
 use crate::eval::recovery::{Evidence as HitBy, replay_recovery};
 use crate::gate::{fault_plan, runs_note, scope};
@@ -53,9 +53,36 @@ pub(crate) fn stale(
         let diff = diff(&runs[*first], recorded(&runs[*first]), wanted);
         findings.push(finding(&what, span, (runs, &differing), command).show(diff));
     }
+    findings.extend(other_agent(agent, runs));
     findings.extend(turns(agent, runs, command));
     findings.extend(faults(suite, agent, runs, command));
     findings
+}
+
+/// Runs that say they are of another agent. Names are compared as file names spell them, in any case.
+fn other_agent(agent: &Agent, runs: &[Run]) -> Option<Finding> {
+    let name = &agent.name;
+    let slug = cassette_slug(&name.value).to_lowercase();
+    let recorded = |run: &Run| {
+        run.agent_name
+            .as_deref()
+            .filter(|name| cassette_slug(name).to_lowercase() != slug)
+            .map(ToOwned::to_owned)
+    };
+    let differing: Vec<usize> = (0..runs.len())
+        .filter(|run| recorded(&runs[*run]).is_some())
+        .collect();
+    let other = recorded(&runs[*differing.first()?])?;
+    let message = format!(
+        "recorded of another agent, `{}`{}",
+        mcptest_suite::clean_line(&other),
+        scope(differing.len(), runs.len())
+    );
+    let problem = Diagnostic::new(message)
+        .label(name.span, "the suite names this one")
+        .note(runs_note(runs, &differing).replacen("broken by", "recorded in", 1))
+        .help("put this agent's own recordings there; if the agent was renamed, change `agent_name` in them");
+    Some(Finding::new(problem))
 }
 
 /// Runs with other user turns after the first, which is compared as the prompt is.

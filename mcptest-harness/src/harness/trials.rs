@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use libtest_mimic::{Completion, Failed, Trial};
+use libtest_mimic::{Completion, Trial};
 use mcptest_suite::{Case, CaseKind, Style, SuitePath};
 
 use super::agent_runs::AgentRuns;
 use super::arguments::Asked;
 use super::case::{self, Context, Judged};
 use super::loaded::{LoadedSuite, is_runnable};
+use super::output::Verdicts;
 
 /// A check written in Rust, shared by the cases it makes.
 pub(super) type RustCheck = Arc<dyn Fn(&AgentRuns) -> Result<(), String> + Send + Sync>;
@@ -18,6 +19,7 @@ pub(super) struct Settings<'a> {
     pub(super) package: &'a str,
     pub(super) style: Style,
     pub(super) checks: &'a [(String, RustCheck)],
+    pub(super) verdicts: &'a Verdicts,
 }
 
 /// The trial of a case of a suite.
@@ -44,7 +46,7 @@ pub(super) fn trial(
         style: run.style,
     };
     let (suite, judged) = (Arc::clone(suite), case.clone());
-    ignorable(case, asked, context, move |context| {
+    ignorable(case, asked, context, run.verdicts, move |context| {
         case::judge(&suite, &judged, context)
     })
 }
@@ -54,23 +56,23 @@ fn ignorable(
     case: &Case,
     asked: &Asked,
     context: Context,
+    verdicts: &Verdicts,
     judge: impl FnOnce(&Context) -> Result<Judged, String> + Send + 'static,
 ) -> Trial {
     let ignored = case.ignored.clone();
     let flagged = ignored.is_some() && (asked.arguments.list || asked.arguments.ignored);
     let run_anyway = asked.runs_ignored() && is_runnable(case);
-    let name = context.name.clone();
+    let (name, verdicts) = (context.name.clone(), verdicts.clone());
     let run = move || match ignored {
         Some(reason) if !run_anyway => {
             Ok(Completion::ignored_with(mcptest_suite::clean_line(&reason)))
         }
-        _ => match judge(&context) {
-            Ok(Judged::Holds) => Ok(Completion::Completed),
-            Ok(Judged::Elsewhere(reason) | Judged::Undecided(reason)) => {
-                Ok(Completion::ignored_with(mcptest_suite::clean_line(&reason)))
+        _ => verdicts.of(&context.name, || match judge(&context)? {
+            Judged::Holds => Ok(None),
+            Judged::Elsewhere(reason) | Judged::Undecided(reason) => {
+                Ok(Some(mcptest_suite::clean_line(&reason).into_owned()))
             }
-            Err(text) => Err(Failed::from(text)),
-        },
+        }),
     };
     Trial::ignorable_test(name, run).with_ignored_flag(flagged)
 }
@@ -101,5 +103,5 @@ pub(super) fn check_trial(
     let judge = move |context: &Context| {
         case::check(&suite, subject, &*check, context).map(|()| Judged::Holds)
     };
-    Some(ignorable(case, asked, context, judge))
+    Some(ignorable(case, asked, context, run.verdicts, judge))
 }

@@ -9,7 +9,9 @@ use super::error::{CassetteError, Flaw};
 use super::json::{self, Parsed};
 use super::place::{self, Loss, Place};
 use super::read::{self, Reader};
-use super::{Outcome, Problem, Signals, Tokens, ToolCall, ToolResult, Trace, cause, keys};
+use super::{
+    OfferedTool, Outcome, Problem, Signals, Tokens, ToolCall, ToolResult, Trace, cause, keys, tools,
+};
 
 /// The most problems of a cassette that are listed.
 const SHOWN: usize = 20;
@@ -22,12 +24,16 @@ pub const SCHEMA_VERSION: &str = "v1";
 pub struct Run {
     /// The file it was read from, and the line in a `.jsonl` file.
     pub origin: Origin,
+    /// The agent that ran, where the recording names it.
+    pub agent_name: Option<String>,
     /// The model that ran.
     pub model: String,
     /// What the user asked first.
     pub user_prompt: String,
     /// The system prompt; an absent one equals an empty one.
     pub system_prompt: String,
+    /// The tools that the agent was offered, where the recording lists them.
+    pub tools: Option<Vec<OfferedTool>>,
     /// What the agent did.
     pub trace: Trace,
     /// Recorded quality signals.
@@ -210,9 +216,11 @@ fn not_json(bytes: &[u8], origin: &Origin, error: &serde_json::Error) -> Cassett
 fn typed(map: &mut Map<String, Value>, origin: Origin, problems: &mut Vec<Problem>) -> Run {
     let mut at = Reader::new("", problems);
     at.keys(map, &keys::RUN);
+    let agent_name = at.text(map, "agent_name");
     let model = at.required_text(map, "model");
     let user_prompt = at.required_text(map, "user_prompt");
     let system_prompt = at.text(map, "system_prompt").unwrap_or_default();
+    let tools = at.values(map, "tools", tools::read);
     let signals = at.object(map, "signals", read::signals);
     let outcome = at.object(map, "outcome", read::outcome);
     let trace = at.object(map, "trace", |trace, at| {
@@ -224,9 +232,11 @@ fn typed(map: &mut Map<String, Value>, origin: Origin, problems: &mut Vec<Proble
     let envelope = envelope(map, &trace);
     Run {
         origin,
+        agent_name,
         model,
         user_prompt,
         system_prompt,
+        tools,
         trace,
         signals,
         outcome,

@@ -22,6 +22,7 @@ mod read;
 pub(crate) mod responses;
 #[cfg(test)]
 mod tests;
+mod tools;
 
 use std::borrow::Cow;
 
@@ -36,6 +37,7 @@ pub use files::{MAX_BYTES, read_file, read_runs};
 pub use layout::Layout;
 pub use place::Place;
 pub use read::Problem;
+pub use tools::OfferedTool;
 
 /// The JSON Schema of cassettes, for editors and recorders.
 pub const CASSETTE_SCHEMA: &str = include_str!("../../schemas/cassette.schema.json");
@@ -345,9 +347,9 @@ impl Trace {
         })
     }
 
-    /// How many times the model was called, as `max_turns` counts: the recorded `steps`; else, where
-    /// every tool call carries its `step`, as many as the last of them says and one for each answer
-    /// after it; else the assistant turns, with a run of `tool_use` turns as one.
+    /// How many times the model was called, as `max_turns` counts: the recorded `steps`; else as many
+    /// as the last `step` of a tool call says and one for each answer after it, or the assistant
+    /// turns, with a run of `tool_use` turns as one, whichever is more.
     #[must_use]
     pub fn model_calls(&self) -> u64 {
         responses::model_calls(self)

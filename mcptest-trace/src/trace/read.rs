@@ -123,7 +123,7 @@ impl<'p> Reader<'p> {
         })
     }
 
-    fn flag(&mut self, map: &Map<String, Value>, name: &str) -> Option<bool> {
+    pub(super) fn flag(&mut self, map: &Map<String, Value>, name: &str) -> Option<bool> {
         self.field(map, name, |value, at| match value {
             Value::Bool(flag) => Some(*flag),
             other => {
@@ -161,6 +161,27 @@ impl<'p> Reader<'p> {
             }
         });
         items.unwrap_or_default()
+    }
+
+    /// Reads an optional list of values of any kind; what cannot be read is left out.
+    pub(super) fn values<T>(
+        &mut self,
+        map: &Map<String, Value>,
+        name: &str,
+        mut read: impl FnMut(&Value, &mut Reader<'_>) -> Option<T>,
+    ) -> Option<Vec<T>> {
+        self.field(map, name, |value, at| {
+            let Value::Array(items) = value else {
+                at.expected("a list", value);
+                return None;
+            };
+            let items = items.iter().enumerate();
+            Some(
+                items
+                    .filter_map(|(index, item)| read(item, &mut at.item(index)))
+                    .collect(),
+            )
+        })
     }
 
     pub(super) fn object<T>(

@@ -95,9 +95,8 @@ pub(super) fn model_calls(trace: &Trace) -> u64 {
     if !conversation.steps.is_empty() {
         return conversation.steps.len() as u64;
     }
-    let calls = &trace.tool_calls;
-    let steps: Option<Vec<u64>> = calls.iter().map(|call| call.step).collect();
-    if let Some(last) = steps.and_then(|steps| steps.into_iter().max()) {
+    let steps = trace.tool_calls.iter().filter_map(|call| call.step);
+    let by_calls = steps.max().map_or(0, |last| {
         // What was said after the last call is an answer of its own.
         let turns = &conversation.turns;
         let after = turns
@@ -105,12 +104,17 @@ pub(super) fn model_calls(trace: &Trace) -> u64 {
             .rposition(Turn::is_tool_use)
             .map_or(turns.as_slice(), |at| &turns[at + 1..]);
         let said = after.iter().filter(|turn| turn.is_assistant()).count() as u64;
-        return last.saturating_add(1).saturating_add(said);
-    }
-    exchanges(trace)
+        let closing = u64::from(turns.is_empty() && trace.closing().is_some());
+        last.saturating_add(1)
+            .saturating_add(said)
+            .saturating_add(closing)
+    });
+    let by_turns = exchanges(trace)
         .iter()
         .filter(|exchange| exchange.is_model_call())
-        .count() as u64
+        .count() as u64;
+    // Each may have been recorded in part, and no call was made that is not there.
+    by_calls.max(by_turns)
 }
 
 #[cfg(test)]

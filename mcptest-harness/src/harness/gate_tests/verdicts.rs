@@ -120,3 +120,46 @@ fn runs_that_behave_alike_are_named_when_the_case_fails() {
     ];
     shows!("expect-alike", judge(agent, &runs));
 }
+
+#[test]
+fn a_recording_of_another_agent_is_no_evidence() {
+    let agent = "  golden_path: { calls: [a] }\n";
+    let of = |name: &str| json!({ "agent_name": name, "trace": calls(&["a"]) });
+    // Names are compared as the files spell them.
+    holds(judge_runs("", agent, &[of("Agent"), of("agent")]));
+    let failed = judge_runs("", agent, &[of("agent"), of("clerk")]);
+    let text = failed[0].1.as_deref().unwrap();
+    assert!(
+        text.starts_with("error: recorded of another agent, `clerk` in 1 of 2 runs"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_tool_that_the_recordings_do_not_list_is_named() {
+    let offered = |tools: serde_json::Value| json!({ "tools": tools, "trace": trace(&[("refund", json!({}), json!("ok"))], "I have refunded it.") });
+    let agent = "  narrative: { evidence: { refund: [refund, refnd] } }\n";
+    let lines = json!(["desk::refund(id: string) #0a", { "name": "find", "read_only": true }]);
+    shows!(
+        "unknown-tool",
+        judge_runs("", agent, &[offered(lines.clone())])
+    );
+    let known = "  narrative: { evidence: { refund: [refund], look: [find] } }\n";
+    holds(judge_runs("", known, &[offered(lines)]));
+    // Where the tools are not listed nothing is known of them.
+    holds(judge_runs("", agent, &[offered(json!(null))]));
+}
+
+#[test]
+fn a_verdict_that_rests_on_errors_says_where_they_are_unknown() {
+    let mut run = trace(
+        &[("refund", json!({}), json!("done"))],
+        "I have refunded it.",
+    );
+    run["tool_results"][0]
+        .as_object_mut()
+        .unwrap()
+        .remove("is_error");
+    let agent = "  trajectory: { mode: strict, calls: [{ name: refund, is_error: true }] }\n";
+    shows!("errors-unknown", judge(agent, &[run]));
+}
