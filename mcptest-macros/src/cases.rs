@@ -102,7 +102,7 @@ impl Tree {
                 let ignored = case
                     .ignored
                     .clone()
-                    .or_else(|| only_unsupported(loaded, case));
+                    .or_else(|| nothing_judged(loaded, case));
                 let ignore = ignored.map(|reason| {
                     let reason = mcptest_suite::clean_line(&reason);
                     quote_spanned! { span => #[ignore = #reason] }
@@ -130,9 +130,12 @@ impl Tree {
 }
 
 /// Why an agent's own case judges nothing, where nothing that is asked of the agent is run here.
-fn only_unsupported(loaded: &Loaded, case: &Case) -> Option<String> {
+fn nothing_judged(loaded: &Loaded, case: &Case) -> Option<String> {
     match case.kind {
-        CaseKind::Agent(subject) => loaded.suite.agents[subject.agent].only_unsupported(),
+        CaseKind::Agent(subject) => {
+            let agent = &loaded.suite.agents[subject.agent];
+            agent.only_unsupported().or_else(|| agent.only_checks())
+        }
         CaseKind::Gate(..) | CaseKind::Unsupported => None,
     }
 }

@@ -149,6 +149,17 @@ impl Agent {
         ))
     }
 
+    /// Why the agent's own case judges nothing, where all that is asked of it are checks in Rust.
+    #[must_use]
+    pub fn only_checks(&self) -> Option<String> {
+        let asks = self.asks_something() || !self.unsupported.is_empty();
+        let check = self.checks.first().filter(|_| !asks)?;
+        Some(format!(
+            "all that is asked is the check `{}`, which is a case of its own where it is registered",
+            check.name.value
+        ))
+    }
+
     /// The name of the agent's own case for a model, below the suite's name.
     #[must_use]
     pub fn case_name(&self, model: usize) -> String {

@@ -48,7 +48,7 @@ fn every_snapshot_has_its_suite() {
 }
 
 #[test]
-fn variables_are_filled_in_with_their_types() {
+fn variables_are_filled_in_with_their_types_and_quoted_ones_as_text() {
     let suite = load("variables_aliases_and_merges");
     let [base, merged, aliased] = suite.agents.as_slice() else {
         panic!("three agents");
@@ -68,7 +68,7 @@ fn variables_are_filled_in_with_their_types() {
     };
     assert_eq!(
         *expected,
-        serde_json::json!({ "city": "Oslo", "days": 3, "strict": true })
+        serde_json::json!({ "city": "Oslo", "days": "3", "strict": "true" })
     );
 }
 

@@ -19,7 +19,7 @@ fn gates_with_targets() -> impl Iterator<Item = GateKind> {
 
 /// The page of all targets, as it must stand beside the gates.
 fn page() -> String {
-    let mut page = "# Targets\n\nWhat `expect:` of each gate can look at. A path that a run does not have (\"sometimes\") fails\nwhatever is asked of it; only `exact: null` accepts it.\n".to_owned();
+    let mut page = "# Targets\n\nWhat `expect:` of each gate can look at. A path that a run does not have (\"sometimes\") fails\nwhatever is asked of it.\n".to_owned();
     for kind in gates_with_targets() {
         write!(page, "\n## `{}`\n\n", kind.name()).unwrap();
         page += "| target | unit and range | better | what it says |\n|---|---|---|---|\n";

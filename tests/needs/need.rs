@@ -18,6 +18,8 @@ pub(crate) enum Need {
     Insta,
     /// Servers from the npm registry; only where they are required, since that needs a network.
     Npm,
+    /// Servers from PyPI, likewise.
+    Pip,
     /// A file system of a few kilobytes, mounted for a test.
     SmallDisk,
     /// Files that a process may not read.
@@ -26,10 +28,11 @@ pub(crate) enum Need {
     RealRuns,
 }
 
-const ALL: [Need; 6] = [
+const ALL: [Need; 7] = [
     Need::Nextest,
     Need::Insta,
     Need::Npm,
+    Need::Pip,
     Need::SmallDisk,
     Need::RefusedFiles,
     Need::RealRuns,
@@ -42,6 +45,7 @@ impl Need {
             Self::Nextest => "cargo-nextest",
             Self::Insta => "cargo-insta",
             Self::Npm => "npm",
+            Self::Pip => "pip",
             Self::SmallDisk => "small-disk",
             Self::RefusedFiles => "refused-files",
             Self::RealRuns => "real-runs",
@@ -57,6 +61,11 @@ impl Need {
             Self::Npm => (
                 false,
                 "MCPTEST_TESTS_REQUIRE=npm asks for servers from the npm registry",
+            ),
+            Self::Pip if required => (answers("pip3"), "pip3 is not installed"),
+            Self::Pip => (
+                false,
+                "MCPTEST_TESTS_REQUIRE=pip asks for servers from PyPI",
             ),
             Self::SmallDisk => {
                 let folder = Folder::new();

@@ -23,7 +23,7 @@ fn installed(package: &str) -> PathBuf {
     prefix.canonicalize().unwrap()
 }
 
-fn agent(command: &[&str], folder: &str, prompt: &str) -> String {
+pub(super) fn agent(command: &[&str], folder: &str, prompt: &str) -> String {
     let command = serde_json::to_string(command).unwrap();
     format!(
         "servers:\n  other: {{ command: {command}, cwd: {folder:?} }}\nagents:\n  - name: Guest\n    model: gpt-5\n    \
@@ -32,7 +32,7 @@ fn agent(command: &[&str], folder: &str, prompt: &str) -> String {
     )
 }
 
-fn texts(run: &Value) -> Vec<String> {
+pub(super) fn texts(run: &Value) -> Vec<String> {
     let results = run["trace"]["tool_results"].as_array().unwrap();
     assert!(
         results.iter().all(|result| result["is_error"] == false),
@@ -46,7 +46,7 @@ fn texts(run: &Value) -> Vec<String> {
     texts.map(ToOwned::to_owned).collect()
 }
 
-const PLACE: &str = "suites/cassettes/Guest__gpt-5.json";
+pub(super) const PLACE: &str = "suites/cassettes/Guest__gpt-5.json";
 
 pub(crate) fn the_server_that_has_everything() {
     let package = "@modelcontextprotocol/server-everything";
@@ -94,5 +94,62 @@ pub(crate) fn the_server_of_a_file_system() {
     scene.record("missing", &[]).exits(0);
     assert_eq!(texts(&scene.run(PLACE))[1], "pens: 3");
     assert_eq!(std::fs::read_to_string(file).unwrap(), "pens: 3");
+    scene.replay(&[]).exits(0);
+}
+
+/// The server says its whole environment; what is secret by its name does not get into the file.
+pub(crate) fn the_environment_it_tells_is_blanked() {
+    let package = "@modelcontextprotocol/server-everything";
+    let prefix = installed(package);
+    let suite = agent(
+        &["npx", "-y", package],
+        &prefix.to_string_lossy(),
+        "Tell me.",
+    );
+    let run = json!([
+        { "calls": [{ "name": "other__get-env", "args": {} }] },
+        { "text": "Told." },
+    ]);
+    for (inherit, seen) in [("", false), (", inherit_env: all", true)] {
+        let suite = suite.replacen(" }\nagents", &format!("{inherit} }}\nagents"), 1);
+        let scene = Scene::new(&suite, &script("Tell me.", std::slice::from_ref(&run)))
+            .set("MCPTEST_RECORD_TIMEOUT", "60")
+            .set("GITHUB_TOKEN", "ghp_planted0000000000000000")
+            .set("DATABASE_URL", "postgres://ada:planted1815@db/shop")
+            .set("SERVICE_PASSWORD", "planted-horse");
+        scene.record("missing", &[]).exits(0);
+        let said = &texts(&scene.run(PLACE))[0];
+        assert!(!said.contains("planted"), "{said}");
+        assert_eq!(said.contains("[redacted GITHUB_TOKEN]"), seen, "{said}");
+        assert!(said.contains("PATH"), "{said}");
+    }
+}
+
+pub(crate) fn the_server_of_a_memory() {
+    let package = "@modelcontextprotocol/server-memory";
+    let prefix = installed(package);
+    let suite = agent(
+        &["npx", "-y", package],
+        &prefix.to_string_lossy(),
+        "Remember Ada.",
+    );
+    let ada = json!({ "name": "Ada", "entityType": "person", "observations": ["likes pens"] });
+    let run = json!([
+        { "calls": [{ "name": "other__create_entities", "args": { "entities": [ada] } }] },
+        { "calls": [{ "name": "other__search_nodes", "args": { "query": "pens" } }] },
+        { "text": "Remembered." },
+    ]);
+    let folder = crate::support::folder::Folder::new();
+    let memory = folder.at("memory.json");
+    let suite = suite.replacen(
+        " }\nagents",
+        &format!(", env: {{ MEMORY_FILE_PATH: {memory:?} }} }}\nagents"),
+        1,
+    );
+    let scene =
+        Scene::new(&suite, &script("Remember Ada.", &[run])).set("MCPTEST_RECORD_TIMEOUT", "60");
+    scene.record("missing", &[]).exits(0);
+    let texts = texts(&scene.run(PLACE));
+    assert!(texts[1].contains("likes pens"), "{texts:?}");
     scene.replay(&[]).exits(0);
 }

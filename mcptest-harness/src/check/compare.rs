@@ -4,6 +4,7 @@
 
 use serde_json::Value;
 
+use crate::eval::contains;
 use crate::trace::json_eq;
 
 /// Whether the question makes sense: what can never be contained is not "not contained" either.
@@ -21,6 +22,28 @@ pub(super) fn comparable(expected: &Value, value: &Value) -> Result<(), String> 
         kind(value),
         kind(expected)
     ))
+}
+
+/// As [`comparable`], at every key that both have; a difference that can be told decides first.
+pub(super) fn comparable_below(expected: &Value, value: &Value) -> Result<(), String> {
+    let (Value::Object(keys), Value::Object(map)) = (expected, value) else {
+        return comparable(expected, value);
+    };
+    let mut reason = None;
+    for (key, expected) in keys {
+        let Some(value) = map.get(key) else {
+            return Ok(());
+        };
+        match comparable_below(expected, value) {
+            Err(below) => {
+                let key = mcptest_suite::clean_line(key);
+                reason = reason.or(Some(format!("at `{key}`: {below}")));
+            }
+            Ok(()) if !contains(expected, value) => return Ok(()),
+            Ok(()) => {}
+        }
+    }
+    reason.map_or(Ok(()), Err)
 }
 
 fn looks_into(expected: &Value, value: &Value) -> bool {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use mcptest_suite::model::compare_numbers;
 use serde_json::{Number, Value};
 
-use super::compare::{self, Subset, comparable, lower_case};
+use super::compare::{self, Subset, comparable_below, lower_case};
 use super::compile::{CompiledMatcher, as_number};
 use super::{Check, Unresolved, resolve};
 use crate::eval::{ArgDiff, Schema, contains, contains_diffs, exact_diffs};
@@ -118,7 +118,7 @@ impl CompiledMatcher {
     fn judge(&self, value: &Value, snapshot: &Snapshots<'_>) -> Verdict {
         match self {
             Self::Exact(expected) => differences(exact_diffs(expected, value), expected),
-            Self::Contains(expected) => match comparable(expected, value) {
+            Self::Contains(expected) => match comparable_below(expected, value) {
                 Ok(()) => differences(contains_diffs(expected, value), expected),
                 Err(reason) => Verdict::NotApplicable(vec![reason]),
             },
@@ -148,7 +148,8 @@ impl CompiledMatcher {
             }),
             Self::IsValidToolsCall(schema) => match tool_call_arguments(value) {
                 Ok(arguments) => valid(schema.as_ref(), arguments),
-                Err(reason) => Verdict::Fails(vec![reason.to_owned()]),
+                Err(reason) if value.is_object() => Verdict::Fails(vec![reason.to_owned()]),
+                Err(reason) => Verdict::NotApplicable(vec![reason.to_owned()]),
             },
             Self::Levenshtein {
                 value: expected,
@@ -370,7 +371,7 @@ fn differences(diffs: Vec<ArgDiff>, expected: &Value) -> Verdict {
 }
 
 fn contained(expected: &Value, value: &Value) -> Verdict {
-    match comparable(expected, value) {
+    match comparable_below(expected, value) {
         Ok(()) => Verdict::of(contains(expected, value)),
         Err(reason) => Verdict::NotApplicable(vec![reason]),
     }
@@ -383,7 +384,9 @@ fn valid(schema: Option<&Arc<Schema>>, value: &Value) -> Verdict {
     };
     match schema.violations(value) {
         Ok(violations) if violations.is_empty() => Verdict::Holds,
-        Ok(violations) => Verdict::Fails(violations),
+        Ok(violations) if schema.is_broken_by(value) => Verdict::Fails(violations),
+        // It says nothing of such a value, so its negation does not hold either.
+        Ok(violations) => Verdict::NotApplicable(violations),
         Err(error) => Verdict::NotApplicable(vec![error.to_string()]),
     }
 }

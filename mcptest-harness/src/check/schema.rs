@@ -37,6 +37,8 @@ use mcptest_trace::eval::{ArgDiff, ArgsCheck, MalformedSchema};
 pub struct Schema {
     value: Value,
     compiled: OnceLock<Result<Validator, MalformedSchema>>,
+    /// Without the types that it implies; nothing where it implies none.
+    as_written: OnceLock<Option<Validator>>,
 }
 
 impl Schema {
@@ -46,6 +48,7 @@ impl Schema {
         Self {
             value,
             compiled: OnceLock::new(),
+            as_written: OnceLock::new(),
         }
     }
 
@@ -84,20 +87,35 @@ impl Schema {
             .is_ok_and(|validator| validator.is_valid(value))
     }
 
+    /// Whether a value that is not valid breaks something that the schema says, and is not only of
+    /// a kind of which it says nothing.
+    #[must_use]
+    pub(crate) fn is_broken_by(&self, value: &Value) -> bool {
+        let as_written = self.as_written.get_or_init(|| {
+            let implied = implied::with_types(&self.value) != self.value;
+            implied.then(|| build(&self.value).ok()).flatten()
+        });
+        as_written
+            .as_ref()
+            .is_none_or(|validator| !validator.is_valid(value))
+    }
+
     fn compiled(&self) -> Result<&Validator, &MalformedSchema> {
-        let compile = || {
-            jsonschema::options()
-                .offline()
-                .should_validate_formats(true)
-                .with_pattern_options(PatternOptions::regex())
-                .build(&implied::with_types(&self.value))
-                .map_err(|error| MalformedSchema {
-                    pointer: error.instance_path().to_string(),
-                    message: error.to_string(),
-                })
-        };
+        let compile = || build(&implied::with_types(&self.value));
         self.compiled.get_or_init(compile).as_ref()
     }
+}
+
+fn build(schema: &Value) -> Result<Validator, MalformedSchema> {
+    jsonschema::options()
+        .offline()
+        .should_validate_formats(true)
+        .with_pattern_options(PatternOptions::regex())
+        .build(schema)
+        .map_err(|error| MalformedSchema {
+            pointer: error.instance_path().to_string(),
+            message: error.to_string(),
+        })
 }
 
 impl ArgsCheck for Schema {

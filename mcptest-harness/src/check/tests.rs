@@ -557,3 +557,77 @@ fn a_flag_reads_as_a_number_and_as_a_boolean() {
     // Other targets keep their kinds.
     assert!(!accepts("{ exact: 1 }", json!(true)));
 }
+
+#[test]
+fn what_a_schema_says_nothing_of_is_not_refuted_either() {
+    for (schema, value) in [
+        ("{ required: [error] }", json!("{\"error\": \"denied\"}")),
+        ("{ minLength: 3 }", json!(7)),
+        ("{ minimum: 3 }", json!("text")),
+        ("{ allOf: [{ required: [id] }] }", json!([1])),
+        (
+            "{ anyOf: [{ required: [id] }, { minItems: 2 }] }",
+            json!("x"),
+        ),
+        (
+            "{ properties: { id: { minLength: 3 } } }",
+            json!({ "id": 7 }),
+        ),
+    ] {
+        let plain = format!("{{ schema: {schema} }}");
+        let negated = format!("{{ not: {plain} }}");
+        assert!(!accepts(&plain, value.clone()), "{plain} on {value}");
+        assert!(!accepts(&negated, value.clone()), "{negated} on {value}");
+    }
+    assert!(!accepts(
+        "{ not: { is-json: { schema: { required: [a] } } } }",
+        json!("5")
+    ));
+    assert!(!accepts(
+        "{ not: { is-valid-tools-call: true } }",
+        json!("find")
+    ));
+    assert!(!accepts(
+        "{ schema: { not: { minimum: 3 } } }",
+        json!("text")
+    ));
+    // What it does say is refuted where it is broken.
+    assert!(accepts(
+        "{ not: { schema: { required: [error] } } }",
+        json!({ "ok": 1 })
+    ));
+    assert!(accepts(
+        "{ not: { schema: { type: object } } }",
+        json!("text")
+    ));
+    assert!(accepts("{ not: { schema: { minimum: 3 } } }", json!(2)));
+    assert!(accepts(
+        "{ not: { is-valid-tools-call: true } }",
+        json!({ "name": 7 })
+    ));
+}
+
+#[test]
+fn what_cannot_be_contained_deep_inside_is_not_refuted_either() {
+    for (wanted, value) in [
+        ("{ a: { b: 1 } }", json!({ "a": "text" })),
+        ("{ a: [1] }", json!({ "a": { "x": 1 } })),
+        (
+            "{ a: { b: { c: 1 } }, d: 1 }",
+            json!({ "a": { "b": 7 }, "d": 1 }),
+        ),
+    ] {
+        let negated = format!("{{ not: {{ contains: {wanted} }} }}");
+        assert!(!accepts(&negated, value.clone()), "{negated} on {value}");
+    }
+    // One difference that can be told decides.
+    assert!(accepts(
+        "{ not: { contains: { a: { b: 1 }, d: 1 } } }",
+        json!({ "a": "text", "d": 2 })
+    ));
+    assert!(accepts("{ not: { contains: { a: 1 } } }", json!({})));
+    assert!(accepts(
+        "{ not: { contains: { a: 1 } } }",
+        json!({ "a": 2 })
+    ));
+}

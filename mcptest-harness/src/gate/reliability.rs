@@ -68,13 +68,13 @@ impl Gate for Reliability {
             ]);
         }
         let text = format!(
-            "{} of {} runs pass ({:.1} %; Wilson interval {:.1} to {:.1} %); decay curve {:?}",
+            "{} of {} runs pass ({:.1} %; Wilson interval {:.1} to {:.1} %); decay curve {}",
             summary.passes,
             summary.runs,
             summary.pass_rate,
             summary.ci_low,
             summary.ci_high,
-            summary.decay_curve
+            crate::render::cut(&format!("{:?}", summary.decay_curve), 400)
         );
         let evidence = vec![Evidence::Table(table), Evidence::Text(text)];
         Err(Failure {

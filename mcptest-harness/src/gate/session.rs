@@ -69,7 +69,10 @@ fn evidence(report: &SessionReport) -> Vec<Evidence> {
     let shown = |(name, score): (&str, &SessionScore)| {
         let flagged = match score.flagged.as_slice() {
             [] => String::new(),
-            flagged => format!("; flagged: {}", flagged.join(", ")),
+            flagged => format!(
+                "; flagged: {}",
+                crate::render::cut(&flagged.join(", "), 400)
+            ),
         };
         let head = score.reason.map_or_else(
             || {

@@ -68,11 +68,14 @@ impl From<Diagnostic> for Failure {
 impl Failure {
     /// What is wrong, without where and why.
     pub(crate) fn in_one_line(&self) -> String {
-        let first = self
-            .findings
-            .first()
-            .map(|finding| &finding.problem.message);
-        let text = cut(first.map_or("", String::as_str), 200);
+        let first = self.findings.first();
+        let mut text = first.map_or(String::new(), |finding| finding.problem.message.clone());
+        // What cannot be used says why in what it shows.
+        if let Some(Evidence::Text(shown)) = first.and_then(|finding| finding.evidence.first()) {
+            let why = shown.lines().next().unwrap_or_default();
+            text = format!("{text}: {}", why.trim_start_matches("- "));
+        }
+        let text = cut(&text, 200);
         match self.findings.len() {
             0 | 1 => text,
             several => format!("{text}; and {} more", several - 1),

@@ -133,7 +133,7 @@ fn read_document(
         );
         return None;
     }
-    variables::fill_in(&mut document, problems);
+    variables::fill_in(&mut document, source, problems);
     let mut fields = Fields::open(&document, "a suite", problems)?.with_own_keys();
     let servers = fields.get("servers");
     // Also those with a problem of their own.

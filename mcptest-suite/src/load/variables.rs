@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 
 use super::fields::{Problems, did_you_mean};
-use crate::{Diagnostic, Node, NodeValue};
+use crate::{Diagnostic, Node, NodeValue, Source};
 
 /// Takes `variables:` out of the document's top level and fills them in everywhere else.
-pub(crate) fn fill_in(document: &mut Node, problems: &mut Problems) {
+pub(crate) fn fill_in(document: &mut Node, source: &Source, problems: &mut Problems) {
     let variables = declared(document, problems);
     let NodeValue::Map(entries) = &mut document.value else {
         return;
     };
     for entry in entries.iter_mut().filter(|entry| entry.key != "variables") {
-        fill_node(&mut entry.value, &variables, problems);
+        fill_node(&mut entry.value, &variables, source, problems);
     }
 }
 
@@ -43,20 +43,27 @@ fn is_compound(value: &NodeValue) -> bool {
     )
 }
 
-fn fill_node(node: &mut Node, variables: &BTreeMap<String, NodeValue>, problems: &mut Problems) {
+fn fill_node(
+    node: &mut Node,
+    variables: &BTreeMap<String, NodeValue>,
+    source: &Source,
+    problems: &mut Problems,
+) {
     match &mut node.value {
         NodeValue::List(items) => {
             for item in items {
-                fill_node(item, variables, problems);
+                fill_node(item, variables, source, problems);
             }
         }
         NodeValue::Map(entries) => {
             for entry in entries {
-                fill_node(&mut entry.value, variables, problems);
+                fill_node(&mut entry.value, variables, source, problems);
             }
         }
         NodeValue::Text(text) if text.contains("${") => {
-            if let Some(value) = filled(text, node.span, variables, problems) {
+            // What is quoted, or a block of text, is text whatever the variable is.
+            let plain = source.slice(node.span).starts_with(['$', '&']);
+            if let Some(value) = filled(text, plain, node.span, variables, problems) {
                 node.value = value;
             }
         }
@@ -66,6 +73,7 @@ fn fill_node(node: &mut Node, variables: &BTreeMap<String, NodeValue>, problems:
 
 fn filled(
     text: &str,
+    plain: bool,
     span: crate::Span,
     variables: &BTreeMap<String, NodeValue>,
     problems: &mut Problems,
@@ -75,6 +83,7 @@ fn filled(
         .strip_prefix("${")
         .and_then(|rest| rest.strip_suffix('}'));
     if let Some(value) = whole.and_then(|name| variables.get(name))
+        && plain
         && !is_compound(value)
     {
         return Some(value.clone());

@@ -6,7 +6,7 @@
 //!
 //! 1. the calls carry `step`, and theirs differ; or
 //! 2. there are exactly as many `steps` as there are model calls when every `tool_use` turn is one
-//!    of its own, and fewer when they are put together.
+//!    of its own, and fewer when they are put together; or as many as there are assistant turns.
 
 use std::ops::Range;
 
@@ -31,6 +31,9 @@ pub(crate) fn exchanges(trace: &Trace) -> Vec<Exchange<'_>> {
     let turns = &trace.conversation.turns;
     let steps = steps_of_turns(trace);
     let apart = turns_apart(turns, trace.conversation.steps.len());
+    // As many steps as turns: each turn is an answer of its own, text before a call too.
+    let assistant = turns.iter().filter(|turn| turn.is_assistant()).count();
+    let each = assistant == trace.conversation.steps.len();
     let belongs = |index: usize| -> bool {
         let Some([left, right]) = turns.get(index - 1..=index) else {
             return false;
@@ -40,7 +43,7 @@ pub(crate) fn exchanges(trace: &Trace) -> Vec<Exchange<'_>> {
         }
         match (steps.get(index - 1), steps.get(index)) {
             (Some(Some(left)), Some(Some(right))) => left == right,
-            _ => !(apart && left.is_tool_use()),
+            _ => !each && !(apart && left.is_tool_use()),
         }
     };
     let mut found = Vec::new();
@@ -165,6 +168,18 @@ mod tests {
         let run = trace(&turns, &[Some(0), Some(1)], 0);
         assert_eq!(lengths(&run), [1, 2, 2, 1]);
         assert_eq!(exchanges(&run)[2].step, Some(1));
+    }
+
+    #[test]
+    fn as_many_steps_as_turns_make_each_turn_an_answer() {
+        let turns = [
+            "Looking.",
+            "tool_use s::a with {}",
+            "tool_use s::a with {}",
+            "Done.",
+        ];
+        assert_eq!(exchanges(&trace(&turns, &[None; 2], 4)).len(), 4);
+        assert_eq!(exchanges(&trace(&turns, &[None; 2], 2)).len(), 2);
     }
 
     #[test]

@@ -8,22 +8,11 @@ mod keywords;
 mod references;
 mod values;
 
-use serde_json::{Value, json};
-
-use self::keywords::{Draft, Holds, KEYWORDS, below, keyword};
+use self::keywords::{Draft, KEYWORDS, below, keyword};
 use super::fields::{Fields, Problems};
 use super::{vacuous, values as kept};
 use crate::model::JsonSchema;
 use crate::{Diagnostic, Entry, Node, NodeValue, nearest};
-
-/// Keywords that only make a number smaller or larger.
-const BOUNDS: [&str; 5] = [
-    "minimum",
-    "maximum",
-    "exclusiveMinimum",
-    "exclusiveMaximum",
-    "multipleOf",
-];
 
 /// Keywords that do nothing without another one.
 const NEEDS: [(&str, &str); 4] = [
@@ -41,8 +30,7 @@ pub(crate) fn read(node: &Node, problems: &mut Problems) -> Option<JsonSchema> {
     if problems.0.len() == before {
         vacuous::schema(node, problems);
     }
-    let mut value = kept::read(node, problems);
-    imply_numbers(&mut value);
+    let value = kept::read(node, problems);
     (problems.0.len() == before).then(|| JsonSchema {
         value,
         node: node.clone(),
@@ -113,33 +101,6 @@ fn of_another_draft(entry: &Entry, draft: Draft) -> Diagnostic {
         }
         "id" => problem.help("write `$id`"),
         _ => problem.help("remove `$schema`, so that the newest draft is used"),
-    }
-}
-
-/// Adds `type: number` where a numeric bound stands without anything that says what the value is.
-fn imply_numbers(value: &mut Value) {
-    let Value::Object(schema) = value else { return };
-    let bounded = BOUNDS.iter().any(|bound| schema.contains_key(*bound));
-    let typed = ["type", "enum", "const", "$ref"]
-        .iter()
-        .any(|key| schema.contains_key(*key));
-    if bounded && !typed {
-        schema.insert("type".to_owned(), json!("number"));
-    }
-    for (key, value) in schema.iter_mut() {
-        let Some(keyword) = keyword(key) else {
-            continue;
-        };
-        match (keyword.holds, value) {
-            (Holds::Schemas | Holds::Items, Value::Array(items)) => {
-                items.iter_mut().for_each(imply_numbers);
-            }
-            (Holds::NamedSchemas | Holds::Dependencies, Value::Object(named)) => {
-                named.values_mut().for_each(imply_numbers);
-            }
-            (Holds::Schema | Holds::Items, value) => imply_numbers(value),
-            _ => {}
-        }
     }
 }
 
