@@ -1,6 +1,7 @@
-//! A newcomer's path: `cargo new`, then word by word what the README says. Its files are the code
-//! blocks below `<!-- file: … -->`; its outputs are those below `<!-- output: … -->` and
-//! `<!-- cases: … -->`.
+//! A newcomer's path: `cargo new`, then word by word what the README says, and what the pages of the
+//! guide add to the crate. Its files are the code blocks below `<!-- file: … -->`, its outputs are
+//! those below `<!-- output: … -->` and `<!-- cases: … -->`, and the commands below
+//! `<!-- commands: demo -->` succeed.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,47 +9,12 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use crate::guide::{Block, block, blocks};
 use crate::support::folder::{Folder, write};
 use crate::support::process::Finished;
-use crate::support::workshop::{harness_path, lock_dependencies, run_cargo, workspace};
+use crate::support::workshop::{harness_path, lock_dependencies, run_cargo};
 
 const CASSETTE: &str = "suites/cassettes/Refund_agent__gpt-5.json";
-
-/// A code block of the README with the comment before it: its kind and what it says.
-pub(crate) struct Block {
-    kind: String,
-    about: String,
-    text: String,
-}
-
-pub(crate) fn readme() -> Vec<Block> {
-    let text = fs::read_to_string(workspace().join("README.md")).unwrap();
-    let marked = text.split("<!-- ").skip(1).map(|part| {
-        let (comment, rest) = part.split_once(" -->\n").expect("a comment that ends");
-        let (kind, about) = comment
-            .split_once(": ")
-            .expect("a kind and what it is about");
-        let block = rest
-            .strip_prefix("```")
-            .expect("a block right below its comment");
-        let (_, block) = block.split_once('\n').unwrap();
-        let (text, _) = block.split_once("\n```").expect("a block that ends");
-        Block {
-            kind: kind.to_owned(),
-            about: about.to_owned(),
-            text: format!("{text}\n"),
-        }
-    });
-    marked.collect()
-}
-
-pub(crate) fn block<'a>(blocks: &'a [Block], kind: &str, about: &str) -> &'a str {
-    let fits = |block: &&Block| block.kind == kind && block.about == about;
-    let found = blocks.iter().find(fits);
-    &found
-        .unwrap_or_else(|| panic!("the README has no block `{kind}: {about}`"))
-        .text
-}
 
 /// `cargo new --lib demo` with the README's lines at the end of its manifest. The path to the
 /// harness is that of this workspace, and the target has a name that no other crate here has.
@@ -87,6 +53,36 @@ fn test(here: &Path, arguments: &[&str]) -> Finished {
     run_cargo(here, &[&["test"], arguments].concat())
 }
 
+/// The arguments of the commands that the guide shows for the crate; those of nextest are left out,
+/// since not every machine has it.
+fn commands(blocks: &[Block]) -> Vec<Vec<&str>> {
+    let blocks = blocks.iter().filter(|block| block.kind == "commands");
+    let lines = blocks.flat_map(|block| block.text.lines());
+    let lines = lines.filter(|line| !line.starts_with("cargo nextest"));
+    let commands: Vec<Vec<&str>> = lines
+        .map(|line| {
+            let (command, _) = line.split_once('#').unwrap_or((line, ""));
+            let arguments = command.trim_end().strip_prefix("cargo test");
+            let arguments = arguments.unwrap_or_else(|| panic!("{line}"));
+            arguments.split_whitespace().collect()
+        })
+        .collect();
+    assert!(commands.len() > 3, "{commands:?}");
+    commands
+}
+
+/// The target of a runner with a check of its own, and what the check reads its options with.
+fn declare_polite(here: &Path) {
+    let manifest = here.join("Cargo.toml");
+    let text = fs::read_to_string(&manifest).unwrap();
+    let text = text.replace(
+        "\n[[test]]",
+        "serde = { version = \"1\", features = [\"derive\"] }\n\n[[test]]\nname = \"polite\"\nharness = false\n\n[[test]]",
+    );
+    fs::write(manifest, text).unwrap();
+    lock_dependencies(here);
+}
+
 /// Takes the `refund` call and its result out of the recording.
 fn take_refund_out(here: &Path) {
     let path = here.join(CASSETTE);
@@ -100,7 +96,7 @@ fn take_refund_out(here: &Path) {
 
 #[test]
 fn the_readme_leads_from_cargo_new_to_a_green_case() {
-    let blocks = readme();
+    let blocks = blocks();
     let folder = Folder::new();
     let here = demo(&folder, &blocks);
     let mut executables = Vec::new();
@@ -137,7 +133,11 @@ fn the_readme_leads_from_cargo_new_to_a_green_case() {
     // A suite and a recording are read when the tests run.
     assert!(!green.stderr.contains("Compiling demo"), "{green}");
 
-    assert_eq!(step(&["::trajectory"], 0).outcomes().len(), 1);
+    for command in commands(&blocks) {
+        let ran = step(&command, 0);
+        let listed = command.contains(&"--list") && ran.stdout.contains("refund_agent");
+        assert!(listed || !ran.outcomes().is_empty(), "{command:?}: {ran}");
+    }
     let one = step(&["--", "--exact", "refunds::refund_agent"], 0);
     assert_eq!(one.outcomes().len(), 1);
 
@@ -174,32 +174,25 @@ fn the_readme_leads_from_cargo_new_to_a_green_case() {
     );
     assert!(!checked.stderr.contains("warning"), "{checked}");
 
+    // A check with options, in a runner of its own.
+    declare_polite(&here);
+    write_file(&here, &blocks, "tests/polite.rs");
+    write_file(&here, &blocks, "suites/polite.yml");
+    let recorded = fs::read_to_string(here.join(CASSETTE)).unwrap();
+    let recorded = recorded.replace("Refund agent", "Polite agent");
+    write(
+        &here.join("suites/cassettes/Polite_agent__gpt-5.json"),
+        recorded.as_bytes(),
+    );
+    let polite = step(&["--test", "polite"], 0);
+    let names: Vec<_> = polite.outcomes().into_keys().collect();
+    assert!(
+        names.contains(&"polite::polite_agent::polite".to_owned()),
+        "{polite}"
+    );
+    assert!(!polite.stderr.contains("warning"), "{polite}");
+
     for executable in executables {
         _ = fs::remove_file(executable);
     }
-}
-
-/// A block that no test looks at is a block that nobody keeps true.
-#[test]
-fn every_marked_block_of_the_readme_is_used_here() {
-    let used = [
-        "output: cargo test ::narrative",
-        "file: Cargo.toml",
-        "file: tests/agents.rs",
-        "file: suites/refunds.yml",
-        "file: suites/cassettes/Refund_agent__gpt-5.json",
-        "cases: cargo test --test agents",
-        "file: tests/with_the_standard_harness.rs",
-        "file: suites/orders.yml",
-        "recording: suites/orders.yml",
-        "file: tests/own_agent.rs",
-        "twin: offline-trace-validation.yml",
-        "twin: fault-injection-recovery.yml",
-        "file: tests/checks.rs",
-    ];
-    let marked: Vec<_> = readme()
-        .iter()
-        .map(|block| format!("{}: {}", block.kind, block.about))
-        .collect();
-    assert_eq!(marked, used);
 }

@@ -1,8 +1,8 @@
-//! The example suites hold; a broken twin of each fails as the README shows.
+//! The example suites hold; a broken twin of each fails as the guide shows.
 
 use std::path::Path;
 
-use crate::newcomer::{block, readme};
+use crate::guide::{block, blocks};
 use crate::sample::runner;
 use crate::support::folder::Folder;
 use crate::support::workshop::workspace;
@@ -34,15 +34,15 @@ fn copy(from: &Path, folder: &Folder, to: &str) {
 fn failure(folder: &Folder) -> String {
     let ran = runner(folder.path(), &[]).exits(101);
     let (name, text) = ran.only_failure();
-    // The package is the sample's here and the reader's in the README.
+    // The package is the sample's here and the reader's in the guide.
     let (start, rerun) = text.trim_end().rsplit_once("cargo test -p ").unwrap();
     let (_, rest) = rerun.split_once(' ').unwrap();
     format!("---- {name} ----\n{start}cargo test -p demo {rest}\n")
 }
 
 #[test]
-fn each_example_holds_and_its_broken_twin_fails_as_the_readme_shows() {
-    let blocks = readme();
+fn each_example_holds_and_its_broken_twin_fails_as_the_guide_shows() {
+    let blocks = blocks();
     for (suite, good, broken) in [
         (
             "offline-trace-validation.yml",

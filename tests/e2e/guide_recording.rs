@@ -1,4 +1,4 @@
-//! What the README says of recording, word by word.
+//! What the guide says of recording, word by word.
 
 use std::fs;
 use std::path::Path;
@@ -6,13 +6,14 @@ use std::path::Path;
 use scripted_provider::{Provider, Script};
 use serde_json::json;
 
-use crate::newcomer::{block, demo, readme, write_file};
+use crate::guide::{block, blocks};
+use crate::newcomer::{demo, write_file};
 use crate::support::folder::Folder;
 use crate::support::live::desk::order_desk;
 use crate::support::process;
 use crate::support::workshop::cargo;
 
-/// What the model does; the token counts are those the README shows.
+/// What the model does; the token counts are those the guide shows.
 fn script() -> Script {
     let run = |closing: &str| {
         json!([
@@ -27,7 +28,7 @@ fn script() -> Script {
         run("Order A-1001 has been cancelled."),
         run("I have cancelled order A-1001."),
     ];
-    let script = json!({ "key": "sk-readme", "conversations": [
+    let script = json!({ "key": "sk-guide", "conversations": [
         { "user": "Please cancel order A-1001.", "runs": runs },
     ] });
     Script::from_json(&script.to_string()).unwrap()
@@ -43,8 +44,8 @@ fn parts(command: &str) -> (Vec<(&str, &str)>, Vec<&str>) {
 }
 
 #[test]
-fn the_readme_shows_how_to_record_an_agent() {
-    let blocks = readme();
+fn the_guide_shows_how_to_record_an_agent() {
+    let blocks = blocks();
     let folder = Folder::new();
     let here = demo(&folder, &blocks);
     write_file(&here, &blocks, "tests/agents.rs");
@@ -61,7 +62,7 @@ fn the_readme_shows_how_to_record_an_agent() {
         .envs(variables)
         .env("PATH", std::env::join_paths(path).unwrap())
         .env("ANTHROPIC_BASE_URL", provider.url())
-        .env("ANTHROPIC_API_KEY", "sk-readme");
+        .env("ANTHROPIC_API_KEY", "sk-guide");
     let ran = process::run(&mut command).exits(0);
     for line in lines {
         let said = ran.stdout.lines().chain(ran.stderr.lines());
@@ -71,8 +72,8 @@ fn the_readme_shows_how_to_record_an_agent() {
 }
 
 #[test]
-fn the_readme_shows_how_to_record_a_loop_of_ones_own() {
-    let blocks = readme();
+fn the_guide_shows_how_to_record_a_loop_of_ones_own() {
+    let blocks = blocks();
     let folder = Folder::new();
     let here = demo(&folder, &blocks);
     let manifest = here.join("Cargo.toml");

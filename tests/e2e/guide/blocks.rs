@@ -1,0 +1,153 @@
+//! The blocks of code that need no crate of their own.
+
+use std::fs;
+
+use mcptest::suite::model::Suite;
+use mcptest::suite::{Source, Style};
+use mcptest::trace::{Origin, parse_run};
+
+use super::{Block, USED, blocks, pages};
+use crate::support::workshop::{run_cargo, workspace};
+
+/// Around keys of one agent: what they may leave to others.
+const AROUND_AN_AGENT: &str = "\
+faults: [{ name: hung-search, target: { tool: search }, kind: hang }]
+defaults:
+  model: gpt-5
+  prompt: Please refund order 7.
+  runs: 3
+  expect: [{ target: 'tool_calls[0].name', matcher: { exact: get_order } }]
+agents:
+  - name: Refund agent
+";
+
+/// Beside the keys of a suite.
+const AN_AGENT: &str = "
+agents:
+  - name: Refund agent
+    model: gpt-5
+    prompt: Please refund order 7.
+    expect: [{ target: 'tool_calls[0].name', matcher: { exact: get_order } }]
+";
+
+fn load(name: &str, text: &str) -> Result<Suite, String> {
+    let path = format!("suites/{name}.yml");
+    Suite::parse(Source::new(&path, &path, text)).map_err(|error| error.render(Style::Plain))
+}
+
+/// A block as a whole suite.
+fn whole(block: &Block) -> String {
+    match block.language.as_str() {
+        "yaml,agent" => {
+            let lines = block.text.lines().map(|line| format!("    {line}\n"));
+            format!("{AROUND_AN_AGENT}{}", lines.collect::<String>())
+        }
+        "yaml,suite" => format!("{}{AN_AGENT}", block.text),
+        _ => block.text.clone(),
+    }
+}
+
+#[test]
+fn every_suite_of_the_guide_loads() {
+    let mut loaded = 0;
+    for block in blocks() {
+        if !block.language.starts_with("yaml") || block.kind == "refused" {
+            continue;
+        }
+        if let Err(problems) = load("guide", &whole(&block)) {
+            panic!("{}: {problems}", block.place());
+        }
+        loaded += 1;
+    }
+    assert!(loaded > 20, "{loaded}");
+}
+
+#[test]
+fn what_does_not_load_is_refused_as_the_guide_shows() {
+    let blocks = blocks();
+    let refused = || blocks.iter().filter(|block| block.kind == "refused");
+    assert!(refused().count() > 0);
+    for suite in refused() {
+        let shown = super::block(&blocks, "message", &suite.about);
+        let problems = load(&suite.about, &whole(suite)).unwrap_err();
+        assert_eq!(problems.trim_end(), shown.trim_end(), "{}", suite.place());
+    }
+    let messages = blocks.iter().filter(|block| block.kind == "message");
+    assert_eq!(messages.count(), refused().count());
+}
+
+#[test]
+fn every_recording_of_the_guide_can_be_read() {
+    let blocks = blocks();
+    let recordings = blocks.iter().filter(|block| block.language == "json");
+    let mut read = 0;
+    for block in recordings {
+        let origin = Origin {
+            shown: block.place(),
+            line: None,
+        };
+        if let Err(error) = parse_run(block.text.as_bytes(), &origin) {
+            panic!("{}: {error}", block.place());
+        }
+        read += 1;
+    }
+    assert!(read > 0);
+}
+
+#[test]
+fn the_live_guard_is_the_example_and_prints_what_is_shown() {
+    let blocks = blocks();
+    let example = "mcptest-trace/examples/live_guard.rs";
+    let code = fs::read_to_string(workspace().join(example)).unwrap();
+    let unindented = |text: &str| {
+        let lines = text.lines().map(str::trim_start);
+        lines.collect::<Vec<_>>().join("\n")
+    };
+    let part = super::block(&blocks, "part of", example);
+    assert!(unindented(&code).contains(&unindented(part)), "{part}");
+    let arguments = [
+        "run",
+        "-q",
+        "-p",
+        "mcptest-trace",
+        "--example",
+        "live_guard",
+    ];
+    let ran = run_cargo(workspace(), &arguments).exits(0);
+    assert_eq!(ran.stdout, super::block(&blocks, "example", "live_guard"));
+}
+
+/// Every block is of a kind that some test executes.
+#[test]
+fn every_block_is_executed() {
+    let mut marked = Vec::new();
+    for block in blocks() {
+        let place = block.place();
+        match (block.language.as_str(), block.kind.as_str()) {
+            ("yaml" | "yaml,agent" | "yaml,suite", "")
+            | ("yaml", "refused")
+            | ("text", "message") => {}
+            // `.ci/run` runs the first commands of the README to the letter.
+            ("sh", "") if block.page == "README.md" => {}
+            (_, "") => panic!("{place}: nothing executes this block; say above it what does"),
+            _ => marked.push((block.page, format!("{}: {}", block.kind, block.about))),
+        }
+    }
+    let used = USED.map(|(page, mark, _)| (page.to_owned(), mark.to_owned()));
+    assert_eq!(marked, used);
+}
+
+/// What `.ci/run` takes the README's two commands from.
+#[test]
+fn the_readme_is_short_and_begins_with_two_commands() {
+    let pages = pages();
+    let readme = &pages[0];
+    let lines = readme.text.lines().count();
+    assert!(lines <= 150, "the README has {lines} lines");
+    let blocks = readme.blocks();
+    let mut unmarked = blocks.iter().filter(|block| block.language == "sh");
+    let first = unmarked.next().unwrap();
+    assert!(first.kind.is_empty(), "{}", first.place());
+    assert_eq!(first.text.lines().count(), 2, "{}", first.text);
+    assert!(unmarked.all(|block| !block.kind.is_empty()));
+}

@@ -1,0 +1,172 @@
+//! The guide is the README and the pages of `docs/`. What it shows is executed: a block of code
+//! says by its language, and by a comment `<!-- kind: about -->` right above it, how.
+//!
+//! | block | what is done with it |
+//! |---|---|
+//! | ```` ```yaml ```` | a whole suite: it loads |
+//! | ```` ```yaml,agent ````, ```` ```yaml,suite ```` | keys of an agent, or of a suite beside its agents: they load in a suite |
+//! | `refused`, `message` | a suite that does not load, and what is said of it |
+//! | `file`, `cases`, `output`, `recording`, `twin`, `example`, `commands` | see [`USED`] |
+//! | `options`, `keys`, `matchers` | no block but a table, made from the schema |
+
+mod blocks;
+mod links;
+mod tables;
+
+use std::fs;
+use std::path::PathBuf;
+
+use crate::support::workshop::workspace;
+
+/// The marked blocks, page by page, and with what each is executed. A block that no test looks at is
+/// a block that nobody keeps true.
+const USED: [(&str, &str, &str); 19] = [
+    ("README.md", "output: cargo test ::narrative", "newcomer"),
+    ("README.md", "file: Cargo.toml", "newcomer"),
+    ("README.md", "file: tests/agents.rs", "newcomer"),
+    ("README.md", "file: suites/refunds.yml", "newcomer"),
+    (
+        "README.md",
+        "file: suites/cassettes/Refund_agent__gpt-5.json",
+        "newcomer",
+    ),
+    ("README.md", "cases: cargo test --test agents", "newcomer"),
+    ("README.md", "commands: demo", "newcomer"),
+    ("docs/checks.md", "file: tests/checks.rs", "newcomer"),
+    ("docs/checks.md", "file: suites/polite.yml", "newcomer"),
+    ("docs/checks.md", "file: tests/polite.rs", "newcomer"),
+    ("docs/ci.md", "commands: demo", "newcomer"),
+    (
+        "docs/gates.md",
+        "twin: offline-trace-validation.yml",
+        "twins",
+    ),
+    (
+        "docs/gates.md",
+        "twin: fault-injection-recovery.yml",
+        "twins",
+    ),
+    (
+        "docs/live-guard.md",
+        "part of: mcptest-trace/examples/live_guard.rs",
+        "blocks",
+    ),
+    ("docs/live-guard.md", "example: live_guard", "blocks"),
+    (
+        "docs/recording.md",
+        "file: suites/orders.yml",
+        "guide_recording",
+    ),
+    (
+        "docs/recording.md",
+        "recording: suites/orders.yml",
+        "guide_recording",
+    ),
+    (
+        "docs/recording.md",
+        "file: tests/own_agent.rs",
+        "guide_recording",
+    ),
+    (
+        "docs/suites.md",
+        "file: tests/with_the_standard_harness.rs",
+        "newcomer",
+    ),
+];
+
+/// A page of the guide.
+pub(crate) struct Page {
+    /// Its path from the workspace, with `/`.
+    pub(crate) path: String,
+    pub(crate) text: String,
+}
+
+/// A block of code.
+pub(crate) struct Block {
+    pub(crate) page: String,
+    /// The line that it begins on, from 1.
+    pub(crate) line: usize,
+    /// What stands behind the fence.
+    pub(crate) language: String,
+    /// The kind and the subject that the comment above it says; empty without one.
+    pub(crate) kind: String,
+    pub(crate) about: String,
+    pub(crate) text: String,
+}
+
+impl Block {
+    pub(crate) fn place(&self) -> String {
+        format!("{}:{}", self.page, self.line)
+    }
+}
+
+/// The README, then the pages of `docs/` by name.
+pub(crate) fn pages() -> Vec<Page> {
+    let folder = fs::read_dir(workspace().join("docs")).unwrap();
+    let mut docs: Vec<PathBuf> = folder.map(|entry| entry.unwrap().path()).collect();
+    docs.sort();
+    let names = docs.iter().map(|path| {
+        let name = path.file_name().unwrap().to_string_lossy();
+        format!("docs/{name}")
+    });
+    let paths = std::iter::once("README.md".to_owned()).chain(names);
+    let read = |path: String| Page {
+        text: fs::read_to_string(workspace().join(&path)).unwrap(),
+        path,
+    };
+    paths.map(read).collect()
+}
+
+/// The comment in a line of its own: its kind and what it is about.
+fn comment(line: &str) -> Option<(&str, &str)> {
+    let inner = line.strip_prefix("<!-- ")?.strip_suffix(" -->")?;
+    inner.split_once(": ")
+}
+
+impl Page {
+    /// Its blocks of code.
+    pub(crate) fn blocks(&self) -> Vec<Block> {
+        let mut blocks = Vec::new();
+        let mut lines = (1..).zip(self.text.lines());
+        let mut above = "";
+        while let Some((line, text)) = lines.next() {
+            let Some(language) = text.strip_prefix("```") else {
+                assert!(
+                    !text.contains("```"),
+                    "{}:{line} is no block that is read",
+                    self.path
+                );
+                above = text;
+                continue;
+            };
+            let inside = lines.by_ref().map(|(_, text)| text);
+            let inside = inside.take_while(|text| *text != "```");
+            let (kind, about) = comment(above).unwrap_or_default();
+            blocks.push(Block {
+                page: self.path.clone(),
+                line,
+                language: language.to_owned(),
+                kind: kind.to_owned(),
+                about: about.to_owned(),
+                text: inside.map(|text| format!("{text}\n")).collect(),
+            });
+            above = "";
+        }
+        blocks
+    }
+}
+
+/// The blocks of all pages.
+pub(crate) fn blocks() -> Vec<Block> {
+    pages().iter().flat_map(Page::blocks).collect()
+}
+
+/// The text of the one block of a kind and a subject.
+pub(crate) fn block<'a>(blocks: &'a [Block], kind: &str, about: &str) -> &'a str {
+    let fits = |block: &&Block| block.kind == kind && block.about == about;
+    let mut found = blocks.iter().filter(fits);
+    let one = found.next();
+    assert!(found.next().is_none(), "two blocks `{kind}: {about}`");
+    let one = one.unwrap_or_else(|| panic!("the guide has no block `{kind}: {about}`"));
+    &one.text
+}
