@@ -20,7 +20,8 @@
 //! Beside them stand the parts, usable without any suite: the metrics in [`eval`], the live guard
 //! and its analysis in [`energy`], the typed trace in [`mod@trace`], target paths in [`check`].
 //!
-//! The guide (suites, cassettes, gates, snapshots, checks in Rust) is the README of the repository.
+//! The guide (suites, cassettes, gates, recording, checks in Rust) is the folder `docs/` of the
+//! repository.
 
 pub mod check;
 mod gate;
