@@ -18,7 +18,7 @@ pub(crate) enum Need {
     Insta,
     /// Servers from the npm registry; only where they are required, since that needs a network.
     Npm,
-    /// Servers from PyPI, likewise.
+    /// Servers from `PyPI`, likewise.
     Pip,
     /// A file system of a few kilobytes, mounted for a test.
     SmallDisk,

@@ -143,7 +143,10 @@ pub(crate) fn the_server_of_a_memory() {
     let memory = folder.at("memory.json");
     let suite = suite.replacen(
         " }\nagents",
-        &format!(", env: {{ MEMORY_FILE_PATH: {memory:?} }} }}\nagents"),
+        &format!(
+            ", env: {{ MEMORY_FILE_PATH: '{}' }} }}\nagents",
+            memory.display()
+        ),
         1,
     );
     let scene =

@@ -1,4 +1,4 @@
-//! Published MCP servers from PyPI, and one of our own over a published library.
+//! Published MCP servers from `PyPI`, and one of our own over a published library.
 
 use std::path::PathBuf;
 use std::process::Command;

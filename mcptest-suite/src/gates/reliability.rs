@@ -34,7 +34,7 @@ pub(super) const TARGETS: &[GateTarget] = &[
     percent(
         "reliability.decay_curve",
         Better::Higher,
-        "empirical pass^k over the first k runs; [0] is k = 1",
+        "empirical pass^k over the first k runs; index 0 is k = 1",
     )
     .list(),
     percent(
@@ -61,13 +61,13 @@ pub(super) const TARGETS: &[GateTarget] = &[
     fraction(
         "reliability.pass_at",
         Better::Higher,
-        "chance that one of k runs passes; [0] is k = 1",
+        "chance that one of k runs passes; index 0 is k = 1",
     )
     .list(),
     fraction(
         "reliability.pass_hat",
         Better::Higher,
-        "chance that all of k runs pass; [0] is k = 1",
+        "chance that all of k runs pass; index 0 is k = 1",
     )
     .list(),
 ];

@@ -43,7 +43,7 @@ pub(crate) fn exchanges(trace: &Trace) -> Vec<Exchange<'_>> {
         }
         match (steps.get(index - 1), steps.get(index)) {
             (Some(Some(left)), Some(Some(right))) => left == right,
-            _ => !each && !(apart && left.is_tool_use()),
+            _ => !(each || apart && left.is_tool_use()),
         }
     };
     let mut found = Vec::new();
