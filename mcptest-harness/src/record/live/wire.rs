@@ -198,7 +198,7 @@ mod tests {
             (r#"{"content":NaN}"#, "expected value"),
             (
                 r#"{"content":[{"type":"text","text":"\ud800"}]}"#,
-                "surrogate",
+                "hex escape",
             ),
             (deep.as_str(), "recursion limit"),
         ] {
