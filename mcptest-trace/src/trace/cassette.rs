@@ -41,10 +41,10 @@ pub struct Run {
     /// The recorded verdict.
     pub outcome: Option<Outcome>,
     /// What target paths start from: the recorded trace with everything in it, plus `outcome`,
-    /// `signals`, `tool_names`, `redundant_tool_calls` and `truncated`. Two things are filled in, so
-    /// that assertions see what the metrics see: `tool_results[n].is_error` is `true` where only
-    /// MCP's `result.isError` says so, and `conversation.tokens` is the sum of `conversation.steps`
-    /// where it is absent or zero.
+    /// `signals`, `tool_names`, `redundant_tool_calls` and `truncated`. Three things are filled in,
+    /// so that assertions see what the metrics see: `tool_calls[n].args` is `{}` where there are none,
+    /// `tool_results[n].is_error` is `true` where only MCP's `result.isError` says so, and
+    /// `conversation.tokens` is the sum of `conversation.steps` where it is absent or zero.
     pub envelope: Value,
 }
 
@@ -272,6 +272,12 @@ fn envelope(map: &mut Map<String, Value>, trace: &Trace) -> Value {
 
 /// Writes down what the recording says in another place.
 fn fill_in(root: &mut Map<String, Value>, trace: &Trace) {
+    let calls = root.get_mut("tool_calls").and_then(Value::as_array_mut);
+    for call in calls.into_iter().flatten().filter_map(Value::as_object_mut) {
+        if call.get("args").is_none_or(Value::is_null) {
+            call.insert("args".to_owned(), json!({}));
+        }
+    }
     let results = root.get_mut("tool_results").and_then(Value::as_array_mut);
     for (written, result) in results.into_iter().flatten().zip(&trace.tool_results) {
         if let Some(written) = written.as_object_mut()

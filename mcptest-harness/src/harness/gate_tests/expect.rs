@@ -95,3 +95,24 @@ fn a_part_of_a_name_is_told_from_the_name() {
     let whole = judge(agent, &[calls(&["refund", "get_refund_policy"])]);
     assert!(!whole[0].1.as_ref().unwrap().contains("parts of names"));
 }
+
+#[test]
+fn a_call_without_arguments_is_one_with_an_empty_object() {
+    let expect = |matcher: &str| {
+        format!("  expect: [{{ target: 'tool_calls[0].args', matcher: {matcher} }}]\n")
+    };
+    for args in [json!({ "name": "a" }), json!({ "name": "a", "args": null })] {
+        let runs = [json!({ "tool_calls": [args] })];
+        holds(judge(&expect("{ exact: {} }"), &runs));
+        holds(judge(&expect("{ schema: { type: object } }"), &runs));
+        holds(judge(
+            &expect("{ not: { schema: { required: [id] } } }"),
+            &runs,
+        ));
+        assert!(
+            judge(&expect("{ not: { exact: {} } }"), &runs)[0]
+                .1
+                .is_some()
+        );
+    }
+}
