@@ -17,7 +17,7 @@ pub(super) fn student_two_sided(t: f64, df: f64) -> f64 {
 
 /// The regularized incomplete beta function `I_x(a, b)` for a, b > 0 and x in 0..=1, where `rest`
 /// is 1 − x: the continued fraction of DLMF 8.17.22.
-fn incomplete_beta(x: f64, rest: f64, a: f64, b: f64) -> f64 {
+pub(super) fn incomplete_beta(x: f64, rest: f64, a: f64, b: f64) -> f64 {
     if x <= 0.0 {
         return 0.0;
     }
@@ -99,7 +99,7 @@ pub(super) fn normal_two_sided(level: f64) -> f64 {
 }
 
 /// P(|Z| ≤ z) for z in 0..=9: 2 φ(z) · (z + z³/3 + z⁵/(3·5) + …), all terms positive.
-fn normal_within(z: f64) -> f64 {
+pub(super) fn normal_within(z: f64) -> f64 {
     let (mut sum, mut term, mut odd) = (0.0, z, 1.0);
     while term > sum * 1e-17 {
         sum += term;

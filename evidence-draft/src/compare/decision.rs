@@ -1,0 +1,135 @@
+//! What a comparison comes to: never a silent pass.
+
+use serde::Serialize;
+
+use super::{Comparison, Finding, Metric};
+
+/// What a comparison comes to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "decision")]
+pub enum Decision {
+    /// No agent has new recordings.
+    Unchanged,
+    /// Nothing that fails was found, and it could have been.
+    Holds,
+    /// Something that fails was found.
+    Regressed,
+    /// It had to be shown that the suite is no worse, and it was not.
+    NotShown,
+    /// Nothing could have been found.
+    CannotTell {
+        /// Why, and what would do.
+        reason: String,
+        /// Whether the options let that pass.
+        allowed: bool,
+    },
+}
+
+impl Decision {
+    /// The exit status: 0 holds, 1 a finding, 3 cannot tell.
+    #[must_use]
+    pub const fn exit_status(&self) -> u8 {
+        match self {
+            Self::Unchanged | Self::Holds | Self::CannotTell { allowed: true, .. } => 0,
+            Self::Regressed | Self::NotShown => 1,
+            Self::CannotTell { allowed: false, .. } => 3,
+        }
+    }
+}
+
+/// Decides on a comparison whose agents and suite are filled in.
+pub(super) fn decide(comparison: &Comparison) -> Decision {
+    let options = &comparison.options;
+    if comparison.agents.is_empty() {
+        if !comparison.unchanged.is_empty() {
+            return Decision::Unchanged;
+        }
+        return cannot_tell(
+            "no agent has comparable runs on both sides".to_owned(),
+            comparison,
+        );
+    }
+    if options
+        .fail_on
+        .iter()
+        .any(|metric| regressed(comparison, *metric))
+    {
+        return Decision::Regressed;
+    }
+    if options.require_not_worse {
+        let outcomes = comparison.suite.outcomes.as_ref();
+        let low = outcomes.and_then(|outcomes| Some(outcomes.interval?.0));
+        return if low.is_some_and(|low| low > -options.suite_margin) {
+            Decision::Holds
+        } else {
+            Decision::NotShown
+        };
+    }
+    match blind(comparison) {
+        Some(reason) => cannot_tell(reason, comparison),
+        None => Decision::Holds,
+    }
+}
+
+fn cannot_tell(reason: String, comparison: &Comparison) -> Decision {
+    Decision::CannotTell {
+        reason,
+        allowed: comparison.options.inconclusive_passes,
+    }
+}
+
+fn regressed(comparison: &Comparison, metric: Metric) -> bool {
+    let is = |finding: Option<Finding>| finding == Some(Finding::Regressed);
+    let suite = &comparison.suite;
+    let of_suite = match metric {
+        Metric::Outcomes => suite.outcomes.as_ref().map(|found| found.finding),
+        Metric::Cost => suite.cost.as_ref().map(|found| found.finding),
+        Metric::Behaviour => suite.behaviour.as_ref().map(|found| found.finding),
+    };
+    is(of_suite)
+        || comparison
+            .agents
+            .iter()
+            .any(|agent| is(agent.finding(metric)))
+}
+
+/// Why no result could have been a finding; `None` when one could.
+fn blind(comparison: &Comparison) -> Option<String> {
+    let fail_on = &comparison.options.fail_on;
+    if !fail_on.contains(&Metric::Outcomes) {
+        let seen = fail_on.iter().any(|metric| match metric {
+            Metric::Outcomes => false,
+            Metric::Cost => comparison.suite.cost.is_some(),
+            Metric::Behaviour => comparison.suite.behaviour.is_some(),
+        });
+        return (!seen)
+            .then(|| "nothing that may fail is known of any agent on both sides".to_owned());
+    }
+    let Some(suite) = &comparison.suite.outcomes else {
+        return Some(
+            "no agent's outcomes are known on both sides; \
+             record them, or judge by the gates"
+                .to_owned(),
+        );
+    };
+    let by_suite = suite.share.is_some_and(|share| suite.smallest_p <= share);
+    let mut outcomes = comparison
+        .agents
+        .iter()
+        .filter_map(|agent| agent.outcomes.as_ref());
+    if by_suite || outcomes.clone().any(super::OutcomesCompared::could_tell) {
+        return None;
+    }
+    if suite.finding == Finding::NothingToLose {
+        return Some("no run of the baseline passed: there is nothing to lose".to_owned());
+    }
+    let runs = |found: &super::OutcomesCompared| found.baseline.runs.min(found.candidate.runs);
+    let most = outcomes.clone().map(runs).max().unwrap_or(0);
+    let needed = outcomes.next().map_or(0, |found| found.runs_needed);
+    let runs = if most == 1 {
+        "1 run is"
+    } else {
+        &format!("{most} runs are")
+    };
+    Some(format!("{runs} too few, you need {needed} on each side"))
+}

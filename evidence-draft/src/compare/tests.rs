@@ -1,0 +1,446 @@
+//! Comparisons as a whole: the worked example, and what must never be a silent pass.
+
+use super::*;
+use proptest::prelude::*;
+
+fn run(passed: bool, tokens: u64, tools: &[&str]) -> RunSample {
+    let tools: Vec<String> = tools.iter().map(|tool| (*tool).to_owned()).collect();
+    RunSample {
+        passed: Some(passed),
+        cost: Some(Cost {
+            amount: tokens,
+            estimated: false,
+        }),
+        behaviour: Some(Behaviour {
+            calls: tools.iter().map(|tool| format!("{tool} {{}}")).collect(),
+            tools,
+            ..Behaviour::default()
+        }),
+    }
+}
+
+fn side(passed: usize, tokens: u64, last: &str) -> Vec<RunSample> {
+    let runs = 0..6_u64;
+    runs.map(|i| {
+        run(
+            (i as usize) < passed,
+            tokens + 10 * i,
+            &["find", "read", last],
+        )
+    })
+    .collect()
+}
+
+fn both(agent: &str, baseline: Vec<RunSample>, candidate: Vec<RunSample>) -> AgentSamples {
+    AgentSamples {
+        agent: agent.to_owned(),
+        sides: Sides::Both {
+            baseline,
+            candidate,
+        },
+    }
+}
+
+fn outcomes_only(agents: &[(usize, usize, usize)]) -> Vec<AgentSamples> {
+    let side = |passed: usize, runs: usize| -> Vec<RunSample> {
+        (0..runs)
+            .map(|run| RunSample::with_outcome(run < passed))
+            .collect()
+    };
+    agents
+        .iter()
+        .enumerate()
+        .map(|(index, (before, now, runs))| {
+            both(
+                &format!("agent_{index:03}"),
+                side(*before, *runs),
+                side(*now, *runs),
+            )
+        })
+        .collect()
+}
+
+fn of_outcomes(agents: &[(usize, usize, usize)]) -> Comparison {
+    compare(&outcomes_only(agents), &CompareOptions::default())
+}
+
+/// The four agents of the example.
+fn four() -> Vec<AgentSamples> {
+    vec![
+        both("d_cancel", side(6, 1200, "cancel"), side(4, 1205, "close")),
+        both("a_refund", side(6, 1000, "refund"), side(1, 1005, "refund")),
+        both("b_search", side(5, 2000, "search"), side(5, 2905, "search")),
+        both("c_book", side(0, 1500, "book"), side(6, 1505, "book")),
+    ]
+}
+
+fn near(found: f64, given: f64) {
+    // Six digits are given.
+    let close = (found - given).abs() <= 5e-6 * given.abs().max(1e-9);
+    assert!(close, "{found} is not {given}");
+}
+
+#[test]
+fn the_four_agents_as_text() {
+    let comparison = compare(&four(), &CompareOptions::default());
+    assert_eq!(
+        comparison.text(),
+        "\
+agent        passed        tokens                     behaviour     verdict
+a_refund     6/6 → 1/6     ×1.00 [0.98, 1.03]         same          regressed   p 0.0032 ≤ 0.00625, 83 points
+b_search     5/6 → 5/6     ×1.45 [1.43, 1.46]         same          costlier    p 0.0011, outcomes: no evidence
+c_book       0/6 → 6/6     ×1.00 [0.98, 1.02]         same          improved    p 0.0002
+d_cancel     6/6 → 4/6     ×1.00 [0.98, 1.03]         other p 0.002 no evidence a drop of 87 points would have been noticed
+             new `close` in 6 of 6, lost `cancel`
+all 4        −4.2 points   ×1.10 [0.82, 1.47]         other p 0.002 no evidence p 0.50; 37.9 points would have been noticed
+2 regressed, 1 improved. Exit status 1.
+"
+    );
+}
+
+#[test]
+fn the_four_agents_as_numbers() {
+    let comparison = compare(&four(), &CompareOptions::default());
+    let suite = comparison.suite.outcomes.unwrap();
+    near(suite.difference, -4.166_67);
+    near(suite.interval.unwrap().0, -127.375);
+    near(suite.interval.unwrap().1, 119.041);
+    near(suite.p_worse, 0.5);
+    near(suite.p_better, 0.737_007);
+    near(suite.smallest_p, 8.873_24e-9);
+    near(suite.noticeable_drop.unwrap(), 37.888_2);
+    assert_eq!(
+        (suite.runs_for_margin, suite.share),
+        (Some(345), Some(0.025))
+    );
+    let cost = comparison.suite.cost.unwrap();
+    near(cost.ratio.unwrap(), 1.100_11);
+    near(cost.interval.unwrap().0, 0.822_607);
+    near(cost.interval.unwrap().1, 1.471_23);
+    near(cost.p_costlier, 0.016_459_1);
+    // Significant, but below the margin of 20%.
+    assert_eq!(cost.finding, Finding::NoEvidence);
+    let behaviour = comparison.suite.behaviour.unwrap();
+    near(behaviour.tools.p, 0.0022);
+    assert_eq!(behaviour.others, 1);
+}
+
+#[test]
+fn the_four_agents_as_numbers_agent_by_agent() {
+    let comparison = compare(&four(), &CompareOptions::default());
+    let found: Vec<_> = comparison.agents.iter().collect();
+    let findings = found
+        .iter()
+        .map(|agent| agent.finding(Metric::Outcomes).unwrap());
+    assert!(findings.eq([
+        Finding::Regressed,
+        Finding::NoEvidence,
+        Finding::Improved,
+        Finding::NoEvidence
+    ]));
+    for (agent, worse, better, drop, ratio, median, low, high, costlier) in [
+        (
+            0,
+            0.003_173_83,
+            1.0,
+            Some(87),
+            1.004_88,
+            1.004_88,
+            0.976_19,
+            1.034_31,
+            0.349_567,
+        ),
+        (
+            1,
+            0.613_291,
+            0.613_291,
+            None,
+            1.446_91,
+            1.446_92,
+            1.431_03,
+            1.462_87,
+            0.001_082_25,
+        ),
+        (
+            2,
+            1.0,
+            0.000_244_141,
+            None,
+            1.003_28,
+            1.003_28,
+            0.983_871,
+            1.023_03,
+            0.349_567,
+        ),
+        (
+            3,
+            0.098_509_6,
+            1.0,
+            Some(87),
+            1.004_08,
+            1.004_08,
+            0.98,
+            1.028_69,
+            0.349_567,
+        ),
+    ] {
+        let outcomes = found[agent].outcomes.unwrap();
+        near(outcomes.p_worse, worse);
+        near(outcomes.p_better, better);
+        assert_eq!((outcomes.noticeable_drop, outcomes.runs_needed), (drop, 4));
+        near(outcomes.share, 0.006_25);
+        let cost = found[agent].cost.unwrap();
+        let shift = cost.shift.unwrap();
+        let interval = shift.interval.unwrap();
+        near(cost.ratio.unwrap(), ratio);
+        near(shift.ratio, median);
+        near(interval.low, low);
+        near(interval.high, high);
+        near(interval.confidence, 0.958_874);
+        near(cost.p_costlier, costlier);
+        assert_eq!(cost.finding == Finding::Regressed, agent == 1);
+        let behaviour = found[agent].behaviour.as_ref().unwrap();
+        let expected = if agent == 3 {
+            (0.666_667, 0.002_164_5)
+        } else {
+            (0.0, 1.0)
+        };
+        for permuted in [behaviour.tools, behaviour.calls] {
+            near(permuted.energy, expected.0);
+            near(permuted.p, expected.1);
+        }
+    }
+}
+
+#[test]
+fn the_order_of_the_agents_makes_no_difference() {
+    let mut samples = four();
+    let first = compare(&samples, &CompareOptions::default());
+    samples.reverse();
+    assert_eq!(first, compare(&samples, &CompareOptions::default()));
+    let json = serde_json::to_value(&first).unwrap();
+    assert_eq!(json["format"], "compare/1.0");
+    assert_eq!(json["decision"], "regressed");
+    assert_eq!(json["agents"][0]["outcomes"]["finding"], "regressed");
+    assert_eq!(json["agents"][0]["outcomes"]["baseline"]["passed"], 6);
+}
+
+#[test]
+fn too_few_runs_are_no_pass() {
+    let comparison = of_outcomes(&[(2, 1, 2), (2, 2, 2)]);
+    assert_eq!(comparison.exit_status(), 3);
+    assert_eq!(
+        comparison.text(),
+        "\
+agent        passed        tokens                     behaviour     verdict
+agent_000    2/2 → 1/2     unknown                    unknown       too few runs p cannot be below 0.0625, and 0.0125 is needed: record 4 on each side
+agent_001    2/2 → 2/2     unknown                    unknown       too few runs p cannot be below 0.0625, and 0.0125 is needed: record 4 on each side
+all 2        −25.0 points  unknown                    unknown       too few runs p cannot be below 0.0278, and 0.025 is needed
+cannot tell: 2 runs are too few, you need 4 on each side. Exit status 3.
+"
+    );
+    let allowed = CompareOptions {
+        inconclusive_passes: true,
+        ..CompareOptions::default()
+    };
+    let comparison = compare(&outcomes_only(&[(2, 1, 2), (2, 2, 2)]), &allowed);
+    assert_eq!(comparison.exit_status(), 0);
+    assert!(comparison.text().ends_with(
+        "cannot tell: 2 runs are too few, you need 4 on each side (allowed by `inconclusive: pass`). Exit status 0.\n"
+    ));
+}
+
+#[test]
+fn what_cannot_be_judged_is_said() {
+    let nothing = of_outcomes(&[(0, 0, 4), (0, 1, 4)]);
+    assert_eq!(nothing.exit_status(), 3);
+    assert!(
+        nothing
+            .text()
+            .contains("cannot tell: no run of the baseline passed: there is nothing to lose.")
+    );
+    let empty = of_outcomes(&[]);
+    assert_eq!(
+        empty.text(),
+        "cannot tell: no agent has comparable runs on both sides. Exit status 3.\n"
+    );
+    let unknown = vec![both(
+        "a",
+        vec![RunSample::default()],
+        vec![RunSample::default()],
+    )];
+    let unknown = compare(&unknown, &CompareOptions::default());
+    assert_eq!(unknown.exit_status(), 3);
+    assert!(
+        unknown
+            .text()
+            .contains("no agent's outcomes are known on both sides")
+    );
+}
+
+#[test]
+fn agents_on_one_side_and_of_other_prompts_are_listed_and_never_judged() {
+    let sides = |agent: &str, sides: Sides| AgentSamples {
+        agent: agent.to_owned(),
+        sides,
+    };
+    let listed = vec![
+        sides("z", Sides::New),
+        sides("y", Sides::Gone),
+        sides("x", Sides::Unchanged),
+        sides(
+            "w\u{1b}[31m",
+            Sides::NotComparable {
+                differences: vec!["model: gpt-4o → gpt-5".to_owned()],
+            },
+        ),
+    ];
+    let comparison = compare(&listed, &CompareOptions::default());
+    assert_eq!(
+        comparison.text(),
+        "unchanged: x\nnew: z\ngone: y\nnot comparable: w\\u{1b}[31m\n  model: gpt-4o → gpt-5\nall unchanged. Exit status 0.\n"
+    );
+}
+
+#[test]
+fn one_agent_has_all_of_alpha_and_the_suite_no_test() {
+    let comparison = of_outcomes(&[(4, 1, 4)]);
+    let agent = comparison.agents[0].outcomes.unwrap();
+    assert_eq!((agent.share, agent.finding), (0.05, Finding::Regressed));
+    assert_eq!(comparison.suite.outcomes.unwrap().share, None);
+    assert_eq!(comparison.exit_status(), 1);
+    // An agent of ten, judged alone, has the share that it has among them.
+    let options = CompareOptions {
+        hypotheses: Some(10),
+        ..CompareOptions::default()
+    };
+    let alone = compare(&outcomes_only(&[(4, 1, 4)]), &options);
+    assert_eq!(alone.agents[0].outcomes.unwrap().share, 0.0025);
+    let among = of_outcomes(&[
+        (4, 1, 4),
+        (4, 4, 4),
+        (4, 4, 4),
+        (4, 4, 4),
+        (4, 4, 4),
+        (4, 4, 4),
+        (4, 4, 4),
+        (4, 4, 4),
+        (4, 4, 4),
+        (4, 4, 4),
+    ]);
+    assert_eq!(alone.agents[0].outcomes, among.agents[0].outcomes);
+}
+
+#[test]
+fn a_drop_below_the_margin_is_no_regression() {
+    let wide = CompareOptions {
+        agent_margins: [("agent_000".to_owned(), 80.0)].into(),
+        ..CompareOptions::default()
+    };
+    let comparison = compare(&outcomes_only(&[(4, 1, 4)]), &wide);
+    assert_eq!(
+        comparison.agents[0].outcomes.unwrap().finding,
+        Finding::NoEvidence
+    );
+    assert_eq!(comparison.exit_status(), 0);
+}
+
+#[test]
+fn not_worse_must_be_shown_where_it_is_required() {
+    let required = CompareOptions {
+        require_not_worse: true,
+        ..CompareOptions::default()
+    };
+    let same = vec![(4, 4, 4); 5];
+    assert_eq!(compare(&outcomes_only(&same), &required).exit_status(), 0);
+    let mixed = vec![(4, 3, 4), (3, 4, 4), (4, 3, 4), (4, 4, 4)];
+    assert_eq!(of_outcomes(&mixed).exit_status(), 0);
+    let shown = compare(&outcomes_only(&mixed), &required);
+    assert_eq!(
+        (shown.exit_status(), &shown.decision),
+        (1, &Decision::NotShown)
+    );
+}
+
+#[test]
+fn behaviour_fails_only_where_it_is_asked_to() {
+    let samples = vec![
+        both("a", side(6, 1000, "cancel"), side(6, 1000, "close")),
+        both("b", side(6, 1000, "cancel"), side(6, 1000, "cancel")),
+    ];
+    assert_eq!(
+        compare(&samples, &CompareOptions::default()).exit_status(),
+        0
+    );
+    let asked = CompareOptions {
+        fail_on: [Metric::Behaviour].into(),
+        ..CompareOptions::default()
+    };
+    let comparison = compare(&samples, &asked);
+    assert_eq!(comparison.exit_status(), 1);
+    assert!(
+        comparison
+            .text()
+            .contains("other tools p 0.0022, outcomes: no evidence")
+    );
+}
+
+#[test]
+fn estimates_on_one_side_only_are_not_compared() {
+    let mut estimated = side(6, 1000, "a");
+    for run in &mut estimated {
+        run.cost.as_mut().unwrap().estimated = true;
+    }
+    let samples = vec![both("a", side(6, 1000, "a"), estimated)];
+    let comparison = compare(&samples, &CompareOptions::default());
+    assert_eq!(comparison.agents[0].cost, None);
+}
+
+#[test]
+fn arguments_that_changed_are_described() {
+    let with = |values: &[(&str, &str)]| {
+        let mut run = run(true, 10, &["find"]);
+        let arguments = &mut run.behaviour.as_mut().unwrap().arguments;
+        for (key, value) in values {
+            arguments.insert((*key).to_owned(), [(*value).to_owned()].into());
+        }
+        run
+    };
+    let before = vec![
+        with(&[("find.limit", "5"), ("find.old", "1")]),
+        with(&[("find.limit", "5")]),
+    ];
+    let now = vec![
+        with(&[("find.limit", "9"), ("find.q", "\"a\"")]),
+        with(&[("find.limit", "9")]),
+    ];
+    let comparison = compare(&[both("a", before, now)], &CompareOptions::default());
+    let line =
+        "new argument `find.q` in 1 of 2, lost argument `find.old`, `find.limit` was 5, is 9";
+    assert!(comparison.text().contains(line), "{}", comparison.text());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn another_agent_changes_no_number_of_this_one_but_its_share(
+        before in 0..5_usize, now in 0..5_usize, other in 0..5_usize,
+    ) {
+        let alone = of_outcomes(&[(before, now, 4)]).agents[0].outcomes.unwrap();
+        let beside = of_outcomes(&[(before, now, 4), (other, other, 4)]).agents[0].outcomes.unwrap();
+        prop_assert_eq!(alone.p_worse, beside.p_worse);
+        prop_assert_eq!(alone.p_better, beside.p_better);
+        prop_assert_eq!(alone.share, 4.0 * beside.share);
+    }
+
+    #[test]
+    fn no_comparison_is_red_without_a_drop(
+        agents in prop::collection::vec((0..5_usize, 0..3_usize), 1..6),
+    ) {
+        let agents: Vec<_> = agents.iter().map(|(before, more)| (*before, (before + more).min(4), 4)).collect();
+        let comparison = of_outcomes(&agents);
+        prop_assert_ne!(comparison.exit_status(), 1);
+        prop_assert_eq!(comparison.text().lines().count(), agents.len() + 3);
+    }
+}

@@ -1,0 +1,293 @@
+//! The law of a whole-number statistic: probabilities on an even grid, and sums of independent ones.
+//!
+//! All terms are positive, so sums and tails lose no precision.
+
+use super::number::{real, real64, wide};
+use super::quantile::normal_upper;
+
+/// More multiply-adds than this are not spent on one exact law.
+pub(super) const MOST_WORK: u128 = 200_000_000;
+
+/// P(X = `start` + i · `step`) = `mass[i]`.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Law {
+    start: u64,
+    step: u64,
+    mass: Vec<f64>,
+}
+
+impl Law {
+    /// The law of a certain value.
+    pub(super) fn certain(value: u64) -> Self {
+        Self {
+            start: value,
+            step: 1,
+            mass: vec![1.0],
+        }
+    }
+
+    /// A law from weights of the values `start`, `start` + 1, …, of which some is above 0.
+    pub(super) fn from_weights(start: u64, weights: &[f64]) -> Self {
+        let total: f64 = weights.iter().sum();
+        let above = |weight: &f64| *weight > 0.0;
+        let Some(first) = weights.iter().position(above) else {
+            return Self::certain(start);
+        };
+        let kept = &weights[first..];
+        let step = kept
+            .iter()
+            .enumerate()
+            .filter(|(_, weight)| above(weight))
+            .fold(0, |step, (place, _)| gcd(step, place))
+            .max(1);
+        let last = kept.iter().rposition(above).unwrap_or(0);
+        let mass = kept[..=last].iter().step_by(step);
+        Self {
+            start: start + wide(first),
+            step: wide(step),
+            mass: mass.map(|weight| weight / total).collect(),
+        }
+    }
+
+    fn last(&self) -> u64 {
+        self.start + self.step * wide(self.mass.len() - 1)
+    }
+
+    /// P(X ≤ value).
+    pub(super) fn at_most(&self, value: u64) -> f64 {
+        if value >= self.last() {
+            return 1.0;
+        }
+        self.sum(|at| at <= value)
+    }
+
+    /// P(X ≥ value).
+    pub(super) fn at_least(&self, value: u64) -> f64 {
+        if value <= self.start {
+            return 1.0;
+        }
+        self.sum(|at| at >= value)
+    }
+
+    fn sum(&self, wanted: impl Fn(u64) -> bool) -> f64 {
+        let places = (0..).map(|place: u64| self.start + place * self.step);
+        let kept = places.zip(&self.mass).filter(|(at, _)| wanted(*at));
+        kept.map(|(_, mass)| mass).sum::<f64>().min(1.0)
+    }
+
+    pub(super) fn moments(&self) -> Moments {
+        let mean_place: f64 = (0..).zip(&self.mass).map(|(k, mass)| real(k) * mass).sum();
+        let spread = |k: usize| (real(k) - mean_place).powi(2);
+        let variance: f64 = (0..)
+            .zip(&self.mass)
+            .map(|(k, mass)| spread(k) * mass)
+            .sum();
+        let step = real64(self.step);
+        Moments {
+            mean: real64(self.start) + step * mean_place,
+            variance: variance * step * step,
+            step: self.step,
+        }
+    }
+
+    /// What adding an independent value costs, in multiply-adds.
+    fn work_with(&self, other: &Self) -> u128 {
+        let step = gcd(self.grid(), other.grid()).max(1);
+        let length = |law: &Self| u128::from((law.last() - law.start) / wide(step)) + 1;
+        let (mine, theirs) = (length(self), length(other));
+        mine.max(theirs) * (self.mass.len().min(other.mass.len()) as u128)
+    }
+
+    /// The step; 0 for a certain value, which lies on every grid.
+    fn grid(&self) -> usize {
+        if self.mass.len() == 1 {
+            0
+        } else {
+            usize::try_from(self.step).unwrap_or(1)
+        }
+    }
+
+    /// The law of the sum of two independent values.
+    pub(super) fn plus(&self, other: &Self) -> Self {
+        let step = gcd(self.grid(), other.grid()).max(1);
+        let (long, short) = if self.mass.len() >= other.mass.len() {
+            (self, other)
+        } else {
+            (other, self)
+        };
+        let stride = |law: &Self| (law.grid() / step).max(1);
+        let (long_stride, short_stride) = (stride(long), stride(short));
+        let places =
+            (long.mass.len() - 1) * long_stride + (short.mass.len() - 1) * short_stride + 1;
+        let mut mass = vec![0.0; places];
+        for (k, weight) in short.mass.iter().enumerate() {
+            let sums = mass[k * short_stride..].iter_mut().step_by(long_stride);
+            for (sum, part) in sums.zip(&long.mass) {
+                *sum += weight * part;
+            }
+        }
+        Self {
+            start: self.start + other.start,
+            step: wide(step),
+            mass,
+        }
+    }
+}
+
+/// Mean, variance and the distance of two neighbouring values.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Moments {
+    pub(super) mean: f64,
+    pub(super) variance: f64,
+    pub(super) step: u64,
+}
+
+impl Moments {
+    /// The normal approximation of P(X ≥ value), with half a step of continuity.
+    fn at_least(self, value: f64) -> f64 {
+        self.tail(value - self.mean)
+    }
+
+    fn at_most(self, value: f64) -> f64 {
+        self.tail(self.mean - value)
+    }
+
+    fn tail(self, above: f64) -> f64 {
+        if self.variance <= 0.0 {
+            return if above <= 1e-9 { 1.0 } else { 0.0 };
+        }
+        normal_upper((above - real64(self.step) / 2.0) / self.variance.sqrt())
+    }
+}
+
+/// The law of a statistic: exact, or a normal approximation where the exact one costs too much.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Statistic {
+    Exact(Law),
+    Normal(Moments),
+}
+
+impl Statistic {
+    /// The law of a sum of independent values. Exact when all are and the convolution is cheap enough.
+    pub(super) fn sum(parts: &[Self]) -> Self {
+        Self::sum_within(parts, MOST_WORK)
+    }
+
+    fn sum_within(parts: &[Self], most_work: u128) -> Self {
+        let mut sum = Law::certain(0);
+        let mut work = 0;
+        for part in parts {
+            let Self::Exact(law) = part else {
+                return Self::Normal(Self::moments_of(parts));
+            };
+            work += sum.work_with(law);
+            if work > most_work {
+                return Self::Normal(Self::moments_of(parts));
+            }
+            sum = sum.plus(law);
+        }
+        Self::Exact(sum)
+    }
+
+    fn moments_of(parts: &[Self]) -> Moments {
+        let mut sum = Moments {
+            mean: 0.0,
+            variance: 0.0,
+            step: 0,
+        };
+        for part in parts {
+            let part = match part {
+                Self::Exact(law) => law.moments(),
+                Self::Normal(moments) => *moments,
+            };
+            sum.mean += part.mean;
+            sum.variance += part.variance;
+            if part.variance > 0.0 {
+                sum.step = gcd64(sum.step, part.step);
+            }
+        }
+        sum
+    }
+
+    pub(super) fn at_most(&self, value: u64) -> f64 {
+        match self {
+            Self::Exact(law) => law.at_most(value),
+            Self::Normal(moments) => moments.at_most(real64(value)),
+        }
+    }
+
+    pub(super) fn at_least(&self, value: u64) -> f64 {
+        match self {
+            Self::Exact(law) => law.at_least(value),
+            Self::Normal(moments) => moments.at_least(real64(value)),
+        }
+    }
+
+    pub(super) fn is_exact(&self) -> bool {
+        matches!(self, Self::Exact(_))
+    }
+}
+
+fn gcd(a: usize, b: usize) -> usize {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+fn gcd64(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd64(b, a % b) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn laws() -> impl Strategy<Value = Law> {
+        let weights = prop::collection::vec(prop_oneof![Just(0.0), 0.1..3.0], 1..9);
+        (0..20_u64, weights).prop_map(|(start, weights)| Law::from_weights(start, &weights))
+    }
+
+    fn dense(law: &Law) -> Vec<(u64, f64)> {
+        let places = (0..).map(|k: u64| law.start + k * law.step);
+        places.zip(law.mass.iter().copied()).collect()
+    }
+
+    #[test]
+    fn weights_on_a_coarser_grid_keep_their_places() {
+        let law = Law::from_weights(3, &[0.0, 1.0, 0.0, 2.0, 0.0, 1.0, 0.0]);
+        assert_eq!((law.start, law.step), (4, 2));
+        assert_eq!(law.mass, [0.25, 0.5, 0.25]);
+        assert!((law.at_least(5) - 0.75).abs() < 1e-15 && (law.at_most(5) - 0.25).abs() < 1e-15);
+    }
+
+    #[test]
+    fn a_long_sum_is_approximated_and_near_the_exact_one() {
+        let coin = Law::from_weights(0, &[1.0, 1.0]);
+        let parts = vec![Statistic::Exact(coin); 400];
+        let (exact, normal) = (Statistic::sum(&parts), Statistic::sum_within(&parts, 1_000));
+        assert!(exact.is_exact() && !normal.is_exact());
+        for value in [170, 190, 200, 210, 230] {
+            assert!((exact.at_least(value) - normal.at_least(value)).abs() < 1e-3);
+            assert!((exact.at_most(value) - normal.at_most(value)).abs() < 1e-3);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_sum_is_the_law_of_all_pairs(left in laws(), right in laws()) {
+            let sum = left.plus(&right);
+            for value in 0..70 {
+                let mut expected = 0.0;
+                for (a, p) in dense(&left) {
+                    for (b, q) in dense(&right) {
+                        expected += if a + b <= value { p * q } else { 0.0 };
+                    }
+                }
+                prop_assert!((sum.at_most(value) - expected).abs() < 1e-12);
+                prop_assert!((sum.at_most(value) + sum.at_least(value + 1) - 1.0).abs() < 1e-12);
+            }
+            let (a, b, c) = (left.moments(), right.moments(), sum.moments());
+            prop_assert!((a.mean + b.mean - c.mean).abs() < 1e-9);
+            prop_assert!((a.variance + b.variance - c.variance).abs() < 1e-9);
+        }
+    }
+}

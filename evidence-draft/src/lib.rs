@@ -1,0 +1,36 @@
+#![forbid(unsafe_code)]
+#![cfg_attr(
+    test,
+    allow(
+        clippy::float_cmp,
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_possible_wrap,
+        clippy::cast_sign_loss,
+        reason = "tests make their own numbers"
+    )
+)]
+//! Evidence: did an agent get worse, what does a threshold mean, would a suite notice a broken agent.
+//!
+//! Pure functions over values and labels: no file, no clock, no suite. The same inputs give the same
+//! bytes on every machine.
+//!
+
+pub mod boschloo;
+pub mod compare;
+pub mod discovery;
+pub mod energy_distance;
+mod law;
+pub mod moses;
+pub mod needed;
+mod number;
+pub mod quantile;
+pub mod random;
+pub mod rank_sum;
+pub mod sequence;
+pub mod stratified;
+
+#[path = "../../mcptest-trace/src/energy/stats/special.rs"]
+mod special;
+#[path = "../../mcptest-trace/src/energy/splitmix.rs"]
+mod splitmix;
