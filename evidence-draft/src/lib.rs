@@ -15,9 +15,17 @@
 //! Pure functions over values and labels: no file, no clock, no suite. The same inputs give the same
 //! bytes on every machine.
 //!
+//! - [`mod@compare`]: two sets of runs of the same agents;
+//! - [`mod@calibrate`]: thresholds that a stated share of passing runs will meet, and whether a metric
+//!   tells passed runs from failed ones;
+//! - the statistics they are made of, one file each.
 
+pub mod area;
 pub mod boschloo;
+pub mod calibrate;
 pub mod compare;
+pub mod concordance;
+pub mod conformal;
 pub mod discovery;
 pub mod energy_distance;
 mod law;
