@@ -48,6 +48,8 @@ pub struct Tables {
     /// ln C(n, k) of both sides.
     ways_before: Vec<f64>,
     ways_now: Vec<f64>,
+    /// For each π of the grid: the law of the passes before, and the cumulated one of the passes now.
+    grid: Vec<(Vec<f64>, Vec<f64>)>,
 }
 
 /// Tables with a statistic up to a bound: for each number of passes before, how many numbers of
@@ -78,10 +80,16 @@ impl Tables {
                 statistics[(passes - x) * (now + 1) + x] = sum.min(1.0);
             }
         }
+        let shares = (1..1000_u32).map(|thousandths| f64::from(thousandths) / 1000.0);
+        let grid = shares.map(|share| {
+            let column = cumulated(binomial(&ways_now, share));
+            (binomial(&ways_before, share), column)
+        });
         Self {
             before,
             now,
             statistics,
+            grid: grid.collect(),
             ways_before,
             ways_now,
         }
@@ -128,8 +136,10 @@ impl Tables {
 
     /// The largest probability of a region when both shares are equal.
     fn size(&self, region: &Region) -> f64 {
-        let share = |thousandths: u32| f64::from(thousandths) / 1000.0;
-        let sizes = (1..1000).map(|at| self.probability(region, share(at), share(at)));
+        let sizes = self
+            .grid
+            .iter()
+            .map(|(row, column)| region.mass(row, column));
         sizes.fold(0.0, f64::max).min(1.0)
     }
 
@@ -148,17 +158,8 @@ impl Tables {
     /// The probability of a region under these shares of passes.
     #[must_use]
     pub fn probability(&self, region: &Region, before: f64, now: f64) -> f64 {
-        let row = binomial(&self.ways_before, before);
-        let column = binomial(&self.ways_now, now);
-        let (mut sum, mut below, mut width) = (0.0, 0.0, 0);
-        for (passes, &wide) in row.iter().zip(&region.widths) {
-            while width < wide {
-                below += column[width];
-                width += 1;
-            }
-            sum += passes * below;
-        }
-        sum
+        let column = cumulated(binomial(&self.ways_now, now));
+        region.mass(&binomial(&self.ways_before, before), &column)
     }
 
     /// The smallest drop, in whole points, that is noticed with probability 0.8 when the share of
@@ -177,6 +178,26 @@ impl Tables {
             self.probability(region, before, now) >= POWER
         })
     }
+}
+
+impl Region {
+    /// Its probability, from the law of the passes before and the cumulated one of the passes now.
+    fn mass(&self, row: &[f64], column: &[f64]) -> f64 {
+        let parts = row.iter().zip(&self.widths);
+        let parts =
+            parts.filter_map(|(passes, width)| Some(passes * column[width.checked_sub(1)?]));
+        parts.sum()
+    }
+}
+
+/// P(X ≤ k) from P(X = k).
+fn cumulated(mut law: Vec<f64>) -> Vec<f64> {
+    let mut sum = 0.0;
+    for probability in &mut law {
+        sum += *probability;
+        *probability = sum;
+    }
+    law
 }
 
 /// The probability with which a drop is to be noticed.

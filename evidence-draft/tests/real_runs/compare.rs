@@ -4,6 +4,7 @@ use evidence_draft::compare::{
     AgentSamples, CompareOptions, Comparison, Cost, CostKind, Decision, Finding, RunSample, Sides,
     compare,
 };
+use evidence_draft::random::Stream;
 use serde_json::Value;
 
 use crate::runs::{agents, expected, same};
@@ -157,4 +158,47 @@ fn check_agents(comparison: &Comparison, expected: &Value) {
             *expected["lost_tools"].as_array().unwrap()
         );
     }
+}
+
+/// Random halves of the same agent's runs have nothing to find: 1,000 splits, and fewer where the
+/// arithmetic is not optimised.
+pub(crate) fn random_halves_alarm_no_more_than_stated() {
+    let splits: u32 = if cfg!(debug_assertions) { 150 } else { 1_000 };
+    let agents = agents();
+    let runs: Vec<Vec<RunSample>> = agents
+        .iter()
+        .map(|agent| {
+            let sampled = agent.runs.iter().map(|run| RunSample {
+                behaviour: None,
+                ..RunSample::of(run, CostKind::Tokens)
+            });
+            sampled.collect()
+        })
+        .collect();
+    let mut stream = Stream::new("random halves", 0);
+    let (mut outcomes, mut cost, mut any) = (0, 0, 0);
+    for _ in 0..splits {
+        let samples = agents.iter().zip(&runs).map(|(agent, runs)| {
+            let mut order = [0; 4];
+            stream.shuffle(&mut order);
+            let half = |places: &[usize]| places.iter().map(|run| runs[*run].clone()).collect();
+            AgentSamples {
+                agent: agent.stem.clone(),
+                sides: Sides::Both {
+                    baseline: half(&order[..2]),
+                    candidate: half(&order[2..]),
+                },
+            }
+        });
+        let samples: Vec<AgentSamples> = samples.collect();
+        let comparison = compare(&samples, &CompareOptions::default());
+        let red = |finding: Option<Finding>| u32::from(finding == Some(Finding::Regressed));
+        outcomes += red(comparison.suite.outcomes.map(|found| found.finding));
+        cost += red(comparison.suite.cost.map(|found| found.finding));
+        any += u32::from(comparison.exit_status() == 1);
+    }
+    println!("of {splits} splits: outcomes {outcomes}, cost {cost}, any {any}");
+    let most = |share: f64| share * f64::from(splits);
+    assert!(f64::from(outcomes) <= most(0.05) && f64::from(cost) <= most(0.05));
+    assert!(f64::from(any) <= most(0.1));
 }

@@ -27,6 +27,7 @@ macro_rules! tests {
 const TESTS: &[(&str, fn())] = tests! {
     compare::the_first_runs_against_the_last;
     compare::a_candidate_that_does_worse_in_every_way;
+    compare::random_halves_alarm_no_more_than_stated;
     calibrate::every_target_has_its_power_its_limit_and_its_price;
     calibrate::the_limits_that_tell_agents_apart_together;
     calibrate::the_comment_above_a_limit;
