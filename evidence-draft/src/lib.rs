@@ -18,6 +18,7 @@
 //! - [`mod@compare`]: two sets of runs of the same agents;
 //! - [`mod@calibrate`]: thresholds that a stated share of passing runs will meet, and whether a metric
 //!   tells passed runs from failed ones;
+//! - [`mutants`]: recorded runs, each broken in one way;
 //! - the statistics they are made of, one file each.
 
 pub mod area;
@@ -30,6 +31,7 @@ pub mod discovery;
 pub mod energy_distance;
 mod law;
 pub mod moses;
+pub mod mutants;
 pub mod needed;
 mod number;
 pub mod quantile;

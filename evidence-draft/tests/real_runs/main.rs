@@ -11,6 +11,7 @@
 
 mod calibrate;
 mod compare;
+mod mutants;
 mod runs;
 
 use std::process::ExitCode;
@@ -33,6 +34,8 @@ const TESTS: &[(&str, fn())] = tests! {
     calibrate::the_comment_above_a_limit;
     calibrate::the_default_guard_stops_too_many_runs;
     calibrate::cross_run_targets_have_no_power;
+    mutants::the_sites_of_the_passed_runs;
+    mutants::the_sites_of_all_runs;
 };
 
 fn main() -> ExitCode {

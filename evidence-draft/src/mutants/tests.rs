@@ -1,0 +1,3 @@
+//! Mutants of small runs.
+
+use super::*;
