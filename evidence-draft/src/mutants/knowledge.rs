@@ -18,12 +18,21 @@ pub(super) struct Known {
     pub(super) reads: bool,
     /// Whether it has a result that is no error.
     pub(super) succeeded: bool,
-    /// Whether its result has an identifier that was not known before and that is used later.
-    pub(super) needed_later: bool,
-    /// Whether such an identifier is in the arguments of the next call.
-    pub(super) needed_next: bool,
+    /// Where an identifier of its result that was not known before is used.
+    pub(super) needed: Needed,
     /// Whether another call of the run is equal, with an equal result.
     pub(super) has_twin: bool,
+}
+
+/// Where a result is needed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Needed {
+    /// Nowhere.
+    Nowhere,
+    /// By the next call, and perhaps by others.
+    ByTheNextCall,
+    /// By a later call or the closing.
+    Later,
 }
 
 impl Knowledge {
@@ -69,8 +78,13 @@ impl Knowledge {
             calls.push(Known {
                 reads: tools.reads(&call.name),
                 succeeded: succeeded[place].is_some_and(|result| !result.is_error),
-                needed_later: new.iter().any(later),
-                needed_next: next.is_some_and(|next| new.iter().any(|word| next.contains(word))),
+                needed: if next.is_some_and(|next| new.iter().any(|word| next.contains(word))) {
+                    Needed::ByTheNextCall
+                } else if new.iter().any(later) {
+                    Needed::Later
+                } else {
+                    Needed::Nowhere
+                },
                 has_twin: (0..arguments.len()).any(twin),
             });
             known.extend(told);

@@ -28,6 +28,7 @@
 mod change;
 mod fingerprint;
 mod knowledge;
+mod leaves;
 mod operator;
 mod score;
 mod sites;

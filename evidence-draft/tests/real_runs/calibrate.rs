@@ -32,16 +32,11 @@ fn peak_ratio(run: &Run, warmup_turns: usize) -> Option<f64> {
 }
 
 fn plan(agent: &Agent) -> ExpectedTrace<NoSchema> {
-    let calls = agent.calls.iter().map(|name| ExpectedCall {
-        name: name.clone(),
-        args: ArgsShape::Any,
-        is_error: None,
-    });
-    ExpectedTrace {
-        mode: MatchMode::Superset,
-        parallel_unordered: false,
-        calls: calls.collect(),
-    }
+    let calls = agent
+        .calls
+        .iter()
+        .map(|name| ExpectedCall::new(name, ArgsShape::Any));
+    ExpectedTrace::new(MatchMode::Superset, calls.collect())
 }
 
 /// The name in the expected numbers, the target, and its measure.

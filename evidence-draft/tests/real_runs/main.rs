@@ -36,6 +36,9 @@ const TESTS: &[(&str, fn())] = tests! {
     calibrate::cross_run_targets_have_no_power;
     mutants::the_sites_of_the_passed_runs;
     mutants::the_sites_of_all_runs;
+    mutants::what_the_gates_notice_in_the_passed_runs;
+    mutants::what_the_gates_notice_in_all_runs;
+    mutants::false_claims_read_as_claims;
 };
 
 fn main() -> ExitCode {
