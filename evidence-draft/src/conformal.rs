@@ -89,14 +89,87 @@ impl fmt::Display for Share {
     }
 }
 
-/// The k-th worst of these runs' goodness, or the worst one where k is 0; `None` of no run. Larger
-/// goodness is better.
-#[must_use]
-pub fn threshold(goodness: &[f64], share: Share) -> Option<f64> {
-    let mut sorted = goodness.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let k = share.allowed(sorted.len()).max(1);
-    sorted.get(k - 1).copied()
+/// The goodness of passing runs, by agent; larger is better.
+#[derive(Debug, Clone)]
+pub struct Passing {
+    /// From the worst to the best, each with its agent.
+    runs: Vec<(f64, usize)>,
+    /// How many runs each agent has.
+    counts: Vec<usize>,
+    /// What an agent weighs, so that the weight of each run is whole.
+    unit: u128,
+}
+
+impl Passing {
+    /// The passing runs of these agents.
+    #[must_use]
+    pub fn new(agents: &[Vec<f64>]) -> Self {
+        let each = agents.iter().enumerate();
+        let mut runs: Vec<(f64, usize)> = each
+            .flat_map(|(agent, runs)| runs.iter().map(move |goodness| (*goodness, agent)))
+            .collect();
+        runs.sort_by(|left, right| left.0.total_cmp(&right.0));
+        let counts: Vec<usize> = agents.iter().map(Vec::len).collect();
+        let unit = unit(&counts);
+        Self { runs, counts, unit }
+    }
+
+    /// The runs, without those of an agent.
+    fn without(&self, agent: Option<usize>) -> usize {
+        self.runs.len() - agent.map_or(0, |agent| self.counts[agent])
+    }
+
+    /// The k-th worst goodness, or the worst one where k is 0; `None` of no run. The runs of an agent
+    /// may be left out.
+    #[must_use]
+    pub fn threshold(&self, share: Share, left_out: Option<usize>) -> Option<f64> {
+        let k = share.allowed(self.without(left_out)).max(1);
+        let others = self
+            .runs
+            .iter()
+            .filter(|(_, agent)| Some(*agent) != left_out);
+        others.map(|(goodness, _)| *goodness).nth(k - 1)
+    }
+
+    /// The threshold for agents that are not among these: the best such that what is strictly worse
+    /// and the agent to come weigh 1 − s at most. `None` when there are too few agents. The runs of
+    /// an agent may be left out.
+    ///
+    /// ```
+    /// use evidence_draft::conformal::{Passing, Share};
+    ///
+    /// let agents: Vec<Vec<f64>> = (1..=20).map(|value| vec![f64::from(value)]).collect();
+    /// let share = Share::percent(95).unwrap();
+    /// assert_eq!(Passing::new(&agents).threshold_for_new_agents(share, None), Some(1.0));
+    /// assert_eq!(Passing::new(&agents[..18]).threshold_for_new_agents(share, None), None);
+    /// ```
+    #[must_use]
+    pub fn threshold_for_new_agents(&self, share: Share, left_out: Option<usize>) -> Option<f64> {
+        let with_runs = self.counts.iter().enumerate();
+        let agents = with_runs.filter(|(agent, runs)| **runs > 0 && Some(*agent) != left_out);
+        let (missed, of) = share.missed();
+        // of · (Σ weights strictly worse + the agent to come) ≤ missed · (G + 1).
+        let all = (agents.count() as u128 + 1) * self.unit;
+        let bound = u128::from(missed) * all / u128::from(of);
+        let mut weight = self.unit;
+        let mut best = None;
+        let equals = self
+            .runs
+            .chunk_by(|left, right| left.0.total_cmp(&right.0).is_eq());
+        for equal in equals {
+            if weight > bound {
+                break;
+            }
+            let others = equal.iter().filter(|(_, agent)| Some(*agent) != left_out);
+            let added = others.map(|(_, agent)| self.unit.div_ceil(self.counts[*agent] as u128));
+            let added: u128 = added.sum();
+            if added > 0 {
+                best = Some(equal[0].0);
+            }
+            weight += added;
+        }
+        best
+    }
 }
 
 /// 1 − k / (n + 1): the probability with which a new passing run meets the k-th worst of n at least.
@@ -118,48 +191,9 @@ pub fn confident(runs: usize, k: usize) -> Option<f64> {
     (runs >= k).then(|| beta_point(0.05, real(runs - k + 1), real(k)))
 }
 
-/// The threshold for agents that are not among these, from the goodness of each agent's passing runs:
-/// the best such that what is strictly worse and the agent to come weigh 1 − s at most. `None` when
-/// there are too few agents.
-///
-/// ```
-/// use evidence_draft::conformal::{Share, threshold_for_new_agents};
-///
-/// let agents: Vec<Vec<f64>> = (1..=20).map(|value| vec![f64::from(value)]).collect();
-/// let share = Share::percent(95).unwrap();
-/// assert_eq!(threshold_for_new_agents(&agents, share), Some(1.0));
-/// assert_eq!(threshold_for_new_agents(&agents[..18], share), None);
-/// ```
-#[must_use]
-pub fn threshold_for_new_agents(agents: &[Vec<f64>], share: Share) -> Option<f64> {
-    let agents: Vec<&Vec<f64>> = agents.iter().filter(|runs| !runs.is_empty()).collect();
-    let unit = unit(&agents);
-    let (missed, of) = share.missed();
-    // of · (Σ weights strictly worse + the agent to come) ≤ missed · (G + 1).
-    let bound = u128::from(missed) * (agents.len() as u128 + 1) * unit / u128::from(of);
-    let mut runs: Vec<(f64, u128)> = agents
-        .iter()
-        .flat_map(|runs| {
-            let weight = unit.div_ceil(runs.len() as u128);
-            runs.iter().map(move |goodness| (*goodness, weight))
-        })
-        .collect();
-    runs.sort_by(|left, right| left.0.total_cmp(&right.0));
-    let mut weight = unit;
-    let mut best = None;
-    for equal in runs.chunk_by(|left, right| left.0.total_cmp(&right.0).is_eq()) {
-        if weight > bound {
-            break;
-        }
-        best = Some(equal[0].0);
-        weight += equal.iter().map(|(_, weight)| weight).sum::<u128>();
-    }
-    best
-}
-
 /// What an agent weighs, so that the weight of each run is whole; where that is too large, weights
 /// are rounded up, to the safe side.
-fn unit(agents: &[&Vec<f64>]) -> u128 {
+fn unit(counts: &[usize]) -> u128 {
     const LARGEST: u128 = 1_000_000_000_000_000_000;
     let gcd = |mut a: u128, mut b: u128| {
         while b > 0 {
@@ -167,8 +201,9 @@ fn unit(agents: &[&Vec<f64>]) -> u128 {
         }
         a
     };
-    agents.iter().fold(1, |unit, runs| {
-        let count = runs.len() as u128;
+    let counts = counts.iter().filter(|count| **count > 0);
+    counts.fold(1, |unit, count| {
+        let count = *count as u128;
         (unit / gcd(unit, count) * count).min(LARGEST)
     })
 }
@@ -177,6 +212,14 @@ fn unit(agents: &[&Vec<f64>]) -> u128 {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    fn threshold(goodness: &[f64], share: Share) -> Option<f64> {
+        Passing::new(&[goodness.to_vec()]).threshold(share, None)
+    }
+
+    fn threshold_for_new_agents(agents: &[Vec<f64>], share: Share) -> Option<f64> {
+        Passing::new(agents).threshold_for_new_agents(share, None)
+    }
 
     fn share(percent: u32) -> Share {
         Share::percent(percent).unwrap()
@@ -257,6 +300,25 @@ mod tests {
                 prop_assert!(found >= expected);
                 let worse = goodness.iter().filter(|value| **value < found).count();
                 prop_assert!(worse < share.allowed(goodness.len()));
+            }
+        }
+
+        #[test]
+        fn leaving_an_agent_out_is_not_having_it(
+            agents in prop::collection::vec(prop::collection::vec(0..6_u8, 0..5), 1..30), percent in 1..=99_u32,
+        ) {
+            let agents: Vec<Vec<f64>> = agents
+                .into_iter()
+                .map(|runs| runs.into_iter().map(f64::from).collect())
+                .collect();
+            let (all, share) = (Passing::new(&agents), share(percent));
+            for left_out in 0..agents.len() {
+                let mut others = agents.clone();
+                others.remove(left_out);
+                let without = Some(left_out);
+                prop_assert_eq!(all.threshold(share, without), threshold(&others.concat(), share));
+                let found = all.threshold_for_new_agents(share, without);
+                prop_assert_eq!(found, threshold_for_new_agents(&others, share));
             }
         }
 

@@ -174,12 +174,18 @@ impl Statistic {
     }
 
     fn sum_within(parts: &[Self], most_work: u128) -> Self {
+        let exact = parts.iter().map(|part| match part {
+            Self::Exact(law) => Some(law),
+            Self::Normal(_) => None,
+        });
+        let Some(mut laws) = exact.collect::<Option<Vec<&Law>>>() else {
+            return Self::Normal(Self::moments_of(parts));
+        };
+        // Coarse grids first: the sum stays short as long as it can.
+        laws.sort_by_key(|law| std::cmp::Reverse(law.step));
         let mut sum = Law::certain(0);
         let mut work = 0;
-        for part in parts {
-            let Self::Exact(law) = part else {
-                return Self::Normal(Self::moments_of(parts));
-            };
+        for law in laws {
             work += sum.work_with(law);
             if work > most_work {
                 return Self::Normal(Self::moments_of(parts));

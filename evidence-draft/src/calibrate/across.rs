@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::{Kind, Target, Verdict};
 use crate::concordance::{Concordance, concordance};
-use crate::conformal::{Share, promised, threshold};
+use crate::conformal::{Passing, Share, promised};
 
 /// An agent with the value of a target over all its runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -77,7 +77,9 @@ pub fn calibrate_across(
         _ => Verdict::NoPower,
     };
     let k = share.allowed(good.len());
-    let limit = threshold(&good, share).filter(|_| target.kind != Kind::Flag);
+    let limit = Passing::new(std::slice::from_ref(&good))
+        .threshold(share, None)
+        .filter(|_| target.kind != Kind::Flag);
     AcrossCalibration {
         target: target.clone(),
         agents: units.len(),

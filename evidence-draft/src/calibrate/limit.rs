@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::{Tally, Target};
 use crate::area::Judged;
-use crate::conformal::{Share, confident, promised, threshold, threshold_for_new_agents};
+use crate::conformal::{Passing, Share, confident, promised};
 use crate::number::{real, wide};
 
 /// A limit made from passing runs.
@@ -45,29 +45,31 @@ impl Limit {
     }
 }
 
-/// Passing goodness by agent.
-type Passing<'a> = BTreeMap<&'a str, Vec<f64>>;
-
-fn passing<'a>(runs: &[Judged<'a>]) -> Passing<'a> {
-    let mut agents = Passing::new();
+/// The passing runs, and the place of each agent that has one.
+fn passing<'a>(runs: &[Judged<'a>]) -> (Passing, BTreeMap<&'a str, usize>) {
+    let mut agents: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for run in runs.iter().filter(|run| run.passed) {
         agents.entry(run.agent).or_default().push(run.goodness);
     }
-    agents
+    let places = agents.keys().copied().zip(0..).collect();
+    let agents: Vec<Vec<f64>> = agents.into_values().collect();
+    (Passing::new(&agents), places)
 }
 
-/// Both thresholds, and the looser one, as goodness.
-fn thresholds(agents: &[Vec<f64>], share: Share) -> Option<(f64, Option<f64>, f64)> {
-    let same = threshold(&agents.concat(), share)?;
-    let new = threshold_for_new_agents(agents, share);
-    Some((same, new, new.map_or(same, |new| same.min(new))))
+/// The looser of both thresholds, as goodness.
+fn looser(passing: &Passing, share: Share, left_out: Option<usize>) -> Option<f64> {
+    let same = passing.threshold(share, left_out)?;
+    let new = passing.threshold_for_new_agents(share, left_out);
+    Some(new.map_or(same, |new| same.min(new)))
 }
 
 /// The limit from these runs; `None` when none passed.
 pub(super) fn limit(target: &Target, runs: &[Judged<'_>], share: Share) -> Option<Limit> {
-    let agents: Vec<Vec<f64>> = passing(runs).into_values().collect();
-    let (same, new, looser) = thresholds(&agents, share)?;
-    let count = agents.iter().map(Vec::len).sum();
+    let (passing, agents) = passing(runs);
+    let same = passing.threshold(share, None)?;
+    let new = passing.threshold_for_new_agents(share, None);
+    let looser = looser(&passing, share, None)?;
+    let count = runs.iter().filter(|run| run.passed).count();
     let k = share.allowed(count);
     let value = target.goodness(looser);
     Some(Limit {
@@ -124,7 +126,7 @@ pub enum LeftOut {
 /// not judged.
 pub(super) fn check(all: &[Option<Judged<'_>>], share: Share) -> Check {
     let judged: Vec<Judged<'_>> = all.iter().flatten().copied().collect();
-    let agents = passing(&judged);
+    let (passing, agents) = passing(&judged);
     let one = judged.windows(2).all(|pair| pair[0].agent == pair[1].agent);
     let mut limits: BTreeMap<&str, Option<f64>> = BTreeMap::new();
     let mut tally = Tally::default();
@@ -132,9 +134,10 @@ pub(super) fn check(all: &[Option<Judged<'_>>], share: Share) -> Check {
     for run in all {
         let limit = run.as_ref().and_then(|run| {
             if one {
-                return without_run(&agents, run, share);
+                return without_run(&judged, run, share);
             }
-            let from_others = || without_agent(&agents, run.agent, share);
+            let left_out = agents.get(run.agent).copied();
+            let from_others = || looser(&passing, share, left_out);
             *limits.entry(run.agent).or_insert_with(from_others)
         });
         let alarm = run.zip(limit).map(|(run, limit)| {
@@ -153,21 +156,17 @@ pub(super) fn check(all: &[Option<Judged<'_>>], share: Share) -> Check {
     }
 }
 
-fn without_agent(agents: &Passing<'_>, left_out: &str, share: Share) -> Option<f64> {
-    let others = agents.iter().filter(|(agent, _)| **agent != left_out);
-    let others: Vec<Vec<f64>> = others.map(|(_, runs)| runs.clone()).collect();
-    thresholds(&others, share).map(|(_, _, looser)| looser)
-}
-
-fn without_run(agents: &Passing<'_>, left_out: &Judged<'_>, share: Share) -> Option<f64> {
-    let mut others = agents.get(left_out.agent).cloned().unwrap_or_default();
+/// The limit that the other runs of the one agent give.
+fn without_run(runs: &[Judged<'_>], left_out: &Judged<'_>, share: Share) -> Option<f64> {
+    let passed = runs.iter().filter(|run| run.passed);
+    let mut others: Vec<f64> = passed.map(|run| run.goodness).collect();
     let own = |goodness: &f64| goodness.total_cmp(&left_out.goodness).is_eq();
     if left_out.passed
         && let Some(place) = others.iter().position(own)
     {
         others.swap_remove(place);
     }
-    thresholds(&[others], share).map(|(_, _, looser)| looser)
+    looser(&Passing::new(&[others]), share, None)
 }
 
 /// A limit of a share, and what it does to the runs that were read.
@@ -186,9 +185,9 @@ const CURVE: [u32; 4] = [80, 90, 95, 100];
 
 /// The curve from limits to false alarms and catches, for runs of these agents.
 pub(super) fn curve(target: &Target, runs: &[Judged<'_>]) -> Vec<CurvePoint> {
-    let good = passing(runs).into_values().collect::<Vec<_>>().concat();
+    let (passing, _) = passing(runs);
     let points = CURVE.into_iter().filter_map(|percent| {
-        let least = threshold(&good, Share::percent(percent)?)?;
+        let least = passing.threshold(Share::percent(percent)?, None)?;
         Some(CurvePoint {
             share: percent,
             limit: target.goodness(least),

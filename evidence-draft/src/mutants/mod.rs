@@ -30,17 +30,19 @@ mod fingerprint;
 mod knowledge;
 mod leaves;
 mod operator;
+mod recorded;
 mod score;
 mod sites;
 #[cfg(test)]
 mod tests;
 mod turns;
+mod typed;
 mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use mcptest_trace::text::clean_line;
-use mcptest_trace::trace::Run;
+use mcptest_trace::trace::{Run, Trace};
 use serde::Serialize;
 
 use crate::random::Stream;
@@ -169,7 +171,15 @@ pub struct Mutant {
 }
 
 impl Mutant {
-    /// The broken run; `run` is the one that it was made from.
+    /// What the broken run did, for metrics that look at nothing else: a fraction of the time of
+    /// [`Mutant::apply`]. `trace` is of the run that it was made from.
+    #[must_use]
+    pub fn trace(&self, trace: &Trace) -> Trace {
+        typed::changed(trace, &self.change)
+    }
+
+    /// The broken run, with the envelope that target paths start from; `run` is the one that it was
+    /// made from.
     #[must_use]
     pub fn apply(&self, run: &Run) -> Run {
         self.change.apply(run)

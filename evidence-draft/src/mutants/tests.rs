@@ -1,6 +1,6 @@
 //! Mutants of small runs, operator by operator.
 
-use mcptest_trace::trace::{Origin, Trace, parse_run};
+use mcptest_trace::trace::{Origin, parse_run};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -437,7 +437,8 @@ proptest! {
             let broken = mutant.apply(&run);
             let (trace, problems) = Trace::check_envelope(&broken.envelope);
             prop_assert!(problems.is_empty(), "{}: {:?}", mutant.line(), problems);
-            prop_assert_eq!(&trace, &broken.trace);
+            prop_assert_eq!(&trace, &broken.trace, "{}", mutant.line());
+            prop_assert_eq!(&trace, &mutant.trace(&run.trace));
             let other = trace != run.trace || broken.envelope != run.envelope;
             prop_assert!(other, "{}", mutant.line());
             // The k-th turn of a call says what the k-th call is.

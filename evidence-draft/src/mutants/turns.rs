@@ -1,7 +1,8 @@
 //! The turns of the conversation that stand for calls and results: the k-th of a kind for the k-th
 //! call. Where their numbers disagree they are left alone.
 
-use serde_json::{Map, Value, json};
+use mcptest_trace::trace::Turn;
+use serde_json::{Value, json};
 
 /// What a turn stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,50 +13,77 @@ pub(super) enum Of {
     Result,
 }
 
-fn turns(root: &mut Map<String, Value>) -> Option<&mut Vec<Value>> {
-    let conversation = root.get_mut("conversation")?;
-    conversation.get_mut("turns")?.as_array_mut()
+/// A turn, as it is read or as it is recorded.
+pub(super) trait AsTurn: Clone {
+    fn role(&self) -> &str;
+    fn content(&self) -> &str;
+    fn say(&mut self, content: String);
+
+    fn kind(&self) -> Option<Of> {
+        match self.role() {
+            "assistant" if self.content().starts_with("tool_use ") => Some(Of::Call),
+            "tool" => Some(Of::Result),
+            _ => None,
+        }
+    }
+
+    fn is_text(&self) -> bool {
+        self.role() == "assistant" && self.kind().is_none()
+    }
 }
 
-fn role(turn: &Value) -> &str {
-    turn.get("role").and_then(Value::as_str).unwrap_or_default()
+impl AsTurn for Turn {
+    fn role(&self) -> &str {
+        &self.role
+    }
+
+    fn content(&self) -> &str {
+        &self.content
+    }
+
+    fn say(&mut self, content: String) {
+        self.content = content;
+    }
 }
 
-fn content(turn: &Value) -> &str {
-    turn.get("content")
-        .and_then(Value::as_str)
-        .unwrap_or_default()
-}
+impl AsTurn for Value {
+    fn role(&self) -> &str {
+        self.get("role").and_then(Self::as_str).unwrap_or_default()
+    }
 
-fn kind(turn: &Value) -> Option<Of> {
-    match role(turn) {
-        "assistant" if content(turn).starts_with("tool_use ") => Some(Of::Call),
-        "tool" => Some(Of::Result),
-        _ => None,
+    fn content(&self) -> &str {
+        self.get("content")
+            .and_then(Self::as_str)
+            .unwrap_or_default()
+    }
+
+    fn say(&mut self, content: String) {
+        if let Some(turn) = self.as_object_mut() {
+            turn.insert("content".to_owned(), json!(content));
+        }
     }
 }
 
 /// The places of the turns of a kind, where there are as many as calls.
-fn places(turns: &[Value], calls: usize, of: Of) -> Option<Vec<usize>> {
-    let found = (0..turns.len()).filter(|place| kind(&turns[*place]) == Some(of));
+fn places<T: AsTurn>(turns: &[T], calls: usize, of: Of) -> Option<Vec<usize>> {
+    let found = (0..turns.len()).filter(|place| turns[*place].kind() == Some(of));
     let found: Vec<usize> = found.collect();
     (found.len() == calls).then_some(found)
 }
 
-/// Changes the text of the turn of a call or its result; `None` takes the turn away.
-pub(super) fn edit(
-    root: &mut Map<String, Value>,
+/// Changes the text of the turn of a call or its result; of a result `None` takes the turn away.
+pub(super) fn edit<T: AsTurn>(
+    turns: &mut Vec<T>,
     calls: usize,
     of: Of,
     call: usize,
     text: impl Fn(&str) -> Option<String>,
 ) {
-    let Some(turns) = turns(root) else { return };
     let Some(place) = places(turns, calls, of).and_then(|places| places.get(call).copied()) else {
         return;
     };
-    match text(content(&turns[place])) {
-        Some(text) => turns[place]["content"] = json!(text),
+    match text(turns[place].content()) {
+        Some(text) => turns[place].say(text),
         None if of == Of::Result => _ = turns.remove(place),
         None => {}
     }
@@ -68,8 +96,8 @@ pub(super) fn is_permutation(order: &[usize], calls: usize) -> bool {
     sorted.into_iter().eq(0..calls)
 }
 
-/// For each call of the new order, after which call of the original it stands: a call that was moved
-/// for the first time stands where it was, a copy where the call before it does.
+/// For each call of the new order, after which call of the original it stands: a call that comes for
+/// the first time stands where it was, a copy where the call before it does.
 pub(super) fn anchors(order: &[usize]) -> Vec<usize> {
     let mut anchors: Vec<usize> = Vec::with_capacity(order.len());
     for (place, call) in order.iter().enumerate() {
@@ -83,18 +111,17 @@ pub(super) fn anchors(order: &[usize]) -> Vec<usize> {
     anchors
 }
 
-/// Puts the turns of calls and results in the new order.
-pub(super) fn reorder(root: &mut Map<String, Value>, order: &[usize], calls: usize) {
-    let Some(turns) = turns(root) else { return };
+/// The turns with those of calls and results in the new order.
+pub(super) fn reordered<T: AsTurn>(turns: &[T], order: &[usize], calls: usize) -> Vec<T> {
     let kinds = [Of::Call, Of::Result].map(|of| places(turns, calls, of));
     if is_permutation(order, calls) {
-        let before = turns.clone();
+        let mut from: Vec<usize> = (0..turns.len()).collect();
         for places in kinds.iter().flatten() {
             for (slot, call) in places.iter().zip(order) {
-                turns[*slot] = before[places[*call]].clone();
+                from[*slot] = places[*call];
             }
         }
-        return;
+        return from.into_iter().map(|place| turns[place].clone()).collect();
     }
     let anchors = anchors(order);
     let call_at = |place: usize| {
@@ -128,40 +155,34 @@ pub(super) fn reorder(root: &mut Map<String, Value>, order: &[usize], calls: usi
             );
         }
     }
-    *turns = moved;
+    moved
 }
 
-/// Takes away what came after the first calls.
-pub(super) fn cut(root: &mut Map<String, Value>, calls: usize, kept: usize) {
-    let Some(turns) = turns(root) else { return };
-    let kinds = [Of::Call, Of::Result].map(|of| places(turns, calls, of));
-    let next = kinds[0].as_ref().and_then(|places| places.get(kept));
-    let Some(next) = next else {
-        drop_last_text(root);
+/// Takes away what was said after the first calls; the turns of the other calls stay for the
+/// reordering, which takes them away.
+pub(super) fn cut<T: AsTurn>(turns: &mut Vec<T>, calls: usize, kept: usize) {
+    let called = places(turns, calls, Of::Call);
+    let Some(next) = called.and_then(|places| places.get(kept).copied()) else {
+        drop_last_text(turns);
         return;
     };
     // What was said between the last kept call and the next one goes too.
-    let said = turns[..*next].iter().rposition(|turn| kind(turn).is_some());
-    let end = said.map_or(*next, |last| last + 1);
-    let rest = turns.split_off(end);
-    // The turns of the other calls stay for the reordering, which takes them away.
-    turns.extend(rest.into_iter().filter(|turn| kind(turn).is_some()));
+    let last = turns[..next].iter().rposition(|turn| turn.kind().is_some());
+    let rest = turns.split_off(last.map_or(next, |last| last + 1));
+    turns.extend(rest.into_iter().filter(|turn| turn.kind().is_some()));
 }
 
 /// Takes away the last text of the assistant.
-pub(super) fn drop_last_text(root: &mut Map<String, Value>) {
-    let Some(turns) = turns(root) else { return };
-    let text = |turn: &Value| role(turn) == "assistant" && kind(turn).is_none();
-    if let Some(place) = turns.iter().rposition(text) {
+pub(super) fn drop_last_text<T: AsTurn>(turns: &mut Vec<T>) {
+    if let Some(place) = turns.iter().rposition(AsTurn::is_text) {
         turns.remove(place);
     }
 }
 
 /// Changes the last turn of the assistant that says the closing.
-pub(super) fn replace_closing(root: &mut Map<String, Value>, before: &str, now: &str) {
-    let Some(turns) = turns(root) else { return };
-    let said = |turn: &&mut Value| role(turn) == "assistant" && content(turn) == before;
+pub(super) fn replace_closing<T: AsTurn>(turns: &mut [T], before: &str, now: &str) {
+    let said = |turn: &&mut T| turn.role() == "assistant" && turn.content() == before;
     if let Some(turn) = turns.iter_mut().rev().find(said) {
-        turn["content"] = json!(now);
+        turn.say(now.to_owned());
     }
 }

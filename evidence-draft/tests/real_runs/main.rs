@@ -39,6 +39,7 @@ const TESTS: &[(&str, fn())] = tests! {
     mutants::what_the_gates_notice_in_the_passed_runs;
     mutants::what_the_gates_notice_in_all_runs;
     mutants::false_claims_read_as_claims;
+    mutants::mutants_a_second;
 };
 
 fn main() -> ExitCode {

@@ -1,6 +1,7 @@
 //! The sites of every operator in the passed runs, and in all runs.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Instant;
 
 use evidence_draft::mutants::{
     Judged, MutantOptions, Operator, Plan, RecordedRun, plan, reads_by_name, score,
@@ -8,7 +9,7 @@ use evidence_draft::mutants::{
 use mcptest_trace::energy::{GuardOptions, RunSteps, analyse};
 use mcptest_trace::eval::{
     ArgsShape, ExpectedCall, ExpectedTrace, GoldenPath, MatchMode, NarrativeOptions, NoSchema,
-    narrative_divergence, score_golden_path, validate_trace,
+    agent_stability, narrative_divergence, score_golden_path, validate_trace,
 };
 use mcptest_trace::trace::{Run, Trace};
 use serde_json::Value;
@@ -259,4 +260,37 @@ pub(crate) fn false_claims_read_as_claims() {
     println!("{noticed} of {claims} false claims");
     assert_eq!(claims, 107);
     assert!(noticed >= 85, "{noticed}");
+}
+
+/// How many mutants are judged a second with trajectory, golden path and stability; a number to look
+/// at, in the release profile.
+pub(crate) fn mutants_a_second() {
+    let agents = agents();
+    let start = Instant::now();
+    let plan = planned(&agents, true);
+    let planned = start.elapsed();
+    let runs = agents.iter().flat_map(|agent| agent.runs.iter().map(move |run| (agent, run)));
+    let runs: Vec<(&Agent, &Run)> = runs.collect();
+    let gates: Vec<_> = agents
+        .iter()
+        .map(|agent| {
+            let golden = GoldenPath::new(agent.calls.iter().cloned());
+            (named(&agent.calls, MatchMode::Superset), golden)
+        })
+        .collect();
+    let start = Instant::now();
+    let mut red = 0;
+    for mutant in &plan.mutants {
+        let (_, run) = runs[mutant.run];
+        let (names, golden) = &gates[mutant.run / 4];
+        let trace = mutant.trace(&run.trace);
+        red += usize::from(!validate_trace(&trace, names).unwrap().passed);
+        red += usize::from(!score_golden_path(&trace, golden).passed);
+        red += usize::from(agent_stability(&trace).weakest_score() < 0.5);
+    }
+    let judged = start.elapsed();
+    let count = plan.mutants.len();
+    let rate = count as f64 / judged.as_secs_f64();
+    println!("{count} mutants: planned in {planned:?}, judged in {judged:?}, {rate:.0}/s, {red} red");
+    assert!(red > 0);
 }
