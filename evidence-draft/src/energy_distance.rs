@@ -7,7 +7,7 @@
 
 use serde::Serialize;
 
-use super::number::real;
+use super::number::{real, real64};
 use super::random::Stream;
 
 /// Up to so many assignments are all looked at.
@@ -15,6 +15,9 @@ const MOST_ASSIGNMENTS: u64 = 20_000;
 
 /// Otherwise so many are drawn.
 const DRAWS: u32 = 9_999;
+
+/// The smallest p of that many draws.
+const SMALLEST_DRAWN: f64 = 1e-4;
 
 /// Up to so many runs, the statistic of each assignment is computed once.
 const MOST_KEPT: usize = 12;
@@ -29,6 +32,8 @@ pub struct Permuted {
     pub energy: f64,
     /// The share of assignments with a statistic at least as large.
     pub p: f64,
+    /// The smallest p that so many runs can lead to.
+    pub smallest_p: f64,
     /// Whether all assignments were looked at.
     pub exhaustive: bool,
 }
@@ -114,8 +119,24 @@ impl Distances {
         Permuted {
             energy,
             p,
+            smallest_p: if exhaustive {
+                self.share_of_all_alike()
+            } else {
+                SMALLEST_DRAWN
+            },
             exhaustive,
         }
+    }
+
+    /// The share of the observed assignment among all; with equal sides the swapped one is as extreme.
+    fn share_of_all_alike(&self) -> f64 {
+        let all = assignments(self.runs, self.baseline);
+        let alike = if self.runs == 2 * self.baseline {
+            2.0
+        } else {
+            1.0
+        };
+        alike / real64(all)
     }
 
     fn share_of_all(&self, observed: f64) -> f64 {
@@ -168,6 +189,7 @@ pub fn suite_test(agents: &[&Distances], stream: Stream) -> Permuted {
     Permuted {
         energy,
         p: suite_p(agents, stream, Distances::weight),
+        smallest_p: SMALLEST_DRAWN,
         exhaustive: false,
     }
 }
@@ -244,6 +266,7 @@ mod tests {
         .test(Stream::new("a", 0));
         assert!((found.energy - 0.651_786).abs() < 1e-6);
         assert!(found.exhaustive && (found.p - 2.0 / 70.0).abs() < 1e-12);
+        assert_eq!(found.p, found.smallest_p);
     }
 
     #[test]

@@ -229,6 +229,14 @@ impl Statistic {
         }
     }
 
+    /// P(X = the largest value), the smallest p that there can be; 0 of an approximation.
+    pub(super) fn smallest(&self) -> f64 {
+        match self {
+            Self::Exact(law) => law.at_least(law.last()),
+            Self::Normal(_) => 0.0,
+        }
+    }
+
     pub(super) fn is_exact(&self) -> bool {
         matches!(self, Self::Exact(_))
     }

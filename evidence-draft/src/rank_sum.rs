@@ -56,6 +56,12 @@ impl RankSum {
         self.law.at_most(self.seen)
     }
 
+    /// The smallest p for a larger sample that these values can lead to; 0 of an approximation.
+    #[must_use]
+    pub fn smallest(&self) -> f64 {
+        self.law.smallest()
+    }
+
     /// Whether the law is exact, and not a normal approximation.
     #[must_use]
     pub fn is_exact(&self) -> bool {
@@ -140,6 +146,7 @@ mod tests {
         let ranked = RankSum::of(&now, &before);
         assert!((ranked.larger() / 0.014_285_714_285_714 - 1.0).abs() < 1e-12);
         assert!((ranked.smaller() - 1.0).abs() < 1e-15);
+        assert!((ranked.smallest() - 1.0 / 70.0).abs() < 1e-12);
         let two = RankSum::sum([&ranked, &ranked]);
         assert!((two.larger() - 1.0 / 4900.0).abs() < 1e-15);
     }

@@ -23,6 +23,8 @@ pub struct CostCompared {
     pub p_costlier: f64,
     /// Exact rank sum's p for a lower cost now.
     pub p_cheaper: f64,
+    /// The smallest `p_costlier` that these costs can lead to.
+    pub smallest_p: f64,
     /// Whether these are exact, and not from a normal approximation.
     pub exact: bool,
     /// What p must not exceed.
@@ -58,6 +60,7 @@ pub(super) fn compare(
         shift: shift(baseline, candidate),
         p_costlier,
         p_cheaper,
+        smallest_p: ranked.smallest(),
         exact: ranked.is_exact(),
         share,
         finding: finding(before, now, (p_costlier, p_cheaper), share, margin),
@@ -89,6 +92,8 @@ pub struct SuiteCost {
     pub p_costlier: f64,
     /// The same for a lower cost now.
     pub p_cheaper: f64,
+    /// The smallest `p_costlier` that these costs can lead to.
+    pub smallest_p: f64,
     /// Whether these are exact, and not from a normal approximation.
     pub exact: bool,
     /// What p must not exceed; `None` where the suite has no test of its own.
@@ -123,6 +128,7 @@ pub(super) fn compare_suite(
         interval: interval.map(|(low, high)| (low.exp(), high.exp())),
         p_costlier,
         p_cheaper,
+        smallest_p: sum.smallest(),
         exact: sum.is_exact(),
         share,
         finding,

@@ -93,17 +93,44 @@ fn regressed(comparison: &Comparison, metric: Metric) -> bool {
             .any(|agent| is(agent.finding(metric)))
 }
 
-/// Why no result could have been a finding; `None` when one could.
+/// Whether the cost could have been a finding.
+fn cost_could_tell(comparison: &Comparison) -> bool {
+    let suite = comparison.suite.cost.as_ref();
+    let agents = comparison
+        .agents
+        .iter()
+        .filter_map(|agent| agent.cost.as_ref());
+    suite.is_some_and(|cost| cost.share.is_some_and(|share| cost.smallest_p <= share))
+        || agents.into_iter().any(|cost| cost.smallest_p <= cost.share)
+}
+
+/// Whether behaviour could have been a finding.
+fn behaviour_could_tell(comparison: &Comparison) -> bool {
+    let reached = |share: Option<f64>, smallest: f64| share.is_some_and(|share| smallest <= share);
+    let suite = comparison.suite.behaviour.as_ref();
+    let agents = comparison
+        .agents
+        .iter()
+        .filter_map(|agent| agent.behaviour.as_ref());
+    suite.is_some_and(|found| reached(found.share, found.tools.smallest_p))
+        || agents
+            .into_iter()
+            .any(|found| reached(found.share, found.tools.smallest_p))
+}
+
+/// Why no result could have been a finding; `None` when one could. Where outcomes may fail they
+/// decide: a suite that sees costs alone says nothing of what people ask first.
 fn blind(comparison: &Comparison) -> Option<String> {
     let fail_on = &comparison.options.fail_on;
     if !fail_on.contains(&Metric::Outcomes) {
-        let seen = fail_on.iter().any(|metric| match metric {
+        let could_tell = fail_on.iter().any(|metric| match metric {
             Metric::Outcomes => false,
-            Metric::Cost => comparison.suite.cost.is_some(),
-            Metric::Behaviour => comparison.suite.behaviour.is_some(),
+            Metric::Cost => cost_could_tell(comparison),
+            Metric::Behaviour => behaviour_could_tell(comparison),
         });
-        return (!seen)
-            .then(|| "nothing that may fail is known of any agent on both sides".to_owned());
+        let reason =
+            "nothing that may fail could have been significant: too few runs, or not recorded";
+        return (!could_tell).then(|| reason.to_owned());
     }
     let Some(suite) = &comparison.suite.outcomes else {
         return Some(

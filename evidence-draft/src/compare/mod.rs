@@ -155,6 +155,12 @@ impl Comparison {
     pub fn text(&self) -> String {
         text::render(self)
     }
+
+    /// The same as a table in Markdown, for a pull request.
+    #[must_use]
+    pub fn markdown(&self) -> String {
+        text::markdown(self)
+    }
 }
 
 /// An agent while it is compared.

@@ -99,6 +99,34 @@ all 4        −4.2 points   ×1.10 [0.82, 1.47]         other p 0.002 no eviden
 }
 
 #[test]
+fn the_four_agents_as_markdown() {
+    let text = compare(&four(), &CompareOptions::default()).markdown();
+    assert_eq!(
+        text,
+        "\
+| agent | passed | tokens | behaviour | verdict |
+|---|---|---|---|---|
+| `a_refund` | 6/6 → 1/6 | ×1.00 [0.98, 1.03] | same | regressed p 0.0032 ≤ 0.00625, 83 points |
+| `b_search` | 5/6 → 5/6 | ×1.45 [1.43, 1.46] | same | costlier p 0.0011, outcomes: no evidence |
+| `c_book` | 0/6 → 6/6 | ×1.00 [0.98, 1.02] | same | improved p 0.0002 |
+| `d_cancel` | 6/6 → 4/6 | ×1.00 [0.98, 1.03] | other p 0.002 | no evidence a drop of 87 points would have been noticed<br>new `close` in 6 of 6, lost `cancel` |
+| all 4 | −4.2 points | ×1.10 [0.82, 1.47] | other p 0.002 | no evidence p 0.50; 37.9 points would have been noticed |
+
+2 regressed, 1 improved. Exit status 1.
+"
+    );
+    let hostile = vec![both("a|b`<i>", side(6, 10, "x|y"), side(6, 10, "z\n"))];
+    let text = compare(&hostile, &CompareOptions::default()).markdown();
+    assert!(
+        text.lines()
+            .nth(2)
+            .is_some_and(|row| row.starts_with("| `a\\|bʼ<i>` |")),
+        "{text}"
+    );
+    assert!(text.contains("lost `x\\|y`"));
+}
+
+#[test]
 fn the_four_agents_as_numbers() {
     let comparison = compare(&four(), &CompareOptions::default());
     let suite = comparison.suite.outcomes.unwrap();
@@ -386,6 +414,27 @@ fn behaviour_fails_only_where_it_is_asked_to() {
 }
 
 #[test]
+fn costs_of_too_few_runs_are_no_pass_either() {
+    let short = |tokens| side(6, tokens, "a")[..1].to_vec();
+    let asked = CompareOptions {
+        fail_on: [Metric::Cost].into(),
+        ..CompareOptions::default()
+    };
+    let few = vec![
+        both("a", short(1000), short(1001)),
+        both("b", short(1000), short(1001)),
+    ];
+    assert_eq!(compare(&few, &asked).exit_status(), 3);
+    let enough = vec![both("a", side(6, 1000, "a"), side(6, 1001, "a"))];
+    assert_eq!(compare(&enough, &asked).exit_status(), 0);
+    let behaviour = CompareOptions {
+        fail_on: [Metric::Behaviour].into(),
+        ..CompareOptions::default()
+    };
+    assert_eq!(compare(&few[..1], &behaviour).exit_status(), 3);
+}
+
+#[test]
 fn estimates_on_one_side_only_are_not_compared() {
     let mut estimated = side(6, 1000, "a");
     for run in &mut estimated {
@@ -416,7 +465,7 @@ fn arguments_that_changed_are_described() {
     ];
     let comparison = compare(&[both("a", before, now)], &CompareOptions::default());
     let line =
-        "new argument `find.q` in 1 of 2, lost argument `find.old`, `find.limit` was 5, is 9";
+        "new argument `find.q` in 1 of 2, lost argument `find.old`, `find.limit` was `5`, is `9`";
     assert!(comparison.text().contains(line), "{}", comparison.text());
 }
 

@@ -269,7 +269,9 @@ pub(crate) fn mutants_a_second() {
     let start = Instant::now();
     let plan = planned(&agents, true);
     let planned = start.elapsed();
-    let runs = agents.iter().flat_map(|agent| agent.runs.iter().map(move |run| (agent, run)));
+    let runs = agents
+        .iter()
+        .flat_map(|agent| agent.runs.iter().map(move |run| (agent, run)));
     let runs: Vec<(&Agent, &Run)> = runs.collect();
     let gates: Vec<_> = agents
         .iter()
@@ -291,6 +293,8 @@ pub(crate) fn mutants_a_second() {
     let judged = start.elapsed();
     let count = plan.mutants.len();
     let rate = count as f64 / judged.as_secs_f64();
-    println!("{count} mutants: planned in {planned:?}, judged in {judged:?}, {rate:.0}/s, {red} red");
+    println!(
+        "{count} mutants: planned in {planned:?}, judged in {judged:?}, {rate:.0}/s, {red} red"
+    );
     assert!(red > 0);
 }

@@ -17,7 +17,6 @@ pub(super) fn line(agent: &AgentComparison) -> Option<String> {
         lost_arguments,
         changed_arguments,
     } = &behaviour.differences;
-    let quoted = |name: &str| format!("`{}`", clean_line(name));
     let new = |what: &'static str| {
         move |seen: &Seen| {
             format!(
@@ -40,6 +39,11 @@ pub(super) fn line(agent: &AgentComparison) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
+/// A name or a value from outside, as code.
+fn quoted(text: &str) -> String {
+    format!("`{}`", clean_line(text).replace('`', "ʼ"))
+}
+
 fn cut(value: &str) -> String {
     let shown: String = value.chars().take(VALUE).collect();
     let more = if value.chars().count() > VALUE {
@@ -47,5 +51,5 @@ fn cut(value: &str) -> String {
     } else {
         ""
     };
-    format!("{}{more}", clean_line(&shown))
+    quoted(&format!("{shown}{more}"))
 }

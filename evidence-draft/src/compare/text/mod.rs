@@ -11,26 +11,66 @@ use super::{AgentComparison, Comparison, Decision, Finding, Metric};
 /// The least width of each column but the last, without the space after it.
 const WIDTHS: [usize; 4] = [12, 13, 26, 13];
 
+/// A row of the table: its cells, and what stands below it.
+type Row = ([String; 5], Option<String>);
+
+/// The rows, the head among them; none where no agent is compared.
+fn rows(comparison: &Comparison) -> Vec<Row> {
+    if comparison.agents.is_empty() {
+        return Vec::new();
+    }
+    let cost = comparison.options.cost.as_str();
+    let head = ["agent", "passed", cost, "behaviour", "verdict"].map(str::to_owned);
+    let mut rows = vec![(head, None)];
+    rows.extend(
+        comparison
+            .agents
+            .iter()
+            .map(|agent| (row::of_agent(agent, comparison), described::line(agent))),
+    );
+    rows.push((row::of_suite(comparison), None));
+    rows
+}
+
+/// The table in Markdown, and the notes as paragraphs.
+pub(super) fn markdown(comparison: &Comparison) -> String {
+    let mut text = String::new();
+    let rows = rows(comparison);
+    let last = rows.len().saturating_sub(1);
+    for (place, (cells, below)) in rows.iter().enumerate() {
+        let [agent, others @ .., verdict] = cells;
+        let agent = if place == 0 || place == last {
+            agent.clone()
+        } else {
+            format!("`{}`", agent.replace('`', "ʼ"))
+        };
+        // The verdict's word is padded for the other table.
+        let mut verdict = verdict.split_whitespace().collect::<Vec<_>>().join(" ");
+        if let Some(below) = below {
+            verdict.push_str(&format!("<br>{below}"));
+        }
+        let cells = std::iter::once(agent)
+            .chain(others.iter().cloned())
+            .chain([verdict]);
+        let cells: Vec<String> = cells.map(|cell| cell.replace('|', "\\|")).collect();
+        text.push_str(&format!("| {} |\n", cells.join(" | ")));
+        if place == 0 {
+            text.push_str("|---|---|---|---|---|\n");
+        }
+    }
+    for note in notes(comparison) {
+        let gap = if text.is_empty() { "" } else { "\n" };
+        text.push_str(&format!("{gap}{}\n", note.replace('<', "&lt;")));
+    }
+    text
+}
+
 /// The whole text, with a line break at the end.
 pub(super) fn render(comparison: &Comparison) -> String {
-    let mut rows = Vec::new();
-    let mut below: Vec<Option<String>> = Vec::new();
-    if !comparison.agents.is_empty() {
-        let cost = comparison.options.cost.as_str();
-        rows.push(["agent", "passed", cost, "behaviour", "verdict"].map(str::to_owned));
-        below.push(None);
-    }
-    for agent in &comparison.agents {
-        rows.push(row::of_agent(agent, comparison));
-        below.push(described::line(agent));
-    }
-    if !comparison.agents.is_empty() {
-        rows.push(row::of_suite(comparison));
-        below.push(None);
-    }
+    let rows = rows(comparison);
     let mut widths = WIDTHS;
-    for row in &rows {
-        for (width, cell) in widths.iter_mut().zip(row) {
+    for (cells, _) in &rows {
+        for (width, cell) in widths.iter_mut().zip(cells) {
             *width = (*width).max(cell.chars().count());
         }
     }
@@ -39,9 +79,9 @@ pub(super) fn render(comparison: &Comparison) -> String {
         *width = (*width).min(least + 8);
     }
     let mut text = String::new();
-    for (row, below) in rows.iter().zip(below) {
+    for (cells, below) in &rows {
         let mut line = String::new();
-        for (place, cell) in row.iter().enumerate() {
+        for (place, cell) in cells.iter().enumerate() {
             let width = widths.get(place).copied().unwrap_or(0);
             line.push_str(&format!("{cell:<width$} "));
         }
