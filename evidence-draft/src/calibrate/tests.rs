@@ -144,6 +144,29 @@ fn flags_and_runs_without_a_value_are_counted_and_not_calibrated() {
 }
 
 #[test]
+fn all_that_is_said_of_a_target() {
+    let names = ["a", "b", "c", "d"];
+    let values = (0..40_u32).map(|run| (f64::from(run * 7 % 40) / 8.0, run % 3 != 0));
+    let target = Target::new("energy.peak_ratio", Direction::HighIsBad, Kind::Real);
+    let found = calibrate(&target, &runs(&names, values), share());
+    assert_eq!(
+        found.text(),
+        "\
+energy.peak_ratio: 26 passed and 14 failed runs
+A 0.385 [0.088, 0.801], within 4 agents 0.389 (p 0.300)
+no power: the interval of A includes 0.5: do not gate on it
+limit 4.875: 96.3% of passing runs of these agents, with 95% confidence 89.1%
+no promise for agents that are not in the suite
+agents left out one by one: 1 of 26 passed runs stopped [0.7%, 18.9%], 0 of 14 failed runs caught [0.0%, 21.5%]
+  at 80%: 4.375, 4 of 26 passed runs stopped, 0 of 14 failed runs caught
+  at 90%: 4.75, 1 of 26 passed runs stopped, 0 of 14 failed runs caught
+  at 95%: 4.875, 0 of 26 passed runs stopped, 0 of 14 failed runs caught
+  at 100%: 4.875, 0 of 26 passed runs stopped, 0 of 14 failed runs caught
+"
+    );
+}
+
+#[test]
 fn limits_together_alarm_where_one_does() {
     let scored = runs(
         &["a", "b"],
@@ -187,6 +210,16 @@ fn across_runs_the_agent_is_the_unit() {
         (6, false, Some(19))
     );
     assert_eq!(limit.rounded, 0.8);
+    assert_eq!(
+        found.text(),
+        "\
+stability.score: 30 agents
+C 1.000 [1.000, 1.000]
+tells agents apart only: it knows hard tasks from easy ones, not bad runs from good ones
+limit 0.8: 85.7% of agents all of whose runs pass
+too few: 6 agents all of whose runs passed; you need 19
+"
+    );
 }
 
 proptest! {

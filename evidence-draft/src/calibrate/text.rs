@@ -1,6 +1,6 @@
 //! A calibration in words.
 
-use super::{Calibration, Kind, LeftOut, Limit, Verdict};
+use super::{AcrossCalibration, Calibration, Kind, LeftOut, Limit, Verdict};
 use crate::conformal::{Share, promised};
 
 impl Calibration {
@@ -148,6 +148,56 @@ impl Calibration {
             None => "no promise for agents that are not in the suite".to_owned(),
         });
         lines
+    }
+}
+
+impl AcrossCalibration {
+    /// All that is to be said of the target, one fact a line.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let without = match self.without_value {
+            0 => String::new(),
+            without => format!(", {without} without a value"),
+        };
+        let mut lines = vec![format!(
+            "{}: {} agents{without}",
+            self.target.name, self.agents
+        )];
+        if let Some(power) = self.power {
+            let interval = match power.interval {
+                Some((low, high)) => format!(" [{low:.3}, {high:.3}]"),
+                None => " (no interval)".to_owned(),
+            };
+            lines.push(format!("C {:.3}{interval}", power.concordance));
+        }
+        lines.push(match self.verdict {
+            Verdict::NoPower => {
+                "no power: the interval of C includes 0.5: do not gate on it".to_owned()
+            }
+            verdict => format!("{}: {}", verdict.as_str(), verdict.advice()),
+        });
+        if let Some(limit) = &self.limit {
+            let kept = percent(limit.promised);
+            lines.push(format!(
+                "limit {}: {kept} of agents all of whose runs pass",
+                limit.rounded
+            ));
+            if !limit.enough {
+                let needed = limit.agents_needed.map_or_else(
+                    || "no number promises all".to_owned(),
+                    |needed| format!("you need {needed}"),
+                );
+                let agents = limit.agents;
+                lines.push(format!(
+                    "too few: {agents} agents all of whose runs passed; {needed}"
+                ));
+            }
+        } else if self.target.kind == Kind::Flag {
+            lines.push("0 or 1: measured, not calibrated".to_owned());
+        } else {
+            lines.push("no limit: of no agent all runs passed".to_owned());
+        }
+        lines.iter().map(|line| format!("{line}\n")).collect()
     }
 }
 

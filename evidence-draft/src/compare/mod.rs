@@ -91,6 +91,12 @@ impl AgentComparison {
         }
     }
 
+    /// What is found, on one line: the last column of the table.
+    #[must_use]
+    pub fn verdict(&self, options: &CompareOptions) -> String {
+        text::verdict(self, options)
+    }
+
     /// Whether a metric that may fail regressed.
     #[must_use]
     pub fn regressed(&self, options: &CompareOptions) -> bool {
@@ -226,6 +232,43 @@ pub fn compare(samples: &[AgentSamples], options: &CompareOptions) -> Comparison
     judge(&agents, &mut comparison);
     comparison.decision = decision::decide(&comparison);
     comparison
+}
+
+/// Compares one agent alone, as it would be among [`CompareOptions::hypotheses`] agents: for a case of
+/// its own that reads no other agent's runs. Behaviour is tested against its share of α alone, since
+/// the false discovery rate needs all agents.
+///
+/// ```
+/// use evidence_draft::compare::{CompareOptions, RunSample, compare_agent};
+///
+/// let runs = |passed: usize| (0..6).map(|run| RunSample::with_outcome(run < passed)).collect::<Vec<_>>();
+/// let options = CompareOptions { hypotheses: Some(4), ..CompareOptions::default() };
+/// let found = compare_agent("refund", &runs(6), &runs(1), &options);
+/// assert!(found.regressed(&options));
+/// assert_eq!(found.verdict(&options), "regressed   p 0.0032 ≤ 0.00625, 83 points");
+/// ```
+#[must_use]
+pub fn compare_agent(
+    agent: &str,
+    baseline: &[RunSample],
+    candidate: &[RunSample],
+    options: &CompareOptions,
+) -> AgentComparison {
+    let agents = [Agent::new(agent, baseline, candidate)];
+    AgentComparison {
+        agent: agent.to_owned(),
+        outcomes: outcomes_of(&agents, options).into_iter().flatten().next(),
+        cost: costs_of(&agents, options)
+            .into_iter()
+            .flatten()
+            .next()
+            .map(|found| found.0),
+        behaviour: behaviours_of(&agents, options)
+            .into_iter()
+            .flatten()
+            .next()
+            .map(|found| found.0),
+    }
 }
 
 fn judge(agents: &[Agent<'_>], comparison: &mut Comparison) {

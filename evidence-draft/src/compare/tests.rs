@@ -357,6 +357,16 @@ fn one_agent_has_all_of_alpha_and_the_suite_no_test() {
         (4, 4, 4),
     ]);
     assert_eq!(alone.agents[0].outcomes, among.agents[0].outcomes);
+    let samples = outcomes_only(&[(4, 1, 4)]);
+    let Sides::Both {
+        baseline,
+        candidate,
+    } = &samples[0].sides
+    else {
+        panic!("both sides");
+    };
+    let by_itself = compare_agent("agent_000", baseline, candidate, &options);
+    assert_eq!(by_itself, alone.agents[0]);
 }
 
 #[test]

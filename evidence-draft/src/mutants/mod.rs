@@ -188,7 +188,13 @@ impl Mutant {
     /// The mutant on one line: agent, run, operator, call (from 1) and what is changed.
     #[must_use]
     pub fn line(&self) -> String {
-        let mut line = format!("{} run-{} {}", self.agent, self.number, self.operator);
+        format!("{} {}", clean_line(&self.agent), self.describe())
+    }
+
+    /// The same without the agent.
+    #[must_use]
+    pub fn describe(&self) -> String {
+        let mut line = format!("run-{} {}", self.number, self.operator);
         if let Some((call, tool)) = &self.call {
             line.push_str(&format!(" call {} {tool}", call + 1));
         }

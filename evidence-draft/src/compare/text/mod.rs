@@ -6,10 +6,15 @@ mod described;
 mod format;
 mod row;
 
-use super::{AgentComparison, Comparison, Decision, Finding, Metric};
+use super::{AgentComparison, CompareOptions, Comparison, Decision, Finding, Metric};
 
 /// The least width of each column but the last, without the space after it.
 const WIDTHS: [usize; 4] = [12, 13, 26, 13];
+
+/// The last column of an agent's row.
+pub(super) fn verdict(agent: &AgentComparison, options: &CompareOptions) -> String {
+    row::verdict(agent, options)
+}
 
 /// A row of the table: its cells, and what stands below it.
 type Row = ([String; 5], Option<String>);

@@ -4,7 +4,7 @@ use mcptest_trace::text::clean_line;
 
 use super::format::{p_of_three, p_of_verdict, signed, significant};
 use crate::compare::{
-    AgentComparison, BehaviourCompared, Comparison, CostCompared, Finding, Metric,
+    AgentComparison, BehaviourCompared, CompareOptions, Comparison, CostCompared, Finding, Metric,
     OutcomesCompared, SuiteComparison,
 };
 
@@ -24,7 +24,7 @@ pub(super) fn of_agent(agent: &AgentComparison, comparison: &Comparison) -> [Str
             .behaviour
             .as_ref()
             .map_or_else(unknown, behaviour_cell),
-        agent_verdict(agent, comparison),
+        verdict(agent, &comparison.options),
     ]
 }
 
@@ -55,8 +55,9 @@ fn behaviour_cell(behaviour: &BehaviourCompared) -> String {
     }
 }
 
-fn agent_verdict(agent: &AgentComparison, comparison: &Comparison) -> String {
-    let fail_on = &comparison.options.fail_on;
+/// The verdict on an agent.
+pub(super) fn verdict(agent: &AgentComparison, options: &CompareOptions) -> String {
+    let fail_on = &options.fail_on;
     let failed = |metric: Metric| {
         fail_on.contains(&metric) && agent.finding(metric) == Some(Finding::Regressed)
     };
