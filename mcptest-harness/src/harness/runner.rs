@@ -189,16 +189,17 @@ impl Harness {
         if let Some(recording) = &recording {
             prepared.guard(recording);
         }
+        let verdicts = Verdicts::default();
         let run = Settings {
             package: &self.package,
             style,
             checks: &self.checks,
-            verdicts: &Verdicts::default(),
+            verdicts: &verdicts,
         };
         let trials = || prepared.trials(&asked, &run);
         let is_load = |name: &str| prepared.is_failure(name);
         let arguments = asked.for_trials(&trials(), is_load);
-        output::run(&arguments, trials)
+        output::run(&arguments, &verdicts, trials)
     }
 
     /// Where checks are registered, one that a suite names must be among them.

@@ -116,14 +116,14 @@ fn canonical_request(suite: &Suite, agent: &Agent, model: usize) -> String {
         }),
     });
     let faults = agent.inject.iter().map(|index| {
-        let fault = &suite.faults[index.value];
+        let fault = &suite.faults[index.value].value;
         let (delay_ms, failures) = match fault.kind {
             FaultKind::Hang | FaultKind::Wedged => (None, None),
             FaultKind::Slow { delay_ms } => (Some(delay_ms), None),
             FaultKind::RecoverAfter { failures } => (None, Some(failures)),
         };
         json!({
-            "name": fault.name.value, "tool": fault.tool, "server": fault.server,
+            "name": fault.name, "tool": fault.tool, "server": fault.server,
             "kind": fault.kind.name(), "delay_ms": delay_ms, "failures": failures,
         })
     });

@@ -8,6 +8,7 @@ pub mod arg_diff;
 pub mod contains;
 pub mod golden_path;
 mod matching;
+pub(crate) mod measure;
 pub mod narrative;
 pub mod recovery;
 pub mod reliability;
@@ -19,6 +20,7 @@ pub mod trajectory_axes;
 pub use arg_diff::{ArgDiff, exact_diffs};
 pub use contains::{contains, contains_diffs};
 pub use golden_path::{GoldenPath, GoldenPathReport, score_golden_path};
+pub use measure::{Better, Measure, Unit};
 pub use narrative::{NarrativeOptions, NarrativeReport, narrative_divergence};
 pub use recovery::{
     Contradiction, Evidence, Fault, FaultKind, FaultPlan, ForeignMark, Hit, RecoveryMarks,

@@ -16,6 +16,7 @@ use mcptest_suite::model::{Agent, Suite};
 use regex::Regex;
 
 use super::runs::{self, Place};
+use crate::gate::AgentGates;
 use crate::harness::place::Wanted;
 use crate::record::store::{Lock, Store, StoreError};
 use crate::record::{Live, Mode, Trouble, say};
@@ -61,6 +62,8 @@ pub(crate) struct Subject<'a> {
     pub(crate) suite: &'a Suite,
     pub(crate) agent: &'a Agent,
     pub(crate) model: usize,
+    /// What is asked of it.
+    pub(crate) gates: &'a AgentGates,
     /// What `redact:` says.
     pub(crate) redact: &'a [Regex],
     pub(crate) place: &'a Place<'a>,

@@ -78,6 +78,7 @@ mod sentence;
 mod shape;
 mod state;
 mod table;
+mod targets;
 mod token;
 mod told;
 mod unclaimed;
@@ -90,6 +91,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::trace::{AsTrace, Trace};
 
 pub use report::{Claim, Considered, Finding, NarrativeReport, UnclaimedCall, Verdict};
+pub use targets::TARGETS;
 
 use extract::Found;
 use matching::Matcher;

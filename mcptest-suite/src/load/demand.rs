@@ -3,8 +3,9 @@
 
 use serde_json::{Number, Value};
 
-use super::target::{Better, GateTarget, Unit, count, flag};
-use crate::load::fields::{Problems, did_you_mean};
+use mcptest_trace::eval::{Better, Measure, Unit};
+
+use super::fields::{Problems, did_you_mean};
 use crate::model::{Assertion, JsonSchema, Matcher, MatcherKind, Segment};
 use crate::{Diagnostic, Node, NodeValue, Span};
 
@@ -20,15 +21,15 @@ const ASK_NOTHING: [&str; 7] = [
 ];
 
 /// Numbers of a recorded run that an agent's own `expect:` can look at.
-const OF_A_RUN: [GateTarget; 4] = [
-    count("tool_calls.length", Better::Neither, "calls").sometimes(),
-    count("tool_names.length", Better::Neither, "calls"),
-    count(
+const OF_A_RUN: [Measure; 4] = [
+    Measure::count("tool_calls.length", Better::Neither, "calls").sometimes(),
+    Measure::count("tool_names.length", Better::Neither, "calls"),
+    Measure::count(
         "redundant_tool_calls",
         Better::Lower,
         "calls that repeat an earlier one",
     ),
-    flag(
+    Measure::flag(
         "truncated",
         Better::Lower,
         "1 when the run did not complete",
@@ -49,21 +50,16 @@ pub(crate) fn check_run(assertions: &[Assertion], problems: &mut Problems) {
 struct Looked<'a> {
     /// The path as it is written.
     path: &'a str,
-    target: GateTarget,
+    target: Measure,
 }
 
 /// Notes what an assertion asks of its target that never or always holds. `rest` is what the path
 /// has after the target's name.
-pub(super) fn check(
-    assertion: &Assertion,
-    target: &GateTarget,
-    rest: &[Segment],
-    problems: &mut Problems,
-) {
+pub fn check(assertion: &Assertion, target: &Measure, rest: &[Segment], problems: &mut Problems) {
     let mut target = *target;
     match rest {
         [Segment::Key(_)] => {
-            target = count(target.name, target.better, target.meaning).at_least(1.0);
+            target = Measure::count(target.name, target.better, target.meaning).at_least(1.0);
         }
         [Segment::Index(_)] => target.list = false,
         _ => {}

@@ -3,7 +3,7 @@
 use mcptest_suite::model::Agent;
 use mcptest_suite::{Diagnostic, Spanned};
 
-use crate::gate::{runs_note, scope};
+use super::{Gate, Input, Judgement, runs_note, scope};
 use crate::render::{Finding, thousands};
 use crate::trace::{Run, Trace};
 
@@ -17,10 +17,23 @@ struct Cap<'a> {
     recorded_in: &'a str,
 }
 
-/// Caps that the suite states and a recorded run exceeds, or that nothing recorded can be held
-/// against. Reaching a cap is not exceeding it.
-pub(crate) fn exceeded_caps(agent: &Agent, runs: &[Run]) -> Vec<Finding> {
-    let caps = [
+/// The caps of an agent: none is exceeded by a recorded run, and what was recorded can be held
+/// against each. Reaching a cap is not exceeding it.
+#[derive(Debug)]
+pub(crate) struct Caps;
+
+impl Gate for Caps {
+    fn judge(&self, input: &Input<'_>) -> Judgement {
+        let findings = caps(input.agent).into_iter().flat_map(|cap| {
+            let exceeded = exceeded(&cap, input.runs);
+            [exceeded, unknown(&cap, input.runs)]
+        });
+        findings.flatten().collect::<Vec<Finding>>().into()
+    }
+}
+
+fn caps(agent: &Agent) -> [Cap<'_>; 3] {
+    [
         Cap {
             key: "max_turns",
             unit: "model calls",
@@ -42,11 +55,7 @@ pub(crate) fn exceeded_caps(agent: &Agent, runs: &[Run]) -> Vec<Finding> {
             taken: |trace| Some(trace.tool_calls.len() as u64),
             recorded_in: "`tool_calls`",
         },
-    ];
-    caps.iter()
-        .flat_map(|cap| [exceeded(cap, runs), unknown(cap, runs)])
-        .flatten()
-        .collect()
+    ]
 }
 
 fn exceeded(cap: &Cap<'_>, runs: &[Run]) -> Option<Finding> {

@@ -8,8 +8,9 @@ use std::fs;
 use std::path::Path;
 
 use jsonschema::Validator;
-use mcptest_suite::{SUITE_SCHEMA, Source, model::Suite};
-use serde_json::Value;
+use mcptest::parse_suite;
+use mcptest::suite::{SUITE_SCHEMA, Source};
+use serde_json::{Value, json};
 
 fn schema() -> Value {
     serde_json::from_str(SUITE_SCHEMA).unwrap()
@@ -32,10 +33,43 @@ fn suites(folder: &str) -> Vec<(String, String)> {
     read.collect()
 }
 
+/// The schema with each gate as the gate declares itself.
+fn schema_of_the_gates() -> Value {
+    let mut schema = schema();
+    for gate in mcptest::gates() {
+        let name = gate.kind.name();
+        schema["$defs"][name] = gate.schema;
+        schema["$defs"]["agent"]["properties"][name] = json!({ "$ref": format!("#/$defs/{name}") });
+    }
+    schema
+}
+
+#[test]
+fn the_schema_says_what_the_gates_declare() {
+    let right = schema_of_the_gates();
+    if schema() == right {
+        return;
+    }
+    // `INSTA_UPDATE=always` writes it, as it writes snapshots.
+    let update = std::env::var("INSTA_UPDATE").is_ok_and(|update| update == "always");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let file = if update {
+        folder.join("../mcptest-suite/schemas/suite.schema.json")
+    } else {
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join("suite.schema.json")
+    };
+    fs::write(&file, serde_json::to_string_pretty(&right).unwrap() + "\n").unwrap();
+    assert!(
+        update,
+        "the schema is out of date; the right one is {}",
+        file.display()
+    );
+}
+
 #[test]
 fn every_suite_the_loader_accepts_is_valid() {
     let validator = validator();
-    let mut suites = suites("tests/accepted");
+    let mut suites = suites("../mcptest-suite/tests/accepted");
     suites.extend(suites_of_the_repository());
     for (name, text) in suites {
         let Ok(value) = serde_saphyr::from_str::<Value>(&text) else {
@@ -66,7 +100,7 @@ fn every_unknown_key_the_loader_refuses_is_invalid() {
     let validator = validator();
     let mut seen = 0;
     for (name, text) in suites("tests/rejected") {
-        let Err(error) = Suite::parse(Source::new(&name, &name, &text)) else {
+        let Err(error) = parse_suite(Source::new(&name, &name, &text)) else {
             continue;
         };
         let unknown = error
@@ -86,7 +120,7 @@ fn every_unknown_key_the_loader_refuses_is_invalid() {
 
 /// The keys the loader says it knows where `zzzzzzzz` stands in a suite.
 fn keys_of_the_loader(suite: &str) -> BTreeSet<String> {
-    let error = Suite::parse(Source::new("a.yml", "a.yml", suite)).unwrap_err();
+    let error = parse_suite(Source::new("a.yml", "a.yml", suite)).unwrap_err();
     let known = error
         .problems()
         .iter()

@@ -1,14 +1,14 @@
 //! Every wrong suite in `tests/rejected/` is refused, with the words and places in its snapshot.
 
-#![allow(clippy::unwrap_used, reason = "a test")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use mcptest_suite::model::Suite;
-use mcptest_suite::{Source, Style};
+use mcptest::suite::{Source, Style};
+use mcptest::{parse_suite, read_suite};
 
-/// File stems in a folder below `tests/`, in byte order.
+/// File stems in a folder of this crate, in byte order.
 fn stems(folder: &str) -> BTreeSet<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
     let entries = std::fs::read_dir(folder).unwrap();
@@ -29,7 +29,7 @@ fn every_wrong_suite_is_refused_with_words_that_help() {
     for name in stems("tests/rejected") {
         let shown = format!("tests/rejected/{name}.yml");
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(&shown);
-        let Err(error) = Suite::read(&path, &shown) else {
+        let Err(error) = read_suite(&path, &shown) else {
             accepted.push(shown);
             continue;
         };
@@ -58,7 +58,7 @@ fn a_huge_file_is_refused_before_it_is_read() {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("huge.yml");
     let file = std::fs::File::create(&path).unwrap();
     file.set_len(17 << 20).unwrap();
-    let error = Suite::read(&path, "suites/huge.yml").unwrap_err();
+    let error = read_suite(&path, "suites/huge.yml").unwrap_err();
     std::fs::remove_file(&path).unwrap();
     assert_eq!(
         error.to_string(),
@@ -72,7 +72,7 @@ fn a_file_that_is_not_there_or_is_a_folder_is_an_error() {
         Path::new("no such file.yml"),
         Path::new(env!("CARGO_MANIFEST_DIR")),
     ] {
-        let error = Suite::read(path, "suites/a.yml").unwrap_err();
+        let error = read_suite(path, "suites/a.yml").unwrap_err();
         assert!(error.to_string().contains("cannot be read"), "{error}");
     }
 }
@@ -91,9 +91,9 @@ fn a_long_chain_of_references_is_followed_and_many_problems_are_counted() {
         .unwrap();
     }
     let source = Source::new("a.yml", "a.yml", text.clone() + "          d2000: {}\n");
-    assert!(Suite::parse(source).is_ok());
+    assert!(parse_suite(source).is_ok());
     let source = Source::new("a.yml", "a.yml", text.replace("$ref:", "$rf:"));
-    let error = Suite::parse(source).unwrap_err();
+    let error = parse_suite(source).unwrap_err();
     assert_eq!(error.problems().len(), 2_001);
     assert!(error.to_string().len() < 100_000);
 }
@@ -110,7 +110,22 @@ fn large_defaults_of_many_agents_are_refused_before_they_cost_anything() {
         )
         .unwrap();
     }
-    let error = Suite::parse(Source::new("a.yml", "a.yml", text)).unwrap_err();
+    let error = parse_suite(Source::new("a.yml", "a.yml", text)).unwrap_err();
     assert_eq!(error.problems().len(), 1, "{error}");
     assert!(error.to_string().contains("too large for so many agents"));
+}
+
+#[test]
+fn every_suite_that_the_language_accepts_loads_with_its_gates() {
+    // The crate alone has no sources of the other beside it.
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../mcptest-suite/tests/accepted");
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return;
+    };
+    for entry in entries {
+        let path = entry.unwrap().path();
+        if let Err(error) = read_suite(&path, &path.display().to_string()) {
+            panic!("{error}");
+        }
+    }
 }

@@ -3,27 +3,26 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use mcptest_suite::gates::{Better, GateTarget, Unit};
-use mcptest_suite::model::GateKind;
-use serde_json::{Value, json};
+use mcptest::GateInfo;
+use mcptest::eval::{Better, Measure, Unit};
 
-fn gates_with_targets() -> impl Iterator<Item = GateKind> {
-    let kinds = GateKind::ALL.iter().copied();
-    kinds.filter(|kind| !kind.targets().is_empty())
+fn gates_with_targets() -> impl Iterator<Item = GateInfo> {
+    let gates = mcptest::gates().into_iter();
+    gates.filter(|gate| !gate.targets.is_empty())
 }
 
 /// The page of all targets, as it must stand beside the gates.
 fn page() -> String {
     let mut page = "# Targets\n\nWhat `expect:` of each gate can look at. A path that a run does not have (\"sometimes\") fails\nwhatever is asked of it.\n".to_owned();
-    for kind in gates_with_targets() {
-        write!(page, "\n## `{}`\n\n", kind.name()).unwrap();
+    for gate in gates_with_targets() {
+        write!(page, "\n## `{}`\n\n", gate.kind.name()).unwrap();
         page += "| target | unit and range | better | what it says |\n|---|---|---|---|\n";
-        for target in kind.targets() {
+        for target in gate.targets {
             let better = match target.better {
                 Better::Higher => "higher",
                 Better::Lower => "lower",
@@ -31,7 +30,7 @@ fn page() -> String {
             };
             let sometimes = if target.always { "" } else { ", sometimes" };
             let words = match target.unit {
-                Unit::Word(words) => format!(": {}", mcptest_suite::quoted_list(words.to_vec())),
+                Unit::Word(words) => format!(": {}", mcptest::suite::quoted_list(words.to_vec())),
                 _ => String::new(),
             };
             writeln!(
@@ -50,45 +49,22 @@ fn page() -> String {
 #[test]
 fn the_page_of_targets_is_what_the_code_declares() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let written = fs::read_to_string(folder.join("src/gates/targets.md")).unwrap();
-    let right = Path::new(env!("CARGO_TARGET_TMPDIR")).join("targets.md");
+    let written = fs::read_to_string(folder.join("src/gate/targets.md")).unwrap();
+    if written == page() {
+        return;
+    }
+    // `INSTA_UPDATE=always` writes it, as it writes snapshots.
+    let update = std::env::var("INSTA_UPDATE").is_ok_and(|update| update == "always");
+    let right = if update {
+        folder.join("src/gate/targets.md")
+    } else {
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join("targets.md")
+    };
     fs::write(&right, page()).unwrap();
     assert!(
-        written == page(),
-        "src/gates/targets.md is out of date; the right one is {}",
+        update,
+        "src/gate/targets.md is out of date; the right one is {}",
         right.display()
-    );
-}
-
-#[test]
-fn the_schema_says_the_unit_of_every_target() {
-    let schema: Value = serde_json::from_str(mcptest_suite::SUITE_SCHEMA).unwrap();
-    let mut wrong = BTreeMap::new();
-    for kind in gates_with_targets() {
-        let lines = kind
-            .targets()
-            .iter()
-            .map(|target| format!("`{}`: {target}.", target.name));
-        let names: Vec<_> = kind.targets().iter().map(|target| target.name).collect();
-        let right = json!({
-            "description": lines.collect::<Vec<_>>().join("\n"),
-            "examples": names,
-        });
-        let place = format!(
-            "/$defs/{}/properties/expect/items/properties/target",
-            kind.name()
-        );
-        let stands = schema.pointer(&place).unwrap_or_else(|| panic!("{place}"));
-        if *stands != right {
-            wrong.insert(place, right);
-        }
-    }
-    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("targets.json");
-    fs::write(&file, serde_json::to_string_pretty(&wrong).unwrap()).unwrap();
-    assert!(
-        wrong.is_empty(),
-        "the schema is out of date; the right parts are in {}",
-        file.display()
     );
 }
 
@@ -99,21 +75,21 @@ fn every_target_in_the_readme_is_one() {
     let Ok(readme) = fs::read_to_string(readme) else {
         return;
     };
-    for kind in gates_with_targets() {
-        let row = format!("| `{}`", kind.name());
+    for gate in gates_with_targets() {
+        let row = format!("| `{}`", gate.kind.name());
         let row = readme.lines().find(|line| line.starts_with(&row));
-        let row = row.unwrap_or_else(|| panic!("no row of `{}`", kind.name()));
+        let row = row.unwrap_or_else(|| panic!("no row of `{}`", gate.kind.name()));
         let cell = row.split('|').nth(3).unwrap();
         let named = cell.split('`').skip(1).step_by(2);
-        let prefix = kind.targets()[0].name.split('.').next().unwrap();
+        let prefix = gate.targets[0].name.split('.').next().unwrap();
         let named: BTreeSet<String> = named
             .map(|name| match name.strip_prefix('.') {
                 Some(rest) => format!("{prefix}.{rest}"),
                 None => name.to_owned(),
             })
             .collect();
-        let known: BTreeSet<String> = kind
-            .targets()
+        let known: BTreeSet<String> = gate
+            .targets
             .iter()
             .map(|target| target.name.to_owned())
             .collect();
@@ -124,8 +100,8 @@ fn every_target_in_the_readme_is_one() {
 
 #[test]
 fn a_declaration_makes_sense() {
-    for target in gates_with_targets().flat_map(GateKind::targets) {
-        let GateTarget {
+    for target in gates_with_targets().flat_map(|gate| gate.targets) {
+        let Measure {
             name,
             lowest,
             highest,
@@ -138,7 +114,7 @@ fn a_declaration_makes_sense() {
         assert!(!target.meaning.contains('|'), "{name}");
     }
     let names: Vec<_> = gates_with_targets()
-        .flat_map(GateKind::targets)
+        .flat_map(|gate| gate.targets)
         .map(|target| target.name)
         .collect();
     let once: BTreeSet<_> = names.iter().collect();

@@ -1,10 +1,20 @@
-//! What a gate computes, as data: the name, unit, range and direction of each target.
+//! What a metric computes, as data: the name, unit, range and direction of each number.
 
 use std::fmt;
 
-/// A target of a gate's `expect:`. The declarations stand in the gates' files.
+/// A number, or a word, that a metric gives: what a suite calls a target. Each metric's file has the
+/// list of its own.
+///
+/// ```
+/// use mcptest_trace::eval::golden_path;
+///
+/// let penalty = &golden_path::TARGETS[0];
+/// assert_eq!(penalty.name, "golden_path.penalty");
+/// assert_eq!(penalty.unit_and_range(), "a fraction from 0 to 1");
+/// ```
+#[non_exhaustive]
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct GateTarget {
+pub struct Measure {
     /// Its path, e.g. `reliability.pass_rate`.
     pub name: &'static str,
     /// What its numbers count.
@@ -25,6 +35,7 @@ pub struct GateTarget {
 
 /// What the numbers of a target count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Unit {
     /// Hundredths: 90 is nine in ten.
     Percent,
@@ -59,91 +70,93 @@ pub enum Better {
     Neither,
 }
 
-/// A target that every judged run has.
-const fn of(
-    name: &'static str,
-    unit: Unit,
-    highest: Option<f64>,
-    better: Better,
-    meaning: &'static str,
-) -> GateTarget {
-    GateTarget {
-        name,
-        unit,
-        lowest: 0.0,
-        highest,
-        better,
-        list: false,
-        always: true,
-        meaning,
+impl Measure {
+    /// A target that every judged run has.
+    const fn of(
+        name: &'static str,
+        unit: Unit,
+        highest: Option<f64>,
+        better: Better,
+        meaning: &'static str,
+    ) -> Self {
+        Self {
+            name,
+            unit,
+            lowest: 0.0,
+            highest,
+            better,
+            list: false,
+            always: true,
+            meaning,
+        }
     }
-}
 
-/// A percent from 0 to 100.
-pub(super) const fn percent(
-    name: &'static str,
-    better: Better,
-    meaning: &'static str,
-) -> GateTarget {
-    of(name, Unit::Percent, Some(100.0), better, meaning)
-}
+    /// A percent from 0 to 100.
+    #[must_use]
+    pub const fn percent(name: &'static str, better: Better, meaning: &'static str) -> Self {
+        Self::of(name, Unit::Percent, Some(100.0), better, meaning)
+    }
 
-/// 0 or 100.
-pub(super) const fn all_or_nothing(name: &'static str, meaning: &'static str) -> GateTarget {
-    let unit = Unit::AllOrNothing;
-    of(name, unit, Some(100.0), Better::Higher, meaning)
-}
+    /// 0 or 100.
+    #[must_use]
+    pub const fn all_or_nothing(name: &'static str, meaning: &'static str) -> Self {
+        let unit = Unit::AllOrNothing;
+        Self::of(name, unit, Some(100.0), Better::Higher, meaning)
+    }
 
-/// A fraction from 0 to 1.
-pub(super) const fn fraction(
-    name: &'static str,
-    better: Better,
-    meaning: &'static str,
-) -> GateTarget {
-    of(name, Unit::Fraction, Some(1.0), better, meaning)
-}
+    /// A fraction from 0 to 1.
+    #[must_use]
+    pub const fn fraction(name: &'static str, better: Better, meaning: &'static str) -> Self {
+        Self::of(name, Unit::Fraction, Some(1.0), better, meaning)
+    }
 
-/// 0 or 1.
-pub(super) const fn flag(name: &'static str, better: Better, meaning: &'static str) -> GateTarget {
-    of(name, Unit::Flag, Some(1.0), better, meaning)
-}
+    /// 0 or 1.
+    #[must_use]
+    pub const fn flag(name: &'static str, better: Better, meaning: &'static str) -> Self {
+        Self::of(name, Unit::Flag, Some(1.0), better, meaning)
+    }
 
-/// A number of things, 0 or more.
-pub(super) const fn count(name: &'static str, better: Better, meaning: &'static str) -> GateTarget {
-    of(name, Unit::Count, None, better, meaning)
-}
+    /// A number of things, 0 or more.
+    #[must_use]
+    pub const fn count(name: &'static str, better: Better, meaning: &'static str) -> Self {
+        Self::of(name, Unit::Count, None, better, meaning)
+    }
 
-/// Something else, 0 or more.
-pub(super) const fn amount(
-    name: &'static str,
-    unit: Unit,
-    better: Better,
-    meaning: &'static str,
-) -> GateTarget {
-    of(name, unit, None, better, meaning)
-}
+    /// Something else, 0 or more.
+    #[must_use]
+    pub const fn amount(
+        name: &'static str,
+        unit: Unit,
+        better: Better,
+        meaning: &'static str,
+    ) -> Self {
+        Self::of(name, unit, None, better, meaning)
+    }
 
-impl GateTarget {
     /// The same, never below a number.
-    pub(super) const fn at_least(mut self, lowest: f64) -> Self {
+    #[must_use]
+    pub const fn at_least(mut self, lowest: f64) -> Self {
         self.lowest = lowest;
         self
     }
 
     /// The same, never above a number.
-    pub(super) const fn up_to(mut self, highest: f64) -> Self {
+    #[must_use]
+    pub const fn up_to(mut self, highest: f64) -> Self {
         self.highest = Some(highest);
         self
     }
 
     /// A list of such numbers.
-    pub(super) const fn list(mut self) -> Self {
+    #[must_use]
+    pub const fn list(mut self) -> Self {
         self.list = true;
         self
     }
 
     /// The same, left out of runs that do not have it.
-    pub(super) const fn sometimes(mut self) -> Self {
+    #[must_use]
+    pub const fn sometimes(mut self) -> Self {
         self.always = false;
         self
     }
@@ -157,8 +170,9 @@ impl GateTarget {
         self.of_one()
     }
 
-    /// Unit and range of one number.
-    pub(super) fn of_one(&self) -> String {
+    /// The same of one number, where it is a list of them.
+    #[must_use]
+    pub fn of_one(&self) -> String {
         let unit = match self.unit {
             Unit::Percent => "a percent",
             Unit::AllOrNothing => return "a percent, either 0 or 100".to_owned(),
@@ -178,7 +192,7 @@ impl GateTarget {
     }
 }
 
-impl fmt::Display for GateTarget {
+impl fmt::Display for Measure {
     /// Unit, range, direction and meaning on one line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.unit_and_range())?;

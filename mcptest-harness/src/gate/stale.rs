@@ -1,62 +1,84 @@
 //! What runs were recorded with and the suite no longer says.
 
-use mcptest_suite::model::{Agent, Prompt, Suite};
+use mcptest_suite::model::{Agent, Model, Prompt};
 use mcptest_suite::{Diagnostic, Span, Spanned, cassette_slug};
 
+use super::{AgentGates, Gate, Input, Judgement, runs_note, scope};
+use crate::eval::FaultPlan;
 use crate::eval::recovery::{Evidence as HitBy, replay_recovery};
-use crate::gate::{fault_plan, runs_note, scope};
 use crate::render::{Diff, Evidence, Finding};
 use crate::trace::Run;
 
 /// What is compared: its name, what the suite says and where, and what a run was recorded with.
 type Compared<'a> = (&'a str, &'a str, Span, fn(&Run) -> &str);
 
-/// What the runs were recorded with and the suite no longer says: the model, the prompts, the user
-/// turns, the faults.
-pub(crate) fn stale(
-    suite: &Suite,
-    agent: &Agent,
-    model: usize,
-    runs: &[Run],
-    command: &str,
-) -> Vec<Finding> {
-    let Spanned {
-        value: model,
-        span: model_span,
-    } = &agent.models[model];
-    let prompt = agent.prompt.first();
-    let system_prompt = agent.system_prompt.as_ref();
-    let prompt_key = match agent.prompt {
-        Prompt::Single(_) => "prompt",
-        Prompt::Turns(_) => "first user turn",
-    };
-    let system_span = system_prompt.map_or(agent.name.span, |text| text.span);
-    let system_text = system_prompt.map_or("", |text| text.value.as_str());
-    let compared: [Compared<'_>; 3] = [
-        ("model", &model.id, *model_span, |run| &run.model),
-        (prompt_key, &prompt.value, prompt.span, |run| {
-            &run.user_prompt
-        }),
-        ("system prompt", system_text, system_span, |run| {
-            &run.system_prompt
-        }),
-    ];
-    let mut findings = Vec::new();
-    for (what, wanted, span, recorded) in compared {
-        let differing: Vec<usize> = (0..runs.len())
-            .filter(|run| recorded(&runs[*run]) != wanted)
-            .collect();
-        let Some(first) = differing.first() else {
-            continue;
-        };
-        let what = format!("another {what}");
-        let diff = diff(&runs[*first], recorded(&runs[*first]), wanted);
-        findings.push(finding(&what, span, (runs, &differing), command).show(diff));
+/// The runs were recorded with what the suite says now: the model, the prompts, the user turns, the
+/// faults.
+#[derive(Debug)]
+pub(crate) struct Stale<'a> {
+    pub(crate) agent: &'a Agent,
+    /// All that is asked of the agent.
+    pub(crate) gates: &'a AgentGates,
+    /// The model that the runs were to be recorded with.
+    pub(crate) model: &'a Spanned<Model>,
+    /// The command that records the agent, without what it is told by its environment.
+    pub(crate) command: &'a str,
+}
+
+impl Gate for Stale<'_> {
+    fn judge(&self, input: &Input<'_>) -> Judgement {
+        self.findings(input.runs).into()
     }
-    findings.extend(other_agent(agent, runs));
-    findings.extend(turns(agent, runs, command));
-    findings.extend(faults(suite, agent, runs, command));
-    findings
+}
+
+impl Stale<'_> {
+    /// What the runs were recorded with and the suite no longer says.
+    pub(crate) fn findings(&self, runs: &[Run]) -> Vec<Finding> {
+        let Self { agent, command, .. } = *self;
+        let mut findings = self.said_differently(agent, runs);
+        findings.extend(other_agent(agent, runs));
+        findings.extend(turns(agent, runs, command));
+        findings.extend(faults(&self.gates.fault_plan(), agent, runs, command));
+        findings
+    }
+
+    /// The model and the prompts.
+    fn said_differently(&self, agent: &Agent, runs: &[Run]) -> Vec<Finding> {
+        let Spanned {
+            value: model,
+            span: model_span,
+        } = self.model;
+        let prompt = agent.prompt.first();
+        let system_prompt = agent.system_prompt.as_ref();
+        let prompt_key = match agent.prompt {
+            Prompt::Single(_) => "prompt",
+            Prompt::Turns(_) => "first user turn",
+        };
+        let system_span = system_prompt.map_or(agent.name.span, |text| text.span);
+        let system_text = system_prompt.map_or("", |text| text.value.as_str());
+        let compared: [Compared<'_>; 3] = [
+            ("model", &model.id, *model_span, |run| &run.model),
+            (prompt_key, &prompt.value, prompt.span, |run| {
+                &run.user_prompt
+            }),
+            ("system prompt", system_text, system_span, |run| {
+                &run.system_prompt
+            }),
+        ];
+        let mut findings = Vec::new();
+        for (what, wanted, span, recorded) in compared {
+            let differing: Vec<usize> = (0..runs.len())
+                .filter(|run| recorded(&runs[*run]) != wanted)
+                .collect();
+            let Some(first) = differing.first() else {
+                continue;
+            };
+            let what = format!("another {what}");
+            let diff = diff(&runs[*first], recorded(&runs[*first]), wanted);
+            findings.push(finding(&what, span, (runs, &differing), self.command).show(diff));
+        }
+        findings
+    }
 }
 
 /// Runs that say they are of another agent. Names are compared as file names spell them, in any case.
@@ -129,11 +151,11 @@ fn later_turns(run: &Run) -> Vec<&str> {
 }
 
 /// Runs with marks of faults that the plan of today does not leave.
-fn faults(suite: &Suite, agent: &Agent, runs: &[Run], command: &str) -> Option<Finding> {
+fn faults(plan: &FaultPlan, agent: &Agent, runs: &[Run], command: &str) -> Option<Finding> {
     let others: Vec<(usize, String)> = runs
         .iter()
         .enumerate()
-        .filter_map(|(index, run)| Some((index, other_mark(suite, agent, run)?)))
+        .filter_map(|(index, run)| Some((index, other_mark(plan, run)?)))
         .collect();
     let differing: Vec<usize> = others.iter().map(|(index, _)| *index).collect();
     let (_, first) = others.first()?;
@@ -147,8 +169,8 @@ fn faults(suite: &Suite, agent: &Agent, runs: &[Run], command: &str) -> Option<F
 }
 
 /// The first mark of a run that the faults of today do not leave, in words.
-fn other_mark(suite: &Suite, agent: &Agent, run: &Run) -> Option<String> {
-    let report = replay_recovery(&run.trace, &fault_plan(suite, agent));
+fn other_mark(plan: &FaultPlan, run: &Run) -> Option<String> {
+    let report = replay_recovery(&run.trace, plan);
     if let Some(mark) = report.foreign_marks.first() {
         return Some(mark.to_string());
     }
