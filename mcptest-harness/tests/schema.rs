@@ -219,6 +219,7 @@ fn loader_and_schema_know_the_same_keys() {
         ),
     ];
     for (gate, needs) in [
+        ("calls", "max: 3, "),
         ("energy", ""),
         ("golden_path", "calls: [a], "),
         ("narrative", ""),

@@ -12,6 +12,7 @@ use crate::Span;
 macro_rules! for_each_gate {
     ($then:ident) => {
         $then! {
+            Calls, calls;
             Energy, energy;
             GoldenPath, golden_path;
             Narrative, narrative;

@@ -8,6 +8,7 @@
 mod all_runs;
 mod asked;
 mod block;
+mod calls;
 mod caps;
 mod each_run;
 mod energy;

@@ -45,6 +45,7 @@ fn what_is_said_to_be_usual_is_what_is_read_where_nothing_stands() {
     for gate in gates() {
         let name = gate.kind.name();
         let needed = match name {
+            "calls" => json!({ "max": 3 }),
             "golden_path" => json!({ "calls": ["a"] }),
             "trajectory" => json!({ "mode": "strict", "calls": [{ "name": "a" }] }),
             "trajectory_axes" => json!({ "order": [{ "first": "a", "second": "b" }] }),

@@ -5,6 +5,7 @@
 //! file, clock, suite or test case may enter here, and no result is ever `NaN`.
 
 pub mod arg_diff;
+pub mod calls;
 pub mod contains;
 pub mod golden_path;
 mod matching;
@@ -18,6 +19,7 @@ pub mod trajectory;
 pub mod trajectory_axes;
 
 pub use arg_diff::{ArgDiff, exact_diffs};
+pub use calls::{CallCounts, CallLimits, count_calls};
 pub use contains::{contains, contains_diffs};
 pub use golden_path::{GoldenPath, GoldenPathReport, score_golden_path};
 pub use measure::{Better, Measure, Unit};

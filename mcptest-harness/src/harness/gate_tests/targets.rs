@@ -14,6 +14,7 @@ const FAULT: &str = "faults:\n- { name: hung, target: { tool: search }, kind: ha
 /// An agent with every gate.
 const EVERY_GATE: &str = "  system_prompt: Help with bookings.
   inject: [hung]
+  calls: { max: 9 }
   energy: { expect: [{ target: energy.drift, matcher: { schema: { maximum: 0.9 } } }] }
   golden_path: { calls: [search] }
   narrative: {}
