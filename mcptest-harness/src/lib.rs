@@ -44,7 +44,8 @@ pub mod eval {
     pub use mcptest_trace::eval::*;
 }
 
-pub use record::{CallId, RecordError, Recorder, RunRequest};
+pub use mcptest_trace::record::{CallId, RecordError, Recorder};
+pub use record::RunRequest;
 
 /// Turns the cases of a suite file into `#[test]` functions.
 ///

@@ -18,7 +18,9 @@ use super::output::{self, Verdicts};
 use super::prepared::Prepared;
 use super::recording::{self, OwnLoop, Recording};
 use super::trials::{RustCheck, Settings};
-use crate::record::{Command, Live, Recorder, RunRequest};
+use mcptest_trace::record::Recorder;
+
+use crate::record::{Command, Live, RunRequest};
 
 /// The crate's folder: where cargo or nextest says it is now, else where it was compiled.
 pub(crate) fn crate_dir(compiled: &str) -> PathBuf {

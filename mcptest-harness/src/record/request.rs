@@ -6,7 +6,9 @@ use mcptest_suite::Span;
 use mcptest_suite::model::{Agent, FaultKind, Inherit, Model, Prompt, Suite, Transport};
 use serde_json::json;
 
-use super::{Progress, Recorder, fingerprint};
+use mcptest_trace::record::{Recorder, fingerprint};
+
+use super::Progress;
 use crate::trace::canonical_json;
 
 /// What an agent is asked in one run that is recorded: what the suite says of it.

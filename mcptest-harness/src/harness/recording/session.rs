@@ -9,9 +9,11 @@ use super::blank::{no_secret_in_the_suite, redacted, redactor};
 use super::{Recording, Subject, failure, runs};
 use crate::eval::recovery::Decisions;
 use crate::gate::Stale;
-use crate::record::redact::suspects;
-use crate::record::store::{Store, StoreError, render};
-use crate::record::{Mode, Progress, Recorder, RunRequest, Trouble, request_fingerprint, say};
+use mcptest_trace::record::redact::suspects;
+use mcptest_trace::record::store::{Store, StoreError, render};
+use mcptest_trace::record::{Recorder, say};
+
+use crate::record::{Mode, Progress, RunRequest, Trouble, request_fingerprint};
 use crate::render::{Diff, Failure};
 use crate::trace::{CassetteError, Origin, Run, parse_run};
 
@@ -177,7 +179,11 @@ impl Session<'_> {
         progress.begin(number);
         // Runs that are alike are told from copies by the millisecond in which they began.
         std::thread::sleep(Duration::from_millis(1));
-        let mut recorder = Recorder::for_harness(&request);
+        let mut recorder = Recorder::new(&request.agent, &request.model);
+        recorder.is_written_elsewhere();
+        if let Some(system_prompt) = &request.system_prompt {
+            recorder.system_prompt(system_prompt);
+        }
         if !agent.inject.is_empty() {
             recorder.inject(Decisions::new(gates.fault_plan()));
         }

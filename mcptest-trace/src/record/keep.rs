@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use super::environment::{secrets_by_name, variables};
+use super::environment::{secrets_by_name, usual_secrets, variables};
 use super::redact::Redactor;
 use super::store::{Layout, Lock, Store, StoreError};
-use super::{Recorder, say, usual_secrets};
+use super::{Recorder, say};
 
 impl Recorder {
     /// Writes the run to a new file.

@@ -6,7 +6,6 @@ use std::time::{Instant, SystemTime};
 
 use serde_json::{Map, Value, json};
 
-use super::RunRequest;
 use crate::eval::recovery::{Decisions, Effect};
 use crate::trace::{StopReason, ToolCall, canonical_json};
 
@@ -24,11 +23,11 @@ pub struct CallId(usize);
 /// [`write_to`](Self::write_to) and [`add_to`](Self::add_to) put it into a file.
 ///
 /// Nothing here reads the network or needs a runtime, and nothing is written before the end. A
-/// loop that is registered with [`Harness::record_with`](crate::Harness::record_with) is given a
-/// recorder, and the harness writes it.
+/// loop that is registered with the harness (`Harness::record_with`) is given a recorder, and the
+/// harness writes it.
 ///
 /// ```
-/// use mcptest::Recorder;
+/// use mcptest_trace::record::Recorder;
 /// use serde_json::json;
 ///
 /// let mut run = Recorder::new("Refund agent", "gpt-4.1");
@@ -117,14 +116,11 @@ impl Recorder {
         }
     }
 
-    /// Begins a run that the harness writes.
-    pub(crate) fn for_harness(request: &RunRequest) -> Self {
-        let mut recorder = Self::new(&request.agent, &request.model);
-        if let Some(system_prompt) = &request.system_prompt {
-            recorder.system_prompt(system_prompt);
-        }
-        recorder.harness_writes = true;
-        recorder
+    /// Leaves the writing to whoever made the recorder: [`write_to`](Self::write_to) and
+    /// [`add_to`](Self::add_to) refuse from now on.
+    pub fn is_written_elsewhere(&mut self) -> &mut Self {
+        self.harness_writes = true;
+        self
     }
 
     pub(super) fn is_written_by_the_harness(&self) -> bool {
@@ -132,7 +128,8 @@ impl Recorder {
     }
 
     /// What the user said first.
-    pub(crate) fn first_turn(&self) -> Option<&str> {
+    #[must_use]
+    pub fn first_turn(&self) -> Option<&str> {
         self.users.first().map(|user| user.text.as_str())
     }
 
@@ -332,7 +329,9 @@ impl Recorder {
         self
     }
 
-    pub(crate) fn secrets(&self) -> &[(String, String)] {
+    /// The names and values that must not get into a file.
+    #[must_use]
+    pub fn secrets(&self) -> &[(String, String)] {
         &self.secrets
     }
 
@@ -343,7 +342,7 @@ impl Recorder {
     }
 
     /// Injects faults into the run.
-    pub(crate) fn inject(&mut self, faults: Decisions) {
+    pub fn inject(&mut self, faults: Decisions) {
         self.faults = Some(faults);
     }
 
@@ -366,8 +365,8 @@ impl Recorder {
     }
 
     /// The tokens of the last model call.
-    #[cfg(feature = "record")]
-    pub(crate) fn last_step(&self) -> Option<(u64, u64)> {
+    #[must_use]
+    pub fn last_step(&self) -> Option<(u64, u64)> {
         self.steps.last().copied()
     }
 

@@ -11,7 +11,7 @@ impl Redactor {
     /// Takes secrets and what the patterns match out of everything in a cassette that users,
     /// models and tools said. What makes it a cassette (its keys, the names of tools and servers,
     /// the model, how it stopped) stays, whatever a secret or a pattern looks like.
-    pub(crate) fn redact_run(&self, run: &mut Value) {
+    pub fn redact_run(&self, run: &mut Value) {
         for key in ["system_prompt", "user_prompt"] {
             self.at(run, key);
         }

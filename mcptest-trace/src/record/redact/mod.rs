@@ -20,8 +20,8 @@ use std::ops::Range;
 use regex::{Regex, RegexBuilder};
 use serde_json::{Map, Value};
 
-pub(crate) use suspects::suspects;
-pub(crate) use views::percent_decoded;
+pub use suspects::suspects;
+pub use views::percent_decoded;
 
 /// A number is text that holds a secret by chance unless this much of it is the secret.
 const DIGITS: usize = 6;
@@ -34,7 +34,7 @@ const SIZE_LIMIT: usize = 256 << 20;
 
 /// Replaces secrets by their names.
 #[derive(Debug)]
-pub(crate) struct Redactor {
+pub struct Redactor {
     /// The names of the secrets, the longest secret first.
     names: Vec<String>,
     /// One group for each of `names`; nothing to look for without any.
@@ -44,9 +44,9 @@ pub(crate) struct Redactor {
 
 /// Why secrets cannot be looked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct TooLarge {
+pub struct TooLarge {
     /// The names of the secrets.
-    pub(crate) names: Vec<String>,
+    pub names: Vec<String>,
 }
 
 impl fmt::Display for TooLarge {
@@ -77,7 +77,7 @@ struct Found {
 impl Redactor {
     /// Secrets are names, such as the environment variable, with their values. White space around
     /// a value is no part of it, and an empty value is no secret.
-    pub(crate) fn new(
+    pub fn new(
         secrets: impl IntoIterator<Item = (String, String)>,
         patterns: Vec<Regex>,
     ) -> Result<Self, TooLarge> {
@@ -118,7 +118,7 @@ impl Redactor {
 
     /// Takes secrets and what the patterns match out of every string and every key, and secrets out
     /// of numbers; a number with a secret becomes a string.
-    pub(crate) fn redact(&self, value: &mut Value) {
+    pub fn redact(&self, value: &mut Value) {
         match value {
             Value::String(text) => {
                 if let Cow::Owned(redacted) = self.redact_text(text) {
@@ -146,7 +146,7 @@ impl Redactor {
     }
 
     /// Takes secrets and what the patterns match out of a text.
-    pub(crate) fn redact_text<'a>(&self, text: &'a str) -> Cow<'a, str> {
+    pub fn redact_text<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let mut found = self.secrets_in(text);
         if !self.patterns.is_empty() {
             found.extend(self.patterns_in(text).map(of_pattern));
@@ -163,7 +163,7 @@ impl Redactor {
     }
 
     /// The name of a secret that a text holds.
-    pub(crate) fn occurs_in(&self, text: &str) -> Option<&str> {
+    pub fn occurs_in(&self, text: &str) -> Option<&str> {
         let found = self.secrets.as_ref()?.find(text)?;
         let secret = self.secret_at(found.as_str())?;
         self.names.get(secret).map(String::as_str)

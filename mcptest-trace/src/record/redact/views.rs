@@ -68,7 +68,8 @@ pub(super) fn of(text: &str) -> Vec<View> {
 }
 
 /// A text with its percent encoding taken off.
-pub(crate) fn percent_decoded(text: &str) -> String {
+#[must_use]
+pub fn percent_decoded(text: &str) -> String {
     unpercented(text).map_or_else(|| text.to_owned(), |view| view.text)
 }
 

@@ -8,7 +8,8 @@ pub(super) fn hash(bytes: &[u8]) -> u64 {
 }
 
 /// The hash of a text as 16 hex digits.
-pub(crate) fn fingerprint(text: &str) -> String {
+#[must_use]
+pub fn fingerprint(text: &str) -> String {
     format!("{:016x}", hash(text.as_bytes()))
 }
 

@@ -22,12 +22,12 @@ use serde_json::Value;
 
 use super::fingerprint::hash;
 
-pub(crate) use disk::write_atomically;
-pub(crate) use error::StoreError;
-pub(crate) use lock::Lock;
-pub(crate) use render::{render, render_line};
+pub use disk::write_atomically;
+pub use error::StoreError;
+pub use lock::Lock;
+pub use render::{render, render_line};
 
-pub(crate) use crate::trace::Layout;
+pub use crate::trace::Layout;
 
 /// The name that the three layouts of an agent in a place share.
 fn stem_of(layout: &Layout) -> Result<OsString, StoreError> {
@@ -51,7 +51,7 @@ fn stem_of(layout: &Layout) -> Result<OsString, StoreError> {
 
 /// The runs of one agent with one model in one place.
 #[derive(Debug, Clone)]
-pub(crate) struct Store {
+pub struct Store {
     place: PathBuf,
     stem: OsString,
     single: PathBuf,
@@ -73,7 +73,7 @@ enum Kind {
 impl Store {
     /// The runs at a layout, or at another of the same stem when that one exists. Several runs
     /// never stay in a [`Layout::Single`]: it becomes a folder.
-    pub(crate) fn new(layout: &Layout) -> Result<Self, StoreError> {
+    pub fn new(layout: &Layout) -> Result<Self, StoreError> {
         let stem = stem_of(layout)?;
         let place = disk::parent(layout.path()).to_owned();
         let beside = |extension: &str| {
@@ -100,7 +100,7 @@ impl Store {
     }
 
     /// For a path that the suite's `cassette:` names: it alone is read and written.
-    pub(crate) fn pinned(layout: &Layout) -> Result<Self, StoreError> {
+    pub fn pinned(layout: &Layout) -> Result<Self, StoreError> {
         let mut store = Self::new(layout)?;
         store.pinned = true;
         Ok(store)
@@ -108,7 +108,7 @@ impl Store {
 
     /// To call under the lock before anything is spent on recording: finishes what an interrupted
     /// recording began, finds out whether so many runs can be stored, and says how many there are.
-    pub(crate) fn prepare(&self, runs: usize) -> Result<usize, StoreError> {
+    pub fn prepare(&self, runs: usize) -> Result<usize, StoreError> {
         self.finish_interrupted()?;
         let existing = self.existing()?;
         if self.pinned && self.wanted == Kind::Single && runs > 1 {
@@ -137,7 +137,7 @@ impl Store {
     }
 
     /// How many runs there are, whether or not they can be read.
-    pub(crate) fn recorded(&self) -> Result<usize, StoreError> {
+    pub fn recorded(&self) -> Result<usize, StoreError> {
         match self.existing()? {
             None => Ok(0),
             Some(Kind::Single) => Ok(1),
@@ -152,7 +152,7 @@ impl Store {
 
     /// Where the runs are now.
     #[cfg(test)]
-    pub(crate) fn layout(&self) -> Result<Option<Layout>, StoreError> {
+    pub fn layout(&self) -> Result<Option<Layout>, StoreError> {
         Ok(self.existing()?.map(|kind| match kind {
             Kind::Single => Layout::Single(self.single.clone()),
             Kind::Folder => Layout::Folder(self.folder.clone()),
@@ -161,7 +161,7 @@ impl Store {
     }
 
     /// Adds one run to those that exist, and says in which file it is.
-    pub(crate) fn add(&self, run: &Value) -> Result<PathBuf, StoreError> {
+    pub fn add(&self, run: &Value) -> Result<PathBuf, StoreError> {
         self.finish_interrupted()?;
         match self.existing()? {
             Some(Kind::Single) => {

@@ -13,7 +13,7 @@ use super::{Layout, hash, stem_of};
 ///
 /// Readers need no lock: files are replaced whole.
 #[derive(Debug)]
-pub(crate) struct Lock {
+pub struct Lock {
     file: File,
     path: PathBuf,
 }
@@ -21,7 +21,7 @@ pub(crate) struct Lock {
 impl Lock {
     /// Waits for the lock on the runs of a layout, which need not exist yet. The three layouts of
     /// the same agent and place are the same lock. `waiting` is called once when another holds it.
-    pub(crate) fn acquire(
+    pub fn acquire(
         layout: &Layout,
         waiting: impl FnOnce(),
     ) -> std::result::Result<Self, StoreError> {
@@ -59,7 +59,7 @@ impl Lock {
 
     /// The text that was written last, by this process or one before it. None also when a process
     /// was killed while it wrote.
-    pub(crate) fn read_note(&mut self) -> std::result::Result<Option<String>, StoreError> {
+    pub fn read_note(&mut self) -> std::result::Result<Option<String>, StoreError> {
         let mut text = Vec::new();
         self.file
             .seek(SeekFrom::Start(0))
@@ -78,7 +78,7 @@ impl Lock {
     }
 
     /// Leaves a small text for whoever holds the lock next.
-    pub(crate) fn write_note(&mut self, note: &str) -> std::result::Result<(), StoreError> {
+    pub fn write_note(&mut self, note: &str) -> std::result::Result<(), StoreError> {
         let text = format!("{:016x}\n{note}", hash(note.as_bytes()));
         let length = text.len() as u64;
         self.file

@@ -31,7 +31,7 @@ struct Plan {
 
 impl Store {
     /// Keeps one whole run of a new recording, numbered from 1.
-    pub(crate) fn stage(&self, number: usize, run: &Value) -> Result<(), StoreError> {
+    pub fn stage(&self, number: usize, run: &Value) -> Result<(), StoreError> {
         self.finish_interrupted()?;
         let staging = self.staging();
         disk::make_folder(&staging)?;
@@ -40,7 +40,7 @@ impl Store {
 
     /// The runs that are staged, by number: an interrupted recording goes on with the others.
     /// Published are their files, not these values, whose fractions may be rounded.
-    pub(crate) fn staged(&self) -> Result<Vec<(usize, Value)>, StoreError> {
+    pub fn staged(&self) -> Result<Vec<(usize, Value)>, StoreError> {
         self.finish_interrupted()?;
         let mut runs = Vec::new();
         for name in runs_in(&self.staging())? {
@@ -55,14 +55,14 @@ impl Store {
     }
 
     /// Forgets what is staged; the old recordings stay.
-    pub(crate) fn discard_staged(&self) -> Result<(), StoreError> {
+    pub fn discard_staged(&self) -> Result<(), StoreError> {
         self.finish_interrupted()?;
         self.clear()
     }
 
     /// Replaces the recordings by the staged runs 1 to `count`, which must all be there. Other
     /// runs, old or staged, are removed last. Without runs nothing is done.
-    pub(crate) fn publish(&self, count: usize) -> Result<(), StoreError> {
+    pub fn publish(&self, count: usize) -> Result<(), StoreError> {
         self.finish_interrupted()?;
         if count == 0 {
             return Ok(());
@@ -90,13 +90,14 @@ impl Store {
     }
 
     /// Whether a process was killed while it published.
-    pub(crate) fn is_interrupted(&self) -> bool {
+    #[must_use]
+    pub fn is_interrupted(&self) -> bool {
         let staging = self.staging();
         staging.join(COMPLETE).is_file() || staging.join(PUBLISHED).is_file()
     }
 
     /// Goes on where a process was killed while it published. Says whether there was anything.
-    pub(crate) fn finish_interrupted(&self) -> Result<bool, StoreError> {
+    pub fn finish_interrupted(&self) -> Result<bool, StoreError> {
         let staging = self.staging();
         if staging.join(PUBLISHED).is_file() {
             self.clear()?;

@@ -37,7 +37,8 @@ const RANDOM: std::ops::RangeInclusive<usize> = 32..=200;
 const BITS: f64 = 4.3;
 
 /// The places in a recorded run whose text looks as if it held a key.
-pub(crate) fn suspects(run: &Value) -> Vec<String> {
+#[must_use]
+pub fn suspects(run: &Value) -> Vec<String> {
     let mut found = Vec::new();
     for part in ["tool_calls", "tool_results", "final_response"] {
         look(&run["trace"][part], &format!("trace.{part}"), &mut found);

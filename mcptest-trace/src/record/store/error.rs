@@ -6,37 +6,73 @@ use std::path::{Path, PathBuf};
 
 /// Why something was not stored. Whatever was recorded before is untouched.
 #[derive(Debug)]
-pub(crate) enum StoreError {
+#[non_exhaustive]
+pub enum StoreError {
     /// The disk, or what the user may have of it, is full.
-    Full { path: PathBuf },
+    Full {
+        /// Where.
+        path: PathBuf,
+    },
     /// The file or its folder may not be written.
-    ReadOnly { path: PathBuf, source: Error },
+    ReadOnly {
+        /// Where.
+        path: PathBuf,
+        /// What the system says.
+        source: Error,
+    },
     /// A folder lies where a file is to be written.
-    FolderInTheWay { path: PathBuf },
+    FolderInTheWay {
+        /// Where.
+        path: PathBuf,
+    },
     /// A file lies where a folder is needed.
-    FileInTheWay { path: PathBuf },
+    FileInTheWay {
+        /// Where.
+        path: PathBuf,
+    },
     /// Anything else the file system says.
     Failed {
+        /// Where.
         path: PathBuf,
         /// What was tried, as in "cannot be <doing>".
         doing: &'static str,
+        /// What the system says.
         source: Error,
     },
     /// Two layouts hold runs of the same agent.
-    Several { paths: Vec<PathBuf> },
+    Several {
+        /// Where each of them lies.
+        paths: Vec<PathBuf>,
+    },
     /// The one file that the suite names holds one run, and more are wanted.
-    OneRun { path: PathBuf },
+    OneRun {
+        /// Where.
+        path: PathBuf,
+    },
     /// A run to publish is not staged, or its file is no JSON.
     NotStaged {
+        /// The staging folder.
         folder: PathBuf,
+        /// The numbers of the runs.
         missing: Vec<usize>,
     },
     /// The note in a staging folder cannot be understood.
-    BadMarker { path: PathBuf },
+    BadMarker {
+        /// Where.
+        path: PathBuf,
+    },
     /// The path has no file name to store runs under.
-    NoName { path: PathBuf },
+    NoName {
+        /// Where.
+        path: PathBuf,
+    },
     /// No folder for lock files can be used.
-    NoLock { path: PathBuf, source: Error },
+    NoLock {
+        /// Where.
+        path: PathBuf,
+        /// What the system says.
+        source: Error,
+    },
 }
 
 impl StoreError {
@@ -59,7 +95,7 @@ impl StoreError {
     }
 
     /// What is wrong.
-    pub(crate) fn problem(&self) -> String {
+    pub fn problem(&self) -> String {
         match self {
             Self::Full { path } => format!("{} was not written: the disk is full", shown(path)),
             Self::ReadOnly { path, source } => {
@@ -112,7 +148,8 @@ impl StoreError {
     }
 
     /// What to do next.
-    pub(crate) fn help(&self) -> String {
+    #[must_use]
+    pub fn help(&self) -> String {
         match self {
             Self::Full { .. } => {
                 "free some space and record again; what was recorded before is untouched".to_owned()

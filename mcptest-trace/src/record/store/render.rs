@@ -88,7 +88,8 @@ impl Keys {
 }
 
 /// A run as a file of its own: indented by two spaces, with a final newline.
-pub(crate) fn render(run: &Value) -> String {
+#[must_use]
+pub fn render(run: &Value) -> String {
     let mut text = String::new();
     write(&mut text, run, &RUN, Some(0));
     text.push('\n');
@@ -96,7 +97,8 @@ pub(crate) fn render(run: &Value) -> String {
 }
 
 /// A run as a line, without the newline.
-pub(crate) fn render_line(run: &Value) -> String {
+#[must_use]
+pub fn render_line(run: &Value) -> String {
     let mut text = String::new();
     write(&mut text, run, &RUN, None);
     text
