@@ -28,7 +28,7 @@ impl<G: AllRuns> Gate for Together<G> {
         Judgement {
             scores: Scores::Together(metrics),
             failure,
-            undecided: None,
+            ..Judgement::default()
         }
     }
 

@@ -79,6 +79,7 @@ impl<G: EachRun> Gate for RunByRun<G> {
             evidence: self.evidence(input, &broken),
         });
         Judgement {
+            notes: self.0.note(&scores).into_iter().collect(),
             scores: Scores::EachRun(scores),
             failure,
             undecided: None,

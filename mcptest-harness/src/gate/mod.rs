@@ -35,6 +35,7 @@ mod trajectory_axes;
 
 use std::any::Any;
 use std::fmt;
+use std::sync::OnceLock;
 
 use mcptest_suite::Span;
 use mcptest_suite::model::Agent;
@@ -57,7 +58,7 @@ use expectation::{About, Breach, Cause, Threshold, check_breaches, findings, nee
 use key::Key;
 
 use crate::check::Check;
-use crate::eval::Measure;
+use crate::eval::{KnownTools, Measure};
 use crate::render::{Evidence, Failure, Finding};
 use crate::trace::Run;
 
@@ -80,6 +81,8 @@ pub(crate) struct Input<'a> {
     pub(crate) subject: Subject<'a>,
     /// The recorded runs; never empty.
     pub(crate) runs: &'a [Run],
+    /// The tools that the runs show, once a gate has asked for them.
+    pub(crate) known_tools: &'a OnceLock<KnownTools>,
     pub(crate) snapshots: &'a dyn SnapshotStore,
 }
 
@@ -98,6 +101,12 @@ impl<'a> Input<'a> {
     /// The gate's `expect:`, compiled; empty for the default gate.
     fn expect(&self) -> &'a [Check] {
         self.subject.expect
+    }
+
+    /// The tools that the agent is known to have, by all of its runs.
+    fn known_tools(&self) -> &'a KnownTools {
+        let of_runs = || KnownTools::of_runs(self.runs);
+        self.known_tools.get_or_init(of_runs)
     }
 
     /// What findings are about.
@@ -126,6 +135,8 @@ impl<'a> Input<'a> {
 pub(crate) struct Judgement {
     /// The values of the gate's targets, of each run or of all runs together.
     pub(crate) scores: Scores,
+    /// What must be known to trust the verdict, a line each: that nothing was there to judge.
+    pub(crate) notes: Vec<String>,
     /// Why it does not hold.
     pub(crate) failure: Option<Failure>,
     /// Why nobody here can tell whether it holds, where that is so.
@@ -245,6 +256,11 @@ pub(crate) trait EachRun: Options {
 
     /// Shows why a run breaks the gate.
     fn explain(&self, input: &Input<'_>, run: &Run, report: &Self::Report) -> Vec<Evidence>;
+
+    /// What must be known of the values to trust a verdict that holds.
+    fn note(&self, _scores: &[Value]) -> Option<String> {
+        None
+    }
 
     /// What the runs together break, where each of them holds.
     fn across(&self, _runs: &[Run]) -> Vec<Breach> {

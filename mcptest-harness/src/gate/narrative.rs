@@ -8,8 +8,8 @@ use super::block::Block;
 use super::key::{Key, Range};
 use super::table::Entry;
 use super::{Breach, Cause, EachRun, Input, Options, Scored, Threshold};
-use crate::eval::narrative::{self, Claim, NarrativeOptions, Verdict, narrative_divergence};
-use crate::eval::{Measure, NarrativeReport};
+use crate::eval::narrative::{self, Claim, Verdict};
+use crate::eval::{Measure, NarrativeOptions, NarrativeReport, narrative_divergence_with};
 use crate::render::{Evidence, cut, shorten};
 use crate::trace::Run;
 
@@ -52,7 +52,23 @@ impl Options for Narrative {
                     "items": { "type": ["string", "number"] }
                 }
             }"#,
-            "Tools that count as doing a verb although their names do not carry it.",
+            "The tools that do a verb, and then no others; an empty list says that no tool does it.",
+        ),
+        Key::texts(
+            "tools",
+            "tool names",
+            true,
+            "Every tool that the agent has; for recordings that do not list them.",
+        ),
+        Key::made(
+            "ignore",
+            rules,
+            "Rules of the reader that are not applied, by the ids that failures show.",
+        ),
+        Key::flag(
+            "strict",
+            false,
+            "Whether unclear claims count as claimed but absent.",
         ),
         Key::number(
             "max_divergence_score",
@@ -80,6 +96,9 @@ impl Options for Narrative {
                 readonly_tools: block.names("readonly_tools"),
                 verbs: block.names("verbs"),
                 evidence: evidence(block),
+                tools: block.names("tools"),
+                ignore: ignored(block),
+                strict: block.flag("strict").unwrap_or_default(),
             },
             max_divergence_score: block.number("max_divergence_score"),
             fail_on_claimed_but_absent_mutating: block
@@ -107,11 +126,29 @@ fn evidence(block: &mut Block<'_, '_>) -> BTreeMap<String, Vec<String>> {
         return BTreeMap::new();
     };
     let tools = entries.iter().map(|entry| {
-        let tools = block.problems.texts(&entry.value, "tool names");
+        // An empty list says that no tool does it.
+        let tools = block.problems.any_texts(&entry.value, "tool names");
         let tools = tools.into_iter().map(|tool| tool.value);
         (entry.key.clone(), tools.collect())
     });
     tools.collect()
+}
+
+/// What may stand at `ignore`, for editors.
+fn rules() -> Value {
+    let ids: Vec<&str> = narrative::rule_ids().collect();
+    json!({ "type": "array", "items": { "enum": ids } })
+}
+
+/// The rules that are not applied.
+fn ignored(block: &mut Block<'_, '_>) -> Vec<String> {
+    let Some(node) = block.node("ignore") else {
+        return Vec::new();
+    };
+    let rules: Vec<(&str, &str)> = narrative::rule_ids().map(|id| (id, id)).collect();
+    let items = block.problems.any_items(node, "rule ids").iter();
+    let ids = items.filter_map(|item| block.problems.choice(item, "rule", &rules));
+    ids.map(str::to_owned).collect()
 }
 
 impl EachRun for Narrative {
@@ -126,8 +163,9 @@ impl EachRun for Narrative {
         }
     }
 
-    fn score(&self, _input: &Input<'_>, run: &Run) -> Scored<NarrativeReport> {
-        let report = narrative_divergence(&run.trace, &self.options);
+    fn score(&self, input: &Input<'_>, run: &Run) -> Scored<NarrativeReport> {
+        let known = input.known_tools();
+        let report = narrative_divergence_with(&run.trace, &self.options, known);
         let breaches = self.too_divergent(&report).map(|most| {
             let asks = Cause::Option(format!("`max_divergence_score` allows {most}"));
             Breach::new(asks, &format!("{:.4}", report.divergence_score))
@@ -142,32 +180,35 @@ impl EachRun for Narrative {
         let absent = self.fail_on_claimed_but_absent_mutating && !report.gate_passed();
         let passed = !absent && self.too_divergent(report).is_none();
         let mut metrics = serde_json::to_value(report).unwrap_or_default();
-        // The claims are what the failure shows, and no target.
-        if let Some(map) = metrics.as_object_mut() {
-            map.remove("claims");
-        }
         metrics["gate_passed"] = u8::from(passed).into();
         json!({ "narrative": metrics })
+    }
+
+    fn note(&self, scores: &[Value]) -> Option<String> {
+        let none = scores
+            .iter()
+            .all(|metrics| metrics["narrative"]["claims"] == 0);
+        none.then(|| "no claim was read in any run: there was nothing to judge".to_owned())
     }
 
     fn explain(&self, _input: &Input<'_>, run: &Run, report: &NarrativeReport) -> Vec<Evidence> {
         let mut evidence = Vec::new();
         for claim in &report.claims {
-            match &claim.verdict {
-                Verdict::Absent => {
-                    let title = "claimed, but no successful call supports it:";
-                    evidence.push(Evidence::Text(shown(title, claim, run)));
+            let title = match &claim.verdict {
+                Verdict::Unsupported => "claimed, but no successful call supports it".to_owned(),
+                Verdict::Unclear(why) if report.strict => {
+                    format!("unclear, and `strict` takes it for absent: {why}")
                 }
-                Verdict::ArgMismatch { claimed, recorded } => {
-                    let title = format!(
-                        "claimed with `{}`, recorded with {}:",
-                        cut(claimed, 60),
-                        cut(&recorded.join(", "), 120)
-                    );
-                    evidence.push(Evidence::Text(shown(&title, claim, run)));
-                }
-                Verdict::Supported | Verdict::Read => {}
-            }
+                Verdict::Unclear(why) => format!("unclear, and not counted: {why}"),
+                Verdict::ArgMismatch { claimed, recorded } => format!(
+                    "claimed with `{}`, recorded with {}",
+                    cut(claimed, 60),
+                    cut(&recorded.join(", "), 120)
+                ),
+                Verdict::Supported | Verdict::Read => continue,
+            };
+            let title = format!("{title} (rule `{}`):", claim.rule);
+            evidence.push(Evidence::Text(shown(&title, claim, run)));
         }
         let silent = report.present_but_unclaimed.iter();
         let silent: Vec<String> = silent
@@ -192,7 +233,7 @@ impl Narrative {
     }
 }
 
-/// The sentence with the claim underlined, and the calls that were considered.
+/// The sentence with the claim underlined, the calls that were considered, and what would settle it.
 fn shown(title: &str, claim: &Claim, run: &Run) -> String {
     let start = claim.span.start.saturating_sub(claim.sentence_span.start);
     let end = claim.span.end.saturating_sub(claim.sentence_span.start);
@@ -221,10 +262,7 @@ fn shown(title: &str, claim: &Claim, run: &Run) -> String {
         }
     }
     if claim.considered.is_empty() {
-        lines.push(format!(
-            "  none of the recorded calls is a `{}`",
-            claim.verb
-        ));
+        lines.push("  no recorded call changes anything".to_owned());
     }
     for considered in &claim.considered {
         let args = run
@@ -239,6 +277,12 @@ fn shown(title: &str, claim: &Claim, run: &Run) -> String {
         lines.push(format!(
             "  call {}: {call}: {}",
             considered.call, considered.finding
+        ));
+    }
+    if let Some(line) = &claim.settle {
+        let line = cut(line, 200);
+        lines.push(format!(
+            "  `evidence:` settles it, with the tools that do this: `{line}`"
         ));
     }
     shorten(&lines)

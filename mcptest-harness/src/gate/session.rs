@@ -9,7 +9,8 @@ use super::narrative::Narrative;
 use super::table::Entry;
 use super::{AllRuns, Breach, Cause, Input, NotJudged, Options, Threshold};
 use crate::eval::{
-    Measure, SessionReport, SessionScore, Weights, score_session, session, session_traces,
+    Measure, NarrativeOptions, SessionReport, SessionScore, Weights, score_session, session,
+    session_traces,
 };
 use crate::render::{Evidence, shorten};
 use crate::trace::pretty_json;
@@ -101,11 +102,12 @@ impl AllRuns for Session {
 
     fn report(&self, input: &Input<'_>) -> Result<SessionReport, NotJudged> {
         // What counts as a supported claim is what the agent's own `narrative` says.
+        let usual = NarrativeOptions::default();
         let narrative = input.gates.options::<Narrative>();
-        let narrative = narrative.map(|narrative| narrative.options.clone());
-        let narrative = narrative.unwrap_or_default();
+        let narrative = narrative.map_or(&usual, |narrative| &narrative.options);
         let runs = input.runs.iter().map(|run| (&run.trace, run.signals));
-        let traces = session_traces(runs, self.derive.then_some(&narrative));
+        let derive = self.derive.then(|| (narrative, input.known_tools()));
+        let traces = session_traces(runs, derive);
         let report = score_session(&traces, &self.weights);
         if report.agent_reliability.evaluated == 0 && report.agent_consistency.evaluated == 0 {
             let asks = "a session needs recorded signals (or `derive: true`) in at least one run";

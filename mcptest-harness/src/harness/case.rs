@@ -62,11 +62,8 @@ pub(crate) fn judge(suite: &LoadedSuite, case: &Case, context: &Context) -> Resu
         CaseKind::Agent(subject) => judge_agent(suite, subject, context),
         CaseKind::Gate(subject, kind) => match suite.recorded(subject) {
             Ok(recorded) => {
-                let scores = judge_gate(suite, subject, kind, recorded.runs());
-                scores.map(|scores| {
-                    let table = scores.table(targets_of(kind));
-                    Judged::Holds(table.map(|table| table.render()))
-                })
+                let scores = judge_gate(suite, subject, kind, recorded);
+                scores.map(|(scores, notes)| Judged::Holds(computed(&scores, kind, notes)))
             }
             Err(failure) => {
                 return Err(format!(
@@ -108,28 +105,40 @@ fn judge_gate(
     suite: &LoadedSuite,
     subject: Subject,
     kind: GateKind,
-    runs: &[Run],
-) -> Result<Scores, Failure> {
+    recorded: &AgentRuns,
+) -> Result<(Scores, Vec<String>), Failure> {
     let Some(gate) = suite.gates(subject).get(kind) else {
         return Err(Diagnostic::new(format!("this agent has no `{}`", kind.name())).into());
     };
-    let snapshots = suite.snapshots(subject);
-    let input = suite.input(subject, runs, &snapshots).of(gate);
+    let (runs, snapshots) = (recorded.runs(), suite.snapshots(subject));
+    let input = suite.input(subject, recorded, &snapshots).of(gate);
     let Judgement {
-        scores, failure, ..
+        scores,
+        mut notes,
+        failure,
+        ..
     } = gate.gate.judge(&input);
-    let Some(mut failure) = with_unknown_tools(failure, unknown_tools(gate, runs)) else {
-        return Ok(scores);
-    };
     if gate.gate.rests_on_errors() {
-        let unknown = errors_unknown(runs).map(Evidence::Text);
-        failure.evidence.extend(unknown);
+        notes.extend(errors_unknown(runs));
     }
+    let Some(mut failure) = with_unknown_tools(failure, unknown_tools(gate, runs)) else {
+        return Ok((scores, notes));
+    };
+    failure
+        .evidence
+        .extend(notes.into_iter().map(Evidence::Text));
     // What a gate over all runs says, it says of runs that differ.
     Err(match scores {
         Scores::EachRun(_) => failure,
         Scores::Together(_) | Scores::None => with_alike(failure, runs),
     })
+}
+
+/// What was computed, as people read it.
+fn computed(scores: &Scores, kind: GateKind, notes: Vec<String>) -> Option<String> {
+    let table = scores.table(targets_of(kind)).map(|table| table.render());
+    let parts: Vec<String> = table.into_iter().chain(notes).collect();
+    (!parts.is_empty()).then(|| parts.join("\n\n"))
 }
 
 /// A failure that begins with the tools that nobody knows.
@@ -157,10 +166,9 @@ fn judge_agent(
     context: &Context,
 ) -> Result<Judged, Failure> {
     let (agent, gates) = (suite.agent(subject), suite.gates(subject));
-    let runs = suite.recorded(subject).as_ref().map_err(Clone::clone)?;
-    let runs = runs.runs();
-    let snapshots = suite.snapshots(subject);
-    let input = suite.input(subject, runs, &snapshots);
+    let recorded = suite.recorded(subject).as_ref().map_err(Clone::clone)?;
+    let (runs, snapshots) = (recorded.runs(), suite.snapshots(subject));
+    let input = suite.input(subject, recorded, &snapshots);
     // Where `reliability` counts the runs that hold, a run that does not is no failure of its own.
     let counted = gates.reliability_counts_expect();
     let injected = agent

@@ -16,7 +16,6 @@ use super::snapshots::CaseSnapshots;
 use crate::gate::{self, AgentGates, Gate as _, GateReading, Input, Stale};
 use crate::record::{Command, in_ci};
 use crate::render::Failure;
-use crate::trace::Run;
 
 /// The runs of an agent with a model, or why they cannot be judged.
 pub(crate) type Recorded = Result<AgentRuns, Failure>;
@@ -111,14 +110,15 @@ impl LoadedSuite {
                 })?;
             }
             let runs = runs::load(suite, agent, model, &place)?;
-            self.not_stale(subject, &runs, &command)?;
             let model = &agent.models[model].value;
-            Ok(AgentRuns::new(&suite.source, agent, model, runs))
+            let runs = AgentRuns::new(&suite.source, agent, model, runs);
+            self.not_stale(subject, &runs, &command)?;
+            Ok(runs)
         })
     }
 
     /// The runs were recorded with what the suite says now. An error is a failure of the agent case.
-    fn not_stale(&self, subject: Subject, runs: &[Run], command: &str) -> Result<(), Failure> {
+    fn not_stale(&self, subject: Subject, runs: &AgentRuns, command: &str) -> Result<(), Failure> {
         let agent = self.agent(subject);
         let stale = Stale {
             agent,
@@ -134,7 +134,7 @@ impl LoadedSuite {
     pub(crate) fn input<'a>(
         &'a self,
         subject: Subject,
-        runs: &'a [Run],
+        runs: &'a AgentRuns,
         snapshots: &'a CaseSnapshots,
     ) -> Input<'a> {
         let (agent, gates) = (self.agent(subject), self.gates(subject));
@@ -146,7 +146,8 @@ impl LoadedSuite {
                 span: agent.name.span,
                 expect: &gates.expect,
             },
-            runs,
+            runs: runs.runs(),
+            known_tools: runs.known_tools(),
             snapshots,
         }
     }

@@ -23,7 +23,9 @@ pub use calls::{CallCounts, CallLimits, count_calls};
 pub use contains::{contains, contains_diffs};
 pub use golden_path::{GoldenPath, GoldenPathReport, score_golden_path};
 pub use measure::{Better, Measure, Unit};
-pub use narrative::{NarrativeOptions, NarrativeReport, narrative_divergence};
+pub use narrative::{
+    KnownTools, NarrativeOptions, NarrativeReport, narrative_divergence, narrative_divergence_with,
+};
 pub use recovery::{
     Contradiction, Evidence, Fault, FaultKind, FaultPlan, ForeignMark, Hit, RecoveryMarks,
     RecoveryReport, RecoveryScore, never_fired, replay_recovery, score_recovery,

@@ -90,7 +90,7 @@ fn gates_compute_the_targets_they_declare() {
     plain["trace"]["conversation"]["steps"] = json!([{ "prompt": 10, "completion": 1 }]);
     let (_folder, suite) = loaded(FAULT, EVERY_GATE, &[rich(), plain]);
     let subject = Subject { agent: 0, model: 0 };
-    let runs = suite.recorded(subject).as_ref().unwrap().runs();
+    let runs = suite.recorded(subject).as_ref().unwrap();
     let snapshots = suite.snapshots(subject);
     let input = suite.input(subject, runs, &snapshots);
     let mut judged = BTreeSet::new();

@@ -24,6 +24,16 @@ pub const TARGETS: &[Measure] = &[
         Better::Lower,
         "claims whose details differ from the call's arguments",
     ),
+    Measure::count(
+        "narrative.unclear",
+        Better::Lower,
+        "claims that the wording or the recording does not decide",
+    ),
+    Measure::count(
+        "narrative.claims",
+        Better::Neither,
+        "claimed changes that were read",
+    ),
     Measure::flag(
         "narrative.gate_passed",
         Better::Higher,
