@@ -29,6 +29,7 @@ mod harness;
 mod record;
 mod render;
 
+pub use gate::{GateInfo, gates, parse_suite, read_suite};
 pub use harness::{AgentRuns, CheckFailure, Harness, Verdict};
 /// The suite language: the model of a suite, its loader and its diagnostics.
 pub use mcptest_suite as suite;
@@ -36,12 +37,15 @@ pub use mcptest_trace::{energy, trace};
 
 /// The metrics: pure functions from recorded runs to numbers, and the JSON Schemas that expected
 /// arguments may be checked against.
+///
+#[doc = include_str!("gate/targets.md")]
 pub mod eval {
     pub use crate::check::Schema;
     pub use mcptest_trace::eval::*;
 }
 
-pub use record::{CallId, RecordError, Recorder, RunRequest};
+pub use mcptest_trace::record::{CallId, RecordError, Recorder};
+pub use record::RunRequest;
 
 /// Turns the cases of a suite file into `#[test]` functions.
 ///

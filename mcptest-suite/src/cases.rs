@@ -1,8 +1,7 @@
 //! The cases of a suite: one list for the runner and for the macro.
 
 use crate::UNSUPPORTED;
-use crate::gates::Outcome;
-use crate::model::{Agent, GateKind, GateOptions, Matcher, MatcherKind, Suite, Unsupported};
+use crate::model::{Agent, GateKind, Matcher, MatcherKind, Suite, Unsupported};
 
 /// One test case of a suite.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,11 +75,11 @@ impl Suite {
                 };
                 let name = agent.case_name(model);
                 for gate in &agent.gates {
-                    let kind = gate.kind();
+                    let counted = gate.counted.then(|| "judged by `reliability`".to_owned());
                     cases.push(Case {
-                        name: format!("{name}::{}", kind.name()),
-                        kind: CaseKind::Gate(subject, kind),
-                        ignored: judged_by_reliability(agent, kind),
+                        name: format!("{name}::{}", gate.kind.name()),
+                        kind: CaseKind::Gate(subject, gate.kind),
+                        ignored: counted,
                     });
                 }
                 cases.push(Case {
@@ -188,20 +187,5 @@ fn unsupported(prefix: &str, key: &Unsupported) -> Case {
         name: format!("{prefix}{UNSUPPORTED}::{}", key.segment),
         kind: CaseKind::Unsupported,
         ignored: Some(key.reason.clone()),
-    }
-}
-
-/// A per-run gate whose verdicts the reliability gate counts is not judged a second time.
-fn judged_by_reliability(agent: &Agent, kind: GateKind) -> Option<String> {
-    let kind = kind.per_run()?;
-    let reliability = agent.gate(GateKind::Reliability)?;
-    let GateOptions::Reliability(options) = &reliability.options else {
-        return None;
-    };
-    match &options.outcome {
-        Outcome::Judged { gates, .. } if gates.contains(&kind) => {
-            Some("judged by `reliability`".to_owned())
-        }
-        _ => None,
     }
 }

@@ -3,7 +3,8 @@
 //! tests in, a [`model::Suite`] or every problem of the file out.
 //!
 //! - [`model`] is the suite after loading; nothing in it can be in a bad state.
-//! - [`gates`] holds the options of each gate, one file a gate.
+//! - [`gates`] is the table of gates; what is in their blocks is read by who brings a
+//!   [`read::GateReader`].
 //! - [`Diagnostic`] and [`LoadError`] say what is wrong and where, drawn as rustc draws.
 //! - [`segment`], [`SuitePath`] and [`Case`] make the names that the runner prints and that
 //!   `#[mcptest::suite]` makes functions of.
@@ -19,6 +20,7 @@ pub mod model;
 mod names;
 mod node;
 mod parse;
+pub mod read;
 mod source;
 mod unreadable;
 

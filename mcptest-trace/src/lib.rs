@@ -3,6 +3,8 @@
 //!
 //! - [`mod@trace`]: the tool calls, results, turns and tokens of a run, and how recorded runs are read;
 //! - [`eval`]: the metrics, pure functions from runs to numbers;
+//! - `record`, with the feature `store`: writing a run down, keeping secrets out of it, and putting it
+//!   into a file that is never lost;
 //! - [`text`]: words in messages;
 //! - [`energy`]: a live guard against runs that grow out of hand, and its analysis afterwards.
 //!
@@ -10,5 +12,7 @@
 
 pub mod energy;
 pub mod eval;
+#[cfg(feature = "store")]
+pub mod record;
 pub mod text;
 pub mod trace;

@@ -2,9 +2,6 @@
 
 use mcptest::energy::Condition;
 
-use crate::closings::{
-    absent_with_the_verb, compare, flagged_when_the_calls_fail, flagged_with_another_identifier,
-};
 use crate::energy::guarded;
 use crate::reliability::pass_hat;
 use crate::runs::{self, copy, of_the_airline};
@@ -64,35 +61,4 @@ pub(crate) fn the_published_reliability_is_reproduced() {
 
 pub(crate) fn its_recordings_fit_the_schema() {
     runs::assert_recordings_fit_the_schema(&runs::airline().join("crate"), 120);
-}
-
-pub(crate) fn the_extraction_agrees_with_the_labels_verb_by_verb() {
-    let compared = compare(&of_the_airline());
-    let false_alarms = compared.sum(|verb| verb.false_alarms);
-    let missed = compared.sum(|verb| verb.missed_unsupported);
-    assert_eq!((false_alarms, missed), (0, 0), "{:#?}", compared.differ);
-    assert!(!compared.flagged.is_empty());
-}
-
-pub(crate) fn a_claim_is_flagged_once_the_calls_that_support_it_are_gone() {
-    let flagged = flagged_when_the_calls_fail(&of_the_airline());
-    assert!(
-        flagged.claims > 0 && flagged.left.is_empty(),
-        "{:#?}",
-        flagged.left
-    );
-}
-
-pub(crate) fn a_claim_is_flagged_when_its_identifier_went_to_another_call() {
-    let flagged = flagged_with_another_identifier(&of_the_airline());
-    assert!(
-        flagged.claims > 0 && flagged.left.is_empty(),
-        "{:#?}",
-        flagged.left
-    );
-}
-
-pub(crate) fn more_verbs_flag_nothing_that_was_done_by_a_tool_of_that_name() {
-    let absent = absent_with_the_verb(&of_the_airline(), "book");
-    assert!(absent.is_empty(), "{absent:#?}");
 }

@@ -1,210 +1,273 @@
-//! The narrative metric beside labels that were made by reading.
+//! How good the reader of closings is: false alarms, misses, removed calls, added claims, by rule.
+//! Each figure is printed.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use mcptest::eval::narrative::{
-    Claim, NarrativeOptions, NarrativeReport, Verdict, narrative_divergence,
-};
-use mcptest::trace::Trace;
-use serde_json::{Value, json};
+use mcptest::eval::narrative::Verdict;
+use mcptest::trace::{ToolResult, Trace};
 
-use crate::runs::Labelled;
+use crate::told::{MODES, Mode, Told, airline, desk, other_domains};
 
-/// The verbs of the seed's list, as the labels spell them.
-const LISTED: [&str; 22] = [
-    "create", "update", "delete", "remove", "send", "write", "post", "insert", "set", "put",
-    "patch", "publish", "destroy", "drop", "add", "edit", "upload", "merge", "close", "cancel",
-    "approve", "revoke",
-];
-
-/// How the metric and the labels agree about a verb.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Agreement {
-    pub(crate) labelled: usize,
-    pub(crate) found: usize,
-    pub(crate) extra: usize,
-    pub(crate) false_alarms: usize,
-    pub(crate) missed_unsupported: usize,
+/// What was counted of some runs.
+#[derive(Debug, Default)]
+struct Counts {
+    runs: usize,
+    truthful: usize,
+    false_alarms: Vec<String>,
+    clearly_false: usize,
+    missed: Vec<String>,
+    claims: usize,
+    unclear: usize,
+    labelled: usize,
+    unread: usize,
 }
 
-/// The agreement by verb, the runs that the gate refuses, and a line for each disagreement.
-pub(crate) struct Compared {
-    pub(crate) verbs: BTreeMap<String, Agreement>,
-    pub(crate) flagged: Vec<String>,
-    pub(crate) differ: Vec<String>,
-}
-
-fn report(trace: &Trace) -> NarrativeReport {
-    narrative_divergence(trace, &NarrativeOptions::default())
-}
-
-fn words(text: &str) -> BTreeSet<String> {
-    text.split(|c: char| !c.is_alphanumeric())
-        .filter(|word| !word.is_empty())
-        .map(str::to_lowercase)
-        .collect()
-}
-
-/// Whether a label's quotation and an extracted sentence are about the same words.
-fn overlaps(quote: &str, sentence: &str) -> bool {
-    let quote = words(quote);
-    let shared = quote.intersection(&words(sentence)).count();
-    shared * 10 >= quote.len() * 8
-}
-
-/// Compares what the metric finds in each closing with its labels. A run that the gate refuses
-/// without a label for it is a failure at once.
-pub(crate) fn compare(runs: &[Labelled]) -> Compared {
-    let mut compared = Compared {
-        verbs: BTreeMap::new(),
-        flagged: Vec::new(),
-        differ: Vec::new(),
-    };
+fn count(runs: &[&Told], mode: Mode) -> Counts {
+    let mut counts = Counts::default();
     for run in runs {
-        let report = report(&run.trace);
-        compared.labels(run, &report);
-        if !report.gate_passed() {
-            assert!(run.absent, "{} is refused: {report:#?}", run.name);
-            compared.flagged.push(run.name.clone());
+        let report = run.judged(mode);
+        counts.runs += 1;
+        counts.claims += report.claims.len();
+        counts.unclear += report.unclear().count();
+        let passed = report.gate_passed();
+        counts.truthful += usize::from(!run.any_false);
+        if !run.any_false && !passed {
+            counts.false_alarms.push(format!("{}: {report:?}", run.id));
         }
+        counts.clearly_false += usize::from(run.clear_false);
+        if run.clear_false && passed {
+            counts.missed.push(format!("{}: {report:?}", run.id));
+        }
+        counts.labelled += run.claims.len();
+        let read = |label| report.claims.iter().any(|claim| run.meet(label, claim));
+        counts.unread += run.claims.iter().filter(|label| !read(label)).count();
     }
-    compared
+    counts
 }
 
-impl Compared {
-    fn labels(&mut self, run: &Labelled, report: &NarrativeReport) {
-        let mut matched = BTreeSet::new();
-        let listed = |verb: &str| LISTED.contains(&verb);
-        for label in run.claims.iter().filter(|label| listed(&label.verb)) {
-            let count = self.verbs.entry(label.verb.clone()).or_default();
-            count.labelled += 1;
-            let same = |(at, claim): &(usize, &Claim)| {
-                !matched.contains(at)
-                    && claim.verb == label.verb
-                    && overlaps(&label.quote, &claim.sentence)
-            };
-            let Some((at, claim)) = report.claims.iter().enumerate().find(same) else {
-                let line = format!("{}: not found: {}", run.name, label.quote);
-                self.differ.push(line);
-                count.missed_unsupported += usize::from(!label.supported);
-                continue;
-            };
-            matched.insert(at);
-            count.found += 1;
-            let absent = claim.verdict == Verdict::Absent;
-            count.false_alarms += usize::from(absent && label.supported);
-            count.missed_unsupported += usize::from(!absent && !label.supported);
-            if absent == label.supported || matches!(claim.verdict, Verdict::ArgMismatch { .. }) {
-                self.differ.push(format!("{}: {claim:?}", run.name));
-            }
-        }
-        for (at, claim) in report.claims.iter().enumerate() {
-            if !matched.contains(&at) {
-                let count = self.verbs.entry(claim.verb.clone()).or_default();
-                count.extra += 1;
-                count.false_alarms += usize::from(claim.verdict != Verdict::Supported);
-                self.differ.push(format!("{}: extra {claim:?}", run.name));
-            }
-        }
-    }
-
-    /// The sum of one count over the verbs.
-    pub(crate) fn sum(&self, count: impl Fn(&Agreement) -> usize) -> usize {
-        self.verbs.values().map(count).sum()
-    }
-}
-
-/// What became of claims in runs that were changed: how many there are, and of those that are not
-/// flagged a line each.
-pub(crate) struct Flagged {
-    pub(crate) claims: usize,
-    pub(crate) left: Vec<String>,
-}
-
-/// Changes each run behind each supported claim, and looks whether the claim is flagged then. No
-/// change where a claim has nothing to change.
-fn flagged_when(
-    runs: &[Labelled],
-    change: impl Fn(&Trace, &Claim) -> Option<Trace>,
-    is_flagged: impl Fn(&Verdict) -> bool,
-) -> Flagged {
-    let (mut claims, mut left) = (0, Vec::new());
-    for run in runs {
-        let before = report(&run.trace);
-        for claim in &before.claims {
-            if claim.verdict != Verdict::Supported {
-                continue;
-            }
-            let Some(changed) = change(&run.trace, claim) else {
-                continue;
-            };
-            claims += 1;
-            let after = report(&changed);
-            let mut same = after.claims.iter();
-            let same = same.find(|other| other.span == claim.span && other.verb == claim.verb);
-            if !same.is_some_and(|claim| is_flagged(&claim.verdict)) {
-                left.push(format!("{}: {same:?}", run.name));
-            }
-        }
-    }
-    Flagged { claims, left }
-}
-
-/// The results of the calls that support a claim are turned into errors.
-pub(crate) fn flagged_when_the_calls_fail(runs: &[Labelled]) -> Flagged {
-    let failing = |trace: &Trace, claim: &Claim| {
-        let mut trace = trace.clone();
-        for considered in &claim.considered {
-            let results = trace.tool_results.iter_mut();
-            for result in results.filter(|result| result.call_index == considered.call) {
-                result.is_error = true;
-                result.result = json!({ "content": [{ "type": "text", "text": "Error" }] });
-            }
-        }
-        Some(trace)
-    };
-    flagged_when(runs, failing, |verdict| *verdict == Verdict::Absent)
-}
-
-/// The same calls, done to another record; the user still speaks of the first one.
-pub(crate) fn flagged_with_another_identifier(runs: &[Labelled]) -> Flagged {
-    let elsewhere = |trace: &Trace, claim: &Claim| {
-        let identifier = claim.identifiers.first()?;
-        let swap = |value: &Value| -> Value {
-            let text = value.to_string().replace(identifier.as_str(), "ZZZ999");
-            serde_json::from_str(&text).unwrap()
-        };
-        let mut trace = trace.clone();
-        for considered in &claim.considered {
-            let call = &mut trace.tool_calls[considered.call];
-            call.args = swap(&call.args);
-            let results = trace.tool_results.iter_mut();
-            for result in results.filter(|result| result.call_index == considered.call) {
-                result.result = swap(&result.result);
-            }
-        }
-        Some(trace)
-    };
-    flagged_when(runs, elsewhere, |verdict| {
-        matches!(verdict, Verdict::Absent | Verdict::ArgMismatch { .. })
-    })
-}
-
-/// The claims with a verb of the suite's own that nothing supports.
-pub(crate) fn absent_with_the_verb(runs: &[Labelled], verb: &str) -> Vec<String> {
-    let options = NarrativeOptions {
-        verbs: vec![verb.to_owned()],
-        ..NarrativeOptions::default()
-    };
-    let mut absent = Vec::new();
-    for run in runs {
-        let report = narrative_divergence(&run.trace, &options);
-        let claims = report.claimed_but_absent();
-        absent.extend(
-            claims
-                .filter(|claim| claim.verb == verb)
-                .map(|claim| format!("{}: {claim:?}", run.name)),
+fn print(title: &str, runs: &[&Told]) {
+    for mode in MODES {
+        let Counts {
+            runs,
+            truthful,
+            false_alarms,
+            clearly_false,
+            missed,
+            claims,
+            unclear,
+            labelled,
+            unread,
+        } = count(runs, mode);
+        println!(
+            "{title}, {mode:?}: {runs} runs; false alarms {} of {truthful}; missed {} of {clearly_false}; \
+             claims {claims} ({unclear} unclear); labelled unread {unread} of {labelled}",
+            false_alarms.len(),
+            missed.len(),
         );
     }
-    absent
+    let (tried, missed) = removals(runs);
+    println!(
+        "{title}, removals: caught {} of {tried}",
+        tried - missed.len()
+    );
+}
+
+/// A trace without the calls of some tools.
+fn without(trace: &Trace, tools: &[String]) -> Trace {
+    let calls = trace.tool_calls.iter().enumerate();
+    let kept: Vec<usize> = calls
+        .filter(|(_, call)| !tools.contains(&call.name))
+        .map(|(at, _)| at)
+        .collect();
+    let results = trace.tool_results.iter().filter_map(|result| {
+        let call_index = kept.iter().position(|at| *at == result.call_index)?;
+        Some(ToolResult {
+            call_index,
+            ..result.clone()
+        })
+    });
+    Trace {
+        tool_results: results.collect(),
+        tool_calls: kept
+            .iter()
+            .map(|at| trace.tool_calls[*at].clone())
+            .collect(),
+        ..trace.clone()
+    }
+}
+
+/// Truthful runs left without any call that supports a claim; the gate has to fail on them.
+fn removals(runs: &[&Told]) -> (usize, Vec<String>) {
+    let (mut tried, mut missed) = (0, Vec::new());
+    for run in runs.iter().filter(|run| !run.any_false) {
+        let claims = run.claims.iter();
+        let of_verbs = claims
+            .clone()
+            .filter_map(|claim| run.options.evidence.get(&claim.verb));
+        let mut supporting: Vec<String> = of_verbs.flatten().cloned().collect();
+        supporting.extend(claims.clone().filter_map(|claim| claim.by.clone()));
+        let mut mapped = claims.filter(|claim| !claim.soft);
+        let mapped = mapped.any(|claim| run.options.evidence.contains_key(&claim.verb));
+        let mut calls = run.trace.tool_calls.iter();
+        if !mapped || !calls.any(|call| supporting.contains(&call.name)) {
+            continue;
+        }
+        tried += 1;
+        let report = run.judged_as(&without(&run.trace, &supporting), Mode::Evidence);
+        if report.gate_passed() {
+            missed.push(format!("{}: {report:?}", run.id));
+        }
+    }
+    (tried, missed)
+}
+
+/// Claims found, right, wrong, unclear, and supported without a label, by rule.
+fn by_rule(runs: &[&Told]) -> BTreeMap<&'static str, [usize; 5]> {
+    let mut rules: BTreeMap<&str, [usize; 5]> = BTreeMap::new();
+    for run in runs {
+        for claim in run.judged(Mode::Evidence).claims {
+            let [found, right, wrong, unclear, unlabelled] = rules.entry(claim.rule).or_default();
+            *found += 1;
+            let flagged = claim.verdict == Verdict::Unsupported;
+            *match run.label_of(&claim) {
+                _ if matches!(claim.verdict, Verdict::Unclear(_)) => unclear,
+                Some(label) if label.soft || label.supported != flagged => right,
+                None if !flagged => unlabelled,
+                _ => wrong,
+            } += 1;
+        }
+    }
+    println!("{:24} found right wrong unclear unlabelled", "rule");
+    for (rule, [found, right, wrong, unclear, unlabelled]) in &rules {
+        println!("{rule:24} {found:5} {right:5} {wrong:5} {unclear:7} {unlabelled:10}");
+    }
+    rules
+}
+
+fn half<'r>(runs: impl IntoIterator<Item = &'r Told>, tuned: bool) -> Vec<&'r Told> {
+    let runs = runs.into_iter();
+    runs.filter(|run| run.tuned_on() == tuned).collect()
+}
+
+pub(crate) fn the_closings_of_the_airline_and_of_other_domains() {
+    let (airline, other) = (airline(), other_domains());
+    assert_eq!((airline.len(), other.len()), (120, 78));
+    let airline: Vec<&Told> = airline.iter().collect();
+    let other: Vec<&Told> = other.iter().collect();
+    print("airline", &airline);
+    print("other domains", &other);
+    let all = [airline, other].concat();
+    for mode in MODES {
+        let alarms = count(&all, mode).false_alarms;
+        assert!(alarms.len() <= 1, "{mode:?}: {alarms:#?}");
+    }
+    let missed = count(&all, Mode::Evidence).missed;
+    assert!(missed.is_empty(), "{missed:#?}");
+    let (tried, missed) = removals(&all);
+    assert!(
+        tried > 0 && missed.len() * 20 <= tried,
+        "{tried}: {missed:#?}"
+    );
+}
+
+/// The rules are tuned on one half, so the other one tells how good they are.
+pub(crate) fn their_halves_and_rules() {
+    let (airline, other) = (airline(), other_domains());
+    for (title, tuned) in [("tuned on", true), ("held out", false)] {
+        print(&format!("airline, {title}"), &half(&airline, tuned));
+        print(&format!("other domains, {title}"), &half(&other, tuned));
+        let both = half(airline.iter().chain(&other), tuned);
+        println!("{title}");
+        let rules = by_rule(&both).into_values();
+        let [found, wrong] = rules.fold([0, 0], |[all, bad], [found, _, wrong, ..]| {
+            [all + found, bad + wrong]
+        });
+        assert!(
+            found > 0 && wrong * 20 <= found,
+            "{wrong} of {found} are wrong"
+        );
+    }
+}
+
+/// The verbs of the metric's source.
+const SEED: &str = "create update delete remove send write post insert set put patch publish destroy \
+    drop add edit upload merge close cancel approve revoke";
+
+/// A false claim for each tool of a verb of the seed that the run did not call with success.
+fn false_claims(run: &Told) -> Vec<String> {
+    let calls = run.trace.tool_calls.iter();
+    let calls = calls.zip(run.trace.results_by_call());
+    let done = calls.filter(|(_, result)| result.is_some_and(|result| !result.is_error));
+    let done: Vec<&str> = done.map(|(call, _)| call.name.as_str()).collect();
+    let mut claims = Vec::new();
+    for tool in run.known.names().filter(|tool| !done.contains(tool)) {
+        let (verb, object) = tool.split_once('_').unwrap_or((tool, "it"));
+        if !SEED.split_whitespace().any(|known| known == verb) {
+            continue;
+        }
+        let participle = match verb {
+            "send" => "sent".to_owned(),
+            "cancel" => "cancelled".to_owned(),
+            _ if verb.ends_with('e') => format!("{verb}d"),
+            _ => format!("{verb}ed"),
+        };
+        claims.push(format!(
+            "I have {participle} the {}.",
+            object.replace('_', " ")
+        ));
+    }
+    claims
+}
+
+/// Adds false claims to the closings that pass, and counts those that pass still.
+fn added(title: &str, runs: &[Told]) -> usize {
+    let mut all = 0;
+    for mode in MODES {
+        let (mut tried, mut missed) = (0, Vec::new());
+        for run in runs.iter().filter(|run| run.judged(mode).gate_passed()) {
+            let closing = run.trace.closing().unwrap_or_default();
+            for claim in false_claims(run) {
+                let mut trace = run.trace.clone();
+                trace.final_response = Some(format!("{closing} {claim}"));
+                tried += 1;
+                if run.judged_as(&trace, mode).gate_passed() {
+                    missed.push(format!("{}: {claim}", run.id));
+                }
+            }
+        }
+        println!(
+            "{title}, {mode:?}, false claims: caught {} of {tried}",
+            tried - missed.len()
+        );
+        assert!(missed.len() * 50 <= tried, "{mode:?}: {missed:#?}");
+        all += tried;
+    }
+    all
+}
+
+pub(crate) fn false_claims_added_to_them() {
+    assert!(added("airline", &airline()) > 0);
+    assert!(added("other domains", &other_domains()) > 0);
+}
+
+/// The same measurements, over the sample.
+pub(crate) fn the_closings_of_the_desk() {
+    let runs = desk();
+    let all: Vec<&Told> = runs.iter().collect();
+    print("desk", &all);
+    for mode in MODES {
+        let counts = count(&all, mode);
+        assert_eq!(
+            (counts.runs, counts.truthful, counts.clearly_false),
+            (12, 11, 1)
+        );
+        assert!(counts.false_alarms.is_empty(), "{:#?}", counts.false_alarms);
+        assert!(counts.missed.is_empty(), "{:#?}", counts.missed);
+        assert_eq!((counts.labelled, counts.unread), (8, 0));
+    }
+    let (tried, missed) = removals(&all);
+    assert!(tried > 0 && missed.is_empty(), "{tried}: {missed:#?}");
+    let rules = by_rule(&all).into_values();
+    assert_eq!(rules.map(|[.., wrong, _, _]| wrong).sum::<usize>(), 0);
+    assert!(added("desk", &runs) > 0);
 }

@@ -10,11 +10,10 @@ use mcptest::energy::Condition;
 use scripted_provider::{Provider, Script};
 use serde_json::Value;
 
-use crate::closings::{
-    Agreement, absent_with_the_verb, compare, flagged_when_the_calls_fail,
-    flagged_with_another_identifier,
-};
 use crate::energy::guarded;
+use crate::mutated::{
+    absent_with_the_verb, flagged_when_the_calls_fail, flagged_with_another_identifier,
+};
 use crate::reliability::pass_hat;
 use crate::runs::{self, copy, of_the_desk};
 use crate::suites::{self, outcomes};
@@ -156,28 +155,6 @@ pub(crate) fn its_reliability_is_as_computed_by_hand() {
 
 pub(crate) fn its_recordings_fit_the_schema() {
     runs::assert_recordings_fit_the_schema(&runs::desk(), 12);
-}
-
-pub(crate) fn the_extraction_agrees_with_the_labels_verb_by_verb() {
-    let compared = compare(&of_the_desk());
-    let agreed = |claims: usize| Agreement {
-        labelled: claims,
-        found: claims,
-        ..Agreement::default()
-    };
-    let expected = [
-        ("add", agreed(2)),
-        ("cancel", agreed(3)),
-        ("update", agreed(3)),
-    ];
-    let expected = expected.map(|(verb, agreed)| (verb.to_owned(), agreed));
-    assert_eq!(
-        compared.verbs,
-        BTreeMap::from(expected),
-        "{:#?}",
-        compared.differ
-    );
-    assert_eq!(compared.flagged, ["Cancel_agent__gpt-5/run-2.json"]);
 }
 
 pub(crate) fn claims_are_flagged_without_the_calls_that_support_them() {

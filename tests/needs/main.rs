@@ -23,6 +23,7 @@ mod desk;
 mod disk;
 mod energy;
 mod insta;
+mod mutated;
 mod need;
 mod nextest;
 mod nextest_recording;
@@ -31,6 +32,7 @@ mod pypi;
 mod reliability;
 mod runs;
 mod suites;
+mod told;
 mod unreadable;
 
 use need::{Absent, Need};
@@ -78,17 +80,16 @@ const TESTS: &[Test] = tests! {
     airline::the_default_guard_over_120_runs [RealRuns];
     airline::the_published_reliability_is_reproduced [RealRuns];
     airline::its_recordings_fit_the_schema [RealRuns];
-    airline::the_extraction_agrees_with_the_labels_verb_by_verb [RealRuns];
-    airline::a_claim_is_flagged_once_the_calls_that_support_it_are_gone [RealRuns];
-    airline::a_claim_is_flagged_when_its_identifier_went_to_another_call [RealRuns];
-    airline::more_verbs_flag_nothing_that_was_done_by_a_tool_of_that_name [RealRuns];
+    closings::the_closings_of_the_airline_and_of_other_domains [RealRuns];
+    closings::their_halves_and_rules [RealRuns];
+    closings::false_claims_added_to_them [RealRuns];
+    closings::the_closings_of_the_desk [];
     desk::recording_it_again_gives_the_same_runs [];
     desk::its_cases_pass_and_fail_as_reviewed [];
     desk::its_failures_are_the_same_bytes_in_any_thread_order [];
     desk::the_default_guard_over_its_runs [];
     desk::its_reliability_is_as_computed_by_hand [];
     desk::its_recordings_fit_the_schema [];
-    desk::the_extraction_agrees_with_the_labels_verb_by_verb [];
     desk::claims_are_flagged_without_the_calls_that_support_them [];
 };
 

@@ -8,7 +8,7 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mcptest::trace::Trace;
+use mcptest::trace::{OfferedTool, Trace};
 use serde_json::Value;
 
 use crate::support::folder::{Folder, collect, write};
@@ -22,6 +22,8 @@ pub(crate) struct Labelled {
     /// Its name in messages.
     pub(crate) name: String,
     pub(crate) trace: Trace,
+    /// The tools that the recording lists.
+    pub(crate) tools: Vec<OfferedTool>,
     pub(crate) passed: bool,
     pub(crate) claims: Vec<Label>,
     /// Whether one of the claims is not supported by any call.
@@ -42,9 +44,14 @@ pub(crate) fn desk() -> PathBuf {
 
 /// The folder of the real runs: a crate's suites and recordings, and labels.
 pub(crate) fn airline() -> PathBuf {
+    real("tau-airline")
+}
+
+/// A folder of real runs.
+pub(crate) fn real(name: &str) -> PathBuf {
     let beside = || workspace().join("../shared/data");
     let data = env::var_os("MCPTEST_SHARED_DATA").map_or_else(beside, PathBuf::from);
-    data.join("tau-airline")
+    data.join(name)
 }
 
 /// The runs of the sample.
@@ -86,10 +93,13 @@ fn labelled(label: &Value, run: &str, cassette: &Value, passed: bool) -> Labelle
         quote: claim["quote"].as_str().unwrap().to_owned(),
         supported: claim["supported"].as_bool().unwrap(),
     });
+    let tools = cassette["tools"].as_array().into_iter().flatten();
+    let tools = tools.map(|tool| OfferedTool::in_line(tool.as_str().unwrap()));
     Labelled {
         agent: run.split_once('/').unwrap().0.to_owned(),
         name: run.to_owned(),
         trace: Trace::from_envelope(&cassette["trace"]),
+        tools: tools.collect(),
         passed,
         claims: claims.collect(),
         absent: label["claimed_but_absent"].as_bool().unwrap(),

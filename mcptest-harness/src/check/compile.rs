@@ -8,13 +8,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use mcptest_suite::gates::{GateTarget, Unit};
-use mcptest_suite::model::{Assertion, GateKind, JsonSchema, Matcher, MatcherKind, Target};
+use mcptest_suite::model::{Assertion, JsonSchema, Matcher, MatcherKind, Target};
 use mcptest_suite::{Diagnostic, Spanned};
 use regex::Regex;
 use serde_json::{Number, Value};
 
-use crate::eval::Schema;
+use crate::eval::{Measure, Schema, Unit};
 use crate::trace::canonical_json;
 
 /// An assertion that can be judged.
@@ -66,7 +65,7 @@ pub(crate) enum CompiledMatcher {
 }
 
 /// Compiles the assertions of one suite.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Compiler {
     schemas: HashMap<String, Arc<Schema>>,
     pub(crate) problems: Vec<Diagnostic>,
@@ -82,10 +81,14 @@ impl Compiler {
             .collect()
     }
 
-    /// The same of a gate's.
-    pub(crate) fn gate_checks(&mut self, gate: GateKind, assertions: &[Assertion]) -> Vec<Check> {
+    /// The same of a gate's; `declared` is what is known of the target that a path begins with.
+    pub(crate) fn gate_checks<'t>(
+        &mut self,
+        assertions: &[Assertion],
+        declared: impl Fn(&str) -> Option<&'t Measure>,
+    ) -> Vec<Check> {
         let checks = assertions.iter().filter_map(|assertion| {
-            let declared = declared(gate, &assertion.target.text);
+            let declared = declared(&assertion.target.text);
             let flag = declared.is_some_and(|target| target.unit == Unit::Flag);
             let mut check = self.check(assertion, flag)?;
             check.may_be_absent = declared.is_some_and(|target| !target.always);
@@ -265,16 +268,6 @@ fn not_of_models(matcher: &Matcher) -> Option<Matcher> {
         kind,
         span: matcher.span,
     })
-}
-
-/// What a gate declares of the target that a path begins with.
-fn declared(gate: GateKind, path: &str) -> Option<&'static GateTarget> {
-    let targets = gate.targets().iter();
-    let named = targets.filter(|target| {
-        let rest = path.strip_prefix(target.name);
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
-    });
-    named.max_by_key(|target| target.name.len())
 }
 
 impl CompiledMatcher {

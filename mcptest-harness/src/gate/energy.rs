@@ -1,14 +1,130 @@
 //! The `energy` gate: did a run's token use grow out of hand?
 
-use mcptest_suite::gates::Energy;
-use serde_json::{Map, Value, json};
+use mcptest_suite::{Diagnostic, NodeValue};
+use serde_json::Value;
 
-use super::{Breach, Cause, Input, PerRun, Scored, Threshold};
-use crate::energy::{Analysis, DriftInput, GuardOptions, RunSteps, analyse, responses};
+use super::block::{Block, written};
+use super::key::{Key, Range};
+use super::table::Entry;
+use super::{EachRun, Input, Options, Scored, Threshold};
+use crate::energy::{self, Analysis, DriftInput, GuardOptions, RunSteps, analyse, responses};
+use crate::eval::Measure;
 use crate::render::Evidence;
 use crate::trace::Run;
 
-impl PerRun for Energy {
+pub(super) const ENTRY: Entry = Entry::each_run::<Energy>();
+
+/// A guard, and what it may be told that was not recorded.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Energy {
+    guard: GuardOptions,
+    /// Whether tokens are estimated where they were not recorded.
+    estimate: bool,
+}
+
+/// The keys below `adaptive`.
+const ADAPTIVE: &[Key] = &[Key::number("k", Range::AtLeast0, "How strongly.").usually_number(2.0)];
+
+impl Options for Energy {
+    const SAYS: &'static str = "Tokens per step do not grow out of hand. Default: energy.tripped <= 0 and energy.frozen <= 0.";
+
+    const KEYS: &'static [Key] = &[
+        Key::number(
+            "ratio_threshold",
+            Range::Above0,
+            "The ratio to the baseline above which a step counts.",
+        )
+        .usually_number(2.0),
+        Key::count("window", 1, "How many steps in a row must count.").usually(3),
+        Key::count("warmup_turns", 1, "How many steps make the baseline.").usually(3),
+        Key::count("budget_gate", 0, "Tokens below which nothing trips.").usually(8_000),
+        Key::count("token_budget", 1, "Tokens at which the run freezes.").usually(100_000),
+        Key::mapping(
+            "adaptive",
+            "`adaptive`",
+            ADAPTIVE,
+            "Whether the threshold adapts to the warm-up's spread.",
+        )
+        .or_flag(false),
+        Key::mapping(
+            "drift",
+            "`drift`",
+            &[Key::number(
+                "threshold",
+                Range::UpTo(2.0),
+                "The mean drift above which a trip is confirmed.",
+            )
+            .required()],
+            "A trip must be confirmed by drift from the system prompt.",
+        ),
+        Key::flag(
+            "estimate",
+            false,
+            "Whether tokens are estimated from the turns where they were not recorded.",
+        ),
+    ];
+
+    const TARGETS: &'static [Measure] = energy::TARGETS;
+
+    fn read(block: &mut Block<'_, '_>) -> Option<Self> {
+        let mut guard = GuardOptions::default();
+        if let Some(ratio) = block.number("ratio_threshold") {
+            guard.ratio_threshold = ratio;
+        }
+        let mut steps = |name, option: &mut usize| {
+            if let Some(count) = block.count(name) {
+                *option = usize::try_from(count).unwrap_or(usize::MAX);
+            }
+        };
+        steps("window", &mut guard.window);
+        steps("warmup_turns", &mut guard.warmup_turns);
+        let mut tokens = |name, option: &mut u64| {
+            *option = block.count(name).unwrap_or(*option);
+        };
+        tokens("budget_gate", &mut guard.budget_gate);
+        tokens("token_budget", &mut guard.token_budget);
+        adaptive(block, &mut guard);
+        guard.drift_threshold = drift(block);
+        Some(Self {
+            guard,
+            estimate: block.flag("estimate").unwrap_or_default(),
+        })
+    }
+}
+
+/// `true`, `false` or a mapping.
+fn adaptive(block: &mut Block<'_, '_>, guard: &mut GuardOptions) {
+    let Some(node) = block.node("adaptive") else {
+        return;
+    };
+    if node.entries().is_some() {
+        guard.adaptive = true;
+        if let Some(Some(k)) = block.mapping("adaptive", |block| block.number("k")) {
+            guard.adaptive_k = k;
+        }
+    } else if matches!(node.value, NodeValue::Bool(_)) {
+        guard.adaptive = block.flag("adaptive").unwrap_or_default();
+    } else {
+        block
+            .problems
+            .expected("`true`, `false` or `{ k: 2.0 }`", node);
+    }
+}
+
+fn drift(block: &mut Block<'_, '_>) -> Option<f64> {
+    if let Some(written) = block.node("drift").and_then(written) {
+        let help = format!("write `drift: {{ threshold: {written} }}`");
+        let node = block.node("drift")?;
+        let problem = Diagnostic::at(node.span, "`drift` has its threshold below it");
+        block.problems.push(problem.help(help));
+        return None;
+    }
+    block.mapping("drift", |block| block.number("threshold"))?
+}
+
+impl EachRun for Energy {
+    type Report = Analysis;
+
     fn defaults(&self) -> &'static [Threshold] {
         const DEFAULT: [Threshold; 2] = [
             Threshold::at_most("energy.tripped", 0.0),
@@ -17,22 +133,19 @@ impl PerRun for Energy {
         &DEFAULT
     }
 
-    fn score(&self, input: &Input<'_>, run: &Run) -> Scored {
+    fn score(&self, input: &Input<'_>, run: &Run) -> Scored<Analysis> {
         match analysis(self, input, run) {
-            Ok(analysis) => Scored::of(metrics(&analysis)),
-            Err((asks, found)) => Scored {
-                metrics: json!({}),
-                breaches: vec![Breach::new(Cause::Option(asks), &found)],
-                not_judged: true,
-            },
+            Ok(analysis) => Scored::of(analysis),
+            Err((asks, found)) => Scored::not_judged(asks, &found),
         }
     }
 
-    fn explain(&self, input: &Input<'_>, run: &Run) -> Vec<Evidence> {
-        match analysis(self, input, run) {
-            Ok(analysis) => vec![Evidence::Text(analysis.report.to_string())],
-            Err(_) => Vec::new(),
-        }
+    fn metrics(&self, analysis: &Analysis) -> Value {
+        analysis.metrics()
+    }
+
+    fn explain(&self, _input: &Input<'_>, _run: &Run, analysis: &Analysis) -> Vec<Evidence> {
+        vec![Evidence::Text(analysis.report.to_string())]
     }
 }
 
@@ -55,17 +168,17 @@ fn analysis(gate: &Energy, input: &Input<'_>, run: &Run) -> Result<Analysis, (St
         return Err((asks, "nothing that could grow".to_owned()));
     }
     let texts = responses(&run.trace);
-    if gate.drift_threshold.is_some() && texts.iter().all(Option::is_none) {
+    if gate.guard.drift_threshold.is_some() && texts.iter().all(Option::is_none) {
         let asks = "`drift` compares what the agent says with the system prompt".to_owned();
         return Err((asks, "no text of the agent".to_owned()));
     }
     let has_policy = !run.system_prompt.trim().is_empty();
-    let wanted = gate.drift_threshold.is_some() || asks_for_drift(input);
+    let wanted = gate.guard.drift_threshold.is_some() || asks_for_drift(input);
     let drift = (wanted && has_policy).then(|| DriftInput {
         policy: &run.system_prompt,
         responses: &texts,
     });
-    let analysis = analyse(&steps, options(gate), drift).map_err(|error| {
+    let analysis = analyse(&steps, gate.guard, drift).map_err(|error| {
         let asks = "the options must fit the recording".to_owned();
         (asks, error.to_string())
     })?;
@@ -83,44 +196,4 @@ fn asks_for_drift(input: &Input<'_>) -> bool {
         .expect()
         .iter()
         .any(|check| check.target.text.starts_with("energy.drift"))
-}
-
-fn options(gate: &Energy) -> GuardOptions {
-    let usual = GuardOptions::default();
-    let count = |given: Option<u64>, usual: usize| {
-        given.map_or(usual, |count| usize::try_from(count).unwrap_or(usize::MAX))
-    };
-    GuardOptions {
-        ratio_threshold: gate.ratio_threshold.unwrap_or(usual.ratio_threshold),
-        window: count(gate.window, usual.window),
-        warmup_turns: count(gate.warmup_turns, usual.warmup_turns),
-        budget_gate: gate.budget_gate.unwrap_or(usual.budget_gate),
-        token_budget: gate.token_budget.unwrap_or(usual.token_budget),
-        adaptive: gate.adaptive.is_some(),
-        adaptive_k: gate
-            .adaptive
-            .and_then(|adaptive| adaptive.k)
-            .unwrap_or(usual.adaptive_k),
-        drift_threshold: gate.drift_threshold,
-    }
-}
-
-/// The targets; what a run does not have does not resolve.
-fn metrics(analysis: &Analysis) -> Value {
-    let mut targets = Map::new();
-    let mut put = |name: &str, value: Value| {
-        if !value.is_null() {
-            targets.insert(name.to_owned(), value);
-        }
-    };
-    put("tripped", u8::from(analysis.tripped).into());
-    put("frozen", u8::from(analysis.frozen).into());
-    put("trip_step", analysis.trip_step.into());
-    put("peak_ratio", analysis.peak_ratio.into());
-    put("baseline", analysis.baseline.into());
-    put("tokens", analysis.tokens.into());
-    put("tokens_after_trip", analysis.tokens_after_trip.into());
-    put("pattern", analysis.pattern.as_str().into());
-    put("drift", analysis.drift.into());
-    json!({ "energy": targets })
 }

@@ -71,7 +71,7 @@ impl Threshold {
 }
 
 /// A number with at most four decimals; anything else as JSON.
-fn short_number(value: &Value) -> String {
+pub(super) fn short_number(value: &Value) -> String {
     match value.as_f64() {
         Some(number) if value.is_f64() => {
             let text = format!("{number:.4}");

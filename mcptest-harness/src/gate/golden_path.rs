@@ -3,25 +3,81 @@
 //! It asks for efficiency alone: a run that did less than the ideal is not wasteful. Pair it with
 //! `trajectory` to ask for the calls themselves.
 
-use mcptest_suite::gates::GoldenPath;
+use serde_json::Value;
 
-use super::{Input, PerRun, Scored, Threshold};
-use crate::eval::score_golden_path;
+use super::block::Block;
+use super::key::Key;
+use super::table::Entry;
+use super::{EachRun, Input, Options, Scored, Threshold};
+use crate::eval::{GoldenPath, GoldenPathReport, Measure, golden_path, score_golden_path};
 use crate::render::{Evidence, cut, shorten};
 use crate::trace::Run;
 
-impl PerRun for GoldenPath {
+pub(super) const ENTRY: Entry = Entry::each_run::<GoldenPath>();
+
+impl Options for GoldenPath {
+    const SAYS: &'static str =
+        "No wasted steps against an ideal path. Default: golden_path.passed >= 1.";
+
+    const KEYS: &'static [Key] = &[
+        Key::texts("calls", "tool names", false, "The ideal sequence of tools.").required(),
+        Key::flag(
+            "allow_extra_steps",
+            false,
+            "Whether calls beyond the ideal length cost nothing.",
+        ),
+        Key::flag(
+            "penalize_backtracking",
+            true,
+            "Whether returning to an earlier tool costs.",
+        ),
+        Key::flag(
+            "penalize_repeated_tools",
+            true,
+            "Whether calling one tool twice in a row costs.",
+        ),
+    ];
+
+    const TARGETS: &'static [Measure] = golden_path::TARGETS;
+
+    fn read(block: &mut Block<'_, '_>) -> Option<Self> {
+        let calls = block.texts("calls");
+        let mut options = Self::new([""; 0]);
+        let mut flag = |name, option: &mut bool| {
+            *option = block.flag(name).unwrap_or(*option);
+        };
+        flag("allow_extra_steps", &mut options.allow_extra_steps);
+        flag("penalize_backtracking", &mut options.penalize_backtracking);
+        flag(
+            "penalize_repeated_tools",
+            &mut options.penalize_repeated_tools,
+        );
+        options.calls = calls?.into_iter().map(|call| call.value).collect();
+        Some(options)
+    }
+
+    fn tools(&self) -> Vec<&str> {
+        self.calls.iter().map(String::as_str).collect()
+    }
+}
+
+impl EachRun for GoldenPath {
+    type Report = GoldenPathReport;
+
     fn defaults(&self) -> &'static [Threshold] {
         const DEFAULT: [Threshold; 1] = [Threshold::at_least("golden_path.passed", 1.0)];
         &DEFAULT
     }
 
-    fn score(&self, _input: &Input<'_>, run: &Run) -> Scored {
-        Scored::of(score_golden_path(&run.trace, self).metrics())
+    fn score(&self, _input: &Input<'_>, run: &Run) -> Scored<GoldenPathReport> {
+        Scored::of(score_golden_path(&run.trace, self))
     }
 
-    fn explain(&self, _input: &Input<'_>, run: &Run) -> Vec<Evidence> {
-        let report = score_golden_path(&run.trace, self);
+    fn metrics(&self, report: &GoldenPathReport) -> Value {
+        report.metrics()
+    }
+
+    fn explain(&self, _input: &Input<'_>, run: &Run, report: &GoldenPathReport) -> Vec<Evidence> {
         let mut lines = vec![
             format!("golden path: {}", cut(&self.calls.join(" → "), 200)),
             "recorded:".to_owned(),

@@ -1,62 +1,66 @@
 //! Gates: a block of the suite and the recorded runs in, a verdict with its evidence out.
 //!
-//! One file a gate. A gate is implemented on the options type that the suite model gives it, and
-//! [`implementation`] is the one place that says which gate is which. A gate that judges one run at
-//! a time implements [`PerRun`] and is judged in `per_run`; one that folds all runs together
-//! implements [`Gate`] itself.
+//! One file a gate: its keys, how they are read into the options of its metric, and its verdict. A
+//! gate that judges one run at a time implements [`EachRun`], one that folds all runs together
+//! implements [`AllRuns`]; the table in `mcptest-suite` names them. What an agent asks itself, its
+//! `expect:`, caps and faults, is judged by the same trait as its gates.
 
+mod all_runs;
+mod asked;
+mod block;
+mod calls;
+mod caps;
+mod each_run;
 mod energy;
+mod expect;
 mod expectation;
 mod golden_path;
+mod inject;
+mod key;
+mod known_tools;
 mod narrative;
-mod per_run;
 mod recovery;
 mod reliability;
+mod scores;
 mod session;
 mod snapshot;
 mod stability;
+mod stale;
+mod table;
+mod targets;
+#[cfg(test)]
+mod tests;
 mod trajectory;
 mod trajectory_axes;
 
-use std::collections::HashMap;
+use std::any::Any;
+use std::fmt;
+use std::sync::OnceLock;
 
-use mcptest_suite::gates::{GateOptions, Outcome};
-use mcptest_suite::model::{Agent, GateBlock, GateKind, Suite};
+use mcptest_suite::Span;
+use mcptest_suite::model::Agent;
 use serde_json::Value;
 
-pub(crate) use expectation::{
-    About, Breach, Cause, Threshold, check_breaches, findings, needs_model, runs_note, scope,
-};
-pub(crate) use per_run::{PerRun, Scored};
-pub(crate) use recovery::{fault_plan, faults_that_never_fired, injected_but_not_met};
+pub(crate) use asked::{AgentGates, GateReading, ReadGate};
+pub use asked::{parse_suite, read_suite};
+pub(crate) use caps::Caps;
+pub(crate) use expect::Expect;
+pub(crate) use expectation::{runs_note, scope};
+pub(crate) use inject::Inject;
+pub(crate) use known_tools::unknown_tools;
+pub(crate) use scores::Scores;
+pub(crate) use stale::Stale;
+pub(crate) use table::targets_of;
+pub use table::{GateInfo, gates};
 
-use crate::check::{Check, Compiler};
-use crate::render::Failure;
+use block::Block;
+use expectation::{About, Breach, Cause, Threshold, check_breaches, findings, needs_model};
+use key::Key;
+
+use crate::check::Check;
+use crate::eval::{KnownTools, Measure};
+use crate::render::{Evidence, Failure, Finding};
 use crate::trace::Run;
-
-/// An agent's assertions, compiled: its own and its gates'.
-#[derive(Debug, Default)]
-pub(crate) struct Checks {
-    pub(crate) expect: Vec<Check>,
-    pub(crate) gates: HashMap<GateKind, Vec<Check>>,
-    /// The compiled schemas of the trajectory gate's argument shapes, in the order of its calls.
-    pub(crate) shapes: trajectory::Shapes,
-}
-
-impl Checks {
-    /// Compiles an agent's assertions; problems are noted by the compiler.
-    pub(crate) fn compile(agent: &Agent, compiler: &mut Compiler) -> Self {
-        let gates = agent
-            .gates
-            .iter()
-            .map(|gate| (gate.kind(), compiler.gate_checks(gate.kind(), &gate.expect)));
-        Self {
-            gates: gates.collect(),
-            expect: compiler.checks(&agent.expect),
-            shapes: trajectory::compile_shapes(agent, compiler),
-        }
-    }
-}
 
 /// Where accepted values lie. An error is what is different and what to do next, a text each.
 pub(crate) trait SnapshotStore {
@@ -68,68 +72,230 @@ pub(crate) trait SnapshotStore {
 }
 
 /// What a gate judges.
+#[derive(Clone, Copy)]
 pub(crate) struct Input<'a> {
-    pub(crate) suite: &'a Suite,
     pub(crate) agent: &'a Agent,
-    pub(crate) checks: &'a Checks,
-    /// The gate's block.
-    pub(crate) block: &'a GateBlock,
+    /// All that is asked of the agent.
+    pub(crate) gates: &'a AgentGates,
+    /// What findings are about.
+    pub(crate) subject: Subject<'a>,
     /// The recorded runs; never empty.
     pub(crate) runs: &'a [Run],
+    /// The tools that the runs show, once a gate has asked for them.
+    pub(crate) known_tools: &'a OnceLock<KnownTools>,
     pub(crate) snapshots: &'a dyn SnapshotStore,
+}
+
+/// What asks something of runs: a gate, or the agent itself.
+#[derive(Clone, Copy)]
+pub(crate) struct Subject<'a> {
+    /// The gate's key, or that of the agent.
+    pub(crate) name: &'a str,
+    /// Where the key stands.
+    pub(crate) span: Span,
+    /// What must hold; empty for the gate's default.
+    pub(crate) expect: &'a [Check],
 }
 
 impl<'a> Input<'a> {
     /// The gate's `expect:`, compiled; empty for the default gate.
     fn expect(&self) -> &'a [Check] {
-        self.checks
-            .gates
-            .get(&self.block.kind())
-            .map(Vec::as_slice)
-            .unwrap_or_default()
+        self.subject.expect
     }
 
-    /// What findings of this gate are about.
+    /// The tools that the agent is known to have, by all of its runs.
+    fn known_tools(&self) -> &'a KnownTools {
+        let of_runs = || KnownTools::of_runs(self.runs);
+        self.known_tools.get_or_init(of_runs)
+    }
+
+    /// What findings are about.
     fn about(&self) -> About<'a> {
         About {
-            name: self.block.kind().name(),
-            span: self.block.span,
-            checks: self.expect(),
+            name: self.subject.name,
+            span: self.subject.span,
+            checks: self.subject.expect,
             runs: self.runs,
         }
     }
 
-    /// The same for another gate of the agent.
-    fn of(&self, block: &'a GateBlock) -> Self {
-        Self { block, ..*self }
+    /// The same for a gate of the agent.
+    pub(crate) fn of(&self, gate: &'a ReadGate) -> Self {
+        let subject = Subject {
+            name: gate.kind.name(),
+            span: gate.span,
+            expect: &gate.expect,
+        };
+        Self { subject, ..*self }
     }
 }
 
-/// A gate.
-pub(crate) trait Gate {
-    /// Judges the runs.
-    fn judge(&self, input: &Input<'_>) -> Result<(), Failure>;
+/// What a gate makes of runs.
+#[derive(Default)]
+pub(crate) struct Judgement {
+    /// The values of the gate's targets, of each run or of all runs together.
+    pub(crate) scores: Scores,
+    /// What must be known to trust the verdict, a line each: that nothing was there to judge.
+    pub(crate) notes: Vec<String>,
+    /// Why it does not hold.
+    pub(crate) failure: Option<Failure>,
+    /// Why nobody here can tell whether it holds, where that is so.
+    pub(crate) undecided: Option<String>,
+}
 
-    /// The gate as one that judges a run at a time; nothing for one that folds all runs together.
-    fn per_run(&self) -> Option<&dyn PerRun> {
+impl From<Failure> for Judgement {
+    fn from(failure: Failure) -> Self {
+        Self {
+            failure: Some(failure),
+            ..Self::default()
+        }
+    }
+}
+
+impl From<Vec<Finding>> for Judgement {
+    fn from(findings: Vec<Finding>) -> Self {
+        if findings.is_empty() {
+            return Self::default();
+        }
+        let evidence = Vec::new();
+        Failure { findings, evidence }.into()
+    }
+}
+
+/// Something that is asked of an agent's runs, with its options.
+pub(crate) trait Gate: fmt::Debug + Send + Sync {
+    /// Judges the runs.
+    fn judge(&self, input: &Input<'_>) -> Judgement;
+
+    /// What a run breaks of it; nothing for a gate that folds all runs together.
+    fn of_run(&self, _input: &Input<'_>, _run: &Run) -> Option<Vec<Breach>> {
         None
     }
+
+    /// The tools that its options name.
+    fn tools(&self) -> Vec<&str> {
+        Vec::new()
+    }
+
+    /// Whether its verdict rests on which results are errors.
+    fn rests_on_errors(&self) -> bool {
+        false
+    }
+
+    /// The gate's options, for gates that rest on another's.
+    fn options(&self) -> &dyn Any {
+        &()
+    }
 }
 
-/// The gate behind a block's options.
-pub(crate) fn implementation(options: &GateOptions) -> &dyn Gate {
-    match options {
-        GateOptions::Energy(gate) => gate,
-        GateOptions::GoldenPath(gate) => gate,
-        GateOptions::Narrative(gate) => gate,
-        GateOptions::Recovery(gate) => gate,
-        GateOptions::Reliability(gate) => gate,
-        GateOptions::Session(gate) => gate,
-        GateOptions::Snapshot(gate) => gate,
-        GateOptions::Stability(gate) => gate,
-        GateOptions::Trajectory(gate) => gate,
-        GateOptions::TrajectoryAxes(gate) => gate,
+/// What is known of a gate before any suite is read, and how its block is read.
+pub(crate) trait Options: fmt::Debug + Send + Sync + Sized + 'static {
+    /// What it asks, for editors.
+    const SAYS: &'static str;
+
+    /// Its keys, `expect` aside.
+    const KEYS: &'static [Key];
+
+    /// What its `expect:` can look at.
+    const TARGETS: &'static [Measure] = &[];
+
+    /// Reads the options; nothing with a problem noted where they make no gate.
+    fn read(block: &mut Block<'_, '_>) -> Option<Self>;
+
+    /// The tools that the options name.
+    fn tools(&self) -> Vec<&str> {
+        Vec::new()
     }
+
+    /// Whether the verdict rests on which results are errors.
+    const RESTS_ON_ERRORS: bool = false;
+}
+
+/// What a gate makes of one run.
+pub(crate) struct Scored<R> {
+    /// What its metric says; nothing where it cannot be computed.
+    pub(crate) report: Option<R>,
+    /// What the options ask and the run breaks, whatever `expect:` says.
+    pub(crate) breaches: Vec<Breach>,
+    /// Whether the run can be judged by `expect:` or the defaults at all.
+    pub(crate) judged: bool,
+}
+
+impl<R> Scored<R> {
+    fn of(report: R) -> Self {
+        Self {
+            report: Some(report),
+            breaches: Vec::new(),
+            judged: true,
+        }
+    }
+
+    /// The run cannot be judged: what is asked of it, and what was found instead.
+    fn not_judged(asks: String, found: &str) -> Self {
+        Self {
+            report: None,
+            breaches: vec![Breach::new(Cause::Option(asks), found)],
+            judged: false,
+        }
+    }
+}
+
+/// A gate that judges one run at a time: it holds only if it holds for every run.
+pub(crate) trait EachRun: Options {
+    /// What its metric says of a run.
+    type Report;
+
+    /// What must hold when there is no `expect:`.
+    fn defaults(&self) -> &'static [Threshold];
+
+    /// Computes the report of a run, and what the options ask of it.
+    fn score(&self, input: &Input<'_>, run: &Run) -> Scored<Self::Report>;
+
+    /// The targets of a report.
+    fn metrics(&self, report: &Self::Report) -> Value;
+
+    /// Shows why a run breaks the gate.
+    fn explain(&self, input: &Input<'_>, run: &Run, report: &Self::Report) -> Vec<Evidence>;
+
+    /// What must be known of the values to trust a verdict that holds.
+    fn note(&self, _scores: &[Value]) -> Option<String> {
+        None
+    }
+
+    /// What the runs together break, where each of them holds.
+    fn across(&self, _runs: &[Run]) -> Vec<Breach> {
+        Vec::new()
+    }
+}
+
+/// Why runs cannot be judged.
+pub(crate) struct NotJudged {
+    /// What is asked of a run, or of all together, and what was found instead.
+    breaches: Vec<(Option<usize>, Breach)>,
+    evidence: Vec<Evidence>,
+}
+
+/// A gate that folds all runs together.
+pub(crate) trait AllRuns: Options {
+    /// What its metric says of the runs.
+    type Report;
+
+    /// Computes the report.
+    fn report(&self, input: &Input<'_>) -> Result<Self::Report, NotJudged>;
+
+    /// The targets of a report.
+    fn metrics(&self, report: &Self::Report) -> Value;
+
+    /// What must hold when there is no `expect:`.
+    fn defaults(&self, report: &Self::Report) -> Vec<Threshold>;
+
+    /// What the options ask and the runs break, whatever `expect:` says.
+    fn breaches(&self, _report: &Self::Report) -> Vec<(Option<usize>, Breach)> {
+        Vec::new()
+    }
+
+    /// Shows why the runs break the gate.
+    fn explain(&self, input: &Input<'_>, report: &Self::Report) -> Vec<Evidence>;
 }
 
 /// What a gate's metrics break: of its `expect:`, else of its defaults.
@@ -149,17 +315,4 @@ fn no_snapshots(_: &str, _: &Value) -> Result<(), Vec<String>> {
     Err(vec![
         "a gate's metrics cannot be snapshotted; use `exact` or `schema`".to_owned(),
     ])
-}
-
-/// Whether `reliability` counts the runs that a gate, or the agent's `expect:`, holds for, so that
-/// its own case leaves the verdict to it.
-fn counted_by_reliability(agent: &Agent, kind: GateKind) -> bool {
-    let reliability = agent.gate(GateKind::Reliability);
-    let Some(GateOptions::Reliability(options)) = reliability.map(|gate| &gate.options) else {
-        return false;
-    };
-    match &options.outcome {
-        Outcome::Judged { gates, .. } => gates.iter().any(|gate| gate.kind() == kind),
-        Outcome::Recorded => false,
-    }
 }

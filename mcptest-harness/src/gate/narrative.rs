@@ -1,14 +1,159 @@
 //! The `narrative` gate: does the closing story match what was done?
 
-use mcptest_suite::gates::Narrative;
-use serde_json::json;
+use std::collections::BTreeMap;
 
-use super::{Breach, Cause, Input, PerRun, Scored, Threshold};
-use crate::eval::narrative::{Claim, NarrativeOptions, Verdict, narrative_divergence};
+use serde_json::{Value, json};
+
+use super::block::Block;
+use super::key::{Key, Range};
+use super::table::Entry;
+use super::{Breach, Cause, EachRun, Input, Options, Scored, Threshold};
+use crate::eval::narrative::{self, Claim, Verdict};
+use crate::eval::{Measure, NarrativeOptions, NarrativeReport, narrative_divergence_with};
 use crate::render::{Evidence, cut, shorten};
 use crate::trace::Run;
 
-impl PerRun for Narrative {
+pub(super) const ENTRY: Entry = Entry::each_run::<Narrative>();
+
+/// What is read of a closing, and what it may come to.
+#[derive(Debug, Clone)]
+pub(super) struct Narrative {
+    pub(super) options: NarrativeOptions,
+    /// The highest divergence score that still passes, from 0 to 1.
+    max_divergence_score: Option<f64>,
+    /// Whether a claimed but absent write fails the gate.
+    fail_on_claimed_but_absent_mutating: bool,
+}
+
+impl Options for Narrative {
+    const SAYS: &'static str = "The closing claims no change that was not made. Default: narrative.claimed_but_absent <= 0.";
+
+    const KEYS: &'static [Key] = &[
+        Key::texts(
+            "mutating_tools",
+            "tool names",
+            true,
+            "Tools that always count as writes.",
+        ),
+        Key::texts(
+            "readonly_tools",
+            "tool names",
+            true,
+            "Tools that never count as writes; wins over `mutating_tools`.",
+        ),
+        Key::texts("verbs", "verbs", true, "Verbs added to the known ones."),
+        Key::other(
+            "evidence",
+            r#"{
+                "type": "object",
+                "additionalProperties": {
+                    "description": "Tool names.",
+                    "type": "array",
+                    "items": { "type": ["string", "number"] }
+                }
+            }"#,
+            "The tools that do a verb, and then no others; an empty list says that no tool does it.",
+        ),
+        Key::texts(
+            "tools",
+            "tool names",
+            true,
+            "Every tool that the agent has; for recordings that do not list them.",
+        ),
+        Key::made(
+            "ignore",
+            rules,
+            "Rules of the reader that are not applied, by the ids that failures show.",
+        ),
+        Key::flag(
+            "strict",
+            false,
+            "Whether unclear claims count as claimed but absent.",
+        ),
+        Key::number(
+            "max_divergence_score",
+            Range::UpTo(1.0),
+            "The highest divergence score that passes.",
+        ),
+        Key::flag(
+            "fail_on_claimed_but_absent_mutating",
+            true,
+            "Whether a claimed but absent write fails the default gate.",
+        ),
+        Key::flag("llm_assisted", false, "Accepted; changes no verdict."),
+    ];
+
+    const TARGETS: &'static [Measure] = narrative::TARGETS;
+
+    const RESTS_ON_ERRORS: bool = true;
+
+    fn read(block: &mut Block<'_, '_>) -> Option<Self> {
+        // Whoever has said it elsewhere may say it here.
+        block.flag("llm_assisted");
+        Some(Self {
+            options: NarrativeOptions {
+                mutating_tools: block.names("mutating_tools"),
+                readonly_tools: block.names("readonly_tools"),
+                verbs: block.names("verbs"),
+                evidence: evidence(block),
+                tools: block.names("tools"),
+                ignore: ignored(block),
+                strict: block.flag("strict").unwrap_or_default(),
+            },
+            max_divergence_score: block.number("max_divergence_score"),
+            fail_on_claimed_but_absent_mutating: block
+                .flag("fail_on_claimed_but_absent_mutating")
+                .unwrap_or(true),
+        })
+    }
+
+    fn tools(&self) -> Vec<&str> {
+        let options = &self.options;
+        let lists = options.mutating_tools.iter().chain(&options.readonly_tools);
+        let named = lists.chain(options.evidence.values().flatten());
+        named.map(String::as_str).collect()
+    }
+}
+
+/// Tools by verb.
+fn evidence(block: &mut Block<'_, '_>) -> BTreeMap<String, Vec<String>> {
+    let Some(node) = block.node("evidence") else {
+        return BTreeMap::new();
+    };
+    let Some(entries) = node.entries() else {
+        let what = "a mapping of verbs to tool names";
+        block.problems.expected(what, node);
+        return BTreeMap::new();
+    };
+    let tools = entries.iter().map(|entry| {
+        // An empty list says that no tool does it.
+        let tools = block.problems.any_texts(&entry.value, "tool names");
+        let tools = tools.into_iter().map(|tool| tool.value);
+        (entry.key.clone(), tools.collect())
+    });
+    tools.collect()
+}
+
+/// What may stand at `ignore`, for editors.
+fn rules() -> Value {
+    let ids: Vec<&str> = narrative::rule_ids().collect();
+    json!({ "type": "array", "items": { "enum": ids } })
+}
+
+/// The rules that are not applied.
+fn ignored(block: &mut Block<'_, '_>) -> Vec<String> {
+    let Some(node) = block.node("ignore") else {
+        return Vec::new();
+    };
+    let rules: Vec<(&str, &str)> = narrative::rule_ids().map(|id| (id, id)).collect();
+    let items = block.problems.any_items(node, "rule ids").iter();
+    let ids = items.filter_map(|item| block.problems.choice(item, "rule", &rules));
+    ids.map(str::to_owned).collect()
+}
+
+impl EachRun for Narrative {
+    type Report = NarrativeReport;
+
     fn defaults(&self) -> &'static [Threshold] {
         const DEFAULT: [Threshold; 1] = [Threshold::at_most("narrative.claimed_but_absent", 0.0)];
         if self.fail_on_claimed_but_absent_mutating {
@@ -18,48 +163,52 @@ impl PerRun for Narrative {
         }
     }
 
-    fn score(&self, _input: &Input<'_>, run: &Run) -> Scored {
-        let report = narrative_divergence(&run.trace, &options(self));
-        let too_divergent = self
-            .max_divergence_score
-            .filter(|most| report.divergence_score > *most);
-        let absent = self.fail_on_claimed_but_absent_mutating && !report.gate_passed();
-        let mut metrics = serde_json::to_value(&report).unwrap_or_default();
-        // The claims are what the failure shows, and no target.
-        if let Some(map) = metrics.as_object_mut() {
-            map.remove("claims");
-        }
-        metrics["gate_passed"] = u8::from(!absent && too_divergent.is_none()).into();
-        let breaches = too_divergent.map(|most| {
+    fn score(&self, input: &Input<'_>, run: &Run) -> Scored<NarrativeReport> {
+        let known = input.known_tools();
+        let report = narrative_divergence_with(&run.trace, &self.options, known);
+        let breaches = self.too_divergent(&report).map(|most| {
             let asks = Cause::Option(format!("`max_divergence_score` allows {most}"));
             Breach::new(asks, &format!("{:.4}", report.divergence_score))
         });
         Scored {
-            metrics: json!({ "narrative": metrics }),
             breaches: breaches.into_iter().collect(),
-            not_judged: false,
+            ..Scored::of(report)
         }
     }
 
-    fn explain(&self, _input: &Input<'_>, run: &Run) -> Vec<Evidence> {
-        let report = narrative_divergence(&run.trace, &options(self));
+    fn metrics(&self, report: &NarrativeReport) -> Value {
+        let absent = self.fail_on_claimed_but_absent_mutating && !report.gate_passed();
+        let passed = !absent && self.too_divergent(report).is_none();
+        let mut metrics = serde_json::to_value(report).unwrap_or_default();
+        metrics["gate_passed"] = u8::from(passed).into();
+        json!({ "narrative": metrics })
+    }
+
+    fn note(&self, scores: &[Value]) -> Option<String> {
+        let none = scores
+            .iter()
+            .all(|metrics| metrics["narrative"]["claims"] == 0);
+        none.then(|| "no claim was read in any run: there was nothing to judge".to_owned())
+    }
+
+    fn explain(&self, _input: &Input<'_>, run: &Run, report: &NarrativeReport) -> Vec<Evidence> {
         let mut evidence = Vec::new();
         for claim in &report.claims {
-            match &claim.verdict {
-                Verdict::Absent => {
-                    let title = "claimed, but no successful call supports it:";
-                    evidence.push(Evidence::Text(shown(title, claim, run)));
+            let title = match &claim.verdict {
+                Verdict::Unsupported => "claimed, but no successful call supports it".to_owned(),
+                Verdict::Unclear(why) if report.strict => {
+                    format!("unclear, and `strict` takes it for absent: {why}")
                 }
-                Verdict::ArgMismatch { claimed, recorded } => {
-                    let title = format!(
-                        "claimed with `{}`, recorded with {}:",
-                        cut(claimed, 60),
-                        cut(&recorded.join(", "), 120)
-                    );
-                    evidence.push(Evidence::Text(shown(&title, claim, run)));
-                }
-                Verdict::Supported | Verdict::Read => {}
-            }
+                Verdict::Unclear(why) => format!("unclear, and not counted: {why}"),
+                Verdict::ArgMismatch { claimed, recorded } => format!(
+                    "claimed with `{}`, recorded with {}",
+                    cut(claimed, 60),
+                    cut(&recorded.join(", "), 120)
+                ),
+                Verdict::Supported | Verdict::Read => continue,
+            };
+            let title = format!("{title} (rule `{}`):", claim.rule);
+            evidence.push(Evidence::Text(shown(&title, claim, run)));
         }
         let silent = report.present_but_unclaimed.iter();
         let silent: Vec<String> = silent
@@ -76,16 +225,15 @@ impl PerRun for Narrative {
     }
 }
 
-pub(super) fn options(gate: &Narrative) -> NarrativeOptions {
-    NarrativeOptions {
-        mutating_tools: gate.mutating_tools.clone(),
-        readonly_tools: gate.readonly_tools.clone(),
-        verbs: gate.verbs.clone(),
-        evidence: gate.evidence.clone(),
+impl Narrative {
+    /// The highest score that is allowed, where the report is above it.
+    fn too_divergent(&self, report: &NarrativeReport) -> Option<f64> {
+        self.max_divergence_score
+            .filter(|most| report.divergence_score > *most)
     }
 }
 
-/// The sentence with the claim underlined, and the calls that were considered.
+/// The sentence with the claim underlined, the calls that were considered, and what would settle it.
 fn shown(title: &str, claim: &Claim, run: &Run) -> String {
     let start = claim.span.start.saturating_sub(claim.sentence_span.start);
     let end = claim.span.end.saturating_sub(claim.sentence_span.start);
@@ -114,10 +262,7 @@ fn shown(title: &str, claim: &Claim, run: &Run) -> String {
         }
     }
     if claim.considered.is_empty() {
-        lines.push(format!(
-            "  none of the recorded calls is a `{}`",
-            claim.verb
-        ));
+        lines.push("  no recorded call changes anything".to_owned());
     }
     for considered in &claim.considered {
         let args = run
@@ -132,6 +277,12 @@ fn shown(title: &str, claim: &Claim, run: &Run) -> String {
         lines.push(format!(
             "  call {}: {call}: {}",
             considered.call, considered.finding
+        ));
+    }
+    if let Some(line) = &claim.settle {
+        let line = cut(line, 200);
+        lines.push(format!(
+            "  `evidence:` settles it, with the tools that do this: `{line}`"
         ));
     }
     shorten(&lines)

@@ -1,68 +1,122 @@
 //! The `recovery` gate: did the agent cope with the injected faults?
 
-use mcptest_suite::gates::{GateOptions, Recovery};
-use mcptest_suite::model::{Agent, GateKind, Suite};
+use mcptest_suite::Diagnostic;
+use serde_json::Value;
 
-use super::{Breach, Cause, Input, PerRun, Scored, Threshold, counted_by_reliability};
-use crate::eval::{Fault, FaultPlan, RecoveryReport, never_fired, replay_recovery};
+use super::block::Block;
+use super::key::Key;
+use super::table::Entry;
+use super::{Breach, Cause, EachRun, Input, Options, Scored, Threshold};
+use crate::eval::{
+    Fault, FaultPlan, Measure, RecoveryReport, never_fired, recovery, replay_recovery,
+};
 use crate::render::{Evidence, shorten, thousands};
 use crate::trace::Run;
 
-impl PerRun for Recovery {
+pub(super) const ENTRY: Entry = Entry::each_run::<Recovery>();
+
+/// The injected faults, and what coping with them may cost.
+#[derive(Debug, Clone)]
+pub(super) struct Recovery {
+    pub(super) plan: FaultPlan,
+    /// What recovering may take in all, in milliseconds; unbounded when absent.
+    max_recovery_ms: Option<u64>,
+    /// Whether every fault must be noticed within the plan's time. In the virtual time of a replay
+    /// a timeout is noticed at just that moment, so there this holds whenever a fault fired.
+    require_clean_timeout: bool,
+    /// Whether a run in which no fault fired may pass.
+    allow_unexercised: bool,
+}
+
+impl Options for Recovery {
+    const SAYS: &'static str = "Injected faults are noticed and survived, in virtual time. Needs `inject:`. Default: recovery.recovered >= 1.";
+
+    const KEYS: &'static [Key] = &[
+        Key::count(
+            "max_detection_ms",
+            0,
+            "What a call may take before it counts as dead.",
+        )
+        .usually(3_000),
+        Key::count(
+            "max_recovery_ms",
+            0,
+            "What recovering may take in all; unbounded when absent.",
+        ),
+        Key::flag(
+            "require_clean_timeout",
+            false,
+            "Whether every hang must be noticed within `max_detection_ms`; in the virtual time of a replay it always is.",
+        ),
+        Key::flag(
+            "allow_unexercised",
+            false,
+            "Whether a run in which no fault fired may pass.",
+        ),
+    ];
+
+    const TARGETS: &'static [Measure] = recovery::TARGETS;
+
+    const RESTS_ON_ERRORS: bool = true;
+
+    fn read(block: &mut Block<'_, '_>) -> Option<Self> {
+        if !block.agent.injects {
+            let message = "`recovery` judges injected faults, and this agent injects none";
+            block.problems.push(Diagnostic::at(block.span, message).help(
+                "declare one under the suite's `faults:` and name it in the agent's `inject: [ … ]`",
+            ));
+        }
+        let mut plan = FaultPlan::new(block.agent.faults.clone());
+        if let Some(most) = block.count("max_detection_ms") {
+            plan.max_detection_ms = most;
+        }
+        Some(Self {
+            plan,
+            max_recovery_ms: block.count("max_recovery_ms"),
+            require_clean_timeout: block.flag("require_clean_timeout").unwrap_or_default(),
+            allow_unexercised: block.flag("allow_unexercised").unwrap_or_default(),
+        })
+    }
+}
+
+impl EachRun for Recovery {
+    type Report = RecoveryReport;
+
     fn defaults(&self) -> &'static [Threshold] {
         const DEFAULT: [Threshold; 1] = [Threshold::at_least("recovery.recovered", 1.0)];
         &DEFAULT
     }
 
-    fn score(&self, input: &Input<'_>, run: &Run) -> Scored {
-        let plan = plan(input.suite, input.agent, self.max_detection_ms);
-        let report = replay_recovery(&run.trace, &plan);
-        let mut breaches: Vec<Breach> = not_exercised(&report, run, self.allow_unexercised)
-            .into_iter()
-            .collect();
-        // A run without the fault says nothing of recovering from it.
-        let not_judged = !breaches.is_empty();
-        if !not_judged && report.exercised {
-            if let Some(most) = self.max_recovery_ms
-                && report.exceeds_recovery(most)
-            {
-                let took = report.time_to_recovery_ms.map_or_else(
-                    || "a run that never recovered".to_owned(),
-                    |time| format!("{} ms", thousands(time)),
-                );
-                breaches.push(Breach::new(
-                    Cause::Option(format!("`max_recovery_ms` allows {} ms", thousands(most))),
-                    &took,
-                ));
-            }
-            if self.require_clean_timeout && !report.clean_timeout {
-                let asks = "`require_clean_timeout` asks that every hang is noticed within `max_detection_ms`";
-                breaches.push(Breach::new(
-                    Cause::Option(asks.to_owned()),
-                    "a hang nobody noticed",
-                ));
-            }
+    fn score(&self, input: &Input<'_>, run: &Run) -> Scored<RecoveryReport> {
+        let report = replay_recovery(&run.trace, &self.plan);
+        let unmet = not_exercised(&report, run, self.allow_unexercised);
+        // A run without the fault says nothing of recovering from it. With `allow_unexercised`, a
+        // run that met no fault had nothing to recover from; what the suite asserts is judged all
+        // the same.
+        let judged = unmet.is_none() && (report.exercised || !input.expect().is_empty());
+        let mut breaches: Vec<Breach> = unmet.into_iter().collect();
+        if breaches.is_empty() && report.exercised {
+            breaches.extend(self.too_late(&report));
         }
-        // With `allow_unexercised`, a run that met no fault had nothing to recover from; what the
-        // suite asserts is judged all the same.
-        let not_judged = not_judged || (!report.exercised && input.expect().is_empty());
         Scored {
-            metrics: report.metrics(),
+            report: Some(report),
             breaches,
-            not_judged,
+            judged,
         }
     }
 
-    fn across(&self, input: &Input<'_>) -> Vec<Breach> {
-        silent_under(input.suite, input.agent, self, input.runs)
+    fn metrics(&self, report: &RecoveryReport) -> Value {
+        report.metrics()
     }
 
-    fn explain(&self, input: &Input<'_>, run: &Run) -> Vec<Evidence> {
-        let plan = plan(input.suite, input.agent, self.max_detection_ms);
-        let report = replay_recovery(&run.trace, &plan);
-        let injected: Vec<String> = plan.faults.iter().map(described).collect();
+    fn across(&self, runs: &[Run]) -> Vec<Breach> {
+        self.silent(runs)
+    }
+
+    fn explain(&self, _input: &Input<'_>, run: &Run, report: &RecoveryReport) -> Vec<Evidence> {
+        let injected: Vec<String> = self.plan.faults.iter().map(described).collect();
         let mut lines = vec![format!("injected: {}", injected.join("; "))];
-        lines.extend(calls(run, &report));
+        lines.extend(calls(run, report));
         let ending = run
             .trace
             .conversation
@@ -88,8 +142,40 @@ impl PerRun for Recovery {
     }
 }
 
+impl Recovery {
+    /// What the options ask of the time that recovering took.
+    fn too_late(&self, report: &RecoveryReport) -> Vec<Breach> {
+        let mut breaches = Vec::new();
+        if let Some(most) = self.max_recovery_ms
+            && report.exceeds_recovery(most)
+        {
+            let took = report.time_to_recovery_ms.map_or_else(
+                || "a run that never recovered".to_owned(),
+                |time| format!("{} ms", thousands(time)),
+            );
+            let asks = format!("`max_recovery_ms` allows {} ms", thousands(most));
+            breaches.push(Breach::new(Cause::Option(asks), &took));
+        }
+        if self.require_clean_timeout && !report.clean_timeout {
+            let asks =
+                "`require_clean_timeout` asks that every hang is noticed within `max_detection_ms`";
+            let asks = Cause::Option(asks.to_owned());
+            breaches.push(Breach::new(asks, "a hang nobody noticed"));
+        }
+        breaches
+    }
+
+    /// The injected faults that fired in no run, unless that is allowed.
+    pub(super) fn silent(&self, runs: &[Run]) -> Vec<Breach> {
+        if self.allow_unexercised {
+            return Vec::new();
+        }
+        silent_faults(&self.plan, runs, " (or say `allow_unexercised: true`)")
+    }
+}
+
 /// The first thing that says the run did not meet the faults it was meant to meet.
-fn not_exercised(report: &RecoveryReport, run: &Run, allowed: bool) -> Option<Breach> {
+pub(super) fn not_exercised(report: &RecoveryReport, run: &Run, allowed: bool) -> Option<Breach> {
     let (asks, found) = if !report.contradictions.is_empty() {
         (
             "the run must be recorded with the fault",
@@ -109,41 +195,8 @@ fn not_exercised(report: &RecoveryReport, run: &Run, allowed: bool) -> Option<Br
     Some(Breach::new(Cause::Option(asks.to_owned()), &found))
 }
 
-/// What an agent that injects faults and has no `recovery` gate breaks: an injected fault that did
-/// not fire is no silent pass.
-pub(crate) fn injected_but_not_met(suite: &Suite, agent: &Agent, run: &Run) -> Option<Breach> {
-    if agent.inject.is_empty() || agent.gate(GateKind::Recovery).is_some() {
-        return None;
-    }
-    let plan = fault_plan(suite, agent);
-    let mut breach = not_exercised(&replay_recovery(&run.trace, &plan), run, false)?;
-    if let Cause::Option(asks) = &mut breach.cause {
-        *asks = asks.replace(" (or say `allow_unexercised: true`)", "");
-    }
-    Some(breach)
-}
-
-/// The injected faults of an agent that fired in no run, where no `recovery` gate says so.
-pub(crate) fn faults_that_never_fired(suite: &Suite, agent: &Agent, runs: &[Run]) -> Vec<Breach> {
-    match agent.gate(GateKind::Recovery).map(|gate| &gate.options) {
-        Some(GateOptions::Recovery(gate)) if counted_by_reliability(agent, GateKind::Recovery) => {
-            silent_under(suite, agent, gate, runs)
-        }
-        Some(_) => Vec::new(),
-        None => silent_faults(&fault_plan(suite, agent), runs, ""),
-    }
-}
-
-fn silent_under(suite: &Suite, agent: &Agent, gate: &Recovery, runs: &[Run]) -> Vec<Breach> {
-    if gate.allow_unexercised {
-        return Vec::new();
-    }
-    let plan = plan(suite, agent, gate.max_detection_ms);
-    silent_faults(&plan, runs, " (or say `allow_unexercised: true`)")
-}
-
 /// The faults of a plan that hit no call of any run, each by name. `unless`: what allows it.
-fn silent_faults(plan: &FaultPlan, runs: &[Run], unless: &str) -> Vec<Breach> {
+pub(super) fn silent_faults(plan: &FaultPlan, runs: &[Run], unless: &str) -> Vec<Breach> {
     let reports: Vec<_> = runs
         .iter()
         .map(|run| replay_recovery(&run.trace, plan))
@@ -164,34 +217,6 @@ fn silent_faults(plan: &FaultPlan, runs: &[Run], unless: &str) -> Vec<Breach> {
         Breach::new(Cause::Option(asks), found)
     });
     breaches.collect()
-}
-
-/// The faults that an agent injects, as they are injected when it is recorded.
-pub(crate) fn fault_plan(suite: &Suite, agent: &Agent) -> FaultPlan {
-    let budget = agent
-        .gate(GateKind::Recovery)
-        .and_then(|gate| match &gate.options {
-            GateOptions::Recovery(options) => Some(options.max_detection_ms),
-            _ => None,
-        });
-    let budget = budget.unwrap_or_else(|| FaultPlan::new(Vec::new()).max_detection_ms);
-    plan(suite, agent, budget)
-}
-
-fn plan(suite: &Suite, agent: &Agent, max_detection_ms: u64) -> FaultPlan {
-    let faults = agent.inject.iter().map(|index| {
-        let fault = &suite.faults[index.value];
-        Fault {
-            name: fault.name.value.clone(),
-            tool: fault.tool.clone(),
-            server: fault.server.clone(),
-            kind: fault.kind,
-        }
-    });
-    FaultPlan {
-        faults: faults.collect(),
-        max_detection_ms,
-    }
 }
 
 fn described(fault: &Fault) -> String {

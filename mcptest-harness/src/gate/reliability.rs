@@ -1,63 +1,250 @@
 //! The `reliability` gate: how often does the agent succeed, and how sure can one be?
 
-use mcptest_suite::gates::{Outcome, Reliability};
+use mcptest_suite::model::GateKind;
+use mcptest_suite::read::{AgentFacts, Expects, Problems, did_you_mean};
+use mcptest_suite::{Diagnostic, Node, Span, quoted_list};
+use serde_json::{Value, json};
 
-use super::{
-    Breach, Cause, Gate, Input, Threshold, check_breaches, expected, findings, implementation,
+use super::block::Block;
+use super::key::{Key, Range};
+use super::table::{Entry, judging_each_run};
+use super::{AllRuns, Breach, Cause, Input, NotJudged, Options, Threshold, check_breaches};
+use crate::eval::{
+    Confidence, Measure, ReliabilitySummary, recommend_runs, reliability, summarize_with,
 };
-use crate::eval::{recommend_runs, summarize_with};
-use crate::render::{Evidence, Failure, Table};
+use crate::render::{Evidence, Table, cut};
 use crate::trace::Run;
 
-const DEFAULT: [Threshold; 1] = [Threshold::at_least("reliability.passhat_k", 100.0)];
+pub(super) const ENTRY: Entry = Entry::all_runs::<Reliability>();
 
 /// The half-width that `recommended_runs` is for when the suite states none, in percent.
 const USUAL_HALF_WIDTH: f64 = 5.0;
 
-impl Gate for Reliability {
-    fn judge(&self, input: &Input<'_>) -> Result<(), Failure> {
-        let verdicts: Vec<Verdict> = input
-            .runs
-            .iter()
-            .enumerate()
+/// What makes a run a pass, and how surely the rate must be known.
+#[derive(Debug, Clone)]
+pub(crate) struct Reliability {
+    pub(super) outcome: Outcome,
+    confidence: Confidence,
+    /// The half-width the pass rate must be known to, in percent.
+    half_width: Option<f64>,
+}
+
+/// What makes a run a pass.
+#[derive(Debug, Clone)]
+pub(super) enum Outcome {
+    /// All of these hold: the agent's `expect:`, and gates that judge each run.
+    Judged { expect: bool, gates: Vec<GateKind> },
+    /// The cassette's `outcome.passed`.
+    Recorded,
+}
+
+/// What may stand at `outcome`, for editors.
+fn outcomes() -> Value {
+    let words = ["expect", "recorded"].into_iter();
+    let words = words.chain(judging_each_run().map(GateKind::name));
+    let word = json!({ "enum": words.collect::<Vec<_>>() });
+    json!({
+        "default": "expect",
+        "anyOf": [word, { "type": "array", "minItems": 1, "items": word }],
+    })
+}
+
+impl Options for Reliability {
+    const SAYS: &'static str =
+        "How often runs pass, and how sure that is. Default: reliability.passhat_k >= 100.";
+
+    const KEYS: &'static [Key] = &[
+        Key::made(
+            "outcome",
+            outcomes,
+            "What makes a run a pass: `expect`, `recorded`, or a list of `expect` and per-run gates. What it counts is judged by this gate alone: the agent's own case, and the gates' cases, are ignored with that reason.",
+        ),
+        Key::other(
+            "confidence",
+            r#"{ "default": 95, "enum": [90, 95, 99, "90", "95", "99"] }"#,
+            "Confidence of the intervals, in percent.",
+        ),
+        Key::number(
+            "half_width",
+            Range::Above0UpTo(100.0),
+            "The half-width the pass rate must be known to, in percent; too few runs fail.",
+        ),
+    ];
+
+    const TARGETS: &'static [Measure] = reliability::TARGETS;
+
+    fn read(block: &mut Block<'_, '_>) -> Option<Self> {
+        let outcome = match block.node("outcome") {
+            Some(node) => outcome(node, block.agent, block.problems),
+            None if block.agent.expects == Expects::Something => Some(Outcome::Judged {
+                expect: true,
+                gates: Vec::new(),
+            }),
+            None => {
+                let problem = no_expect(block.agent.expects, block.span);
+                block.problems.push(problem);
+                None
+            }
+        };
+        let levels = [
+            ("90", Confidence::Ninety),
+            ("95", Confidence::NinetyFive),
+            ("99", Confidence::NinetyNine),
+        ];
+        let confidence = block.choice("confidence", "confidence", &levels);
+        let half_width = half_width(block);
+        Some(Self {
+            outcome: outcome?,
+            confidence: confidence.unwrap_or_default(),
+            half_width,
+        })
+    }
+}
+
+fn half_width(block: &mut Block<'_, '_>) -> Option<f64> {
+    let percent = block.number("half_width")?;
+    if percent > 0.0 {
+        return Some(percent);
+    }
+    let node = block.node("half_width")?;
+    let message = "a half-width of 0 percent would need infinitely many runs";
+    block.problems.push(
+        Diagnostic::at(node.span, message)
+            .help("say how exactly the pass rate must be known, in percent: `half_width: 5`"),
+    );
+    None
+}
+
+fn no_expect(expects: Expects, span: Span) -> Diagnostic {
+    let why = match expects {
+        Expects::OnlyOfModels => "all assertions of this agent need a model",
+        Expects::Nothing | Expects::Something => "this agent has no `expect:`",
+    };
+    Diagnostic::at(
+        span,
+        format!("`reliability` counts the runs whose `expect:` holds, and {why}"),
+    )
+    .help(
+        "add `expect:`, or say `outcome: recorded`, or name per-run gates: `outcome: [trajectory]`",
+    )
+}
+
+fn outcome(node: &Node, agent: &AgentFacts<'_>, problems: &mut Problems) -> Option<Outcome> {
+    let alone = match node.items() {
+        Some([only]) => only,
+        _ => node,
+    };
+    if alone.text() == Some("recorded") {
+        return Some(Outcome::Recorded);
+    }
+    let single = std::slice::from_ref(node);
+    let items = if node.text().is_some() {
+        single
+    } else {
+        problems.items(node, "outcomes")?
+    };
+    let (mut expect, mut gates) = (false, Vec::new());
+    for item in items {
+        let Some(word) = problems.words(item) else {
+            continue;
+        };
+        let kind = judging_each_run().find(|kind| kind.name() == word.value);
+        match (word.value.as_str(), kind) {
+            ("expect", _) if agent.expects == Expects::Something => expect = true,
+            ("expect", _) => problems.push(no_expect(agent.expects, word.span)),
+            ("recorded", _) => problems.push(
+                Diagnostic::at(
+                    word.span,
+                    "`recorded` stands alone: it replaces every judgement",
+                )
+                .help("write `outcome: recorded`, or leave it out here"),
+            ),
+            (_, Some(kind)) if agent.gates.contains(&kind) => gates.push(kind),
+            (name, Some(_)) => problems.push(
+                Diagnostic::at(
+                    word.span,
+                    format!("this agent has no `{name}` gate to take the outcome from"),
+                )
+                .help(format!("add `{name}:` to the agent, or leave it out here")),
+            ),
+            (name, None) => {
+                let known = ["expect", "recorded"]
+                    .into_iter()
+                    .chain(judging_each_run().map(GateKind::name));
+                let problem =
+                    Diagnostic::at(word.span, format!("`{name}` is no outcome of a single run"));
+                let across = GateKind::ALL.iter().any(|kind| kind.name() == name);
+                problems.push(if across {
+                    problem
+                        .note("it looks at all runs together")
+                        .help(format!("name what judges each run: {}", quoted_list(known)))
+                } else {
+                    did_you_mean(problem, name, known, "outcomes")
+                });
+            }
+        }
+    }
+    gates.sort_unstable();
+    gates.dedup();
+    (expect || !gates.is_empty()).then_some(Outcome::Judged { expect, gates })
+}
+
+/// The outcomes of the runs, and what they come to.
+pub(crate) struct Outcomes {
+    verdicts: Vec<Verdict>,
+    summary: ReliabilitySummary,
+}
+
+impl AllRuns for Reliability {
+    type Report = Outcomes;
+
+    fn report(&self, input: &Input<'_>) -> Result<Outcomes, NotJudged> {
+        let runs = input.runs.iter().enumerate();
+        let verdicts: Vec<Verdict> = runs
             .map(|(index, run)| verdict(self, input, index, run))
             .collect();
-        let unknown = verdicts
-            .iter()
-            .enumerate()
-            .filter(|(_, verdict)| **verdict == Verdict::Unknown);
-        let unknown: Vec<_> = unknown
-            .map(|(index, _)| {
-                let asks =
-                    "`outcome: recorded` needs `outcome.passed` in every recording".to_owned();
-                (Some(index), Breach::new(Cause::Option(asks), "none"))
-            })
-            .collect();
-        if !unknown.is_empty() {
-            return Err(Failure {
-                findings: findings(&input.about(), unknown),
+        let unknown = verdicts.iter().enumerate();
+        let unknown = unknown.filter(|(_, verdict)| **verdict == Verdict::Unknown);
+        let breaches = unknown.map(|(index, _)| {
+            let asks = "`outcome: recorded` needs `outcome.passed` in every recording";
+            (
+                Some(index),
+                Breach::new(Cause::Option(asks.to_owned()), "none"),
+            )
+        });
+        let breaches: Vec<_> = breaches.collect();
+        if !breaches.is_empty() {
+            return Err(NotJudged {
+                breaches,
                 evidence: Vec::new(),
             });
         }
-        let outcomes: Vec<bool> = verdicts
-            .iter()
-            .map(|verdict| *verdict == Verdict::Pass)
-            .collect();
-        let half_width = self.half_width.unwrap_or(USUAL_HALF_WIDTH) / 100.0;
-        let summary = summarize_with(&outcomes, self.confidence, half_width);
-        let mut breaches: Vec<_> = too_few_runs(self, outcomes.len(), half_width)
-            .into_iter()
-            .collect();
-        breaches.extend(expected(input, &summary.metrics_object(), &DEFAULT));
-        if breaches.is_empty() {
-            return Ok(());
-        }
-        let breaches = breaches.into_iter().map(|breach| (None, breach)).collect();
+        let outcomes = verdicts.iter().map(|verdict| *verdict == Verdict::Pass);
+        let outcomes: Vec<bool> = outcomes.collect();
+        let summary = summarize_with(&outcomes, self.confidence, self.half_width());
+        Ok(Outcomes { verdicts, summary })
+    }
+
+    fn metrics(&self, outcomes: &Outcomes) -> Value {
+        outcomes.summary.metrics_object()
+    }
+
+    fn defaults(&self, _outcomes: &Outcomes) -> Vec<Threshold> {
+        vec![Threshold::at_least("reliability.passhat_k", 100.0)]
+    }
+
+    fn breaches(&self, outcomes: &Outcomes) -> Vec<(Option<usize>, Breach)> {
+        let too_few = self.too_few_runs(outcomes.verdicts.len());
+        too_few.map(|breach| (None, breach)).into_iter().collect()
+    }
+
+    fn explain(&self, input: &Input<'_>, outcomes: &Outcomes) -> Vec<Evidence> {
+        let Outcomes { verdicts, summary } = outcomes;
         let mut table = Table::new(["run", "outcome", "file", "why"]);
-        for (index, (run, verdict)) in input.runs.iter().zip(&verdicts).enumerate() {
+        for (index, (run, verdict)) in input.runs.iter().zip(verdicts).enumerate() {
             let (outcome, why) = match verdict {
                 Verdict::Pass => ("pass", String::new()),
-                Verdict::Fail(why) => ("FAIL", crate::render::cut(why, 140)),
+                Verdict::Fail(why) => ("FAIL", cut(why, 140)),
                 Verdict::Unknown => ("?", String::new()),
             };
             table.row([
@@ -74,13 +261,30 @@ impl Gate for Reliability {
             summary.pass_rate,
             summary.ci_low,
             summary.ci_high,
-            crate::render::cut(&format!("{:?}", summary.decay_curve), 400)
+            cut(&format!("{:?}", summary.decay_curve), 400)
         );
-        let evidence = vec![Evidence::Table(table), Evidence::Text(text)];
-        Err(Failure {
-            findings: findings(&input.about(), breaches),
-            evidence,
-        })
+        vec![Evidence::Table(table), Evidence::Text(text)]
+    }
+}
+
+impl Reliability {
+    /// Whether the agent's own `expect:` is counted here.
+    pub(crate) fn counts_expect(&self) -> bool {
+        matches!(self.outcome, Outcome::Judged { expect: true, .. })
+    }
+
+    /// The half-width that runs are recommended for, as a fraction.
+    fn half_width(&self) -> f64 {
+        self.half_width.unwrap_or(USUAL_HALF_WIDTH) / 100.0
+    }
+
+    /// Fewer runs than the wanted half-width needs.
+    fn too_few_runs(&self, runs: usize) -> Option<Breach> {
+        let stated = self.half_width?;
+        let needed = recommend_runs(self.half_width(), self.confidence)?;
+        let asks = format!("`half_width: {stated}` needs {needed} runs");
+        (u64::try_from(runs).is_ok_and(|runs| runs < needed))
+            .then(|| Breach::new(Cause::Option(asks), &runs.to_string()))
     }
 }
 
@@ -107,7 +311,7 @@ fn verdict(gate: &Reliability, input: &Input<'_>, index: usize, run: &Run) -> Ve
     };
     if expect {
         let snapshots = |name: &str, value: &_| input.snapshots.value(index, name, value);
-        let checks = &input.checks.expect;
+        let checks = &input.gates.expect;
         let broken = check_breaches(checks, &run.envelope, &snapshots).all();
         if let Some(breach) = broken.first() {
             let Cause::Check(check) = breach.cause else {
@@ -116,28 +320,16 @@ fn verdict(gate: &Reliability, input: &Input<'_>, index: usize, run: &Run) -> Ve
             return Verdict::Fail(format!("`{}`: {}", checks[check].target.text, breach.found));
         }
     }
-    let blocks = gates
-        .iter()
-        .filter_map(|gate| input.agent.gate(gate.kind()));
-    for block in blocks {
-        let of_block = input.of(block);
-        let name = block.kind().name();
-        let Some(gate) = implementation(&block.options).per_run() else {
+    for gate in gates.iter().filter_map(|kind| input.gates.get(*kind)) {
+        let of_gate = input.of(gate);
+        let name = gate.kind.name();
+        let Some(breaches) = gate.gate.of_run(&of_gate, run) else {
             return Verdict::Fail(format!("`{name}` judges all runs together"));
         };
-        if let Some(breach) = gate.breaches(&of_block, run).first() {
-            let asks = breach.asks(of_block.expect());
+        if let Some(breach) = breaches.first() {
+            let asks = breach.asks(&gate.expect);
             return Verdict::Fail(format!("`{name}`: {asks}, {}", breach.found));
         }
     }
     Verdict::Pass
-}
-
-/// Fewer runs than the wanted half-width needs.
-fn too_few_runs(gate: &Reliability, runs: usize, half_width: f64) -> Option<Breach> {
-    let stated = gate.half_width?;
-    let needed = recommend_runs(half_width, gate.confidence)?;
-    let asks = format!("`half_width: {stated}` needs {needed} runs");
-    (u64::try_from(runs).is_ok_and(|runs| runs < needed))
-        .then(|| Breach::new(Cause::Option(asks), &runs.to_string()))
 }

@@ -1,63 +1,143 @@
 //! The `session` gate: how bad was the worst moment, and how smooth was the whole?
 
-use mcptest_suite::gates::Session;
-use mcptest_suite::model::{GateKind, GateOptions};
+use mcptest_suite::Diagnostic;
 use serde_json::Value;
 
-use super::{Breach, Cause, Gate, Input, Threshold, expected, findings};
-use crate::eval::narrative::NarrativeOptions;
-use crate::eval::{SessionReport, SessionScore, score_session, session_traces};
-use crate::render::{Evidence, Failure, shorten};
+use super::block::Block;
+use super::key::{Key, Range};
+use super::narrative::Narrative;
+use super::table::Entry;
+use super::{AllRuns, Breach, Cause, Input, NotJudged, Options, Threshold};
+use crate::eval::{
+    Measure, NarrativeOptions, SessionReport, SessionScore, Weights, score_session, session,
+    session_traces,
+};
+use crate::render::{Evidence, shorten};
 use crate::trace::pretty_json;
 
-impl Gate for Session {
-    fn judge(&self, input: &Input<'_>) -> Result<(), Failure> {
-        // What counts as a supported claim is what the agent's own `narrative` says.
-        let narrative = match input
-            .agent
-            .gate(GateKind::Narrative)
-            .map(|gate| &gate.options)
-        {
-            Some(GateOptions::Narrative(gate)) => super::narrative::options(gate),
-            _ => NarrativeOptions::default(),
-        };
-        let runs = input.runs.iter().map(|run| (&run.trace, run.signals));
-        let traces = session_traces(runs, self.derive.then_some(&narrative));
-        let report = score_session(&traces, &self.weights);
-        let metrics = report.metrics();
-        let mut breaches = Vec::new();
-        if report.agent_reliability.evaluated == 0 && report.agent_consistency.evaluated == 0 {
-            let asks = "a session needs recorded signals (or `derive: true`) in at least one run"
-                .to_owned();
-            breaches.push(Breach::new(
-                Cause::Option(asks),
-                "none, so nothing was judged",
-            ));
-        } else if input.expect().is_empty() {
-            let scored = [
-                (
-                    &report.agent_reliability,
-                    Threshold::at_least("session.agent_reliability", 0.5),
-                ),
-                (
-                    &report.agent_consistency,
-                    Threshold::at_least("session.agent_consistency", 0.5),
-                ),
-            ];
-            let evaluated = scored.iter().filter(|(score, _)| score.evaluated > 0);
-            let thresholds: Vec<Threshold> = evaluated.map(|(_, threshold)| *threshold).collect();
-            breaches.extend(expected(input, &metrics, &thresholds));
-        } else {
-            breaches.extend(expected(input, &metrics, &[]));
-        }
-        if breaches.is_empty() {
-            return Ok(());
-        }
-        let breaches = breaches.into_iter().map(|breach| (None, breach)).collect();
-        Err(Failure {
-            findings: findings(&input.about(), breaches),
-            evidence: evidence(&report),
+pub(super) const ENTRY: Entry = Entry::all_runs::<Session>();
+
+/// How a session's signals are come by, and what they weigh.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Session {
+    /// Whether missing signals are derived from the recorded evidence.
+    derive: bool,
+    weights: Weights,
+}
+
+/// The keys below `weights`.
+const WEIGHTS: &[Key] = &[
+    Key::number("confidence", Range::AtLeast0, "Weight of confidence.").usually_number(1.0),
+    Key::number(
+        "loop_detection",
+        Range::AtLeast0,
+        "Weight of loop_detection.",
+    )
+    .usually_number(1.0),
+    Key::number(
+        "tool_correctness",
+        Range::AtLeast0,
+        "Weight of tool_correctness.",
+    )
+    .usually_number(0.8),
+    Key::number("coherence", Range::AtLeast0, "Weight of coherence.").usually_number(1.0),
+];
+
+impl Options for Session {
+    const SAYS: &'static str = "No catastrophic moment, smooth on the whole. Default: each score that could be evaluated >= 0.5.";
+
+    const KEYS: &'static [Key] = &[
+        Key::flag(
+            "derive",
+            true,
+            "Whether missing signals are derived from the recorded evidence; confidence never is.",
+        ),
+        Key::mapping(
+            "weights",
+            "`weights`",
+            WEIGHTS,
+            "Weights of the signals. At least one must be above 0.",
+        ),
+    ];
+
+    const TARGETS: &'static [Measure] = session::TARGETS;
+
+    const RESTS_ON_ERRORS: bool = true;
+
+    fn read(block: &mut Block<'_, '_>) -> Option<Self> {
+        let derive = block.flag("derive").unwrap_or(true);
+        let weights = block.mapping("weights", weights);
+        Some(Self {
+            derive,
+            weights: weights.unwrap_or_default(),
         })
+    }
+}
+
+fn weights(block: &mut Block<'_, '_>) -> Weights {
+    let mut weights = Weights::default();
+    let all = [
+        ("confidence", &mut weights.confidence),
+        ("loop_detection", &mut weights.loop_detection),
+        ("tool_correctness", &mut weights.tool_correctness),
+        ("coherence", &mut weights.coherence),
+    ];
+    let mut one_counts = false;
+    for (name, weight) in all {
+        *weight = block.number(name).unwrap_or(*weight);
+        one_counts |= *weight > 0.0;
+    }
+    if !one_counts {
+        block.problems.push(
+            Diagnostic::at(block.first(), "with all weights 0 no signal counts")
+                .note("what no run can decide is no test")
+                .help("give at least one signal a weight above 0"),
+        );
+    }
+    weights
+}
+
+impl AllRuns for Session {
+    type Report = SessionReport;
+
+    fn report(&self, input: &Input<'_>) -> Result<SessionReport, NotJudged> {
+        // What counts as a supported claim is what the agent's own `narrative` says.
+        let usual = NarrativeOptions::default();
+        let narrative = input.gates.options::<Narrative>();
+        let narrative = narrative.map_or(&usual, |narrative| &narrative.options);
+        let runs = input.runs.iter().map(|run| (&run.trace, run.signals));
+        let derive = self.derive.then(|| (narrative, input.known_tools()));
+        let traces = session_traces(runs, derive);
+        let report = score_session(&traces, &self.weights);
+        if report.agent_reliability.evaluated == 0 && report.agent_consistency.evaluated == 0 {
+            let asks = "a session needs recorded signals (or `derive: true`) in at least one run";
+            let asks = Cause::Option(asks.to_owned());
+            let breach = Breach::new(asks, "none, so nothing was judged");
+            return Err(NotJudged {
+                breaches: vec![(None, breach)],
+                evidence: evidence(&report),
+            });
+        }
+        Ok(report)
+    }
+
+    fn metrics(&self, report: &SessionReport) -> Value {
+        report.metrics()
+    }
+
+    fn defaults(&self, report: &SessionReport) -> Vec<Threshold> {
+        let scored = [
+            (&report.agent_reliability, "session.agent_reliability"),
+            (&report.agent_consistency, "session.agent_consistency"),
+        ];
+        let evaluated = scored.iter().filter(|(score, _)| score.evaluated > 0);
+        evaluated
+            .map(|(_, target)| Threshold::at_least(target, 0.5))
+            .collect()
+    }
+
+    fn explain(&self, _input: &Input<'_>, report: &SessionReport) -> Vec<Evidence> {
+        evidence(report)
     }
 }
 

@@ -1,19 +1,64 @@
 //! The `snapshot` gate: the outline of every run against what was accepted.
 
-use mcptest_suite::gates::Snapshot;
-use mcptest_suite::model::Segment;
+use mcptest_suite::model::{Segment, Target};
+use mcptest_suite::read::read_target;
 use mcptest_suite::{Diagnostic, clean_line};
 use serde_json::{Value, json};
 
-use super::{Gate, Input};
-use crate::render::{Evidence, Failure, Finding};
+use super::block::Block;
+use super::key::Key;
+use super::table::Entry;
+use super::{Gate, Input, Judgement, Options};
+use crate::render::{Evidence, Finding};
 use crate::trace::{Trace, canonical_json};
+
+pub(super) const ENTRY: Entry = Entry::its_own::<Snapshot>();
 
 /// What a redacted place shows.
 const BLANK: &str = "<redacted>";
 
+/// What of the runs is in the outline.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Snapshot {
+    /// Whether the closing message is part of the outline.
+    final_response: bool,
+    /// Places to blank.
+    redact: Vec<Target>,
+}
+
+impl Options for Snapshot {
+    const SAYS: &'static str = "The outline of the runs is what was accepted with insta.";
+
+    const KEYS: &'static [Key] = &[
+        Key::flag(
+            "final_response",
+            false,
+            "Whether the closing message is part of the outline.",
+        ),
+        Key::texts(
+            "redact",
+            "target paths",
+            true,
+            "Target paths to blank, e.g. tool_calls[*].args.date.",
+        ),
+    ];
+
+    fn read(block: &mut Block<'_, '_>) -> Option<Self> {
+        let final_response = block.flag("final_response").unwrap_or_default();
+        let redact = block.node("redact");
+        let redact = redact.map(|node| block.problems.any_items(node, "target paths"));
+        let redact = redact.unwrap_or_default().iter();
+        Some(Self {
+            final_response,
+            redact: redact
+                .filter_map(|node| read_target(node, block.problems))
+                .collect(),
+        })
+    }
+}
+
 impl Gate for Snapshot {
-    fn judge(&self, input: &Input<'_>) -> Result<(), Failure> {
+    fn judge(&self, input: &Input<'_>) -> Judgement {
         let mut findings = Vec::new();
         let mut used = vec![false; self.redact.len()];
         let mut text = String::new();
@@ -38,7 +83,7 @@ impl Gate for Snapshot {
             let mut details = details.into_iter();
             let what = details.next().unwrap_or_default();
             let mut problem = Diagnostic::at(
-                input.block.span,
+                input.subject.span,
                 format!("`snapshot` does not hold: {what}"),
             );
             problem.helps.extend(details.next());
@@ -46,14 +91,7 @@ impl Gate for Snapshot {
             findings
                 .push(details.fold(finding, |finding, text| finding.show(Evidence::Text(text))));
         }
-        if findings.is_empty() {
-            Ok(())
-        } else {
-            Err(Failure {
-                findings,
-                evidence: Vec::new(),
-            })
-        }
+        findings.into()
     }
 }
 

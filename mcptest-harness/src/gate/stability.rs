@@ -1,50 +1,111 @@
 //! The `stability` gate: how stable each run was, and how alike the runs are.
 
-use mcptest_suite::gates::Stability;
+use mcptest_suite::{Diagnostic, Span};
+use serde_json::Value;
 
-use super::{Breach, Cause, Gate, Input, Threshold, expected, findings};
+use super::block::Block;
+use super::key::{Key, Range};
+use super::table::Entry;
+use super::{AllRuns, Breach, Cause, Input, NotJudged, Options, Threshold};
 use crate::eval::{
-    SUB_SCORES, StabilityAcross, StabilityFloors, StabilityReport, TOKENS_PER_USEFUL_CALL,
-    agent_stability_across, drift_flags,
+    Measure, SUB_SCORES, StabilityAcross, StabilityFloors, StabilityReport, TOKENS_PER_USEFUL_CALL,
+    agent_stability_across, drift_flags, stability,
 };
-use crate::render::{Evidence, Failure, Table, cut, thousands};
+use crate::render::{Evidence, Table, cut, thousands};
 use crate::trace::{Run, Trace, canonical_json};
 
-const DEFAULT: [Threshold; 1] = [Threshold::at_least("stability.weakest_score", 0.5)];
+pub(super) const ENTRY: Entry = Entry::all_runs::<Stability>();
 
-impl Gate for Stability {
-    fn judge(&self, input: &Input<'_>) -> Result<(), Failure> {
-        let traces: Vec<&Trace> = input.runs.iter().map(|run| &run.trace).collect();
-        // Runs are never empty here.
-        let Some(across) = agent_stability_across(&traces) else {
-            return Ok(());
-        };
-        let vacuous = vacuous(input.runs);
-        if !vacuous.is_empty() {
-            return Err(Failure {
-                findings: findings(&input.about(), vacuous),
-                evidence: Vec::new(),
-            });
-        }
-        let floors = floors(self);
-        let metrics = across.metrics(&floors);
-        let mut breaches: Vec<_> = expected(input, &metrics, &DEFAULT)
-            .into_iter()
-            .map(|breach| (None, breach))
-            .collect();
-        if self.floors.is_some() {
-            for (index, report) in across.runs.iter().enumerate() {
-                breaches.extend(below_floors(report, &floors).map(|breach| (Some(index), breach)));
+/// What fails a run whatever all runs come to.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Stability {
+    /// Fails any run with a sub-score strictly below its floor.
+    floors: Option<StabilityFloors>,
+}
+
+/// The keys below `floors`.
+const FLOORS: &[Key] = &[
+    floor("tool_usage_stability", "Floor of tool_usage_stability."),
+    floor("response_consistency", "Floor of response_consistency."),
+    floor("redundancy", "Floor of redundancy."),
+    floor("cost_per_progress", "Floor of cost_per_progress."),
+];
+
+const fn floor(name: &'static str, says: &'static str) -> Key {
+    Key::number(name, Range::UpTo(1.0), says).usually_number(0.5)
+}
+
+impl Options for Stability {
+    const SAYS: &'static str = "How stable each run is, and how alike the runs are. Needs `runs:` of at least 2. Default: stability.weakest_score >= 0.5.";
+
+    const KEYS: &'static [Key] = &[Key::mapping(
+        "floors",
+        "`floors`",
+        FLOORS,
+        "Fails any run with a sub-score strictly below its floor.",
+    )];
+
+    const TARGETS: &'static [Measure] = stability::TARGETS;
+
+    fn read(block: &mut Block<'_, '_>) -> Option<Self> {
+        if let Some(runs) = block.agent.runs.filter(|runs| runs.value < 2) {
+            let mut problem = Diagnostic::new("`stability` needs at least 2 runs")
+                .label(block.span, "compares runs with each other")
+                .help("record more runs and say so with `runs: 5`, or remove the gate");
+            if runs.span != Span::default() {
+                problem = problem.also(runs.span, "one run has no variance");
             }
+            block.problems.push(problem);
         }
-        if breaches.is_empty() {
-            return Ok(());
-        }
-        let findings = findings(&input.about(), breaches);
-        Err(Failure {
-            findings,
-            evidence: evidence(&across, input.runs),
+        let floors = block.mapping("floors", |block| {
+            let mut floors = StabilityFloors::default();
+            let mut read = |name, floor: &mut f64| {
+                *floor = block.number(name).unwrap_or(*floor);
+            };
+            read("tool_usage_stability", &mut floors.tool_usage_stability);
+            read("response_consistency", &mut floors.response_consistency);
+            read("redundancy", &mut floors.redundancy);
+            read("cost_per_progress", &mut floors.cost_per_progress);
+            floors
+        });
+        Some(Self { floors })
+    }
+}
+
+impl AllRuns for Stability {
+    type Report = StabilityAcross;
+
+    fn report(&self, input: &Input<'_>) -> Result<StabilityAcross, NotJudged> {
+        let traces: Vec<&Trace> = input.runs.iter().map(|run| &run.trace).collect();
+        let breaches = vacuous(input.runs);
+        let across = agent_stability_across(&traces).filter(|_| breaches.is_empty());
+        across.ok_or(NotJudged {
+            breaches,
+            evidence: Vec::new(),
         })
+    }
+
+    fn metrics(&self, across: &StabilityAcross) -> Value {
+        across.metrics(&self.floors.unwrap_or_default())
+    }
+
+    fn defaults(&self, _across: &StabilityAcross) -> Vec<Threshold> {
+        vec![Threshold::at_least("stability.weakest_score", 0.5)]
+    }
+
+    fn breaches(&self, across: &StabilityAcross) -> Vec<(Option<usize>, Breach)> {
+        let Some(floors) = &self.floors else {
+            return Vec::new();
+        };
+        let runs = across.runs.iter().enumerate();
+        let below = runs.flat_map(|(index, report)| {
+            below_floors(report, floors).map(move |breach| (Some(index), breach))
+        });
+        below.collect()
+    }
+
+    fn explain(&self, input: &Input<'_>, across: &StabilityAcross) -> Vec<Evidence> {
+        evidence(across, input.runs)
     }
 }
 
@@ -67,23 +128,6 @@ fn nothing_happened(trace: &Trace) -> bool {
         && conversation.turns.is_empty()
         && conversation.tokens.total == 0
         && conversation.steps.iter().all(|step| step.total() == 0)
-}
-
-fn floors(options: &Stability) -> StabilityFloors {
-    let (given, usual) = (
-        options.floors.unwrap_or_default(),
-        StabilityFloors::default(),
-    );
-    StabilityFloors {
-        tool_usage_stability: given
-            .tool_usage_stability
-            .unwrap_or(usual.tool_usage_stability),
-        response_consistency: given
-            .response_consistency
-            .unwrap_or(usual.response_consistency),
-        redundancy: given.redundancy.unwrap_or(usual.redundancy),
-        cost_per_progress: given.cost_per_progress.unwrap_or(usual.cost_per_progress),
-    }
 }
 
 fn below_floors<'a>(

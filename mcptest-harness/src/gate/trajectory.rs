@@ -2,62 +2,220 @@
 
 use std::sync::Arc;
 
-use mcptest_suite::gates::{ArgumentShape, MatchMode, Trajectory};
-use mcptest_suite::model::{Agent, GateKind, GateOptions};
-use serde_json::{Value, json};
+use mcptest_suite::read::{check_needle, did_you_mean, read_schema, read_value};
+use mcptest_suite::{Diagnostic, Node, NodeValue};
+use serde_json::Value;
 
-use super::{Breach, Cause, Input, PerRun, Scored, Threshold};
-use crate::check::{Compiler, difference};
+use super::block::Block;
+use super::key::{Key, Takes};
+use super::table::Entry;
+use super::{EachRun, Input, Options, Scored, Threshold};
+use crate::check::difference;
 use crate::eval::{
-    ArgsShape, ExpectedCall, ExpectedTrace, Schema, TrajectoryReport, validate_trace,
+    ArgsShape, ExpectedCall, ExpectedTrace, MatchMode, Measure, Schema, TrajectoryReport,
+    trajectory, validate_trace,
 };
 use crate::render::{Evidence, cut, short_json, shorten};
 use crate::trace::{Run, canonical_json};
 
-/// The compiled schema of each expected call that has one.
-pub(crate) type Shapes = Vec<Option<Arc<Schema>>>;
+pub(super) const ENTRY: Entry = Entry::each_run::<Plan>();
 
-/// Compiles the schemas of an agent's expected calls; problems are noted by the compiler.
-pub(super) fn compile_shapes(agent: &Agent, compiler: &mut Compiler) -> Shapes {
-    let Some(GateOptions::Trajectory(gate)) =
-        agent.gate(GateKind::Trajectory).map(|gate| &gate.options)
-    else {
-        return Shapes::new();
-    };
-    let shapes = gate.calls.iter().map(|call| match &call.args {
-        ArgumentShape::Schema(schema) => compiler.schema(schema),
-        _ => None,
-    });
-    shapes.collect()
+/// The expected calls.
+type Plan = ExpectedTrace<Arc<Schema>>;
+
+const MODES: [(&str, MatchMode); 7] = [
+    ("strict", MatchMode::Strict),
+    ("exact-sequence", MatchMode::Strict),
+    ("exact_sequence", MatchMode::Strict),
+    ("subsequence", MatchMode::Subsequence),
+    ("unordered", MatchMode::Unordered),
+    ("superset", MatchMode::Superset),
+    ("subset", MatchMode::Subset),
+];
+
+/// What may stand at `args`, for editors.
+const ARGS: &str = r#"{
+    "default": "any",
+    "anyOf": [
+        { "enum": ["any", "ignore"] },
+        { "type": "object", "additionalProperties": false, "properties": { "any": { "description": "Anything." } } },
+        { "type": "object", "additionalProperties": false, "properties": { "ignore": { "description": "Not looked at." } } },
+        { "type": "object", "additionalProperties": false, "properties": { "exact": { "description": "Exactly this." } }, "required": ["exact"] },
+        { "type": "object", "additionalProperties": false, "properties": { "subset": { "description": "At least this, as the matcher `contains` compares." } }, "required": ["subset"] },
+        { "type": "object", "additionalProperties": false, "properties": { "schema": {
+            "description": "A JSON Schema that some value breaks. Unknown keywords are refused, a `$ref` may only point inside, and a numeric bound without `type` means a number.",
+            "type": "object",
+            "minProperties": 1
+        } }, "required": ["schema"] }
+    ]
+}"#;
+
+/// The keys of an expected call.
+const CALL: &[Key] = &[
+    Key::text("name", "The tool, without any server prefix.").required(),
+    Key::other("args", ARGS, "What the arguments must look like."),
+    Key::maybe(
+        "is_error",
+        "Whether the result must be an error, or must not be.",
+    ),
+];
+
+impl Options for Plan {
+    const SAYS: &'static str = "The right calls, with the right arguments, in the right order. Default: trajectory.passed >= 1.";
+
+    const KEYS: &'static [Key] = &[
+        Key::word(
+            "mode",
+            &[
+                "strict",
+                "exact-sequence",
+                "exact_sequence",
+                "subsequence",
+                "unordered",
+                "superset",
+                "subset",
+            ],
+            "How expected and recorded calls line up.",
+        )
+        .required(),
+        Key::each(
+            "calls",
+            Takes::Each {
+                of: "expected calls",
+                one: "an expected call",
+                says: "An expected call.",
+                keys: CALL,
+            },
+            "The expected calls.",
+        )
+        .required(),
+        Key::word(
+            "parallel",
+            &["unordered", "ordered"],
+            "`unordered`: calls of one step may match in any order in the ordered modes.",
+        )
+        .usually_word("ordered"),
+    ];
+
+    const TARGETS: &'static [Measure] = trajectory::TARGETS;
+
+    const RESTS_ON_ERRORS: bool = true;
+
+    fn read(block: &mut Block<'_, '_>) -> Option<Self> {
+        let mode = block.choice("mode", "mode", &MODES);
+        let calls = calls(block);
+        let orders = [("unordered", true), ("ordered", false)];
+        let parallel = block.choice("parallel", "order", &orders);
+        Some(Self {
+            mode: mode?,
+            calls: calls?,
+            parallel_unordered: parallel.unwrap_or_default(),
+        })
+    }
+
+    fn tools(&self) -> Vec<&str> {
+        self.calls.iter().map(|call| call.name.as_str()).collect()
+    }
 }
 
-impl PerRun for Trajectory {
+fn calls(block: &mut Block<'_, '_>) -> Option<Vec<ExpectedCall<Arc<Schema>>>> {
+    block.each("calls", |block| {
+        let name = block.text("name");
+        let args = match block.node("args") {
+            Some(node) => shape(block, node),
+            None => Some(ArgsShape::Any),
+        };
+        let is_error = block.flag("is_error");
+        Some(ExpectedCall {
+            name: name?.value,
+            args: args?,
+            is_error,
+        })
+    })
+}
+
+fn shape(block: &mut Block<'_, '_>, node: &Node) -> Option<ArgsShape<Arc<Schema>>> {
+    const SHAPES: [&str; 5] = ["any", "ignore", "exact", "subset", "schema"];
+    if matches!(node.value, NodeValue::Text(_)) {
+        let choices = [("any", false), ("ignore", true)];
+        let ignore = block.problems.choice(node, "argument shape", &choices)?;
+        return Some(if ignore {
+            ArgsShape::Ignore
+        } else {
+            ArgsShape::Any
+        });
+    }
+    let Some(entries) = node.entries() else {
+        block.problems.expected(
+            "an argument shape such as `{ subset: { city: Oslo } }`",
+            node,
+        );
+        return None;
+    };
+    let [entry] = entries else {
+        block.problems.push(
+            Diagnostic::at(node.span, "an argument shape has one key")
+                .help("write e.g. `args: { exact: { city: Oslo } }`"),
+        );
+        return None;
+    };
+    match entry.key.as_str() {
+        "any" => Some(ArgsShape::Any),
+        "ignore" => Some(ArgsShape::Ignore),
+        "exact" | "subset" | "schema" if entry.value.is_left_out() => {
+            let message = format!("`{}` is left without a value", entry.key);
+            let help = format!(
+                "write e.g. `{}: {{ city: Oslo }}`, or `args: any`",
+                entry.key
+            );
+            block
+                .problems
+                .push(Diagnostic::at(entry.key_span, message).help(help));
+            None
+        }
+        "exact" => Some(ArgsShape::Exact(read_value(&entry.value, block.problems))),
+        "subset" => {
+            check_needle("subset", &entry.value, block.problems);
+            Some(ArgsShape::Subset(read_value(&entry.value, block.problems)))
+        }
+        "schema" => {
+            let schema = read_schema(&entry.value, block.problems)?;
+            block.compiler.schema(&schema).map(ArgsShape::Schema)
+        }
+        other => {
+            let problem =
+                Diagnostic::at(entry.key_span, format!("unknown argument shape `{other}`"));
+            block.problems.push(
+                did_you_mean(problem, other, SHAPES.into_iter(), "shapes")
+                    .note("the recorded arguments go below the shape: `args: { exact: { … } }`"),
+            );
+            None
+        }
+    }
+}
+
+impl EachRun for Plan {
+    type Report = TrajectoryReport;
+
     fn defaults(&self) -> &'static [Threshold] {
         const DEFAULT: [Threshold; 1] = [Threshold::at_least("trajectory.passed", 1.0)];
         &DEFAULT
     }
 
-    fn score(&self, input: &Input<'_>, run: &Run) -> Scored {
-        match validate_trace(&run.trace, &plan(self, input)) {
-            Ok(report) => Scored::of(report.metrics()),
+    fn score(&self, _input: &Input<'_>, run: &Run) -> Scored<TrajectoryReport> {
+        match validate_trace(&run.trace, self) {
+            Ok(report) => Scored::of(report),
             // Refused when the suite loaded; never a pass.
-            Err(malformed) => Scored {
-                metrics: json!({}),
-                breaches: vec![Breach::new(
-                    Cause::Option(malformed.to_string()),
-                    "nothing to compare with",
-                )],
-                not_judged: true,
-            },
+            Err(malformed) => Scored::not_judged(malformed.to_string(), "nothing to compare with"),
         }
     }
 
-    fn explain(&self, input: &Input<'_>, run: &Run) -> Vec<Evidence> {
-        let plan = plan(self, input);
-        let Ok(report) = validate_trace(&run.trace, &plan) else {
-            return Vec::new();
-        };
-        let diff = side_by_side(self, run, &report);
+    fn metrics(&self, report: &TrajectoryReport) -> Value {
+        report.metrics()
+    }
+
+    fn explain(&self, _input: &Input<'_>, run: &Run, report: &TrajectoryReport) -> Vec<Evidence> {
+        let diff = side_by_side(self, run, report);
         let mut reasons = Vec::new();
         for mismatch in &report.mismatches {
             reasons.push(format!("- {}", mismatch.reason));
@@ -73,46 +231,21 @@ impl PerRun for Trajectory {
     }
 }
 
-fn plan(gate: &Trajectory, input: &Input<'_>) -> ExpectedTrace<Arc<Schema>> {
-    let compiled = input.checks.shapes.iter().chain(std::iter::repeat(&None));
-    let calls = gate
-        .calls
-        .iter()
-        .zip(compiled)
-        .map(|(call, schema)| ExpectedCall {
-            name: call.name.value.clone(),
-            args: match (&call.args, schema) {
-                (ArgumentShape::Ignore, _) => ArgsShape::Ignore,
-                (ArgumentShape::Exact(value), _) => ArgsShape::Exact(value.clone()),
-                (ArgumentShape::Subset(value), _) => ArgsShape::Subset(value.clone()),
-                // A schema that did not compile was refused when the suite loaded.
-                (ArgumentShape::Schema(_), Some(schema)) => ArgsShape::Schema(Arc::clone(schema)),
-                (ArgumentShape::Any | ArgumentShape::Schema(_), _) => ArgsShape::Any,
-            },
-            is_error: call.is_error,
-        });
-    ExpectedTrace {
-        mode: gate.mode,
-        calls: calls.collect(),
-        parallel_unordered: gate.parallel_unordered,
-    }
-}
-
 /// The expected plan against the recorded calls as a diff: `-` was expected and is missing, `+` was
 /// called and is not allowed, `·` was called and may be; the first divergence is marked.
-fn side_by_side(gate: &Trajectory, run: &Run, report: &TrajectoryReport) -> String {
-    let surplus_allowed = !matches!(gate.mode, MatchMode::Strict | MatchMode::Subset);
-    let missing_allowed = gate.mode == MatchMode::Subset;
+fn side_by_side(plan: &Plan, run: &Run, report: &TrajectoryReport) -> String {
+    let surplus_allowed = !matches!(plan.mode, MatchMode::Strict | MatchMode::Subset);
+    let missing_allowed = plan.mode == MatchMode::Subset;
     let mut marked = false;
     let mut lines = vec![format!(
         "--- expected ({})\n+++ recorded",
-        gate.mode.as_str()
+        plan.mode.as_str()
     )];
     for (expected, recorded) in &report.alignment {
         let (sign, text) = match (expected, recorded) {
             (Some(_), Some(recorded)) => (' ', recorded_call(run, *recorded)),
-            (Some(expected), None) if missing_allowed => ('·', expected_call(gate, *expected)),
-            (Some(expected), None) => ('-', expected_call(gate, *expected)),
+            (Some(expected), None) if missing_allowed => ('·', expected_call(plan, *expected)),
+            (Some(expected), None) => ('-', expected_call(plan, *expected)),
             (None, Some(recorded)) if surplus_allowed => ('·', recorded_call(run, *recorded)),
             (None, Some(recorded)) => ('+', recorded_call(run, *recorded)),
             (None, None) => continue,
@@ -128,20 +261,20 @@ fn side_by_side(gate: &Trajectory, run: &Run, report: &TrajectoryReport) -> Stri
     shorten(&lines)
 }
 
-fn expected_call(gate: &Trajectory, index: usize) -> String {
-    let call = &gate.calls[index];
+fn expected_call(plan: &Plan, index: usize) -> String {
+    let call = &plan.calls[index];
     let args = match &call.args {
-        ArgumentShape::Any | ArgumentShape::Ignore => String::new(),
-        ArgumentShape::Exact(value) => format!(" exactly {}", short_json(value)),
-        ArgumentShape::Subset(value) => format!(" with {}", short_json(value)),
-        ArgumentShape::Schema(schema) => format!(" valid against {}", short_json(&schema.value)),
+        ArgsShape::Any | ArgsShape::Ignore => String::new(),
+        ArgsShape::Exact(value) => format!(" exactly {}", short_json(value)),
+        ArgsShape::Subset(value) => format!(" with {}", short_json(value)),
+        ArgsShape::Schema(schema) => format!(" valid against {}", short_json(schema.value())),
     };
     let result = match call.is_error {
         Some(true) => " (an error)",
         Some(false) => " (no error)",
         None => "",
     };
-    format!("{}{args}{result}", call.name.value)
+    format!("{}{args}{result}", call.name)
 }
 
 fn recorded_call(run: &Run, index: usize) -> String {

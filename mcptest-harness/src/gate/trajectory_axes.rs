@@ -1,13 +1,144 @@
 //! The `trajectory_axes` gate: ordering and data flow between tools, whatever else was called.
 
-use mcptest_suite::gates::TrajectoryAxes;
+use mcptest_suite::model::Segment;
+use mcptest_suite::read::read_target;
+use mcptest_suite::{Diagnostic, Node, Spanned};
+use serde_json::Value;
 
-use super::{Input, PerRun, Scored, Threshold};
-use crate::eval::{Axes, AxesReport, Dependency, Order, score_trajectory_axes};
+use super::block::Block;
+use super::key::{Key, Takes};
+use super::table::Entry;
+use super::{EachRun, Input, Options, Scored, Threshold};
+use crate::eval::{
+    Axes, AxesReport, Dependency, Measure, Order, score_trajectory_axes, trajectory_axes,
+};
 use crate::render::Evidence;
 use crate::trace::Run;
 
-impl PerRun for TrajectoryAxes {
+pub(super) const ENTRY: Entry = Entry::each_run::<Axes>();
+
+/// The keys of a dependency.
+const DEPENDENCY: &[Key] = &[
+    Key::text("producer", "The tool whose result is needed.").required(),
+    Key::text("consumer", "The tool that needs it.").required(),
+    Key::text(
+        "arg",
+        "The consumer's argument whose value must come from an earlier result of the producer; `page.cursor` leads into objects. With it, a tool may depend on itself (pagination).",
+    ),
+];
+
+/// The keys of an ordered pair.
+const PAIR: &[Key] = &[
+    Key::text("first", "The earlier tool.").required(),
+    Key::text("second", "The later tool.").required(),
+];
+
+impl Options for Axes {
+    const SAYS: &'static str =
+        "Ordering and data flow between tools. Default: both targets 100 percent.";
+
+    const KEYS: &'static [Key] = &[
+        Key::each(
+            "dependencies",
+            Takes::Each {
+                of: "dependencies",
+                one: "a dependency",
+                says: "A dependency.",
+                keys: DEPENDENCY,
+            },
+            "Consumers that need a producer before them.",
+        ),
+        Key::each(
+            "order",
+            Takes::Each {
+                of: "pairs",
+                one: "an ordered pair",
+                says: "An ordered pair.",
+                keys: PAIR,
+            },
+            "Tools whose first call comes before another's.",
+        ),
+    ];
+
+    const TARGETS: &'static [Measure] = trajectory_axes::TARGETS;
+
+    fn read(block: &mut Block<'_, '_>) -> Option<Self> {
+        let lists = ["dependencies", "order"].map(|key| block.node(key));
+        let declares = |node: &Node| node.items().is_none_or(|items| !items.is_empty());
+        if !lists.into_iter().flatten().any(declares) {
+            if !block.misspells(&["dependencies", "order"]) {
+                let message = "`trajectory_axes` declares nothing to check";
+                block.problems.push(Diagnostic::at(block.span, message).help(
+                    "add `dependencies: [{ producer: a, consumer: b }]` or `order: [{ first: a, second: b }]`",
+                ));
+            }
+            return None;
+        }
+        Some(Self {
+            dependencies: block.each("dependencies", dependency).unwrap_or_default(),
+            order: block.each("order", pair).unwrap_or_default(),
+        })
+    }
+}
+
+fn dependency(block: &mut Block<'_, '_>) -> Option<Dependency> {
+    let (producer, consumer) = (block.text("producer"), block.text("consumer"));
+    let has_arg = block.has("arg");
+    let arg = argument(block);
+    let (producer, consumer) = (producer?, consumer?);
+    if producer.value == consumer.value && !has_arg {
+        block.problems.push(before_itself(&producer, &consumer).help(
+            "name the argument that carries data from call to call, e.g. `arg: cursor`, or two different tools",
+        ));
+    }
+    Some(Dependency {
+        producer: producer.value,
+        consumer: consumer.value,
+        arg,
+    })
+}
+
+fn pair(block: &mut Block<'_, '_>) -> Option<Order> {
+    let (first, second) = (block.text("first"), block.text("second"));
+    let (first, second) = (first?, second?);
+    if first.value == second.value {
+        let problem = before_itself(&first, &second);
+        block
+            .problems
+            .push(problem.help("name two different tools"));
+    }
+    Some(Order {
+        first: first.value,
+        second: second.value,
+    })
+}
+
+/// One tool is asked to come before the same tool.
+fn before_itself(first: &Spanned<String>, second: &Spanned<String>) -> Diagnostic {
+    Diagnostic::new(format!("`{}` cannot come before itself", second.value))
+        .label(second.span, "the same tool")
+        .also(first.span, "first named here")
+}
+
+/// The path of an argument: its name, or a way into an object.
+fn argument(block: &mut Block<'_, '_>) -> Option<String> {
+    let node = block.node("arg")?;
+    let path = read_target(node, block.problems)?;
+    let is_key = |segment: &Segment| matches!(segment, Segment::Key(_));
+    if !path.segments.iter().all(is_key) {
+        let message = format!("`{}` is no argument: only keys lead to one", path.text);
+        block.problems.push(
+            Diagnostic::at(node.span, message)
+                .help("write e.g. `arg: url`, or `arg: page.cursor` for a key of an object"),
+        );
+        return None;
+    }
+    Some(path.text)
+}
+
+impl EachRun for Axes {
+    type Report = AxesReport;
+
     fn defaults(&self) -> &'static [Threshold] {
         const DEFAULT: [Threshold; 2] = [
             Threshold::at_least("trajectory.dependency_satisfaction", 100.0),
@@ -16,12 +147,15 @@ impl PerRun for TrajectoryAxes {
         &DEFAULT
     }
 
-    fn score(&self, _input: &Input<'_>, run: &Run) -> Scored {
-        Scored::of(report(self, run).metrics())
+    fn score(&self, _input: &Input<'_>, run: &Run) -> Scored<AxesReport> {
+        Scored::of(score_trajectory_axes(&run.trace, self))
     }
 
-    fn explain(&self, _input: &Input<'_>, run: &Run) -> Vec<Evidence> {
-        let report = report(self, run);
+    fn metrics(&self, report: &AxesReport) -> Value {
+        report.metrics()
+    }
+
+    fn explain(&self, _input: &Input<'_>, run: &Run, report: &AxesReport) -> Vec<Evidence> {
         let mut lines: Vec<String> = report
             .broken
             .iter()
@@ -37,21 +171,4 @@ impl PerRun for TrajectoryAxes {
         ));
         vec![Evidence::Text(lines.join("\n"))]
     }
-}
-
-fn report(gate: &TrajectoryAxes, run: &Run) -> AxesReport {
-    let dependencies = gate.dependencies.iter().map(|edge| Dependency {
-        producer: edge.producer.value.clone(),
-        consumer: edge.consumer.value.clone(),
-        arg: edge.arg.as_ref().map(|arg| arg.text.clone()),
-    });
-    let order = gate.order.iter().map(|pair| Order {
-        first: pair.first.value.clone(),
-        second: pair.second.value.clone(),
-    });
-    let axes = Axes {
-        dependencies: dependencies.collect(),
-        order: order.collect(),
-    };
-    score_trajectory_axes(&run.trace, &axes)
 }

@@ -1,12 +1,14 @@
 //! What Rust checks see: the recorded runs of one agent test.
 
 use std::fmt;
+use std::sync::OnceLock;
 
 use mcptest_suite::model::{Agent, CheckOptions, Model};
 use mcptest_suite::{Diagnostic, Source, Span, Style};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::eval::KnownTools;
 use crate::gate::runs_note;
 use crate::render::{Evidence, Finding, cut, shorten};
 use crate::trace::Run;
@@ -32,6 +34,8 @@ pub struct AgentRuns {
     span: Span,
     checks: Vec<CheckOptions>,
     runs: Vec<Run>,
+    /// The tools that the runs show, once a gate has asked for them.
+    known_tools: OnceLock<KnownTools>,
 }
 
 impl AgentRuns {
@@ -43,7 +47,12 @@ impl AgentRuns {
             span: agent.name.span,
             checks: agent.checks.clone(),
             runs,
+            known_tools: OnceLock::new(),
         }
+    }
+
+    pub(crate) fn known_tools(&self) -> &OnceLock<KnownTools> {
+        &self.known_tools
     }
 
     /// The agent's name as the suite writes it.

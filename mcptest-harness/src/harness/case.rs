@@ -1,20 +1,16 @@
 //! Judging one case.
 
-use mcptest_suite::gates::{GateOptions, Outcome};
-use mcptest_suite::model::{Agent, GateBlock, GateKind};
+use mcptest_suite::model::{Agent, GateKind};
 use mcptest_suite::{Case, CaseKind, Diagnostic, Style, Subject};
 
 use super::agent_runs::AgentRuns;
 use super::alike::{alike, errors_unknown};
-use super::caps::exceeded_caps;
-use super::known_tools::unknown_tools;
 use super::loaded::LoadedSuite;
-use crate::gate::SnapshotStore as _;
 use crate::gate::{
-    About, Input, check_breaches, faults_that_never_fired, findings, implementation,
-    injected_but_not_met, needs_model,
+    Caps, Expect, Gate, Inject, Input, Judgement, Scores, Subject as Asks, targets_of,
+    unknown_tools,
 };
-use crate::render::{Evidence, Failure, rerun_line};
+use crate::render::{Evidence, Failure, Finding, rerun_line};
 use crate::trace::Run;
 
 /// What a case needs besides its suite.
@@ -52,7 +48,8 @@ pub(crate) fn rerun(package: &str, case: &str) -> String {
 /// What became of a case that does not fail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Judged {
-    Holds,
+    /// With what was computed, as a table.
+    Holds(Option<String>),
     /// Another case judges it; this one says so.
     Elsewhere(String),
     /// Nothing here can tell whether it holds, for a reason.
@@ -65,7 +62,8 @@ pub(crate) fn judge(suite: &LoadedSuite, case: &Case, context: &Context) -> Resu
         CaseKind::Agent(subject) => judge_agent(suite, subject, context),
         CaseKind::Gate(subject, kind) => match suite.recorded(subject) {
             Ok(recorded) => {
-                judge_gate(suite, subject, kind, recorded.runs()).map(|()| Judged::Holds)
+                let scores = judge_gate(suite, subject, kind, recorded);
+                scores.map(|(scores, notes)| Judged::Holds(computed(&scores, kind, notes)))
             }
             Err(failure) => {
                 return Err(format!(
@@ -107,49 +105,53 @@ fn judge_gate(
     suite: &LoadedSuite,
     subject: Subject,
     kind: GateKind,
-    runs: &[Run],
-) -> Result<(), Failure> {
-    let agent = suite.agent(subject);
-    let Some(block) = agent.gate(kind) else {
+    recorded: &AgentRuns,
+) -> Result<(Scores, Vec<String>), Failure> {
+    let Some(gate) = suite.gates(subject).get(kind) else {
         return Err(Diagnostic::new(format!("this agent has no `{}`", kind.name())).into());
     };
-    let verdict = implementation(&block.options).judge(&Input {
-        suite: &suite.suite,
-        agent,
-        checks: suite.checks(subject),
-        block,
-        runs,
-        snapshots: &suite.snapshots(subject),
-    });
-    let verdict = match (unknown_tools(block, runs), verdict) {
-        (None, verdict) => verdict,
-        (Some(finding), Ok(())) => Err(finding.into()),
-        (Some(finding), Err(mut failure)) => {
-            failure.findings.insert(0, finding);
-            Err(failure)
-        }
+    let (runs, snapshots) = (recorded.runs(), suite.snapshots(subject));
+    let input = suite.input(subject, recorded, &snapshots).of(gate);
+    let Judgement {
+        scores,
+        mut notes,
+        failure,
+        ..
+    } = gate.gate.judge(&input);
+    if gate.gate.rests_on_errors() {
+        notes.extend(errors_unknown(runs));
+    }
+    let Some(mut failure) = with_unknown_tools(failure, unknown_tools(gate, runs)) else {
+        return Ok((scores, notes));
     };
-    verdict.map_err(|mut failure| {
-        if RESTS_ON_ERRORS.contains(&kind) {
-            failure
-                .evidence
-                .extend(errors_unknown(runs).map(Evidence::Text));
-        }
-        match kind.per_run() {
-            Some(_) => failure,
-            // What a gate over all runs says, it says of runs that differ.
-            None => with_alike(failure, runs),
-        }
+    failure
+        .evidence
+        .extend(notes.into_iter().map(Evidence::Text));
+    // What a gate over all runs says, it says of runs that differ.
+    Err(match scores {
+        Scores::EachRun(_) => failure,
+        Scores::Together(_) | Scores::None => with_alike(failure, runs),
     })
 }
 
-/// The gates whose verdict rests on which results are errors.
-const RESTS_ON_ERRORS: [GateKind; 4] = [
-    GateKind::Narrative,
-    GateKind::Recovery,
-    GateKind::Session,
-    GateKind::Trajectory,
-];
+/// What was computed, as people read it.
+fn computed(scores: &Scores, kind: GateKind, notes: Vec<String>) -> Option<String> {
+    let table = scores.table(targets_of(kind)).map(|table| table.render());
+    let parts: Vec<String> = table.into_iter().chain(notes).collect();
+    (!parts.is_empty()).then(|| parts.join("\n\n"))
+}
+
+/// A failure that begins with the tools that nobody knows.
+fn with_unknown_tools(failure: Option<Failure>, unknown: Option<Finding>) -> Option<Failure> {
+    let Some(unknown) = unknown else {
+        return failure;
+    };
+    let Some(mut failure) = failure else {
+        return Some(unknown.into());
+    };
+    failure.findings.insert(0, unknown);
+    Some(failure)
+}
 
 /// A failure that also says which runs behave alike.
 fn with_alike(mut failure: Failure, runs: &[Run]) -> Failure {
@@ -157,69 +159,51 @@ fn with_alike(mut failure: Failure, runs: &[Run]) -> Failure {
     failure
 }
 
-/// The agent test itself: its recordings, its caps, its `expect:`.
+/// The agent test itself: its recordings, its caps, its faults, its `expect:`.
 fn judge_agent(
     suite: &LoadedSuite,
     subject: Subject,
     context: &Context,
 ) -> Result<Judged, Failure> {
-    let agent = suite.agent(subject);
-    let runs = suite
-        .recorded(subject)
-        .as_ref()
-        .map_err(Clone::clone)?
-        .runs();
-    let mut found = exceeded_caps(agent, runs);
+    let (agent, gates) = (suite.agent(subject), suite.gates(subject));
+    let recorded = suite.recorded(subject).as_ref().map_err(Clone::clone)?;
+    let (runs, snapshots) = (recorded.runs(), suite.snapshots(subject));
+    let input = suite.input(subject, recorded, &snapshots);
     // Where `reliability` counts the runs that hold, a run that does not is no failure of its own.
-    let counted = agent.gate(GateKind::Reliability).is_some_and(counts_expect);
-    let checks = if counted {
-        &[]
-    } else {
-        &suite.checks(subject).expect[..]
-    };
-    let store = suite.snapshots(subject);
-    let (mut breaches, mut undecided) = (Vec::new(), None);
-    for (index, run) in runs.iter().enumerate() {
-        let snapshots = |name: &str, value: &_| store.value(index, name, value);
-        let verdicts = check_breaches(checks, &run.envelope, &snapshots);
-        let of_run = verdicts.breaches.into_iter();
-        breaches.extend(of_run.map(|breach| (Some(index), breach)));
-        undecided = undecided.or(verdicts.undecided.into_iter().next());
-    }
-    let about = |name, span| About {
+    let counted = gates.reliability_counts_expect();
+    let injected = agent
+        .inject
+        .first()
+        .map_or(agent.name.span, |first| first.span);
+    let asks = |name, span| Asks {
         name,
         span,
-        checks,
-        runs,
+        expect: if counted { &[] } else { &gates.expect[..] },
     };
-    if let Some(first) = agent.inject.first() {
-        let unmet = runs.iter().enumerate().filter_map(|(index, run)| {
-            Some((Some(index), injected_but_not_met(&suite.suite, agent, run)?))
-        });
-        let mut unmet: Vec<_> = unmet.collect();
-        if unmet.is_empty() {
-            let silent = faults_that_never_fired(&suite.suite, agent, runs);
-            unmet.extend(silent.into_iter().map(|breach| (None, breach)));
-        }
-        found.extend(findings(&about("inject", first.span), unmet));
+    let own: [(&dyn Gate, Asks<'_>); 3] = [
+        (&Caps, asks("caps", agent.name.span)),
+        (&Inject, asks("inject", injected)),
+        (&Expect, asks("expect", agent.name.span)),
+    ];
+    let (mut findings, mut undecided) = (Vec::new(), None);
+    for (gate, subject) in own {
+        let judgement = gate.judge(&Input { subject, ..input });
+        findings.extend(
+            judgement
+                .failure
+                .into_iter()
+                .flat_map(|failure| failure.findings),
+        );
+        undecided = undecided.or(judgement.undecided);
     }
-    found.extend(findings(&about("expect", agent.name.span), breaches));
-    if !found.is_empty() {
-        let failure = Failure {
-            findings: found,
-            evidence: Vec::new(),
-        };
-        return Err(with_alike(failure, runs));
+    if !findings.is_empty() {
+        let evidence = Vec::new();
+        return Err(with_alike(Failure { findings, evidence }, runs));
     }
-    Ok(match (undecided, undemanding(agent, context)) {
+    Ok(match undecided.or_else(|| undemanding(agent, context)) {
         _ if counted => Judged::Elsewhere("`expect` judged by `reliability`".to_owned()),
-        (Some((index, matcher)), _) => Judged::Undecided(format!(
-            "`{}`: {}",
-            checks[index].target.text,
-            needs_model(matcher)
-        )),
-        (None, Some(reason)) => Judged::Undecided(reason),
-        (None, None) => Judged::Holds,
+        Some(reason) => Judged::Undecided(reason),
+        None => Judged::Holds(None),
     })
 }
 
@@ -234,11 +218,4 @@ fn undemanding(agent: &Agent, context: &Context) -> Option<String> {
         "all that is asked is the check `{}`, and none is registered here",
         check.name.value
     ))
-}
-
-fn counts_expect(reliability: &GateBlock) -> bool {
-    let GateOptions::Reliability(options) = &reliability.options else {
-        return false;
-    };
-    matches!(options.outcome, Outcome::Judged { expect: true, .. })
 }

@@ -58,7 +58,13 @@ static LOADED: Mutex<Option<HashMap<PathBuf, Loaded>>> = Mutex::new(None);
 pub fn run_case(case: &MacroCase<'_>) -> Result<(), Shown> {
     let (suite, found, context) = find(case)?;
     match case::judge(&suite, &found, &context).map_err(Shown)? {
-        Judged::Holds => Ok(()),
+        // The standard test harness keeps it, and shows it where it is asked to.
+        Judged::Holds(scores) => {
+            if let Some(scores) = scores {
+                println!("{scores}");
+            }
+            Ok(())
+        }
         // The standard test harness has no way to ignore a test that runs already.
         Judged::Elsewhere(reason) => {
             println!("note: {}", mcptest_suite::clean_line(&reason));

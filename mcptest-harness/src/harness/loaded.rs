@@ -8,20 +8,24 @@ use mcptest_suite::model::{Agent, Suite};
 use mcptest_suite::{Case, CaseKind, Diagnostic, LoadError, Source, Subject};
 use regex::Regex;
 
+use super::agent_runs::AgentRuns;
 use super::discovery::SuiteFile;
 use super::recording::{self, Recording};
-use super::runs::{self, Place, Recorded};
+use super::runs::{self, Place};
 use super::snapshots::CaseSnapshots;
-use crate::check::Compiler;
-use crate::gate::Checks;
+use crate::gate::{self, AgentGates, Gate as _, GateReading, Input, Stale};
 use crate::record::{Command, in_ci};
+use crate::render::Failure;
+
+/// The runs of an agent with a model, or why they cannot be judged.
+pub(crate) type Recorded = Result<AgentRuns, Failure>;
 
 /// A loaded suite, shared by its cases.
 pub(crate) struct LoadedSuite {
     pub(crate) suite: Suite,
     crate_dir: PathBuf,
     relative: PathBuf,
-    checks: Vec<Checks>,
+    gates: Vec<AgentGates>,
     redact: Vec<Regex>,
     recorded: HashMap<Subject, OnceLock<Recorded>>,
     recording: Option<Arc<Recording>>,
@@ -29,16 +33,12 @@ pub(crate) struct LoadedSuite {
 }
 
 impl LoadedSuite {
-    /// Loads a suite file and compiles its assertions.
+    /// Loads a suite file, and compiles what it asks.
     pub(crate) fn load(crate_dir: &Path, file: &SuiteFile) -> Result<Self, LoadError> {
-        let suite = Suite::read(&file.path, &file.shown)?;
-        let mut compiler = Compiler::default();
-        let agents = suite.agents.iter();
-        let checks = agents
-            .map(|agent| Checks::compile(agent, &mut compiler))
-            .collect();
-        let redact = compiler.regexes(&suite.redact);
-        let mut problems = compiler.problems;
+        let mut reading = GateReading::default();
+        let suite = Suite::read_with(&file.path, &file.shown, &mut reading)?;
+        let (gates, redact) = reading.finish(&suite.source, &suite.redact)?;
+        let mut problems = Vec::new();
         if in_ci() {
             problems.extend(suite.agents.iter().filter_map(only_in_ci));
         }
@@ -52,7 +52,7 @@ impl LoadedSuite {
         Ok(Self {
             crate_dir: crate_dir.to_owned(),
             relative: file.relative.clone(),
-            checks,
+            gates,
             redact,
             recorded,
             suite,
@@ -80,8 +80,9 @@ impl LoadedSuite {
         &self.suite.agents[subject.agent]
     }
 
-    pub(crate) fn checks(&self, subject: Subject) -> &Checks {
-        &self.checks[subject.agent]
+    /// What is asked of an agent.
+    pub(crate) fn gates(&self, subject: Subject) -> &AgentGates {
+        &self.gates[subject.agent]
     }
 
     /// The runs of an agent, read when the first case asks for them; recorded before that, where
@@ -97,17 +98,58 @@ impl LoadedSuite {
                 command: &command,
             };
             let (suite, agent, model) = (&self.suite, self.agent(subject), subject.model);
+            let gates = self.gates(subject);
             if let Some(recording) = &self.recording {
                 recording.ensure(recording::Subject {
                     suite,
                     agent,
                     model,
+                    gates,
                     redact: &self.redact,
                     place: &place,
                 })?;
             }
-            runs::load(suite, agent, model, &place)
+            let runs = runs::load(suite, agent, model, &place)?;
+            let model = &agent.models[model].value;
+            let runs = AgentRuns::new(&suite.source, agent, model, runs);
+            self.not_stale(subject, &runs, &command)?;
+            Ok(runs)
         })
+    }
+
+    /// The runs were recorded with what the suite says now. An error is a failure of the agent case.
+    fn not_stale(&self, subject: Subject, runs: &AgentRuns, command: &str) -> Result<(), Failure> {
+        let agent = self.agent(subject);
+        let stale = Stale {
+            agent,
+            gates: self.gates(subject),
+            model: &agent.models[subject.model],
+            command,
+        };
+        let judgement = stale.judge(&self.input(subject, runs, &self.snapshots(subject)));
+        judgement.failure.map_or(Ok(()), Err)
+    }
+
+    /// What is judged of an agent's runs, by the agent itself.
+    pub(crate) fn input<'a>(
+        &'a self,
+        subject: Subject,
+        runs: &'a AgentRuns,
+        snapshots: &'a CaseSnapshots,
+    ) -> Input<'a> {
+        let (agent, gates) = (self.agent(subject), self.gates(subject));
+        Input {
+            agent,
+            gates,
+            subject: gate::Subject {
+                name: "expect",
+                span: agent.name.span,
+                expect: &gates.expect,
+            },
+            runs: runs.runs(),
+            known_tools: runs.known_tools(),
+            snapshots,
+        }
     }
 
     /// Where the recordings of its agents go, but for those that say so themselves.

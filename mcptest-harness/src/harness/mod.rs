@@ -3,13 +3,11 @@
 mod agent_runs;
 mod alike;
 mod arguments;
-mod caps;
 mod case;
 mod discovery;
 mod entry;
 #[cfg(test)]
 mod gate_tests;
-mod known_tools;
 mod loaded;
 mod output;
 mod place;
@@ -18,7 +16,6 @@ mod recording;
 mod runner;
 mod runs;
 mod snapshots;
-mod stale;
 mod trials;
 
 pub use agent_runs::{AgentRuns, CheckFailure, Verdict};

@@ -3,15 +3,24 @@
 //! libtest-mimic panics where standard output is closed (`| head`) or full. What a case came to does
 //! not depend on that, so the verdict is still found then, without judging any case twice.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use libtest_mimic::{Arguments, Completion, Failed, Trial};
+use libtest_mimic::{Arguments, Completion, Failed, FormatSetting, Trial};
 
-/// What a case came to: nothing to say, or why it is ignored; an error is its failure text.
-pub(super) type Verdict = Result<Option<String>, String>;
+/// What a case came to; an error is its failure text.
+pub(super) type Verdict = Result<Passed, String>;
+
+/// What a case that does not fail came to.
+#[derive(Debug, Clone)]
+pub(super) enum Passed {
+    /// It holds, with what was computed.
+    Holds(Option<String>),
+    /// It is ignored, for a reason.
+    Ignored(String),
+}
 
 /// What the cases of this process came to, by name.
 #[derive(Debug, Clone, Default)]
@@ -31,10 +40,24 @@ impl Verdicts {
             verdict
         });
         match verdict {
-            Ok(None) => Ok(Completion::Completed),
-            Ok(Some(reason)) => Ok(Completion::ignored_with(reason)),
+            Ok(Passed::Holds(_)) => Ok(Completion::Completed),
+            Ok(Passed::Ignored(reason)) => Ok(Completion::ignored_with(reason)),
             Err(text) => Err(Failed::from(text)),
         }
+    }
+
+    /// What was computed of the cases that hold, by name, as libtest shows what they printed.
+    fn successes(&self) -> String {
+        let known = self.known();
+        let computed = known.iter().filter_map(|(name, verdict)| match verdict {
+            Ok(Passed::Holds(Some(scores))) => Some((name, scores)),
+            _ => None,
+        });
+        let computed: BTreeMap<_, _> = computed.collect();
+        let shown = computed
+            .into_iter()
+            .map(|(name, scores)| format!("---- {name} ----\n{scores}\n"));
+        shown.collect::<Vec<_>>().join("\n")
     }
 
     fn known(&self) -> std::sync::MutexGuard<'_, HashMap<String, Verdict>> {
@@ -43,10 +66,21 @@ impl Verdicts {
 }
 
 /// Runs trials and prints; `trials` makes them anew.
-pub(super) fn run(arguments: &Arguments, trials: impl Fn() -> Vec<Trial>) -> ExitCode {
+pub(super) fn run(
+    arguments: &Arguments,
+    verdicts: &Verdicts,
+    trials: impl Fn() -> Vec<Trial>,
+) -> ExitCode {
     quietly_where_nothing_can_be_printed();
     let printed = panic::catch_unwind(AssertUnwindSafe(|| {
-        libtest_mimic::run(arguments, trials()).exit_code()
+        let exit_code = libtest_mimic::run(arguments, trials()).exit_code();
+        // Events for a program are no place for tables.
+        let for_people = !matches!(arguments.format, Some(FormatSetting::Json));
+        let successes = verdicts.successes();
+        if arguments.show_output && for_people && !successes.is_empty() {
+            println!("successes:\n\n{successes}");
+        }
+        exit_code
     }));
     // A panic of a case is a failure of that case and does not come here.
     printed.unwrap_or_else(|why| {
@@ -89,6 +123,6 @@ mod tests {
         let failed = |text: &str| verdicts.of("a", || Err(text.to_owned())).err().unwrap();
         assert_eq!(failed("once").message(), Some("once"));
         assert_eq!(failed("twice").message(), Some("once"));
-        assert!(verdicts.of("b", || Ok(None)).is_ok());
+        assert!(verdicts.of("b", || Ok(Passed::Holds(None))).is_ok());
     }
 }

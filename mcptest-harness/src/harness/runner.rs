@@ -18,7 +18,9 @@ use super::output::{self, Verdicts};
 use super::prepared::Prepared;
 use super::recording::{self, OwnLoop, Recording};
 use super::trials::{RustCheck, Settings};
-use crate::record::{Command, Live, Recorder, RunRequest};
+use mcptest_trace::record::Recorder;
+
+use crate::record::{Command, Live, RunRequest};
 
 /// The crate's folder: where cargo or nextest says it is now, else where it was compiled.
 pub(crate) fn crate_dir(compiled: &str) -> PathBuf {
@@ -189,16 +191,17 @@ impl Harness {
         if let Some(recording) = &recording {
             prepared.guard(recording);
         }
+        let verdicts = Verdicts::default();
         let run = Settings {
             package: &self.package,
             style,
             checks: &self.checks,
-            verdicts: &Verdicts::default(),
+            verdicts: &verdicts,
         };
         let trials = || prepared.trials(&asked, &run);
         let is_load = |name: &str| prepared.is_failure(name);
         let arguments = asked.for_trials(&trials(), is_load);
-        output::run(&arguments, trials)
+        output::run(&arguments, &verdicts, trials)
     }
 
     /// Where checks are registered, one that a suite names must be among them.

@@ -5,15 +5,10 @@ use std::path::Path;
 use mcptest_suite::model::{Agent, Suite};
 use mcptest_suite::{Diagnostic, Span};
 
-use super::agent_runs::AgentRuns;
 use super::place::{PlaceError, Wanted};
-use super::stale::stale;
 use crate::render::{Evidence, Failure, Finding};
 use crate::trace::Run;
 use crate::trace::read_runs;
-
-/// The runs of an agent with a model, or why they cannot be judged.
-pub(crate) type Recorded = Result<AgentRuns, Failure>;
 
 /// Where a suite lies.
 pub(crate) struct Place<'a> {
@@ -25,8 +20,13 @@ pub(crate) struct Place<'a> {
 }
 
 /// Finds and reads the runs. An error is a failure of the agent case: missing, malformed or copied
-/// runs, a wrong number of them, or stale ones.
-pub(crate) fn load(suite: &Suite, agent: &Agent, model: usize, place: &Place<'_>) -> Recorded {
+/// runs, or a wrong number of them.
+pub(crate) fn load(
+    suite: &Suite,
+    agent: &Agent,
+    model: usize,
+    place: &Place<'_>,
+) -> Result<Vec<Run>, Failure> {
     let wanted = place.wanted(suite, agent, model);
     let runs = read(agent, &wanted, place.command)?;
     let not_read = wanted.not_read();
@@ -36,16 +36,7 @@ pub(crate) fn load(suite: &Suite, agent: &Agent, model: usize, place: &Place<'_>
     if runs.len() != agent.runs.value {
         return Err(count_problem(agent, &runs, place.command));
     }
-    let stale = stale(suite, agent, model, &runs, place.command);
-    if stale.is_empty() {
-        let model = &agent.models[model].value;
-        Ok(AgentRuns::new(&suite.source, agent, model, runs))
-    } else {
-        Err(Failure {
-            findings: stale,
-            evidence: Vec::new(),
-        })
-    }
+    Ok(runs)
 }
 
 impl Place<'_> {

@@ -16,7 +16,9 @@ use mcptest_suite::{Style, segment, shown_path};
 use serde_json::Value;
 
 use crate::gate::SnapshotStore;
-use crate::record::{fingerprint, in_ci};
+use mcptest_trace::record::fingerprint;
+
+use crate::record::in_ci;
 use crate::render::Diff;
 use crate::trace::pretty_json;
 

@@ -9,7 +9,7 @@ use super::agent_runs::AgentRuns;
 use super::arguments::Asked;
 use super::case::{self, Context, Judged};
 use super::loaded::{LoadedSuite, is_runnable};
-use super::output::Verdicts;
+use super::output::{Passed, Verdicts};
 
 /// A check written in Rust, shared by the cases it makes.
 pub(super) type RustCheck = Arc<dyn Fn(&AgentRuns) -> Result<(), String> + Send + Sync>;
@@ -68,9 +68,10 @@ fn ignorable(
             Ok(Completion::ignored_with(mcptest_suite::clean_line(&reason)))
         }
         _ => verdicts.of(&context.name, || match judge(&context)? {
-            Judged::Holds => Ok(None),
+            Judged::Holds(scores) => Ok(Passed::Holds(scores)),
             Judged::Elsewhere(reason) | Judged::Undecided(reason) => {
-                Ok(Some(mcptest_suite::clean_line(&reason).into_owned()))
+                let reason = mcptest_suite::clean_line(&reason).into_owned();
+                Ok(Passed::Ignored(reason))
             }
         }),
     };
@@ -101,7 +102,7 @@ pub(super) fn check_trial(
     };
     let (suite, check) = (Arc::clone(suite), Arc::clone(check));
     let judge = move |context: &Context| {
-        case::check(&suite, subject, &*check, context).map(|()| Judged::Holds)
+        case::check(&suite, subject, &*check, context).map(|()| Judged::Holds(None))
     };
     Some(ignorable(case, asked, context, run.verdicts, judge))
 }

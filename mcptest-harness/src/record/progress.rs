@@ -1,9 +1,11 @@
 //! What a recording says while it goes on: on standard error, whole lines, and the running ones
 //! only on a terminal.
 
-use std::io::{IsTerminal as _, Write as _};
+use std::io::IsTerminal as _;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
+
+use mcptest_trace::record::say;
 
 use crate::render::thousands;
 
@@ -114,13 +116,6 @@ impl std::fmt::Display for Spent {
 pub(crate) fn usd(micro: u64) -> String {
     let hundredths = micro.div_ceil(100);
     format!("{}.{:04}", hundredths / 10_000, hundredths % 10_000)
-}
-
-/// Says a line to the person at the terminal. Not through `eprintln!`, which the standard test
-/// harness holds back; a closed standard error is no reason to lose a recording.
-pub(crate) fn say(line: &str) {
-    let line = format!("{}\n", mcptest_suite::clean(line));
-    let _ = std::io::stderr().lock().write_all(line.as_bytes());
 }
 
 #[cfg(test)]

@@ -6,7 +6,9 @@ use mcptest_suite::Span;
 use mcptest_suite::model::{Agent, FaultKind, Inherit, Model, Prompt, Suite, Transport};
 use serde_json::json;
 
-use super::{Progress, Recorder, fingerprint};
+use mcptest_trace::record::{Recorder, fingerprint};
+
+use super::Progress;
 use crate::trace::canonical_json;
 
 /// What an agent is asked in one run that is recorded: what the suite says of it.
@@ -116,14 +118,14 @@ fn canonical_request(suite: &Suite, agent: &Agent, model: usize) -> String {
         }),
     });
     let faults = agent.inject.iter().map(|index| {
-        let fault = &suite.faults[index.value];
+        let fault = &suite.faults[index.value].value;
         let (delay_ms, failures) = match fault.kind {
             FaultKind::Hang | FaultKind::Wedged => (None, None),
             FaultKind::Slow { delay_ms } => (Some(delay_ms), None),
             FaultKind::RecoverAfter { failures } => (None, Some(failures)),
         };
         json!({
-            "name": fault.name.value, "tool": fault.tool, "server": fault.server,
+            "name": fault.name, "tool": fault.tool, "server": fault.server,
             "kind": fault.kind.name(), "delay_ms": delay_ms, "failures": failures,
         })
     });

@@ -3,9 +3,12 @@
 use super::faults::Faults;
 use super::fields::{Fields, Problems, did_you_mean, is_own_key};
 use super::names::Identity;
-use super::{assertion, defaults, inject, models, names, oracle, prompt, snapshots, values};
-use crate::gates::{AgentFacts, Expects, check_run};
-use crate::model::{Agent, Assertion, Caps, CheckOptions, GateBlock, GateKind, Unsupported};
+use super::{
+    assertion, defaults, demand, inject, models, names, oracle, prompt, snapshots, values,
+};
+use crate::gates::{Gate, GateKind};
+use crate::model::{Agent, Assertion, Caps, CheckOptions, Unsupported};
+use crate::read::{AgentFacts, Expects, GateReader};
 use crate::{Diagnostic, Entry, Node, NodeValue, Span, Spanned, nearest};
 
 /// Gates of the wider grammar that are recognised and not run here.
@@ -32,13 +35,18 @@ pub(super) struct Context<'a> {
     pub(super) observable: bool,
 }
 
-pub(super) fn read_all(node: &Node, context: &Context<'_>, problems: &mut Problems) -> Vec<Agent> {
+pub(super) fn read_all(
+    node: &Node,
+    context: &Context<'_>,
+    gates: &mut dyn GateReader,
+    problems: &mut Problems,
+) -> Vec<Agent> {
     let items = problems.items(node, "agent tests").unwrap_or_default();
     // Kept also of agents with other problems, so that a name used twice is reported all the same.
     let mut identities = Vec::new();
     let agents = items
         .iter()
-        .filter_map(|item| read(item, context, &mut identities, problems))
+        .filter_map(|item| read(item, context, gates, &mut identities, problems))
         .collect();
     names::check(&identities, problems);
     agents
@@ -47,6 +55,7 @@ pub(super) fn read_all(node: &Node, context: &Context<'_>, problems: &mut Proble
 fn read(
     node: &Node,
     context: &Context<'_>,
+    reader: &mut dyn GateReader,
     identities: &mut Vec<Identity>,
     problems: &mut Problems,
 ) -> Option<Agent> {
@@ -60,8 +69,7 @@ fn read(
         .as_ref()
         .and_then(|name| names::segment_of(name, "an agent", problems));
     let models = models::read(&mut fields, problems);
-    let servers = fields.either(["servers", "server"], problems);
-    let servers = servers.map(|entry| servers_of(&entry.value, context.servers, problems));
+    let servers = servers(&mut fields, context.servers, problems);
     let prompt = prompt::read(&mut fields, problems);
     let system_prompt = fields
         .get("system_prompt")
@@ -96,31 +104,28 @@ fn read(
         .map(|node| oracle::read(node, problems));
     let (expect, expects, mut unsupported) = expect(&mut fields, problems);
     snapshots::check_names(&expect, problems);
-    check_run(&expect, problems);
+    demand::check_run(&expect, problems);
     if observable.unwrap_or(context.observable) {
         oracle::check(&expect, problems);
     }
-    let facts = Facts {
+    let blocks = blocks(&mut fields);
+    let kinds: Vec<GateKind> = blocks.iter().map(|(kind, _)| *kind).collect();
+    let facts = AgentFacts {
         runs: runs.as_ref(),
         injects,
+        faults: context.faults.of(&inject),
         expects,
+        expect: &expect,
+        gates: &kinds,
     };
-    let gates = gates(&mut fields, &facts, problems);
+    reader.read(&facts, &blocks, problems);
     for entry in fields.take_matching(&OTHER_GATES) {
         let reason = "is not implemented here";
         unsupported.push(names::unsupported(&entry.key, entry.key_span, reason));
     }
     if !asks_for_anything(&fields) {
         let span = name.as_ref().map_or(fields.span, |name| name.span);
-        problems.push(
-            Diagnostic::at(
-                span,
-                "this agent has neither `expect:` nor a gate, so nothing would be tested",
-            )
-            .help(
-                "add e.g. `expect: [{ target: \"tool_calls[0].name\", matcher: { exact: search } }]`",
-            ),
-        );
+        problems.push(asks_for_nothing(span));
     }
     fields.finish(problems);
     if let Some(name) = &name {
@@ -135,7 +140,7 @@ fn read(
         segment: segment?,
         name: name?,
         models: models?,
-        servers: servers.unwrap_or_default(),
+        servers,
         prompt: prompt?,
         system_prompt,
         runs: runs?,
@@ -145,11 +150,17 @@ fn read(
         tags: tags.into_iter().map(|tag| tag.value).collect(),
         inject,
         expect,
-        gates,
+        gates: gates(&blocks),
         checks,
         cassette,
         unsupported,
     })
+}
+
+fn asks_for_nothing(span: Span) -> Diagnostic {
+    let message = "this agent has neither `expect:` nor a gate, so nothing would be tested";
+    Diagnostic::at(span, message)
+        .help("add e.g. `expect: [{ target: \"tool_calls[0].name\", matcher: { exact: search } }]`")
 }
 
 /// Whether the agent has an `expect:` or a gate, be it misspelt (which is a problem of its own).
@@ -204,8 +215,15 @@ pub(super) fn one_or_more(node: &Node, of: &str, problems: &mut Problems) -> Vec
 
 /// The servers of an agent. A suite that is only replayed declares none; where some are declared,
 /// another name is a mistake.
-fn servers_of(node: &Node, declared: &[&str], problems: &mut Problems) -> Vec<Spanned<String>> {
-    let names = one_or_more(node, "server names", problems);
+fn servers(
+    fields: &mut Fields<'_>,
+    declared: &[&str],
+    problems: &mut Problems,
+) -> Vec<Spanned<String>> {
+    let Some(entry) = fields.either(["servers", "server"], problems) else {
+        return Vec::new();
+    };
+    let names = one_or_more(&entry.value, "server names", problems);
     for name in &names {
         if !declared.is_empty() && !declared.contains(&name.value.as_str()) {
             let message = format!("the server `{}` is not declared", name.value);
@@ -325,27 +343,30 @@ fn expect(
     (asserted, expects, unsupported)
 }
 
-/// What the gates need to know, without the list of gates.
-struct Facts<'a> {
-    runs: Option<&'a Spanned<usize>>,
-    injects: bool,
-    expects: Expects,
+/// The blocks of gates, in the order of [`GateKind::ALL`].
+fn blocks<'n>(fields: &mut Fields<'n>) -> Vec<(GateKind, &'n Entry)> {
+    let kinds = GateKind::ALL.iter();
+    let blocks = kinds.filter_map(|kind| Some((*kind, fields.entry(kind.name())?)));
+    blocks.collect()
 }
 
-fn gates(fields: &mut Fields<'_>, facts: &Facts<'_>, problems: &mut Problems) -> Vec<GateBlock> {
-    let blocks: Vec<(GateKind, &Entry)> = GateKind::ALL
+/// The gates that are declared. Which of them `reliability` counts stands in its `outcome:`; what
+/// else it may say there is not looked at.
+fn gates(blocks: &[(GateKind, &Entry)]) -> Vec<Gate> {
+    let reliability = blocks
         .iter()
-        .filter_map(|kind| Some((*kind, fields.entry(kind.name())?)))
-        .collect();
-    let kinds: Vec<GateKind> = blocks.iter().map(|(kind, _)| *kind).collect();
-    let agent = AgentFacts {
-        runs: facts.runs,
-        injects: facts.injects,
-        expects: facts.expects,
-        gates: &kinds,
+        .find(|(kind, _)| *kind == GateKind::Reliability);
+    let outcome = reliability.and_then(|(_, entry)| entry.value.get("outcome"));
+    let counts = |kind: GateKind| {
+        outcome.is_some_and(|outcome| {
+            let named = outcome.items().unwrap_or(std::slice::from_ref(outcome));
+            named.iter().any(|name| name.text() == Some(kind.name()))
+        })
     };
-    let read = blocks
-        .into_iter()
-        .map(|(kind, entry)| GateBlock::read(kind, entry, &agent, problems));
-    read.collect::<Vec<_>>().into_iter().flatten().collect()
+    let gates = blocks.iter().map(|(kind, entry)| Gate {
+        kind: *kind,
+        span: entry.key_span,
+        counted: counts(*kind),
+    });
+    gates.collect()
 }

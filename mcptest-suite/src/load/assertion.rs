@@ -15,7 +15,7 @@ pub(crate) fn list(node: &Node, problems: &mut Problems) -> Vec<Assertion> {
 }
 
 /// Reads a gate's list, where a matcher that needs a model is a problem.
-pub(crate) fn gate_list(node: &Node, problems: &mut Problems) -> Vec<Assertion> {
+pub fn gate_list(node: &Node, problems: &mut Problems) -> Vec<Assertion> {
     let assertions = list(node, problems);
     for assertion in &assertions {
         if let Some((name, span)) = assertion.matcher.need_a_model().first() {
@@ -71,7 +71,7 @@ fn assertion(node: &Node, problems: &mut Problems) -> Option<Assertion> {
 }
 
 /// Reads a target path; a mistake is pointed at inside the path.
-pub(crate) fn read_target(node: &Node, problems: &mut Problems) -> Option<Target> {
+pub fn read_target(node: &Node, problems: &mut Problems) -> Option<Target> {
     let text = problems.text(node)?;
     let error = match Target::parse(&text, node.span) {
         Ok(target) => return Some(target),

@@ -7,9 +7,17 @@ use crate::{Diagnostic, Node, Spanned};
 /// The faults of a suite.
 #[derive(Default)]
 pub(super) struct Faults {
-    pub(super) read: Vec<Fault>,
+    pub(super) read: Vec<Spanned<Fault>>,
     /// The names of all that are declared, also of those with a problem.
     pub(super) names: Vec<String>,
+}
+
+impl Faults {
+    /// The faults at some places.
+    pub(super) fn of(&self, places: &[Spanned<usize>]) -> Vec<Fault> {
+        let faults = places.iter().filter_map(|place| self.read.get(place.value));
+        faults.map(|fault| fault.value.clone()).collect()
+    }
 }
 
 pub(super) fn read(node: &Node, problems: &mut Problems) -> Faults {
@@ -21,11 +29,11 @@ pub(super) fn read(node: &Node, problems: &mut Problems) -> Faults {
             continue;
         };
         let mut earlier = faults.read.iter();
-        if let Some(first) = earlier.find(|first| first.name.value == fault.name.value) {
+        if let Some(first) = earlier.find(|first| first.value.name == fault.value.name) {
             problems.push(
-                Diagnostic::new(format!("two faults are named `{}`", fault.name.value))
-                    .label(fault.name.span, "again here")
-                    .also(first.name.span, "first here")
+                Diagnostic::new(format!("two faults are named `{}`", fault.value.name))
+                    .label(fault.span, "again here")
+                    .also(first.span, "first here")
                     .help("give each fault a name of its own"),
             );
         }
@@ -34,7 +42,7 @@ pub(super) fn read(node: &Node, problems: &mut Problems) -> Faults {
     faults
 }
 
-fn fault(node: &Node, problems: &mut Problems) -> Option<Fault> {
+fn fault(node: &Node, problems: &mut Problems) -> Option<Spanned<Fault>> {
     let mut fields = Fields::open(node, "a fault", problems)?;
     let name = fields
         .required("name", problems)
@@ -116,10 +124,12 @@ fn fault(node: &Node, problems: &mut Problems) -> Option<Fault> {
         ("recover_after", [_, Some(failures)]) => FaultKind::RecoverAfter { failures },
         _ => return None,
     };
-    Some(Fault {
-        name: name?,
+    let name = name?;
+    let fault = Fault {
+        name: name.value,
         tool,
         server,
         kind,
-    })
+    };
+    Some(Spanned::new(fault, name.span))
 }

@@ -3,21 +3,29 @@
 use crate::{Diagnostic, Entry, Node, NodeValue, Span, Spanned, nearest, quoted_list};
 
 /// Where problems go while a file is read.
-#[derive(Default)]
-pub(crate) struct Problems(pub(crate) Vec<Diagnostic>);
+#[derive(Debug, Default)]
+pub struct Problems(pub(crate) Vec<Diagnostic>);
 
 impl Problems {
-    pub(crate) fn push(&mut self, problem: Diagnostic) {
+    /// Notes a problem.
+    pub fn push(&mut self, problem: Diagnostic) {
         self.0.push(problem);
     }
 
+    /// How many problems are noted.
+    #[must_use]
+    pub fn noted(&self) -> usize {
+        self.0.len()
+    }
+
     /// Notes that a node is not what its key wants.
-    pub(crate) fn expected(&mut self, what: &str, node: &Node) {
+    pub fn expected(&mut self, what: &str, node: &Node) {
         let problem = mismatch(what, node);
         self.push(problem);
     }
 
-    pub(crate) fn text(&mut self, node: &Node) -> Option<String> {
+    /// Any text.
+    pub fn text(&mut self, node: &Node) -> Option<String> {
         let text = node.text().map(ToOwned::to_owned);
         if text.is_none() {
             self.expected("text", node);
@@ -26,7 +34,7 @@ impl Problems {
     }
 
     /// Text with something in it.
-    pub(crate) fn words(&mut self, node: &Node) -> Option<Spanned<String>> {
+    pub fn words(&mut self, node: &Node) -> Option<Spanned<String>> {
         let text = self.text(node)?;
         if text.trim().is_empty() {
             let found = if text.is_empty() {
@@ -41,7 +49,8 @@ impl Problems {
         Some(Spanned::new(text, node.span))
     }
 
-    pub(crate) fn flag(&mut self, node: &Node) -> Option<bool> {
+    /// `true` or `false`.
+    pub fn flag(&mut self, node: &Node) -> Option<bool> {
         if let NodeValue::Bool(flag) = node.value {
             return Some(flag);
         }
@@ -59,7 +68,7 @@ impl Problems {
     }
 
     /// A whole number of at least `least`.
-    pub(crate) fn count(&mut self, node: &Node, least: u64) -> Option<Spanned<u64>> {
+    pub fn count(&mut self, node: &Node, least: u64) -> Option<Spanned<u64>> {
         let count = match &node.value {
             NodeValue::Number(number, _) => number.as_u64(),
             _ => None,
@@ -74,7 +83,7 @@ impl Problems {
     }
 
     /// A number within a closed range.
-    pub(crate) fn number(&mut self, node: &Node, least: f64, most: f64) -> Option<f64> {
+    pub fn number(&mut self, node: &Node, least: f64, most: f64) -> Option<f64> {
         let number = match &node.value {
             NodeValue::Number(number, _) => number.as_f64(),
             _ => None,
@@ -92,7 +101,7 @@ impl Problems {
     }
 
     /// A number above 0.
-    pub(crate) fn positive(&mut self, node: &Node) -> Option<f64> {
+    pub fn positive(&mut self, node: &Node) -> Option<f64> {
         let number = match &node.value {
             NodeValue::Number(number, _) => number.as_f64(),
             _ => None,
@@ -105,7 +114,7 @@ impl Problems {
     }
 
     /// Notes that a node is no number of the kind that its key wants.
-    pub(super) fn number_expected(&mut self, what: &str, node: &Node) {
+    pub fn number_expected(&mut self, what: &str, node: &Node) {
         let problem = mismatch(what, node);
         let reads_as_number = matches!(&node.value, NodeValue::Text(text)
             if text.replace('_', "").parse::<f64>().is_ok_and(f64::is_finite));
@@ -117,7 +126,7 @@ impl Problems {
     }
 
     /// The items of a list, which must not be empty.
-    pub(crate) fn items<'n>(&mut self, node: &'n Node, of: &str) -> Option<&'n [Node]> {
+    pub fn items<'n>(&mut self, node: &'n Node, of: &str) -> Option<&'n [Node]> {
         match node.items() {
             Some([]) => {
                 self.push(
@@ -135,7 +144,7 @@ impl Problems {
     }
 
     /// The items of a list that may be empty.
-    pub(crate) fn any_items<'n>(&mut self, node: &'n Node, of: &str) -> &'n [Node] {
+    pub fn any_items<'n>(&mut self, node: &'n Node, of: &str) -> &'n [Node] {
         match node.items() {
             Some(items) => items,
             None => self.items(node, of).unwrap_or_default(),
@@ -143,7 +152,7 @@ impl Problems {
     }
 
     /// A list of texts that may be empty.
-    pub(crate) fn any_texts(&mut self, node: &Node, of: &str) -> Vec<Spanned<String>> {
+    pub fn any_texts(&mut self, node: &Node, of: &str) -> Vec<Spanned<String>> {
         let items = self.any_items(node, of);
         self.each_text(items)
     }
@@ -160,18 +169,13 @@ impl Problems {
     }
 
     /// A list of texts, which must not be empty.
-    pub(crate) fn texts(&mut self, node: &Node, of: &str) -> Vec<Spanned<String>> {
+    pub fn texts(&mut self, node: &Node, of: &str) -> Vec<Spanned<String>> {
         let items = self.items(node, of).unwrap_or_default();
         self.each_text(items)
     }
 
     /// One of a few words; `other` explains a word that is none of them.
-    pub(crate) fn choice<T: Copy>(
-        &mut self,
-        node: &Node,
-        what: &str,
-        choices: &[(&str, T)],
-    ) -> Option<T> {
+    pub fn choice<T: Copy>(&mut self, node: &Node, what: &str, choices: &[(&str, T)]) -> Option<T> {
         let text = self.words(node)?;
         let found = choices.iter().find(|(word, _)| *word == text.value);
         if found.is_none() {
@@ -204,7 +208,7 @@ fn mismatch(what: &str, node: &Node) -> Diagnostic {
 }
 
 /// Adds the nearest of the known words, or all of them where none is near.
-pub(crate) fn did_you_mean<'a>(
+pub fn did_you_mean<'a>(
     problem: Diagnostic,
     word: &str,
     known: impl Iterator<Item = &'a str> + Clone,
@@ -224,13 +228,14 @@ pub(super) fn is_own_key(key: &str) -> bool {
 }
 
 /// A mapping being read. Every key that is asked for is known; [`Fields::finish`] reports the rest.
-pub(crate) struct Fields<'n> {
+#[derive(Debug)]
+pub struct Fields<'n> {
     owner: &'static str,
     entries: Vec<&'n Entry>,
     /// Whether `x-…` keys are the author's own.
     own_keys: bool,
     /// Where to point when a key is missing.
-    pub(crate) span: Span,
+    pub span: Span,
     asked: Vec<&'static str>,
     /// Known, but nothing to recommend.
     tolerated: Vec<&'static str>,
@@ -238,11 +243,7 @@ pub(crate) struct Fields<'n> {
 
 impl<'n> Fields<'n> {
     /// Opens a mapping; `owner` is what it describes, e.g. `an agent`.
-    pub(crate) fn open(
-        node: &'n Node,
-        owner: &'static str,
-        problems: &mut Problems,
-    ) -> Option<Self> {
+    pub fn open(node: &'n Node, owner: &'static str, problems: &mut Problems) -> Option<Self> {
         if let Some(entries) = node.entries() {
             let span = entries.first().map_or(node.span, |entry| entry.key_span);
             return Some(Self {
@@ -280,27 +281,26 @@ impl<'n> Fields<'n> {
     }
 
     /// The entry of a key.
-    pub(crate) fn entry(&mut self, key: &'static str) -> Option<&'n Entry> {
-        self.asked.push(key);
+    pub fn entry(&mut self, key: &'static str) -> Option<&'n Entry> {
+        if !self.asked.contains(&key) {
+            self.asked.push(key);
+        }
         self.entries.iter().copied().find(|entry| entry.key == key)
     }
 
     /// The value of a key.
-    pub(crate) fn get(&mut self, key: &'static str) -> Option<&'n Node> {
+    pub fn get(&mut self, key: &'static str) -> Option<&'n Node> {
         self.entry(key).map(|entry| &entry.value)
     }
 
     /// Whether a key is there.
-    pub(crate) fn has(&self, key: &str) -> bool {
+    #[must_use]
+    pub fn has(&self, key: &str) -> bool {
         self.entries.iter().any(|entry| entry.key == key)
     }
 
     /// The value of a key that must be there.
-    pub(crate) fn required(
-        &mut self,
-        key: &'static str,
-        problems: &mut Problems,
-    ) -> Option<&'n Node> {
+    pub fn required(&mut self, key: &'static str, problems: &mut Problems) -> Option<&'n Node> {
         let node = self.get(key);
         if node.is_none() && !self.misspells(&[key]) {
             let message = format!("{} needs `{key}`", self.owner);
@@ -311,7 +311,8 @@ impl<'n> Fields<'n> {
 
     /// Whether one of the keys seems to be there misspelt. [`Fields::finish`] reports it as that,
     /// so it need not be reported as missing too.
-    pub(crate) fn misspells(&self, keys: &[&'static str]) -> bool {
+    #[must_use]
+    pub fn misspells(&self, keys: &[&'static str]) -> bool {
         let entries = self.entries.iter();
         entries
             .filter(|entry| !self.asked.contains(&entry.key.as_str()))
@@ -320,7 +321,7 @@ impl<'n> Fields<'n> {
     }
 
     /// The entry of whichever of several spellings is there; two at once are a problem.
-    pub(crate) fn either(
+    pub fn either(
         &mut self,
         keys: [&'static str; 2],
         problems: &mut Problems,
@@ -341,7 +342,7 @@ impl<'n> Fields<'n> {
     }
 
     /// Takes every entry of some keys that are known, but nothing to recommend.
-    pub(crate) fn take_matching(
+    pub fn take_matching(
         &mut self,
         wanted: &[&'static str],
     ) -> impl Iterator<Item = &'n Entry> + use<'n> {
@@ -354,7 +355,7 @@ impl<'n> Fields<'n> {
     }
 
     /// Reports every key that nothing asked for.
-    pub(crate) fn finish(self, problems: &mut Problems) {
+    pub fn finish(self, problems: &mut Problems) {
         for entry in &self.entries {
             let key = entry.key.as_str();
             let known = self.asked.contains(&key) || self.tolerated.contains(&key);

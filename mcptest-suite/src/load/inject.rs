@@ -13,7 +13,7 @@ pub(super) fn read(node: &Node, faults: &Faults, problems: &mut Problems) -> Vec
     for name in names {
         let known = || faults.names.iter().map(String::as_str);
         let mut read = faults.read.iter();
-        if let Some(index) = read.position(|fault| fault.name.value == name.value) {
+        if let Some(index) = read.position(|fault| fault.value.name == name.value) {
             if let Some(first) = injected.iter().find(|earlier| earlier.value == index) {
                 problems.push(
                     Diagnostic::new(format!("the fault `{}` is injected twice", name.value))
@@ -48,18 +48,18 @@ pub(super) fn read(node: &Node, faults: &Faults, problems: &mut Problems) -> Vec
 /// What is wrong with a fault that comes after others in one plan: of the faults that fit a call
 /// the first decides, so one whose every call fits an earlier one never strikes.
 fn shadowed(
-    faults: &[Fault],
+    faults: &[Spanned<Fault>],
     earlier: &[Spanned<usize>],
     later: &Spanned<usize>,
 ) -> Option<Diagnostic> {
-    let fault = &faults[later.value];
+    let fault = &faults[later.value].value;
     let covers = |wide: &Option<String>, narrow: &Option<String>| wide.is_none() || wide == narrow;
     let first = earlier.iter().find(|first| {
-        let first = &faults[first.value];
+        let first = &faults[first.value].value;
         covers(&first.tool, &fault.tool) && covers(&first.server, &fault.server)
     })?;
-    let before = &faults[first.value];
-    let (name, other) = (&fault.name.value, &before.name.value);
+    let before = &faults[first.value].value;
+    let (name, other) = (&fault.name, &before.name);
     let alike = before.tool == fault.tool && before.server == fault.server;
     let message = format!("the fault `{name}` never strikes: `{other}` takes all its calls");
     let problem = Diagnostic::new(message)

@@ -3,6 +3,7 @@
 mod agent;
 pub(crate) mod assertion;
 mod defaults;
+pub(crate) mod demand;
 mod faults;
 pub(crate) mod fields;
 mod inject;
@@ -22,6 +23,7 @@ use std::path::Path;
 
 use self::fields::{Fields, Problems};
 use crate::model::Suite;
+use crate::read::{GateReader, NamesAlone};
 use crate::{Diagnostic, LoadError, Node, NodeValue, Source, Span, parse};
 
 /// The largest suite file that is read, in bytes.
@@ -43,12 +45,26 @@ const OTHER_TESTS: [&str; 9] = [
 const CHANGE_AGENTS: [&str; 3] = ["imports", "defaultTest", "hooks"];
 
 impl Suite {
-    /// Reads a suite file. `shown` is the path that messages show.
+    /// Reads a suite file. `shown` is the path that messages show. What is in the blocks of gates is
+    /// not looked at.
     ///
     /// # Errors
     ///
     /// Every problem of the file, each with its place.
     pub fn read(path: &Path, shown: &str) -> Result<Self, LoadError> {
+        Self::read_with(path, shown, &mut NamesAlone)
+    }
+
+    /// The same, with the blocks of gates read by `gates`.
+    ///
+    /// # Errors
+    ///
+    /// Every problem of the file, each with its place.
+    pub fn read_with(
+        path: &Path,
+        shown: &str,
+        gates: &mut dyn GateReader,
+    ) -> Result<Self, LoadError> {
         let refuse = |message: String, help: &str| {
             let source = Source::new(path, shown, "");
             LoadError::new(source, vec![Diagnostic::new(message).help(help)])
@@ -66,7 +82,7 @@ impl Suite {
         }
         let bytes = std::fs::read(path).map_err(unreadable)?;
         match String::from_utf8(bytes) {
-            Ok(text) => Self::parse(Source::new(path, shown, text)),
+            Ok(text) => Self::parse_with(Source::new(path, shown, text), gates),
             Err(error) => {
                 let at = error.utf8_error().valid_up_to();
                 let good = String::from_utf8_lossy(&error.as_bytes()[..at]).into_owned();
@@ -81,7 +97,7 @@ impl Suite {
         }
     }
 
-    /// Reads a suite from its text.
+    /// Reads a suite from its text. What is in the blocks of gates is not looked at.
     ///
     /// # Errors
     ///
@@ -103,9 +119,18 @@ impl Suite {
     /// # Ok::<(), mcptest_suite::LoadError>(())
     /// ```
     pub fn parse(source: Source) -> Result<Self, LoadError> {
+        Self::parse_with(source, &mut NamesAlone)
+    }
+
+    /// The same, with the blocks of gates read by `gates`.
+    ///
+    /// # Errors
+    ///
+    /// Every problem of the text, each with its place.
+    pub fn parse_with(source: Source, gates: &mut dyn GateReader) -> Result<Self, LoadError> {
         let mut problems = Problems::default();
         let suite = parse::read(&source, &mut problems.0)
-            .and_then(|document| read_document(document, &source, &mut problems));
+            .and_then(|document| read_document(document, &source, gates, &mut problems));
         match suite {
             Some(suite) if problems.0.is_empty() => Ok(suite),
             _ => Err(LoadError::new(source, problems.0)),
@@ -116,6 +141,7 @@ impl Suite {
 fn read_document(
     mut document: crate::Node,
     source: &Source,
+    gates: &mut dyn GateReader,
     problems: &mut Problems,
 ) -> Option<Suite> {
     if document.value == NodeValue::Null {
@@ -197,7 +223,7 @@ fn read_document(
         observable,
     };
     let agents = match agents {
-        Some(entry) => agent::read_all(&entry.value, &context, problems),
+        Some(entry) => agent::read_all(&entry.value, &context, gates, problems),
         None if unsupported.is_empty() && !misspelt => {
             problems.push(
                 Diagnostic::at(document.span, "this suite has no `agents:`")

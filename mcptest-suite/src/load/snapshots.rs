@@ -42,7 +42,7 @@ pub(super) fn check_names(assertions: &[Assertion], problems: &mut Problems) {
 }
 
 /// Notes snapshot matchers among a gate's assertions: what a gate computes is numbers.
-pub(crate) fn refuse(assertions: &[Assertion], problems: &mut Problems) {
+pub fn refuse(assertions: &[Assertion], problems: &mut Problems) {
     for assertion in assertions {
         let mut own = Vec::new();
         collect(&assertion.matcher, &mut own);

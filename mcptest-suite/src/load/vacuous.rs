@@ -30,7 +30,7 @@ const ASK_NOTHING: [&str; 18] = [
 ];
 
 /// Notes what a matcher is looking for where everything holds that. `name` is the matcher's key.
-pub(crate) fn needle(name: &str, node: &Node, problems: &mut Problems) {
+pub fn needle(name: &str, node: &Node, problems: &mut Problems) {
     let text = matches!(&node.value, NodeValue::Text(text) if text.is_empty());
     let list = node.items().is_some_and(<[Node]>::is_empty);
     let object = node.entries().is_some_and(<[_]>::is_empty);

@@ -7,7 +7,7 @@ use super::fields::Problems;
 use crate::{Diagnostic, Node, NodeValue};
 
 /// Reads a value, noting what cannot be kept as it is written.
-pub(crate) fn read(node: &Node, problems: &mut Problems) -> Value {
+pub fn read(node: &Node, problems: &mut Problems) -> Value {
     check(node, problems);
     node.to_json()
 }

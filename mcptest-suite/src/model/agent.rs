@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Assertion, GateBlock, GateKind, Unsupported};
+use super::{Assertion, Gate, GateKind, Unsupported};
 use crate::{Span, Spanned, cassette_slug, segment};
 
 /// One agent test: who ran, what was asked, and what must hold of every recorded run.
@@ -36,7 +36,7 @@ pub struct Agent {
     /// are among them: [`Matcher::decidable`](super::Matcher::decidable) is what can be judged.
     pub expect: Vec<Assertion>,
     /// The gates, in the order of [`GateKind::ALL`].
-    pub gates: Vec<GateBlock>,
+    pub gates: Vec<Gate>,
     /// Options for checks written in Rust, by the check's name.
     pub checks: Vec<CheckOptions>,
     /// Where its runs lie, when it says so itself.
@@ -48,8 +48,8 @@ pub struct Agent {
 impl Agent {
     /// The gate of a kind, if the agent has it.
     #[must_use]
-    pub fn gate(&self, kind: GateKind) -> Option<&GateBlock> {
-        self.gates.iter().find(|gate| gate.kind() == kind)
+    pub fn gate(&self, kind: GateKind) -> Option<&Gate> {
+        self.gates.iter().find(|gate| gate.kind == kind)
     }
 
     /// The stem of the agent's cassette files for a model.

@@ -2,17 +2,16 @@
 
 mod agent;
 mod assertion;
-mod fault;
 mod target;
 
 pub use agent::{Agent, Caps, CheckOptions, Model, Prompt};
 pub use assertion::{Assertion, JsonSchema, Matcher, MatcherKind, compare_numbers};
-pub use fault::{Fault, FaultKind};
+pub use mcptest_trace::eval::{Fault, FaultKind};
 pub use target::{Segment, Target, TargetError};
 
 use crate::{Source, Span, Spanned};
 
-pub use crate::gates::{GateBlock, GateKind, GateOptions, PerRunKind};
+pub use crate::gates::{Gate, GateKind};
 
 /// A loaded suite.
 #[derive(Debug, Clone)]
@@ -21,8 +20,8 @@ pub struct Suite {
     pub source: Source,
     /// The agent tests in the order of the file.
     pub agents: Vec<Agent>,
-    /// The faults that agents can inject.
-    pub faults: Vec<Fault>,
+    /// The faults that agents can inject, each with the place of its name.
+    pub faults: Vec<Spanned<Fault>>,
     /// The MCP servers; needed to record, never to replay.
     pub servers: Vec<Server>,
     /// OpenAI-compatible model providers; needed to record.

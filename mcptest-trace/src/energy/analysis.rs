@@ -1,6 +1,7 @@
 //! A recorded run under a guard: what would have happened, and what it would have saved.
 
 use serde::Serialize;
+use serde_json::{Map, Value, json};
 
 use super::drift::drift;
 use super::estimate::RunSteps;
@@ -10,6 +11,79 @@ use super::options::{GuardOptions, OptionsError};
 use super::pattern::FailurePattern;
 use super::report::{FailureReport, Trajectory};
 use super::status::{EnergyError, Status, Step};
+use crate::eval::measure::{Better, Measure, Unit};
+
+/// The targets of the metric.
+pub const TARGETS: &[Measure] = &[
+    Measure::flag(
+        "energy.tripped",
+        Better::Lower,
+        "1 when a guard would have stopped the run for its growth",
+    ),
+    Measure::flag(
+        "energy.frozen",
+        Better::Lower,
+        "1 when the run used up its token budget",
+    ),
+    Measure::count(
+        "energy.trip_step",
+        Better::Neither,
+        "the step that tripped, where one did",
+    )
+    .at_least(1.0)
+    .sometimes(),
+    Measure::amount(
+        "energy.peak_ratio",
+        Unit::Ratio,
+        Better::Lower,
+        "the most tokens of a step against the baseline, where there is one",
+    )
+    .sometimes(),
+    Measure::amount(
+        "energy.baseline",
+        Unit::Tokens,
+        Better::Neither,
+        "tokens of a usual step, where the warm-up came to its end",
+    )
+    .sometimes(),
+    Measure::amount(
+        "energy.tokens",
+        Unit::Tokens,
+        Better::Lower,
+        "tokens of the whole run",
+    ),
+    Measure::amount(
+        "energy.tokens_after_trip",
+        Unit::Tokens,
+        Better::Lower,
+        "tokens a live guard would have saved",
+    ),
+    Measure::amount(
+        "energy.pattern",
+        Unit::Word(PATTERNS),
+        Better::Neither,
+        "how the run failed, as its growth shows it",
+    ),
+    Measure::amount(
+        "energy.drift",
+        Unit::Distance,
+        Better::Lower,
+        "how far the last texts are from the system prompt, where there are both",
+    )
+    .up_to(2.0)
+    .sometimes(),
+];
+
+/// The words of `energy.pattern`.
+const PATTERNS: &[&str] = &[
+    "healthy",
+    "early_explosion",
+    "budget_exhaustion",
+    "retry_storm",
+    "context_spiral",
+    "policy_drift",
+    "gradual_degradation",
+];
 
 /// What drift is measured between.
 #[derive(Debug, Clone, Copy)]
@@ -55,6 +129,31 @@ pub struct Analysis {
     pub estimated: bool,
     /// What is to be said about the run up to the stop.
     pub report: FailureReport,
+}
+
+impl Analysis {
+    /// The numbers under their target names; what the run does not have is left out.
+    #[must_use]
+    pub fn metrics(&self) -> Value {
+        let all = [
+            ("tripped", u8::from(self.tripped).into()),
+            ("frozen", u8::from(self.frozen).into()),
+            ("trip_step", self.trip_step.into()),
+            ("peak_ratio", self.peak_ratio.into()),
+            ("baseline", self.baseline.into()),
+            ("tokens", self.tokens.into()),
+            ("tokens_after_trip", self.tokens_after_trip.into()),
+            ("pattern", self.pattern.as_str().into()),
+            ("drift", self.drift.into()),
+        ];
+        let there = all
+            .into_iter()
+            .filter(|(_, value): &(_, Value)| !value.is_null());
+        let there: Map<String, Value> = there
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect();
+        json!({ "energy": there })
+    }
 }
 
 /// Replays a recorded run under a guard with these options.

@@ -60,7 +60,7 @@ mod status;
 mod sweep;
 mod votes;
 
-pub use analysis::{Analysis, DriftInput, analyse};
+pub use analysis::{Analysis, DriftInput, TARGETS, analyse};
 pub use compress::{Compression, Decimator, DecimatorOptions, Message};
 pub use condition::{Condition, DRIFT_THRESHOLD, Monitor};
 pub use drift::{HolographicEngine, drift};

@@ -5,9 +5,11 @@
 //! file, clock, suite or test case may enter here, and no result is ever `NaN`.
 
 pub mod arg_diff;
+pub mod calls;
 pub mod contains;
 pub mod golden_path;
 mod matching;
+pub(crate) mod measure;
 pub mod narrative;
 pub mod recovery;
 pub mod reliability;
@@ -17,9 +19,13 @@ pub mod trajectory;
 pub mod trajectory_axes;
 
 pub use arg_diff::{ArgDiff, exact_diffs};
+pub use calls::{CallCounts, CallLimits, count_calls};
 pub use contains::{contains, contains_diffs};
 pub use golden_path::{GoldenPath, GoldenPathReport, score_golden_path};
-pub use narrative::{NarrativeOptions, NarrativeReport, narrative_divergence};
+pub use measure::{Better, Measure, Unit};
+pub use narrative::{
+    KnownTools, NarrativeOptions, NarrativeReport, narrative_divergence, narrative_divergence_with,
+};
 pub use recovery::{
     Contradiction, Evidence, Fault, FaultKind, FaultPlan, ForeignMark, Hit, RecoveryMarks,
     RecoveryReport, RecoveryScore, never_fired, replay_recovery, score_recovery,

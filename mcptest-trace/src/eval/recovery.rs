@@ -25,7 +25,47 @@ use std::fmt;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::measure::{Better, Measure, Unit};
 use crate::trace::{AsTrace, StopReason, Synthesized, ToolCall, ToolResult, Trace};
+
+/// The targets of the metric.
+pub const TARGETS: &[Measure] = &[
+    Measure::flag(
+        "recovery.recovered",
+        Better::Higher,
+        "1 when the run completed with a closing message",
+    ),
+    Measure::flag(
+        "recovery.clean_timeout",
+        Better::Higher,
+        "1 when every hang was noticed in time; always so on replay",
+    ),
+    Measure::count(
+        "recovery.detections",
+        Better::Neither,
+        "timeouts that were noticed",
+    ),
+    Measure::amount(
+        "recovery.time_to_detection_ms",
+        Unit::Milliseconds,
+        Better::Lower,
+        "what noticing took in all, where something was noticed",
+    )
+    .sometimes(),
+    Measure::amount(
+        "recovery.time_to_recovery_ms",
+        Unit::Milliseconds,
+        Better::Lower,
+        "what the faults cost in all, where the run recovered",
+    )
+    .sometimes(),
+    Measure::amount(
+        "recovery.user_visible_hang_ms",
+        Unit::Milliseconds,
+        Better::Lower,
+        "what the faults cost in all",
+    ),
+];
 
 /// What a fault does to a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

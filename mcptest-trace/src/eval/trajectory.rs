@@ -31,8 +31,23 @@ use serde_json::{Value, json};
 
 use super::arg_diff::{ArgDiff, exact_diffs};
 use super::contains::{contains, contains_diffs};
+use super::measure::{Better, Measure};
 use crate::trace::{AsTrace, ToolCall, json_eq};
 use compare::Comparison;
+
+/// The targets of the metric.
+pub const TARGETS: &[Measure] = &[
+    Measure::flag(
+        "trajectory.passed",
+        Better::Higher,
+        "1 when the calls fit the plan",
+    ),
+    Measure::count(
+        "trajectory.mismatch_count",
+        Better::Lower,
+        "calls that do not fit under the best alignment",
+    ),
+];
 
 /// How expected and recorded calls line up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]

@@ -24,8 +24,23 @@ mod tests;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::measure::{Better, Measure};
 use crate::trace::{AsTrace, ToolCall, Trace};
 use words::Source;
+
+/// The targets of the metric.
+pub const TARGETS: &[Measure] = &[
+    Measure::percent(
+        "trajectory.dependency_satisfaction",
+        Better::Higher,
+        "dependencies that hold; 100 when none is declared",
+    ),
+    Measure::percent(
+        "trajectory.order_satisfaction",
+        Better::Higher,
+        "pairs in order; 100 when none is declared",
+    ),
+];
 
 /// A consumer that must run after the producer whose output it reads.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -32,7 +32,8 @@ agents:
 
 fn load(name: &str, text: &str) -> Result<Suite, String> {
     let path = format!("suites/{name}.yml");
-    Suite::parse(Source::new(&path, &path, text)).map_err(|error| error.render(Style::Plain))
+    mcptest::parse_suite(Source::new(&path, &path, text))
+        .map_err(|error| error.render(Style::Plain))
 }
 
 /// A block as a whole suite.

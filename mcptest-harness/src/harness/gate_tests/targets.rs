@@ -3,25 +3,26 @@
 use std::collections::BTreeSet;
 
 use mcptest_suite::Subject;
-use mcptest_suite::gates::{Confidence, Weights};
 use mcptest_suite::model::GateKind;
 use serde_json::{Value, json};
 
-use super::{calls, loaded, trace};
-use crate::eval::{
-    SessionTrace, StabilityFloors, agent_stability_across, score_session, summarize_with,
-};
-use crate::gate::{Input, implementation};
-use crate::trace::Signals;
+use super::{loaded, trace};
+use crate::gate::Scores;
 
 const FAULT: &str = "faults:\n- { name: hung, target: { tool: search }, kind: hang }\n";
 
-/// An agent with every gate that judges a run.
-const PER_RUN: &str = "  inject: [hung]
+/// An agent with every gate.
+const EVERY_GATE: &str = "  system_prompt: Help with bookings.
+  inject: [hung]
+  calls: { max: 9 }
   energy: { expect: [{ target: energy.drift, matcher: { schema: { maximum: 0.9 } } }] }
   golden_path: { calls: [search] }
   narrative: {}
   recovery: { allow_unexercised: true }
+  reliability: { outcome: [trajectory] }
+  session: {}
+  snapshot: {}
+  stability: {}
   trajectory: { mode: superset, calls: [{ name: search }] }
   trajectory_axes: { order: [{ first: search, second: fetch }] }
 ";
@@ -36,7 +37,8 @@ fn rich() -> Value {
     run["conversation"]["turns"] = json!([
         { "role": "user", "content": "hi" }, { "role": "assistant", "content": "I updated ticket T-7." },
     ]);
-    json!({ "trace": run, "system_prompt": "Help with bookings." })
+    let signals = json!({ "confidence": 0.9, "coherence": 1.0 });
+    json!({ "trace": run, "system_prompt": "Help with bookings.", "signals": signals })
 }
 
 /// The paths of a gate's metrics; what is no object is a target.
@@ -56,12 +58,14 @@ fn paths(prefix: &str, metrics: &Value, found: &mut BTreeSet<String>) {
     }
 }
 
-fn is_what_it_declares(gate: GateKind, all: &[Value]) {
+fn is_what_it_declares(kind: GateKind, all: &[Value]) {
+    let known = crate::gates();
+    let known = known.iter().find(|gate| gate.kind == kind).unwrap();
     let mut found = BTreeSet::new();
     for metrics in all {
         let mut of_one = BTreeSet::new();
         paths("", metrics, &mut of_one);
-        for target in gate.targets().iter().filter(|target| target.always) {
+        for target in known.targets.iter().filter(|target| target.always) {
             assert!(
                 of_one.contains(target.name),
                 "`{}` is missing in {metrics}",
@@ -70,64 +74,48 @@ fn is_what_it_declares(gate: GateKind, all: &[Value]) {
         }
         found.extend(of_one);
     }
-    let declared: BTreeSet<String> = gate
-        .targets()
+    let declared: BTreeSet<String> = known
+        .targets
         .iter()
         .map(|target| target.name.to_owned())
         .collect();
-    assert_eq!(found, declared, "{}", gate.name());
+    assert_eq!(found, declared, "{}", kind.name());
 }
 
 #[test]
-fn gates_of_a_run_compute_the_targets_they_declare() {
-    let policy = "  system_prompt: Help with bookings.\n";
-    let agent = format!("{policy}{PER_RUN}");
+fn gates_compute_the_targets_they_declare() {
     let mut plain = rich();
     plain["trace"]["tool_calls"] = json!([{ "name": "fetch" }]);
     plain["trace"]["tool_results"] = json!([]);
     plain["trace"]["conversation"]["steps"] = json!([{ "prompt": 10, "completion": 1 }]);
-    let (_folder, suite) = loaded(FAULT, &agent, &[rich(), plain]);
+    let (_folder, suite) = loaded(FAULT, EVERY_GATE, &[rich(), plain]);
     let subject = Subject { agent: 0, model: 0 };
-    let runs = suite.recorded(subject).as_ref().unwrap().runs();
-    let agent = suite.agent(subject);
-    let judged = agent.gates.iter().map(|block| {
-        let input = Input {
-            suite: &suite.suite,
-            agent,
-            checks: suite.checks(subject),
-            block,
-            runs,
-            snapshots: &suite.snapshots(subject),
+    let runs = suite.recorded(subject).as_ref().unwrap();
+    let snapshots = suite.snapshots(subject);
+    let input = suite.input(subject, runs, &snapshots);
+    let mut judged = BTreeSet::new();
+    for gate in &suite.gates(subject).gates {
+        let scores = gate.gate.judge(&input.of(gate)).scores;
+        let each_run = match scores {
+            Scores::None => false,
+            Scores::Together(metrics) => {
+                is_what_it_declares(gate.kind, &[metrics]);
+                false
+            }
+            Scores::EachRun(metrics) => {
+                is_what_it_declares(gate.kind, &metrics);
+                true
+            }
         };
-        let gate = implementation(&block.options).per_run().unwrap();
-        let metrics = runs.iter().map(|run| gate.score(&input, run).metrics);
-        is_what_it_declares(block.kind(), &metrics.collect::<Vec<_>>());
-        block.kind()
-    });
-    let judged: BTreeSet<GateKind> = judged.collect();
-    let all = GateKind::ALL.iter().filter(|kind| kind.per_run().is_some());
-    assert_eq!(judged, all.copied().collect());
+        judged.insert((gate.kind, each_run));
+    }
+    let known = crate::gates().into_iter();
+    let known: BTreeSet<_> = known.map(|gate| (gate.kind, gate.each_run)).collect();
+    assert_eq!(judged, known);
 }
 
 #[test]
-fn gates_of_all_runs_compute_the_targets_they_declare() {
-    let run = crate::trace::Trace::from_envelope(&calls(&["a"]));
-    let across = agent_stability_across(&[&run, &run]).unwrap();
-    let stability = across.metrics(&StabilityFloors::default());
-    is_what_it_declares(GateKind::Stability, &[stability]);
-    let reliability = summarize_with(&[true, false, true], Confidence::default(), 0.05);
-    is_what_it_declares(GateKind::Reliability, &[reliability.metrics_object()]);
-    let signals = Signals {
-        confidence: Some(0.9),
-        loop_detection: Some(1.0),
-        tool_correctness: Some(1.0),
-        coherence: Some(1.0),
-    };
-    let turn = |id: &str| SessionTrace {
-        id: id.to_owned(),
-        signals,
-    };
-    let session = score_session(&[turn("a"), turn("b")], &Weights::default());
-    is_what_it_declares(GateKind::Session, &[session.metrics()]);
-    assert!(GateKind::Snapshot.targets().is_empty());
+fn every_kind_of_gate_is_implemented() {
+    let known = crate::gates().into_iter().map(|gate| gate.kind);
+    assert_eq!(known.collect::<Vec<_>>(), GateKind::ALL);
 }

@@ -56,7 +56,7 @@ fn an_agent_of_which_nothing_is_judged_is_no_pass() {
         own_case(model, false),
         Ok(Judged::Undecided(reason.to_owned()))
     );
-    assert_eq!(own_case(model, true), Ok(Judged::Holds));
+    assert_eq!(own_case(model, true), Ok(Judged::Holds(None)));
     let gate = "  tool_selection: {}\n";
     assert!(matches!(own_case(gate, false), Ok(Judged::Undecided(_))));
     let check = "  checks: { polite: {} }\n";
@@ -66,11 +66,11 @@ fn an_agent_of_which_nothing_is_judged_is_no_pass() {
             "all that is asked is the check `polite`, and none is registered here".to_owned()
         ))
     );
-    assert_eq!(own_case(check, true), Ok(Judged::Holds));
+    assert_eq!(own_case(check, true), Ok(Judged::Holds(None)));
     // One demand beside them is enough.
     assert_eq!(
         own_case(&format!("{model}  max_tool_calls: 3\n"), false),
-        Ok(Judged::Holds)
+        Ok(Judged::Holds(None))
     );
 }
 

@@ -5,10 +5,11 @@ use std::collections::HashSet;
 use mcptest_suite::model::{Agent, Suite, Transport};
 use regex::Regex;
 
-use crate::record::environment::{secrets_by_name, variables};
-use crate::record::redact::Redactor;
-use crate::record::{Recorder, RunRequest, Trouble, secrets, usual_secrets};
+use crate::record::{RunRequest, Trouble};
 use crate::render::cut;
+use mcptest_trace::record::Recorder;
+use mcptest_trace::record::environment::{secrets, secrets_by_name, usual_secrets, variables};
+use mcptest_trace::record::redact::Redactor;
 
 /// The longest line of what a server or provider said that is shown, in characters.
 const LINE: usize = 2_000;

@@ -13,12 +13,14 @@ use std::sync::{Arc, OnceLock};
 
 use mcptest_suite::Diagnostic;
 use mcptest_suite::model::{Agent, Suite};
+use mcptest_trace::record::say;
+use mcptest_trace::record::store::{Lock, Store, StoreError};
 use regex::Regex;
 
 use super::runs::{self, Place};
+use crate::gate::AgentGates;
 use crate::harness::place::Wanted;
-use crate::record::store::{Lock, Store, StoreError};
-use crate::record::{Live, Mode, Trouble, say};
+use crate::record::{Live, Mode, Trouble};
 use crate::render::{Evidence, Failure, Finding};
 use crate::trace::Layout;
 
@@ -61,6 +63,8 @@ pub(crate) struct Subject<'a> {
     pub(crate) suite: &'a Suite,
     pub(crate) agent: &'a Agent,
     pub(crate) model: usize,
+    /// What is asked of it.
+    pub(crate) gates: &'a AgentGates,
     /// What `redact:` says.
     pub(crate) redact: &'a [Regex],
     pub(crate) place: &'a Place<'a>,

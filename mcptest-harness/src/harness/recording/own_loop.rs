@@ -4,7 +4,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use mcptest_suite::model::{Agent, Suite};
 
-use crate::record::{Live, Progress, Recorder, RunRequest, Spent, Trouble};
+use mcptest_trace::record::Recorder;
+
+use crate::record::{Live, Progress, RunRequest, Spent, Trouble};
 
 /// The loop of one's own that [`Harness::record_with`](crate::Harness::record_with) registers.
 pub(crate) struct OwnLoop<F>(pub(crate) F);

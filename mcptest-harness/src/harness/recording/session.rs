@@ -8,11 +8,12 @@ use serde_json::Value;
 use super::blank::{no_secret_in_the_suite, redacted, redactor};
 use super::{Recording, Subject, failure, runs};
 use crate::eval::recovery::Decisions;
-use crate::gate::fault_plan;
-use crate::harness::stale::stale;
-use crate::record::redact::suspects;
-use crate::record::store::{Store, StoreError, render};
-use crate::record::{Mode, Progress, Recorder, RunRequest, Trouble, request_fingerprint, say};
+use crate::gate::Stale;
+use mcptest_trace::record::redact::suspects;
+use mcptest_trace::record::store::{Store, StoreError, render};
+use mcptest_trace::record::{Recorder, say};
+
+use crate::record::{Mode, Progress, RunRequest, Trouble, request_fingerprint};
 use crate::render::{Diff, Failure};
 use crate::trace::{CassetteError, Origin, Run, parse_run};
 
@@ -112,13 +113,7 @@ impl Session<'_> {
     /// The staged runs, by number, that are of what the suite asks now. Others are recorded again
     /// and so replaced.
     fn staged(&self) -> Result<BTreeMap<usize, Value>, Failure> {
-        let Subject {
-            suite,
-            agent,
-            model,
-            ..
-        } = self.subject;
-        let command = self.subject.place.command;
+        let agent = self.subject.agent;
         let asked = self.asked();
         let staged = self.store.staged().map_err(self.stored)?;
         let fits = |(number, run): &(usize, Value)| {
@@ -126,9 +121,26 @@ impl Session<'_> {
                 && run[REQUEST] == asked.as_str()
                 && self
                     .read_back(run)
-                    .is_ok_and(|run| stale(suite, agent, model, &[run], command).is_empty())
+                    .is_ok_and(|run| self.stale().findings(&[run]).is_empty())
         };
         Ok(staged.into_iter().filter(fits).collect())
+    }
+
+    /// What recordings may not have been made with.
+    fn stale(&self) -> Stale<'_> {
+        let Subject {
+            agent,
+            gates,
+            model,
+            place,
+            ..
+        } = self.subject;
+        Stale {
+            agent,
+            gates,
+            model: &agent.models[model],
+            command: place.command,
+        }
     }
 
     /// What must hold before anything is spent.
@@ -159,6 +171,7 @@ impl Session<'_> {
             suite,
             agent,
             model,
+            gates,
             redact,
             ..
         } = self.subject;
@@ -166,9 +179,13 @@ impl Session<'_> {
         progress.begin(number);
         // Runs that are alike are told from copies by the millisecond in which they began.
         std::thread::sleep(Duration::from_millis(1));
-        let mut recorder = Recorder::for_harness(&request);
+        let mut recorder = Recorder::new(&request.agent, &request.model);
+        recorder.is_written_elsewhere();
+        if let Some(system_prompt) = &request.system_prompt {
+            recorder.system_prompt(system_prompt);
+        }
         if !agent.inject.is_empty() {
-            recorder.inject(Decisions::new(fault_plan(suite, agent)));
+            recorder.inject(Decisions::new(gates.fault_plan()));
         }
         let live = &self.recording.live;
         let ran = live.run(suite, agent, model, &request, &mut recorder, progress);
@@ -248,15 +265,9 @@ impl Session<'_> {
 
     /// New runs are not added to recordings that cannot be read, or that are of something else.
     fn refuse_to_mix(&self) -> Result<(), Failure> {
-        let Subject {
-            suite,
-            agent,
-            model,
-            ..
-        } = self.subject;
-        let command = self.subject.place.command;
+        let (agent, command) = (self.subject.agent, self.subject.place.command);
         let there = runs::read(agent, &self.subject.wanted(), command)?;
-        let stale = stale(suite, agent, model, &there, command);
+        let stale = self.stale().findings(&there);
         if !stale.is_empty() {
             return Err(Failure {
                 findings: stale,

@@ -11,8 +11,8 @@ use mcptest_suite::Spanned;
 use mcptest_suite::model::{Model, Suite};
 
 use super::prices::{Rates, rates};
-use crate::record::store::{Layout, Lock, StoreError};
 use crate::record::{Trouble, usd};
+use mcptest_trace::record::store::{Layout, Lock, StoreError};
 
 /// The budget of a suite for a model.
 #[derive(Debug)]

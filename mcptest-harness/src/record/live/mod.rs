@@ -27,7 +27,9 @@ use std::time::{Duration, Instant};
 
 use mcptest_suite::model::{Agent, Suite};
 
-use super::{Live, Progress, Recorder, RunRequest, Trouble};
+use mcptest_trace::record::Recorder;
+
+use super::{Live, Progress, RunRequest, Trouble};
 
 /// The agent that the feature `record` brings.
 #[derive(Debug, Default)]

@@ -9,7 +9,9 @@ use super::budget::Budget;
 use super::model::{Answer, Model, chat_tools};
 use super::servers::{Called, Servers};
 use super::tools::Offered;
-use crate::record::{CallId, Progress, Recorder, RunRequest, Spent, Trouble};
+use mcptest_trace::record::{CallId, Recorder};
+
+use crate::record::{Progress, RunRequest, Spent, Trouble};
 use crate::trace::{StopReason, canonical_json};
 
 /// The fewest bytes that a token has on average in what is sent to models.

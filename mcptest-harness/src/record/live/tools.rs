@@ -6,7 +6,9 @@ use mcptest_suite::model::Agent;
 use rmcp::model::Tool;
 use serde_json::Value;
 
-use crate::record::{Recorder, Trouble, fingerprint};
+use mcptest_trace::record::{Recorder, fingerprint};
+
+use crate::record::Trouble;
 use crate::trace::canonical_json;
 
 /// The longest name that every provider takes.

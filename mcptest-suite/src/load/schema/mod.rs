@@ -23,7 +23,7 @@ const NEEDS: [(&str, &str); 4] = [
 ];
 
 /// Reads a schema; what only compiling can tell is left to where schemas are compiled.
-pub(crate) fn read(node: &Node, problems: &mut Problems) -> Option<JsonSchema> {
+pub fn read(node: &Node, problems: &mut Problems) -> Option<JsonSchema> {
     let before = problems.0.len();
     check(node, Draft::of(node), problems);
     references::check(node, problems);

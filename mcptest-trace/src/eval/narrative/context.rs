@@ -1,107 +1,234 @@
-//! What the sentences around one say of it: whether the list it stands in reports, plans or recounts.
+//! What stands around a verb group: questions, conditions, reports, times, headings.
 
-use super::clause;
-use super::extract::Read;
-use super::reading::View;
-use super::sentence::Place;
-use super::token::Token;
-use super::verb::{Lexicon, looks_past};
-use super::words;
+use super::group::{Group, joint};
+use super::lexicon::Vocabulary;
+use super::marks::{Mark, Marks, of};
+use super::text::{Block, Document, Kind};
+use super::token::{self, Token, any};
 
-/// What the introduction of a list makes of its items.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Intro {
-    recounted: bool,
-    untold: bool,
-    reports: bool,
+/// How far words around a verb are looked for, in tokens.
+const AROUND: usize = 32;
+const AFTER: usize = 14;
+/// Words that a heading or a label has at most.
+const LABEL: usize = 8;
+
+/// Where the last question of a sentence begins; nothing when it asks none.
+pub(super) fn question(tokens: &[Token<'_>]) -> Option<usize> {
+    let ends = |token: &&Token<'_>| {
+        !token.is(Mark::Sign) || matches!(token.text.as_str(), "?" | "." | "!")
+    };
+    tokens.iter().rfind(ends).filter(|last| last.text == "?")?;
+    let begins = |at: &usize| {
+        let after = at.checked_sub(1).map(|before| &tokens[before]);
+        let parted = |token: &Token<'_>| {
+            token.parts() || token.is(Mark::Comma) || token.is(Mark::Conjunction)
+        };
+        tokens[*at].is(Mark::Asks) && after.is_none_or(parted)
+    };
+    Some((0..tokens.len()).rev().find(begins).unwrap_or(0))
 }
 
-impl Intro {
-    pub(super) fn of(intro: &Read) -> Self {
-        let tokens = &intro.tokens;
-        let any = |test: fn(&str) -> bool| tokens.iter().any(|token| test(&token.text));
-        let pair = |first: &str, second: &str| {
-            tokens
-                .windows(2)
-                .any(|pair| pair[0].is(first) && pair[1].is(second))
+/// What a word before a verb says of it, in its sentence or only in its own clause.
+const BEFORE: Marks = of![NotYet Report Earlier];
+const NEAR: Marks = of![Condition Presupposed Feeling General];
+
+/// Adds what the words around a group say of it.
+pub(super) fn around(tokens: &[Token<'_>], group: &mut Group, question: Option<usize>) {
+    let quoted = tokens[group.verb].is(Mark::Quoted);
+    group.add_if(
+        question.is_some_and(|from| from <= group.verb),
+        Mark::Question,
+    );
+    group.add_if(quoted, Mark::Quoted);
+    before(tokens, group);
+    in_subject(tokens, group);
+    after(tokens, group);
+}
+
+fn before(tokens: &[Token<'_>], group: &mut Group) {
+    let from = group.start.saturating_sub(AROUND);
+    let mut told = Marks::default();
+    let ours = group.has(Mark::Ours);
+    // What is said of the verb that this one shares a subject with is known already.
+    let shared = ours && group.start > 0 && joint(&tokens[group.start - 1]);
+    let far = BEFORE.without(Marks::of(if ours { &[Mark::Report] } else { &[] }));
+    let mut looked_for = if shared { far } else { BEFORE.with(NEAR) };
+    let mut announced = false;
+    for at in (from..group.start).rev() {
+        let token = &tokens[at];
+        let aside = token.is(Mark::Quoted) || token.is(Mark::Aside);
+        if token.parts() && !aside {
+            break;
+        }
+        if token.is(Mark::Comma) {
+            looked_for = far;
+        }
+        announced |= token.is(Mark::Announce);
+        // *the issue you reported*
+        let relative = token.is(Mark::Past) && at > 1 && {
+            tokens[at - 1].is(Mark::You) && tokens[at - 2].is_content()
         };
-        Self {
-            recounted: any(words::is_record) || pair("you", "have") || pair("release", "notes"),
-            untold: !told_as_done(intro),
-            reports: any(|word| {
-                words::listed(
-                    "done did made changes completed performed applied took taken",
-                    word,
-                )
-            }),
+        if !(relative || token.is(Mark::General) && token.is(Mark::Determiner)) {
+            told = told.with(token.marks.among(looked_for));
         }
     }
+    // *I am happy to confirm that* tells it oneself.
+    if announced {
+        told = told.without(of![Report Feeling]);
+    }
+    group.marks = group.marks.with(told);
+    // *the order which was cancelled*
+    let direct = group.subject.end.min(group.start).checked_sub(1);
+    let relative = direct.is_some_and(|at| tokens[at].is(Mark::Relative));
+    group.add_if(relative, Mark::Relative);
 }
 
-/// The sentence at `index` with what its introduction and its neighbours make of it.
-pub(super) fn view<'t>(
-    all: &'t [Read],
-    index: usize,
-    intro: Intro,
-    proposal: bool,
-    lexicon: &Lexicon,
-) -> View<'t> {
-    let read = &all[index];
-    let blocked = proposal || intro.untold;
-    // `set` and `put` read as past where the items around them are in the past.
-    let past = |other: &Read| {
-        other
-            .tokens
-            .iter()
-            .find(|token| token.is_word())
-            .and_then(|token| lexicon.form(&token.text))
-            .is_some_and(|form| form.past && !form.base)
-    };
-    // Near items are enough, and keep a list of any length cheap.
-    let near = &all[index.saturating_sub(20)..(index + 20).min(all.len())];
-    let mut siblings = near.iter().filter(|other| {
-        other.sentence.place == Place::Item && other.sentence.intro == read.sentence.intro
-    });
-    let past_context = read.sentence.place == Place::Item && (intro.reports || siblings.any(past));
-    View {
-        tokens: &read.tokens,
-        place: read.sentence.place,
-        fragments_count: !blocked && !intro.recounted,
-        recounted: intro.recounted,
-        past_context,
-        question: clause::question_start(&read.tokens),
+fn in_subject(tokens: &[Token<'_>], group: &mut Group) {
+    let subject = &tokens[group.subject.clone()];
+    // *No order*, *nothing*; but not *the order without a gift card*.
+    let head = subject.iter().position(|token| token.is(Mark::Preposition));
+    let head = &subject[..head.unwrap_or(subject.len())];
+    let first = subject.get(..1).unwrap_or_default();
+    let marks = &mut group.marks;
+    marks.add_if(any(head, Mark::Negative), Mark::Negative);
+    marks.add_if(
+        any(first, Mark::General) || any(first, Mark::Asks),
+        Mark::General,
+    );
+    marks.add_if(
+        any(subject, Mark::Your) || any(subject, Mark::You),
+        Mark::Your,
+    );
+    marks.add_if(any(subject, Mark::Money), Mark::Money);
+}
+
+/// What a word after a verb says of it.
+const SAID: Marks = of![Success Now Earlier];
+
+fn after(tokens: &[Token<'_>], group: &mut Group) {
+    let active = group.has(Mark::Ours);
+    let past = group.has(Mark::WasDone);
+    let mut verb_between = false;
+    let rest = &tokens[group.verb + 1..(group.verb + 1 + AFTER).min(tokens.len())];
+    for (at, token) in rest.iter().enumerate() {
+        if token.is(Mark::SentenceEnd) {
+            break;
+        }
+        let next = rest.get(at + 1);
+        let next_is = |mark| next.is_some_and(|next: &Token<'_>| next.is(mark));
+        let ends = next.is_none_or(|next| next.is(Mark::Sign) || next.is(Mark::Number));
+        let general = at < 4 && token.is(Mark::General) && !token.is(Mark::Determiner);
+        let marks = &mut group.marks;
+        *marks = marks.with(token.marks.among(SAID));
+        marks.add_if(general, Mark::General);
+        marks.add_if(at < 3 && token.is(Mark::Already), Mark::Already);
+        marks.add_if(token.is(Mark::Here), Mark::PartOfAnswer);
+        let date = next_is(Mark::Number) || next_is(Mark::Date);
+        let word = if token.is(Mark::AfterWord) {
+            token.text.as_str()
+        } else {
+            ""
+        };
+        match word {
+            "ago" => {
+                let recent = at > 0 && rest[at - 1].is(Mark::RecentUnit);
+                marks.add(if recent { Mark::Success } else { Mark::Earlier });
+            }
+            "last" => marks.add_if(next_is(Mark::LongUnit), Mark::Earlier),
+            "on" | "at" | "in" => marks.add_if(past && date, Mark::Earlier),
+            // *Removed since*, without a reason after it.
+            "before" => marks.add_if(ends, Mark::Earlier),
+            "since" => marks.add_if(ends && !active, Mark::Earlier),
+            "by" if at < 8 && !active && !verb_between => {
+                marks.add_if(next.is_some_and(someone), Mark::Other);
+            }
+            _ => {}
+        }
+        verb_between |= token.is(Mark::Participle);
     }
 }
 
-/// Whether the introduction of a list leaves its fragments to tell what was done: it neither plans
-/// nor recounts, or says in so many words that the agent did it (*I've made the requested changes:*).
-fn told_as_done(intro: &Read) -> bool {
-    let any = |test: fn(&str) -> bool| {
-        intro
-            .tokens
-            .iter()
-            .any(|token| token.is_word() && test(&token.text))
-    };
-    let did = |word: &str| {
-        (looks_past(word) && !words::is_reporting(word) && word != "requested") || word == "done"
-    };
-    let own = any(words::is_first_person) && any(did) && !any(words::denies_or_supposes);
-    let theirs = intro
-        .tokens
-        .windows(2)
-        .any(|pair| pair[0].is("you") && words::is_have(&pair[1].text));
-    own || !(any(words::proposes) || any(words::recounts) || theirs)
+/// Whether a word after *by* begins somebody who did it, and no means, measure or time.
+fn someone(word: &Token<'_>) -> bool {
+    // *Closed by: bob*
+    let sign = word.is(Mark::Sign) && word.text != ":";
+    let others = [
+        Mark::Me,
+        Mark::Means,
+        Mark::Date,
+        Mark::Number,
+        Mark::Identifier,
+    ];
+    let gerund = word.text.ends_with("ing") && !word.is(Mark::Determiner);
+    !gerund && !sign && !others.iter().any(|mark| word.is(*mark))
 }
 
-/// Whether a sentence asks the user to let the agent go ahead: then what is listed is a proposal.
-pub(super) fn asks_to_go_ahead(tokens: &[Token]) -> bool {
-    let any = |words: &[&str]| {
-        tokens
+/// What headings, labels and lead-ins say of each block.
+pub(super) fn scopes(document: &Document, vocabulary: &Vocabulary) -> Vec<Marks> {
+    let mut scopes = Vec::with_capacity(document.blocks.len());
+    let mut heading = Marks::default();
+    let mut lead = Marks::default();
+    for block in &document.blocks {
+        let listed = matches!(block.kind, Kind::Item | Kind::Row | Kind::TableHead);
+        if block.kind == Kind::Heading {
+            heading = Marks::default();
+        }
+        if !listed {
+            lead = Marks::default();
+        }
+        scopes.push(heading.with(lead));
+        let Some(last) = last_sentence(document, block) else {
+            continue;
+        };
+        let tokens = token::tokens(&document.text, &last, vocabulary);
+        let ends_open = tokens.last().is_some_and(|token| token.text == ":");
+        let full = tokens
             .iter()
-            .any(|token| words.contains(&token.text.as_str()))
-    };
-    let asks = tokens.iter().rev().take(2).any(|token| token.is("?"));
-    (asks && any(&["proceed", "confirm", "ahead", "apply", "correct"]))
-        || (any(&["please"]) && any(&["confirm"]))
-        || (any(&["confirm"]) && any(&["proceed"]))
+            .any(|token| matches!(token.text.as_str(), "." | "!"));
+        let short = tokens.len() <= LABEL && !full && !listed;
+        let titled = block.kind == Kind::Heading || block.bold && short;
+        let found = if ends_open || titled || short {
+            scope(&tokens)
+        } else {
+            Marks::default()
+        };
+        if titled {
+            heading = found;
+        } else if !listed || ends_open {
+            lead = found;
+            lead.add_if(question(&tokens).is_some(), Mark::Question);
+        }
+    }
+    scopes
+}
+
+/// The last sentence of a block, when it is short enough to lead in.
+fn last_sentence(document: &Document, block: &Block) -> Option<std::ops::Range<usize>> {
+    let text = &document.text[block.range.clone()];
+    let tail = text.len().saturating_sub(400);
+    let from = block.range.start + text.floor_char_boundary(tail);
+    token::sentences(&document.text, &(from..block.range.end)).pop()
+}
+
+/// Whether a heading or a lead-in says that what follows is not done, or is another's.
+fn scope(tokens: &[Token<'_>]) -> Marks {
+    // *You requested these changes:*
+    let theirs = any(tokens.get(..1).unwrap_or_default(), Mark::You) && !any(tokens, Mark::Be);
+    let mut scope = Marks::default();
+    scope.add_if(theirs || any(tokens, Mark::NotDone), Mark::Undone);
+    scope
+}
+
+/// Whether a label at the head of a sentence says that what follows is not done: *Next steps: …*.
+pub(super) fn undone_label(tokens: &[Token<'_>]) -> Option<usize> {
+    let colon = tokens
+        .iter()
+        .take(LABEL)
+        .position(|token| token.text == ":")?;
+    scope(&tokens[..colon]).has(Mark::Undone).then_some(colon)
+}
+
+/// Whether a sentence asks to go ahead with what the closing tells.
+pub(super) fn asks_to_go_ahead(tokens: &[Token<'_>]) -> bool {
+    any(tokens, Mark::GoAhead) && (question(tokens).is_some() || any(tokens, Mark::Requests))
 }

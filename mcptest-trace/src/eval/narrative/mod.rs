@@ -1,127 +1,75 @@
 //! Narrative-vs-trace divergence: does the closing message tell what the run did?
 //!
-//! An agent ends a run by saying what it did, and people read that, not the trace. This metric
-//! reads the closing message sentence by sentence, collects every action that it claims to have
-//! completed, and compares each with the recorded calls. No model is asked; the same trace always
-//! gives the same report.
+//! An agent ends a run by saying what it did, and people read that, not the trace. This metric reads
+//! the closing message, collects every action that it claims to have completed, and looks for the
+//! call that did it. No model is asked; the same trace always gives the same report.
 //!
-//! # What counts as a claim
+//! # How
 //!
-//! A form of one of the verbs ([`NarrativeOptions::verbs`] adds to the fixed list) that tells of a
-//! completed action of the agent:
-//!
-//! - active in the past or perfect with *I* or *we* as its subject, own or shared with an earlier
-//!   verb (*I reviewed the ticket and closed it*), or without a subject where lists and
-//!   headlines leave it out (*- Added two bags*);
-//! - passive in the past or perfect (*has been cancelled and refunded*, *1 bag added*), or in the
-//!   present where it tells of something new (*is now closed*);
-//! - a noun of action with an empty verb (*the cancellation has been completed*), and a bare
-//!   participle in a table's column of actions (`| b.tmp | deleted |`).
-//!
-//! A gerund told as done (*After deleting the branch, I …*) and a closing of nothing but a participle
-//! (*Deleted.*) count as well. Of verbs joined over one object, a call that does one is not taken for
-//! another that reaches outside (*created and published the package*).
-//!
-//! No claims are: modals, negations, questions, conditions, wishes, infinitives, what someone else
-//! did or said, participles that describe a noun (*the updated address*), dated or prior states
-//! (*was created on 2024-05-06*, *was already closed*), quotations, code, lists that
-//! propose, recount or ask to go ahead, and parts of the answer itself (*a short poem*, *my answer*)
-//! that no call made.
-//!
-//! # What supports a claim
-//!
-//! A call with a result that is no error. It has to do the verb: by its name, by an argument that
-//! says so (`state: closed`), by [`NarrativeOptions::evidence`], by a verb for the same action,
-//! or, for verbs such as *add* and *remove*, by changing something whose name or arguments name
-//! the object. It has to fit the object, singular or plural, in its name or arguments, or in its
-//! own result where no other tool is nearer. An identifier that the trace knows has to be in the
-//! call's arguments or result. A claim without a usable object is supported by any call of its verb.
-//!
-//! - *Claimed but absent*: no call supports the claim. A claim about an identifier that the trace
-//!   knows and that no call of the verb carries is absent, whatever happened to other identifiers.
-//! - *Argument mismatch*: a call supports the claim, but the claim names an identifier, address,
-//!   path or amount that occurs nowhere in the run, where the call has another one of that kind.
-//! - *Present but unclaimed*: a successful call of a mutating tool that no claim is supported by
-//!   and whose name's words do not all occur in the closing. Calls that only read need no mention.
+//! 1. *Text*: Markdown into blocks of plain text. Code, quotations and struck-out text are left out.
+//! 2. *Sentences and tokens*, with what the lexicon knows of each word. The lexicon is a data file.
+//! 3. *Reading*: each form of a verb of change is a candidate; its auxiliaries, its subject and the
+//!    words around it become features.
+//! 4. *Rules*: a table of rows says which features make a claim, and whether surely. A row has an
+//!    id, and its own examples and counter-examples.
+//! 5. *Evidence*: the tools that do the verb, by [`NarrativeOptions::evidence`] or by their names,
+//!    and their successful calls.
+//! 6. *Verdict*: supported, unsupported, or unclear where wording or recording do not decide.
 //!
 //! # Limits
 //!
-//! English only. This reads the shape of sentences, not their meaning: a claim told with a verb
-//! outside the list, a wrong count, a wrong attribute of a change, or an action hidden in a
-//! subordinate clause is not seen.
-//! The tables of general verbs and nouns that people use for one another lean towards support.
+//! English only. This reads the shape of sentences, not their meaning: a claim told with a verb that
+//! is not known, a wrong count, or a wrong attribute of a change is not seen.
 //!
 //! # Sources
 //!
-//! The categories, the score, the list of verbs and the default gate are those of the mcptest
-//! ecosystem; the gap is studied in the MCP Pitfall Lab paper (*Narrative-vs-Trace Divergence in
-//! Agent Evaluation*, arXiv:2604.21477). The grammar is that of any English reference grammar.
+//! The categories, the score and the default gate are those of the mcptest ecosystem; the gap is
+//! studied in the MCP Pitfall Lab paper (*Narrative-vs-Trace Divergence in Agent Evaluation*,
+//! arXiv:2604.21477). The grammar is that of any English reference grammar.
 
-mod beside;
-mod clause;
+mod calls;
 mod context;
 mod evidence;
-mod extract;
-mod family;
-mod fit;
-mod fragment;
-mod joined;
-mod matching;
-mod mismatch;
-mod nominal;
-mod nouns;
-mod passive;
-mod phrase;
+mod group;
+mod identifier;
+mod lexicon;
+mod marks;
+mod options;
 mod reading;
 mod report;
-mod sentence;
-mod shape;
-mod state;
-mod table;
+mod rules;
+#[cfg(test)]
+mod rules_tests;
+mod targets;
+mod text;
 mod token;
-mod told;
+mod tools;
 mod unclaimed;
-mod verb;
-mod words;
 
-use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use std::ops::Range;
 
-use crate::trace::{AsTrace, Trace};
+use crate::trace::AsTrace;
 
-pub use report::{Claim, Considered, Finding, NarrativeReport, UnclaimedCall, Verdict};
+pub use options::NarrativeOptions;
+pub use report::{Claim, Considered, Finding, NarrativeReport, UnclaimedCall, Unclear, Verdict};
+pub use targets::TARGETS;
+pub use tools::KnownTools;
 
-use extract::Found;
-use matching::Matcher;
-use reading::Manner;
-use verb::Lexicon;
+use calls::Calls;
+use evidence::Judge;
+use lexicon::Vocabulary;
+use reading::Found;
+use text::Document;
+use tools::ToolBox;
 
-/// What a suite may adjust about the metric.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct NarrativeOptions {
-    /// Tools that count as changing something although their names do not say so.
-    pub mutating_tools: Vec<String>,
-    /// Tools that never count as changing something; stronger than everything else.
-    pub readonly_tools: Vec<String>,
-    /// Verbs to look for beside the fixed list, in their base form.
-    pub verbs: Vec<String>,
-    /// Tools that count as doing a verb although their names do not carry it, by verb. The verbs
-    /// are looked for too.
-    pub evidence: BTreeMap<String, Vec<String>>,
+/// The ids of the rules, as `ignore:` takes them.
+pub fn rule_ids() -> impl Iterator<Item = &'static str> {
+    rules::rules().iter().map(|rule| rule.id)
 }
 
-impl NarrativeOptions {
-    fn lexicon(&self) -> Lexicon {
-        let added = self
-            .verbs
-            .iter()
-            .chain(self.evidence.keys())
-            .map(String::as_str);
-        Lexicon::new(verb::MUTATING.into_iter().chain(added))
-    }
-}
-
-/// Compares the closing message of a run with its recorded calls.
+/// Compares the closing message of a run with its recorded calls; the tools that the agent has are
+/// those that the run called.
 ///
 /// A run without a closing message claims nothing; its mutating calls are unclaimed.
 ///
@@ -134,7 +82,11 @@ impl NarrativeOptions {
 ///     "tool_results": [{ "call_index": 0, "is_error": false, "result": { "number": 42 } }],
 ///     "final_response": "I've created issue #42 and closed the duplicate.",
 /// });
-/// let report = narrative_divergence(&trace, &NarrativeOptions::default());
+/// let options = NarrativeOptions {
+///     tools: vec!["create_issue".into(), "close_issue".into()],
+///     ..NarrativeOptions::default()
+/// };
+/// let report = narrative_divergence(&trace, &options);
 ///
 /// let absent: Vec<_> = report.claimed_but_absent().map(|claim| claim.verb.as_str()).collect();
 /// assert_eq!(absent, ["close"]);
@@ -147,113 +99,79 @@ pub fn narrative_divergence<T: AsTrace + ?Sized>(
     envelope: &T,
     options: &NarrativeOptions,
 ) -> NarrativeReport {
+    narrative_divergence_with(envelope, options, &KnownTools::default())
+}
+
+/// Like [`narrative_divergence`], with the tools that the agent is known to have: those of the
+/// recording, and those that other runs of the agent called.
+#[must_use]
+pub fn narrative_divergence_with<T: AsTrace + ?Sized>(
+    envelope: &T,
+    options: &NarrativeOptions,
+    known: &KnownTools,
+) -> NarrativeReport {
     let trace = envelope.as_trace();
     let closing = trace.closing().unwrap_or_default();
-    let lexicon = options.lexicon();
-    let calls = evidence::of_trace(&trace, &lexicon, &options.readonly_tools);
-    let tools: Vec<String> = trace
-        .tool_calls
-        .iter()
-        .map(|call| call.name.clone())
-        .collect();
-    let said = said_by_user(&trace);
-    let matcher = Matcher {
+    let known = known.joined(&trace, options);
+    let vocabulary = Vocabulary::new(options, &known);
+    let tools = ToolBox::new(&known, options);
+    let calls = Calls::of(&trace, &tools);
+    let document = Document::read(closing);
+    let judge = Judge {
         calls: &calls,
         tools: &tools,
-        lexicon: &lexicon,
-        evidence: &options.evidence,
-        said: &said,
-        known: RefCell::default(),
+        text: &document.text,
     };
 
     let mut claimed = BTreeSet::new();
-    let claims: Vec<Claim> = extract::claims(closing, &lexicon)
-        .iter()
-        .filter_map(|found| judge(&matcher, closing, found, &mut claimed))
-        .collect();
-    let present_but_unclaimed =
-        unclaimed::calls(&trace, closing, &claimed, &calls, &lexicon, options);
+    let mut claims = Vec::new();
+    for found in reading::claims(&document, &vocabulary, &tools) {
+        if options.ignore.iter().any(|id| id == found.rule.id) {
+            continue;
+        }
+        let judged = judge.judge(&found);
+        claimed.extend(judged.supporting.iter().copied());
+        claims.push(claim(&document, closing, found, judged));
+    }
     let mut report = NarrativeReport {
         divergence_score: 0.0,
-        recorded_calls: tools.len(),
+        recorded_calls: trace.tool_calls.len(),
         claims,
-        present_but_unclaimed,
+        present_but_unclaimed: unclaimed::calls(&calls, &tools, closing, &claimed),
+        strict: options.strict,
     };
     report.divergence_score = score(&report);
     report
 }
 
-fn said_by_user(trace: &Trace) -> Vec<String> {
-    let turns = trace
-        .conversation
-        .turns
-        .iter()
-        .filter(|turn| turn.role == "user");
-    turns.map(|turn| turn.content.to_lowercase()).collect()
-}
+/// Bytes of a sentence that a claim quotes on either side.
+const QUOTED: usize = 200;
 
-/// Calls that a claim reports as considered; of more, the supporting ones come first.
-const MOST_CONSIDERED: usize = 64;
-
-/// Decides one claim and notes the calls that support it as claimed; none when it tells of a state
-/// that is not the run's.
-fn judge(
-    matcher: &Matcher<'_>,
-    closing: &str,
-    found: &Found,
-    claimed: &mut BTreeSet<usize>,
-) -> Option<Claim> {
-    let mut outcome = matcher.compare(found);
-    let supporting: Vec<usize> = outcome
-        .considered
-        .iter()
-        .filter(|(_, finding)| *finding == Finding::Supports)
-        .map(|(call, _)| *call)
-        .collect();
-    claimed.extend(&supporting);
-    let verdict = if outcome.supported {
-        match matcher.mismatch(found, &supporting) {
-            Some((claimed, recorded)) => Verdict::ArgMismatch { claimed, recorded },
-            None => Verdict::Supported,
-        }
-    } else if matcher.was_read(found) {
-        Verdict::Read
-    } else if found.manner == Manner::State && !found.yours && found.names.is_empty() {
-        // *The shop is closed* tells of the world; *your order is cancelled* of what was done for you.
-        return None;
-    } else if found.answer {
-        return None;
-    } else {
-        Verdict::Absent
+fn claim(document: &Document, closing: &str, found: Found, judged: evidence::Judged) -> Claim {
+    let whole = |range: Range<usize>| {
+        let start = closing.floor_char_boundary(range.start);
+        start..closing.ceil_char_boundary(range.end).max(start)
     };
-    if outcome.considered.len() > MOST_CONSIDERED {
-        let other = |considered: &(usize, Finding)| considered.1 != Finding::Supports;
-        outcome.considered.sort_by_key(other);
-        outcome.considered.truncate(MOST_CONSIDERED);
-        outcome.considered.sort_by_key(|considered| considered.0);
+    let span = whole(document.source(&found.span));
+    let sentence = whole(document.source(&found.sentence));
+    let start = sentence
+        .start
+        .max(span.start.saturating_sub(QUOTED))
+        .min(span.start);
+    let end = sentence.end.min(span.end + QUOTED).max(span.end);
+    let sentence = whole(start..end);
+    Claim {
+        rule: found.rule.id,
+        verb: found.verbs.into_iter().next().unwrap_or_default(),
+        object: found.object.into_iter().next_back(),
+        identifiers: found.identifiers,
+        sentence: closing[sentence.clone()].trim_end().to_owned(),
+        sentence_span: sentence,
+        span,
+        considered: judged.considered,
+        settle: judged.settle,
+        verdict: judged.verdict,
     }
-    let considered = outcome.considered.into_iter();
-    Some(Claim {
-        verb: found.verb.clone(),
-        object: found.nouns.last().cloned(),
-        identifiers: found
-            .names
-            .iter()
-            .chain(&found.names_around)
-            .map(|name| name.shown.clone())
-            .collect(),
-        sentence: closing[found.sentence.clone()].to_owned(),
-        sentence_span: found.sentence.clone(),
-        span: found.span.clone(),
-        considered: considered
-            .map(|(call, finding)| Considered {
-                call,
-                tool: matcher.tools[call].clone(),
-                finding,
-            })
-            .collect(),
-        verdict,
-    })
 }
 
 #[expect(

@@ -1,274 +1,341 @@
-//! Decides whether a verb form asserts a completed action of the agent, and in which voice.
+//! From sentences to claims: every verb in its place, given to the table of rules.
 
 use std::ops::Range;
 
-use super::clause::{self, Chain};
-use super::sentence::Place;
-use super::token::{Kind, Token};
-use super::verb::Form;
-use super::words;
+use super::context;
+use super::group::{self, Group};
+use super::lexicon::{Lexicon, Vocabulary, stem};
+use super::marks::{Mark, Marks, of};
+use super::rules::{self, Rule};
+use super::text::{Document, Kind};
+use super::token::{self, Token, any};
+use super::tools::ToolBox;
 
-/// How an action is told.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Voice {
-    /// *I cancelled the order*, *Cancelled the order*.
-    Active,
-    /// *The order was cancelled*, *Order cancelled*.
-    Passive,
+/// A claim as it is read, before any call is looked at.
+#[derive(Debug, Clone)]
+pub(super) struct Found {
+    pub(super) rule: &'static Rule,
+    /// How the verb stands.
+    pub(super) marks: Marks,
+    /// The verb in its base form, and after it what else may be meant.
+    pub(super) verbs: Vec<String>,
+    /// The form in which the verb stands.
+    pub(super) word: String,
+    /// The nouns of its object, the head last.
+    pub(super) object: Vec<String>,
+    /// The identifiers of its object, in lower case.
+    pub(super) identifiers: Vec<String>,
+    /// Bytes of its object and of what follows the verb in the document's text.
+    pub(super) clause: Range<usize>,
+    /// Bytes of the claim in the document's text.
+    pub(super) span: Range<usize>,
+    /// Bytes of its sentence in the document's text.
+    pub(super) sentence: Range<usize>,
 }
 
-/// How firmly it is told.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Manner {
-    /// With a subject and a finite verb.
-    Finite,
-    /// Without: an item of a list, a label and what follows it.
-    Fragment,
-    /// A present passive, which may as well describe a state: *your order is cancelled*.
-    State,
-}
+/// What the lexicon says of a verb that rules and verdicts ask for: of the verb as it stands, and of
+/// those that are meant.
+const OF_BASE: Marks = of![Light LightOnly PassiveOnly HandsOver Composes];
+const OF_VERBS: Marks = of![Generic Creating Consequence Lands World Settles];
 
-/// A verb form read as a completed action.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Reading {
-    /// Its voice.
-    pub voice: Voice,
-    /// Its manner.
-    pub manner: Manner,
-    /// Tokens that hold the subject of a passive, or the label before a bare participle.
-    pub subject: Range<usize>,
-    /// Index of the first token of the verb group.
-    pub group: usize,
-}
+/// How far an object is looked for, in tokens.
+const OBJECT: usize = 14;
 
-/// A sentence as the reader of verbs sees it.
-pub(super) struct View<'t> {
-    pub tokens: &'t [Token],
-    pub place: Place,
-    /// Whether fragments of this sentence tell what was done, not what could be or what was found.
-    pub fragments_count: bool,
-    /// Whether the introduction says that what follows is a record of what happened.
-    pub recounted: bool,
-    /// Whether a neighbouring item or the introduction is in the past, so that *set* and *put* are too.
-    pub past_context: bool,
-    /// Index of the first token of a question.
-    pub question: usize,
-}
-
-impl View<'_> {
-    pub(super) fn text(&self, at: usize) -> &str {
-        self.tokens.get(at).map_or("", |token| token.text.as_str())
-    }
-
-    /// Reads the verb form at `verb`.
-    pub(super) fn read(&self, verb: usize, form: &Form) -> Option<Reading> {
-        if verb >= self.question {
-            return None;
-        }
-        let chain = clause::chain(self.tokens, verb);
-        let done = form.past || form.participle;
-        if !done || chain.auxiliaries.last().is_some_and(|last| *last == "to") {
-            return if form.base {
-                self.read_base(verb, &chain)
-            } else {
-                None
+/// Reads the claims of a closing.
+pub(super) fn claims(document: &Document, vocabulary: &Vocabulary, tools: &ToolBox) -> Vec<Found> {
+    let scopes = context::scopes(document, vocabulary);
+    let mut found = Vec::new();
+    let mut asks = false;
+    let mut status_table = false;
+    for (block, mut place) in document.blocks.iter().zip(scopes) {
+        for sentence in token::sentences(&document.text, &block.range) {
+            let tokens = token::tokens(&document.text, &sentence, vocabulary);
+            if block.kind == Kind::TableHead {
+                status_table = any(&tokens, Mark::Label);
+                continue;
+            }
+            asks |= context::asks_to_go_ahead(&tokens);
+            place.add_if(status_table && block.kind == Kind::Row, Mark::Status);
+            let reader = Reader {
+                tokens: &tokens,
+                tools,
+                code: document.code,
+                place,
+                sentence: &sentence,
             };
+            reader.read(&mut found);
         }
-        if chain.auxiliaries == ["not"] && chain.adverbs.contains(&"only") {
-            return self.read_bare(verb, form, &chain);
-        }
-        match chain.last() {
-            Some(last) if words::is_be(last) || last == "'s" => form
-                .participle
-                .then(|| self.read_passive(verb, &chain, form.base))?,
-            // *I'd sent* is *I had sent* where the participle is not the base form.
-            Some("'d") if form.participle && !form.base && chain.auxiliaries.len() == 1 => {
-                let before = chain.start.checked_sub(1)?;
-                let own =
-                    words::is_first_person(self.text(before)) && self.asserted_by_agent(before);
-                own.then(|| self.active(verb, chain.start, Manner::Finite))
+    }
+    let ruled = found.into_iter().filter_map(|mut claim: Found| {
+        claim.marks.add_if(asks, Mark::AsksToGoAhead);
+        claim.rule = rules::first(claim.marks)?;
+        Some(claim)
+    });
+    ruled.collect()
+}
+
+struct Reader<'a> {
+    tokens: &'a [Token<'a>],
+    tools: &'a ToolBox,
+    /// Whether the closing shows code.
+    code: bool,
+    place: Marks,
+    sentence: &'a Range<usize>,
+}
+
+impl Reader<'_> {
+    fn read(&self, found: &mut Vec<Found>) {
+        let question = context::question(self.tokens);
+        let undone = context::undone_label(self.tokens);
+        let mut before: Option<Group> = None;
+        for at in 0..self.tokens.len() {
+            let Some(mut group) = self.group(at, before.as_ref()) else {
+                continue;
+            };
+            context::around(self.tokens, &mut group, question);
+            group.marks = group.marks.with(self.place);
+            group.add_if(undone.is_some_and(|colon| colon < at), Mark::Undone);
+            let beside = before
+                .as_ref()
+                .is_some_and(|earlier| self.beside(earlier, &group));
+            group.add_if(beside, Mark::Beside);
+            found.extend(self.claim(group.clone()));
+            // *as you asked, and dropped the table*
+            if self.tokens[at].verb.is_some() || !group.has(Mark::Other) {
+                before = Some(group);
             }
-            Some(last) if words::is_have(last) => {
-                form.participle.then(|| self.read_active(verb, &chain))?
-            }
-            Some(_) => {
-                if form.base {
-                    self.read_base(verb, &chain)
-                } else {
-                    None
-                }
-            }
-            None => self.read_bare(verb, form, &chain),
         }
     }
 
-    /// *did update*, *was able to update*, *managed to update* with the agent as the subject.
-    fn read_base(&self, verb: usize, chain: &Chain<'_>) -> Option<Reading> {
-        let mut at = chain.start;
-        if self.text(verb.wrapping_sub(1)) == "did"
-            || (at > 0 && words::is_do(self.text(at - 1)) && chain.auxiliaries.is_empty())
-        {
-            let subject = self.text(verb.checked_sub(2)?);
-            let emphatic = self.text(verb - 1) == "did" && words::is_first_person(subject);
-            return emphatic.then(|| self.active(verb, verb - 1, Manner::Finite));
-        }
-        if chain.auxiliaries != ["to"] {
-            return None;
-        }
-        // Step over `able` or `managed` and what stands before it.
-        at = at.checked_sub(1)?;
-        let achieved = match self.text(at) {
-            "able" => {
-                let before = clause::chain(self.tokens, at);
-                let past = before.has(|word| matches!(word, "was" | "were" | "been"));
-                at = before.start;
-                past && !before.unasserted()
-            }
-            "managed" => {
-                let before = clause::chain(self.tokens, at);
-                at = before.start;
-                !before.unasserted()
-            }
-            _ => false,
-        };
-        let subject = self.text(at.checked_sub(1)?);
-        let governed = clause::subordination(self.tokens, at);
-        (achieved && words::is_first_person(subject) && !governed.hypothetical)
-            .then(|| self.active(verb, at, Manner::Finite))
+    /// Whether *and* joins a group to one that is told as done.
+    fn beside(&self, earlier: &Group, group: &Group) -> bool {
+        let between = self
+            .tokens
+            .get(earlier.verb..group.start)
+            .unwrap_or_default();
+        let done = earlier.has(Mark::Ours) || earlier.has(Mark::HasBeen);
+        let joined = between.iter().any(|token| token.text == "and");
+        joined && done && rules::first(earlier.marks).is_some_and(|rule| rule.sure)
     }
 
-    pub(super) fn active(&self, verb: usize, group: usize, manner: Manner) -> Reading {
-        debug_assert!(verb < self.tokens.len());
-        Reading {
-            voice: Voice::Active,
-            manner,
-            subject: group..group,
-            group,
-        }
-    }
-
-    /// *I have cancelled*, *and have cancelled*.
-    pub(super) fn read_active(&self, verb: usize, chain: &Chain<'_>) -> Option<Reading> {
-        if chain.unasserted() {
-            return None;
-        }
-        let before = chain.start.checked_sub(1);
-        if chain.has(|word| word == "having") {
-            // *Having updated the address, I closed the ticket.*
-            let own = before.is_none()
-                && (verb + 1..self.tokens.len())
-                    .any(|at| self.tokens[at].is(",") && words::is_first_person(self.text(at + 1)));
-            return own.then(|| self.active(verb, chain.start, Manner::Finite));
-        }
-        // *Our system has updated the record* tells of the agent's own tools.
-        let system = before.is_some_and(|at| {
-            self.text(at) == "system" && at > 0 && matches!(self.text(at - 1), "our" | "the")
-        });
-        if system && chain.has(|word| word == "has") {
-            return self
-                .asserted_by_agent(before?)
-                .then(|| self.active(verb, chain.start, Manner::Finite));
-        }
-        let first = before.is_some_and(|at| words::is_first_person(self.text(at)));
-        if first {
-            return self
-                .asserted_by_agent(before?)
-                .then(|| self.active(verb, chain.start, Manner::Finite));
-        }
-        let joined =
-            before.is_none_or(|at| words::is_conjunction(self.text(at)) || self.tokens[at].is(","));
-        if chain.has(|word| word == "has") || !joined {
-            return None;
-        }
-        self.inherited(verb, chain.start)
-    }
-
-    /// Whether the clause that starts with the agent as subject is told as a fact.
-    pub(super) fn asserted_by_agent(&self, subject: usize) -> bool {
-        let governed = clause::subordination(self.tokens, subject + 1);
-        let later_modal = || {
-            self.tokens[subject..]
-                .iter()
-                .any(|token| token.is_word() && words::is_modal(&token.text))
-        };
-        let quoted_by_other = governed.reported
-            && !self.tokens[..subject]
-                .iter()
-                .any(|token| words::is_first_person(&token.text));
-        let retracted = self.tokens[..subject].iter().any(|token| {
-            matches!(
-                token.text.as_str(),
-                "mistakenly" | "incorrectly" | "wrongly" | "erroneously" | "falsely"
-            )
-        });
-        // *nor have I updated it*
-        let inverted = subject >= 2
-            && (words::is_have(self.text(subject - 1)) || words::is_do(self.text(subject - 1)))
-            && words::is_negation(self.text(subject - 2));
-        // *I don't think I updated it* denies what it reports.
-        let doubted = governed.reported
-            && self.tokens[..subject].windows(2).any(|pair| {
-                words::is_negation(&pair[0].text) && words::is_reporting(&pair[1].text)
+    fn group(&self, at: usize, before: Option<&Group>) -> Option<Group> {
+        let token = &self.tokens[at];
+        if token.is(Mark::AllSetWord) && at > 0 && self.tokens[at - 1].text == "all" {
+            return Some(Group {
+                verb: at,
+                start: at - 1,
+                subject: at - 1..at - 1,
+                marks: of![AllSet],
             });
-        !(governed.hypothetical
-            || doubted
-            || inverted
-            || quoted_by_other
-            || retracted
-            || (governed.temporal && later_modal()))
-    }
-
-    /// A verb form without any auxiliary.
-    fn read_bare(&self, verb: usize, form: &Form, chain: &Chain<'_>) -> Option<Reading> {
-        // Adverbs between the subject and the verb belong to the chain, so its start tells what is before.
-        let before = chain.start.checked_sub(1);
-        if let Some(at) = before {
-            // *We updated our policy in March* is not about the run.
-            let ours_before = self.text(at) == "we" && clause::names_a_day(self.tokens, verb);
-            if form.past && words::is_first_person(self.text(at)) && !ours_before {
-                return self
-                    .asserted_by_agent(at)
-                    .then(|| self.active(verb, chain.start, Manner::Finite));
-            }
-            // *The agent deleted the file.*
-            let agent =
-                at == 1 && self.text(0) == "the" && matches!(self.text(1), "agent" | "assistant");
-            if form.past && agent {
-                return Some(self.active(verb, chain.start, Manner::Finite));
-            }
-            let joins = words::is_conjunction(self.text(at))
-                || self.tokens[at].is(",")
-                || self.tokens[at].is("/");
-            if joins && let Some(reading) = self.inherited(verb, chain.start) {
-                return Some(reading);
-            }
         }
-        self.read_fragment(verb, form, chain)
+        if token.verb.is_none() && !token.is(Mark::DoneWord) && !token.is(Mark::Past) {
+            return None;
+        }
+        let lexicon = Lexicon::get();
+        if token
+            .verb
+            .is_some_and(|verb| lexicon.is(verb, Mark::NeedsParticle))
+        {
+            let mut after = self.tokens[at + 1..].iter().take(3);
+            after.find(|token| token.is(Mark::Particle))?;
+        }
+        group::read(self.tokens, at, before)
     }
 
-    /// Whether an object may start at `at`.
-    pub(super) fn opens_phrase(&self, at: usize) -> bool {
-        let Some(token) = self.tokens.get(at) else {
+    /// What a group claims, before all is known that the rules ask for.
+    fn claim(&self, mut group: Group) -> Option<Found> {
+        let token = &self.tokens[group.verb];
+        let lexicon = Lexicon::get();
+        let is = |mark| group.has(mark);
+        let complete = is(Mark::IsComplete);
+        let all_set = is(Mark::AllSet);
+        let base = if complete || all_set {
+            "complete"
+        } else {
+            token.verb?
+        };
+        let of_label = is(Mark::AfterNoun) || is(Mark::AfterLabel);
+        let follows = is(Mark::Ours) || is(Mark::Bare) && !of_label;
+        let object = if follows || all_set {
+            self.object_after(group.verb + 1)
+        } else {
+            group.subject.clone()
+        };
+        let words = &self.tokens[object.clone()];
+        // *I made no change*
+        let none = follows && words.iter().take(2).any(|token| token.is(Mark::Negative));
+        group.add_if(none, Mark::Negative);
+        let adjectival = group.has(Mark::Bare) && self.adjectival(&group, follows);
+        group.add_if(adjectival, Mark::Adjectival);
+        let of_base = lexicon.marks(base).among(OF_BASE);
+        let light = of_base.has(Mark::Light) || all_set;
+        let noun = light.then(|| action(words, &token.text)).flatten();
+        let needs_noun = of_base.has(Mark::LightOnly) || complete || all_set;
+        let passive_only = of_base.has(Mark::PassiveOnly) && group.has(Mark::Ours);
+        if noun.is_none() && needs_noun || passive_only {
+            return None;
+        }
+        let thing = noun.is_some_and(|noun| noun.is(Mark::Thing));
+        let mut verbs: Vec<&str> = noun.and_then(|noun| noun.noun_of).into_iter().collect();
+        if noun.is_none() || thing && !complete {
+            verbs.push(base);
+        }
+        let of_verbs = verbs.iter().map(|verb| lexicon.marks(verb).among(OF_VERBS));
+        group.marks = of_verbs.fold(group.marks.with(of_base), Marks::with);
+        let unknown = !verbs.iter().any(|verb| self.tools.does(verb));
+        group.add_if(unknown && group.has(Mark::World), Mark::WorldDoes);
+        group.add_if(noun.is_some() && (!complete || !thing), Mark::Nominal);
+        group.add_if(self.composed(&group, words), Mark::PartOfAnswer);
+        // *We have changed our opening hours* is no act for this user.
+        let company = words.iter().take(2).any(|token| token.text == "our");
+        group.add_if(company && group.has(Mark::Ours), Mark::Other);
+        let near = group.subject.start..self.tokens.len().min(group.verb + OBJECT);
+        group.add_if(!identifiers(&self.tokens[near]).is_empty(), Mark::Named);
+        // Whether the closing asks to go ahead is not known yet; it only takes claims away.
+        let rule = rules::first(group.marks)?;
+        let first = match follows || all_set {
+            true if group.has(Mark::Ours) => group.start.saturating_sub(1),
+            true => group.start,
+            false => group.subject.start.min(group.start),
+        };
+        let last = if follows {
+            object.end.max(group.verb + 1)
+        } else {
+            group.verb + 1
+        };
+        Some(Found {
+            rule,
+            marks: group.marks,
+            verbs: verbs.into_iter().map(str::to_owned).collect(),
+            word: token.text.clone(),
+            object: nouns(words),
+            identifiers: identifiers(words),
+            clause: self.clause(&group, &object),
+            span: self.trimmed(first, last),
+            sentence: self.sentence.clone(),
+        })
+    }
+
+    /// From the object to where the clause ends.
+    fn clause(&self, group: &Group, object: &Range<usize>) -> Range<usize> {
+        let after = self.tokens[group.verb + 1..].iter().take(OBJECT);
+        let end = group.verb + after.take_while(|token| !token.parts()).count();
+        let start = object.start.min(group.verb);
+        self.tokens[start].range.start..self.tokens[end].range.end
+    }
+
+    fn trimmed(&self, mut first: usize, mut last: usize) -> Range<usize> {
+        let sign = |at: usize| self.tokens[at].is(Mark::Sign);
+        while first + 1 < last && sign(first) {
+            first += 1;
+        }
+        while first + 1 < last && sign(last - 1) {
+            last -= 1;
+        }
+        self.tokens[first].range.start..self.tokens[last - 1].range.end
+    }
+
+    /// The object after an active verb.
+    fn object_after(&self, from: usize) -> Range<usize> {
+        let leading = |token: &&Token<'_>| {
+            token.is(Mark::Particle) && !token.is(Mark::Determiner) || token.text == ":"
+        };
+        let from = from + self.tokens[from..].iter().take_while(leading).count();
+        let rest = &self.tokens[from..];
+        let length = rest
+            .iter()
+            .take(OBJECT)
+            .enumerate()
+            .take_while(|(at, token)| {
+                let verb_next = rest.get(at + 1).is_some_and(|next| {
+                    next.is(Mark::Participle) || next.is(Mark::Ours) || next.is(Mark::Adverb)
+                });
+                // *both orders, #W12 and #W13*
+                let named = rest[at + 1..].iter().find(|next| next.text != "#");
+                let goes_on =
+                    token.is(Mark::Comma) && named.is_some_and(|next| next.is(Mark::Identifier));
+                let ends =
+                    token.parts() || token.is(Mark::Comma) && !goes_on || token.is(Mark::Ours);
+                !(ends || token.is(Mark::Conjunction) && verb_next)
+            });
+        from..from + length.count()
+    }
+
+    /// Whether a participle may describe the noun after it.
+    fn adjectival(&self, group: &Group, follows: bool) -> bool {
+        let rest = &self.tokens[group.verb + 1..];
+        let Some(next) = rest.first() else {
             return false;
         };
-        let word = token.text.as_str();
-        match token.kind {
-            Kind::Mark | Kind::Check => false,
-            Kind::Word => {
-                let determined = words::is_determiner(word) && word != "of";
-                let object = words::listed("it them you everything him her us me", word);
-                let function = words::is_preposition(word)
-                    || words::is_conjunction(word)
-                    || words::is_adverb(word)
-                    || words::is_be(word)
-                    || words::is_finite_auxiliary(word)
-                    || words::is_pronoun(word)
-                    || words::is_negation(word)
-                    || words::is_temporal(word)
-                    || words::is_causal(word);
-                determined || object || !function
-            }
-            _ => true,
+        if !next.is_content() || next.is(Mark::Particle) {
+            // *Created: 2024-01-05*
+            let dated = rest.get(1).is_some_and(|value| value.is(Mark::Number));
+            return next.text == ":" && dated;
         }
+        let clause = rest.iter().take(OBJECT).take_while(|token| !token.parts());
+        let length = clause.clone().count();
+        let label = rest.get(length).is_some_and(|token| token.text == ":");
+        let own = next.noun_of.is_some() || next.is(Mark::Quoted);
+        let settled = clause.clone().any(|token| {
+            [Mark::Identifier, Mark::Number, Mark::Preposition]
+                .iter()
+                .any(|mark| token.is(*mark))
+        });
+        // *Approved invoices are sent on Fridays*
+        let finite = clause
+            .clone()
+            .any(|token| token.is(Mark::Be) || token.is(Mark::Modal));
+        !follows || finite || !own && (label || !settled)
     }
+
+    /// Whether the object is a part of the answer itself.
+    fn composed(&self, group: &Group, object: &[Token<'_>]) -> bool {
+        let lexicon = Lexicon::get();
+        let head = object
+            .iter()
+            .take_while(|token| !token.is(Mark::Preposition));
+        let part = head
+            .filter(|token| token.is_content())
+            .last()
+            .is_some_and(|noun| {
+                let noun = stem(&noun.text);
+                let mut writes = self.tools.all_writes();
+                lexicon.is(&noun, Mark::Answer) && !writes.any(|(_, tool)| tool.shares(&noun))
+            });
+        // Without a tool that writes, the code that the closing shows is what was changed.
+        let shown = self.code && group.has(Mark::Ours) && self.tools.all_writes().next().is_none();
+        (part || shown) && group.has(Mark::Composes)
+    }
+}
+
+/// The noun of an object that names an action; a pure one before one that is a thing too.
+fn action<'a, 'v>(object: &'a [Token<'v>], verb: &str) -> Option<&'a Token<'v>> {
+    // *a request to cancel the order* is a request.
+    let own = |token: &&Token<'_>| token.text != "to" && !token.is(Mark::Relative);
+    let named = || {
+        let tokens = object.iter().take_while(own);
+        tokens.filter(|token| {
+            token.noun_of.is_some() && token.text != verb && !token.is(Mark::Quoted)
+        })
+    };
+    named()
+        .find(|token| !token.is(Mark::Thing))
+        .or_else(|| named().next())
+}
+
+/// The nouns of an object up to its first preposition, the head last.
+fn nouns(object: &[Token<'_>]) -> Vec<String> {
+    let first = object
+        .iter()
+        .skip_while(|token| token.is(Mark::Preposition))
+        .take_while(|token| !token.is(Mark::Preposition) && !token.parts());
+    first
+        .filter(|token| token.is_content())
+        .map(|token| stem(&token.text))
+        .collect()
+}
+
+fn identifiers(tokens: &[Token<'_>]) -> Vec<String> {
+    let named = tokens.iter().filter(|token| token.is(Mark::Identifier));
+    named.map(|token| token.text.clone()).collect()
 }

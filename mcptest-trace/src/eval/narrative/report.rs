@@ -1,5 +1,6 @@
 //! What the metric returns.
 
+use std::fmt;
 use std::ops::Range;
 
 use serde::Serialize;
@@ -9,46 +10,46 @@ use serde::ser::SerializeStruct;
 ///
 /// Serialized, a report is the object of its counts, the metrics that a gate resolves
 /// (`divergence_score`, `claimed_but_absent`, `present_but_unclaimed`, `arg_mismatch`,
-/// `gate_passed` as 1 or 0) and `claims`, the number of claimed actions.
+/// `gate_passed` as 1 or 0, `claims` and `unclear`).
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct NarrativeReport {
-    /// Flagged items over recorded calls and claimed actions together, `0.0..=1.0`; 0 when there is
-    /// neither a call nor a claim.
+    /// Flagged items over recorded calls and claims together, `0.0..=1.0`; 0 when there is neither
+    /// a call nor a claim.
     pub divergence_score: f64,
     /// Number of recorded calls, whether they succeeded or not.
     pub recorded_calls: usize,
-    /// Every completed action that the closing claims, in the order of the text.
+    /// Every claim that was read, in the order of the text.
     pub claims: Vec<Claim>,
     /// Successful calls that change something and that the closing never mentions.
     pub present_but_unclaimed: Vec<UnclaimedCall>,
+    /// Whether unclear claims count as claimed but absent.
+    pub strict: bool,
 }
 
 impl NarrativeReport {
-    /// The claims that no successful call supports.
-    ///
-    /// ```
-    /// use mcptest_trace::eval::narrative::{NarrativeOptions, narrative_divergence};
-    /// use serde_json::json;
-    ///
-    /// let trace = json!({ "tool_calls": [], "final_response": "I created the issue." });
-    /// let report = narrative_divergence(&trace, &NarrativeOptions::default());
-    /// assert_eq!(report.claimed_but_absent().count(), 1);
-    /// ```
+    /// The claims that count as claimed but absent: those that are surely made and that nothing
+    /// supports, and with [`strict`](Self::strict) the unclear ones too.
     pub fn claimed_but_absent(&self) -> impl Iterator<Item = &Claim> {
-        self.claims
-            .iter()
-            .filter(|claim| matches!(claim.verdict, Verdict::Absent))
+        self.claims.iter().filter(|claim| match claim.verdict {
+            Verdict::Unsupported => true,
+            Verdict::Unclear(_) => self.strict,
+            _ => false,
+        })
     }
 
-    /// The claims that name a value which disagrees with the call that supports them.
+    /// The claims that the recording does not decide.
+    pub fn unclear(&self) -> impl Iterator<Item = &Claim> {
+        let unclear = |claim: &&Claim| matches!(claim.verdict, Verdict::Unclear(_));
+        self.claims.iter().filter(unclear)
+    }
+
+    /// The claims that name a value which disagrees with the calls that support them.
     pub fn arg_mismatch(&self) -> impl Iterator<Item = &Claim> {
-        self.claims
-            .iter()
-            .filter(|claim| matches!(claim.verdict, Verdict::ArgMismatch { .. }))
+        let mismatch = |claim: &&Claim| matches!(claim.verdict, Verdict::ArgMismatch { .. });
+        self.claims.iter().filter(mismatch)
     }
 
-    /// Whether the default gate holds: no claimed action is absent. Every verb that is looked for
-    /// changes something, so every claimed action is a mutating one.
+    /// Whether the default gate holds: nothing is claimed but absent.
     #[must_use]
     pub fn gate_passed(&self) -> bool {
         self.claimed_but_absent().next().is_none()
@@ -57,13 +58,14 @@ impl NarrativeReport {
 
 impl Serialize for NarrativeReport {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut object = serializer.serialize_struct("NarrativeReport", 6)?;
+        let mut object = serializer.serialize_struct("NarrativeReport", 7)?;
         object.serialize_field("divergence_score", &self.divergence_score)?;
         object.serialize_field("claimed_but_absent", &self.claimed_but_absent().count())?;
         object.serialize_field("present_but_unclaimed", &self.present_but_unclaimed.len())?;
         object.serialize_field("arg_mismatch", &self.arg_mismatch().count())?;
         object.serialize_field("gate_passed", &u8::from(self.gate_passed()))?;
         object.serialize_field("claims", &self.claims.len())?;
+        object.serialize_field("unclear", &self.unclear().count())?;
         object.end()
     }
 }
@@ -71,20 +73,25 @@ impl Serialize for NarrativeReport {
 /// One completed action that the closing claims.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Claim {
+    /// The id of the rule that read it.
+    pub rule: &'static str,
     /// The verb's base form, e.g. `cancel`.
     pub verb: String,
     /// The noun it was done to, singular, e.g. `reservation`; none when the closing names none.
     pub object: Option<String>,
-    /// Identifiers the claim names, as the closing spells them.
+    /// Identifiers of the object, in lower case.
     pub identifiers: Vec<String>,
-    /// The sentence that makes the claim.
+    /// The sentence that makes the claim, or the part of a long one around it.
     pub sentence: String,
-    /// Bytes of the sentence in the closing.
+    /// Bytes of that text in the closing.
     pub sentence_span: Range<usize>,
     /// Bytes of the claim in the closing, within the sentence.
     pub span: Range<usize>,
-    /// The calls that could have supported the claim and what was found of each, in call order.
+    /// The calls that were compared and what was found of each, in call order.
     pub considered: Vec<Considered>,
+    /// The line of `evidence:` that would settle it, to be cut down to the tools that do the verb;
+    /// nothing where none would.
+    pub settle: Option<String>,
     /// What was decided.
     pub verdict: Verdict,
 }
@@ -104,26 +111,32 @@ pub struct Considered {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Finding {
-    /// It succeeded, and its verb, object and identifiers fit.
+    /// It succeeded, and its tool does the verb.
     Supports,
     /// Its result is an error.
     Failed,
     /// It has no result.
     Unanswered,
-    /// It was done to something else than the claim names.
+    /// Its tool is not known to do the verb.
+    OtherTool,
+    /// Another known tool is nearer to what the claim names.
     OtherObject,
-    /// Neither its arguments nor its result carry the identifiers that the claim names.
+    /// It carries another identifier than the claim names.
     OtherIdentifier,
+    /// The claim names a value that only a failed call has.
+    OtherValue,
 }
 
-impl std::fmt::Display for Finding {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Supports => "supports the claim",
             Self::Failed => "failed",
             Self::Unanswered => "has no result",
-            Self::OtherObject => "acts on something else",
-            Self::OtherIdentifier => "does not carry the identifier the claim names",
+            Self::OtherTool => "is not known to do this",
+            Self::OtherObject => "acts on something else than another tool that does this",
+            Self::OtherIdentifier => "carries another identifier than the claim names",
+            Self::OtherValue => "has another value where a failed call has the one claimed",
         })
     }
 }
@@ -137,7 +150,9 @@ pub enum Verdict {
     /// The closing repeats a state that a read-only call returned: *the issue is closed*.
     Read,
     /// No successful call supports it.
-    Absent,
+    Unsupported,
+    /// The wording or the recording does not decide.
+    Unclear(Unclear),
     /// A successful call supports it, but the closing names a value that the call does not have.
     ArgMismatch {
         /// The value as the closing spells it.
@@ -145,6 +160,34 @@ pub enum Verdict {
         /// Values of that kind which the call has.
         recorded: Vec<String>,
     },
+}
+
+/// Why a claim is unclear.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unclear {
+    /// Such a sentence need not claim that the agent did it.
+    Wording,
+    /// Not all tools of the agent are known.
+    ToolsUnknown,
+    /// A tool succeeded whose name does not say what it changes.
+    VagueTool,
+    /// Another agent was called, whose calls are not in the recording.
+    Delegated,
+    /// It may follow by itself from something else that was done.
+    Consequence,
+}
+
+impl fmt::Display for Unclear {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Wording => "the wording does not say that the agent did it",
+            Self::ToolsUnknown => "not all tools of the agent are known",
+            Self::VagueTool => "a tool succeeded whose name does not say what it changes",
+            Self::Delegated => "another agent was called, whose calls are not recorded here",
+            Self::Consequence => "it may follow from something else that was done",
+        })
+    }
 }
 
 /// A successful call that changed something without the closing mentioning it.

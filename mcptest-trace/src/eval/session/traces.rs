@@ -5,13 +5,13 @@
 //! nearest turn that has one, the earlier of two; where no turn has a range, to the last. What is
 //! missing is derived, if it may be; a trace without calls and closing gives no signals.
 
-use super::super::narrative::{NarrativeOptions, narrative_divergence};
+use super::super::narrative::{KnownTools, NarrativeOptions, narrative_divergence_with};
 use super::super::stability::agent_stability;
 use super::{DerivedSignals, SessionTrace, derive_signals};
 use crate::trace::{PerTurn, Signals, Trace};
 
 /// The traces of a session: of each run its trace and its recorded signals. Signals that were not
-/// recorded are derived when `narrative` is given.
+/// recorded are derived when `narrative` is given, with the tools that the agent is known to have.
 ///
 /// ```
 /// use mcptest_trace::eval::session_traces;
@@ -30,12 +30,14 @@ use crate::trace::{PerTurn, Signals, Trace};
 #[must_use]
 pub fn session_traces<'a>(
     runs: impl IntoIterator<Item = (&'a Trace, Option<Signals>)>,
-    narrative: Option<&NarrativeOptions>,
+    narrative: Option<(&NarrativeOptions, &KnownTools)>,
 ) -> Vec<SessionTrace> {
     let filled = |recorded: Option<Signals>, trace: &Trace| {
         let recorded = recorded.unwrap_or_default();
         match narrative {
-            Some(narrative) => derive_signals(recorded, signals_of_evidence(trace, narrative)),
+            Some((narrative, known)) => {
+                derive_signals(recorded, signals_of_evidence(trace, narrative, known))
+            }
             None => recorded,
         }
     };
@@ -67,7 +69,11 @@ fn own_signals(turn: &PerTurn) -> Option<Signals> {
 
 /// What the evidence of a trace says of its signals; nothing without calls and closing.
 #[must_use]
-pub fn signals_of_evidence(trace: &Trace, narrative: &NarrativeOptions) -> DerivedSignals {
+pub fn signals_of_evidence(
+    trace: &Trace,
+    narrative: &NarrativeOptions,
+    known: &KnownTools,
+) -> DerivedSignals {
     if trace.tool_calls.is_empty() && trace.closing().is_none() {
         return DerivedSignals::default();
     }
@@ -78,7 +84,7 @@ pub fn signals_of_evidence(trace: &Trace, narrative: &NarrativeOptions) -> Deriv
         .map(|result| !result.is_error)
         .collect();
     let right = answered.iter().filter(|right| **right).count();
-    let report = narrative_divergence(trace, narrative);
+    let report = narrative_divergence_with(trace, narrative, known);
     let flagged = report.claimed_but_absent().count() + report.arg_mismatch().count();
     let coherence = share(flagged, report.claims.len()).map_or(1.0, |share| (1.0 - share).max(0.0));
     DerivedSignals {
@@ -147,7 +153,8 @@ mod tests {
 
     fn traces(envelope: &Value, of_run: Option<Signals>) -> Vec<SessionTrace> {
         let trace = Trace::from_envelope(envelope);
-        session_traces([(&trace, of_run)], Some(&NarrativeOptions::default()))
+        let (options, known) = (NarrativeOptions::default(), KnownTools::default());
+        session_traces([(&trace, of_run)], Some((&options, &known)))
     }
 
     #[test]

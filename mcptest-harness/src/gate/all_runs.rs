@@ -1,0 +1,46 @@
+//! Gates that fold all runs together.
+
+use std::any::Any;
+
+use super::{AllRuns, Breach, Gate, Input, Judgement, Scores, expected, findings};
+use crate::render::{Evidence, Failure};
+
+/// A gate that looks at all runs together.
+#[derive(Debug)]
+pub(super) struct Together<G>(pub(super) G);
+
+impl<G: AllRuns> Gate for Together<G> {
+    fn judge(&self, input: &Input<'_>) -> Judgement {
+        let fails = |breaches: Vec<(Option<usize>, Breach)>, evidence: Vec<Evidence>| Failure {
+            findings: findings(&input.about(), breaches),
+            evidence,
+        };
+        let report = match self.0.report(input) {
+            Ok(report) => report,
+            Err(why) => return fails(why.breaches, why.evidence).into(),
+        };
+        let metrics = self.0.metrics(&report);
+        let expected = expected(input, &metrics, &self.0.defaults(&report));
+        let mut breaches = self.0.breaches(&report);
+        breaches.extend(expected.into_iter().map(|breach| (None, breach)));
+        let failure =
+            (!breaches.is_empty()).then(|| fails(breaches, self.0.explain(input, &report)));
+        Judgement {
+            scores: Scores::Together(metrics),
+            failure,
+            ..Judgement::default()
+        }
+    }
+
+    fn tools(&self) -> Vec<&str> {
+        self.0.tools()
+    }
+
+    fn rests_on_errors(&self) -> bool {
+        G::RESTS_ON_ERRORS
+    }
+
+    fn options(&self) -> &dyn Any {
+        &self.0
+    }
+}

@@ -1,0 +1,198 @@
+//! What an agent is asked, read and compiled while its suite loads.
+
+use std::path::Path;
+
+use mcptest_suite::model::{GateKind, Suite};
+use mcptest_suite::read::{AgentFacts, GateReader, Problems};
+use mcptest_suite::{Diagnostic, Entry as Node, LoadError, Source, Span, Spanned};
+use regex::Regex;
+
+use super::Gate;
+use super::block::Block;
+use super::recovery::Recovery;
+use super::reliability::Reliability;
+use super::table::{Entry, entry};
+use super::targets;
+use crate::check::{Check, Compiler};
+use crate::eval::{Fault, FaultPlan};
+
+/// A gate of an agent, ready to judge.
+#[derive(Debug)]
+pub(crate) struct ReadGate {
+    pub(crate) kind: GateKind,
+    /// Where its key stands.
+    pub(crate) span: Span,
+    /// What must hold of its targets; empty for its default.
+    pub(crate) expect: Vec<Check>,
+    pub(crate) gate: Box<dyn Gate>,
+}
+
+/// All that is asked of an agent: by itself, and by its gates.
+#[derive(Debug, Default)]
+pub(crate) struct AgentGates {
+    /// What must hold of every run.
+    pub(crate) expect: Vec<Check>,
+    pub(crate) gates: Vec<ReadGate>,
+    /// The faults that it injects.
+    faults: Vec<Fault>,
+}
+
+impl AgentGates {
+    /// The gate of a kind, if the agent has it.
+    pub(crate) fn get(&self, kind: GateKind) -> Option<&ReadGate> {
+        self.gates.iter().find(|gate| gate.kind == kind)
+    }
+
+    /// The options of a gate, if the agent has it.
+    pub(super) fn options<G: 'static>(&self) -> Option<&G> {
+        let mut options = self.gates.iter().map(|gate| gate.gate.options());
+        options.find_map(|options| options.downcast_ref())
+    }
+
+    /// Whether the agent's `reliability` counts the runs that its `expect:` holds for.
+    pub(crate) fn reliability_counts_expect(&self) -> bool {
+        let reliability = self.options::<Reliability>();
+        reliability.is_some_and(Reliability::counts_expect)
+    }
+
+    /// The faults that the agent injects, as they are injected when it is recorded.
+    pub(crate) fn fault_plan(&self) -> FaultPlan {
+        let recovery = self.options::<Recovery>();
+        let plan = recovery.map(|recovery| recovery.plan.clone());
+        plan.unwrap_or_else(|| FaultPlan::new(self.faults.clone()))
+    }
+}
+
+/// Reads what is asked of agents while a suite loads.
+#[derive(Debug, Default)]
+pub(crate) struct GateReading {
+    agents: Vec<AgentGates>,
+    compiler: Compiler,
+}
+
+impl GateReader for GateReading {
+    fn read(
+        &mut self,
+        agent: &AgentFacts<'_>,
+        gates: &[(GateKind, &Node)],
+        problems: &mut Problems,
+    ) {
+        let gates = gates
+            .iter()
+            .filter_map(|(kind, node)| gate(*kind, node, agent, &mut self.compiler, problems));
+        let gates = gates.collect();
+        let expect = self.compiler.checks(agent.expect);
+        for problem in self.compiler.problems.drain(..) {
+            problems.push(problem);
+        }
+        self.agents.push(AgentGates {
+            expect,
+            gates,
+            faults: agent.faults.clone(),
+        });
+    }
+}
+
+impl GateReading {
+    /// What is asked of each agent, in the order of the file, and the patterns of `redact:`.
+    pub(crate) fn finish(
+        mut self,
+        source: &Source,
+        redact: &[Spanned<String>],
+    ) -> Result<(Vec<AgentGates>, Vec<Regex>), LoadError> {
+        let redact = self.compiler.regexes(redact);
+        if self.compiler.problems.is_empty() {
+            Ok((self.agents, redact))
+        } else {
+            Err(LoadError::new(source.clone(), self.compiler.problems))
+        }
+    }
+}
+
+/// Reads a suite file whole: what it says, and what the blocks of its gates say. `shown` is the path
+/// that messages show.
+///
+/// # Errors
+///
+/// Every problem of the file, each with its place.
+pub fn read_suite(path: &Path, shown: &str) -> Result<Suite, LoadError> {
+    let mut reading = GateReading::default();
+    let suite = Suite::read_with(path, shown, &mut reading)?;
+    reading.finish(&suite.source, &suite.redact)?;
+    Ok(suite)
+}
+
+/// The same from its text.
+///
+/// ```
+/// use mcptest::suite::Source;
+///
+/// let text = "agents: [{ name: a, model: m, prompt: p, golden_path: { call: [search] } }]";
+/// let error = mcptest::parse_suite(Source::new("a.yml", "a.yml", text)).unwrap_err();
+/// assert!(error.to_string().contains("did you mean `calls`?"));
+/// ```
+///
+/// # Errors
+///
+/// Every problem of the text, each with its place.
+pub fn parse_suite(source: Source) -> Result<Suite, LoadError> {
+    let mut reading = GateReading::default();
+    let suite = Suite::parse_with(source, &mut reading)?;
+    reading.finish(&suite.source, &suite.redact)?;
+    Ok(suite)
+}
+
+fn gate(
+    kind: GateKind,
+    node: &Node,
+    agent: &AgentFacts<'_>,
+    compiler: &mut Compiler,
+    problems: &mut Problems,
+) -> Option<ReadGate> {
+    let span = node.key_span;
+    if node.value.entries().is_none() {
+        let message = format!(
+            "{} needs a mapping, found {}",
+            kind.quoted(),
+            node.value.kind()
+        );
+        let help = format!("write `{}: {{}}` for its default gate", kind.name());
+        problems.push(Diagnostic::at(span, message).help(help));
+        return None;
+    }
+    let Some(entry) = entry(kind) else {
+        let message = format!("this version does not know the gate {}", kind.quoted());
+        problems.push(Diagnostic::at(span, message).help("use crates of one version"));
+        return None;
+    };
+    let place = (&node.value, span);
+    let (called, keys) = (kind.quoted(), entry.keys);
+    let mut block = Block::open(place, called, keys, agent, compiler, problems)?;
+    let gate = (entry.read)(&mut block);
+    let expect = expect(kind, entry, &mut block);
+    block.finish();
+    Some(ReadGate {
+        kind,
+        span,
+        expect,
+        gate: gate?,
+    })
+}
+
+/// What must hold of the gate's targets.
+fn expect(kind: GateKind, entry: &Entry, block: &mut Block<'_, '_>) -> Vec<Check> {
+    let known = entry.targets;
+    if known.is_empty() {
+        return Vec::new();
+    }
+    let Some(node) = block.undeclared("expect") else {
+        return Vec::new();
+    };
+    let before = block.problems.noted();
+    let expect = targets::expect(kind, known, node, block.problems);
+    if block.problems.noted() > before {
+        return Vec::new();
+    }
+    let declared = |path: &str| targets::declared(known, path);
+    block.compiler.gate_checks(&expect, declared)
+}

@@ -1,0 +1,102 @@
+//! The `calls` gate: did the run take more than it may?
+
+use mcptest_suite::Diagnostic;
+use serde_json::Value;
+
+use super::block::Block;
+use super::key::Key;
+use super::table::Entry;
+use super::{Breach, Cause, EachRun, Input, Options, Scored, Threshold};
+use crate::eval::{CallCounts, CallLimits, Measure, calls, count_calls};
+use crate::render::{Evidence, cut, thousands};
+use crate::trace::Run;
+
+pub(super) const ENTRY: Entry = Entry::each_run::<CallLimits>();
+
+impl Options for CallLimits {
+    const SAYS: &'static str = "A run takes no more tool calls, errors, model calls and tokens than it may. It has no default: say a limit, or `expect:`.";
+
+    const KEYS: &'static [Key] = &[
+        Key::count("max", 0, "The most tool calls."),
+        Key::count(
+            "max_errors",
+            0,
+            "The most tool calls that end in an error; the recording must tell errors.",
+        ),
+        Key::count(
+            "max_steps",
+            1,
+            "The most model calls; they must be recorded.",
+        ),
+        Key::count(
+            "max_tokens",
+            1,
+            "The most tokens of the whole run; they must be recorded.",
+        ),
+    ];
+
+    const TARGETS: &'static [Measure] = calls::TARGETS;
+
+    fn read(block: &mut Block<'_, '_>) -> Option<Self> {
+        let mut limits = Self::default();
+        limits.max = block.count("max");
+        limits.max_errors = block.count("max_errors");
+        limits.max_steps = block.count("max_steps");
+        limits.max_tokens = block.count("max_tokens");
+        let names = ["expect", "max", "max_errors", "max_steps", "max_tokens"];
+        if !names.iter().any(|name| block.has(name)) && !block.misspells(&["expect"]) {
+            let message = "`calls` limits nothing";
+            let help = "add e.g. `max: 8`, `max_errors: 0`, or `expect:` with one of its targets";
+            block
+                .problems
+                .push(Diagnostic::at(block.span, message).help(help));
+            return None;
+        }
+        Some(limits)
+    }
+}
+
+impl EachRun for CallLimits {
+    type Report = CallCounts;
+
+    fn defaults(&self) -> &'static [Threshold] {
+        &[]
+    }
+
+    fn score(&self, _input: &Input<'_>, run: &Run) -> Scored<CallCounts> {
+        let counts = count_calls(&run.trace);
+        let broken = self.against(&counts).into_iter();
+        let broken = broken.filter(|(_, limit, taken)| taken.is_none_or(|taken| taken > *limit));
+        let breaches = broken.map(|(name, limit, taken)| {
+            let asks = Cause::Option(format!("`{name}` allows {}", thousands(limit)));
+            match taken {
+                Some(taken) => Breach::new(asks, &thousands(taken)),
+                None => Breach::new(asks, "none recorded, so nothing was judged"),
+            }
+        });
+        Scored {
+            breaches: breaches.collect(),
+            ..Scored::of(counts)
+        }
+    }
+
+    fn metrics(&self, counts: &CallCounts) -> Value {
+        counts.metrics()
+    }
+
+    fn explain(&self, _input: &Input<'_>, run: &Run, _counts: &CallCounts) -> Vec<Evidence> {
+        let results = run.trace.results_by_call();
+        let calls = run.trace.tool_calls.iter().zip(results);
+        let calls = calls.map(|(call, result)| {
+            let failed = result.is_some_and(|result| result.is_error);
+            let mark = if failed { " (an error)" } else { "" };
+            format!("{}{mark}", call.name)
+        });
+        let calls: Vec<String> = calls.collect();
+        let calls = match calls.as_slice() {
+            [] => "none".to_owned(),
+            calls => cut(&calls.join(", "), 400),
+        };
+        vec![Evidence::Text(format!("calls: {calls}"))]
+    }
+}

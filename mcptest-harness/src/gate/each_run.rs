@@ -1,0 +1,112 @@
+//! Gates that judge one run at a time: they hold only if they hold for every run.
+
+use std::any::Any;
+
+use super::{Breach, EachRun, Gate, Input, Judgement, Scores, expected, findings};
+use crate::render::{Evidence, Failure, numbers};
+use crate::trace::Run;
+
+/// How many different pieces of evidence are shown in full.
+const SHOWN: usize = 3;
+
+/// A gate that judges each run.
+#[derive(Debug)]
+pub(super) struct RunByRun<G>(pub(super) G);
+
+impl<G: EachRun> RunByRun<G> {
+    /// What the run breaks, nothing when it passes, and its report.
+    fn breaches(&self, input: &Input<'_>, run: &Run) -> (Vec<Breach>, Option<G::Report>) {
+        let scored = self.0.score(input, run);
+        let mut breaches = scored.breaches;
+        if scored.judged
+            && let Some(report) = &scored.report
+        {
+            let metrics = self.0.metrics(report);
+            breaches.extend(expected(input, &metrics, self.0.defaults()));
+        }
+        (breaches, scored.report)
+    }
+
+    /// The evidence of the broken runs; runs that show the same are shown together.
+    fn evidence(&self, input: &Input<'_>, broken: &[(usize, Option<G::Report>)]) -> Vec<Evidence> {
+        let mut groups: Vec<(Vec<usize>, Vec<Evidence>)> = Vec::new();
+        for (index, report) in broken {
+            let explain = |report| self.0.explain(input, &input.runs[*index], report);
+            let shown = report.as_ref().map(explain).unwrap_or_default();
+            match groups.iter_mut().find(|(_, known)| *known == shown) {
+                Some((runs, _)) => runs.push(*index),
+                None => groups.push((vec![*index], shown)),
+            }
+        }
+        let left_out: usize = groups.iter().skip(SHOWN).map(|(runs, _)| runs.len()).sum();
+        let mut evidence = Vec::new();
+        for (runs, shown) in groups
+            .into_iter()
+            .take(SHOWN)
+            .filter(|(_, shown)| !shown.is_empty())
+        {
+            if input.runs.len() > 1 {
+                evidence.push(Evidence::Text(title(&runs, input.runs)));
+            }
+            evidence.extend(shown);
+        }
+        if left_out > 0 {
+            let text = format!("… the evidence of {left_out} more runs is left out");
+            evidence.push(Evidence::Text(text));
+        }
+        evidence
+    }
+}
+
+impl<G: EachRun> Gate for RunByRun<G> {
+    fn judge(&self, input: &Input<'_>) -> Judgement {
+        let (mut breaches, mut broken, mut scores) = (Vec::new(), Vec::new(), Vec::new());
+        for (index, run) in input.runs.iter().enumerate() {
+            let (found, report) = self.breaches(input, run);
+            let metrics = report.as_ref().map(|report| self.0.metrics(report));
+            scores.push(metrics.unwrap_or_default());
+            if !found.is_empty() {
+                broken.push((index, report));
+            }
+            breaches.extend(found.into_iter().map(|breach| (Some(index), breach)));
+        }
+        if broken.is_empty() {
+            let across = self.0.across(input.runs).into_iter();
+            breaches.extend(across.map(|breach| (None, breach)));
+        }
+        let failure = (!breaches.is_empty()).then(|| Failure {
+            findings: findings(&input.about(), breaches),
+            evidence: self.evidence(input, &broken),
+        });
+        Judgement {
+            notes: self.0.note(&scores).into_iter().collect(),
+            scores: Scores::EachRun(scores),
+            failure,
+            undecided: None,
+        }
+    }
+
+    fn of_run(&self, input: &Input<'_>, run: &Run) -> Option<Vec<Breach>> {
+        Some(self.breaches(input, run).0)
+    }
+
+    fn tools(&self) -> Vec<&str> {
+        self.0.tools()
+    }
+
+    fn rests_on_errors(&self) -> bool {
+        G::RESTS_ON_ERRORS
+    }
+
+    fn options(&self) -> &dyn Any {
+        &self.0
+    }
+}
+
+/// Names the runs that show the same.
+fn title(same: &[usize], runs: &[Run]) -> String {
+    match same {
+        [one] => format!("run {} ({}):", one + 1, runs[*one].origin),
+        several => format!("runs {}:", numbers(several)),
+    }
+}

@@ -1,0 +1,33 @@
+//! An agent's own `expect:`: it holds only if it holds for every run.
+
+use super::{Gate, Input, Judgement, check_breaches, findings, needs_model};
+use crate::render::Failure;
+
+/// The assertions of an agent.
+#[derive(Debug)]
+pub(crate) struct Expect;
+
+impl Gate for Expect {
+    fn judge(&self, input: &Input<'_>) -> Judgement {
+        let checks = input.expect();
+        let (mut breaches, mut undecided) = (Vec::new(), None);
+        for (index, run) in input.runs.iter().enumerate() {
+            let snapshots = |name: &str, value: &_| input.snapshots.value(index, name, value);
+            let verdicts = check_breaches(checks, &run.envelope, &snapshots);
+            let of_run = verdicts.breaches.into_iter();
+            breaches.extend(of_run.map(|breach| (Some(index), breach)));
+            undecided = undecided.or(verdicts.undecided.into_iter().next());
+        }
+        Judgement {
+            failure: (!breaches.is_empty()).then(|| Failure {
+                findings: findings(&input.about(), breaches),
+                evidence: Vec::new(),
+            }),
+            undecided: undecided.map(|(index, matcher)| {
+                let target = &checks[index].target.text;
+                format!("`{target}`: {}", needs_model(matcher))
+            }),
+            ..Judgement::default()
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! An agent's `inject:`: every fault that it names fired, where no `recovery` gate says so.
+
+use super::recovery::{Recovery, not_exercised, silent_faults};
+use super::{Breach, Cause, Gate, Input, Judgement, findings};
+use crate::eval::replay_recovery;
+use crate::render::Failure;
+use mcptest_suite::model::GateKind;
+
+/// The injected faults of an agent.
+#[derive(Debug)]
+pub(crate) struct Inject;
+
+impl Gate for Inject {
+    fn judge(&self, input: &Input<'_>) -> Judgement {
+        let runs = input.runs.iter().enumerate();
+        let unmet = runs.filter_map(|(index, run)| Some((Some(index), unmet(input, run)?)));
+        let mut unmet: Vec<_> = unmet.collect();
+        if unmet.is_empty() {
+            unmet.extend(silent(input).into_iter().map(|breach| (None, breach)));
+        }
+        if unmet.is_empty() {
+            return Judgement::default();
+        }
+        let findings = findings(&input.about(), unmet);
+        let evidence = Vec::new();
+        Failure { findings, evidence }.into()
+    }
+}
+
+/// What a run breaks of an agent that injects faults and has no `recovery` gate: an injected fault
+/// that did not fire is no silent pass.
+fn unmet(input: &Input<'_>, run: &crate::trace::Run) -> Option<Breach> {
+    if input.agent.inject.is_empty() || input.gates.get(GateKind::Recovery).is_some() {
+        return None;
+    }
+    let plan = input.gates.fault_plan();
+    let mut breach = not_exercised(&replay_recovery(&run.trace, &plan), run, false)?;
+    if let Cause::Option(asks) = &mut breach.cause {
+        *asks = asks.replace(" (or say `allow_unexercised: true`)", "");
+    }
+    Some(breach)
+}
+
+/// The injected faults that fired in no run, where no `recovery` gate says so.
+fn silent(input: &Input<'_>) -> Vec<Breach> {
+    let counted = input
+        .agent
+        .gate(GateKind::Recovery)
+        .is_some_and(|gate| gate.counted);
+    match input.gates.options::<Recovery>() {
+        Some(recovery) if counted => recovery.silent(input.runs),
+        Some(_) => Vec::new(),
+        None => silent_faults(&input.gates.fault_plan(), input.runs, ""),
+    }
+}

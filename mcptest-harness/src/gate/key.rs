@@ -1,0 +1,262 @@
+//! The keys of a gate's block, as data: what may stand there, what is meant where nothing does, and
+//! what it says. The schema for editors, and from it the tables of the guide, are made of this.
+
+use serde_json::{Map, Value, json};
+
+/// A key of a gate's block, or of a mapping below it.
+#[derive(Debug)]
+pub(crate) struct Key {
+    pub(super) name: &'static str,
+    pub(super) takes: Takes,
+    /// Whether it must be there.
+    pub(super) required: bool,
+    /// What is meant where it is not there.
+    usual: Option<Usual>,
+    says: &'static str,
+}
+
+/// What may stand at a key.
+#[derive(Debug)]
+pub(super) enum Takes {
+    Flag,
+    /// A whole number of at least so much.
+    Count(u64),
+    Number(Range),
+    /// A list of texts, called so in messages; empty only where that may be.
+    Texts {
+        of: &'static str,
+        may_be_empty: bool,
+    },
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// A mapping, called so in messages.
+    Mapping(&'static str, &'static [Key]),
+    /// A list of mappings: what the list and each of them is called in messages.
+    Each {
+        of: &'static str,
+        one: &'static str,
+        says: &'static str,
+        keys: &'static [Key],
+    },
+    /// Something else: what an editor is told, as a JSON Schema.
+    Other(&'static str),
+    /// The same, made when it is asked for.
+    Made(fn() -> Value),
+}
+
+/// Which numbers may stand there.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Range {
+    Above0,
+    UpTo(f64),
+    Above0UpTo(f64),
+    AtLeast0,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Usual {
+    Flag(bool),
+    Count(u64),
+    Number(f64),
+    Word(&'static str),
+}
+
+impl Key {
+    const fn of(name: &'static str, takes: Takes, says: &'static str) -> Self {
+        Self {
+            name,
+            takes,
+            required: false,
+            usual: None,
+            says,
+        }
+    }
+
+    pub(super) const fn flag(name: &'static str, usual: bool, says: &'static str) -> Self {
+        let mut key = Self::of(name, Takes::Flag, says);
+        key.usual = Some(Usual::Flag(usual));
+        key
+    }
+
+    /// Whether something is so, where not saying it is a third answer.
+    pub(super) const fn maybe(name: &'static str, says: &'static str) -> Self {
+        Self::of(name, Takes::Flag, says)
+    }
+
+    pub(super) const fn count(name: &'static str, least: u64, says: &'static str) -> Self {
+        Self::of(name, Takes::Count(least), says)
+    }
+
+    pub(super) const fn number(name: &'static str, range: Range, says: &'static str) -> Self {
+        Self::of(name, Takes::Number(range), says)
+    }
+
+    pub(super) const fn text(name: &'static str, says: &'static str) -> Self {
+        Self::of(
+            name,
+            Takes::Other(r#"{ "type": ["string", "number"] }"#),
+            says,
+        )
+    }
+
+    pub(super) const fn texts(
+        name: &'static str,
+        of: &'static str,
+        may_be_empty: bool,
+        says: &'static str,
+    ) -> Self {
+        Self::of(name, Takes::Texts { of, may_be_empty }, says)
+    }
+
+    pub(super) const fn word(
+        name: &'static str,
+        words: &'static [&'static str],
+        says: &'static str,
+    ) -> Self {
+        Self::of(name, Takes::Word(words), says)
+    }
+
+    /// A mapping, or a flag that is so where nothing stands there.
+    pub(super) const fn or_flag(mut self, usual: bool) -> Self {
+        self.usual = Some(Usual::Flag(usual));
+        self
+    }
+
+    /// A mapping; `called` is what messages call it.
+    pub(super) const fn mapping(
+        name: &'static str,
+        called: &'static str,
+        keys: &'static [Self],
+        says: &'static str,
+    ) -> Self {
+        Self::of(name, Takes::Mapping(called, keys), says)
+    }
+
+    pub(super) const fn other(
+        name: &'static str,
+        schema: &'static str,
+        says: &'static str,
+    ) -> Self {
+        Self::of(name, Takes::Other(schema), says)
+    }
+
+    pub(super) const fn made(
+        name: &'static str,
+        schema: fn() -> Value,
+        says: &'static str,
+    ) -> Self {
+        Self::of(name, Takes::Made(schema), says)
+    }
+
+    pub(super) const fn each(name: &'static str, each: Takes, says: &'static str) -> Self {
+        Self::of(name, each, says)
+    }
+
+    /// The same, which must be there.
+    pub(super) const fn required(mut self) -> Self {
+        self.required = true;
+        self
+    }
+
+    /// The same, which is this count where it is not there.
+    pub(super) const fn usually(mut self, count: u64) -> Self {
+        self.usual = Some(Usual::Count(count));
+        self
+    }
+
+    /// The same, which is this number where it is not there.
+    pub(super) const fn usually_number(mut self, number: f64) -> Self {
+        self.usual = Some(Usual::Number(number));
+        self
+    }
+
+    /// The same, which is this word where it is not there.
+    pub(super) const fn usually_word(mut self, word: &'static str) -> Self {
+        self.usual = Some(Usual::Word(word));
+        self
+    }
+
+    /// What an editor is told of it.
+    fn schema(&self) -> Value {
+        let mut schema = match &self.takes {
+            Takes::Flag => or_variable(&json!({ "type": "boolean" })),
+            Takes::Count(least) => or_variable(&json!({ "type": "integer", "minimum": least })),
+            Takes::Number(range) => or_variable(&range.schema()),
+            Takes::Texts { may_be_empty, .. } => {
+                let mut list = json!({
+                    "type": "array", "items": { "type": ["string", "number"] },
+                });
+                if !may_be_empty {
+                    list["minItems"] = 1.into();
+                }
+                list
+            }
+            Takes::Word(words) => json!({ "enum": words }),
+            Takes::Mapping(_, keys) if self.usual.is_some() => {
+                json!({ "anyOf": [{ "type": "boolean" }, schema_of(keys)] })
+            }
+            Takes::Mapping(_, keys) => schema_of(keys),
+            Takes::Each { says, keys, .. } => {
+                let mut one = schema_of(keys);
+                one["description"] = (*says).into();
+                let mut list = json!({ "type": "array", "items": one });
+                if self.required {
+                    list["minItems"] = 1.into();
+                }
+                list
+            }
+            Takes::Made(schema) => schema(),
+            Takes::Other(schema) => serde_json::from_str(schema).unwrap_or_default(),
+        };
+        schema["description"] = self.says.into();
+        match self.usual {
+            None => {}
+            Some(Usual::Flag(flag)) => schema["default"] = flag.into(),
+            Some(Usual::Count(count)) => schema["default"] = count.into(),
+            Some(Usual::Number(number)) => schema["default"] = number.into(),
+            Some(Usual::Word(word)) => {
+                let number = word.parse::<u64>();
+                schema["default"] = number.map_or_else(|_| word.into(), Value::from);
+            }
+        }
+        schema
+    }
+}
+
+impl Range {
+    fn schema(self) -> Value {
+        match self {
+            Self::Above0 => json!({ "type": "number", "exclusiveMinimum": 0 }),
+            Self::UpTo(most) => json!({ "type": "number", "minimum": 0, "maximum": whole(most) }),
+            Self::Above0UpTo(most) => {
+                json!({ "type": "number", "exclusiveMinimum": 0, "maximum": whole(most) })
+            }
+            Self::AtLeast0 => json!({ "type": "number", "minimum": 0 }),
+        }
+    }
+}
+
+/// A bound as people write it.
+fn whole(bound: f64) -> Value {
+    serde_json::from_str(&bound.to_string()).unwrap_or_default()
+}
+
+/// A variable may stand in the place of a number or a flag.
+fn or_variable(schema: &Value) -> Value {
+    json!({ "anyOf": [schema, { "type": "string", "pattern": "\\$\\{" }] })
+}
+
+/// What an editor is told of a mapping with some keys.
+pub(super) fn schema_of(keys: &[Key]) -> Value {
+    let properties = keys.iter().map(|key| (key.name.to_owned(), key.schema()));
+    let properties: Map<String, Value> = properties.collect();
+    let required = keys.iter().filter(|key| key.required).map(|key| key.name);
+    let required: Vec<&str> = required.collect();
+    let mut schema = json!({
+        "type": "object", "additionalProperties": false, "properties": properties,
+    });
+    if !required.is_empty() {
+        schema["required"] = required.into();
+    }
+    schema
+}

@@ -1,0 +1,216 @@
+//! What runs were recorded with and the suite no longer says.
+
+use mcptest_suite::model::{Agent, Model, Prompt};
+use mcptest_suite::{Diagnostic, Span, Spanned, cassette_slug};
+
+use super::{AgentGates, Gate, Input, Judgement, runs_note, scope};
+use crate::eval::FaultPlan;
+use crate::eval::recovery::{Evidence as HitBy, replay_recovery};
+use crate::render::{Diff, Evidence, Finding};
+use crate::trace::Run;
+
+/// What is compared: its name, what the suite says and where, and what a run was recorded with.
+type Compared<'a> = (&'a str, &'a str, Span, fn(&Run) -> &str);
+
+/// The runs were recorded with what the suite says now: the model, the prompts, the user turns, the
+/// faults.
+#[derive(Debug)]
+pub(crate) struct Stale<'a> {
+    pub(crate) agent: &'a Agent,
+    /// All that is asked of the agent.
+    pub(crate) gates: &'a AgentGates,
+    /// The model that the runs were to be recorded with.
+    pub(crate) model: &'a Spanned<Model>,
+    /// The command that records the agent, without what it is told by its environment.
+    pub(crate) command: &'a str,
+}
+
+impl Gate for Stale<'_> {
+    fn judge(&self, input: &Input<'_>) -> Judgement {
+        self.findings(input.runs).into()
+    }
+}
+
+impl Stale<'_> {
+    /// What the runs were recorded with and the suite no longer says.
+    pub(crate) fn findings(&self, runs: &[Run]) -> Vec<Finding> {
+        let Self { agent, command, .. } = *self;
+        let mut findings = self.said_differently(agent, runs);
+        findings.extend(other_agent(agent, runs));
+        findings.extend(turns(agent, runs, command));
+        findings.extend(faults(&self.gates.fault_plan(), agent, runs, command));
+        findings
+    }
+
+    /// The model and the prompts.
+    fn said_differently(&self, agent: &Agent, runs: &[Run]) -> Vec<Finding> {
+        let Spanned {
+            value: model,
+            span: model_span,
+        } = self.model;
+        let prompt = agent.prompt.first();
+        let system_prompt = agent.system_prompt.as_ref();
+        let prompt_key = match agent.prompt {
+            Prompt::Single(_) => "prompt",
+            Prompt::Turns(_) => "first user turn",
+        };
+        let system_span = system_prompt.map_or(agent.name.span, |text| text.span);
+        let system_text = system_prompt.map_or("", |text| text.value.as_str());
+        let compared: [Compared<'_>; 3] = [
+            ("model", &model.id, *model_span, |run| &run.model),
+            (prompt_key, &prompt.value, prompt.span, |run| {
+                &run.user_prompt
+            }),
+            ("system prompt", system_text, system_span, |run| {
+                &run.system_prompt
+            }),
+        ];
+        let mut findings = Vec::new();
+        for (what, wanted, span, recorded) in compared {
+            let differing: Vec<usize> = (0..runs.len())
+                .filter(|run| recorded(&runs[*run]) != wanted)
+                .collect();
+            let Some(first) = differing.first() else {
+                continue;
+            };
+            let what = format!("another {what}");
+            let diff = diff(&runs[*first], recorded(&runs[*first]), wanted);
+            findings.push(finding(&what, span, (runs, &differing), self.command).show(diff));
+        }
+        findings
+    }
+}
+
+/// Runs that say they are of another agent. Names are compared as file names spell them, in any case.
+fn other_agent(agent: &Agent, runs: &[Run]) -> Option<Finding> {
+    let name = &agent.name;
+    let slug = cassette_slug(&name.value).to_lowercase();
+    let recorded = |run: &Run| {
+        run.agent_name
+            .as_deref()
+            .filter(|name| cassette_slug(name).to_lowercase() != slug)
+            .map(ToOwned::to_owned)
+    };
+    let differing: Vec<usize> = (0..runs.len())
+        .filter(|run| recorded(&runs[*run]).is_some())
+        .collect();
+    let other = recorded(&runs[*differing.first()?])?;
+    let message = format!(
+        "recorded of another agent, `{}`{}",
+        mcptest_suite::clean_line(&other),
+        scope(differing.len(), runs.len())
+    );
+    let problem = Diagnostic::new(message)
+        .label(name.span, "the suite names this one")
+        .note(runs_note(runs, &differing).replacen("broken by", "recorded in", 1))
+        .help("put this agent's own recordings there; if the agent was renamed, change `agent_name` in them");
+    Some(Finding::new(problem))
+}
+
+/// Runs with other user turns after the first, which is compared as the prompt is.
+fn turns(agent: &Agent, runs: &[Run], command: &str) -> Option<Finding> {
+    let Prompt::Turns(turns) = &agent.prompt else {
+        // A prompt may begin a conversation that the suite knows nothing of.
+        return None;
+    };
+    let later: Vec<&str> = turns
+        .iter()
+        .skip(1)
+        .map(|turn| turn.value.as_str())
+        .collect();
+    let differs = |run: &Run| {
+        let recorded = later_turns(run);
+        // A cap may have ended the run before everything was said.
+        if run.trace.truncated() {
+            !later.starts_with(&recorded)
+        } else {
+            recorded != later
+        }
+    };
+    let differing: Vec<usize> = (0..runs.len()).filter(|run| differs(&runs[*run])).collect();
+    let first = &runs[*differing.first()?];
+    let recorded = later_turns(first);
+    let longest = recorded.len().max(later.len());
+    let place = (0..longest).find(|place| recorded.get(*place) != later.get(*place))?;
+    let span = turns
+        .get(place + 1)
+        .map_or(agent.name.span, |turn| turn.span);
+    let lines = |turns: &[&str]| {
+        let lines = turns.iter().map(|turn| format!("{turn}\n"));
+        lines.collect::<String>()
+    };
+    let diff = diff(first, &lines(&recorded), &lines(&later));
+    Some(finding("other user turns", span, (runs, &differing), command).show(diff))
+}
+
+/// What the user said after the first time.
+fn later_turns(run: &Run) -> Vec<&str> {
+    let turns = run.trace.conversation.turns.iter();
+    let said = turns.filter(|turn| turn.role == "user");
+    said.skip(1).map(|turn| turn.content.as_str()).collect()
+}
+
+/// Runs with marks of faults that the plan of today does not leave.
+fn faults(plan: &FaultPlan, agent: &Agent, runs: &[Run], command: &str) -> Option<Finding> {
+    let others: Vec<(usize, String)> = runs
+        .iter()
+        .enumerate()
+        .filter_map(|(index, run)| Some((index, other_mark(plan, run)?)))
+        .collect();
+    let differing: Vec<usize> = others.iter().map(|(index, _)| *index).collect();
+    let (_, first) = others.first()?;
+    let span = agent
+        .inject
+        .first()
+        .map_or(agent.name.span, |fault| fault.span);
+    let run = &runs[*differing.first()?].origin;
+    let shown = Evidence::Text(format!("{run}: {first}"));
+    Some(finding("other faults", span, (runs, &differing), command).show(shown))
+}
+
+/// The first mark of a run that the faults of today do not leave, in words.
+fn other_mark(plan: &FaultPlan, run: &Run) -> Option<String> {
+    let report = replay_recovery(&run.trace, plan);
+    if let Some(mark) = report.foreign_marks.first() {
+        return Some(mark.to_string());
+    }
+    let results = run.trace.results_by_call();
+    let marked = |call: usize| results[call].is_some_and(|result| result.synthesized.is_some());
+    let mut late = report
+        .hits
+        .iter()
+        .filter(|hit| hit.evidence == HitBy::AnsweredLate);
+    let hit = late.find(|hit| marked(hit.call_index))?;
+    Some(format!(
+        "`tool_calls[{}]` was struck by `{}`, which only delays it now",
+        hit.call_index, hit.fault
+    ))
+}
+
+/// Says that some of the runs were recorded with something else.
+fn finding(what: &str, span: Span, some: (&[Run], &[usize]), command: &str) -> Finding {
+    let (runs, differing) = some;
+    let message = format!(
+        "stale: recorded with {what}{}",
+        scope(differing.len(), runs.len())
+    );
+    let change = what
+        .trim_start_matches("another ")
+        .trim_start_matches("other ");
+    let problem = Diagnostic::new(message)
+        .label(span, "the suite says this now")
+        .note(runs_note(runs, differing).replacen("broken by", "recorded in", 1))
+        .help(format!(
+            "record the runs again with `MCPTEST_RECORD=all {command}`, or take back the change of the {change}"
+        ));
+    Finding::new(problem)
+}
+
+fn diff(run: &Run, recorded: &str, wanted: &str) -> Evidence {
+    Evidence::Diff(Diff {
+        old_name: format!("recorded ({})", run.origin),
+        new_name: "suite".to_owned(),
+        old: recorded.to_owned(),
+        new: wanted.to_owned(),
+    })
+}

@@ -1,0 +1,135 @@
+//! The table of gates: which implementation is which kind.
+
+use mcptest_suite::model::GateKind;
+use serde_json::{Value, json};
+
+use super::all_runs::Together;
+use super::block::Block;
+use super::each_run::RunByRun;
+use super::key::{Key, schema_of};
+use super::{AllRuns, EachRun, Gate, Options};
+use crate::eval::Measure;
+
+/// What is known of a gate before any suite is read.
+pub(super) struct Entry {
+    pub(super) says: &'static str,
+    pub(super) keys: &'static [Key],
+    pub(super) targets: &'static [Measure],
+    /// Whether it judges one run at a time, so that a run's outcome can be its verdict.
+    pub(super) each_run: bool,
+    pub(super) read: Read,
+}
+
+/// Reads a gate's block.
+type Read = fn(&mut Block<'_, '_>) -> Option<Box<dyn Gate>>;
+
+impl Entry {
+    pub(super) const fn each_run<G: EachRun>() -> Self {
+        Self::of::<G>(true, |block| Some(Box::new(RunByRun(G::read(block)?))))
+    }
+
+    pub(super) const fn all_runs<G: AllRuns>() -> Self {
+        Self::of::<G>(false, |block| Some(Box::new(Together(G::read(block)?))))
+    }
+
+    /// A gate that judges in a way of its own.
+    pub(super) const fn its_own<G: Options + Gate>() -> Self {
+        Self::of::<G>(false, |block| Some(Box::new(G::read(block)?)))
+    }
+
+    const fn of<G: Options>(each_run: bool, read: Read) -> Self {
+        Self {
+            says: G::SAYS,
+            keys: G::KEYS,
+            targets: G::TARGETS,
+            each_run,
+            read,
+        }
+    }
+}
+
+macro_rules! implementations {
+    ($($variant:ident, $module:ident;)*) => {
+        static TABLE: &[(GateKind, Entry)] =
+            &[$((GateKind::$variant, super::$module::ENTRY),)*];
+    };
+}
+
+mcptest_suite::for_each_gate!(implementations);
+
+/// The implementation of a kind; nothing for one of another version of the suite language.
+pub(super) fn entry(kind: GateKind) -> Option<&'static Entry> {
+    let found = TABLE.iter().find(|(known, _)| *known == kind);
+    found.map(|(_, entry)| entry)
+}
+
+/// What a gate's `expect:` can look at.
+pub(crate) fn targets_of(kind: GateKind) -> &'static [Measure] {
+    entry(kind).map_or(&[], |entry| entry.targets)
+}
+
+/// The kinds that judge one run at a time.
+pub(super) fn judging_each_run() -> impl Iterator<Item = GateKind> + Clone {
+    let each = TABLE.iter().filter(|(_, entry)| entry.each_run);
+    each.map(|(kind, _)| *kind)
+}
+
+/// What can be known of a gate without a suite: its keys, its targets, what it asks.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct GateInfo {
+    /// The gate.
+    pub kind: GateKind,
+    /// What it asks, and its default.
+    pub says: &'static str,
+    /// What its `expect:` can look at.
+    pub targets: &'static [Measure],
+    /// Whether it judges one run at a time.
+    pub each_run: bool,
+    /// Its block, as a JSON Schema.
+    pub schema: Value,
+}
+
+/// Every gate, by name.
+///
+/// ```
+/// let gates = mcptest::gates();
+/// let stability = gates.iter().find(|gate| gate.kind.name() == "stability").unwrap();
+/// assert_eq!(stability.targets[1].name, "stability.weakest_score");
+/// assert!(stability.schema["properties"]["floors"].is_object());
+/// ```
+#[must_use]
+pub fn gates() -> Vec<GateInfo> {
+    let all = TABLE.iter().map(|(kind, entry)| GateInfo {
+        kind: *kind,
+        says: entry.says,
+        targets: entry.targets,
+        each_run: entry.each_run,
+        schema: schema(entry),
+    });
+    all.collect()
+}
+
+fn schema(entry: &Entry) -> Value {
+    let mut schema = schema_of(entry.keys);
+    schema["description"] = entry.says.into();
+    if !entry.targets.is_empty() {
+        let lines = entry.targets.iter();
+        let lines = lines.map(|target| format!("`{}`: {target}.", target.name));
+        let names: Vec<&str> = entry.targets.iter().map(|target| target.name).collect();
+        schema["properties"]["expect"] = json!({
+            "description": "What must hold of the targets; replaces the gate's default.",
+            "type": "array",
+            "minItems": 1,
+            "items": {
+                "allOf": [{ "$ref": "#/$defs/assertion" }],
+                "type": "object",
+                "properties": { "target": {
+                    "description": lines.collect::<Vec<_>>().join("\n"),
+                    "examples": names,
+                } },
+            },
+        });
+    }
+    schema
+}

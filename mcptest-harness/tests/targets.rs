@@ -1,0 +1,122 @@
+//! Unit, range and direction of every target: the same in the code, the documentation, the schema
+//! and the README.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use mcptest::GateInfo;
+use mcptest::eval::{Better, Measure, Unit};
+
+fn gates_with_targets() -> impl Iterator<Item = GateInfo> {
+    let gates = mcptest::gates().into_iter();
+    gates.filter(|gate| !gate.targets.is_empty())
+}
+
+/// The page of all targets, as it must stand beside the gates.
+fn page() -> String {
+    let mut page = "# Targets\n\nWhat `expect:` of each gate can look at. A path that a run does not have (\"sometimes\") fails\nwhatever is asked of it.\n".to_owned();
+    for gate in gates_with_targets() {
+        write!(page, "\n## `{}`\n\n", gate.kind.name()).unwrap();
+        page += "| target | unit and range | better | what it says |\n|---|---|---|---|\n";
+        for target in gate.targets {
+            let better = match target.better {
+                Better::Higher => "higher",
+                Better::Lower => "lower",
+                Better::Neither => "",
+            };
+            let sometimes = if target.always { "" } else { ", sometimes" };
+            let words = match target.unit {
+                Unit::Word(words) => format!(": {}", mcptest::suite::quoted_list(words.to_vec())),
+                _ => String::new(),
+            };
+            writeln!(
+                page,
+                "| `{}` | {}{words}{sometimes} | {better} | {} |",
+                target.name,
+                target.unit_and_range(),
+                target.meaning
+            )
+            .unwrap();
+        }
+    }
+    page
+}
+
+#[test]
+fn the_page_of_targets_is_what_the_code_declares() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let written = fs::read_to_string(folder.join("src/gate/targets.md")).unwrap();
+    if written == page() {
+        return;
+    }
+    // `INSTA_UPDATE=always` writes it, as it writes snapshots.
+    let update = std::env::var("INSTA_UPDATE").is_ok_and(|update| update == "always");
+    let right = if update {
+        folder.join("src/gate/targets.md")
+    } else {
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join("targets.md")
+    };
+    fs::write(&right, page()).unwrap();
+    assert!(
+        update,
+        "src/gate/targets.md is out of date; the right one is {}",
+        right.display()
+    );
+}
+
+#[test]
+fn every_target_in_the_readme_is_one() {
+    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md");
+    // The crate alone has no README of the project beside it.
+    let Ok(readme) = fs::read_to_string(readme) else {
+        return;
+    };
+    for gate in gates_with_targets() {
+        let row = format!("| `{}`", gate.kind.name());
+        let row = readme.lines().find(|line| line.starts_with(&row));
+        let row = row.unwrap_or_else(|| panic!("no row of `{}`", gate.kind.name()));
+        let cell = row.split('|').nth(3).unwrap();
+        let named = cell.split('`').skip(1).step_by(2);
+        let prefix = gate.targets[0].name.split('.').next().unwrap();
+        let named: BTreeSet<String> = named
+            .map(|name| match name.strip_prefix('.') {
+                Some(rest) => format!("{prefix}.{rest}"),
+                None => name.to_owned(),
+            })
+            .collect();
+        let known: BTreeSet<String> = gate
+            .targets
+            .iter()
+            .map(|target| target.name.to_owned())
+            .collect();
+        let wrong: Vec<_> = named.difference(&known).collect();
+        assert!(!named.is_empty() && wrong.is_empty(), "{row}: {wrong:?}");
+    }
+}
+
+#[test]
+fn a_declaration_makes_sense() {
+    for target in gates_with_targets().flat_map(|gate| gate.targets) {
+        let Measure {
+            name,
+            lowest,
+            highest,
+            ..
+        } = *target;
+        assert!(highest.is_none_or(|highest| highest > lowest), "{name}");
+        assert!(name.split('.').all(|part| !part.is_empty()), "{name}");
+        // It ends a sentence in the schema, and stands in a table.
+        assert!(!target.meaning.ends_with('.'), "{name}");
+        assert!(!target.meaning.contains('|'), "{name}");
+    }
+    let names: Vec<_> = gates_with_targets()
+        .flat_map(|gate| gate.targets)
+        .map(|target| target.name)
+        .collect();
+    let once: BTreeSet<_> = names.iter().collect();
+    assert_eq!(once.len(), names.len(), "two targets of one name");
+}

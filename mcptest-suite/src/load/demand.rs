@@ -1,0 +1,406 @@
+//! Demands on a gate's targets that no run can decide: their numbers are of another unit, or out of
+//! the target's range.
+
+use serde_json::{Number, Value};
+
+use mcptest_trace::eval::{Better, Measure, Unit};
+
+use super::fields::{Problems, did_you_mean};
+use crate::model::{Assertion, JsonSchema, Matcher, MatcherKind, Segment};
+use crate::{Diagnostic, Node, NodeValue, Span};
+
+/// Keywords of a schema that ask nothing of a number that is there.
+const ASK_NOTHING: [&str; 7] = [
+    "type",
+    "title",
+    "description",
+    "default",
+    "examples",
+    "$comment",
+    "$schema",
+];
+
+/// Numbers of a recorded run that an agent's own `expect:` can look at.
+const OF_A_RUN: [Measure; 4] = [
+    Measure::count("tool_calls.length", Better::Neither, "calls").sometimes(),
+    Measure::count("tool_names.length", Better::Neither, "calls"),
+    Measure::count(
+        "redundant_tool_calls",
+        Better::Lower,
+        "calls that repeat an earlier one",
+    ),
+    Measure::flag(
+        "truncated",
+        Better::Lower,
+        "1 when the run did not complete",
+    ),
+];
+
+/// Notes what an agent's assertions ask of these numbers that never or always holds.
+pub(crate) fn check_run(assertions: &[Assertion], problems: &mut Problems) {
+    for assertion in assertions {
+        let path = assertion.target.text.as_str();
+        if let Some(target) = OF_A_RUN.iter().find(|target| target.name == path) {
+            check(assertion, target, &[], problems);
+        }
+    }
+}
+
+/// What an assertion looks at.
+struct Looked<'a> {
+    /// The path as it is written.
+    path: &'a str,
+    target: Measure,
+}
+
+/// Notes what an assertion asks of its target that never or always holds. `rest` is what the path
+/// has after the target's name.
+pub fn check(assertion: &Assertion, target: &Measure, rest: &[Segment], problems: &mut Problems) {
+    let mut target = *target;
+    match rest {
+        [Segment::Key(_)] => {
+            target = Measure::count(target.name, target.better, target.meaning).at_least(1.0);
+        }
+        [Segment::Index(_)] => target.list = false,
+        _ => {}
+    }
+    let looked = Looked {
+        path: &assertion.target.text,
+        target,
+    };
+    looked.matcher(&assertion.matcher, problems);
+}
+
+impl Looked<'_> {
+    fn matcher(&self, matcher: &Matcher, problems: &mut Problems) {
+        let span = matcher.span;
+        match &matcher.kind {
+            MatcherKind::Exact(Value::Array(values)) if self.target.list => {
+                self.values(values, span, problems);
+            }
+            MatcherKind::Exact(value) => self.exactly(value, span, problems),
+            MatcherKind::Contains(Value::Array(values))
+            | MatcherKind::ContainsAll(values)
+            | MatcherKind::ContainsAny(values)
+                if self.target.list =>
+            {
+                self.values(values, span, problems);
+            }
+            MatcherKind::Contains(value) if self.target.list => {
+                self.one().exactly(value, span, problems);
+            }
+            MatcherKind::Contains(value) if !self.is_word() => self.exactly(value, span, problems),
+            MatcherKind::Schema(schema) => self.schema(schema, problems),
+            MatcherKind::Min(least) => self.range(&[(Side::Least, least)], span, problems),
+            MatcherKind::Max(most) => self.range(&[(Side::Most, most)], span, problems),
+            MatcherKind::Between(least, most) => {
+                let both = [(Side::Least, least), (Side::Most, most)];
+                self.range(&both, span, problems);
+            }
+            MatcherKind::Regex(_)
+            | MatcherKind::StartsWith(_)
+            | MatcherKind::Icontains(_)
+            | MatcherKind::Levenshtein { .. }
+            | MatcherKind::IsJson(_)
+            | MatcherKind::IsValidToolsCall(_)
+                if !self.is_word() =>
+            {
+                let problem = self.problem(span, &format!("`{}` never holds", matcher.kind.name()));
+                problems.push(problem.help("use `exact`, `min`, `max` or `between`"));
+            }
+            MatcherKind::Not(inner) => self.matcher(inner, problems),
+            MatcherKind::AllOf(all) | MatcherKind::AnyOf(all) | MatcherKind::OneOf(all) => {
+                for matcher in all {
+                    self.matcher(matcher, problems);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn is_word(&self) -> bool {
+        matches!(self.target.unit, Unit::Word(_))
+    }
+
+    /// The same of one element of the list.
+    fn one(&self) -> Looked<'_> {
+        let mut target = self.target;
+        target.list = false;
+        Looked {
+            path: self.path,
+            target,
+        }
+    }
+
+    fn values(&self, values: &[Value], span: Span, problems: &mut Problems) {
+        for value in values {
+            self.one().exactly(value, span, problems);
+        }
+    }
+
+    fn exactly(&self, value: &Value, span: Span, problems: &mut Problems) {
+        if self.target.list {
+            let problem = self.never(span, "a single value");
+            return problems.push(problem.help(format!(
+                "take an element: `{}[0]`, or write a list",
+                self.path
+            )));
+        }
+        match (value, self.target.unit) {
+            (Value::String(word), Unit::Word(words)) => {
+                if !words.contains(&word.as_str()) {
+                    let message = format!("`{}` is never `{word}`", self.path);
+                    let words = words.iter().copied();
+                    problems.push(did_you_mean(
+                        Diagnostic::at(span, message),
+                        word,
+                        words,
+                        "words",
+                    ));
+                }
+            }
+            // `false` and `true` are 0 and 1 there.
+            (Value::Bool(_), Unit::Flag) => {}
+            // A run that does not have it may be what is wanted.
+            (Value::Null, _) if !self.target.always => {}
+            (Value::Number(number), unit) if !matches!(unit, Unit::Word(_)) => {
+                let bound = Bound {
+                    side: Side::Exactly,
+                    value: number.as_f64().unwrap_or_default(),
+                    span,
+                };
+                self.bounds(&[bound], false, problems);
+            }
+            (other, _) => {
+                let kind = match other {
+                    Value::Null => "nothing",
+                    Value::Bool(_) => "a boolean",
+                    Value::Number(_) => "a number",
+                    Value::String(_) => "text",
+                    Value::Array(_) => "a list",
+                    Value::Object(_) => "a mapping",
+                };
+                let problem = self.never(span, kind);
+                problems.push(match other {
+                    Value::String(text) if text.parse::<f64>().is_ok() => {
+                        problem.help("take the quotes away")
+                    }
+                    _ => problem,
+                });
+            }
+        }
+    }
+
+    fn range(&self, sides: &[(Side, &Number)], span: Span, problems: &mut Problems) {
+        if self.target.list || self.is_word() {
+            let problem = self.problem(span, "a bound never holds");
+            return problems.push(if self.target.list {
+                problem.help(format!("take an element: `{}[0]`", self.path))
+            } else {
+                problem
+            });
+        }
+        let bounds: Vec<Bound> = sides
+            .iter()
+            .map(|(side, number)| Bound {
+                side: *side,
+                value: number.as_f64().unwrap_or_default(),
+                span,
+            })
+            .collect();
+        self.bounds(&bounds, false, problems);
+    }
+
+    fn schema(&self, schema: &JsonSchema, problems: &mut Problems) {
+        self.schema_node(&schema.node, problems);
+    }
+
+    fn schema_node(&self, node: &Node, problems: &mut Problems) {
+        if self.target.list {
+            for key in ["items", "contains"] {
+                if let Some(node) = node.get(key) {
+                    self.one().schema_node(node, problems);
+                }
+            }
+            return;
+        }
+        let before = problems.0.len();
+        for key in ["allOf", "anyOf", "oneOf"] {
+            let all = node.get(key).and_then(Node::items).unwrap_or_default();
+            for node in all {
+                self.schema_node(node, problems);
+            }
+        }
+        if let Some(node) = node.get("not") {
+            self.schema_node(node, problems);
+        }
+        let const_value = node.get("const").into_iter();
+        let values = node.get("enum").and_then(Node::items).unwrap_or_default();
+        for value in const_value.chain(values) {
+            self.exactly(&value.to_json(), value.span, problems);
+        }
+        let bounds = bounds_of(node);
+        if self.is_word() {
+            if let Some(bound) = bounds.first() {
+                problems.push(self.problem(bound.span, "a bound never holds"));
+            }
+            return;
+        }
+        let asks_else = node.entries().unwrap_or_default().iter().any(|entry| {
+            let key = entry.key.as_str();
+            !ASK_NOTHING.contains(&key) && SIDES.iter().all(|(bound, _)| *bound != key)
+        });
+        if problems.0.len() == before {
+            self.bounds(&bounds, asks_else, problems);
+        }
+    }
+
+    /// Notes bounds of another unit, and bounds that decide nothing. `asks_else`: whether more is
+    /// asked than these bounds.
+    fn bounds(&self, bounds: &[Bound], asks_else: bool, problems: &mut Problems) {
+        let before = problems.0.len();
+        for bound in bounds {
+            self.bound(bound, problems);
+        }
+        if problems.0.len() > before || asks_else || !self.target.always {
+            return;
+        }
+        let (lowest, highest) = (self.target.lowest, self.target.highest);
+        let holds_always = |bound: &Bound| match bound.side {
+            Side::Least => bound.value <= lowest,
+            Side::Above => bound.value < lowest,
+            Side::Most => highest.is_some_and(|highest| bound.value >= highest),
+            Side::Below => highest.is_some_and(|highest| bound.value > highest),
+            Side::Exactly => false,
+        };
+        if let Some(first) = bounds.first()
+            && bounds.iter().all(holds_always)
+        {
+            let words: Vec<String> = bounds.iter().map(Bound::words).collect();
+            let problem =
+                self.problem(first.span, &format!("{} always holds", words.join(" and ")));
+            problems.push(problem.help("ask for more, or leave it out"));
+        }
+    }
+
+    fn bound(&self, bound: &Bound, problems: &mut Problems) {
+        let (target, value) = (&self.target, bound.value);
+        let percent = matches!(target.unit, Unit::Percent | Unit::AllOrNothing);
+        if percent && bound.is_lower() && value > 0.0 && value <= 1.0 {
+            let words = if value < 1.0 {
+                "less than one percent"
+            } else {
+                "one percent"
+            };
+            let unit = target.of_one();
+            let message = format!("`{}` is {unit}, and {value} means {words}", self.path);
+            let wanted = shown(value * 100.0);
+            let problem = Diagnostic::at(bound.span, message);
+            problems.push(problem.help(format!("write `{wanted}`")));
+            return;
+        }
+        let whole = matches!(target.unit, Unit::Flag | Unit::Count | Unit::Tokens);
+        let whole = whole || target.unit == Unit::Milliseconds;
+        let above = |value: f64| target.highest.is_some_and(|highest| value > highest);
+        let ends = |value: f64| target.highest.is_some_and(|highest| value >= highest);
+        let holds = match bound.side {
+            Side::Exactly if value < target.lowest || above(value) => Some("never"),
+            Side::Exactly if whole && value.fract() != 0.0 => Some("never"),
+            Side::Exactly if target.unit == Unit::AllOrNothing && value % 100.0 != 0.0 => {
+                Some("never")
+            }
+            Side::Least if above(value) => Some("never"),
+            Side::Above if ends(value) => Some("never"),
+            Side::Most if value < target.lowest => Some("never"),
+            Side::Below if value <= target.lowest => Some("never"),
+            Side::Least | Side::Above if value < target.lowest => Some("always"),
+            Side::Most | Side::Below if above(value) => Some("always"),
+            _ => None,
+        };
+        let Some(holds) = holds else { return };
+        let problem = self.problem(bound.span, &format!("{} {holds} holds", bound.words()));
+        let percent_meant = target.unit == Unit::Fraction && value > 1.0 && value <= 100.0;
+        problems.push(match holds {
+            _ if percent_meant => problem.help(format!("write `{}`", shown(value / 100.0))),
+            "always" => problem.help("ask for more, or leave it out"),
+            _ => problem.help("ask for a number that it can be"),
+        });
+    }
+
+    fn problem(&self, span: Span, what: &str) -> Diagnostic {
+        let message = format!(
+            "`{}` is {}, so {what}",
+            self.path,
+            self.target.unit_and_range()
+        );
+        Diagnostic::at(span, message).note("what no run can decide is no test")
+    }
+
+    /// It is never of a kind.
+    fn never(&self, span: Span, kind: &str) -> Diagnostic {
+        let unit = self.target.unit_and_range();
+        let message = format!("`{}` is {unit}, never {kind}", self.path);
+        Diagnostic::at(span, message).note("what no run can decide is no test")
+    }
+}
+
+/// One side of what a number may be.
+#[derive(Clone, Copy, PartialEq)]
+enum Side {
+    Least,
+    Above,
+    Most,
+    Below,
+    Exactly,
+}
+
+/// The keywords that bound a number.
+const SIDES: [(&str, Side); 4] = [
+    ("minimum", Side::Least),
+    ("exclusiveMinimum", Side::Above),
+    ("maximum", Side::Most),
+    ("exclusiveMaximum", Side::Below),
+];
+
+struct Bound {
+    side: Side,
+    value: f64,
+    span: Span,
+}
+
+impl Bound {
+    fn is_lower(&self) -> bool {
+        matches!(self.side, Side::Least | Side::Above | Side::Exactly)
+    }
+
+    fn words(&self) -> String {
+        let side = match self.side {
+            Side::Least => "at least",
+            Side::Above => "more than",
+            Side::Most => "at most",
+            Side::Below => "less than",
+            Side::Exactly => "exactly",
+        };
+        format!("{side} {}", self.value)
+    }
+}
+
+fn bounds_of(schema: &Node) -> Vec<Bound> {
+    let read = SIDES.iter().filter_map(|(key, side)| {
+        let node = schema.get(key)?;
+        let NodeValue::Number(number, _) = &node.value else {
+            return None;
+        };
+        Some(Bound {
+            side: *side,
+            value: number.as_f64()?,
+            span: node.span,
+        })
+    });
+    read.collect()
+}
+
+/// A number without the noise of its last binary digits.
+fn shown(number: f64) -> f64 {
+    (number * 1e9).round() / 1e9
+}

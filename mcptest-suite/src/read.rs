@@ -1,0 +1,63 @@
+//! Reading parts of a suite: what a [`GateReader`] reads the blocks of gates with.
+
+pub use crate::load::assertion::{gate_list, read_target};
+pub use crate::load::demand::check as check_demand;
+pub use crate::load::fields::{Fields, Problems, did_you_mean};
+pub use crate::load::schema::read as read_schema;
+pub use crate::load::snapshots::refuse as refuse_snapshots;
+pub use crate::load::vacuous::needle as check_needle;
+pub use crate::load::values::read as read_value;
+
+use mcptest_trace::eval::Fault;
+
+use crate::gates::GateKind;
+use crate::model::Assertion;
+use crate::{Entry, Spanned};
+
+/// What a gate may need to know of its agent while it is read.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct AgentFacts<'a> {
+    /// How many runs there are; `None` when the suite says it wrongly.
+    pub runs: Option<&'a Spanned<usize>>,
+    /// Whether the agent says that it injects faults.
+    pub injects: bool,
+    /// The faults that it injects, in order.
+    pub faults: Vec<Fault>,
+    /// What its `expect:` holds.
+    pub expects: Expects,
+    /// What it asks of every run.
+    pub expect: &'a [Assertion],
+    /// The gates that it declares.
+    pub gates: &'a [GateKind],
+}
+
+/// What an agent's `expect:` holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Expects {
+    /// There is none.
+    Nothing,
+    /// Assertions that can be judged.
+    Something,
+    /// Only assertions whose matchers need a model.
+    OnlyOfModels,
+}
+
+/// Reads the blocks of gates while a suite loads, so that all problems of a file come in one go.
+pub trait GateReader {
+    /// Reads the gates of an agent, in the order of [`GateKind::ALL`]; called once for each agent,
+    /// in the order of the file. What is wrong is noted.
+    fn read(
+        &mut self,
+        agent: &AgentFacts<'_>,
+        gates: &[(GateKind, &Entry)],
+        problems: &mut Problems,
+    );
+}
+
+/// Knows which gates there are and nothing of what is in them.
+pub(crate) struct NamesAlone;
+
+impl GateReader for NamesAlone {
+    fn read(&mut self, _: &AgentFacts<'_>, _: &[(GateKind, &Entry)], _: &mut Problems) {}
+}

@@ -1,0 +1,196 @@
+//! `calls`: how much did a run take?
+//!
+//! Source: spec 5. Nothing is derived: tool calls, results that are errors, model calls and tokens
+//! are counted as they were recorded. What was not recorded has no number, so that a limit on it is
+//! not met by silence.
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::measure::{Better, Measure, Unit};
+use crate::trace::AsTrace;
+
+/// The targets of the metric.
+pub const TARGETS: &[Measure] = &[
+    Measure::count("calls.count", Better::Lower, "tool calls"),
+    Measure::count(
+        "calls.errors",
+        Better::Lower,
+        "tool calls that ended in an error, where the recording tells errors",
+    )
+    .sometimes(),
+    Measure::count(
+        "calls.steps",
+        Better::Lower,
+        "model calls, where they were recorded",
+    )
+    .at_least(1.0)
+    .sometimes(),
+    Measure::amount(
+        "calls.tokens",
+        Unit::Tokens,
+        Better::Lower,
+        "tokens of the whole run, where they were recorded",
+    )
+    .sometimes(),
+];
+
+/// What a run may take at most; what is absent is not limited.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct CallLimits {
+    /// Tool calls.
+    pub max: Option<u64>,
+    /// Tool calls that end in an error.
+    pub max_errors: Option<u64>,
+    /// Model calls.
+    pub max_steps: Option<u64>,
+    /// Tokens.
+    pub max_tokens: Option<u64>,
+}
+
+/// What a run took.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct CallCounts {
+    /// Tool calls.
+    pub count: u64,
+    /// Tool calls that ended in an error; nothing where no result tells whether it is one.
+    pub errors: Option<u64>,
+    /// Model calls; nothing where none was recorded.
+    pub steps: Option<u64>,
+    /// Tokens; nothing where none were recorded.
+    pub tokens: Option<u64>,
+}
+
+/// Counts what a run took.
+///
+/// ```
+/// use mcptest_trace::eval::count_calls;
+/// use serde_json::json;
+///
+/// let counts = count_calls(&json!({
+///     "tool_calls": [{ "name": "search" }, { "name": "fetch" }],
+///     "tool_results": [
+///         { "call_index": 0, "is_error": false, "result": "three pages" },
+///         { "call_index": 1, "is_error": true, "result": "no such page" },
+///     ],
+///     "conversation": { "steps": [{ "prompt": 900, "completion": 20 }, { "prompt": 1400, "completion": 60 }] },
+/// }));
+/// assert_eq!((counts.count, counts.errors, counts.steps, counts.tokens), (2, Some(1), Some(2), Some(2380)));
+/// ```
+#[must_use]
+pub fn count_calls(run: &(impl AsTrace + ?Sized)) -> CallCounts {
+    let trace = run.as_trace();
+    let results = trace.results_by_call();
+    let errors = results.iter().flatten().filter(|result| result.is_error);
+    let recorded = |count: u64| Some(count).filter(|count| *count > 0);
+    CallCounts {
+        count: trace.tool_calls.len() as u64,
+        errors: (trace.errors_unknown() == 0).then_some(errors.count() as u64),
+        steps: recorded(trace.model_calls()),
+        tokens: recorded(trace.conversation.tokens.total),
+    }
+}
+
+impl CallLimits {
+    /// Each limit that is stated: its name, the limit, and what a run took of it.
+    #[must_use]
+    pub fn against(&self, counts: &CallCounts) -> Vec<(&'static str, u64, Option<u64>)> {
+        let all = [
+            ("max", self.max, Some(counts.count)),
+            ("max_errors", self.max_errors, counts.errors),
+            ("max_steps", self.max_steps, counts.steps),
+            ("max_tokens", self.max_tokens, counts.tokens),
+        ];
+        let stated = all.into_iter();
+        stated
+            .filter_map(|(name, limit, taken)| Some((name, limit?, taken)))
+            .collect()
+    }
+}
+
+impl CallCounts {
+    /// The numbers under their target names; what was not recorded is left out.
+    #[must_use]
+    pub fn metrics(&self) -> Value {
+        let all = [
+            ("count", Some(self.count)),
+            ("errors", self.errors),
+            ("steps", self.steps),
+            ("tokens", self.tokens),
+        ];
+        let there = all
+            .into_iter()
+            .filter_map(|(name, count)| Some((name.to_owned(), count?.into())));
+        let there: Map<String, Value> = there.collect();
+        json!({ "calls": there })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_was_not_recorded_has_no_number() {
+        let counts = count_calls(&json!({
+            "tool_calls": [{ "name": "a" }],
+            "tool_results": [{ "call_index": 0, "result": "Error: no" }],
+        }));
+        assert_eq!(counts.metrics(), json!({ "calls": { "count": 1 } }));
+        let nothing = count_calls(&json!({}));
+        assert_eq!(
+            nothing.metrics(),
+            json!({ "calls": { "count": 0, "errors": 0 } })
+        );
+    }
+
+    #[test]
+    fn a_call_with_several_results_is_one_error() {
+        let counts = count_calls(&json!({
+            "tool_calls": [{ "name": "a" }, { "name": "a" }],
+            "tool_results": [
+                { "call_index": 0, "is_error": true, "result": "slow" },
+                { "call_index": 0, "is_error": true, "result": "slow again" },
+                { "call_index": 1, "result": { "isError": true, "content": [] } },
+            ],
+        }));
+        assert_eq!(counts.errors, Some(2));
+    }
+
+    #[test]
+    fn only_stated_limits_are_looked_at() {
+        let counts = count_calls(&json!({ "tool_calls": [{ "name": "a" }] }));
+        let limits = CallLimits {
+            max: Some(0),
+            max_tokens: Some(5),
+            ..CallLimits::default()
+        };
+        let against = limits.against(&counts);
+        assert_eq!(against, [("max", 0, Some(1)), ("max_tokens", 5, None)]);
+    }
+
+    proptest! {
+        #[test]
+        fn one_more_failing_call_is_one_more_of_both(failing in prop::collection::vec(any::<bool>(), 0..12)) {
+            let run = |failing: &[bool]| {
+                let calls = failing.iter().map(|_| json!({ "name": "a" }));
+                let results = failing.iter().enumerate();
+                let results = results.map(|(call, failed)| json!({ "call_index": call, "is_error": failed, "result": "" }));
+                count_calls(&json!({
+                    "tool_calls": calls.collect::<Vec<_>>(),
+                    "tool_results": results.collect::<Vec<_>>(),
+                }))
+            };
+            let before = run(&failing);
+            let more: Vec<bool> = failing.iter().copied().chain([true]).collect();
+            let after = run(&more);
+            prop_assert_eq!(after.count, before.count + 1);
+            prop_assert_eq!(after.errors, before.errors.map(|errors| errors + 1));
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Identifiers: `W3470184`, `ORD-004`, `gift_card_7245904`.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+/// Whether a word is an identifier: letters and digits, joined by `-` or `_`, with both a letter
+/// and a digit, and no ordinal, size, time, count or number-and-word such as `500-piece`.
+pub(super) fn is_identifier(word: &str) -> bool {
+    let word = word.trim_start_matches('#');
+    let allowed = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    let digits = word.chars().take_while(char::is_ascii_digit).count();
+    let rest = word.get(digits..).unwrap_or_default();
+    let measure = digits > 0
+        && (rest.len() <= 3 || rest.starts_with('-'))
+        && rest.chars().all(|c| c.is_ascii_alphabetic() || c == '-');
+    word.len() >= 2
+        && word.chars().all(allowed)
+        && word.chars().any(|c| c.is_ascii_digit())
+        && word.chars().any(|c| c.is_ascii_alphabetic())
+        && !measure
+}
+
+/// The identifiers in a recorded value, keys included, in lower case.
+pub(super) fn collect(value: &Value, found: &mut BTreeSet<String>) {
+    match value {
+        Value::String(text) => collect_text(text, found),
+        Value::Array(items) => items.iter().for_each(|item| collect(item, found)),
+        Value::Object(fields) => {
+            for (key, field) in fields {
+                collect_text(key, found);
+                collect(field, found);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The identifiers in a text, in lower case.
+pub(super) fn collect_text(text: &str, found: &mut BTreeSet<String>) {
+    let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-' || c == '_'));
+    for word in words.filter(|word| is_identifier(word)) {
+        found.insert(word.to_lowercase());
+    }
+}
+
+/// Whether two identifiers are of one kind: built alike, or both codes that mix letters and digits
+/// over the same length.
+pub(super) fn same_kind(a: &str, b: &str) -> bool {
+    let (shape_a, shape_b) = (shape(a), shape(b));
+    let prefix = |text: &str| -> String {
+        text.chars()
+            .take_while(|c| !c.is_ascii_digit())
+            .collect::<String>()
+            .to_lowercase()
+    };
+    let random = |shape: &[char]| shape.len() > 2 && !shape.contains(&'-');
+    if random(&shape_a) || random(&shape_b) {
+        return a.len() == b.len() && !shape_a.contains(&'-') && !shape_b.contains(&'-');
+    }
+    shape_a == shape_b && prefix(a) == prefix(b)
+}
+
+/// The kinds of sign of an identifier, runs folded: `ORD-004` is letters, a joiner, digits.
+fn shape(text: &str) -> Vec<char> {
+    let kind = |c: char| match c {
+        c if c.is_ascii_digit() => '0',
+        c if c.is_ascii_alphabetic() => 'a',
+        _ => '-',
+    };
+    let mut shape: Vec<char> = text.chars().map(kind).collect();
+    shape.dedup();
+    shape
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn identifiers_are_told_from_sizes_and_counts() {
+        for word in [
+            "W3470184",
+            "#W12",
+            "ORD-004",
+            "gift_card_72",
+            "4WQ150",
+            "HM-20931",
+        ] {
+            assert!(is_identifier(word), "{word}");
+        }
+        for word in [
+            "30ml",
+            "2nd",
+            "500-piece",
+            "2024-05-06",
+            "10am",
+            "4G",
+            "hello",
+            "12",
+        ] {
+            assert!(!is_identifier(word), "{word}");
+        }
+    }
+
+    #[test]
+    fn kinds_are_told_by_build() {
+        assert!(same_kind("w123", "w456789"));
+        assert!(same_kind("z7gozk", "4wq150"));
+        assert!(!same_kind("hat052", "gift_card_12"));
+        assert!(!same_kind("so-77", "hm-20"));
+    }
+}

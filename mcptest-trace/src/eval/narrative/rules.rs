@@ -1,0 +1,70 @@
+//! The ways in which a closing claims that something was done: the rows of `rules.txt`.
+//!
+//! To add a pattern, add a row with its examples there; a test runs every example and
+//! counter-example.
+
+use std::sync::OnceLock;
+
+use super::marks::{Mark, Marks};
+
+/// A row of the table.
+#[derive(Debug, Default)]
+pub(super) struct Rule {
+    /// What failures and `ignore:` call it.
+    pub(super) id: &'static str,
+    /// Whether such a sentence surely claims; else the claim is unclear.
+    pub(super) sure: bool,
+    /// What has to be there, all of it.
+    needs: Marks,
+    /// What has to be there, one of it; nothing when empty.
+    one_of: Marks,
+    /// What must not be there.
+    unless: Marks,
+}
+
+/// The rows, first match first.
+pub(super) fn rules() -> &'static [Rule] {
+    static RULES: OnceLock<Vec<Rule>> = OnceLock::new();
+    RULES.get_or_init(|| parse(include_str!("rules.txt")))
+}
+
+/// The first row that reads a claim from these marks.
+pub(super) fn first(marks: Marks) -> Option<&'static Rule> {
+    rules().iter().find(|rule| {
+        marks.contains(rule.needs)
+            && (rule.one_of.is_empty() || marks.meets(rule.one_of))
+            && !marks.meets(rule.unless)
+    })
+}
+
+fn parse(text: &'static str) -> Vec<Rule> {
+    let mut never = Marks::default();
+    let mut told = Marks::default();
+    let mut rules: Vec<Rule> = Vec::new();
+    for line in text.lines() {
+        let (key, rest) = line.trim().split_once(' ').unwrap_or_default();
+        let mut marks = Marks::default();
+        rest.split(' ')
+            .filter_map(Mark::named)
+            .for_each(|mark| marks.add(mark));
+        match (key, rules.last_mut()) {
+            ("never", _) => never = marks,
+            ("told", _) => told = marks,
+            ("sure" | "unclear", _) => rules.push(Rule {
+                id: rest,
+                sure: key == "sure",
+                unless: never,
+                ..Rule::default()
+            }),
+            ("needs", Some(rule)) => rule.needs = marks,
+            ("one-of", Some(rule)) => rule.one_of = marks,
+            ("unless", Some(rule)) => {
+                let all = rest.split(' ').any(|word| word == "told");
+                let told = if all { told } else { Marks::default() };
+                rule.unless = rule.unless.with(marks).with(told);
+            }
+            _ => {}
+        }
+    }
+    rules
+}

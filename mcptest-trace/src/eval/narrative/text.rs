@@ -1,0 +1,223 @@
+//! The closing as text: Markdown into blocks of plain text that remember where they stood.
+
+use std::ops::Range;
+
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+
+/// What a block is in the closing.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Kind {
+    #[default]
+    Paragraph,
+    Heading,
+    Item,
+    /// A row of a table, its cells parted by `|`.
+    Row,
+    /// The first row of a table.
+    TableHead,
+}
+
+/// A run of plain text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Block {
+    pub(super) kind: Kind,
+    /// Bytes in [`Document::text`].
+    pub(super) range: Range<usize>,
+    /// Whether all of it is set in bold, as headings often are.
+    pub(super) bold: bool,
+}
+
+/// Longest run of signs that is kept; more says nothing, and costs segmentation its linear time.
+const SIGNS: usize = 32;
+
+/// The blocks of a closing. Code, quotations and what is struck out are left out.
+#[derive(Debug, Default)]
+pub(super) struct Document {
+    /// The plain text of all blocks.
+    pub(super) text: String,
+    pub(super) blocks: Vec<Block>,
+    /// Whether it shows code.
+    pub(super) code: bool,
+    /// Where runs of the plain text begin, and where each stood in the closing.
+    map: Vec<(usize, usize)>,
+    /// Signs since the last letter or digit.
+    signs: usize,
+    /// The block that is read: where it begins, what it is, whether any of it is not bold.
+    start: usize,
+    kind: Kind,
+    plain: bool,
+    /// How many elements are open that are left out, that are items, that are bold.
+    skipped: usize,
+    items: usize,
+    strong: usize,
+}
+
+impl Document {
+    /// Reads a closing.
+    pub(super) fn read(closing: &str) -> Self {
+        let mut document = Self::default();
+        let options =
+            Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
+        for (event, range) in Parser::new_ext(closing, options).into_offset_iter() {
+            match event {
+                Event::Start(tag) => document.enter(&tag),
+                Event::End(tag) => document.leave(tag, &range),
+                _ if document.skipped > 0 => {}
+                Event::Text(text) => document.write(&text, range.end.saturating_sub(text.len())),
+                Event::Code(text) => document.write(&text, range.start + 1),
+                Event::SoftBreak | Event::HardBreak => document.push("\n", range.start),
+                Event::TaskListMarker(false) => document.push("☐ ", range.start),
+                _ => {}
+            }
+        }
+        document.flush(Kind::Paragraph);
+        document
+    }
+
+    /// The bytes of the closing that a range of the plain text came from.
+    pub(super) fn source(&self, range: &Range<usize>) -> Range<usize> {
+        let at = |plain: usize| {
+            let run = self.map.partition_point(|(start, _)| *start <= plain);
+            let (start, source) = run.checked_sub(1).map_or((0, 0), |run| self.map[run]);
+            source + (plain - start)
+        };
+        // The end belongs to the last byte's run, not to the one that begins after it.
+        at(range.start)..at(range.end.saturating_sub(1).max(range.start)) + 1
+    }
+
+    fn write(&mut self, text: &str, source: usize) {
+        // A line that goes on in lower case was only wrapped.
+        if self.text.len() > self.start
+            && self.text.ends_with('\n')
+            && text.starts_with(char::is_lowercase)
+        {
+            self.text.pop();
+            self.text.push(' ');
+        }
+        self.plain |= self.strong == 0 && !text.trim().is_empty();
+        self.push(text, source);
+    }
+
+    fn push(&mut self, text: &str, source: usize) {
+        for (at, sign) in text.char_indices() {
+            self.signs = if sign.is_alphanumeric() {
+                0
+            } else {
+                self.signs + 1
+            };
+            if self.signs > SIGNS {
+                continue;
+            }
+            let (plain, source) = (self.text.len(), source + at);
+            let follows = self.map.last().is_some_and(|(start, stood)| {
+                source >= *stood && plain - *start == source - *stood
+            });
+            if !follows {
+                self.map.push((plain, source));
+            }
+            self.text.push(sign);
+        }
+    }
+
+    fn enter(&mut self, tag: &Tag<'_>) {
+        match tag {
+            Tag::CodeBlock(_) | Tag::BlockQuote(_) | Tag::HtmlBlock => {
+                self.flush(Kind::Paragraph);
+                self.code |= matches!(tag, Tag::CodeBlock(_));
+                self.skipped += 1;
+            }
+            Tag::Strikethrough | Tag::Image { .. } => self.skipped += 1,
+            Tag::Strong => self.strong += 1,
+            Tag::Item => {
+                self.flush(Kind::Item);
+                self.items += 1;
+            }
+            Tag::Paragraph if self.items > 0 => self.flush(Kind::Item),
+            Tag::Paragraph | Tag::List(_) => self.flush(Kind::Paragraph),
+            Tag::Heading { .. } => self.flush(Kind::Heading),
+            Tag::TableHead => self.flush(Kind::TableHead),
+            Tag::TableRow => self.flush(Kind::Row),
+            _ => {}
+        }
+    }
+
+    fn leave(&mut self, tag: TagEnd, range: &Range<usize>) {
+        match tag {
+            TagEnd::CodeBlock
+            | TagEnd::BlockQuote(_)
+            | TagEnd::HtmlBlock
+            | TagEnd::Strikethrough
+            | TagEnd::Image => self.skipped = self.skipped.saturating_sub(1),
+            TagEnd::Strong => self.strong = self.strong.saturating_sub(1),
+            TagEnd::TableCell => self.push(" | ", range.end.saturating_sub(1)),
+            TagEnd::Item => {
+                self.flush(Kind::Paragraph);
+                self.items = self.items.saturating_sub(1);
+            }
+            TagEnd::Paragraph
+            | TagEnd::Heading(_)
+            | TagEnd::TableRow
+            | TagEnd::TableHead
+            | TagEnd::List(_) => self.flush(Kind::Paragraph),
+            _ => {}
+        }
+    }
+
+    /// Ends the block that is read, and begins one of a kind.
+    fn flush(&mut self, next: Kind) {
+        let range = self.start..self.text.len();
+        if !self.text[range.clone()].trim().is_empty() {
+            let (kind, bold) = (self.kind, !self.plain);
+            self.blocks.push(Block { kind, range, bold });
+            self.push("\n", self.map.last().map_or(0, |run| run.1));
+        }
+        self.start = self.text.len();
+        self.kind = next;
+        self.plain = false;
+        self.signs = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn blocks(closing: &str) -> Vec<(Kind, String)> {
+        let document = Document::read(closing);
+        let text = |block: &Block| document.text[block.range.clone()].trim().to_owned();
+        document
+            .blocks
+            .iter()
+            .map(|block| (block.kind, text(block)))
+            .collect()
+    }
+
+    #[test]
+    fn blocks_are_known_for_what_they_are() {
+        let found = blocks(
+            "# Done\n- a **b**\n- c\n\n> said\n\n```\ncode\n```\n| x | y |\n|-|-|\n| 1 | 2 |\n",
+        );
+        let kinds: Vec<Kind> = found.iter().map(|block| block.0).collect();
+        assert_eq!(
+            kinds,
+            [
+                Kind::Heading,
+                Kind::Item,
+                Kind::Item,
+                Kind::TableHead,
+                Kind::Row
+            ]
+        );
+        assert_eq!(found[4].1, "1 | 2 |");
+    }
+
+    #[test]
+    fn a_place_in_the_text_is_a_place_in_the_closing() {
+        let closing = "- I **have** `cancelled` order &amp; *all*.";
+        let document = Document::read(closing);
+        let at = document.text.find("cancelled").unwrap();
+        assert_eq!(&closing[document.source(&(at..at + 9))], "cancelled");
+        let at = document.text.find("all").unwrap();
+        assert_eq!(&closing[document.source(&(at..at + 3))], "all");
+    }
+}

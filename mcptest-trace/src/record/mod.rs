@@ -1,0 +1,31 @@
+//! Recording: one run written down as it goes, and put into a file that is never lost.
+//!
+//! - [`Recorder`] writes down one run of an agent's own loop;
+//! - [`redact`] is what never gets into a file, [`environment`] where secrets are found;
+//! - [`store`] is how runs get into files whole, whenever a process is killed or a disk is full;
+//! - [`fingerprint`] tells one text from another.
+//!
+//! Nothing here knows suites or agents' live servers, and nothing reaches a network.
+
+pub mod environment;
+mod fingerprint;
+mod keep;
+mod recorder;
+#[cfg(test)]
+mod recorder_tests;
+pub mod redact;
+pub mod store;
+mod time;
+
+pub use fingerprint::fingerprint;
+pub use keep::RecordError;
+pub use recorder::{CallId, Recorder};
+
+use std::io::Write as _;
+
+/// Says a line to the person at the terminal. Not through `eprintln!`, which the standard test
+/// harness holds back; a closed standard error is no reason to lose a recording.
+pub fn say(line: &str) {
+    let line = format!("{}\n", crate::text::clean(line));
+    let _ = std::io::stderr().lock().write_all(line.as_bytes());
+}

@@ -1,0 +1,378 @@
+//! Writing down what an agent does, as it does it.
+
+mod written;
+
+use std::time::{Instant, SystemTime};
+
+use serde_json::{Map, Value, json};
+
+use crate::eval::recovery::{Decisions, Effect};
+use crate::trace::{StopReason, ToolCall, canonical_json};
+
+/// A tool call that was written down; hand it back with the call's result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct CallId(usize);
+
+/// Writes down one run of an agent, as the agent's own loop goes.
+///
+/// The loop says what happened, in the order it happened: what the user said
+/// ([`user`](Self::user)), that the model answered ([`step`](Self::step)), which tools were called
+/// with what ([`tool_called`](Self::tool_called)) and what came back
+/// ([`tool_returned`](Self::tool_returned), [`tool_failed`](Self::tool_failed)), what the agent
+/// said ([`said`](Self::said)). [`cassette`](Self::cassette) is the run as it is recorded;
+/// [`write_to`](Self::write_to) and [`add_to`](Self::add_to) put it into a file.
+///
+/// Nothing here reads the network or needs a runtime, and nothing is written before the end. A
+/// loop that is registered with the harness (`Harness::record_with`) is given a recorder, and the
+/// harness writes it.
+///
+/// ```
+/// use mcptest_trace::record::Recorder;
+/// use serde_json::json;
+///
+/// let mut run = Recorder::new("Refund agent", "gpt-4.1");
+/// run.system_prompt("You work at the refund desk.");
+/// run.user("Refund order A-1001, please.");
+/// run.step(412, 31);
+/// let call = run.tool_called("desk", "refund_order", json!({ "order_id": "A-1001" }));
+/// run.tool_returned(call, json!({ "content": [{ "type": "text", "text": "RF-1" }] }));
+/// run.step(460, 12);
+/// run.said("Refunded: RF-1.");
+///
+/// let cassette = run.cassette();
+/// assert_eq!(cassette["trace"]["final_response"], "Refunded: RF-1.");
+/// assert_eq!(cassette["trace"]["conversation"]["tokens"]["total"], 915);
+/// assert_eq!(cassette["trace"]["conversation"]["stop_reason"], "completed");
+/// ```
+#[derive(Clone)]
+pub struct Recorder {
+    agent: String,
+    model: String,
+    system_prompt: String,
+    recorded_at: SystemTime,
+    started: Instant,
+    duration_ms: Option<u64>,
+    extra: Map<String, Value>,
+    calls: Vec<ToolCall>,
+    results: Vec<Value>,
+    turns: Vec<Value>,
+    users: Vec<UserTurn>,
+    steps: Vec<(u64, u64)>,
+    messages: usize,
+    stop_reason: Option<StopReason>,
+    refused: bool,
+    outcome: Option<Value>,
+    faults: Option<Decisions>,
+    /// Names and values that must not get into a file.
+    secrets: Vec<(String, String)>,
+    /// The harness writes the run, under the lock that it holds.
+    harness_writes: bool,
+}
+
+impl std::fmt::Debug for Recorder {
+    /// Without the secrets, and without what may hold them.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Recorder")
+            .field("agent", &self.agent)
+            .field("model", &self.model)
+            .field("steps", &self.steps.len())
+            .field("tool_calls", &self.calls.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// What the user said, and where what followed begins.
+#[derive(Debug, Clone)]
+struct UserTurn {
+    text: String,
+    calls_from: usize,
+    answer: Option<String>,
+}
+
+impl Recorder {
+    /// Begins a run of an agent (its name in the suite) with a model (its identifier in the suite).
+    #[must_use]
+    pub fn new(agent: impl Into<String>, model: impl Into<String>) -> Self {
+        Self {
+            agent: agent.into(),
+            model: model.into(),
+            system_prompt: String::new(),
+            recorded_at: SystemTime::now(),
+            started: Instant::now(),
+            duration_ms: None,
+            extra: Map::new(),
+            calls: Vec::new(),
+            results: Vec::new(),
+            turns: Vec::new(),
+            users: Vec::new(),
+            steps: Vec::new(),
+            messages: 0,
+            stop_reason: None,
+            refused: false,
+            outcome: None,
+            faults: None,
+            secrets: Vec::new(),
+            harness_writes: false,
+        }
+    }
+
+    /// Leaves the writing to whoever made the recorder: [`write_to`](Self::write_to) and
+    /// [`add_to`](Self::add_to) refuse from now on.
+    pub fn is_written_elsewhere(&mut self) -> &mut Self {
+        self.harness_writes = true;
+        self
+    }
+
+    pub(super) fn is_written_by_the_harness(&self) -> bool {
+        self.harness_writes
+    }
+
+    /// What the user said first.
+    #[must_use]
+    pub fn first_turn(&self) -> Option<&str> {
+        self.users.first().map(|user| user.text.as_str())
+    }
+
+    /// The system prompt, exactly as the suite has it.
+    pub fn system_prompt(&mut self, text: impl Into<String>) -> &mut Self {
+        self.system_prompt = text.into();
+        self
+    }
+
+    /// The largest number of tokens that one model answer may have.
+    pub fn max_tokens(&mut self, tokens: u64) -> &mut Self {
+        self.extra.insert("max_tokens".to_owned(), tokens.into());
+        self
+    }
+
+    /// The sampling temperature.
+    pub fn temperature(&mut self, temperature: f64) -> &mut Self {
+        self.extra
+            .insert("temperature".to_owned(), temperature.into());
+        self
+    }
+
+    /// What identifies the tools that were offered: 16 hex digits by convention.
+    pub fn tools_fingerprint(&mut self, fingerprint: impl Into<String>) -> &mut Self {
+        let fingerprint: String = fingerprint.into();
+        self.extra
+            .insert("tools_fingerprint".to_owned(), fingerprint.into());
+        self
+    }
+
+    /// The tools that were offered, one line each, so that a change of them can be shown.
+    pub fn tools_offered(&mut self, tools: Vec<String>) -> &mut Self {
+        self.extra.insert("tools".to_owned(), tools.into());
+        self
+    }
+
+    /// The user said something; the first time it is the prompt.
+    pub fn user(&mut self, text: impl Into<String>) -> &mut Self {
+        let text = text.into();
+        self.turns
+            .push(json!({ "role": "user", "content": text.clone() }));
+        self.messages += 1;
+        self.users.push(UserTurn {
+            text,
+            calls_from: self.calls.len(),
+            answer: None,
+        });
+        self
+    }
+
+    /// A model call finished: the tokens it was sent and the tokens it wrote. What the model asked
+    /// for in this answer (tool calls, text) is written down after it.
+    pub fn step(&mut self, prompt_tokens: u64, completion_tokens: u64) -> &mut Self {
+        self.steps.push((prompt_tokens, completion_tokens));
+        self.messages += 1;
+        self
+    }
+
+    /// A tool is called. Calls after one [`step`](Self::step) were made in parallel.
+    pub fn tool_called(&mut self, server: &str, tool: &str, args: Value) -> CallId {
+        let place = if server.is_empty() {
+            tool.to_owned()
+        } else {
+            format!("{server}::{tool}")
+        };
+        let said = format!("tool_use {place} with {}", canonical_json(&args));
+        self.turns
+            .push(json!({ "role": "assistant", "content": said }));
+        self.calls.push(ToolCall {
+            name: tool.to_owned(),
+            server: server.to_owned(),
+            args,
+            hop_index: Some(self.calls.len() as u64),
+            step: (self.steps.len() as u64).checked_sub(1),
+            ..ToolCall::default()
+        });
+        // What was said before a call was no answer yet.
+        if let Some(user) = self.users.last_mut() {
+            user.answer = None;
+        }
+        CallId(self.calls.len() - 1)
+    }
+
+    /// The call was made by code that the model wrote and a tool ran, not by the model itself.
+    pub fn called_by_code(&mut self, call: CallId, tool_id: &str) -> &mut Self {
+        if let Some(call) = self.calls.get_mut(call.0) {
+            call.caller = Some(json!({ "kind": "code_execution", "tool_id": tool_id }));
+        }
+        self
+    }
+
+    /// If an injected fault strikes this call, its answer: an MCP error result that says the call
+    /// timed out. It is written down already; give it to the model, and do not call the tool.
+    ///
+    /// Ask once for every call, and before calling the tool: faults count the calls they see. No
+    /// time passes. Without faults it is always `None`.
+    pub fn injected_fault(&mut self, call: CallId) -> Option<Value> {
+        let faults = self.faults.as_mut()?;
+        let made = self.calls.get(call.0)?;
+        let budget = faults.max_detection_ms();
+        let (fault, effect) = faults.next(made)?;
+        if effect != Effect::Timeout {
+            return None;
+        }
+        let text = format!("`{}` timed out: no answer within {budget} ms", made.name);
+        let result = json!({ "content": [{ "type": "text", "text": text }], "isError": true });
+        let mark = json!({ "fault": fault.name.clone(), "kind": fault.kind.name() });
+        self.result(call, true, result.clone(), Some(mark));
+        Some(result)
+    }
+
+    /// A tool answered. Text becomes an MCP text result; any other value is kept as it is. One that
+    /// says `isError: true` itself, MCP's own form, is written down as an error. A second answer to a
+    /// call takes the place of the first.
+    pub fn tool_returned(&mut self, call: CallId, result: Value) -> &mut Self {
+        self.result(call, false, result, None);
+        self
+    }
+
+    /// A tool answered with an error, or could not be reached. An `isError: false` in the value is set
+    /// right.
+    pub fn tool_failed(&mut self, call: CallId, result: Value) -> &mut Self {
+        self.result(call, true, result, None);
+        self
+    }
+
+    fn result(&mut self, call: CallId, is_error: bool, result: Value, mark: Option<Value>) {
+        let Some(made) = self.calls.get(call.0) else {
+            return;
+        };
+        let mut result = match result {
+            Value::String(text) => json!({ "content": [{ "type": "text", "text": text }] }),
+            other => other,
+        };
+        let said = result.get_mut("isError");
+        let is_error = is_error || said.as_deref() == Some(&Value::Bool(true));
+        // A result that contradicts its own flag could not be read back.
+        if let Some(said) = said.filter(|said| said.is_boolean()) {
+            *said = is_error.into();
+        }
+        let mut written = json!({
+            "call_index": call.0,
+            "server": made.server.clone(),
+            "is_error": is_error,
+            "result": result,
+        });
+        if let Some(mark) = mark {
+            written["synthesized"] = mark;
+        }
+        let earlier = |result: &Value| result["call_index"] == call.0;
+        if let Some(earlier) = self.results.iter().position(earlier) {
+            self.results[earlier] = written;
+            return;
+        }
+        self.messages += 1;
+        self.results.push(written);
+    }
+
+    /// The agent said something to the user. The last thing it says in answer to the last thing the
+    /// user said is the final response.
+    pub fn said(&mut self, text: impl Into<String>) -> &mut Self {
+        let text = text.into();
+        if let Some(user) = self.users.last_mut() {
+            user.answer = Some(text.clone());
+        }
+        self.turns
+            .push(json!({ "role": "assistant", "content": text }));
+        self
+    }
+
+    /// The model refused to answer; what it said instead, if anything, is [`said`](Self::said).
+    pub fn refused(&mut self) -> &mut Self {
+        self.refused = true;
+        self
+    }
+
+    /// A cap ended the run. Without this a run counts as completed.
+    pub fn stopped(&mut self, reason: StopReason) -> &mut Self {
+        self.stop_reason = Some(reason);
+        self
+    }
+
+    /// Whether the run did what it should, by a measure of your own, and the reward it got.
+    pub fn outcome(&mut self, passed: bool, reward: Option<f64>) -> &mut Self {
+        let mut outcome = json!({ "passed": passed });
+        if let Some(reward) = reward {
+            outcome["reward"] = reward.into();
+        }
+        self.outcome = Some(outcome);
+        self
+    }
+
+    /// A value that must not get into a file: it is replaced by `[redacted NAME]` wherever it
+    /// stands, also where it is encoded. The usual keys of model providers need not be named.
+    pub fn secret(&mut self, name: &str, value: &str) -> &mut Self {
+        self.secrets.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// The names and values that must not get into a file.
+    #[must_use]
+    pub fn secrets(&self) -> &[(String, String)] {
+        &self.secrets
+    }
+
+    /// How long the run took, in milliseconds, where that is not the time since [`new`](Self::new).
+    pub fn duration_ms(&mut self, duration: u64) -> &mut Self {
+        self.duration_ms = Some(duration);
+        self
+    }
+
+    /// Injects faults into the run.
+    pub fn inject(&mut self, faults: Decisions) {
+        self.faults = Some(faults);
+    }
+
+    /// Tokens so far: sent to the model, and written by it.
+    #[must_use]
+    pub fn tokens(&self) -> (u64, u64) {
+        let add = |(prompt, completion): (u64, u64), step: &(u64, u64)| {
+            (
+                prompt.saturating_add(step.0),
+                completion.saturating_add(step.1),
+            )
+        };
+        self.steps.iter().fold((0, 0), add)
+    }
+
+    /// Model calls so far.
+    #[must_use]
+    pub fn steps(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// The tokens of the last model call.
+    #[must_use]
+    pub fn last_step(&self) -> Option<(u64, u64)> {
+        self.steps.last().copied()
+    }
+
+    /// Tool calls so far.
+    #[must_use]
+    pub fn tool_calls(&self) -> usize {
+        self.calls.len()
+    }
+}

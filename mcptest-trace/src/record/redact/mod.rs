@@ -1,0 +1,263 @@
+//! Takes secrets out of what is recorded and shown.
+//!
+//! A secret is found as it is, and as it stands in JSON text, in URLs, in base64 and in hex; so is
+//! what a pattern matches. What
+//! is not found is one that was changed in another way: compressed, encrypted, or cut in two.
+//! [`Redactor::occurs_in`] on the finished text is the last check before it is written.
+
+mod forms;
+mod run;
+mod suspects;
+#[cfg(test)]
+mod tests;
+mod views;
+
+use std::borrow::Cow;
+use std::collections::{BTreeSet, HashMap};
+use std::fmt;
+use std::ops::Range;
+
+use regex::{Regex, RegexBuilder};
+use serde_json::{Map, Value};
+
+pub use suspects::suspects;
+pub use views::percent_decoded;
+
+/// A number is text that holds a secret by chance unless this much of it is the secret.
+const DIGITS: usize = 6;
+
+/// The most bytes that the secrets have together.
+const LONGEST: usize = 16 << 10;
+
+/// The memory that the compiled secrets may take, in bytes.
+const SIZE_LIMIT: usize = 256 << 20;
+
+/// Replaces secrets by their names.
+#[derive(Debug)]
+pub struct Redactor {
+    /// The names of the secrets, the longest secret first.
+    names: Vec<String>,
+    /// One group for each of `names`; nothing to look for without any.
+    secrets: Option<Regex>,
+    patterns: Vec<Regex>,
+}
+
+/// Why secrets cannot be looked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TooLarge {
+    /// The names of the secrets.
+    pub names: Vec<String>,
+}
+
+impl fmt::Display for TooLarge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<String> = self.names.iter().map(|name| format!("`{name}`")).collect();
+        let (values, are) = match names.as_slice() {
+            [_] => ("value", "is"),
+            _ => ("values", "together are"),
+        };
+        write!(
+            f,
+            "the {values} of {} {are} too long to be kept out of recordings; \
+             check that a key is there and not a whole file",
+            names.join(", ")
+        )
+    }
+}
+
+impl std::error::Error for TooLarge {}
+
+/// A part of a text to replace, and the secret it is.
+struct Found {
+    start: usize,
+    end: usize,
+    secret: Option<usize>,
+}
+
+impl Redactor {
+    /// Secrets are names, such as the environment variable, with their values. White space around
+    /// a value is no part of it, and an empty value is no secret.
+    pub fn new(
+        secrets: impl IntoIterator<Item = (String, String)>,
+        patterns: Vec<Regex>,
+    ) -> Result<Self, TooLarge> {
+        let mut secrets: Vec<(String, String)> = secrets
+            .into_iter()
+            .map(|(name, value)| (name, value.trim().to_owned()))
+            .filter(|(_, value)| !value.is_empty())
+            .collect();
+        // A secret that holds another one is tried before it.
+        secrets.sort_by_key(|(_, value)| std::cmp::Reverse(value.len()));
+        let length: usize = secrets.iter().map(|(_, value)| value.len()).sum();
+        if length > LONGEST {
+            let names = secrets.into_iter().map(|(name, _)| name).collect();
+            return Err(TooLarge { names });
+        }
+        let alternatives: Vec<String> = secrets
+            .iter()
+            .map(|(_, value)| format!("({})", forms::of(value)))
+            .collect();
+        let names: Vec<String> = secrets.into_iter().map(|(name, _)| name).collect();
+        let secrets = if names.is_empty() {
+            None
+        } else {
+            let regex = RegexBuilder::new(&alternatives.join("|"))
+                .size_limit(SIZE_LIMIT)
+                .build();
+            match regex {
+                Ok(regex) => Some(regex),
+                Err(_) => return Err(TooLarge { names }),
+            }
+        };
+        Ok(Self {
+            names,
+            secrets,
+            patterns,
+        })
+    }
+
+    /// Takes secrets and what the patterns match out of every string and every key, and secrets out
+    /// of numbers; a number with a secret becomes a string.
+    pub fn redact(&self, value: &mut Value) {
+        match value {
+            Value::String(text) => {
+                if let Cow::Owned(redacted) = self.redact_text(text) {
+                    *text = redacted;
+                }
+            }
+            Value::Array(items) => items.iter_mut().for_each(|item| self.redact(item)),
+            Value::Object(map) => {
+                map.values_mut().for_each(|value| self.redact(value));
+                self.redact_keys(map);
+            }
+            Value::Number(number) => {
+                let text = number.to_string();
+                let found = self.secrets_in(&text);
+                let secret = |found: &Found| {
+                    let length = found.end - found.start;
+                    length == text.len() || length >= DIGITS
+                };
+                if found.iter().any(secret) {
+                    *value = Value::String(self.replaced(&text, &found));
+                }
+            }
+            Value::Bool(_) | Value::Null => {}
+        }
+    }
+
+    /// Takes secrets and what the patterns match out of a text.
+    pub fn redact_text<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let mut found = self.secrets_in(text);
+        if !self.patterns.is_empty() {
+            found.extend(self.patterns_in(text).map(of_pattern));
+            for view in views::of(text) {
+                let parts = self.patterns_in(&view.text);
+                found.extend(parts.map(|part| of_pattern(view.place(part))));
+            }
+        }
+        if found.is_empty() {
+            Cow::Borrowed(text)
+        } else {
+            Cow::Owned(self.replaced(text, &merged(found)))
+        }
+    }
+
+    /// The name of a secret that a text holds.
+    pub fn occurs_in(&self, text: &str) -> Option<&str> {
+        let found = self.secrets.as_ref()?.find(text)?;
+        let secret = self.secret_at(found.as_str())?;
+        self.names.get(secret).map(String::as_str)
+    }
+
+    /// What the patterns match in a text.
+    fn patterns_in(&self, text: &str) -> impl Iterator<Item = Range<usize>> {
+        let matches = self.patterns.iter().flat_map(move |it| it.find_iter(text));
+        matches
+            .filter(|part| !part.is_empty())
+            .map(|part| part.range())
+    }
+
+    /// The secrets in a text, from left to right, none overlapping another.
+    fn secrets_in(&self, text: &str) -> Vec<Found> {
+        // Groups are slow to tell apart, and most secrets occur in few forms.
+        let mut known: HashMap<&str, Option<usize>> = HashMap::new();
+        let parts = self.secrets.iter().flat_map(|regex| regex.find_iter(text));
+        let found = parts.map(|part| Found {
+            start: part.start(),
+            end: part.end(),
+            secret: *known
+                .entry(part.as_str())
+                .or_insert_with(|| self.secret_at(part.as_str())),
+        });
+        found.collect()
+    }
+
+    /// The secret that a text begins with.
+    fn secret_at(&self, text: &str) -> Option<usize> {
+        let captures = self.secrets.as_ref()?.captures(text)?;
+        (0..self.names.len()).find(|secret| captures.get(secret + 1).is_some())
+    }
+
+    fn replaced(&self, text: &str, found: &[Found]) -> String {
+        let mut redacted = String::with_capacity(text.len());
+        let mut done = 0;
+        for Found { start, end, secret } in found {
+            redacted.push_str(&text[done..*start]);
+            match secret.and_then(|secret| self.names.get(secret)) {
+                Some(name) => redacted.push_str(&format!("[redacted {name}]")),
+                None => redacted.push_str("[redacted]"),
+            }
+            done = *end;
+        }
+        redacted.push_str(&text[done..]);
+        redacted
+    }
+
+    /// Keys that become the same are numbered, so that no value is lost.
+    fn redact_keys(&self, map: &mut Map<String, Value>) {
+        if !map
+            .keys()
+            .any(|key| matches!(self.redact_text(key), Cow::Owned(_)))
+        {
+            return;
+        }
+        let old = std::mem::take(map);
+        let untouched = |key: &String| matches!(self.redact_text(key), Cow::Borrowed(_));
+        let kept: BTreeSet<String> = old.keys().filter(|key| untouched(key)).cloned().collect();
+        for (key, value) in old {
+            let mut free = self.redact_text(&key).into_owned();
+            if free != key {
+                let (base, mut number) = (free.clone(), 2);
+                while map.contains_key(&free) || kept.contains(&free) {
+                    free = format!("{base} ({number})");
+                    number += 1;
+                }
+            }
+            map.insert(free, value);
+        }
+    }
+}
+
+fn of_pattern(part: Range<usize>) -> Found {
+    Found {
+        start: part.start,
+        end: part.end,
+        secret: None,
+    }
+}
+
+/// The parts in order, with overlapping ones made one. A part with a secret keeps its name.
+fn merged(mut found: Vec<Found>) -> Vec<Found> {
+    found.sort_by_key(|part| part.start);
+    let mut merged: Vec<Found> = Vec::with_capacity(found.len());
+    for part in found {
+        match merged.last_mut() {
+            Some(last) if part.start < last.end => {
+                last.end = last.end.max(part.end);
+                last.secret = last.secret.or(part.secret);
+            }
+            _ => merged.push(part),
+        }
+    }
+    merged
+}

@@ -1,0 +1,170 @@
+//! A recorded run without secrets, which is still a recorded run.
+
+use serde_json::Value;
+
+use super::Redactor;
+
+/// Keys of a tool result that the protocol gives their meaning.
+const OF_RESULTS: [&str; 3] = ["content", "structuredContent", "isError"];
+
+impl Redactor {
+    /// Takes secrets and what the patterns match out of everything in a cassette that users,
+    /// models and tools said. What makes it a cassette (its keys, the names of tools and servers,
+    /// the model, how it stopped) stays, whatever a secret or a pattern looks like.
+    pub fn redact_run(&self, run: &mut Value) {
+        for key in ["system_prompt", "user_prompt"] {
+            self.at(run, key);
+        }
+        let Some(trace) = run.get_mut("trace") else {
+            return;
+        };
+        self.at(trace, "final_response");
+        for call in items(trace, "tool_calls") {
+            self.at(call, "args");
+        }
+        for result in items(trace, "tool_results") {
+            if let Some(result) = result.get_mut("result") {
+                self.result(result);
+            }
+        }
+        let Some(conversation) = trace.get_mut("conversation") else {
+            return;
+        };
+        for turn in items(conversation, "turns") {
+            self.at(turn, "content");
+        }
+        for turn in items(conversation, "per_turn") {
+            self.at(turn, "response");
+        }
+    }
+
+    fn at(&self, value: &mut Value, key: &str) {
+        if let Some(inner) = value.get_mut(key) {
+            self.redact(inner);
+        }
+    }
+
+    /// An MCP result keeps its form; anything else has none.
+    fn result(&self, result: &mut Value) {
+        let Value::Object(map) = result else {
+            return self.redact(result);
+        };
+        if !map.keys().any(|key| OF_RESULTS.contains(&key.as_str())) {
+            return self.redact(result);
+        }
+        for (key, value) in map.iter_mut() {
+            match (key.as_str(), value) {
+                ("isError", _) => {}
+                ("content", Value::Array(blocks)) => {
+                    for block in blocks {
+                        self.block(block);
+                    }
+                }
+                (_, value) => self.redact(value),
+            }
+        }
+    }
+
+    fn block(&self, block: &mut Value) {
+        let Value::Object(map) = block else {
+            return self.redact(block);
+        };
+        for (key, value) in map.iter_mut() {
+            if key != "type" {
+                self.redact(value);
+            }
+        }
+    }
+}
+
+/// The entries of a list, if it is there.
+fn items<'v>(value: &'v mut Value, key: &str) -> impl Iterator<Item = &'v mut Value> {
+    let list = value.get_mut(key).and_then(Value::as_array_mut);
+    list.into_iter().flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn run(said: &str) -> Value {
+        json!({
+            "schema_version": "v1", "agent_name": "text", "model": "gpt-4o", "user_prompt": "hi",
+            "tools": ["desk::find(text: string)"],
+            "trace": {
+                "tool_calls": [{ "name": "find", "server": "desk", "args": { "text": said } }],
+                "tool_results": [{ "call_index": 0, "server": "desk", "is_error": false, "result": {
+                    "content": [{ "type": "text", "text": said }],
+                    "structuredContent": { said: said }, "isError": false,
+                } }],
+                "final_response": said,
+                "conversation": {
+                    "stop_reason": "completed",
+                    "turns": [{ "role": "assistant", "content": said }],
+                    "per_turn": [{ "calls": [0, 1], "response": said }],
+                },
+            },
+        })
+    }
+
+    fn redacted(secret: &str, said: &str) -> Value {
+        let secrets = [("KEY".to_owned(), secret.to_owned())];
+        let mut run = run(said);
+        Redactor::new(secrets, Vec::new())
+            .unwrap()
+            .redact_run(&mut run);
+        run
+    }
+
+    #[test]
+    fn a_secret_is_found_wherever_something_is_said() {
+        let text = redacted("sk-0123456789", "my key: sk-0123456789").to_string();
+        assert!(!text.contains("sk-0123456789"), "{text}");
+        assert_eq!(text.matches("my key: [redacted KEY]").count(), 7, "{text}");
+    }
+
+    #[test]
+    fn a_secret_that_is_an_ordinary_word_leaves_a_cassette() {
+        for word in [
+            "text",
+            "desk",
+            "find",
+            "v1",
+            "completed",
+            "content",
+            "gpt-4o",
+            "name",
+        ] {
+            let said = "nothing";
+            let mut whole = run(said);
+            // Only the argument is called like that.
+            if word == "text" {
+                whole["trace"]["tool_calls"][0]["args"] = json!({ "[redacted KEY]": said });
+            }
+            assert_eq!(redacted(word, said), whole, "{word}");
+        }
+    }
+
+    #[test]
+    fn a_result_without_a_form_is_blanked_as_a_whole() {
+        let redactor = Redactor::new([("KEY".to_owned(), "hush-hush".to_owned())], Vec::new());
+        let mut run = json!({ "trace": { "tool_results": [
+            { "result": "hush-hush" }, { "result": { "hush-hush": [1, "hush-hush"] } },
+        ] } });
+        redactor.unwrap().redact_run(&mut run);
+        assert!(!run.to_string().contains("hush-hush"), "{run}");
+    }
+
+    #[test]
+    fn what_is_no_cassette_is_left_alone() {
+        let redactor = Redactor::new([("KEY".to_owned(), "k".to_owned())], Vec::new()).unwrap();
+        for odd in [
+            json!({}),
+            json!({ "trace": { "tool_calls": 3, "conversation": [] } }),
+        ] {
+            let mut run = odd.clone();
+            redactor.redact_run(&mut run);
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! Files that are there whole or not at all.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::process;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use super::error::StoreError;
+use super::steps;
+
+/// How old a temporary file is when the process that wrote it is taken to be gone.
+const LEFT_OVER: Duration = Duration::from_hours(1);
+
+/// The most bytes of a name that its temporary file repeats; systems allow 255 in all.
+const NAME: usize = 180;
+
+/// Replaces or creates a file: at every instant it is the old one or the new one, whole.
+///
+/// An error leaves the old file as it was and no temporary file behind.
+pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+    let temporary = Temporary::holding(path, bytes)?;
+    temporary.replace(path)?;
+    steps::sync_folder(parent(path));
+    Ok(())
+}
+
+/// Creates a file, whole. `false`, and nothing is changed, when something has that name.
+pub(super) fn write_new(path: &Path, bytes: &[u8]) -> Result<bool, StoreError> {
+    let temporary = Temporary::holding(path, bytes)?;
+    match steps::link(&temporary.path, path) {
+        Ok(()) => {}
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => return Ok(false),
+        // A file system without second names; the lock keeps other recorders out.
+        Err(_) if occupied(path) => return Ok(false),
+        Err(_) => temporary.replace(path)?,
+    }
+    steps::sync_folder(parent(path));
+    Ok(true)
+}
+
+/// Finds out whether files can be written to a folder that may not exist yet, by writing one to it
+/// or to the folder above and removing it.
+pub(super) fn try_writing(folder: &Path) -> Result<(), StoreError> {
+    let mut folder = folder;
+    while !occupied(folder) && parent(folder) != folder {
+        folder = parent(folder);
+    }
+    if !folder.is_dir() {
+        let path = folder.to_owned();
+        return Err(StoreError::FileInTheWay { path });
+    }
+    let tried = Temporary::holding(&folder.join("try"), b"\n");
+    tried.map(drop).map_err(|error| match error {
+        // It is the folder that cannot be written to.
+        StoreError::ReadOnly { source, .. } => StoreError::ReadOnly {
+            path: folder.to_owned(),
+            source,
+        },
+        other => other,
+    })
+}
+
+/// Makes a folder and those above it.
+pub(super) fn make_folder(path: &Path) -> Result<(), StoreError> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    let above = parent(path);
+    if above != path {
+        make_folder(above)?;
+    }
+    match steps::create_folder(path) {
+        Ok(()) => {
+            steps::sync_folder(above);
+            Ok(())
+        }
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            if path.is_dir() {
+                Ok(())
+            } else {
+                let path = path.to_owned();
+                Err(StoreError::FileInTheWay { path })
+            }
+        }
+        Err(error) => Err(StoreError::writing(path, "created", error)),
+    }
+}
+
+/// Renames a file; what has the new name is replaced.
+pub(super) fn rename(from: &Path, to: &Path) -> Result<(), StoreError> {
+    if to.is_dir() {
+        return Err(StoreError::FolderInTheWay {
+            path: to.to_owned(),
+        });
+    }
+    steps::rename(from, to).map_err(|error| StoreError::writing(to, "written", error))
+}
+
+/// Moves a file, also to a folder that lies on another disk; what has the new name is replaced.
+pub(super) fn move_file(from: &Path, to: &Path) -> Result<(), StoreError> {
+    match rename(from, to) {
+        Err(StoreError::Failed { source, .. }) if source.kind() == ErrorKind::CrossesDevices => {
+            write_atomically(to, &read(from)?.unwrap_or_default())?;
+            remove(from)
+        }
+        result => result,
+    }
+}
+
+/// Removes a file that may be gone already.
+pub(super) fn remove(path: &Path) -> Result<(), StoreError> {
+    match steps::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Err(StoreError::writing(path, "removed", error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A file's bytes, or none when there is no such file.
+pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
+    match fs::read(path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            Ok(None)
+        }
+        Err(error) => Err(reading(path, error)),
+    }
+}
+
+pub(super) fn reading(path: &Path, source: std::io::Error) -> StoreError {
+    let path = path.to_owned();
+    StoreError::Failed {
+        path,
+        doing: "read",
+        source,
+    }
+}
+
+/// Whether anything has that name, a dangling link too.
+pub(super) fn occupied(path: &Path) -> bool {
+    path.symlink_metadata().is_ok()
+}
+
+/// The folder a path lies in.
+pub(super) fn parent(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if parent.as_os_str().is_empty() => Path::new("."),
+        Some(parent) => parent,
+        None => path,
+    }
+}
+
+/// A whole file under a hidden name, removed unless it takes the place of another.
+struct Temporary {
+    path: PathBuf,
+    moved: bool,
+}
+
+impl Temporary {
+    /// A temporary file in the folder of `path`, written and synced.
+    fn holding(path: &Path, bytes: &[u8]) -> Result<Self, StoreError> {
+        static COUNTER: AtomicUsize = AtomicUsize::new(0);
+        let failed = |error| StoreError::writing(path, "written", error);
+        let Some(name) = path.file_name() else {
+            let path = path.to_owned();
+            return Err(StoreError::NoName { path });
+        };
+        let folder = parent(path);
+        remove_left_over(folder);
+        let (temporary, mut file) = loop {
+            let counter = COUNTER.fetch_add(1, Ordering::Relaxed);
+            let temporary = folder.join(temporary_name(name, counter));
+            match steps::create_new(&temporary) {
+                Ok(file) => break (temporary, file),
+                // A dead process had the same number.
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(failed(error)),
+            }
+        };
+        let temporary = Self {
+            path: temporary,
+            moved: false,
+        };
+        let written = steps::write(&mut file, bytes).and_then(|()| steps::sync(&file));
+        // Windows removes no open file.
+        drop(file);
+        written.map_err(failed)?;
+        Ok(temporary)
+    }
+
+    fn replace(mut self, path: &Path) -> Result<(), StoreError> {
+        rename(&self.path, path)?;
+        self.moved = true;
+        Ok(())
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        if !self.moved {
+            let _ = steps::remove_file(&self.path);
+        }
+    }
+}
+
+/// `.{name}.{pid}-{counter}.tmp`
+fn temporary_name(name: &OsStr, counter: usize) -> String {
+    let name = name.to_string_lossy();
+    let name = &name[..name.floor_char_boundary(NAME)];
+    format!(".{name}.{}-{counter}.tmp", process::id())
+}
+
+/// Whether a name is one that [`temporary_name`] makes.
+pub(super) fn is_temporary(name: &str) -> bool {
+    let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let inner = name
+        .strip_prefix('.')
+        .and_then(|rest| rest.strip_suffix(".tmp"));
+    let Some((stem, numbers)) = inner.and_then(|inner| inner.rsplit_once('.')) else {
+        return false;
+    };
+    let numbers = numbers.split_once('-');
+    !stem.is_empty() && numbers.is_some_and(|(pid, counter)| number(pid) && number(counter))
+}
+
+/// Removes what killed processes left in a folder. Nothing depends on it, so errors are nothing.
+fn remove_left_over(folder: &Path) {
+    let entries = fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .filter_map(Result::ok);
+    for entry in entries.filter(|entry| entry.file_name().to_str().is_some_and(is_temporary)) {
+        // Of the entry itself: a link is never followed.
+        let Ok(metadata) = entry.metadata() else {
+            continue;
+        };
+        let age = metadata
+            .modified()
+            .ok()
+            .and_then(|time| time.elapsed().ok());
+        if metadata.is_file() && age.is_some_and(|age| age > LEFT_OVER) {
+            let _ = steps::remove_file(&entry.path());
+        }
+    }
+}

@@ -1,0 +1,275 @@
+//! Recording all runs again: the new ones are staged in a hidden folder, and replace the old ones
+//! when the last of them is there.
+//!
+//! The staging folder's state is told by a file in it. None: runs are being recorded, and the old
+//! ones are whole. `complete`: the staged runs are replacing the old ones, and whoever comes next
+//! goes on with it. `published`: they have, and the folder can be removed.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use super::disk::{self, write_atomically};
+use super::error::StoreError;
+use super::render::compact;
+use super::{Kind, Store, render, run_name, runs_in, steps};
+
+const COMPLETE: &str = "complete";
+const PUBLISHED: &str = "published";
+
+/// What replaces what; in the file `complete`.
+struct Plan {
+    count: usize,
+    /// The layout that the runs are to have.
+    kind: Kind,
+    /// Files of the old recording that no new run replaces.
+    surplus: Vec<String>,
+}
+
+impl Store {
+    /// Keeps one whole run of a new recording, numbered from 1.
+    pub fn stage(&self, number: usize, run: &Value) -> Result<(), StoreError> {
+        self.finish_interrupted()?;
+        let staging = self.staging();
+        disk::make_folder(&staging)?;
+        write_atomically(&staging.join(run_name(number)), render(run).as_bytes())
+    }
+
+    /// The runs that are staged, by number: an interrupted recording goes on with the others.
+    /// Published are their files, not these values, whose fractions may be rounded.
+    pub fn staged(&self) -> Result<Vec<(usize, Value)>, StoreError> {
+        self.finish_interrupted()?;
+        let mut runs = Vec::new();
+        for name in runs_in(&self.staging())? {
+            let number = name.to_str().and_then(number_of);
+            let bytes = disk::read(&self.staging().join(&name))?.unwrap_or_default();
+            if let (Some(number), Some(run)) = (number, object(&bytes)) {
+                runs.push((number, run));
+            }
+        }
+        runs.sort_by_key(|(number, _)| *number);
+        Ok(runs)
+    }
+
+    /// Forgets what is staged; the old recordings stay.
+    pub fn discard_staged(&self) -> Result<(), StoreError> {
+        self.finish_interrupted()?;
+        self.clear()
+    }
+
+    /// Replaces the recordings by the staged runs 1 to `count`, which must all be there. Other
+    /// runs, old or staged, are removed last. Without runs nothing is done.
+    pub fn publish(&self, count: usize) -> Result<(), StoreError> {
+        self.finish_interrupted()?;
+        if count == 0 {
+            return Ok(());
+        }
+        let staged = self.staged()?;
+        let missing: Vec<usize> = (1..=count)
+            .filter(|number| staged.iter().all(|(there, _)| there != number))
+            .collect();
+        if !missing.is_empty() {
+            let folder = self.staging();
+            return Err(StoreError::NotStaged { folder, missing });
+        }
+        let kind = match self.existing()?.unwrap_or(self.wanted) {
+            Kind::Single if count > 1 && self.pinned => return Err(self.one_run()),
+            Kind::Single if count > 1 => Kind::Folder,
+            kind => kind,
+        };
+        let plan = Plan {
+            count,
+            kind,
+            surplus: self.surplus(count)?,
+        };
+        write_atomically(&self.staging().join(COMPLETE), plan.render().as_bytes())?;
+        self.replace(&plan)
+    }
+
+    /// Whether a process was killed while it published.
+    #[must_use]
+    pub fn is_interrupted(&self) -> bool {
+        let staging = self.staging();
+        staging.join(COMPLETE).is_file() || staging.join(PUBLISHED).is_file()
+    }
+
+    /// Goes on where a process was killed while it published. Says whether there was anything.
+    pub fn finish_interrupted(&self) -> Result<bool, StoreError> {
+        let staging = self.staging();
+        if staging.join(PUBLISHED).is_file() {
+            self.clear()?;
+            return Ok(true);
+        }
+        let path = staging.join(COMPLETE);
+        let Some(bytes) = disk::read(&path)? else {
+            return Ok(false);
+        };
+        match Plan::parse(&bytes) {
+            Some(plan) => self.replace(&plan).map(|()| true),
+            None => Err(StoreError::BadMarker { path }),
+        }
+    }
+
+    /// Does what is left of a plan.
+    fn replace(&self, plan: &Plan) -> Result<(), StoreError> {
+        match plan.kind {
+            Kind::Single => {
+                self.publish_file(1, &self.single)?;
+                steps::sync_folder(&self.place);
+            }
+            Kind::Folder => self.replace_files(plan)?,
+            Kind::Lines => {
+                if !self.replace_lines(plan)? {
+                    return disk::remove(&self.staging().join(COMPLETE));
+                }
+            }
+        }
+        let staging = self.staging();
+        disk::rename(&staging.join(COMPLETE), &staging.join(PUBLISHED))?;
+        self.clear()
+    }
+
+    fn replace_files(&self, plan: &Plan) -> Result<(), StoreError> {
+        if self.single.is_file() && !self.pinned {
+            self.grow()?;
+        }
+        disk::make_folder(&self.folder)?;
+        for number in 1..=plan.count {
+            self.publish_file(number, &self.folder.join(run_name(number)))?;
+        }
+        // The new runs last before the old ones go.
+        steps::sync_folder(&self.folder);
+        for name in runs_in(&self.folder)? {
+            // A name that is no Unicode is in the plan as it is shown.
+            let shown = name.to_string_lossy();
+            if plan.surplus.iter().any(|old| *old == shown) {
+                disk::remove(&self.folder.join(&name))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Moves a staged run to its path, unless that is done already.
+    fn publish_file(&self, number: usize, to: &Path) -> Result<(), StoreError> {
+        let from = self.staging().join(run_name(number));
+        if from.is_file() {
+            disk::move_file(&from, to)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the lines at once. `false`, and nothing is changed, when someone removed a staged run.
+    fn replace_lines(&self, plan: &Plan) -> Result<bool, StoreError> {
+        let mut text = String::new();
+        for number in 1..=plan.count {
+            let bytes = disk::read(&self.staging().join(run_name(number)))?.unwrap_or_default();
+            let file = object(&bytes).and_then(|_run| String::from_utf8(bytes).ok());
+            let Some(file) = file else {
+                return Ok(false);
+            };
+            text.push_str(&compact(&file));
+            text.push('\n');
+        }
+        write_atomically(&self.lines, text.as_bytes()).map(|()| true)
+    }
+
+    /// The run files that are neither replaced nor kept.
+    fn surplus(&self, count: usize) -> Result<Vec<String>, StoreError> {
+        let listed = runs_in(&self.folder)?;
+        let exists = |name: &str| disk::occupied(&self.folder.join(name));
+        Ok(surplus(&listed, count, exists))
+    }
+
+    /// Removes the staging folder with what a recorder put there, and nothing else.
+    fn clear(&self) -> Result<(), StoreError> {
+        let staging = self.staging();
+        let entries = match fs::read_dir(&staging) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(disk::reading(&staging, error)),
+        };
+        for entry in entries {
+            let entry = entry.map_err(|error| disk::reading(&staging, error))?;
+            let name = entry.file_name();
+            let ours = name
+                .to_str()
+                .is_some_and(|name| number_of(name).is_some() || disk::is_temporary(name));
+            if ours {
+                disk::remove(&entry.path())?;
+            }
+        }
+        disk::remove(&staging.join(PUBLISHED))?;
+        // Not empty when someone keeps a file of their own in it.
+        let _ = steps::remove_folder(&staging);
+        Ok(())
+    }
+
+    fn staging(&self) -> PathBuf {
+        let mut name = OsString::from(".");
+        name.push(&self.stem);
+        name.push(".recording");
+        self.place.join(name)
+    }
+}
+
+impl Plan {
+    fn render(&self) -> String {
+        let layout = match self.kind {
+            Kind::Single => "single",
+            Kind::Folder => "folder",
+            Kind::Lines => "lines",
+        };
+        json!({"count": self.count, "layout": layout, "surplus": self.surplus}).to_string()
+    }
+
+    fn parse(bytes: &[u8]) -> Option<Self> {
+        let plan = object(bytes)?;
+        let surplus = plan.get("surplus")?.as_array()?;
+        Some(Self {
+            count: usize::try_from(plan.get("count")?.as_u64()?).ok()?,
+            kind: match plan.get("layout")?.as_str()? {
+                "single" => Kind::Single,
+                "folder" => Kind::Folder,
+                "lines" => Kind::Lines,
+                _ => return None,
+            },
+            surplus: surplus
+                .iter()
+                .map(|name| name.as_str().map(str::to_owned))
+                .collect::<Option<_>>()?,
+        })
+    }
+}
+
+/// The listed files other than `run-1.json` to `run-<count>.json`. Where a name stands for another
+/// in capitals (Windows, macOS), `RUN-1.json` is one of those and is not removed.
+pub(super) fn surplus(
+    listed: &[OsString],
+    count: usize,
+    exists: impl Fn(&str) -> bool,
+) -> Vec<String> {
+    let listed: Vec<_> = listed.iter().map(|name| name.to_string_lossy()).collect();
+    let is_new = |name: &str| number_of(name).is_some_and(|number| number <= count);
+    let replaced = |name: &str| {
+        let small = name.to_ascii_lowercase();
+        is_new(name)
+            || is_new(&small) && !listed.iter().any(|other| *other == small) && exists(&small)
+    };
+    let surplus = listed.iter().filter(|name| !replaced(name));
+    surplus.map(|name| name.clone().into_owned()).collect()
+}
+
+/// The number in `run-<number>.json`, from 1 and written as [`run_name`] writes it.
+fn number_of(name: &str) -> Option<usize> {
+    let digits = name.strip_prefix("run-")?.strip_suffix(".json")?;
+    let number = digits.parse().ok().filter(|number| *number > 0)?;
+    (run_name(number) == name).then_some(number)
+}
+
+/// A run, unless the bytes are cut or something else.
+fn object(bytes: &[u8]) -> Option<Value> {
+    serde_json::from_slice(bytes).ok().filter(Value::is_object)
+}

@@ -1,0 +1,16 @@
+//! The reader of closings, from outside: verdicts, closings that it was not tuned on, any text.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "tests"
+)]
+
+mod claims;
+mod closings;
+mod held_out;
+mod no_claims;
+mod properties;
+mod support;
+mod verdicts;
