@@ -12,6 +12,7 @@
 
 pub mod energy;
 pub mod eval;
+pub mod evidence;
 #[cfg(feature = "store")]
 pub mod record;
 pub mod text;

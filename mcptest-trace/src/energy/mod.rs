@@ -54,7 +54,7 @@ mod naive;
 mod options;
 mod pattern;
 mod report;
-mod splitmix;
+pub(crate) mod splitmix;
 pub mod stats;
 mod status;
 mod sweep;

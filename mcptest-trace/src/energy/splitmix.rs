@@ -3,7 +3,7 @@
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// The number that follows a state: also a good hash of it.
-pub(super) const fn scramble(state: u64) -> u64 {
+pub(crate) const fn scramble(state: u64) -> u64 {
     let mut word = state.wrapping_add(GOLDEN);
     word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -11,7 +11,7 @@ pub(super) const fn scramble(state: u64) -> u64 {
 }
 
 /// Number `index`, from 0, of the sequence of a seed.
-pub(super) const fn nth(seed: u64, index: u64) -> u64 {
+pub(crate) const fn nth(seed: u64, index: u64) -> u64 {
     scramble(seed.wrapping_add(GOLDEN.wrapping_mul(index)))
 }
 

@@ -4,7 +4,7 @@
 //! ever NaN.
 
 mod interval;
-mod special;
+pub(crate) mod special;
 
 use serde::Serialize;
 

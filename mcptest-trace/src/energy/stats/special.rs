@@ -3,7 +3,7 @@
 use std::f64::consts::{PI, TAU};
 
 /// P(|T| ≥ |t|) for Student's t: I of df / (df + t²) with parameters df/2 and 1/2.
-pub(super) fn student_two_sided(t: f64, df: f64) -> f64 {
+pub(crate) fn student_two_sided(t: f64, df: f64) -> f64 {
     // Both arguments of I, without cancellation and without squaring a large t.
     let ratio = t.abs() / df.sqrt();
     let near = 1.0 / (1.0 + ratio * ratio);
@@ -17,7 +17,7 @@ pub(super) fn student_two_sided(t: f64, df: f64) -> f64 {
 
 /// The regularized incomplete beta function `I_x(a, b)` for a, b > 0 and x in 0..=1, where `rest`
 /// is 1 − x: the continued fraction of DLMF 8.17.22.
-pub(super) fn incomplete_beta(x: f64, rest: f64, a: f64, b: f64) -> f64 {
+pub(crate) fn incomplete_beta(x: f64, rest: f64, a: f64, b: f64) -> f64 {
     if x <= 0.0 {
         return 0.0;
     }
@@ -85,7 +85,7 @@ fn log_gamma(x: f64) -> f64 {
 }
 
 /// The z with P(|Z| ≤ z) = `level` for a standard normal Z, level in 0..1: by bisection.
-pub(super) fn normal_two_sided(level: f64) -> f64 {
+pub(crate) fn normal_two_sided(level: f64) -> f64 {
     let (mut low, mut high) = (0.0, 9.0);
     for _ in 0..60 {
         let middle = f64::midpoint(low, high);
@@ -99,7 +99,7 @@ pub(super) fn normal_two_sided(level: f64) -> f64 {
 }
 
 /// P(|Z| ≤ z) for z in 0..=9: 2 φ(z) · (z + z³/3 + z⁵/(3·5) + …), all terms positive.
-pub(super) fn normal_within(z: f64) -> f64 {
+pub(crate) fn normal_within(z: f64) -> f64 {
     let (mut sum, mut term, mut odd) = (0.0, z, 1.0);
     while term > sum * 1e-17 {
         sum += term;

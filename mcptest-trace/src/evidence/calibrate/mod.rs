@@ -1,0 +1,143 @@
+//! What does a threshold mean: which limit will a stated share of passing runs meet, what would it
+//! have caught, and does the target tell passed runs from failed ones at all?
+//!
+//! The limit is made from passing runs alone ([`conformal`](crate::evidence::conformal)); the power is that of
+//! [`area`](mod@crate::evidence::area); the price is what a limit from the *other* agents does to an agent. Nothing is
+//! tuned on what is reported.
+//!
+//! ```
+//! use mcptest_trace::evidence::calibrate::{Direction, Kind, Scored, Target, Verdict, calibrate};
+//! use mcptest_trace::evidence::conformal::Share;
+//!
+//! let target = Target::new("tokens", Direction::HighIsBad, Kind::Count);
+//! let agents = ["refund", "search", "book"];
+//! let runs: Vec<Scored> = (0..30)
+//!     .map(|run| Scored {
+//!         agent: agents[run % 3],
+//!         value: Some(1000.0 + 10.0 * run as f64),
+//!         passed: Some(run < 20),
+//!     })
+//!     .collect();
+//! let found = calibrate(&target, &runs, Share::percent(95).unwrap());
+//! let limit = found.limit.unwrap();
+//! assert_eq!((limit.rounded, limit.k, limit.seen.catches), (1190.0, 1, 10));
+//! assert_eq!(found.power.verdict, Verdict::TellsRunsApart);
+//! ```
+
+mod across;
+mod limit;
+mod power;
+mod target;
+#[cfg(test)]
+mod tests;
+mod text;
+
+use serde::Serialize;
+
+use crate::evidence::area::Judged;
+use crate::evidence::conformal::Share;
+
+pub use across::{AcrossCalibration, AcrossLimit, AgentScored, calibrate_across};
+pub use limit::{Check, CurvePoint, LeftOut, Limit};
+pub use power::{Power, Verdict};
+pub use target::{Direction, Kind, Scored, Tally, Target, tally};
+
+/// The version of a calibration as JSON.
+pub const FORMAT: &str = "calibrate/1.0";
+
+/// A per-run target, calibrated.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Calibration {
+    /// The format of this as JSON.
+    pub format: &'static str,
+    /// The target.
+    #[serde(flatten)]
+    pub target: Target,
+    /// The share of passing runs that shall meet the limit.
+    pub share: Share,
+    /// All runs.
+    pub runs: usize,
+    /// Runs without a value; they are left out.
+    pub without_value: usize,
+    /// Runs with a value whose outcome is not known; left out, unless none is known.
+    pub without_outcome: usize,
+    /// Whether no outcome is known, so that all runs are taken for passing ones.
+    pub outcomes_unknown: bool,
+    /// Passed runs with a value.
+    pub passed: usize,
+    /// Failed runs with a value.
+    pub failed: usize,
+    /// Whether it tells passed runs from failed ones.
+    pub power: Power,
+    /// The proposed limit; `None` of a flag, and when no run passed.
+    pub limit: Option<Limit>,
+    /// How such a limit does on agents that it was not made from.
+    pub check: Option<Check>,
+    /// Limits of other shares.
+    pub curve: Vec<CurvePoint>,
+}
+
+/// Calibrates a per-run target on recorded runs. A flag is measured alone.
+///
+/// Where no outcome is known at all, all runs are taken for passing ones: their spread is known then,
+/// and nobody knows whether a limit catches anything.
+#[must_use]
+pub fn calibrate<'a>(target: &Target, runs: &[Scored<'a>], share: Share) -> Calibration {
+    let has_value = |run: &&Scored<'a>| run.value.is_some_and(|value| !value.is_nan());
+    let valued = || runs.iter().filter(has_value);
+    let without_outcome = valued().filter(|run| run.passed.is_none()).count();
+    let outcomes_unknown = without_outcome > 0 && without_outcome == valued().count();
+    let judge = |run: &Scored<'a>| {
+        Some(Judged {
+            agent: run.agent,
+            goodness: target.goodness(run.value.filter(|value| !value.is_nan())?),
+            passed: run.passed.or(outcomes_unknown.then_some(true))?,
+        })
+    };
+    let all: Vec<Option<Judged<'a>>> = runs.iter().map(judge).collect();
+    let judged: Vec<Judged<'_>> = all.iter().flatten().copied().collect();
+    let passed = judged.iter().filter(|run| run.passed).count();
+    let calibrated = target.kind != Kind::Flag && passed > 0;
+    Calibration {
+        format: FORMAT,
+        target: target.clone(),
+        share,
+        runs: runs.len(),
+        without_value: runs.len() - valued().count(),
+        without_outcome,
+        outcomes_unknown,
+        passed,
+        failed: judged.len() - passed,
+        power: power::power(&judged),
+        limit: if calibrated {
+            limit::limit(target, &judged, share)
+        } else {
+            None
+        },
+        check: calibrated.then(|| limit::check(&all, share)),
+        curve: if calibrated {
+            limit::curve(target, &judged)
+        } else {
+            Vec::new()
+        },
+    }
+}
+
+/// What several limits do together to agents that they were not made from: an alarm of one is an
+/// alarm. All must be calibrated on these runs, in this order; a run that a target does not judge
+/// raises no alarm of it.
+#[must_use]
+pub fn joint(outcomes: &[Option<bool>], calibrations: &[&Calibration]) -> Tally {
+    let mut tally = Tally::default();
+    for (place, passed) in outcomes.iter().enumerate() {
+        let alarms = |calibration: &&&Calibration| {
+            let check = calibration.check.as_ref();
+            let alarm = check.and_then(|check| check.alarms.get(place).copied().flatten());
+            alarm == Some(true)
+        };
+        if let Some(passed) = passed {
+            tally.add(*passed, calibrations.iter().find(alarms).is_some());
+        }
+    }
+    tally
+}

@@ -1,0 +1,102 @@
+//! Does a target tell passed runs from failed ones?
+
+use serde::Serialize;
+
+use crate::evidence::area::{Area, AreaWithin, Judged, area, area_within};
+
+/// What the areas say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// Passed runs have better values than failed ones of the same agent.
+    TellsRunsApart,
+    /// Agents that pass more often have better values; runs of one agent are not told apart.
+    TellsAgentsApartOnly,
+    /// Over agents and within agents point in opposite directions.
+    Contradictory,
+    /// Worse values pass more often.
+    Inverted,
+    /// Neither.
+    NoPower,
+    /// There are no passed and failed runs to tell apart.
+    Unknown,
+}
+
+impl Verdict {
+    /// The verdict from the two signs: over all pairs, and within agents.
+    pub(super) fn of(over: i8, within: i8) -> Self {
+        match (over, within) {
+            (-1, 1) | (1, -1) => Self::Contradictory,
+            (_, 1) => Self::TellsRunsApart,
+            (1, _) => Self::TellsAgentsApartOnly,
+            (-1, _) | (_, -1) => Self::Inverted,
+            _ => Self::NoPower,
+        }
+    }
+
+    /// The verdict in a few words.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::TellsRunsApart => "tells runs apart",
+            Self::TellsAgentsApartOnly => "tells agents apart only",
+            Self::Contradictory => "contradictory",
+            Self::Inverted => "inverted",
+            Self::NoPower => "no power",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    /// What it means for a gate.
+    #[must_use]
+    pub const fn advice(self) -> &'static str {
+        match self {
+            Self::TellsRunsApart => "a limit on it catches bad runs of a good agent",
+            Self::TellsAgentsApartOnly => {
+                "it knows hard tasks from easy ones, not bad runs from good ones"
+            }
+            Self::Contradictory => "within agents it says the opposite of what it says over agents",
+            Self::Inverted => "worse values pass more often: as a gate this punishes good runs",
+            Self::NoPower => "the interval of A includes 0.5: do not gate on it",
+            Self::Unknown => "nobody knows whether it catches anything",
+        }
+    }
+}
+
+/// How well a target tells runs apart.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Power {
+    /// Over all pairs of a passed and a failed run.
+    pub over: Option<Area>,
+    /// Over pairs of one agent.
+    pub within: Option<AreaWithin>,
+    /// What both say.
+    pub verdict: Verdict,
+}
+
+/// Measures the power over runs with a value and an outcome.
+pub(super) fn power(runs: &[Judged<'_>]) -> Power {
+    let over = area(runs);
+    let within = area_within(runs);
+    let over_sign = over
+        .and_then(|area| area.interval)
+        .map_or(0, |(low, high)| side(low > 0.5, high < 0.5));
+    let within_sign = within
+        .filter(|within| within.p <= 0.05)
+        .map_or(0, |within| side(within.area > 0.5, within.area < 0.5));
+    let verdict = if over.is_none() {
+        Verdict::Unknown
+    } else {
+        Verdict::of(over_sign, within_sign)
+    };
+    Power {
+        over,
+        within,
+        verdict,
+    }
+}
+
+/// +1, −1 or 0.
+fn side(above: bool, below: bool) -> i8 {
+    i8::from(above) - i8::from(below)
+}

@@ -1,0 +1,135 @@
+//! What is calibrated: a target, its direction, its values.
+
+use serde::{Deserialize, Serialize};
+
+/// Which end of a target's values is the bad one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Direction {
+    /// A low value is bad: the limit is a minimum.
+    LowIsBad,
+    /// A high value is bad: the limit is a maximum.
+    HighIsBad,
+}
+
+/// What kind of number a target is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// Any number: limits have 4 decimals.
+    Real,
+    /// A whole number: limits are whole.
+    Count,
+    /// 0 or 1: measured, not calibrated.
+    Flag,
+}
+
+/// A numeric target of a gate.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Target {
+    /// Its path, e.g. `golden_path.penalty`.
+    pub name: String,
+    /// Which end is the bad one.
+    pub direction: Direction,
+    /// What kind of number it is.
+    pub kind: Kind,
+}
+
+impl Target {
+    /// A target.
+    pub fn new(name: impl Into<String>, direction: Direction, kind: Kind) -> Self {
+        Self {
+            name: name.into(),
+            direction,
+            kind,
+        }
+    }
+
+    /// The value with the sign that makes larger better, and back.
+    pub(super) fn goodness(&self, value: f64) -> f64 {
+        match self.direction {
+            Direction::LowIsBad => value,
+            Direction::HighIsBad => -value,
+        }
+    }
+
+    /// The limit as it is written: rounded outward, to 4 decimals or a whole number.
+    ///
+    /// ```
+    /// use mcptest_trace::evidence::calibrate::{Direction, Kind, Target};
+    ///
+    /// let ratio = Target::new("energy.peak_ratio", Direction::HighIsBad, Kind::Real);
+    /// assert_eq!(ratio.rounded(2.71978), 2.7198);
+    /// let penalty = Target::new("golden_path.penalty", Direction::LowIsBad, Kind::Real);
+    /// assert_eq!(penalty.rounded(0.013_649_1), 0.0136);
+    /// assert_eq!(penalty.rounded(0.1), 0.1);
+    /// ```
+    #[must_use]
+    pub fn rounded(&self, value: f64) -> f64 {
+        let scale = if self.kind == Kind::Real { 1e4 } else { 1.0 };
+        let near = (value * scale).round() / scale;
+        // What has that few decimals already is kept.
+        if near.total_cmp(&value).is_eq() || !value.is_finite() {
+            return value;
+        }
+        match self.direction {
+            Direction::LowIsBad => (value * scale).floor() / scale,
+            Direction::HighIsBad => (value * scale).ceil() / scale,
+        }
+    }
+
+    /// Whether a value is beyond a limit; equal ones hold.
+    #[must_use]
+    pub fn alarms(&self, value: f64, limit: f64) -> bool {
+        self.goodness(value) < self.goodness(limit)
+    }
+}
+
+/// A run with the value of a target.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Scored<'a> {
+    /// The stem of the agent's recordings.
+    pub agent: &'a str,
+    /// The value; `None` where the run has none.
+    pub value: Option<f64>,
+    /// Whether the run passed, where that is known.
+    pub passed: Option<bool>,
+}
+
+/// How many runs a limit stops.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Tally {
+    /// Passed runs beyond the limit.
+    pub false_alarms: usize,
+    /// Of so many passed runs.
+    pub passed: usize,
+    /// Failed runs beyond the limit.
+    pub catches: usize,
+    /// Of so many failed runs.
+    pub failed: usize,
+}
+
+impl Tally {
+    /// Counts one run.
+    pub(super) fn add(&mut self, passed: bool, alarm: bool) {
+        let (all, alarms) = if passed {
+            (&mut self.passed, &mut self.false_alarms)
+        } else {
+            (&mut self.failed, &mut self.catches)
+        };
+        *all += 1;
+        *alarms += usize::from(alarm);
+    }
+}
+
+/// What a limit does to these runs; runs without a value or an outcome are left out.
+#[must_use]
+pub fn tally(target: &Target, runs: &[Scored<'_>], limit: f64) -> Tally {
+    let mut tally = Tally::default();
+    for run in runs {
+        if let (Some(value), Some(passed)) = (run.value, run.passed) {
+            tally.add(passed, target.alarms(value, limit));
+        }
+    }
+    tally
+}

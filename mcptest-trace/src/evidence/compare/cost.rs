@@ -1,0 +1,136 @@
+//! What runs cost: did the agent become dearer?
+
+use serde::Serialize;
+
+use super::{Finding, RunSample};
+use crate::evidence::moses::{Shift, shift};
+use crate::evidence::number::{real, real64};
+use crate::evidence::rank_sum::RankSum;
+use crate::evidence::stratified::mean_interval;
+
+/// The cost of an agent on both sides.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct CostCompared {
+    /// Mean cost before.
+    pub baseline: f64,
+    /// Mean cost now.
+    pub candidate: f64,
+    /// Ratio of the means; `None` where the baseline cost nothing.
+    pub ratio: Option<f64>,
+    /// Median of all ratios, with its interval.
+    pub shift: Option<Shift>,
+    /// Exact rank sum's p for a higher cost now.
+    pub p_costlier: f64,
+    /// Exact rank sum's p for a lower cost now.
+    pub p_cheaper: f64,
+    /// The smallest `p_costlier` that these costs can lead to.
+    pub smallest_p: f64,
+    /// Whether these are exact, and not from a normal approximation.
+    pub exact: bool,
+    /// What p must not exceed.
+    pub share: f64,
+    /// What that says.
+    pub finding: Finding,
+}
+
+/// The costs of these runs; `None` when there is none or one is not known. Says whether they are
+/// estimates.
+pub(super) fn costs(runs: &[RunSample]) -> Option<(Vec<f64>, bool)> {
+    let costs: Vec<_> = runs.iter().map(|run| run.cost).collect::<Option<_>>()?;
+    let estimated = costs.iter().any(|cost| cost.estimated);
+    let amounts: Vec<f64> = costs.iter().map(|cost| real64(cost.amount)).collect();
+    (!amounts.is_empty()).then_some((amounts, estimated))
+}
+
+/// Compares the costs of an agent; `margin` is in percent.
+pub(super) fn compare(
+    baseline: &[f64],
+    candidate: &[f64],
+    share: f64,
+    margin: f64,
+) -> (CostCompared, RankSum) {
+    let mean = |costs: &[f64]| costs.iter().sum::<f64>() / real(costs.len());
+    let (before, now) = (mean(baseline), mean(candidate));
+    let ranked = RankSum::of(candidate, baseline);
+    let (p_costlier, p_cheaper) = (ranked.larger(), ranked.smaller());
+    let compared = CostCompared {
+        baseline: before,
+        candidate: now,
+        ratio: (before > 0.0).then(|| now / before),
+        shift: shift(baseline, candidate),
+        p_costlier,
+        p_cheaper,
+        smallest_p: ranked.smallest(),
+        exact: ranked.is_exact(),
+        share,
+        finding: finding(before, now, (p_costlier, p_cheaper), share, margin),
+    };
+    (compared, ranked)
+}
+
+fn finding(before: f64, now: f64, p: (f64, f64), share: f64, margin: f64) -> Finding {
+    let factor = |percent: f64| before * (1.0 + percent / 100.0);
+    if p.0 <= share && now >= factor(margin) * (1.0 - 1e-12) {
+        Finding::Regressed
+    } else if p.1 <= share && now <= factor(-margin) * (1.0 + 1e-12) {
+        Finding::Improved
+    } else {
+        Finding::NoEvidence
+    }
+}
+
+/// The cost of the suite.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct SuiteCost {
+    /// Agents whose cost is compared.
+    pub agents: usize,
+    /// Geometric mean over agents of the ratio of their means.
+    pub ratio: Option<f64>,
+    /// Its 95% interval for agents like these.
+    pub interval: Option<(f64, f64)>,
+    /// Exact stratified rank sum's p for a higher cost now.
+    pub p_costlier: f64,
+    /// The same for a lower cost now.
+    pub p_cheaper: f64,
+    /// The smallest `p_costlier` that these costs can lead to.
+    pub smallest_p: f64,
+    /// Whether these are exact, and not from a normal approximation.
+    pub exact: bool,
+    /// What p must not exceed; `None` where the suite has no test of its own.
+    pub share: Option<f64>,
+    /// What that says.
+    pub finding: Finding,
+}
+
+/// Compares the cost of all agents that have one.
+pub(super) fn compare_suite(
+    agents: &[&(CostCompared, RankSum)],
+    share: Option<f64>,
+    margin: f64,
+) -> Option<SuiteCost> {
+    if agents.is_empty() {
+        return None;
+    }
+    let sum = RankSum::sum(agents.iter().map(|(_, ranked)| ranked));
+    let ratios = agents.iter().filter_map(|(cost, _)| cost.ratio);
+    let logs: Vec<f64> = ratios.filter(|ratio| *ratio > 0.0).map(f64::ln).collect();
+    let mean = mean_interval(&logs);
+    let ratio = mean.map(|mean| mean.mean.exp());
+    let interval = mean.and_then(|mean| mean.interval);
+    let (p_costlier, p_cheaper) = (sum.larger(), sum.smaller());
+    let finding = match (share, ratio) {
+        (Some(share), Some(ratio)) => finding(1.0, ratio, (p_costlier, p_cheaper), share, margin),
+        _ => Finding::NoEvidence,
+    };
+    Some(SuiteCost {
+        agents: agents.len(),
+        ratio,
+        interval: interval.map(|(low, high)| (low.exp(), high.exp())),
+        p_costlier,
+        p_cheaper,
+        smallest_p: sum.smallest(),
+        exact: sum.is_exact(),
+        share,
+        finding,
+    })
+}

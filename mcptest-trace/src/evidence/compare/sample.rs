@@ -1,0 +1,139 @@
+//! What a comparison needs of the runs of one agent.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::trace::{Run, canonical_json};
+use serde::{Deserialize, Serialize};
+
+/// What a run costs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CostKind {
+    /// Tokens of the whole run.
+    #[default]
+    Tokens,
+    /// Model calls.
+    Steps,
+    /// Tool calls.
+    Calls,
+}
+
+impl CostKind {
+    /// The word for it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Tokens => "tokens",
+            Self::Steps => "steps",
+            Self::Calls => "calls",
+        }
+    }
+}
+
+/// What a run cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cost {
+    /// The amount.
+    pub amount: u64,
+    /// Whether it is an estimate.
+    pub estimated: bool,
+}
+
+/// What a run did.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Behaviour {
+    /// The names of the tools, call by call.
+    pub tools: Vec<String>,
+    /// What tells a call from others, call by call: name and canonical arguments, or their digest.
+    pub calls: Vec<String>,
+    /// The values of each argument in canonical JSON, by `<tool>.<key>`; empty where they are not known.
+    pub arguments: BTreeMap<String, BTreeSet<String>>,
+}
+
+/// One run on one side of a comparison.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunSample {
+    /// Whether it passed, where that is known.
+    pub passed: Option<bool>,
+    /// What it cost, where that is known.
+    pub cost: Option<Cost>,
+    /// What it did, where that is known.
+    pub behaviour: Option<Behaviour>,
+}
+
+impl RunSample {
+    /// A run of which only the outcome is known.
+    #[must_use]
+    pub fn with_outcome(passed: bool) -> Self {
+        Self {
+            passed: Some(passed),
+            ..Self::default()
+        }
+    }
+
+    /// What a recorded run says: the recorded outcome, its cost, its calls. A run with 0 tokens is one
+    /// whose tokens were not recorded.
+    #[must_use]
+    pub fn of(run: &Run, kind: CostKind) -> Self {
+        let trace = &run.trace;
+        let amount = match kind {
+            CostKind::Tokens => Some(trace.conversation.tokens.total).filter(|total| *total > 0),
+            CostKind::Steps => Some(trace.model_calls()),
+            CostKind::Calls => Some(super::wide(trace.tool_calls.len())),
+        };
+        let mut behaviour = Behaviour::default();
+        for call in &trace.tool_calls {
+            behaviour.tools.push(call.name.clone());
+            let arguments = if call.args.is_null() {
+                "{}".to_owned()
+            } else {
+                canonical_json(&call.args)
+            };
+            behaviour.calls.push(format!("{} {arguments}", call.name));
+            for (key, value) in call.args.as_object().into_iter().flatten() {
+                let values = behaviour.arguments.entry(format!("{}.{key}", call.name));
+                values.or_default().insert(canonical_json(value));
+            }
+        }
+        Self {
+            passed: run.outcome.and_then(|outcome| outcome.passed),
+            cost: amount.map(|amount| Cost {
+                amount,
+                estimated: false,
+            }),
+            behaviour: Some(behaviour),
+        }
+    }
+}
+
+/// An agent of a comparison.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AgentSamples {
+    /// The stem of its recordings; agents go in its byte order.
+    pub agent: String,
+    /// Its runs.
+    pub sides: Sides,
+}
+
+/// Where an agent has runs.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Sides {
+    /// On both sides, of other bytes.
+    Both {
+        /// The runs that are trusted.
+        baseline: Vec<RunSample>,
+        /// The runs in question.
+        candidate: Vec<RunSample>,
+    },
+    /// The same bytes on both sides: no hypothesis.
+    Unchanged,
+    /// Only among the candidates.
+    New,
+    /// Only in the baseline.
+    Gone,
+    /// Recorded of another model or prompt: never judged.
+    NotComparable {
+        /// What differs, one line each.
+        differences: Vec<String>,
+    },
+}

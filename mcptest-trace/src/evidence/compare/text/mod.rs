@@ -1,0 +1,202 @@
+//! A comparison as a table that people read.
+
+use crate::text::clean_line;
+
+mod described;
+mod format;
+mod row;
+
+use super::{AgentComparison, CompareOptions, Comparison, Decision, Finding, Metric};
+
+/// The least width of each column but the last, without the space after it.
+const WIDTHS: [usize; 4] = [12, 13, 26, 13];
+
+/// The last column of an agent's row.
+pub(super) fn verdict(agent: &AgentComparison, options: &CompareOptions) -> String {
+    row::verdict(agent, options)
+}
+
+/// A row of the table: its cells, and what stands below it.
+type Row = ([String; 5], Option<String>);
+
+/// The rows, the head among them; none where no agent is compared.
+fn rows(comparison: &Comparison) -> Vec<Row> {
+    if comparison.agents.is_empty() {
+        return Vec::new();
+    }
+    let cost = comparison.options.cost.as_str();
+    let head = ["agent", "passed", cost, "behaviour", "verdict"].map(str::to_owned);
+    let mut rows = vec![(head, None)];
+    rows.extend(
+        comparison
+            .agents
+            .iter()
+            .map(|agent| (row::of_agent(agent, comparison), described::line(agent))),
+    );
+    rows.push((row::of_suite(comparison), None));
+    rows
+}
+
+/// The table in Markdown, and the notes as paragraphs.
+pub(super) fn markdown(comparison: &Comparison) -> String {
+    let mut text = String::new();
+    let rows = rows(comparison);
+    let last = rows.len().saturating_sub(1);
+    for (place, (cells, below)) in rows.iter().enumerate() {
+        let [agent, others @ .., verdict] = cells;
+        let agent = if place == 0 || place == last {
+            agent.clone()
+        } else {
+            format!("`{}`", agent.replace('`', "ʼ"))
+        };
+        // The verdict's word is padded for the other table.
+        let mut verdict = verdict.split_whitespace().collect::<Vec<_>>().join(" ");
+        if let Some(below) = below {
+            verdict.push_str(&format!("<br>{below}"));
+        }
+        let cells = std::iter::once(agent)
+            .chain(others.iter().cloned())
+            .chain([verdict]);
+        let cells: Vec<String> = cells.map(|cell| cell.replace('|', "\\|")).collect();
+        text.push_str(&format!("| {} |\n", cells.join(" | ")));
+        if place == 0 {
+            text.push_str("|---|---|---|---|---|\n");
+        }
+    }
+    for note in notes(comparison) {
+        let gap = if text.is_empty() { "" } else { "\n" };
+        text.push_str(&format!("{gap}{}\n", note.replace('<', "&lt;")));
+    }
+    text
+}
+
+/// The whole text, with a line break at the end.
+pub(super) fn render(comparison: &Comparison) -> String {
+    let rows = rows(comparison);
+    let mut widths = WIDTHS;
+    for (cells, _) in &rows {
+        for (width, cell) in widths.iter_mut().zip(cells) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    // A long verdict or a wide cell of one row may stick out; names must not.
+    for (width, least) in widths.iter_mut().zip(WIDTHS).skip(1) {
+        *width = (*width).min(least + 8);
+    }
+    let mut text = String::new();
+    for (cells, below) in &rows {
+        let mut line = String::new();
+        for (place, cell) in cells.iter().enumerate() {
+            let width = widths.get(place).copied().unwrap_or(0);
+            line.push_str(&format!("{cell:<width$} "));
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+        if let Some(described) = below {
+            text.push_str(&format!(
+                "{:indent$}{described}\n",
+                "",
+                indent = widths[0] + 1
+            ));
+        }
+    }
+    for note in notes(comparison) {
+        text.push_str(&note);
+        text.push('\n');
+    }
+    text
+}
+
+/// What stands below the table.
+fn notes(comparison: &Comparison) -> Vec<String> {
+    let mut notes = Vec::new();
+    let intervals = comparison.agents.iter().filter_map(without_interval);
+    let mut intervals: Vec<(usize, usize)> = intervals.collect();
+    intervals.sort_unstable();
+    intervals.dedup();
+    for (before, now) in intervals {
+        notes.push(format!("no 95% interval from {before} and {now} runs"));
+    }
+    let inexact = comparison.suite.outcomes.is_some_and(|found| !found.exact)
+        || comparison.suite.cost.is_some_and(|found| !found.exact)
+        || comparison
+            .agents
+            .iter()
+            .any(|agent| agent.cost.is_some_and(|cost| !cost.exact));
+    if inexact {
+        notes.push(
+            "some p are normal approximations: there are too many runs for exact ones".to_owned(),
+        );
+    }
+    for (what, agents) in [
+        ("unchanged", &comparison.unchanged),
+        ("new", &comparison.new),
+        ("gone", &comparison.gone),
+    ] {
+        if !agents.is_empty() {
+            let names: Vec<_> = agents.iter().map(|agent| clean_line(agent)).collect();
+            notes.push(format!("{what}: {}", names.join(", ")));
+        }
+    }
+    for agent in &comparison.not_comparable {
+        notes.push(format!("not comparable: {}", clean_line(&agent.agent)));
+        let lines = agent.differences.iter();
+        notes.extend(lines.map(|line| format!("  {}", clean_line(line))));
+    }
+    notes.push(last_line(comparison));
+    notes
+}
+
+fn without_interval(agent: &AgentComparison) -> Option<(usize, usize)> {
+    let outcomes = agent.outcomes.as_ref()?;
+    let shift = agent.cost.as_ref()?.shift?;
+    let runs = (outcomes.baseline.runs, outcomes.candidate.runs);
+    shift.interval.is_none().then_some(runs)
+}
+
+fn last_line(comparison: &Comparison) -> String {
+    let options = &comparison.options;
+    let regressed = comparison
+        .agents
+        .iter()
+        .filter(|agent| agent.regressed(options));
+    let better =
+        |agent: &&AgentComparison| agent.finding(Metric::Outcomes) == Some(Finding::Improved);
+    let improved = comparison.agents.iter().filter(better);
+    let said = match &comparison.decision {
+        Decision::Unchanged => "all unchanged".to_owned(),
+        Decision::CannotTell { reason, allowed } => {
+            let let_pass = if *allowed {
+                " (allowed by `inconclusive: pass`)"
+            } else {
+                ""
+            };
+            format!("cannot tell: {reason}{let_pass}")
+        }
+        decision => {
+            let mut said = format!(
+                "{} regressed, {} improved",
+                regressed.count(),
+                improved.count()
+            );
+            let suite = &comparison.suite;
+            if suite
+                .outcomes
+                .is_some_and(|found| found.finding == Finding::Regressed)
+            {
+                said.push_str("; the suite regressed");
+            }
+            if suite
+                .cost
+                .is_some_and(|found| found.finding == Finding::Regressed)
+            {
+                said.push_str("; the suite became costlier");
+            }
+            if *decision == Decision::NotShown {
+                said.push_str("; not shown to be no worse");
+            }
+            said
+        }
+    };
+    format!("{said}. Exit status {}.", comparison.exit_status())
+}

@@ -1,0 +1,230 @@
+//! The rows of the table.
+
+use crate::text::clean_line;
+
+use super::format::{p_of_three, p_of_verdict, signed, significant};
+use crate::evidence::compare::{
+    AgentComparison, BehaviourCompared, CompareOptions, Comparison, CostCompared, Finding, Metric,
+    OutcomesCompared, SuiteComparison,
+};
+
+/// The least width of the verdict's word.
+const WORD: usize = 11;
+
+/// The row of an agent.
+pub(super) fn of_agent(agent: &AgentComparison, comparison: &Comparison) -> [String; 5] {
+    let outcomes = agent.outcomes.as_ref();
+    [
+        clean_line(&agent.agent).into_owned(),
+        outcomes.map_or_else(unknown, |found| {
+            format!("{} → {}", found.baseline, found.candidate)
+        }),
+        agent.cost.as_ref().map_or_else(unknown, cost_cell),
+        agent
+            .behaviour
+            .as_ref()
+            .map_or_else(unknown, behaviour_cell),
+        verdict(agent, &comparison.options),
+    ]
+}
+
+fn unknown() -> String {
+    "unknown".to_owned()
+}
+
+fn cost_cell(cost: &CostCompared) -> String {
+    let Some(ratio) = cost.ratio else {
+        return format!("{} → {}", cost.baseline, cost.candidate);
+    };
+    match cost.shift.and_then(|shift| shift.interval) {
+        Some(interval) => format!("×{ratio:.2} [{:.2}, {:.2}]", interval.low, interval.high),
+        None => format!("×{ratio:.2}"),
+    }
+}
+
+fn behaviour_cell(behaviour: &BehaviourCompared) -> String {
+    let differs = |energy: f64| energy.abs() > 1e-9;
+    if behaviour.other {
+        format!("other p {}", p_of_three(behaviour.tools.p))
+    } else if differs(behaviour.tools.energy) {
+        format!("p {}", p_of_three(behaviour.tools.p))
+    } else if differs(behaviour.calls.energy) {
+        "same tools".to_owned()
+    } else {
+        "same".to_owned()
+    }
+}
+
+/// The verdict on an agent.
+pub(super) fn verdict(agent: &AgentComparison, options: &CompareOptions) -> String {
+    let fail_on = &options.fail_on;
+    let failed = |metric: Metric| {
+        fail_on.contains(&metric) && agent.finding(metric) == Some(Finding::Regressed)
+    };
+    let mut parts = Vec::new();
+    let outcomes = agent.outcomes.as_ref();
+    let worse = outcomes.filter(|found| found.finding == Finding::Regressed);
+    if let Some(found) = worse {
+        parts.push(outcomes_verdict(found));
+    }
+    if let Some(cost) = agent.cost.as_ref().filter(|_| failed(Metric::Cost)) {
+        parts.push(word(
+            "costlier",
+            &format!("p {}", p_of_verdict(cost.p_costlier)),
+        ));
+    }
+    if let Some(found) = agent
+        .behaviour
+        .as_ref()
+        .filter(|_| failed(Metric::Behaviour))
+    {
+        parts.push(word(
+            "other tools",
+            &format!("p {}", p_of_verdict(found.tools.p)),
+        ));
+    }
+    match (outcomes, worse, parts.is_empty()) {
+        (Some(found), None, true) => parts.push(outcomes_verdict(found)),
+        (Some(found), None, false) => {
+            if let Some(last) = parts.last_mut() {
+                last.push_str(&format!(", outcomes: {}", name_of(found.finding)));
+            }
+        }
+        (None, _, true) => parts.push("no outcomes".to_owned()),
+        _ => {}
+    }
+    if let Some(cost) = &agent.cost {
+        match cost.finding {
+            Finding::Regressed if !failed(Metric::Cost) => {
+                parts.push(format!("costlier p {}", p_of_verdict(cost.p_costlier)));
+            }
+            Finding::Improved => parts.push(format!("cheaper p {}", p_of_verdict(cost.p_cheaper))),
+            _ => {}
+        }
+    }
+    parts.join("; ")
+}
+
+fn name_of(finding: Finding) -> &'static str {
+    match finding {
+        Finding::Regressed => "regressed",
+        Finding::Improved => "improved",
+        Finding::NoEvidence => "no evidence",
+        Finding::NothingToLose => "nothing to lose",
+        Finding::TooFewRuns => "too few runs",
+    }
+}
+
+fn word(word: &str, rest: &str) -> String {
+    format!("{word:<WORD$} {rest}").trim_end().to_owned()
+}
+
+fn outcomes_verdict(found: &OutcomesCompared) -> String {
+    let rest = match found.finding {
+        Finding::Regressed => format!(
+            "p {} ≤ {}, {:.0} points",
+            p_of_verdict(found.p_worse),
+            significant(found.share),
+            found.drop()
+        ),
+        Finding::Improved => format!("p {}", p_of_verdict(found.p_better)),
+        Finding::NoEvidence => match found.noticeable_drop {
+            Some(drop) => format!("a drop of {drop} points would have been noticed"),
+            None => format!("no drop would have been noticed{}", remedy(found)),
+        },
+        Finding::NothingToLose => "no run of the baseline passed".to_owned(),
+        Finding::TooFewRuns => format!(
+            "p cannot be below {}, and {} is needed: record {} on each side",
+            significant(found.smallest_p),
+            significant(found.share),
+            found.runs_needed
+        ),
+    };
+    word(name_of(found.finding), &rest)
+}
+
+fn remedy(found: &OutcomesCompared) -> String {
+    match found.runs_for_margin {
+        Some(runs) => format!("; {} points need {runs} runs on each side", found.margin),
+        None => String::new(),
+    }
+}
+
+/// The row of all agents.
+pub(super) fn of_suite(comparison: &Comparison) -> [String; 5] {
+    let suite = &comparison.suite;
+    let outcomes = suite.outcomes.as_ref();
+    [
+        format!("all {}", comparison.agents.len()),
+        outcomes.map_or_else(unknown, |found| {
+            format!("{} points", signed(found.difference))
+        }),
+        suite_cost(suite),
+        suite.behaviour.as_ref().map_or_else(unknown, |found| {
+            let p = p_of_three(found.tools.p);
+            let other = found.tools.p <= comparison.options.false_discoveries;
+            if other {
+                format!("other p {p}")
+            } else {
+                format!("p {p}")
+            }
+        }),
+        suite_verdict(suite),
+    ]
+}
+
+fn suite_cost(suite: &SuiteComparison) -> String {
+    match suite
+        .cost
+        .as_ref()
+        .and_then(|cost| Some((cost.ratio?, cost.interval)))
+    {
+        Some((ratio, Some((low, high)))) => format!("×{ratio:.2} [{low:.2}, {high:.2}]"),
+        Some((ratio, None)) => format!("×{ratio:.2}"),
+        None => unknown(),
+    }
+}
+
+fn suite_verdict(suite: &SuiteComparison) -> String {
+    let noticed = |drop: Option<f64>| match drop {
+        Some(drop) => format!("{drop:.1} points would have been noticed"),
+        None => "no drop would have been noticed".to_owned(),
+    };
+    let mut parts = Vec::new();
+    if let Some(found) = &suite.outcomes {
+        let p = p_of_verdict(found.p_worse);
+        let rest = match (found.finding, found.share) {
+            (_, None) => "the agent's own test decides".to_owned(),
+            (Finding::Regressed, Some(share)) => {
+                format!(
+                    "p {p} ≤ {}, {:.1} points",
+                    significant(share),
+                    -found.difference
+                )
+            }
+            (Finding::Improved, _) => format!("p {}", p_of_verdict(found.p_better)),
+            (Finding::NothingToLose, _) => "no run of the baseline passed".to_owned(),
+            (Finding::TooFewRuns, Some(share)) => format!(
+                "p cannot be below {}, and {} is needed",
+                significant(found.smallest_p),
+                significant(share)
+            ),
+            (Finding::NoEvidence, _) => format!("p {p}; {}", noticed(found.noticeable_drop)),
+        };
+        let name = match (found.finding, found.share) {
+            (_, None) => "no test",
+            (finding, _) => name_of(finding),
+        };
+        parts.push(word(name, &rest));
+    }
+    if let Some(cost) = &suite.cost {
+        match cost.finding {
+            Finding::Regressed => {
+                parts.push(format!("costlier p {}", p_of_verdict(cost.p_costlier)));
+            }
+            Finding::Improved => parts.push(format!("cheaper p {}", p_of_verdict(cost.p_cheaper))),
+            _ => {}
+        }
+    }
+    parts.join("; ")
+}

@@ -1,0 +1,142 @@
+//! Does a value of all runs of an agent go with how many of them passed? Concordance over pairs of
+//! agents, with a delete-one-agent jackknife interval.
+
+use serde::Serialize;
+
+use super::number::real;
+use super::quantile::normal_95;
+
+/// An agent: how good its value is (larger is better), and how many of its runs passed.
+pub type Unit = (f64, usize);
+
+/// How often the agent with more passed runs has the better value.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Concordance {
+    /// Over pairs that differ in passed runs, equal values by half; ½ tells nothing.
+    pub concordance: f64,
+    /// The 95% interval; `None` where leaving out an agent leaves no pair.
+    pub interval: Option<(f64, f64)>,
+}
+
+/// The concordance of these agents; `None` without two that differ in passed runs.
+///
+/// ```
+/// use mcptest_trace::evidence::concordance::concordance;
+///
+/// let found = concordance(&[(1.0, 0), (2.0, 2), (2.0, 3), (3.0, 4)]).unwrap();
+/// assert_eq!(found.concordance, 5.5 / 6.0);
+/// ```
+#[must_use]
+pub fn concordance(agents: &[Unit]) -> Option<Concordance> {
+    // What each agent adds as one of a pair, so that leaving one out costs nothing.
+    let each: Vec<(f64, f64)> = agents
+        .iter()
+        .enumerate()
+        .map(|(place, agent)| {
+            let others = agents
+                .iter()
+                .enumerate()
+                .filter(|(other, _)| *other != place);
+            others.fold((0.0, 0.0), |(won, pairs), (_, other)| {
+                match pair(*agent, *other) {
+                    Some(score) => (won + score, pairs + 1.0),
+                    None => (won, pairs),
+                }
+            })
+        })
+        .collect();
+    let won: f64 = each.iter().map(|(won, _)| won).sum::<f64>() / 2.0;
+    let pairs: f64 = each.iter().map(|(_, pairs)| pairs).sum::<f64>() / 2.0;
+    if pairs <= 0.0 {
+        return None;
+    }
+    let concordance = won / pairs;
+    let without: Option<Vec<f64>> = each
+        .iter()
+        .map(|(own, of)| (pairs > *of).then(|| (won - own) / (pairs - of)))
+        .collect();
+    Some(Concordance {
+        concordance,
+        interval: without.map(|without| {
+            let half = normal_95() * jackknife(&without);
+            (concordance - half, concordance + half)
+        }),
+    })
+}
+
+/// 1 where the agent with more passed runs has the better value, ½ where the values are equal; `None`
+/// where equally many passed.
+fn pair(left: Unit, right: Unit) -> Option<f64> {
+    let (more, fewer) = match left.1.cmp(&right.1) {
+        std::cmp::Ordering::Equal => return None,
+        std::cmp::Ordering::Greater => (left.0, right.0),
+        std::cmp::Ordering::Less => (right.0, left.0),
+    };
+    // Means over runs that are equal may differ in their last bits.
+    Some(
+        if (more - fewer).abs() <= 1e-12 * more.abs().max(fewer.abs()) {
+            0.5
+        } else if more > fewer {
+            1.0
+        } else {
+            0.0
+        },
+    )
+}
+
+/// √((A − 1) / A · Σ (value − mean)²) of the values without one agent each.
+fn jackknife(without: &[f64]) -> f64 {
+    let count = real(without.len());
+    let mean = without.iter().sum::<f64>() / count;
+    let squares: f64 = without.iter().map(|value| (value - mean).powi(2)).sum();
+    ((count - 1.0) / count * squares).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn what_has_no_pair_is_none() {
+        assert_eq!(concordance(&[]), None);
+        assert_eq!(concordance(&[(1.0, 2), (5.0, 2)]), None);
+        let two = concordance(&[(1.0, 2), (5.0, 3)]).unwrap();
+        assert_eq!((two.concordance, two.interval), (1.0, None));
+    }
+
+    proptest! {
+        #[test]
+        fn it_is_the_share_of_pairs(agents in prop::collection::vec((0..5_u8, 0..4_usize), 0..12)) {
+            let agents: Vec<Unit> = agents.iter().map(|(value, passed)| (f64::from(*value), *passed)).collect();
+            let slow = |agents: &[Unit]| {
+                let (mut won, mut pairs) = (0.0, 0.0);
+                for (place, left) in agents.iter().enumerate() {
+                    for right in &agents[..place] {
+                        if let Some(score) = pair(*left, *right) {
+                            won += score;
+                            pairs += 1.0;
+                        }
+                    }
+                }
+                (pairs > 0.0).then(|| won / pairs)
+            };
+            let found = concordance(&agents);
+            prop_assert_eq!(found.is_some(), slow(&agents).is_some());
+            if let Some(found) = found {
+                prop_assert!((found.concordance - slow(&agents).unwrap()).abs() < 1e-12);
+                let without: Option<Vec<f64>> = (0..agents.len())
+                    .map(|left_out| {
+                        let mut rest = agents.clone();
+                        rest.remove(left_out);
+                        slow(&rest)
+                    })
+                    .collect();
+                prop_assert_eq!(found.interval.is_some(), without.is_some());
+                if let (Some((low, high)), Some(without)) = (found.interval, without) {
+                    prop_assert!((high - low - 2.0 * normal_95() * jackknife(&without)).abs() < 1e-9);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! What a run knew when, and which reads mattered.
+
+use std::collections::BTreeSet;
+
+use crate::trace::{Run, canonical_json};
+
+use super::Tools;
+use super::words::identifiers;
+
+/// What is to be known of each call of a run.
+pub(super) struct Knowledge {
+    pub(super) calls: Vec<Known>,
+}
+
+/// What is to be known of a call.
+pub(super) struct Known {
+    /// Whether its tool only reads.
+    pub(super) reads: bool,
+    /// Whether it has a result that is no error.
+    pub(super) succeeded: bool,
+    /// Where an identifier of its result that was not known before is used.
+    pub(super) needed: Needed,
+    /// Whether another call of the run is equal, with an equal result.
+    pub(super) has_twin: bool,
+}
+
+/// Where a result is needed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Needed {
+    /// Nowhere.
+    Nowhere,
+    /// By the next call, and perhaps by others.
+    ByTheNextCall,
+    /// By a later call or the closing.
+    Later,
+}
+
+impl Knowledge {
+    pub(super) fn of(run: &Run, tools: &Tools<'_>) -> Self {
+        let trace = &run.trace;
+        let arguments: Vec<String> = trace
+            .tool_calls
+            .iter()
+            .map(|call| canonical_json(&call.args))
+            .collect();
+        let mut results = vec![String::new(); trace.tool_calls.len()];
+        for result in &trace.tool_results {
+            if let Some(text) = results.get_mut(result.call_index) {
+                text.push_str(&canonical_json(&result.result));
+                text.push(if result.is_error { '!' } else { ' ' });
+            }
+        }
+        let used: Vec<BTreeSet<&str>> = arguments.iter().map(|text| identifiers(text)).collect();
+        let closing = trace.closing().map(identifiers).unwrap_or_default();
+        let mut known = identifiers(&run.user_prompt);
+        known.extend(identifiers(&run.system_prompt));
+        let turns = trace.conversation.turns.iter();
+        for turn in turns.filter(|turn| turn.role == "user") {
+            known.extend(identifiers(&turn.content));
+        }
+        let succeeded = trace.results_by_call();
+        let mut calls = Vec::with_capacity(arguments.len());
+        for (place, call) in trace.tool_calls.iter().enumerate() {
+            known.extend(&used[place]);
+            let told = identifiers(&results[place]);
+            let new: Vec<&str> = told.difference(&known).copied().collect();
+            let later = |word: &&str| {
+                closing.contains(word) || used[place + 1..].iter().any(|used| used.contains(word))
+            };
+            let next = used.get(place + 1);
+            let twin = |other: usize| {
+                let (left, right) = (call, &trace.tool_calls[other]);
+                other != place
+                    && (&left.name, &left.server) == (&right.name, &right.server)
+                    && arguments[place] == arguments[other]
+                    && results[place] == results[other]
+            };
+            calls.push(Known {
+                reads: tools.reads(&call.name),
+                succeeded: succeeded[place].is_some_and(|result| !result.is_error),
+                needed: if next.is_some_and(|next| new.iter().any(|word| next.contains(word))) {
+                    Needed::ByTheNextCall
+                } else if new.iter().any(later) {
+                    Needed::Later
+                } else {
+                    Needed::Nowhere
+                },
+                has_twin: (0..arguments.len()).any(twin),
+            });
+            known.extend(told);
+        }
+        Self { calls }
+    }
+}

@@ -1,0 +1,340 @@
+//! Where a run can be broken, in order.
+
+use std::collections::BTreeSet;
+
+use crate::trace::{Run, StopReason, ToolCall};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::Tools;
+use super::change::Change;
+use super::knowledge::{Knowledge, Needed};
+use super::leaves::{at, changed, keys, leaves, plain, shown};
+use super::operator::Operator;
+use super::words::claim;
+
+/// Whether a change makes a run worse.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Label {
+    /// It does: a suite should notice.
+    Counted,
+    /// It does not: a suite should not mind.
+    Harmless,
+    /// Nobody can say: not judged.
+    Unclear,
+}
+
+/// A place where a run can be broken in one way.
+#[derive(Debug, Clone)]
+pub(super) struct Site {
+    pub(super) operator: Operator,
+    pub(super) label: Label,
+    /// The call, from 0.
+    pub(super) call: Option<usize>,
+    /// What is changed, in words.
+    pub(super) what: String,
+    pub(super) change: Change,
+}
+
+/// All sites of a run: operators in order, calls in order, paths in order.
+pub(super) fn of_run(run: &Run, tools: &Tools<'_>) -> Vec<Site> {
+    let knowledge = Knowledge::of(run, tools);
+    let mut sites = Sites {
+        run,
+        calls: &run.trace.tool_calls,
+        knowledge,
+        tools,
+        found: Vec::new(),
+    };
+    sites.orders();
+    sites.other_tools();
+    sites.arguments();
+    sites.results();
+    sites.closing();
+    sites.whole();
+    sites.found
+}
+
+struct Sites<'a> {
+    run: &'a Run,
+    calls: &'a [ToolCall],
+    knowledge: Knowledge,
+    tools: &'a Tools<'a>,
+    found: Vec<Site>,
+}
+
+impl Sites<'_> {
+    fn add(&mut self, operator: Operator, label: Label, call: usize, what: String, change: Change) {
+        self.found.push(Site {
+            operator,
+            label,
+            call: Some(call),
+            what,
+            change,
+        });
+    }
+
+    fn add_whole(&mut self, operator: Operator, what: String, change: Change) {
+        self.found.push(Site {
+            operator,
+            label: Label::Counted,
+            call: None,
+            what,
+            change,
+        });
+    }
+
+    fn reads(&self, call: usize) -> bool {
+        self.knowledge.calls[call].reads
+    }
+
+    /// The label of a change of a call that no rule calls harmless.
+    fn label(&self, call: usize) -> Label {
+        let known = &self.knowledge.calls[call];
+        if known.reads && known.needed == Needed::Nowhere {
+            Label::Unclear
+        } else {
+            Label::Counted
+        }
+    }
+
+    fn orders(&mut self) {
+        let calls = self.calls.len();
+        for call in 0..calls {
+            let order = (0..calls).filter(|other| *other != call).collect();
+            let twin = self.reads(call) && self.knowledge.calls[call].has_twin;
+            let label = if twin {
+                Label::Harmless
+            } else {
+                self.label(call)
+            };
+            self.add(
+                Operator::DropCall,
+                label,
+                call,
+                String::new(),
+                Change::Order(order),
+            );
+        }
+        for call in 0..calls {
+            let operator = if self.reads(call) {
+                Operator::RepeatRead
+            } else {
+                Operator::RepeatWrite
+            };
+            let order = (0..=call).chain(call..calls).collect();
+            self.add(
+                operator,
+                Label::Counted,
+                call,
+                String::new(),
+                Change::Order(order),
+            );
+        }
+        for call in 1..calls {
+            let mut order: Vec<usize> = (0..calls).collect();
+            order.swap(call - 1, call);
+            let label = self.swapped(call - 1);
+            let what = format!("with {}", self.calls[call].name);
+            self.add(
+                Operator::SwapCalls,
+                label,
+                call - 1,
+                what,
+                Change::Order(order),
+            );
+        }
+        let first = (0..calls).find(|call| !self.reads(*call));
+        if let Some(first) = first.filter(|first| *first > 0) {
+            let others = (0..calls).filter(|call| *call != first);
+            let order = std::iter::once(first).chain(others).collect();
+            self.add(
+                Operator::ActFirst,
+                Label::Counted,
+                first,
+                String::new(),
+                Change::Order(order),
+            );
+        }
+    }
+
+    fn swapped(&self, first: usize) -> Label {
+        let together = self.calls[first].step.is_some()
+            && self.calls[first].step == self.calls[first + 1].step;
+        let reads = self.reads(first) && self.reads(first + 1);
+        if together || (reads && self.knowledge.calls[first].needed != Needed::ByTheNextCall) {
+            Label::Harmless
+        } else {
+            Label::Counted
+        }
+    }
+
+    fn other_tools(&mut self) {
+        let of_run: BTreeSet<&str> = self.calls.iter().map(|call| call.name.as_str()).collect();
+        for (call, recorded) in self.calls.iter().enumerate() {
+            let names = if of_run.len() > 1 {
+                &of_run
+            } else {
+                &self.tools.names
+            };
+            let name = recorded.name.as_str();
+            let later = names
+                .range::<str, _>((std::ops::Bound::Excluded(name), std::ops::Bound::Unbounded));
+            let other = later.chain(names.iter()).find(|other| **other != name);
+            if let Some(other) = other {
+                let change = Change::Call {
+                    call,
+                    name: (*other).to_owned(),
+                    args: given(recorded),
+                };
+                let what = format!("→ {other}");
+                self.add(Operator::ReplaceTool, self.label(call), call, what, change);
+            }
+        }
+    }
+
+    fn arguments(&mut self) {
+        for (call, recorded) in self.calls.iter().enumerate() {
+            let args = given(recorded);
+            for (path, leaf) in leaves(&args) {
+                let Some((operator, changed)) = changed(leaf) else {
+                    continue;
+                };
+                let reworded = operator == Operator::ChangeText
+                    && self.reads(call)
+                    && leaf
+                        .as_str()
+                        .is_some_and(|text| text.split_whitespace().count() >= 3);
+                let label = if reworded {
+                    Label::Harmless
+                } else {
+                    self.label(call)
+                };
+                let what = format!("{}{} → {}", shown(&path), plain(leaf), plain(&changed));
+                let mut args = args.clone();
+                if let Some(place) = at(&mut args, &path) {
+                    *place = changed;
+                }
+                self.add(operator, label, call, what, self.with_args(call, args));
+            }
+        }
+        for (call, recorded) in self.calls.iter().enumerate() {
+            let args = given(recorded);
+            for key in keys(&args) {
+                let mut without = args.clone();
+                if let Some(map) = without.as_object_mut() {
+                    map.remove(key);
+                }
+                let change = self.with_args(call, without);
+                self.add(
+                    Operator::DropArgument,
+                    self.label(call),
+                    call,
+                    format!("args.{key}"),
+                    change,
+                );
+            }
+        }
+        for (call, recorded) in self.calls.iter().enumerate() {
+            let mut args = given(recorded);
+            if let Some(map) = args.as_object_mut() {
+                map.insert("mcptest_extra".to_owned(), json!(true));
+                let change = self.with_args(call, args);
+                let what = "args.mcptest_extra".to_owned();
+                self.add(
+                    Operator::ExtraArgument,
+                    self.label(call),
+                    call,
+                    what,
+                    change,
+                );
+            }
+        }
+    }
+
+    fn with_args(&self, call: usize, args: Value) -> Change {
+        Change::Call {
+            call,
+            name: self.calls[call].name.clone(),
+            args,
+        }
+    }
+
+    fn results(&mut self) {
+        for call in 0..self.calls.len() {
+            if self.knowledge.calls[call].succeeded {
+                let label = self.label(call);
+                self.add(
+                    Operator::FailResult,
+                    label,
+                    call,
+                    String::new(),
+                    Change::FailResult(call),
+                );
+                self.add(
+                    Operator::DropResult,
+                    label,
+                    call,
+                    String::new(),
+                    Change::DropResult(call),
+                );
+            }
+        }
+    }
+
+    fn closing(&mut self) {
+        let Some(closing) = self.run.trace.closing() else {
+            return;
+        };
+        let succeeded = self.calls.iter().zip(&self.knowledge.calls);
+        let done: BTreeSet<&str> = succeeded
+            .filter(|(_, known)| known.succeeded)
+            .map(|(call, _)| call.name.as_str())
+            .collect();
+        for tool in self.tools.names.iter().filter(|tool| !done.contains(*tool)) {
+            if let Some(claim) = claim(tool) {
+                let change = Change::Closing(format!("{closing}{claim}"));
+                self.add_whole(Operator::FalseClaim, format!("{tool}:{claim}"), change);
+            }
+        }
+        self.add_whole(Operator::DropClosing, String::new(), Change::DropClosing);
+    }
+
+    fn whole(&mut self) {
+        let calls = self.calls.len();
+        if calls >= 2 {
+            let what = format!("after {} of {calls} calls", calls / 2);
+            self.add_whole(Operator::Truncate, what, Change::Truncate(calls / 2));
+        }
+        if let Some(read) = (0..calls).find(|call| self.reads(*call)) {
+            let last = calls - 1;
+            let order = (0..last).chain([read; 3]).chain([last]).collect();
+            self.add(
+                Operator::AddReads,
+                Label::Counted,
+                read,
+                String::new(),
+                Change::Order(order),
+            );
+        }
+        let steps = self.run.trace.conversation.steps.len();
+        if steps >= 4 {
+            let what = format!("from step {} of {steps}", steps / 2 + 1);
+            self.add_whole(Operator::GrowTokens, what, Change::GrowTokens(steps / 2));
+        }
+        if self.run.trace.conversation.stop_reason == Some(StopReason::Completed) {
+            let what = "completed → turn_budget".to_owned();
+            self.add_whole(Operator::StopReason, what, Change::StopReason);
+        }
+    }
+}
+
+/// The arguments of a call: none are `{}`.
+fn given(call: &ToolCall) -> Value {
+    if call.args.is_null() {
+        json!({})
+    } else {
+        call.args.clone()
+    }
+}

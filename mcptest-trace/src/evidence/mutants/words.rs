@@ -1,0 +1,211 @@
+//! Words: of the names of tools, of identifiers, and of claims.
+
+use std::collections::BTreeSet;
+
+/// First words of tools that only read.
+const READS: [&str; 22] = [
+    "browse",
+    "calculate",
+    "check",
+    "compute",
+    "count",
+    "describe",
+    "fetch",
+    "find",
+    "get",
+    "inspect",
+    "list",
+    "look",
+    "lookup",
+    "query",
+    "read",
+    "retrieve",
+    "search",
+    "show",
+    "think",
+    "validate",
+    "verify",
+    "view",
+];
+
+/// Verbs of change with their participles.
+const PARTICIPLES: [(&str, &str); 22] = [
+    ("create", "created"),
+    ("update", "updated"),
+    ("delete", "deleted"),
+    ("remove", "removed"),
+    ("send", "sent"),
+    ("write", "written"),
+    ("post", "posted"),
+    ("insert", "inserted"),
+    ("set", "set"),
+    ("put", "put"),
+    ("patch", "patched"),
+    ("publish", "published"),
+    ("destroy", "destroyed"),
+    ("drop", "dropped"),
+    ("add", "added"),
+    ("edit", "edited"),
+    ("upload", "uploaded"),
+    ("merge", "merged"),
+    ("close", "closed"),
+    ("cancel", "cancelled"),
+    ("approve", "approved"),
+    ("revoke", "revoked"),
+];
+
+/// The words of a tool's name, in lower case: split at `_`, other signs, and camel case.
+///
+/// ```
+/// use mcptest_trace::evidence::mutants::words_of_tool;
+///
+/// assert_eq!(words_of_tool("get_user-details"), ["get", "user", "details"]);
+/// assert_eq!(words_of_tool("listHTMLPages2"), ["list", "html", "pages2"]);
+/// ```
+#[must_use]
+pub fn words_of_tool(name: &str) -> Vec<String> {
+    let characters: Vec<char> = name.chars().collect();
+    let mut words = Vec::new();
+    let mut word = String::new();
+    for (place, character) in characters.iter().enumerate() {
+        let before = place.checked_sub(1).map(|before| characters[before]);
+        let after = characters.get(place + 1);
+        let rises = character.is_uppercase()
+            && (before.is_some_and(|before| before.is_lowercase() || before.is_numeric())
+                || (before.is_some_and(char::is_uppercase)
+                    && after.is_some_and(|after| after.is_lowercase())));
+        if (rises || !character.is_alphanumeric()) && !word.is_empty() {
+            words.push(std::mem::take(&mut word));
+        }
+        if character.is_alphanumeric() {
+            word.extend(character.to_lowercase());
+        }
+    }
+    if !word.is_empty() {
+        words.push(word);
+    }
+    words
+}
+
+/// Whether a tool only reads, by the first word of its name.
+///
+/// ```
+/// use mcptest_trace::evidence::mutants::reads_by_name;
+///
+/// assert!(reads_by_name("getUserDetails") && reads_by_name("think"));
+/// assert!(!reads_by_name("update_reservation") && !reads_by_name("getaway"));
+/// ```
+#[must_use]
+pub fn reads_by_name(name: &str) -> bool {
+    let words = words_of_tool(name);
+    let first = words.first().map(String::as_str);
+    first.is_some_and(|first| READS.contains(&first))
+}
+
+/// A claim that this tool did its work; `None` where its first word is no verb of change.
+pub(super) fn claim(tool: &str) -> Option<String> {
+    let words = words_of_tool(tool);
+    let (verb, rest) = words.split_first()?;
+    let (_, participle) = PARTICIPLES.iter().find(|(base, _)| base == verb)?;
+    Some(if rest.is_empty() {
+        format!(" I have {participle} it.")
+    } else {
+        format!(" I have {participle} the {}.", rest.join(" "))
+    })
+}
+
+/// The identifiers of a text: words of ASCII letters, digits and `_`, four or longer, with a digit.
+pub(super) fn identifiers(text: &str) -> BTreeSet<&str> {
+    let part = |character: char| character.is_ascii_alphanumeric() || character == '_';
+    text.split(|character| !part(character))
+        .filter(|word| word.len() >= 4 && word.bytes().any(|byte| byte.is_ascii_digit()))
+        .collect()
+}
+
+/// Whether a text of the arguments is an identifier: no white space, and a digit.
+pub(super) fn is_identifier(text: &str) -> bool {
+    !text.chars().any(char::is_whitespace) && text.bytes().any(|byte| byte.is_ascii_digit())
+}
+
+/// The identifier after this one: its last letter or digit is the next, 9 → 0, z → a, Z → A.
+///
+/// ```
+/// use mcptest_trace::evidence::mutants::next_identifier;
+///
+/// assert_eq!(next_identifier("OWZ4XL"), "OWZ4XM");
+/// assert_eq!(next_identifier("2024-05-29"), "2024-05-20");
+/// assert_eq!(next_identifier("W#9"), "W#0");
+/// ```
+#[must_use]
+pub fn next_identifier(text: &str) -> String {
+    let last = text.rfind(|character: char| character.is_ascii_alphanumeric());
+    let Some(last) = last else {
+        return text.to_owned();
+    };
+    let (head, tail) = text.split_at(last);
+    let mut tail = tail.chars();
+    let next = tail.next().map(|character| match character {
+        '9' => '0',
+        'z' => 'a',
+        'Z' => 'A',
+        other => char::from_u32(u32::from(other) + 1).unwrap_or(other),
+    });
+    head.chars().chain(next).chain(tail).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_next_identifiers_of_the_page() {
+        for (text, next) in [
+            ("OWZ4XL", "OWZ4XM"),
+            ("2024-05-29", "2024-05-20"),
+            ("gift_card_9823297", "gift_card_9823298"),
+            ("W#9", "W#0"),
+            ("1z", "1a"),
+            ("1Z", "1A"),
+            ("9é", "0é"),
+        ] {
+            assert_eq!(next_identifier(text), next);
+        }
+    }
+
+    #[test]
+    fn claims_are_made_of_verbs_of_change() {
+        let said = |tool| claim(tool).unwrap_or_default();
+        assert_eq!(
+            said("update_reservation_passengers"),
+            " I have updated the reservation passengers."
+        );
+        assert_eq!(said("sendMail"), " I have sent the mail.");
+        assert_eq!(said("merge"), " I have merged it.");
+        assert_eq!(claim("book_reservation"), None);
+        assert_eq!(claim(""), None);
+    }
+
+    #[test]
+    fn identifiers_have_four_signs_and_a_digit() {
+        let text = r#"{"id":"HAT136","a":"abcd","n":[305,1990],"card":"credit_card_44"}"#;
+        let found: Vec<_> = identifiers(text).into_iter().collect();
+        assert_eq!(found, ["1990", "HAT136", "credit_card_44"]);
+    }
+
+    proptest! {
+        #[test]
+        fn an_identifier_changes_in_one_place(text in "[a-zA-Z0-9#_-]{1,12}[0-9][-#]{0,3}") {
+            let next = next_identifier(&text);
+            let differing = text.chars().zip(next.chars()).filter(|(a, b)| a != b).count();
+            prop_assert_eq!((differing, next.len()), (1, text.len()));
+        }
+
+        #[test]
+        fn the_words_of_a_name_are_its_letters(name in "[a-zA-Z0-9_. -]{0,20}") {
+            let joined: String = words_of_tool(&name).concat();
+            let letters: String = name.chars().filter(|c| c.is_alphanumeric()).collect();
+            prop_assert_eq!(joined, letters.to_lowercase());
+        }
+    }
+}

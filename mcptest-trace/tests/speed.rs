@@ -1,0 +1,82 @@
+//! How long large suites take, in the release profile: `cargo test --release --test speed -- --ignored
+//! --nocapture`.
+#![allow(clippy::cast_precision_loss, reason = "small counts")]
+
+use std::time::{Duration, Instant};
+
+use mcptest_trace::evidence::calibrate::{Direction, Kind, Scored, Target, calibrate};
+use mcptest_trace::evidence::compare::{
+    AgentSamples, Behaviour, CompareOptions, Cost, RunSample, Sides, compare,
+};
+use mcptest_trace::evidence::conformal::Share;
+use mcptest_trace::evidence::random::Stream;
+
+fn within(what: &str, most: Duration, work: impl FnOnce()) {
+    let start = Instant::now();
+    work();
+    let took = start.elapsed();
+    println!("{what}: {took:?}");
+    assert!(took <= most, "{what}: {took:?}");
+}
+
+fn sample(stream: &mut Stream) -> RunSample {
+    let tools: Vec<String> = (0..8)
+        .map(|_| format!("tool_{}", stream.below(5)))
+        .collect();
+    RunSample {
+        passed: Some(stream.below(10) > 2),
+        cost: Some(Cost {
+            amount: 1_000 + stream.below(5_000) as u64,
+            estimated: false,
+        }),
+        behaviour: Some(Behaviour {
+            calls: tools
+                .iter()
+                .map(|tool| format!("{tool} {}", stream.below(3)))
+                .collect(),
+            tools,
+            ..Behaviour::default()
+        }),
+    }
+}
+
+#[test]
+#[ignore = "a measurement of the release profile"]
+fn a_thousand_agents_are_compared_in_two_seconds() {
+    let mut stream = Stream::new("speed", 0);
+    let samples: Vec<AgentSamples> = (0..1_000)
+        .map(|agent| AgentSamples {
+            agent: format!("agent {agent:04}"),
+            sides: Sides::Both {
+                baseline: (0..4).map(|_| sample(&mut stream)).collect(),
+                candidate: (0..4).map(|_| sample(&mut stream)).collect(),
+            },
+        })
+        .collect();
+    within("compare 1,000 × 4 + 4", Duration::from_secs(2), || {
+        let comparison = compare(&samples, &CompareOptions::default());
+        assert_eq!(comparison.agents.len(), 1_000);
+        assert!(comparison.suite.cost.is_some_and(|cost| cost.exact));
+    });
+}
+
+#[test]
+#[ignore = "a measurement of the release profile"]
+fn a_thousand_agents_are_calibrated_in_a_second() {
+    let mut stream = Stream::new("speed", 0);
+    let names: Vec<String> = (0..1_000)
+        .map(|agent| format!("agent {agent:04}"))
+        .collect();
+    let target = Target::new("tokens", Direction::HighIsBad, Kind::Count);
+    let scored: Vec<Scored> = (0..4_000)
+        .map(|run| Scored {
+            agent: &names[run / 4],
+            value: Some(stream.below(100_000) as f64),
+            passed: Some(stream.below(10) > 2),
+        })
+        .collect();
+    within("calibrate 1,000 × 4", Duration::from_secs(1), || {
+        let found = calibrate(&target, &scored, Share::percent(95).expect("a percentage"));
+        assert!(found.limit.is_some());
+    });
+}
