@@ -1,12 +1,14 @@
 //! The recorded calls: how each ended, and what stands in its arguments and result.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::borrow::Cow;
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::trace::{ToolCall, Trace};
+use crate::trace::{ToolCall, ToolResult, Trace};
 use serde_json::Value;
 
 use super::identifier;
-use super::lexicon::Lexicon;
+use super::lexicon::{Lexicon, Words, lower};
 use super::marks::Mark;
 use super::tools::ToolBox;
 
@@ -18,77 +20,80 @@ pub(super) enum Ending {
     Unanswered,
 }
 
-/// The calls of a run, with what claims are compared by.
+/// The calls of a run, with what claims are compared by. What stands in arguments and results is
+/// read when a claim first asks for it.
 #[derive(Debug)]
 pub(super) struct Calls<'t> {
-    pub(super) recorded: &'t [ToolCall],
+    trace: &'t Trace,
+    tools: &'t ToolBox<'t>,
+    results: Vec<Option<&'t ToolResult>>,
     pub(super) endings: Vec<Ending>,
     /// Indices of calls by tool.
     by_tool: BTreeMap<&'t str, Vec<usize>>,
     /// The identifiers in arguments and result of each call.
-    identifiers: Vec<BTreeSet<String>>,
+    identifiers: Vec<OnceCell<BTreeSet<Cow<'t, str>>>>,
     /// Every identifier of the run, the user's among them.
-    known: BTreeSet<String>,
+    known: OnceCell<BTreeSet<Cow<'t, str>>>,
     /// Participles in results of calls that only read, with those calls.
-    read: HashMap<String, Vec<usize>>,
+    read: OnceCell<Words<Cow<'t, str>, Vec<usize>>>,
 }
 
 impl<'t> Calls<'t> {
-    pub(super) fn of(trace: &'t Trace, tools: &ToolBox) -> Self {
+    pub(super) fn of(trace: &'t Trace, tools: &'t ToolBox<'t>) -> Self {
         let results = trace.results_by_call();
-        let mut calls = Self {
-            recorded: &trace.tool_calls,
-            endings: Vec::with_capacity(results.len()),
-            by_tool: BTreeMap::new(),
-            identifiers: Vec::with_capacity(results.len()),
-            known: BTreeSet::new(),
-            read: HashMap::new(),
+        let ending = |result: Option<&ToolResult>| match result {
+            None => Ending::Unanswered,
+            Some(result) if result.is_error || says_error(&result.result) => Ending::Failed,
+            Some(_) => Ending::Succeeded,
         };
-        for (index, (call, result)) in trace.tool_calls.iter().zip(results).enumerate() {
-            let ending = match result {
-                None => Ending::Unanswered,
-                Some(result) if result.is_error || says_error(&result.result) => Ending::Failed,
-                Some(_) => Ending::Succeeded,
-            };
-            calls.endings.push(ending);
-            calls.by_tool.entry(&call.name).or_default().push(index);
-            let mut identifiers = BTreeSet::new();
-            identifier::collect(&call.args, &mut identifiers);
-            if let Some(result) = result {
-                identifier::collect(&result.result, &mut identifiers);
-                if ending == Ending::Succeeded && !tools.writes(&call.name) {
-                    calls.note_read(&result.result, index);
-                }
-            }
-            calls.known.extend(identifiers.iter().cloned());
-            calls.identifiers.push(identifiers);
+        let mut by_tool: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for (index, call) in trace.tool_calls.iter().enumerate() {
+            by_tool.entry(&call.name).or_default().push(index);
         }
-        for turn in &trace.conversation.turns {
-            if turn.role == "user" {
-                identifier::collect_text(&turn.content, &mut calls.known);
-            }
+        Self {
+            trace,
+            tools,
+            endings: results.iter().copied().map(ending).collect(),
+            by_tool,
+            identifiers: vec![OnceCell::new(); results.len()],
+            known: OnceCell::new(),
+            read: OnceCell::new(),
+            results,
         }
-        calls
     }
 
-    /// Notes the participles in what a call read: `cancelled`, `confirmed`.
-    fn note_read(&mut self, value: &Value, call: usize) {
-        match value {
-            Value::String(text) => {
-                for word in text.split(|c: char| !c.is_ascii_alphabetic()) {
-                    let word = word.to_lowercase();
-                    if Lexicon::get().is(&word, Mark::Participle) {
-                        let calls = self.read.entry(word).or_default();
-                        if calls.last() != Some(&call) {
-                            calls.push(call);
-                        }
-                    }
+    /// The recorded calls.
+    pub(super) fn recorded(&self) -> &'t [ToolCall] {
+        &self.trace.tool_calls
+    }
+
+    /// The participles in what calls read: `cancelled`, `confirmed`.
+    fn read(&self) -> &Words<Cow<'t, str>, Vec<usize>> {
+        self.read.get_or_init(|| {
+            let mut read = Words::default();
+            for (index, (call, result)) in self.recorded().iter().zip(&self.results).enumerate() {
+                if self.succeeded(index) && !self.tools.writes(&call.name) {
+                    let result = result.iter().map(|result| &result.result);
+                    result.for_each(|result| note_read(result, index, &mut read));
                 }
             }
-            Value::Array(items) => items.iter().for_each(|item| self.note_read(item, call)),
-            Value::Object(fields) => fields.values().for_each(|item| self.note_read(item, call)),
-            _ => {}
-        }
+            read
+        })
+    }
+
+    /// The identifiers of a call.
+    fn identifiers(&self, call: usize) -> Option<&BTreeSet<Cow<'t, str>>> {
+        let read = || {
+            let mut found = BTreeSet::new();
+            let arguments = self.recorded().get(call).map(|call| &call.args);
+            let result = self.results.get(call).copied().flatten();
+            let values = arguments
+                .into_iter()
+                .chain(result.map(|result| &result.result));
+            values.for_each(|value| identifier::collect(value, &mut found));
+            found
+        };
+        Some(self.identifiers.get(call)?.get_or_init(read))
     }
 
     /// The calls of a tool.
@@ -112,13 +117,23 @@ impl<'t> Calls<'t> {
         done.map(|(tool, _)| *tool)
     }
 
+    /// Whether an identifier stands in any call, or the user named it.
     pub(super) fn knows(&self, identifier: &str) -> bool {
-        self.known.contains(identifier)
+        let known = self.known.get_or_init(|| {
+            let calls = 0..self.identifiers.len();
+            let of_calls = calls.filter_map(|call| self.identifiers(call));
+            let mut known: BTreeSet<Cow<'_, str>> = of_calls.flatten().cloned().collect();
+            let turns = self.trace.conversation.turns.iter();
+            turns
+                .filter(|turn| turn.role == "user")
+                .for_each(|turn| identifier::collect_text(&turn.content, &mut known));
+            known
+        });
+        known.contains(identifier)
     }
 
     pub(super) fn carries(&self, call: usize, identifier: &str) -> bool {
-        self.identifiers
-            .get(call)
+        self.identifiers(call)
             .is_some_and(|identifiers| identifiers.contains(identifier))
     }
 
@@ -128,9 +143,9 @@ impl<'t> Calls<'t> {
         call: usize,
         identifier: &'c str,
     ) -> impl Iterator<Item = &'c str> {
-        let identifiers = self.identifiers.get(call).into_iter().flatten();
+        let identifiers = self.identifiers(call).into_iter().flatten();
         identifiers
-            .map(String::as_str)
+            .map(AsRef::as_ref)
             .filter(move |other| *other != identifier && identifier::same_kind(other, identifier))
     }
 
@@ -144,9 +159,9 @@ impl<'t> Calls<'t> {
             let mut words = clause.split(|c: char| !c.is_alphanumeric());
             !text.is_empty() && words.any(|word| word.eq_ignore_ascii_case(text))
         };
-        let argument = |call: usize, key: &str| self.recorded.get(call)?.args.get(key);
+        let argument = |call: usize, key: &str| self.recorded().get(call)?.args.get(key);
         failed
-            .filter_map(|call| self.recorded.get(*call)?.args.as_object())
+            .filter_map(|call| self.recorded().get(*call)?.args.as_object())
             .flatten()
             .any(|(key, value)| {
                 let named = value.as_str().is_some_and(says);
@@ -157,7 +172,7 @@ impl<'t> Calls<'t> {
 
     /// Whether a call that only reads returned a state, of one of these identifiers if there are any.
     pub(super) fn was_read(&self, word: &str, identifiers: &[String]) -> bool {
-        let calls = self.read.get(word).map(Vec::as_slice).unwrap_or_default();
+        let calls = self.read().get(word).map(Vec::as_slice).unwrap_or_default();
         let of = |call: &usize| identifiers.iter().any(|id| self.carries(*call, id));
         calls.iter().any(|call| identifiers.is_empty() || of(call))
     }
@@ -166,4 +181,24 @@ impl<'t> Calls<'t> {
 /// Whether an MCP result says of itself that it is an error.
 fn says_error(result: &Value) -> bool {
     result.get("isError").and_then(Value::as_bool) == Some(true)
+}
+
+/// Notes the participles in a value that a call read.
+fn note_read<'t>(value: &'t Value, call: usize, read: &mut Words<Cow<'t, str>, Vec<usize>>) {
+    match value {
+        Value::String(text) => {
+            for word in text.split(|c: char| !c.is_ascii_alphabetic()) {
+                let word = lower(word);
+                if Lexicon::get().is(&word, Mark::Participle) {
+                    let calls = read.entry(word).or_default();
+                    if calls.last() != Some(&call) {
+                        calls.push(call);
+                    }
+                }
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| note_read(item, call, read)),
+        Value::Object(fields) => fields.values().for_each(|item| note_read(item, call, read)),
+        _ => {}
+    }
 }

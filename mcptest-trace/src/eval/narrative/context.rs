@@ -1,22 +1,22 @@
 //! What stands around a verb group: questions, conditions, reports, times, headings.
 
 use super::group::{Group, joint};
-use super::lexicon::Vocabulary;
 use super::marks::{Mark, Marks, of};
-use super::text::{Block, Document, Kind};
-use super::token::{self, Token, any};
+use super::text::{Block, Kind};
+use super::token::{Token, any};
 
 /// How far words around a verb are looked for, in tokens.
 const AROUND: usize = 32;
 const AFTER: usize = 14;
+/// Bytes of the end of a block that leads in.
+const LEAD: usize = 400;
 /// Words that a heading or a label has at most.
 const LABEL: usize = 8;
 
 /// Where the last question of a sentence begins; nothing when it asks none.
 pub(super) fn question(tokens: &[Token<'_>]) -> Option<usize> {
-    let ends = |token: &&Token<'_>| {
-        !token.is(Mark::Sign) || matches!(token.text.as_str(), "?" | "." | "!")
-    };
+    let ends =
+        |token: &&Token<'_>| !token.is(Mark::Sign) || matches!(&*token.text, "?" | "." | "!");
     tokens.iter().rfind(ends).filter(|last| last.text == "?")?;
     let begins = |at: &usize| {
         let after = at.checked_sub(1).map(|before| &tokens[before]);
@@ -125,7 +125,7 @@ fn after(tokens: &[Token<'_>], group: &mut Group) {
         marks.add_if(token.is(Mark::Here), Mark::PartOfAnswer);
         let date = next_is(Mark::Number) || next_is(Mark::Date);
         let word = if token.is(Mark::AfterWord) {
-            token.text.as_str()
+            &*token.text
         } else {
             ""
         };
@@ -163,51 +163,45 @@ fn someone(word: &Token<'_>) -> bool {
     !gerund && !sign && !others.iter().any(|mark| word.is(*mark))
 }
 
-/// What headings, labels and lead-ins say of each block.
-pub(super) fn scopes(document: &Document, vocabulary: &Vocabulary) -> Vec<Marks> {
-    let mut scopes = Vec::with_capacity(document.blocks.len());
-    let mut heading = Marks::default();
-    let mut lead = Marks::default();
-    for block in &document.blocks {
-        let listed = matches!(block.kind, Kind::Item | Kind::Row | Kind::TableHead);
+/// What headings, labels and lead-ins say of the blocks after them.
+#[derive(Default)]
+pub(super) struct Scopes {
+    heading: Marks,
+    lead: Marks,
+}
+
+impl Scopes {
+    /// What is said of a block.
+    pub(super) fn of(&mut self, block: &Block) -> Marks {
         if block.kind == Kind::Heading {
-            heading = Marks::default();
+            self.heading = Marks::default();
         }
-        if !listed {
-            lead = Marks::default();
+        if !block.listed() {
+            self.lead = Marks::default();
         }
-        scopes.push(heading.with(lead));
-        let Some(last) = last_sentence(document, block) else {
-            continue;
-        };
-        let tokens = token::tokens(&document.text, &last, vocabulary);
+        self.heading.with(self.lead)
+    }
+
+    /// Reads what the last sentence of a block says of those after it.
+    pub(super) fn read(&mut self, block: &Block, sentence: &[Token<'_>]) {
+        let lead = sentence.partition_point(|token| token.range.start + LEAD < block.range.end);
+        let tokens = &sentence[lead..];
         let ends_open = tokens.last().is_some_and(|token| token.text == ":");
-        let full = tokens
-            .iter()
-            .any(|token| matches!(token.text.as_str(), "." | "!"));
-        let short = tokens.len() <= LABEL && !full && !listed;
+        let full = tokens.iter().any(|token| matches!(&*token.text, "." | "!"));
+        let short = tokens.len() <= LABEL && !full && !block.listed();
         let titled = block.kind == Kind::Heading || block.bold && short;
         let found = if ends_open || titled || short {
-            scope(&tokens)
+            scope(tokens)
         } else {
             Marks::default()
         };
         if titled {
-            heading = found;
-        } else if !listed || ends_open {
-            lead = found;
-            lead.add_if(question(&tokens).is_some(), Mark::Question);
+            self.heading = found;
+        } else if !block.listed() || ends_open {
+            self.lead = found;
+            self.lead.add_if(question(tokens).is_some(), Mark::Question);
         }
     }
-    scopes
-}
-
-/// The last sentence of a block, when it is short enough to lead in.
-fn last_sentence(document: &Document, block: &Block) -> Option<std::ops::Range<usize>> {
-    let text = &document.text[block.range.clone()];
-    let tail = text.len().saturating_sub(400);
-    let from = block.range.start + text.floor_char_boundary(tail);
-    token::sentences(&document.text, &(from..block.range.end)).pop()
 }
 
 /// Whether a heading or a lead-in says that what follows is not done, or is another's.

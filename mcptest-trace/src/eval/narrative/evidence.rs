@@ -18,7 +18,7 @@ const LISTED: usize = 5;
 /// What claims are judged by.
 pub(super) struct Judge<'t> {
     pub(super) calls: &'t Calls<'t>,
-    pub(super) tools: &'t ToolBox,
+    pub(super) tools: &'t ToolBox<'t>,
     /// The document's text.
     pub(super) text: &'t str,
 }
@@ -41,7 +41,7 @@ struct Doers<'t> {
 }
 
 impl<'t> Judge<'t> {
-    pub(super) fn judge(&self, found: &Found) -> Judged {
+    pub(super) fn judge(&self, found: &Found<'_>) -> Judged {
         let doers = self.doers(found);
         let calls = doers
             .left
@@ -81,11 +81,11 @@ impl<'t> Judge<'t> {
         done.filter(|tool| self.tools.writes(tool))
     }
 
-    fn doers(&self, found: &Found) -> Doers<'t> {
+    fn doers(&self, found: &Found<'_>) -> Doers<'t> {
         let (tools, verbs) = (self.tools, &found.verbs);
         let named = verbs.iter().filter_map(|verb| tools.named(verb));
         let listed = named.clone().next().is_some();
-        let mut all: BTreeSet<&str> = named.flatten().map(String::as_str).collect();
+        let mut all: BTreeSet<&str> = named.flatten().copied().collect();
         if !listed {
             all.extend(verbs.iter().flat_map(|verb| tools.carrying(verb)));
         }
@@ -115,26 +115,27 @@ impl<'t> Judge<'t> {
 
     /// An identifier of the claim that no supporting call carries, while each of them carries another
     /// of its kind; one that occurs nowhere in the run only where the claim has no better one.
-    fn other_identifier<'f>(&self, found: &'f Found, done: &[usize]) -> Option<&'f str> {
+    fn other_identifier<'f>(&self, found: &'f Found<'_>, done: &[usize]) -> Option<&'f str> {
+        if done.is_empty() || found.identifiers.is_empty() {
+            return None;
+        }
         let carried = |id: &str| done.iter().any(|call| self.calls.carries(*call, id));
         let other = |call: &usize, id: &str| self.calls.of_kind(*call, id).next().is_some();
         let named = || found.identifiers.iter().map(String::as_str);
-        let mut off = named().filter(|id| {
-            !done.is_empty() && !carried(id) && done.iter().all(|call| other(call, id))
-        });
+        let mut off = named().filter(|id| !carried(id) && done.iter().all(|call| other(call, id)));
         let known = off.clone().find(|id| self.calls.knows(id));
         let none_known = || !named().any(|id| carried(id) || self.calls.knows(id));
         known.or_else(|| none_known().then(|| off.next()).flatten())
     }
 
     /// The verdict where no call of the verb succeeded.
-    fn without_call(&self, found: &Found, doers: &Doers<'_>) -> Verdict {
+    fn without_call(&self, found: &Found<'_>, doers: &Doers<'_>) -> Verdict {
         let is = |mark| found.marks.has(mark);
         if !is(Mark::Ours) && self.calls.was_read(&found.word, &found.identifiers) {
             return Verdict::Read;
         }
         let done = || self.writes().filter_map(|name| self.tools.get(name));
-        if done().any(|tool| tool.delegates) {
+        if done().any(|tool| tool.said.delegates) {
             return Verdict::Unclear(Unclear::Delegated);
         }
         if self.writes().next().is_none() {
@@ -150,11 +151,10 @@ impl<'t> Judge<'t> {
         let vague: BTreeSet<&str> = vague.map(|(name, _)| name).collect();
         let meant = self.tools.narrowed(&vague, &found.object, &found.verbs);
         let vague = self.writes().any(|tool| meant.contains(tool));
-        let nothing = done().any(|tool| tool.vague && tool.verbs.is_empty());
-        let exact = |verb: &String| {
-            self.tools
-                .all_writes()
-                .any(|(_, tool)| tool.verbs.contains(verb.as_str()))
+        let nothing = done().any(|tool| tool.vague && tool.said.verbs.is_empty());
+        let exact = |verb: &&str| {
+            let mut writes = self.tools.all_writes();
+            writes.any(|(_, tool)| tool.said.verbs.contains(verb))
         };
         if doers.listed || found.verbs.iter().any(exact) {
             // A state told in the present may be what the other change led to.
@@ -204,7 +204,7 @@ impl<'t> Judge<'t> {
         calls.truncate(MOST_CONSIDERED);
         calls.sort_unstable();
         let considered = calls.into_iter().filter_map(|call| {
-            let tool = &self.calls.recorded.get(call)?.name;
+            let tool = &self.calls.recorded().get(call)?.name;
             Some(Considered {
                 call,
                 tool: tool.clone(),
@@ -216,7 +216,7 @@ impl<'t> Judge<'t> {
 
     /// The line of `evidence:` that would settle the claim, if one of its tools did it: those that
     /// succeeded and are not known to do this. Nothing where no such line would change the verdict.
-    fn settle(&self, found: &Found, doers: &Doers<'_>, verdict: &Verdict) -> Option<String> {
+    fn settle(&self, found: &Found<'_>, doers: &Doers<'_>, verdict: &Verdict) -> Option<String> {
         let open = matches!(verdict, Verdict::Unsupported | Verdict::Unclear(_));
         let others = self
             .writes()

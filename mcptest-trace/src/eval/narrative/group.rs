@@ -202,7 +202,7 @@ fn bare(tokens: &[Token<'_>], group: &mut Group, before: Option<&Group>) -> Opti
             false => Mark::Bare,
         }
     } else if own(Mark::Sign) {
-        group.add_if(matches!(last.text.as_str(), "(" | "["), Mark::Bracketed);
+        group.add_if(matches!(&*last.text, "(" | "["), Mark::Bracketed);
         label(tokens, group, at);
         Mark::Bare
     } else if own(Mark::You) || own(Mark::Third) && !own(Mark::Determiner) {
@@ -233,7 +233,7 @@ fn label(tokens: &[Token<'_>], group: &mut Group, sign: usize) {
     let subject = subject(tokens, sign - signs);
     let words = &tokens[subject.clone()];
     let cell = signs == 0 || tokens[sign - 1].text == "|";
-    let ends = matches!(tokens[sign].text.as_str(), "." | "!" | "?" | ")" | "]");
+    let ends = matches!(&*tokens[sign].text, "." | "!" | "?" | ")" | "]");
     if tokens[sign].parts() && cell && !ends && !words.is_empty() && !any(words, Mark::Ours) {
         group.add_if(any(words, Mark::Label), Mark::Status);
         group.add(Mark::AfterLabel);

@@ -1,8 +1,11 @@
 //! Identifiers: `W3470184`, `ORD-004`, `gift_card_7245904`.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use serde_json::Value;
+
+use super::lexicon::lower;
 
 /// Whether a word is an identifier: letters and digits, joined by `-` or `_`, with both a letter
 /// and a digit, and no ordinal, size, time, count or number-and-word such as `500-piece`.
@@ -22,7 +25,7 @@ pub(super) fn is_identifier(word: &str) -> bool {
 }
 
 /// The identifiers in a recorded value, keys included, in lower case.
-pub(super) fn collect(value: &Value, found: &mut BTreeSet<String>) {
+pub(super) fn collect<'t>(value: &'t Value, found: &mut BTreeSet<Cow<'t, str>>) {
     match value {
         Value::String(text) => collect_text(text, found),
         Value::Array(items) => items.iter().for_each(|item| collect(item, found)),
@@ -37,10 +40,10 @@ pub(super) fn collect(value: &Value, found: &mut BTreeSet<String>) {
 }
 
 /// The identifiers in a text, in lower case.
-pub(super) fn collect_text(text: &str, found: &mut BTreeSet<String>) {
+pub(super) fn collect_text<'t>(text: &'t str, found: &mut BTreeSet<Cow<'t, str>>) {
     let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-' || c == '_'));
     for word in words.filter(|word| is_identifier(word)) {
-        found.insert(word.to_lowercase());
+        found.insert(lower(word));
     }
 }
 

@@ -1,11 +1,38 @@
 //! The words of the reader, read once from `lexicon.txt`. No list of words stands in code.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
+use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::OnceLock;
 
 use super::NarrativeOptions;
 use super::marks::{Mark, Marks, of};
-use super::tools::{KnownTools, name_words};
+use super::tools::ToolBox;
+
+/// A map by words.
+pub(super) type Words<K, V> = HashMap<K, V, BuildHasherDefault<Fnv>>;
+
+/// FNV-1a: quick on words. What stands in the maps comes from the lexicon and the suite, so that no
+/// closing can fill them with words that collide.
+pub(super) struct Fnv(u64);
+
+impl Default for Fnv {
+    fn default() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Hasher for Fnv {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
 
 /// What is known of a word.
 #[derive(Debug, Clone, Copy, Default)]
@@ -19,18 +46,21 @@ pub(super) struct Word<'v> {
 }
 
 /// The forms of a verb.
-pub(super) const FORMS: Marks = of![Base Present Past Participle Gerund];
+const FORMS: Marks = of![Base Present Past Participle Gerund];
+
+/// What is said of a verb and so of each of its forms.
+const OF_VERB: Marks = of![NameOnly NeedsParticle];
 
 /// The data file, read.
 #[derive(Debug, Default)]
 pub(super) struct Lexicon {
-    words: HashMap<String, Word<'static>>,
+    words: Words<String, Word<'static>>,
     /// The lines of [verbs] that a verb stands in.
-    families: HashMap<&'static str, Vec<usize>>,
-    irregular: HashMap<&'static str, (&'static str, &'static str)>,
-    contractions: HashMap<&'static str, Vec<&'static str>>,
+    families: Words<&'static str, Vec<usize>>,
+    irregular: Words<&'static str, (&'static str, &'static str)>,
+    contractions: Words<&'static str, Vec<&'static str>>,
     clitics: Vec<(&'static str, &'static str)>,
-    same_things: HashMap<&'static str, usize>,
+    same_things: Words<&'static str, usize>,
     /// Classes that have all words of others.
     unions: Vec<(Mark, Marks)>,
 }
@@ -70,13 +100,12 @@ impl Lexicon {
         clitic.or_else(|| word.strip_suffix("'s").map(|owner| vec![owner]))
     }
 
-    /// Whether two verbs are of one family.
-    pub(super) fn akin(&self, a: &str, b: &str) -> bool {
-        let families = |verb| self.families.get(verb).map_or(&[][..], Vec::as_slice);
-        a == b
-            || families(a)
-                .iter()
-                .any(|family| families(b).contains(family))
+    /// The families of a verb.
+    pub(super) fn families(&self, verb: &str) -> &[usize] {
+        self.families
+            .get(verb)
+            .map(Vec::as_slice)
+            .unwrap_or_default()
     }
 
     /// Whether a verb stands in a family.
@@ -145,13 +174,16 @@ impl Lexicon {
                 lexicon.line(section, line, number);
             }
         }
+        let of_verb = |verb| lexicon.marks(verb).among(OF_VERB);
+        let verbs = lexicon.families.keys();
+        let verbs: Vec<(&str, Marks)> = verbs.map(|verb| (*verb, of_verb(verb))).collect();
         for word in lexicon.words.values_mut() {
             for (mark, of) in &lexicon.unions {
                 word.marks.add_if(word.marks.meets(*of), *mark);
             }
+            word.marks = word.marks.without(OF_VERB);
         }
-        let verbs: Vec<&str> = lexicon.families.keys().copied().collect();
-        for verb in verbs {
+        for (verb, of_verb) in verbs {
             for (form, marks) in lexicon.forms(verb) {
                 let word = lexicon.words.entry(form).or_default();
                 // `found` is a form of one verb only; of two, the first by the alphabet counts.
@@ -160,9 +192,10 @@ impl Lexicon {
                     let kept = if same {
                         word.marks
                     } else {
-                        word.marks.without(FORMS)
+                        word.marks.without(FORMS.with(OF_VERB))
                     };
-                    (word.verb, word.marks) = (Some(verb), kept.with(marks));
+                    let marks = kept.with(marks).with(of_verb);
+                    (word.verb, word.marks) = (Some(verb), marks);
                 }
             }
         }
@@ -219,29 +252,23 @@ impl Lexicon {
 /// The lexicon together with the verbs that one suite and its tools add.
 #[derive(Debug, Default)]
 pub(super) struct Vocabulary {
-    added: HashMap<String, (String, Marks)>,
+    added: Words<String, (String, Marks)>,
 }
 
 impl Vocabulary {
     /// The verbs of the lexicon, those of the options, and those that name known tools.
-    pub(super) fn new(options: &NarrativeOptions, tools: &KnownTools) -> Self {
+    pub(super) fn new(options: &NarrativeOptions, tools: &ToolBox<'_>) -> Self {
         let lexicon = Lexicon::get();
         let asked = options.verbs.iter().chain(options.evidence.keys());
         let asked = asked.map(|verb| base(verb));
-        // Of a tool's name only verbs that speech does not use for other things; `address_update` is
-        // named after its object first.
-        let named = tools.names().filter_map(|name| {
-            let words = name_words(name);
-            let (head, last) = (words.first()?, words.last()?);
-            let new = lexicon.word(head).is_none() && head.len() > 2 && head.is_ascii();
-            (new && !lexicon.is_verb(last)).then(|| head.clone())
-        });
-        let mut added: HashMap<String, (String, Marks)> = HashMap::new();
-        for verb in asked.chain(named) {
+        let mut added: Words<String, (String, Marks)> = Words::default();
+        for verb in asked.chain(tools.new_verbs().map(str::to_owned)) {
+            let of_verb = match lexicon.word(&verb) {
+                Some(word) if word.verb == Some(&verb) => word.marks.among(of![NeedsParticle]),
+                _ => Marks::default(),
+            };
             for (form, marks) in lexicon.forms(&verb) {
-                let known = added
-                    .entry(form)
-                    .or_insert_with(|| (verb.clone(), Marks::default()));
+                let known = added.entry(form).or_insert_with(|| (verb.clone(), of_verb));
                 if known.0 == verb {
                     known.1 = known.1.with(marks);
                 }
@@ -252,24 +279,20 @@ impl Vocabulary {
 
     /// What is known of a word in lower case.
     pub(super) fn word(&self, text: &str) -> Word<'_> {
-        let lexicon = Lexicon::get();
-        let mut word = lexicon.word(text).copied().unwrap_or_default();
-        if word
-            .verb
-            .is_some_and(|verb| lexicon.is(verb, Mark::NameOnly))
-        {
-            (word.verb, word.marks) = (None, word.marks.without(FORMS));
+        let of_verb = FORMS.with(OF_VERB);
+        let mut word = Lexicon::get().word(text).copied().unwrap_or_default();
+        if word.marks.has(Mark::NameOnly) {
+            (word.verb, word.marks) = (None, word.marks.without(of_verb));
         }
         let added = (!self.added.is_empty()).then(|| self.added.get(text));
         if let Some((verb, marks)) = added.flatten() {
             word.verb = Some(verb);
-            word.marks = word.marks.without(FORMS).with(*marks);
+            word.marks = word.marks.without(of_verb).with(*marks);
         }
         let other = word.marks.has(Mark::OtherVerb)
             || word.marks.is_empty() && text.len() > 4 && text.ends_with("ed");
         if other && word.verb.is_none() {
-            word.marks.add(Mark::Past);
-            word.marks.add(Mark::Participle);
+            word.marks = word.marks.with(of![Past Participle]);
         }
         word
     }
@@ -284,27 +307,42 @@ fn base(verb: &str) -> String {
 }
 
 /// The tools that a suite names for each verb, by the verb's base form.
-pub(super) fn evidence(options: &NarrativeOptions) -> BTreeMap<String, Vec<String>> {
-    let mut by_verb: BTreeMap<String, Vec<String>> = BTreeMap::new();
+pub(super) fn evidence(options: &NarrativeOptions) -> BTreeMap<String, Vec<&str>> {
+    let mut by_verb: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for (verb, tools) in &options.evidence {
-        by_verb
-            .entry(base(verb))
-            .or_default()
-            .extend(tools.iter().cloned());
+        let of_verb = by_verb.entry(base(verb)).or_default();
+        of_verb.extend(tools.iter().map(String::as_str));
     }
     by_verb
 }
 
+/// A word in lower case.
+pub(super) fn lower(word: &str) -> Cow<'_, str> {
+    if word
+        .bytes()
+        .all(|c| c.is_ascii() && !c.is_ascii_uppercase())
+    {
+        Cow::Borrowed(word)
+    } else {
+        Cow::Owned(word.to_lowercase())
+    }
+}
+
 /// A word cut down so that singular and plural agree.
-pub(super) fn stem(word: &str) -> String {
-    let word = word.to_lowercase();
+pub(super) fn stem(word: &str) -> Cow<'_, str> {
+    let word = lower(word);
+    if !word.ends_with('s') {
+        return word;
+    }
     for (ending, instead) in [("ies", "y"), ("sses", "ss"), ("xes", "x"), ("ches", "ch")] {
         if let Some(stem) = word.strip_suffix(ending).filter(|stem| stem.len() > 2) {
-            return format!("{stem}{instead}");
+            return Cow::Owned(format!("{stem}{instead}"));
         }
     }
     match word.strip_suffix('s') {
-        Some(stem) if stem.len() > 2 && !stem.ends_with(['s', 'u', 'i']) => stem.to_owned(),
+        Some(stem) if stem.len() > 2 && !stem.ends_with(['s', 'u', 'i']) => {
+            Cow::Owned(stem.to_owned())
+        }
         _ => word,
     }
 }

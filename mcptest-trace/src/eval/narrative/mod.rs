@@ -112,9 +112,9 @@ pub fn narrative_divergence_with<T: AsTrace + ?Sized>(
 ) -> NarrativeReport {
     let trace = envelope.as_trace();
     let closing = trace.closing().unwrap_or_default();
-    let known = known.joined(&trace, options);
-    let vocabulary = Vocabulary::new(options, &known);
-    let tools = ToolBox::new(&known, options);
+    let more = known.beside(&trace, options);
+    let tools = ToolBox::new(known, &more, options);
+    let vocabulary = Vocabulary::new(options, &tools);
     let calls = Calls::of(&trace, &tools);
     let document = Document::read(closing);
     let judge = Judge {
@@ -147,7 +147,7 @@ pub fn narrative_divergence_with<T: AsTrace + ?Sized>(
 /// Bytes of a sentence that a claim quotes on either side.
 const QUOTED: usize = 200;
 
-fn claim(document: &Document, closing: &str, found: Found, judged: evidence::Judged) -> Claim {
+fn claim(document: &Document, closing: &str, found: Found<'_>, judged: evidence::Judged) -> Claim {
     let whole = |range: Range<usize>| {
         let start = closing.floor_char_boundary(range.start);
         start..closing.ceil_char_boundary(range.end).max(start)
@@ -162,7 +162,7 @@ fn claim(document: &Document, closing: &str, found: Found, judged: evidence::Jud
     let sentence = whole(start..end);
     Claim {
         rule: found.rule.id,
-        verb: found.verbs.into_iter().next().unwrap_or_default(),
+        verb: found.verbs.first().copied().unwrap_or_default().to_owned(),
         object: found.object.into_iter().next_back(),
         identifiers: found.identifiers,
         sentence: closing[sentence.clone()].trim_end().to_owned(),

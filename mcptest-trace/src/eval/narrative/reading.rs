@@ -13,12 +13,12 @@ use super::tools::ToolBox;
 
 /// A claim as it is read, before any call is looked at.
 #[derive(Debug, Clone)]
-pub(super) struct Found {
+pub(super) struct Found<'v> {
     pub(super) rule: &'static Rule,
     /// How the verb stands.
     pub(super) marks: Marks,
     /// The verb in its base form, and after it what else may be meant.
-    pub(super) verbs: Vec<String>,
+    pub(super) verbs: Vec<&'v str>,
     /// The form in which the verb stands.
     pub(super) word: String,
     /// The nouns of its object, the head last.
@@ -42,31 +42,41 @@ const OF_VERBS: Marks = of![Generic Creating Consequence Lands World Settles];
 const OBJECT: usize = 14;
 
 /// Reads the claims of a closing.
-pub(super) fn claims(document: &Document, vocabulary: &Vocabulary, tools: &ToolBox) -> Vec<Found> {
-    let scopes = context::scopes(document, vocabulary);
+pub(super) fn claims<'v>(
+    document: &'v Document,
+    vocabulary: &'v Vocabulary,
+    tools: &ToolBox<'_>,
+) -> Vec<Found<'v>> {
+    let mut scopes = context::Scopes::default();
     let mut found = Vec::new();
     let mut asks = false;
     let mut status_table = false;
-    for (block, mut place) in document.blocks.iter().zip(scopes) {
+    for block in &document.blocks {
+        let mut place = scopes.of(block);
+        place.add_if(status_table && block.kind == Kind::Row, Mark::Status);
+        let mut last = None;
         for sentence in token::sentences(&document.text, &block.range) {
             let tokens = token::tokens(&document.text, &sentence, vocabulary);
             if block.kind == Kind::TableHead {
                 status_table = any(&tokens, Mark::Label);
-                continue;
+            } else {
+                asks |= context::asks_to_go_ahead(&tokens);
+                let reader = Reader {
+                    tokens: &tokens,
+                    tools,
+                    code: document.code,
+                    place,
+                    sentence: &sentence,
+                };
+                reader.read(&mut found);
             }
-            asks |= context::asks_to_go_ahead(&tokens);
-            place.add_if(status_table && block.kind == Kind::Row, Mark::Status);
-            let reader = Reader {
-                tokens: &tokens,
-                tools,
-                code: document.code,
-                place,
-                sentence: &sentence,
-            };
-            reader.read(&mut found);
+            last = Some(tokens);
+        }
+        if let Some(last) = last {
+            scopes.read(block, &last);
         }
     }
-    let ruled = found.into_iter().filter_map(|mut claim: Found| {
+    let ruled = found.into_iter().filter_map(|mut claim: Found<'_>| {
         claim.marks.add_if(asks, Mark::AsksToGoAhead);
         claim.rule = rules::first(claim.marks)?;
         Some(claim)
@@ -74,17 +84,17 @@ pub(super) fn claims(document: &Document, vocabulary: &Vocabulary, tools: &ToolB
     ruled.collect()
 }
 
-struct Reader<'a> {
-    tokens: &'a [Token<'a>],
-    tools: &'a ToolBox,
+struct Reader<'a, 'v> {
+    tokens: &'a [Token<'v>],
+    tools: &'a ToolBox<'a>,
     /// Whether the closing shows code.
     code: bool,
     place: Marks,
     sentence: &'a Range<usize>,
 }
 
-impl Reader<'_> {
-    fn read(&self, found: &mut Vec<Found>) {
+impl<'v> Reader<'_, 'v> {
+    fn read(&self, found: &mut Vec<Found<'v>>) {
         let question = context::question(self.tokens);
         let undone = context::undone_label(self.tokens);
         let mut before: Option<Group> = None;
@@ -131,11 +141,7 @@ impl Reader<'_> {
         if token.verb.is_none() && !token.is(Mark::DoneWord) && !token.is(Mark::Past) {
             return None;
         }
-        let lexicon = Lexicon::get();
-        if token
-            .verb
-            .is_some_and(|verb| lexicon.is(verb, Mark::NeedsParticle))
-        {
+        if token.is(Mark::NeedsParticle) {
             let mut after = self.tokens[at + 1..].iter().take(3);
             after.find(|token| token.is(Mark::Particle))?;
         }
@@ -143,7 +149,7 @@ impl Reader<'_> {
     }
 
     /// What a group claims, before all is known that the rules ask for.
-    fn claim(&self, mut group: Group) -> Option<Found> {
+    fn claim(&self, mut group: Group) -> Option<Found<'v>> {
         let token = &self.tokens[group.verb];
         let lexicon = Lexicon::get();
         let is = |mark| group.has(mark);
@@ -176,21 +182,22 @@ impl Reader<'_> {
             return None;
         }
         let thing = noun.is_some_and(|noun| noun.is(Mark::Thing));
-        let mut verbs: Vec<&str> = noun.and_then(|noun| noun.noun_of).into_iter().collect();
+        let mut verbs: Vec<&'v str> = noun.and_then(|noun| noun.noun_of).into_iter().collect();
         if noun.is_none() || thing && !complete {
             verbs.push(base);
         }
         let of_verbs = verbs.iter().map(|verb| lexicon.marks(verb).among(OF_VERBS));
         group.marks = of_verbs.fold(group.marks.with(of_base), Marks::with);
-        let unknown = !verbs.iter().any(|verb| self.tools.does(verb));
-        group.add_if(unknown && group.has(Mark::World), Mark::WorldDoes);
+        let known = || verbs.iter().any(|verb| self.tools.does(verb));
+        group.add_if(group.has(Mark::World) && !known(), Mark::WorldDoes);
         group.add_if(noun.is_some() && (!complete || !thing), Mark::Nominal);
-        group.add_if(self.composed(&group, words), Mark::PartOfAnswer);
+        let composed = group.has(Mark::Composes) && self.composed(&group, words);
+        group.add_if(composed, Mark::PartOfAnswer);
         // *We have changed our opening hours* is no act for this user.
         let company = words.iter().take(2).any(|token| token.text == "our");
         group.add_if(company && group.has(Mark::Ours), Mark::Other);
         let near = group.subject.start..self.tokens.len().min(group.verb + OBJECT);
-        group.add_if(!identifiers(&self.tokens[near]).is_empty(), Mark::Named);
+        group.add_if(any(&self.tokens[near], Mark::Identifier), Mark::Named);
         // Whether the closing asks to go ahead is not known yet; it only takes claims away.
         let rule = rules::first(group.marks)?;
         let first = match follows || all_set {
@@ -206,8 +213,8 @@ impl Reader<'_> {
         Some(Found {
             rule,
             marks: group.marks,
-            verbs: verbs.into_iter().map(str::to_owned).collect(),
-            word: token.text.clone(),
+            verbs,
+            word: token.text.clone().into_owned(),
             object: nouns(words),
             identifiers: identifiers(words),
             clause: self.clause(&group, &object),
@@ -300,11 +307,11 @@ impl Reader<'_> {
             .is_some_and(|noun| {
                 let noun = stem(&noun.text);
                 let mut writes = self.tools.all_writes();
-                lexicon.is(&noun, Mark::Answer) && !writes.any(|(_, tool)| tool.shares(&noun))
+                lexicon.is(&noun, Mark::Answer) && !writes.any(|(_, tool)| tool.said.shares(&noun))
             });
         // Without a tool that writes, the code that the closing shows is what was changed.
         let shown = self.code && group.has(Mark::Ours) && self.tools.all_writes().next().is_none();
-        (part || shown) && group.has(Mark::Composes)
+        part || shown
     }
 }
 
@@ -331,11 +338,11 @@ fn nouns(object: &[Token<'_>]) -> Vec<String> {
         .take_while(|token| !token.is(Mark::Preposition) && !token.parts());
     first
         .filter(|token| token.is_content())
-        .map(|token| stem(&token.text))
+        .map(|token| stem(&token.text).into_owned())
         .collect()
 }
 
 fn identifiers(tokens: &[Token<'_>]) -> Vec<String> {
     let named = tokens.iter().filter(|token| token.is(Mark::Identifier));
-    named.map(|token| token.text.clone()).collect()
+    named.map(|token| token.text.clone().into_owned()).collect()
 }

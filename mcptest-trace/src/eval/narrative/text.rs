@@ -27,6 +27,13 @@ pub(super) struct Block {
     pub(super) bold: bool,
 }
 
+impl Block {
+    /// Whether it belongs to a list or a table.
+    pub(super) fn listed(&self) -> bool {
+        matches!(self.kind, Kind::Item | Kind::Row | Kind::TableHead)
+    }
+}
+
 /// Longest run of signs that is kept; more says nothing, and costs segmentation its linear time.
 const SIGNS: usize = 32;
 
@@ -99,6 +106,8 @@ impl Document {
     }
 
     fn push(&mut self, text: &str, source: usize) {
+        // The runs of the text that are kept: from where, to where.
+        let (mut from, mut to) = (0, 0);
         for (at, sign) in text.char_indices() {
             self.signs = if sign.is_alphanumeric() {
                 0
@@ -108,15 +117,25 @@ impl Document {
             if self.signs > SIGNS {
                 continue;
             }
-            let (plain, source) = (self.text.len(), source + at);
-            let follows = self.map.last().is_some_and(|(start, stood)| {
-                source >= *stood && plain - *start == source - *stood
-            });
-            if !follows {
-                self.map.push((plain, source));
+            if to < at {
+                self.keep(&text[from..to], source + from);
+                from = at;
             }
-            self.text.push(sign);
+            to = at + sign.len_utf8();
         }
+        self.keep(&text[from..to], source + from);
+    }
+
+    fn keep(&mut self, text: &str, source: usize) {
+        let plain = self.text.len();
+        let follows = self
+            .map
+            .last()
+            .is_some_and(|(start, stood)| source >= *stood && plain - *start == source - *stood);
+        if !follows && !text.is_empty() {
+            self.map.push((plain, source));
+        }
+        self.text.push_str(text);
     }
 
     fn enter(&mut self, tag: &Tag<'_>) {

@@ -1,11 +1,12 @@
 //! Sentences and tokens of a block.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::identifier::is_identifier;
-use super::lexicon::{Lexicon, Vocabulary};
+use super::lexicon::{Lexicon, Vocabulary, lower};
 use super::marks::{Mark, Marks, of};
 
 /// A word or a sign of a sentence.
@@ -14,7 +15,7 @@ pub(super) struct Token<'v> {
     /// Bytes in the document's plain text.
     pub(super) range: Range<usize>,
     /// In lower case, apostrophes straight.
-    pub(super) text: String,
+    pub(super) text: Cow<'v, str>,
     pub(super) marks: Marks,
     /// The verb it is a form of.
     pub(super) verb: Option<&'v str>,
@@ -48,8 +49,13 @@ pub(super) fn any(tokens: &[Token<'_>], mark: Mark) -> bool {
 
 /// The sentences of a block, as ranges of the document's text.
 pub(super) fn sentences(text: &str, block: &Range<usize>) -> Vec<Range<usize>> {
-    // Without a sign that ends one, a block is one sentence.
-    if !text[block.clone()].contains(['.', '!', '?', '\n', '…', '。', '！', '？']) {
+    // Without a sign that ends one before its end, a block is one sentence.
+    let ends = ['.', '!', '?', '\n', '…', '。', '！', '？'];
+    let whole = &text[block.clone()];
+    if !whole
+        .trim_end_matches(|c| c == ' ' || ends.contains(&c))
+        .contains(ends)
+    {
         return vec![block.clone()];
     }
     let mut found: Vec<Range<usize>> = Vec::new();
@@ -79,7 +85,7 @@ fn ends_in_abbreviation(sentence: &str) -> bool {
 
 /// The tokens of a sentence.
 pub(super) fn tokens<'v>(
-    text: &str,
+    text: &'v str,
     sentence: &Range<usize>,
     vocabulary: &'v Vocabulary,
 ) -> Vec<Token<'v>> {
@@ -104,16 +110,16 @@ pub(super) fn tokens<'v>(
     for (part, is_word) in parts {
         let range = sentence.start + part.start..sentence.start + part.end;
         if !is_word {
-            tokens.push(token(range, whole[part].to_owned(), of![Sign], vocabulary));
+            tokens.push(token(range, whole[part].into(), of![Sign], vocabulary));
             continue;
         }
-        let mut text = whole[part].to_lowercase();
+        let mut text = lower(&whole[part]);
         if text.contains('’') {
-            text = text.replace('’', "'");
+            text = text.replace('’', "'").into();
         }
         let apart = text.contains('\'').then(|| Lexicon::get().apart(&text));
         if let Some(words) = apart.flatten() {
-            let words = words.iter().map(|word| (*word).to_owned());
+            let words = words.iter().map(|word| Cow::Owned((*word).to_owned()));
             let word = |word| token(range.clone(), word, Marks::default(), vocabulary);
             tokens.extend(words.map(word));
             continue;
@@ -143,7 +149,12 @@ fn signs(whole: &str, gap: Range<usize>) -> impl Iterator<Item = (Range<usize>, 
     })
 }
 
-fn token(range: Range<usize>, text: String, marks: Marks, vocabulary: &Vocabulary) -> Token<'_> {
+fn token<'v>(
+    range: Range<usize>,
+    text: Cow<'v, str>,
+    marks: Marks,
+    vocabulary: &'v Vocabulary,
+) -> Token<'v> {
     let word = vocabulary.word(&text);
     Token {
         range,
@@ -158,7 +169,7 @@ fn token(range: Range<usize>, text: String, marks: Marks, vocabulary: &Vocabular
 fn mark_quoted(tokens: &mut [Token<'_>]) {
     let mut open: Option<(usize, &str)> = None;
     for at in 0..tokens.len() {
-        let sign = tokens[at].text.as_str();
+        let sign = &*tokens[at].text;
         if !tokens[at].is(Mark::Sign) {
             continue;
         }

@@ -11,9 +11,16 @@ use super::marks::Mark;
 /// The tools that an agent is known to have, and whether these are all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KnownTools {
-    /// By name, whether the server says that the tool only reads.
-    tools: BTreeMap<String, Option<bool>>,
+    tools: BTreeMap<String, Known>,
     complete: bool,
+}
+
+/// A known tool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Known {
+    /// Whether the server says that it only reads.
+    read_only: Option<bool>,
+    said: Said,
 }
 
 impl KnownTools {
@@ -34,9 +41,9 @@ impl KnownTools {
             ..Self::default()
         };
         for tool in tools {
-            let read_only = known.tools.entry(tool.name.clone()).or_default();
+            let known = known.entry(&tool.name);
             // Of two that disagree, the one that writes counts.
-            *read_only = match (*read_only, tool.read_only) {
+            known.read_only = match (known.read_only, tool.read_only) {
                 (Some(one), Some(other)) => Some(one && other),
                 (one, other) => one.or(other),
             };
@@ -71,8 +78,15 @@ impl KnownTools {
     /// Adds a tool of which only the name is known.
     pub fn add(&mut self, name: &str) {
         if !self.tools.contains_key(name) {
-            self.tools.insert(name.to_owned(), None);
+            self.entry(name);
         }
+    }
+
+    fn entry(&mut self, name: &str) -> &mut Known {
+        self.tools.entry(name.to_owned()).or_insert_with(|| Known {
+            read_only: None,
+            said: Said::of(name),
+        })
     }
 
     /// The names, sorted.
@@ -86,19 +100,22 @@ impl KnownTools {
         self.complete
     }
 
-    /// These tools with those of the run and of the options.
-    pub(super) fn joined(&self, trace: &Trace, options: &NarrativeOptions) -> Self {
-        let mut known = self.clone();
-        known.add_called(trace);
+    /// The tools that the run and the options add to these.
+    pub(super) fn beside(&self, trace: &Trace, options: &NarrativeOptions) -> Self {
+        let mut more = Self::default();
+        let called = trace.tool_calls.iter().map(|call| &call.name);
         let named = options.evidence.values().flatten().chain(&options.tools);
-        named.for_each(|name| known.add(name));
-        known.complete |= !options.tools.is_empty();
-        known
+        let new = called
+            .chain(named)
+            .filter(|name| !self.tools.contains_key(*name));
+        new.for_each(|name| more.add(name));
+        more.complete = self.complete || !options.tools.is_empty();
+        more
     }
 }
 
 /// The words of a tool's name, split at signs and at changes of case.
-pub(super) fn name_words(name: &str) -> Vec<String> {
+fn name_words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = vec![String::new()];
     let mut lower = false;
     for sign in name.chars() {
@@ -115,45 +132,77 @@ pub(super) fn name_words(name: &str) -> Vec<String> {
 }
 
 /// What the name of a tool says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Said {
+    pub(super) words: Vec<String>,
+    stems: Vec<String>,
+    pub(super) verbs: BTreeSet<&'static str>,
+    /// The families of these verbs.
+    families: BTreeSet<usize>,
+    /// It only reads.
+    reads: bool,
+    /// It says only that something is changed.
+    generic: bool,
+    /// It hands the work to another agent.
+    pub(super) delegates: bool,
+    /// Its first word is a verb that the lexicon does not have.
+    new_verb: Option<String>,
+}
+
+/// A tool of an agent.
 #[derive(Debug)]
-pub(super) struct Tool {
+pub(super) struct Tool<'k> {
     /// Whether it changes something.
     pub(super) write: bool,
     /// Its name says only that something is changed, or nothing that is known.
     pub(super) vague: bool,
-    /// It hands the work to another agent.
-    pub(super) delegates: bool,
-    pub(super) verbs: BTreeSet<&'static str>,
-    stems: Vec<String>,
+    pub(super) said: &'k Said,
 }
 
-/// The known tools, read.
+/// The known tools, with what the suite says of them.
 #[derive(Debug)]
-pub(super) struct ToolBox {
-    tools: BTreeMap<String, Tool>,
-    evidence: BTreeMap<String, Vec<String>>,
+pub(super) struct ToolBox<'k> {
+    tools: BTreeMap<&'k str, Tool<'k>>,
+    evidence: BTreeMap<String, Vec<&'k str>>,
     pub(super) complete: bool,
 }
 
-impl ToolBox {
-    pub(super) fn new(known: &KnownTools, options: &NarrativeOptions) -> Self {
-        let named: BTreeSet<&String> = options.evidence.values().flatten().collect();
-        let read = |(name, read_only): (&String, &Option<bool>)| {
-            let words = name_words(name);
-            let first = words.first().map(String::as_str).unwrap_or_default();
-            let reads = read_only.unwrap_or(false) || Lexicon::get().is(first, Mark::Reads);
-            let write = options.mutating_tools.contains(name) || named.contains(name) || !reads;
-            let write = write && !options.readonly_tools.contains(name);
-            (name.clone(), Tool::read(&words, write))
+impl<'k> ToolBox<'k> {
+    /// The tools that are known, and those that a run and its options add.
+    pub(super) fn new(
+        known: &'k KnownTools,
+        more: &'k KnownTools,
+        options: &'k NarrativeOptions,
+    ) -> Self {
+        let listed = |names: &[String], name| names.iter().any(|listed| listed == name);
+        let read = |(name, known): (&'k String, &'k Known)| {
+            let reads = known.read_only.unwrap_or(false) || known.said.reads;
+            let named = || options.evidence.values().flatten().any(|tool| tool == name);
+            let write = (!reads || listed(&options.mutating_tools, name) || named())
+                && !listed(&options.readonly_tools, name);
+            let vague = write && (known.said.generic || known.said.verbs.is_empty());
+            let said = &known.said;
+            (name.as_str(), Tool { write, vague, said })
         };
         Self {
-            tools: known.tools.iter().map(read).collect(),
+            tools: known.tools.iter().chain(&more.tools).map(read).collect(),
             evidence: evidence(options),
-            complete: known.complete,
+            complete: more.complete,
         }
     }
 
-    pub(super) fn get(&self, name: &str) -> Option<&Tool> {
+    /// The words of a tool's name.
+    pub(super) fn words(&self, name: &str) -> &'k [String] {
+        self.get(name).map_or(&[], |tool| &tool.said.words)
+    }
+
+    /// Verbs in names of tools that the lexicon does not have.
+    pub(super) fn new_verbs(&self) -> impl Iterator<Item = &'k str> {
+        let tools = self.tools.values();
+        tools.filter_map(|tool| tool.said.new_verb.as_deref())
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<&Tool<'k>> {
         self.tools.get(name)
     }
 
@@ -163,24 +212,24 @@ impl ToolBox {
     }
 
     /// The tools that change something.
-    pub(super) fn all_writes(&self) -> impl Iterator<Item = (&str, &Tool)> {
+    pub(super) fn all_writes(&self) -> impl Iterator<Item = (&'k str, &Tool<'k>)> {
         let writes = self.tools.iter().filter(|(_, tool)| tool.write);
-        writes.map(|(name, tool)| (name.as_str(), tool))
+        writes.map(|(name, tool)| (*name, tool))
     }
 
     /// The tools that the suite names for a verb.
-    pub(super) fn named(&self, verb: &str) -> Option<&[String]> {
+    pub(super) fn named(&self, verb: &str) -> Option<&[&'k str]> {
         self.evidence.get(verb).map(Vec::as_slice)
     }
 
     /// The writes whose names carry a verb or one of its family; a verb of the suite's own counts
     /// wherever it stands in the name.
-    pub(super) fn carrying(&self, verb: &str) -> impl Iterator<Item = &str> {
-        let lexicon = Lexicon::get();
-        let own = !lexicon.is_verb(verb);
-        let carries = move |tool: &Tool| {
-            tool.verbs.iter().any(|other| lexicon.akin(other, verb))
-                || own && tool.stems.iter().any(|word| word == verb)
+    pub(super) fn carrying(&self, verb: &str) -> impl Iterator<Item = &'k str> {
+        let families = Lexicon::get().families(verb);
+        let carries = move |tool: &Tool<'_>| {
+            let said = tool.said;
+            families.iter().any(|family| said.families.contains(family))
+                || families.is_empty() && said.stems.iter().any(|word| word == verb)
         };
         let carrying = self.all_writes().filter(move |(_, tool)| carries(tool));
         carrying.map(|(name, _)| name)
@@ -200,10 +249,15 @@ impl ToolBox {
         &self,
         tools: &BTreeSet<&'t str>,
         object: &[String],
-        verbs: &[String],
+        verbs: &[&str],
     ) -> BTreeSet<&'t str> {
-        let shares = |name: &&str, noun: &str| self.get(name).is_some_and(|tool| tool.shares(noun));
-        for noun in object.iter().rev().filter(|noun| !verbs.contains(noun)) {
+        let shares =
+            |name: &&str, noun: &str| self.get(name).is_some_and(|tool| tool.said.shares(noun));
+        for noun in object
+            .iter()
+            .rev()
+            .filter(|noun| !verbs.contains(&noun.as_str()))
+        {
             let fit: BTreeSet<&str> = tools
                 .iter()
                 .copied()
@@ -217,9 +271,10 @@ impl ToolBox {
     }
 }
 
-impl Tool {
-    fn read(words: &[String], write: bool) -> Self {
+impl Said {
+    fn of(name: &str) -> Self {
         let lexicon = Lexicon::get();
+        let words = name_words(name);
         let base = |word: &String| {
             let known = lexicon.word(word)?;
             known.verb.filter(|_| known.marks.has(Mark::Base))
@@ -241,15 +296,26 @@ impl Tool {
             && words
                 .iter()
                 .all(|word| base(word).is_none() || handing(word));
-        let generic = words
-            .first()
-            .is_some_and(|word| is(word, Mark::GenericName));
+        let first = |mark| words.first().is_some_and(|word| is(word, mark));
+        // Only verbs that speech does not use for other things; `address_update` is named after its
+        // object first.
+        let object_last = words.last().is_some_and(|last| !lexicon.is_verb(last));
+        let new = |word: &&String| {
+            object_last && lexicon.word(word).is_none() && word.len() > 2 && word.is_ascii()
+        };
         Self {
-            write,
-            vague: write && (generic || verbs.is_empty()),
-            delegates,
+            stems: words.iter().map(|word| stem(word).into_owned()).collect(),
+            families: verbs
+                .iter()
+                .flat_map(|verb| lexicon.families(verb))
+                .copied()
+                .collect(),
             verbs,
-            stems: words.iter().map(|word| stem(word)).collect(),
+            reads: first(Mark::Reads),
+            generic: first(Mark::GenericName),
+            delegates,
+            new_verb: words.first().filter(new).cloned(),
+            words,
         }
     }
 
@@ -282,20 +348,20 @@ mod tests {
         let known = KnownTools::of_runs(std::slice::from_ref(&listed));
         assert!(known.is_complete());
         assert_eq!(known.names().collect::<Vec<_>>(), ["a", "b", "c"]);
-        assert_eq!(known.tools["c"], Some(true));
+        assert_eq!(known.tools["c"].read_only, Some(true));
         assert!(!KnownTools::of_runs(&[listed, run("")]).is_complete());
     }
 
     #[test]
     fn a_name_says_what_its_tool_does() {
-        let verbs = |name: &str| Tool::read(&name_words(name), true).verbs;
+        let verbs = |name: &str| Said::of(name).verbs;
         assert!(verbs("create_reservation").contains("book"));
         assert!(!verbs("cancel_reservation").contains("book"));
         assert!(verbs("cancel_pending_order").contains("cancel"));
         assert!(!verbs("cancel_pending_order").contains("order"));
         assert!(verbs("orderCancel").contains("cancel"));
         assert!(verbs("update_dns_record").contains("update"));
-        let delegates = |name: &str| Tool::read(&name_words(name), true).delegates;
+        let delegates = |name: &str| Said::of(name).delegates;
         assert!(delegates("run_agent") && delegates("Task") && delegates("handoff_to_billing"));
         assert!(!delegates("create_task") && !delegates("transfer_to_human_agents"));
     }

@@ -1,12 +1,13 @@
 //! Successful calls that changed something and that the closing never mentions.
 
+use std::borrow::Cow;
 use std::cell::LazyCell;
 use std::collections::BTreeSet;
 
 use super::calls::Calls;
-use super::lexicon::{Lexicon, stem};
+use super::lexicon::{Lexicon, lower, stem};
 use super::report::UnclaimedCall;
-use super::tools::{ToolBox, name_words};
+use super::tools::ToolBox;
 
 /// Letters that a word of a tool's name has at least to be looked for.
 const SALIENT: usize = 3;
@@ -20,20 +21,18 @@ pub(super) fn calls(
     claimed: &BTreeSet<usize>,
 ) -> Vec<UnclaimedCall> {
     // Read only when a write asks for it.
-    let spoken: LazyCell<BTreeSet<String>, _> = LazyCell::new(|| {
-        let lower = closing.to_lowercase();
-        let words = lower.split(|c: char| !c.is_alphanumeric());
+    let spoken: LazyCell<BTreeSet<Cow<'_, str>>, _> = LazyCell::new(|| {
+        let words = closing.split(|c: char| !c.is_alphanumeric());
         words.filter(|word| !word.is_empty()).map(fold).collect()
     });
     let mentioned = |tool: &str| {
-        let words = name_words(tool);
+        let words = tools.words(tool).iter();
         let mut salient = words
-            .iter()
             .filter(|word| word.chars().count() >= SALIENT)
             .peekable();
         salient.peek().is_some() && salient.all(|word| spoken.contains(&fold(word)))
     };
-    let silent = calls.recorded.iter().enumerate().filter(|(index, call)| {
+    let silent = calls.recorded().iter().enumerate().filter(|(index, call)| {
         calls.succeeded(*index)
             && tools.writes(&call.name)
             && !claimed.contains(index)
@@ -48,7 +47,7 @@ pub(super) fn calls(
 }
 
 /// A verb's base form, else the singular.
-fn fold(word: &str) -> String {
-    let verb = Lexicon::get().word(word).and_then(|word| word.verb);
-    verb.map_or_else(|| stem(word), str::to_owned)
+fn fold(word: &str) -> Cow<'_, str> {
+    let verb = Lexicon::get().word(&lower(word)).and_then(|word| word.verb);
+    verb.map_or_else(|| stem(word), Cow::Borrowed)
 }
