@@ -31,6 +31,8 @@ pub(super) fn question(tokens: &[Token<'_>]) -> Option<usize> {
 /// What a word before a verb says of it, in its sentence or only in its own clause.
 const BEFORE: Marks = of![NotYet Report Earlier];
 const NEAR: Marks = of![Condition Presupposed Feeling General];
+/// The words before a verb that are looked at.
+const TELLING: Marks = BEFORE.with(NEAR).with(of![Parts Comma Announce]);
 
 /// Adds what the words around a group say of it.
 pub(super) fn around(tokens: &[Token<'_>], group: &mut Group, question: Option<usize>) {
@@ -56,6 +58,9 @@ fn before(tokens: &[Token<'_>], group: &mut Group) {
     let mut announced = false;
     for at in (from..group.start).rev() {
         let token = &tokens[at];
+        if !token.marks.meets(TELLING) {
+            continue;
+        }
         let aside = token.is(Mark::Quoted) || token.is(Mark::Aside);
         if token.parts() && !aside {
             break;
@@ -104,6 +109,8 @@ fn in_subject(tokens: &[Token<'_>], group: &mut Group) {
 
 /// What a word after a verb says of it.
 const SAID: Marks = of![Success Now Earlier];
+/// The words after a verb that are looked at.
+const SAYING: Marks = SAID.with(of![SentenceEnd General Already Here AfterWord Participle]);
 
 fn after(tokens: &[Token<'_>], group: &mut Group) {
     let active = group.has(Mark::Ours);
@@ -111,6 +118,9 @@ fn after(tokens: &[Token<'_>], group: &mut Group) {
     let mut verb_between = false;
     let rest = &tokens[group.verb + 1..(group.verb + 1 + AFTER).min(tokens.len())];
     for (at, token) in rest.iter().enumerate() {
+        if !token.marks.meets(SAYING) {
+            continue;
+        }
         if token.is(Mark::SentenceEnd) {
             break;
         }

@@ -6,7 +6,7 @@ use super::calls::{Calls, Ending};
 use super::marks::Mark;
 use super::reading::Found;
 use super::report::{Considered, Finding, Unclear, Verdict};
-use super::tools::ToolBox;
+use super::tools::{Tool, ToolBox};
 
 /// Calls that a claim reports as considered.
 const MOST_CONSIDERED: usize = 16;
@@ -17,10 +17,14 @@ const LISTED: usize = 5;
 
 /// What claims are judged by.
 pub(super) struct Judge<'t> {
-    pub(super) calls: &'t Calls<'t>,
-    pub(super) tools: &'t ToolBox<'t>,
+    calls: &'t Calls<'t>,
+    tools: &'t ToolBox<'t>,
     /// The document's text.
-    pub(super) text: &'t str,
+    text: &'t str,
+    /// The successful writes of the run.
+    writes: Vec<(&'t str, &'t Tool<'t>)>,
+    /// The writes with a general name.
+    vague: BTreeSet<&'t str>,
 }
 
 /// A verdict with its reasons.
@@ -41,6 +45,19 @@ struct Doers<'t> {
 }
 
 impl<'t> Judge<'t> {
+    pub(super) fn new(calls: &'t Calls<'t>, tools: &'t ToolBox<'t>, text: &'t str) -> Self {
+        let done = calls.successful_tools();
+        let done = done.filter_map(|name| Some((name, tools.get(name)?)));
+        let vague = tools.all_writes().filter(|(_, tool)| tool.vague);
+        Self {
+            calls,
+            tools,
+            text,
+            writes: done.filter(|(_, tool)| tool.write).collect(),
+            vague: vague.map(|(name, _)| name).collect(),
+        }
+    }
+
     pub(super) fn judge(&self, found: &Found<'_>) -> Judged {
         let doers = self.doers(found);
         let calls = doers
@@ -77,8 +94,7 @@ impl<'t> Judge<'t> {
 
     /// The successful writes of the run.
     fn writes(&self) -> impl Iterator<Item = &'t str> {
-        let done = self.calls.successful_tools();
-        done.filter(|tool| self.tools.writes(tool))
+        self.writes.iter().map(|(name, _)| *name)
     }
 
     fn doers(&self, found: &Found<'_>) -> Doers<'t> {
@@ -93,10 +109,12 @@ impl<'t> Judge<'t> {
         let own = tools.narrowed(&all, &found.object, verbs);
         let picked = own.len() == 1 && all.len() > 1;
         let none = listed && all.is_empty();
-        if found.marks.has(Mark::Generic) && !none && !picked {
+        let left = if found.marks.has(Mark::Generic) && !none && !picked {
             all.extend(self.writes());
-        }
-        let left = tools.narrowed(&all, &found.object, verbs);
+            tools.narrowed(&all, &found.object, verbs)
+        } else {
+            own
+        };
         Doers { all, left, listed }
     }
 
@@ -134,11 +152,11 @@ impl<'t> Judge<'t> {
         if !is(Mark::Ours) && self.calls.was_read(&found.word, &found.identifiers) {
             return Verdict::Read;
         }
-        let done = || self.writes().filter_map(|name| self.tools.get(name));
-        if done().any(|tool| tool.said.delegates) {
+        let mut done = self.writes.iter().map(|(_, tool)| tool);
+        if done.clone().any(|tool| tool.said.delegates) {
             return Verdict::Unclear(Unclear::Delegated);
         }
-        if self.writes().next().is_none() {
+        if self.writes.is_empty() {
             return Verdict::Unsupported;
         }
         let lands = is(Mark::Money) && is(Mark::Lands);
@@ -147,11 +165,17 @@ impl<'t> Judge<'t> {
             return Verdict::Unclear(Unclear::Consequence);
         }
         // A tool with a general name may do any verb, unless the object names another such tool.
-        let vague = self.tools.all_writes().filter(|(_, tool)| tool.vague);
-        let vague: BTreeSet<&str> = vague.map(|(name, _)| name).collect();
-        let meant = self.tools.narrowed(&vague, &found.object, &found.verbs);
+        let narrowed = || {
+            self.tools
+                .narrowed(&self.vague, &found.object, &found.verbs)
+        };
+        let meant = if self.vague.is_empty() {
+            BTreeSet::new()
+        } else {
+            narrowed()
+        };
         let vague = self.writes().any(|tool| meant.contains(tool));
-        let nothing = done().any(|tool| tool.vague && tool.said.verbs.is_empty());
+        let nothing = done.any(|tool| tool.vague && tool.said.verbs.is_empty());
         let exact = |verb: &&str| {
             let mut writes = self.tools.all_writes();
             writes.any(|(_, tool)| tool.said.verbs.contains(verb))
@@ -175,7 +199,7 @@ impl<'t> Judge<'t> {
 
     fn considered(
         &self,
-        doers: &Doers<'_>,
+        doers: &Doers<'t>,
         other: Option<&str>,
         other_value: bool,
     ) -> Vec<Considered> {
@@ -192,16 +216,10 @@ impl<'t> Judge<'t> {
                 _ => Finding::Supports,
             },
         };
-        let of = |tools: &BTreeSet<&str>| -> Vec<usize> {
-            let calls = tools
-                .iter()
-                .flat_map(|tool| self.calls.of_tool(tool).iter().take(MOST_CONSIDERED));
-            calls.copied().collect()
-        };
         let others = self.writes().filter(|tool| !doers.all.contains(tool));
-        let mut calls = of(&doers.all);
-        calls.extend(of(&others.collect()));
-        calls.truncate(MOST_CONSIDERED);
+        let tools = doers.all.iter().copied().chain(others);
+        let calls = tools.flat_map(|tool| self.calls.of_tool(tool).iter().take(MOST_CONSIDERED));
+        let mut calls: Vec<usize> = calls.copied().take(MOST_CONSIDERED).collect();
         calls.sort_unstable();
         let considered = calls.into_iter().filter_map(|call| {
             let tool = &self.calls.recorded().get(call)?.name;

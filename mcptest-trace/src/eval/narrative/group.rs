@@ -119,11 +119,17 @@ fn subject(tokens: &[Token<'_>], end: usize) -> Range<usize> {
     let mut start = end;
     while start > 0 && end - start < SUBJECT {
         let token = &tokens[start - 1];
+        if !token.marks.meets(of![BeforeSubject Comma Conjunction]) {
+            start -= 1;
+            continue;
+        }
         let ends = token.is(Mark::BeforeSubject) || token.is(Mark::Comma);
         // *the order and its invoice* is one subject, *cancelled it and the refund* is not.
         let joins = token.is(Mark::Conjunction) && {
             let clause = clause_before(tokens, start - 1, SUBJECT);
-            any(clause, Mark::Finite) || any(clause, Mark::Participle)
+            clause
+                .iter()
+                .any(|token| token.marks.meets(of![Finite Participle]))
         };
         if ends && !token.is(Mark::Quoted) || joins {
             break;
@@ -160,12 +166,12 @@ pub(super) fn joint(token: &Token<'_>) -> bool {
 /// A verb joined to an earlier one: it shares the subject, and the auxiliaries and what blocks them.
 /// No when there is none to share with.
 fn share(tokens: &[Token<'_>], group: &mut Group, before: Option<&Group>) -> bool {
-    let parted = [Mark::Finite, Mark::Third, Mark::Parts];
+    let parts = of![Finite Third Parts];
     let near = |earlier: &&Group| {
         let between = tokens
             .get(earlier.verb + 1..group.start)
             .unwrap_or_default();
-        between.len() < CLAUSE && !parted.iter().any(|mark| any(between, *mark))
+        between.len() < CLAUSE && !between.iter().any(|token| token.marks.meets(parts))
     };
     let Some(earlier) = before.filter(near) else {
         return false;

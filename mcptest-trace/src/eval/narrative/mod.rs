@@ -117,11 +117,7 @@ pub fn narrative_divergence_with<T: AsTrace + ?Sized>(
     let vocabulary = Vocabulary::new(options, &tools);
     let calls = Calls::of(&trace, &tools);
     let document = Document::read(closing);
-    let judge = Judge {
-        calls: &calls,
-        tools: &tools,
-        text: &document.text,
-    };
+    let judge = Judge::new(&calls, &tools, &document.text);
 
     let mut claimed = BTreeSet::new();
     let mut claims = Vec::new();

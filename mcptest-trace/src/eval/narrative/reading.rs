@@ -254,9 +254,12 @@ impl<'v> Reader<'_, 'v> {
             .take(OBJECT)
             .enumerate()
             .take_while(|(at, token)| {
-                let verb_next = rest.get(at + 1).is_some_and(|next| {
-                    next.is(Mark::Participle) || next.is(Mark::Ours) || next.is(Mark::Adverb)
-                });
+                if !token.marks.meets(of![Parts Comma Ours Conjunction]) {
+                    return true;
+                }
+                let verb_next = rest
+                    .get(at + 1)
+                    .is_some_and(|next| next.marks.meets(of![Participle Ours Adverb]));
                 // *both orders, #W12 and #W13*
                 let named = rest[at + 1..].iter().find(|next| next.text != "#");
                 let goes_on =
