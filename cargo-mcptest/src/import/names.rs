@@ -1,0 +1,178 @@
+//! The names of agents and the stems of their files.
+
+use std::collections::{HashMap, HashSet};
+
+use mcptest_suite::model::{Agent, Suite};
+use mcptest_suite::{cassette_slug, is_reserved, segment};
+
+use super::digest::Digest;
+use super::plan::Group;
+
+/// What a group of runs is called, and where its runs lie.
+#[derive(Debug, Clone)]
+pub(super) struct Name {
+    pub(super) agent: String,
+    pub(super) stem: String,
+    /// The entry of the suite that it belongs to.
+    pub(super) entry: Option<usize>,
+}
+
+/// Names every group.
+pub(super) fn of(groups: &[Group], suite: Option<&Suite>) -> Vec<Name> {
+    let mut subjects: HashMap<&str, HashSet<Digest>> = HashMap::new();
+    for group in groups {
+        subjects
+            .entry(&group.agent)
+            .or_default()
+            .insert(group.subject);
+    }
+    let entries = suite.map_or(&[][..], |suite| &suite.agents);
+    let mut taken: HashSet<String> = entries.iter().map(|entry| entry.segment.clone()).collect();
+    let mut by_subject: HashMap<(Digest, usize), String> = HashMap::new();
+    let mut names = Vec::with_capacity(groups.len());
+    for group in groups {
+        let single = subjects
+            .get(group.agent.as_str())
+            .is_none_or(|it| it.len() == 1);
+        let label = one_line(&group.label);
+        let wanted = match (single, label.is_empty()) {
+            (true, _) | (_, true) => one_line(&group.agent),
+            _ => format!("{}: {label}", one_line(&group.agent)),
+        };
+        let of_entry = |entry: usize| {
+            let agent = &entries[entry];
+            let model = agent
+                .models
+                .iter()
+                .find(|model| model.value.id == group.model);
+            let stem = model.map_or_else(
+                || stem(&agent.name.value, &group.model),
+                |model| agent.cassette_stem(&model.value),
+            );
+            Name {
+                agent: agent.name.value.clone(),
+                stem,
+                entry: Some(entry),
+            }
+        };
+        if let Some(entry) = entry_of(group, &wanted, entries) {
+            names.push(of_entry(entry));
+            continue;
+        }
+        // Models of one agent that have as many runs share an entry.
+        let shared = (group.subject, group.runs.len());
+        let agent = by_subject
+            .entry(shared)
+            .or_insert_with(|| free(&wanted, &mut taken))
+            .clone();
+        names.push(Name {
+            stem: stem(&agent, &group.model),
+            agent,
+            entry: None,
+        });
+    }
+    names
+}
+
+/// The entry with this name, or the one that asks the same.
+fn entry_of(group: &Group, wanted: &str, entries: &[Agent]) -> Option<usize> {
+    let has_model = |entry: &Agent| entry.models.iter().any(|it| it.value.id == group.model);
+    let find = |is_it: &dyn Fn(&Agent) -> bool| {
+        entries
+            .iter()
+            .position(|entry| has_model(entry) && is_it(entry))
+    };
+    // A name that was taken got a number.
+    let named = |entry: &Agent| {
+        let rest = entry.name.value.strip_prefix(wanted);
+        rest.is_some_and(|rest| {
+            let number = rest.strip_prefix(' ');
+            rest.is_empty() || number.is_some_and(|number| number.parse::<u32>().is_ok())
+        })
+    };
+    find(&|entry| named(entry) && asks(entry, group))
+        .or_else(|| find(&|entry| entry.name.value == wanted))
+        .or_else(|| find(&|entry| named(entry) && group.by_task))
+        .or_else(|| find(&|entry| asks(entry, group)))
+}
+
+/// Whether an entry has the prompts of a group.
+pub(super) fn asks(entry: &Agent, group: &Group) -> bool {
+    let system = entry
+        .system_prompt
+        .as_ref()
+        .map_or("", |it| it.value.as_str());
+    let prompt = entry.prompt.first().value.as_str();
+    Digest::of(&[&group.model, system, prompt]) == group.asked
+}
+
+fn stem(agent: &str, model: &str) -> String {
+    format!("{}__{}", cassette_slug(agent), cassette_slug(model))
+}
+
+/// A name that no other agent has, neither as a case nor as a file.
+fn free(wanted: &str, taken: &mut HashSet<String>) -> String {
+    let plain = match segment(wanted) {
+        Some(segment) if !is_reserved(&segment) => wanted.to_owned(),
+        _ => format!("agent {wanted}"),
+    };
+    let mut number = 1;
+    loop {
+        let name = match number {
+            1 => plain.clone(),
+            _ => format!("{plain} {number}"),
+        };
+        number += 1;
+        let segment = segment(&name).unwrap_or_default();
+        let file = format!("/{}", cassette_slug(&name).to_ascii_lowercase());
+        if !taken.contains(&segment) && !taken.contains(&file) {
+            taken.insert(segment);
+            taken.insert(file);
+            return name;
+        }
+    }
+}
+
+/// A text without line breaks, control characters and white space at its ends.
+fn one_line(text: &str) -> String {
+    let shown = |character: char| {
+        if mcptest_trace::text::is_hostile(character) || character.is_whitespace() {
+            ' '
+        } else {
+            character
+        }
+    };
+    let text: String = text.chars().map(shown).collect();
+    text.split(' ')
+        .filter(|word| !word.is_empty())
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_clash_are_numbered() {
+        let mut taken = HashSet::new();
+        let names = ["a b", "a_b", "A b", "narrative", "!!!", "!!!"];
+        let names = names.map(|name| free(name, &mut taken));
+        assert_eq!(
+            names,
+            [
+                "a b",
+                "a_b 2",
+                "A b 3",
+                "agent narrative",
+                "agent !!!",
+                "agent !!! 2"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_name_is_one_line() {
+        assert_eq!(one_line(" a\nb\u{1b}[31m\t c "), "a b [31m c");
+    }
+}
