@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::digest::Digest;
 use super::event::{Answer, Call, Event, ForeignRun, Lost, Stop, Tokens};
-use super::format::{self, Format, has_block};
+use super::format::{self, Format, Gathered, has_block};
 use super::input::{Input, Part, Record};
 use super::joining::Joiner;
 use super::json::{count, given, identifier, list, text, word};
@@ -38,7 +38,7 @@ impl Format for Anthropic {
         fits(value)
     }
 
-    fn join(&self, record: &Record<'_>, joiner: &mut Joiner) -> Result<(), Lost> {
+    fn join(&self, record: &Record<'_>, joiner: &mut Joiner, _: &Mapping) -> Result<(), Lost> {
         if let Some((request, response)) = logged(&record.value) {
             join(request, response, record.part, joiner);
         } else {
@@ -47,10 +47,14 @@ impl Format for Anthropic {
         Ok(())
     }
 
-    fn read(&self, records: &[Record<'_>], _: &Mapping) -> Result<Vec<ForeignRun>, Lost> {
+    fn read(
+        &self,
+        Gathered { records, .. }: &Gathered<'_, '_>,
+        _: &Mapping,
+    ) -> Result<Vec<ForeignRun>, Lost> {
         let mut run = ForeignRun::default();
         let mut seen = 0;
-        for record in records {
+        for record in *records {
             let value = &record.value;
             if let Some((request, response)) = logged(value) {
                 seen = read_call(request, response, seen, &mut run);

@@ -4,6 +4,8 @@ use clap::ValueEnum as _;
 use serde_json::Value;
 
 use super::anthropic::Anthropic;
+use super::claude_code::ClaudeCode;
+use super::digest::Digest;
 use super::event::{ForeignRun, Lost};
 use super::input::{Form, Input, Record};
 use super::joining::Joiner;
@@ -11,6 +13,7 @@ use super::json::{given, list, text};
 use super::mapping::Mapping;
 use super::mcptest::Mcptest;
 use super::openai::OpenAi;
+use super::otel::Otel;
 use super::tau::Tau;
 
 /// A way in which runs are kept.
@@ -27,13 +30,13 @@ pub(super) trait Format {
     }
 
     /// Says of which run a record is a part. Without more, every record is a run.
-    fn join(&self, record: &Record<'_>, joiner: &mut Joiner) -> Result<(), Lost> {
+    fn join(&self, record: &Record<'_>, joiner: &mut Joiner, _: &Mapping) -> Result<(), Lost> {
         joiner.alone(record.part);
         Ok(())
     }
 
-    /// What happened in a run, from its records; a sub-agent's may be a run beside it.
-    fn read(&self, records: &[Record<'_>], mapping: &Mapping) -> Result<Vec<ForeignRun>, Lost>;
+    /// What happened in a run, from its records.
+    fn read(&self, run: &Gathered<'_, '_>, mapping: &Mapping) -> Result<Vec<ForeignRun>, Lost>;
 
     /// Whether its runs are trials of tasks.
     fn has_tasks(&self) -> bool {
@@ -41,11 +44,21 @@ pub(super) trait Format {
     }
 }
 
+/// The records of a run, and the keys by which they were joined.
+pub(super) struct Gathered<'r, 'i> {
+    pub(super) records: &'r [Record<'i>],
+    pub(super) keys: &'r [Digest],
+}
+
 /// The formats that are read, in the order in which files are looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, clap::ValueEnum)]
 pub(crate) enum Kind {
     /// Recordings, of this harness or of the tool whose form they have.
     Mcptest,
+    /// `OpenTelemetry` traces and logs, as OTLP writes them in JSON.
+    Otel,
+    /// Sessions of Claude Code.
+    ClaudeCode,
     /// τ-bench and τ²-bench: trials of tasks with a simulated user.
     #[value(alias = "tau-bench")]
     Tau,
@@ -65,6 +78,8 @@ impl Kind {
     pub(super) fn format(self) -> &'static dyn Format {
         match self {
             Self::Mcptest => &Mcptest,
+            Self::Otel => &Otel,
+            Self::ClaudeCode => &ClaudeCode,
             Self::Tau => &Tau,
             Self::Anthropic => &Anthropic,
             Self::OpenAi => &OpenAi,

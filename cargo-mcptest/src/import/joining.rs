@@ -83,14 +83,36 @@ impl Joiner {
     }
 
     /// The runs in the order of their first records.
-    pub(super) fn finish(self) -> Vec<Vec<Part>> {
-        let mut runs = self.runs;
-        for parts in &mut runs {
-            parts.sort_unstable();
-            parts.dedup();
+    pub(super) fn finish(self) -> Vec<Joined> {
+        let mut runs: Vec<Joined> = self
+            .runs
+            .into_iter()
+            .map(|parts| Joined {
+                parts,
+                keys: Vec::new(),
+            })
+            .collect();
+        for (key, run) in self.keys {
+            let mut run = run;
+            while let Some(into) = self.joined.get(&run) {
+                run = *into;
+            }
+            runs[run].keys.push(key);
         }
-        runs.retain(|parts| !parts.is_empty());
+        for run in &mut runs {
+            run.parts.sort_unstable();
+            run.parts.dedup();
+            run.keys.sort_unstable();
+        }
+        runs.retain(|run| !run.parts.is_empty());
         runs.sort();
         runs
     }
+}
+
+/// The records of a run, and its keys: a record may hold something of other runs, too.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Joined {
+    pub(super) parts: Vec<Part>,
+    pub(super) keys: Vec<Digest>,
 }

@@ -6,7 +6,7 @@ use mcptest_trace::trace::{Origin, SCHEMA_VERSION, parse_run};
 use serde_json::Value;
 
 use super::event::{ForeignRun, Lost};
-use super::format::Format;
+use super::format::{Format, Gathered};
 use super::input::{Input, Record};
 use super::json::text;
 use super::mapping::Mapping;
@@ -27,12 +27,16 @@ impl Format for Mcptest {
         false
     }
 
-    fn read(&self, records: &[Record<'_>], _: &Mapping) -> Result<Vec<ForeignRun>, Lost> {
+    fn read(
+        &self,
+        Gathered { records, .. }: &Gathered<'_, '_>,
+        _: &Mapping,
+    ) -> Result<Vec<ForeignRun>, Lost> {
         let refuse = |detail: String| Lost {
             reason: "is no recording that can be read",
             detail,
         };
-        let [record] = records else {
+        let [record] = *records else {
             return Err(refuse("a run is one record".to_owned()));
         };
         let origin = Origin {

@@ -14,6 +14,7 @@
 mod anthropic;
 mod blob;
 mod cassette;
+mod claude_code;
 mod command;
 mod digest;
 mod event;
@@ -25,6 +26,7 @@ mod mapping;
 mod mcptest;
 mod names;
 mod openai;
+mod otel;
 mod plan;
 mod redact;
 mod render;

@@ -9,7 +9,7 @@ mod responses;
 use serde_json::Value;
 
 use super::event::{ForeignRun, Lost, Score, Tokens};
-use super::format::{self, Format};
+use super::format::{self, Format, Gathered};
 use super::input::{Input, Record};
 use super::joining::Joiner;
 use super::json::{count, given, identifier, text, word};
@@ -29,7 +29,7 @@ impl Format for OpenAi {
         fits(value)
     }
 
-    fn join(&self, record: &Record<'_>, joiner: &mut Joiner) -> Result<(), Lost> {
+    fn join(&self, record: &Record<'_>, joiner: &mut Joiner, _: &Mapping) -> Result<(), Lost> {
         if let Some(line) = log::Line::of(&record.value) {
             return line.join(record.part, joiner);
         }
@@ -37,7 +37,11 @@ impl Format for OpenAi {
         Ok(())
     }
 
-    fn read(&self, records: &[Record<'_>], _: &Mapping) -> Result<Vec<ForeignRun>, Lost> {
+    fn read(
+        &self,
+        Gathered { records, .. }: &Gathered<'_, '_>,
+        _: &Mapping,
+    ) -> Result<Vec<ForeignRun>, Lost> {
         let values: Vec<&Value> = records.iter().map(|record| &record.value).collect();
         let lines: Option<Vec<log::Line<'_>>> =
             values.iter().map(|value| log::Line::of(value)).collect();

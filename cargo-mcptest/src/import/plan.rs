@@ -7,9 +7,9 @@ use serde_json::Value;
 use super::cassette::{self, Imported};
 use super::digest::{self, Digest};
 use super::event::{Event, ForeignRun, Lost};
-use super::format::Kind;
+use super::format::{Gathered, Kind};
 use super::input::{Input, Part, Record, Unreadable};
-use super::joining::Joiner;
+use super::joining::{Joined, Joiner};
 use super::mapping::{Mapping, Subagents};
 use super::report::Reports;
 
@@ -57,7 +57,7 @@ pub(super) struct Group {
 /// What was found.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
-    pub(super) candidates: Vec<Vec<Part>>,
+    pub(super) candidates: Vec<Joined>,
     pub(super) found: Vec<Found>,
     pub(super) groups: Vec<Group>,
 }
@@ -92,12 +92,16 @@ pub(super) struct Reading<'r> {
 
 impl Reading<'_> {
     /// Reads the records of a run and maps the runs that they hold.
-    pub(super) fn map(&self, kind: Kind, parts: &[Part]) -> Result<Read<'_>, Unreadable> {
-        let mut records = Vec::with_capacity(parts.len());
-        for part in parts {
+    pub(super) fn map(&self, kind: Kind, joined: &Joined) -> Result<Read<'_>, Unreadable> {
+        let mut records = Vec::with_capacity(joined.parts.len());
+        for part in &joined.parts {
             records.push(self.inputs[part.input as usize].read(*part)?);
         }
-        let mapped = match kind.format().read(&records, self.mapping) {
+        let gathered = Gathered {
+            records: &records,
+            keys: &joined.keys,
+        };
+        let mapped = match kind.format().read(&gathered, self.mapping) {
             Ok(runs) => self.mapped(runs, &records),
             Err(lost) => vec![Err(lost)],
         };
@@ -225,29 +229,29 @@ impl Plan {
                 None => by_kind.push((kind, parts)),
             }
         }
-        let mut candidates: Vec<(Kind, Vec<Part>)> = Vec::new();
+        let mut candidates: Vec<(Kind, Joined)> = Vec::new();
         for (kind, parts) in by_kind {
             let mut joiner = Joiner::default();
             for part in parts {
                 join(reading, kind, part, &mut joiner, reports);
             }
             let runs = joiner.finish().into_iter();
-            candidates.extend(runs.map(|parts| (kind, parts)));
+            candidates.extend(runs.map(|run| (kind, run)));
         }
         // In the order of the input, whatever the formats.
         candidates.sort_by(|left, right| left.1.cmp(&right.1));
         let mut building = Building::default();
-        for (kind, parts) in candidates {
-            building.add(reading, kind, parts, reports);
+        for (kind, run) in candidates {
+            building.add(reading, kind, run, reports);
         }
         building.finish()
     }
 
     /// The run that was found: its format, its records, and which run of them it is.
-    pub(super) fn place(&self, run: u32) -> (Kind, &[Part], usize) {
+    pub(super) fn place(&self, run: u32) -> (Kind, &Joined, usize) {
         let found = &self.found[run as usize];
-        let parts = &self.candidates[found.candidate as usize];
-        (found.kind, parts, usize::from(found.ordinal))
+        let joined = &self.candidates[found.candidate as usize];
+        (found.kind, joined, usize::from(found.ordinal))
     }
 }
 
@@ -259,7 +263,7 @@ fn join(reading: &Reading<'_>, kind: Kind, part: Part, joiner: &mut Joiner, repo
     }
     match input.read(part) {
         Ok(record) => {
-            if let Err(lost) = kind.format().join(&record, joiner) {
+            if let Err(lost) = kind.format().join(&record, joiner, reading.mapping) {
                 reports.lose(lost.reason, &record.place(), &lost.detail);
             }
         }
@@ -276,8 +280,8 @@ struct Building {
 }
 
 impl Building {
-    fn add(&mut self, reading: &Reading<'_>, kind: Kind, parts: Vec<Part>, reports: &mut Reports) {
-        let (mapped, records) = match reading.map(kind, &parts) {
+    fn add(&mut self, reading: &Reading<'_>, kind: Kind, joined: Joined, reports: &mut Reports) {
+        let (mapped, records) = match reading.map(kind, &joined) {
             Ok(read) => read,
             Err(error) => {
                 reports.lose(error.reason, &error.place, &error.detail);
@@ -303,7 +307,7 @@ impl Building {
             }
         }
         if any {
-            self.plan.candidates.push(parts);
+            self.plan.candidates.push(joined);
         }
     }
 

@@ -8,7 +8,7 @@ use mcptest_trace::trace::canonical_json;
 use serde_json::{Number, Value, json};
 
 use super::event::{Answer, Call, Event, ForeignRun, Lost, Score, Stop};
-use super::format::Format;
+use super::format::{Format, Gathered};
 use super::input::{Form, Input, Record};
 use super::json::{given, identifier, list, text, truthy, word};
 use super::mapping::Mapping;
@@ -37,8 +37,12 @@ impl Format for Tau {
         false
     }
 
-    fn read(&self, records: &[Record<'_>], _: &Mapping) -> Result<Vec<ForeignRun>, Lost> {
-        let [record] = records else {
+    fn read(
+        &self,
+        Gathered { records, .. }: &Gathered<'_, '_>,
+        _: &Mapping,
+    ) -> Result<Vec<ForeignRun>, Lost> {
+        let [record] = *records else {
             return Err(no_run("a run is one record"));
         };
         let run = if record.value.get("traj").is_some() {

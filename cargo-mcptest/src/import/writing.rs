@@ -174,8 +174,8 @@ impl Writing<'_> {
 
     /// Reads and maps a run once more.
     fn mapped(&mut self, index: u32) -> Option<(Value, String)> {
-        let (kind, parts, ordinal) = self.plan.place(index);
-        let (mapped, records) = match self.reading.map(kind, parts) {
+        let (kind, joined, ordinal) = self.plan.place(index);
+        let (mapped, records) = match self.reading.map(kind, joined) {
             Ok(read) => read,
             Err(error) => {
                 self.done

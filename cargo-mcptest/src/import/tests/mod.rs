@@ -2,8 +2,10 @@
 
 mod anthropic;
 mod bad_input;
+mod claude_code;
 mod mcptest;
 mod openai;
+mod otel;
 mod real;
 mod repeated;
 mod talk;
