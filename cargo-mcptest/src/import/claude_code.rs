@@ -170,18 +170,17 @@ impl Session {
             let before = self.run.events.len();
             match line.kind {
                 "user" => self.user(line),
-                "assistant" => match line.model_call() {
-                    Some(id) => {
+                "assistant" => {
+                    if let Some(id) = line.model_call() {
                         if let Some(call) = calls.remove(id) {
                             self.model_call(line, &call);
                         }
                         self.stopped(line);
-                    }
-                    None => {
+                    } else {
                         self.run.said(text_of(line.value["message"].get("content")));
                         self.run.stop = Some(Stop::Known("error"));
                     }
-                },
+                }
                 _ => {}
             }
             let new = self.run.events.split_off(before);
@@ -269,16 +268,16 @@ impl<'v> ModelCall<'v> {
         let at = word(line.value, "timestamp").and_then(time::milliseconds);
         self.at = self.at.max(at.unwrap_or(i64::MIN));
         for block in list(message, "content") {
-            let same = |known: &&Value| match (text(known, "id"), text(block, "id")) {
+            let same = |known: &Value| match (text(known, "id"), text(block, "id")) {
                 (Some(known), Some(new)) => known == new,
-                _ => *known == block,
+                _ => known == block,
             };
             // A growing text replaces what it was.
             let grown = self.blocks.iter().position(|known| {
                 let texts = text(known, "text").zip(text(block, "text"));
                 texts.is_some_and(|(known, new)| !known.is_empty() && new.starts_with(known))
             });
-            match (self.blocks.iter().position(|known| same(&known)), grown) {
+            match (self.blocks.iter().position(|known| same(known)), grown) {
                 (Some(at), _) | (None, Some(at)) => self.blocks[at] = block,
                 (None, None) => self.blocks.push(block),
             }

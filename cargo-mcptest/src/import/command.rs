@@ -255,6 +255,8 @@ impl Import {
                     files.push((kind, parts));
                     inputs.push(input);
                 }
+                // The result of a trial is read with the trajectory that it is of.
+                Err(_) if file.found && input.name() == "result.json" => {}
                 Err(what) => reports.lose("has no known format", &input.shown, &what),
             }
         }

@@ -4,12 +4,16 @@ use clap::ValueEnum as _;
 use serde_json::Value;
 
 use super::anthropic::Anthropic;
+use super::atif::Atif;
 use super::claude_code::ClaudeCode;
+use super::codex::Codex;
 use super::digest::Digest;
 use super::event::{ForeignRun, Lost};
 use super::input::{Form, Input, Record};
+use super::inspect::Inspect;
 use super::joining::Joiner;
 use super::json::{given, list, text};
+use super::langsmith::Langsmith;
 use super::mapping::Mapping;
 use super::mcptest::Mcptest;
 use super::openai::OpenAi;
@@ -53,15 +57,23 @@ pub(super) struct Gathered<'r, 'i> {
 /// The formats that are read, in the order in which files are looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, clap::ValueEnum)]
 pub(crate) enum Kind {
+    /// Logs of Inspect, as JSON or as `.eval` archives.
+    Inspect,
+    /// Trajectories of the Agent Trajectory Interchange Format.
+    Atif,
     /// Recordings, of this harness or of the tool whose form they have.
     Mcptest,
     /// `OpenTelemetry` traces and logs, as OTLP writes them in JSON.
     Otel,
-    /// Sessions of Claude Code.
-    ClaudeCode,
     /// τ-bench and τ²-bench: trials of tasks with a simulated user.
     #[value(alias = "tau-bench")]
     Tau,
+    /// Rollouts of Codex.
+    Codex,
+    /// Sessions of Claude Code.
+    ClaudeCode,
+    /// `LangChain` messages, and runs exported from `LangSmith`.
+    Langsmith,
     /// Anthropic messages, requests and responses.
     Anthropic,
     /// `OpenAI` chat messages and responses, and records that hold a list of messages.
@@ -79,7 +91,11 @@ impl Kind {
         match self {
             Self::Mcptest => &Mcptest,
             Self::Otel => &Otel,
+            Self::Inspect => &Inspect,
+            Self::Atif => &Atif,
+            Self::Codex => &Codex,
             Self::ClaudeCode => &ClaudeCode,
+            Self::Langsmith => &Langsmith,
             Self::Tau => &Tau,
             Self::Anthropic => &Anthropic,
             Self::OpenAi => &OpenAi,

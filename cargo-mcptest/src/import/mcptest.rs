@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::event::{ForeignRun, Lost};
 use super::format::{Format, Gathered};
-use super::input::{Input, Record};
+use super::input::Input;
 use super::json::text;
 use super::mapping::Mapping;
 

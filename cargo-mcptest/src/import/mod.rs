@@ -12,16 +12,20 @@
 //! - `report`, `summary`: what could not be imported, and what was.
 
 mod anthropic;
+mod atif;
 mod blob;
 mod cassette;
 mod claude_code;
+mod codex;
 mod command;
 mod digest;
 mod event;
 mod format;
 mod input;
+mod inspect;
 mod joining;
 mod json;
+mod langsmith;
 mod mapping;
 mod mcptest;
 mod names;

@@ -2,7 +2,7 @@
 //!
 //! Sources: semantic-conventions v1.41.1:docs/gen-ai; semantic-conventions-genai@32c328e8; the events
 //! of v1.36.0:docs/gen-ai/gen-ai-events.md; opentelemetry-proto@ac2c4b5d "JSON Protobuf Encoding";
-//! openinference@1fe497f1:spec/semantic_conventions.md; openllmetry 0.50.0 and 0.62.1.
+//! `openinference@1fe497f1:spec/semantic_conventions.md`; openllmetry 0.50.0 and 0.62.1.
 
 mod messages;
 mod span;
@@ -76,7 +76,7 @@ impl Format for Otel {
             spans.extend(more_spans.into_iter().filter(|span| of_run(&span.trace)));
             logs.extend(more_logs.into_iter().filter(|log| of_run(&log.trace)));
         }
-        read(spans, logs, mapping)
+        read(spans, &logs, mapping)
     }
 }
 
@@ -129,10 +129,10 @@ impl Tree {
     }
 }
 
-fn read(spans: Vec<Span>, logs: Vec<Log>, mapping: &Mapping) -> Result<Vec<ForeignRun>, Lost> {
+fn read(spans: Vec<Span>, logs: &[Log], mapping: &Mapping) -> Result<Vec<ForeignRun>, Lost> {
     let tree = Tree::new(spans);
     let mut of_span: HashMap<&str, Vec<&Log>> = HashMap::new();
-    for log in &logs {
+    for log in logs {
         of_span.entry(log.span.as_str()).or_default().push(log);
     }
     if !tree

@@ -9,7 +9,7 @@ use serde_json::{Number, Value, json};
 
 use super::event::{Answer, Call, Event, ForeignRun, Lost, Score, Stop};
 use super::format::{Format, Gathered};
-use super::input::{Form, Input, Record};
+use super::input::{Form, Input};
 use super::json::{given, identifier, list, text, truthy, word};
 use super::mapping::Mapping;
 use super::openai::{Options, read_messages, text_of, tokens, tool_lines};

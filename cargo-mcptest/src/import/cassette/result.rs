@@ -85,6 +85,6 @@ fn texts(value: &Value) -> Vec<String> {
             .iter()
             .filter_map(|block| Some(block["text"].as_str()?.to_owned()))
             .collect(),
-        None => vec![value.to_string()],
+        None => vec![mcptest_trace::trace::canonical_json(value)],
     }
 }

@@ -53,7 +53,7 @@ pub(super) enum Form {
 pub(super) struct Part {
     pub(super) input: u32,
     /// The line or the element, from 1.
-    pub(super) number: u32,
+    number: u32,
     start: u64,
     length: u32,
 }
@@ -225,15 +225,14 @@ impl Input {
         let bytes = self
             .bytes(part)
             .map_err(|error| refuse("cannot be read", error.to_string()))?;
-        let value = match serde_json::from_slice(&bytes) {
-            Ok(value) => value,
-            // Python writes these words, which are no JSON.
-            Err(error) => match lines::without_nan(&bytes).map(|it| serde_json::from_slice(&it)) {
-                Some(Ok(value)) => value,
-                _ if error.is_eof() => return Err(refuse("is cut", error.to_string())),
-                _ => return Err(refuse("is no JSON", error.to_string())),
-            },
-        };
+        let value = parse(&bytes).map_err(|error| {
+            let reason = if error.is_eof() {
+                "is cut"
+            } else {
+                "is no JSON"
+            };
+            refuse(reason, error.to_string())
+        })?;
         Ok(Record {
             value,
             input: self,
@@ -242,9 +241,23 @@ impl Input {
     }
 }
 
+/// Reads JSON, also with the words `NaN` and `Infinity`, which Python writes and which are none.
+pub(super) fn parse(bytes: &[u8]) -> Result<Value, serde_json::Error> {
+    serde_json::from_slice(bytes).or_else(|error| match lines::without_nan(bytes) {
+        Some(mended) => serde_json::from_slice(&mended),
+        None => Err(error),
+    })
+}
+
 enum Found {
     Lines(Vec<lines::Span>),
     Document(document::Document),
+}
+
+impl Part {
+    pub(super) fn number(self) -> u32 {
+        self.number
+    }
 }
 
 impl Record<'_> {

@@ -19,6 +19,8 @@ const EXTENSIONS: [&str; 4] = ["eval", "json", "jsonl", "ndjson"];
 pub(in crate::import) struct Named {
     pub(in crate::import) path: PathBuf,
     pub(in crate::import) shown: String,
+    /// Found in a folder or by a pattern, and not named itself.
+    pub(in crate::import) found: bool,
     /// Standard input lies in a file of its own, which goes when it has been read.
     _spool: Option<NamedTempFile>,
 }
@@ -55,7 +57,7 @@ fn of_argument(argument: &Path) -> Result<Vec<Named>, String> {
         return folder(argument);
     }
     if argument.exists() {
-        return Ok(vec![file(argument)]);
+        return Ok(vec![file(argument, false)]);
     }
     if !text.contains(['*', '?', '[']) {
         return Err("no such file or folder".to_owned());
@@ -66,13 +68,14 @@ fn of_argument(argument: &Path) -> Result<Vec<Named>, String> {
         return Err("the pattern matches no file".to_owned());
     }
     sort(&mut paths);
-    Ok(paths.iter().map(|path| file(path)).collect())
+    Ok(paths.iter().map(|path| file(path, true)).collect())
 }
 
-fn file(path: &Path) -> Named {
+fn file(path: &Path, found: bool) -> Named {
     Named {
         path: path.to_owned(),
         shown: path.to_string_lossy().replace('\\', "/"),
+        found,
         _spool: None,
     }
 }
@@ -95,7 +98,7 @@ fn folder(path: &Path) -> Result<Vec<Named>, String> {
         ));
     }
     sort(&mut paths);
-    Ok(paths.iter().map(|path| file(path)).collect())
+    Ok(paths.iter().map(|path| file(path, true)).collect())
 }
 
 fn sort(paths: &mut [PathBuf]) {
@@ -113,6 +116,7 @@ fn spooled() -> io::Result<Named> {
     Ok(Named {
         path: spool.path().to_owned(),
         shown: STDIN.to_owned(),
+        found: false,
         _spool: Some(spool),
     })
 }

@@ -34,6 +34,18 @@ struct Entry {
     size: u64,
 }
 
+/// The entries that say what an archive is, the best first.
+const HEADERS: [&str; 2] = ["header.json", "_journal/start.json"];
+
+/// Whether an entry is a record: one of `samples/`, or the first of a folder of one.
+fn is_record(name: &str) -> bool {
+    name.strip_prefix("samples/")
+        .is_some_and(|rest| match rest.split_once('/') {
+            None => rest.strip_suffix(".json").is_some(),
+            Some((_, inner)) => inner == "sample.json",
+        })
+}
+
 pub(super) fn split(named: &Named, index: u32) -> Result<Split, Unreadable> {
     let refuse = |error: io::Error| Unreadable {
         place: named.shown.clone(),
@@ -45,7 +57,12 @@ pub(super) fn split(named: &Named, index: u32) -> Result<Split, Unreadable> {
     let numbers = 0..u32::try_from(archive.entries.len()).unwrap_or(u32::MAX);
     let mut parts = Vec::new();
     let mut large = Vec::new();
-    for number in numbers {
+    let header = HEADERS.iter().find_map(|name| archive.find(name));
+    let header = header
+        .map(|number| archive.read(number))
+        .transpose()
+        .map_err(refuse)?;
+    for number in numbers.filter(|number| is_record(archive.name(*number))) {
         let size = archive.entries[number as usize].size;
         let part = Part {
             input: index,
@@ -64,7 +81,7 @@ pub(super) fn split(named: &Named, index: u32) -> Result<Split, Unreadable> {
         shown: named.shown.clone(),
         path: named.path.clone(),
         form: Form::Zip(archive),
-        header: None,
+        header: header.and_then(|bytes| super::parse(&bytes).ok()),
         file: RefCell::new(file),
     };
     let too_large = |(part, size): (Part, u64)| Unreadable {
@@ -88,7 +105,7 @@ impl Archive {
         })
     }
 
-    pub(super) fn name(&self, number: u32) -> &str {
+    pub(in crate::import) fn name(&self, number: u32) -> &str {
         let entry = self.entries.get(number as usize);
         entry.map_or("", |entry| entry.name.as_str())
     }

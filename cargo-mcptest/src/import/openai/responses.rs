@@ -141,7 +141,10 @@ fn read_item(item: &Value, run: &mut ForeignRun) {
         })),
         other => match other.strip_suffix("_call") {
             Some(tool) => built_in(tool, item, run),
-            None => run.lose("item of an unknown type", item.to_string()),
+            None => run.lose(
+                "item of an unknown type",
+                mcptest_trace::trace::canonical_json(item),
+            ),
         },
     }
 }

@@ -107,7 +107,7 @@ fn structured(attributes: &Map<String, Value>, into: &mut Exchanged) {
         let texts: Vec<String> = match &system {
             Value::Array(parts) => parts
                 .iter()
-                .filter_map(part)
+                .map(part)
                 .filter_map(|part| match part {
                     Part::Text(text) => Some(text),
                     _ => None,
@@ -121,10 +121,7 @@ fn structured(attributes: &Map<String, Value>, into: &mut Exchanged) {
 
 /// A message with parts.
 fn of_parts(message: &Value) -> Message {
-    let parts = list(message, "parts")
-        .iter()
-        .filter_map(part)
-        .collect::<Vec<_>>();
+    let parts = list(message, "parts").iter().map(part).collect::<Vec<_>>();
     if parts.is_empty() && given(message, "content").is_some() {
         return of_chat(message);
     }
@@ -135,10 +132,10 @@ fn of_parts(message: &Value) -> Message {
     }
 }
 
-fn part(part: &Value) -> Option<Part> {
+fn part(part: &Value) -> Part {
     let content = || part.get("content").or_else(|| part.get("text"));
     let own = |keys: &[&str]| keys.iter().find_map(|key| given(part, key)).cloned();
-    Some(match text(part, "type").unwrap_or("text") {
+    match text(part, "type").unwrap_or("text") {
         "text" => Part::Text(text_of(content())),
         "reasoning" => Part::Reasoning,
         "tool_call" | "server_tool_call" => {
@@ -157,7 +154,7 @@ fn part(part: &Value) -> Option<Part> {
             value: own(&["response", "result", "server_tool_call_response"]).unwrap_or_default(),
         },
         _ => Part::Text(blob::words(part)),
-    })
+    }
 }
 
 /// A message as chat APIs have it.

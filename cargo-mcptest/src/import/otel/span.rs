@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value};
 
 use crate::import::blob::hex;
-use crate::import::json::{given, list, text, whole};
+use crate::import::json::{list, text, whole};
 
 /// A span.
 #[derive(Debug, Clone)]
@@ -191,7 +191,7 @@ impl Span {
         self.text("gen_ai.operation.name").unwrap_or_default()
     }
 
-    /// What a span is to OpenInference or to OpenLLMetry.
+    /// What a span is to those who began before the conventions.
     fn kind(&self) -> String {
         let kind = self.text("openinference.span.kind");
         let kind = kind.or_else(|| self.text("traceloop.span.kind"));
@@ -229,8 +229,8 @@ impl Span {
             "mcp.tool.name",
             "traceloop.entity.name",
         ];
-        let named = names.iter().find_map(|key| self.text(key));
-        named.or_else(|| {
+        let own = names.iter().find_map(|key| self.text(key));
+        own.or_else(|| {
             let prefixes = ["execute_tool ", "tools/call "];
             prefixes
                 .iter()

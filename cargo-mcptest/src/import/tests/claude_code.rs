@@ -99,8 +99,8 @@ proptest! {
     }
 }
 
-fn line(kind: &str, uuid: &str, parent: Option<&str>, message: Value) -> Value {
-    json!({ "type": kind, "uuid": uuid, "parentUuid": parent, "sessionId": "s", "timestamp": "2026-08-01T10:00:00.000Z", "message": message })
+fn line(kind: &str, uuid: &str, parent: Option<&str>, message: impl Into<Value>) -> Value {
+    json!({ "type": kind, "uuid": uuid, "parentUuid": parent, "sessionId": "s", "timestamp": "2026-08-01T10:00:00.000Z", "message": message.into() })
 }
 
 fn user(uuid: &str, parent: Option<&str>, text: &str) -> Value {
@@ -112,12 +112,12 @@ fn user(uuid: &str, parent: Option<&str>, text: &str) -> Value {
     )
 }
 
-fn assistant(uuid: &str, parent: &str, content: Value) -> Value {
+fn assistant(uuid: &str, parent: &str, content: impl Into<Value>) -> Value {
     line(
         "assistant",
         uuid,
         Some(parent),
-        json!({ "id": format!("m-{uuid}"), "role": "assistant", "model": "m", "content": content, "stop_reason": "end_turn" }),
+        json!({ "id": format!("m-{uuid}"), "role": "assistant", "model": "m", "content": content.into(), "stop_reason": "end_turn" }),
     )
 }
 

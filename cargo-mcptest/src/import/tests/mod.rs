@@ -1,8 +1,12 @@
 //! Imports of small files, in folders of their own.
 
 mod anthropic;
+mod atif;
 mod bad_input;
 mod claude_code;
+mod codex;
+mod inspect;
+mod langsmith;
 mod mcptest;
 mod openai;
 mod otel;

@@ -310,10 +310,10 @@ fn a_trace_without_content_is_reported_with_the_switch_to_set() {
     );
 }
 
-#[test]
-fn subagents_and_calls_seen_twice() {
+/// A main agent and a helper, each with a model call and a tool, one of them seen from two sides.
+fn two_agents() -> [Value; 7] {
     let text = |role: &str, text: &str| json!([{ "role": role, "parts": [{ "type": "text", "content": text }] }]);
-    let spans = [
+    [
         span(
             1,
             0,
@@ -390,7 +390,12 @@ fn subagents_and_calls_seen_twice() {
             ]),
             &[],
         ),
-    ];
+    ]
+}
+
+#[test]
+fn subagents_and_calls_seen_twice() {
+    let spans = two_agents();
     let import = |arguments: &[&str]| {
         let desk = Desk::new();
         desk.write("a.json", export(&spans).to_string());
