@@ -144,6 +144,7 @@ impl Import {
             redacted: BTreeMap::new(),
             rows: Vec::new(),
             starter: Starter::default(),
+            proposed: false,
         };
         let (given, unreadable) = input::named(&self.files);
         for error in unreadable {
@@ -156,7 +157,7 @@ impl Import {
             group_by: &group_by,
         };
         let plan = Plan::new(&reading, files, &mut done.reports);
-        let names = names::of(&plan.groups, suite.as_ref());
+        let names = names::of(&plan.groups, suite.as_ref(), self.agent.is_some());
         let mut writing = Writing {
             options: Options {
                 jsonl: self.jsonl,
@@ -313,8 +314,9 @@ impl Import {
                 }
                 let mut file = fs::File::create_new(&self.suite)?;
                 file.write_all(text.as_bytes())?;
+                done.proposed = true;
             }
-            Ok(_) => {}
+            Ok(_) => done.proposed = true,
             Err(why) => done.reports.lose("no suite was written", shown, &why),
         }
         Ok(None)
@@ -344,6 +346,10 @@ impl Import {
         write!(err, "{}", clean(&done.reports.drawn()))?;
         if !done.rows.is_empty() {
             write!(out, "{}", summary::table(&done.rows))?;
+            writeln!(out, "recordings: {}", shown_path(&self.place()))?;
+        }
+        if done.proposed {
+            writeln!(out, "first suite: {}", shown_path(&self.suite))?;
         }
         write!(out, "{}", clean(&done.reports.notes()))?;
         let unknown: usize = done.rows.iter().map(Row::unknown_errors).sum();

@@ -119,6 +119,9 @@ impl Kind {
         };
         let all = Self::value_variants();
         all.iter().find(fits).copied().ok_or_else(|| {
+            if let Some(name) = samples.iter().find_map(relative) {
+                return format!("this is {name}, which is not read; export OTLP as JSON");
+            }
             let looked = all
                 .iter()
                 .map(|kind| format!("{}: {}", kind.name(), kind.format().signature()));
@@ -126,6 +129,20 @@ impl Kind {
             format!("none of these: {}", looked.join("; "))
         })
     }
+}
+
+/// What a value is that looks like traces and is not OTLP.
+fn relative(value: &Value) -> Option<&'static str> {
+    let first = value.get("data").and_then(|data| data.get(0));
+    if first.is_some_and(|trace| trace.get("traceID").is_some()) {
+        return Some("a trace of Jaeger");
+    }
+    let context = value
+        .get("context")
+        .and_then(|context| context.get("trace_id"));
+    context
+        .is_some()
+        .then_some("what an SDK's console exporter writes")
 }
 
 /// The messages of a record, wherever it keeps them.

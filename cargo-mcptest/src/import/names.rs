@@ -8,6 +8,10 @@ use mcptest_suite::{cassette_slug, is_reserved, segment};
 use super::digest::Digest;
 use super::plan::Group;
 
+/// The most characters of an agent's own name, and of what tells it from others: with the model's
+/// name they make the name of a file.
+const LONGEST: (usize, usize) = (80, 100);
+
 /// What a group of runs is called, and where its runs lie.
 #[derive(Debug, Clone)]
 pub(super) struct Name {
@@ -17,8 +21,8 @@ pub(super) struct Name {
     pub(super) entry: Option<usize>,
 }
 
-/// Names every group.
-pub(super) fn of(groups: &[Group], suite: Option<&Suite>) -> Vec<Name> {
+/// Names every group. `is_given`: the command names the agent.
+pub(super) fn of(groups: &[Group], suite: Option<&Suite>, is_given: bool) -> Vec<Name> {
     let mut subjects: HashMap<&str, HashSet<Digest>> = HashMap::new();
     for group in groups {
         subjects
@@ -34,10 +38,11 @@ pub(super) fn of(groups: &[Group], suite: Option<&Suite>) -> Vec<Name> {
         let single = subjects
             .get(group.agent.as_str())
             .is_none_or(|it| it.len() == 1);
-        let label = one_line(&group.label);
+        let label = cut(&one_line(&group.label), LONGEST.1);
+        let agent = cut(&one_line(&group.agent), LONGEST.0);
         let wanted = match (single, label.is_empty()) {
-            (true, _) | (_, true) => one_line(&group.agent),
-            _ => format!("{}: {label}", one_line(&group.agent)),
+            (true, _) | (_, true) => agent,
+            _ => format!("{agent}: {label}"),
         };
         let of_entry = |entry: usize| {
             let agent = &entries[entry];
@@ -55,7 +60,7 @@ pub(super) fn of(groups: &[Group], suite: Option<&Suite>) -> Vec<Name> {
                 entry: Some(entry),
             }
         };
-        if let Some(entry) = entry_of(group, &wanted, entries) {
+        if let Some(entry) = entry_of(group, &wanted, is_given, entries) {
             names.push(of_entry(entry));
             continue;
         }
@@ -75,13 +80,15 @@ pub(super) fn of(groups: &[Group], suite: Option<&Suite>) -> Vec<Name> {
 }
 
 /// The entry with this name, or the one that asks the same.
-fn entry_of(group: &Group, wanted: &str, entries: &[Agent]) -> Option<usize> {
+fn entry_of(group: &Group, wanted: &str, is_given: bool, entries: &[Agent]) -> Option<usize> {
     let has_model = |entry: &Agent| entry.models.iter().any(|it| it.value.id == group.model);
     let find = |is_it: &dyn Fn(&Agent) -> bool| {
         entries
             .iter()
             .position(|entry| has_model(entry) && is_it(entry))
     };
+    // Another agent that is asked the same is another agent, if the command names this one.
+    let may_be = |entry: &Agent| !is_given || entry.name.value.starts_with(&group.agent);
     // A name that was taken got a number.
     let named = |entry: &Agent| {
         let rest = entry.name.value.strip_prefix(wanted);
@@ -93,7 +100,7 @@ fn entry_of(group: &Group, wanted: &str, entries: &[Agent]) -> Option<usize> {
     find(&|entry| named(entry) && asks(entry, group))
         .or_else(|| find(&|entry| entry.name.value == wanted))
         .or_else(|| find(&|entry| named(entry) && group.by_task))
-        .or_else(|| find(&|entry| asks(entry, group)))
+        .or_else(|| find(&|entry| may_be(entry) && asks(entry, group)))
 }
 
 /// Whether an entry has the prompts of a group.
@@ -131,6 +138,11 @@ fn free(wanted: &str, taken: &mut HashSet<String>) -> String {
             return name;
         }
     }
+}
+
+fn cut(text: &str, characters: usize) -> String {
+    let text: String = text.chars().take(characters).collect();
+    text.trim_end().to_owned()
 }
 
 /// A text without line breaks, control characters and white space at its ends.

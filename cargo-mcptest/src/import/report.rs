@@ -34,7 +34,9 @@ impl Reports {
         of_reason.count += 1;
         if of_reason.shown.len() < SHOWN {
             let detail = shortened(&clean_line(detail), LONGEST);
-            of_reason.shown.push((place.to_owned(), detail));
+            of_reason
+                .shown
+                .push((clean_line(place).into_owned(), detail));
         }
     }
 

@@ -211,7 +211,9 @@ impl Store {
         let Some(staged) = self.staged.take() else {
             return Ok(());
         };
-        if self.form == Form::Lines {
+        // Without new runs the old ones stay.
+        let is_empty = fs::read_dir(&staged)?.next().is_none();
+        if self.form == Form::Lines || is_empty {
             return fs::remove_dir_all(staged);
         }
         let old = self.place.join(format!(".{}.replaced", self.stem));

@@ -46,6 +46,8 @@ pub(super) struct Done {
     pub(super) redacted: BTreeMap<String, usize>,
     pub(super) rows: Vec<Row>,
     pub(super) starter: Starter,
+    /// A first suite was made of it.
+    pub(super) proposed: bool,
 }
 
 /// How runs are written.
@@ -165,6 +167,13 @@ impl Writing<'_> {
         }
         if !self.options.check {
             store.finish()?;
+        }
+        if let Some(agent) = of_suite {
+            let (said, there) = (agent.runs.value, existing.count + row.new);
+            if row.new > 0 && !replace && said != there {
+                let note = format!("`{}` says `runs: {said}` and has {there} now", name.agent);
+                self.done.reports.note(&note);
+            }
         }
         if row.new + row.present > 0 {
             self.done.rows.push(row);

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::import::event::Answer;
+use crate::import::input::parse;
 use crate::import::mapping::Mapping;
 
 /// Arguments: JSON in a text is the object that it is; nothing is the empty object.
@@ -10,7 +11,7 @@ pub(super) fn args(args: Value) -> Value {
     match args {
         Value::Null => json!({}),
         Value::String(text) if text.trim().is_empty() => json!({}),
-        Value::String(text) => match serde_json::from_str(&text) {
+        Value::String(text) => match parse(text.as_bytes()) {
             Ok(Value::Object(map)) => Value::Object(map),
             _ => Value::String(text),
         },

@@ -5,6 +5,7 @@
 
 mod document;
 mod lines;
+mod lossless;
 mod names;
 mod zip;
 
@@ -15,6 +16,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+pub(super) use lossless::parse;
 pub(super) use names::{Named, named};
 pub(super) use zip::Archive;
 
@@ -239,14 +241,6 @@ impl Input {
             part,
         })
     }
-}
-
-/// Reads JSON, also with the words `NaN` and `Infinity`, which Python writes and which are none.
-pub(super) fn parse(bytes: &[u8]) -> Result<Value, serde_json::Error> {
-    serde_json::from_slice(bytes).or_else(|error| match lines::without_nan(bytes) {
-        Some(mended) => serde_json::from_slice(&mended),
-        None => Err(error),
-    })
 }
 
 enum Found {

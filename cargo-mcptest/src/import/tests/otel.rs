@@ -229,7 +229,7 @@ fn spans(talk: &Talk, form: Form) -> Vec<Value> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(12))]
 
     #[test]
     fn nothing_of_a_trace_is_lost(talk in talk(Can::ALL)) {
@@ -288,6 +288,26 @@ fn traces_of_one_conversation_are_one_run_unless_told_otherwise() {
     desk.write("a.jsonl", &text);
     assert_eq!(desk.import(&["a.jsonl", "--run", "trace"]).status, 0);
     assert_eq!(desk.recordings().len(), 2);
+}
+
+#[test]
+fn relatives_of_the_format_are_refused_by_name() {
+    for (value, name) in [
+        (
+            json!({ "data": [{ "traceID": "1", "spans": [] }] }),
+            "Jaeger",
+        ),
+        (
+            json!({ "name": "chat", "context": { "trace_id": "0x1" } }),
+            "console exporter",
+        ),
+    ] {
+        let desk = Desk::new();
+        desk.write("a.json", value.to_string());
+        let said = desk.import(&["a.json"]);
+        assert_eq!(said.status, 2);
+        assert!(said.err.contains(name), "{said:?}");
+    }
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Desk, lines};
+use crate::import::store::Store;
 
 fn record(id: &str, prompt: &str, said: &str) -> Value {
     json!({ "id": id, "model": "m", "messages": [
@@ -124,6 +125,51 @@ fn another_run_of_the_same_identifier_is_reported_and_nothing_is_overwritten() {
             .unwrap()
             .count(),
         1
+    );
+}
+
+#[test]
+fn without_new_runs_nothing_is_replaced() {
+    let desk = Desk::new();
+    desk.write("one.jsonl", lines(&[record("a", "p", "1")]));
+    assert_eq!(desk.import(&["one.jsonl", "--agent", "x"]).status, 0);
+    let before = files(&desk);
+    let mut store = Store::open(&desk.path().join("suites/cassettes"), "x__m", false);
+    store.replace().unwrap();
+    store.finish().unwrap();
+    assert_eq!(files(&desk), before);
+}
+
+#[test]
+fn a_name_that_is_given_is_no_other_agents() {
+    let desk = Desk::new();
+    desk.write("one.jsonl", lines(&[record("a", "p", "1")]));
+    desk.write("two.jsonl", lines(&[record("b", "p", "2")]));
+    assert_eq!(desk.import(&["one.jsonl", "--agent", "x"]).status, 0);
+    let said = desk.import(&["two.jsonl", "--agent", "y"]);
+    assert_eq!(said.status, 0, "{said:?}");
+    let names: Vec<String> = desk
+        .recordings()
+        .into_iter()
+        .map(|(name, _)| name)
+        .collect();
+    assert_eq!(names, ["x__m/run-1.json", "y__m/run-1.json"]);
+    assert!(said.out.contains("- name: \"y\""), "{said:?}");
+}
+
+#[test]
+fn numbers_beyond_64_bits_stay_in_the_run() {
+    let desk = Desk::new();
+    let text = r#"{"model":"m","messages":[{"role":"user","content":"p"},{"role":"assistant","tool_calls":[{"id":"a","function":{"name":"f","arguments":"{\"n\":123456789012345678901234567890}"}}]}]}"#;
+    desk.write("a.jsonl", text);
+    let said = desk.import(&["a.jsonl"]);
+    assert_eq!(said.status, 0, "{said:?}");
+    assert!(
+        desk.recording()
+            .to_string()
+            .contains("123456789012345678901234567890"),
+        "{}",
+        desk.recording()
     );
 }
 
