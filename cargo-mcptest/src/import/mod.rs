@@ -20,6 +20,7 @@ mod codex;
 mod command;
 mod digest;
 mod event;
+mod forks;
 mod format;
 mod input;
 mod inspect;

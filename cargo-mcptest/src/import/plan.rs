@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::cassette::{self, Imported};
 use super::digest::{self, Digest};
 use super::event::{Event, ForeignRun, Lost};
+use super::forks::Forks;
 use super::format::{Gathered, Kind};
 use super::input::{Input, Part, Record, Unreadable};
 use super::joining::{Joined, Joiner};
@@ -244,7 +245,7 @@ impl Plan {
         for (kind, run) in candidates {
             building.add(reading, kind, run, reports);
         }
-        building.finish()
+        building.finish(reports)
     }
 
     /// The run that was found: its format, its records, and which run of them it is.
@@ -277,6 +278,7 @@ struct Building {
     groups: HashMap<Digest, u32>,
     /// The identifiers that were seen, and the runs that had them.
     ids: HashMap<Digest, Digest>,
+    forks: Forks,
 }
 
 impl Building {
@@ -374,6 +376,9 @@ impl Building {
             });
         }
         let run = u32::try_from(self.plan.found.len()).unwrap_or(u32::MAX);
+        if kind == Kind::ClaudeCode {
+            self.forks.add(run, &id, cassette);
+        }
         self.plan.groups[group as usize].runs.push(run);
         self.plan.found.push(Found {
             candidate,
@@ -385,9 +390,15 @@ impl Building {
         true
     }
 
-    /// Puts the runs of each group in order: of trials, else of time, else of the input.
-    fn finish(self) -> Plan {
+    /// Leaves forks out, and puts the runs of each group in order: of trials, else of time, else of the
+    /// input.
+    fn finish(self, reports: &mut Reports) -> Plan {
         let mut plan = self.plan;
+        let left_out = self.forks.left_out(reports);
+        for group in &mut plan.groups {
+            group.runs.retain(|run| !left_out.contains(run));
+        }
+        plan.groups.retain(|group| !group.runs.is_empty());
         let found = &plan.found;
         for group in &mut plan.groups {
             let all =

@@ -176,6 +176,51 @@ fn rewound_branches_and_bookkeeping_stay_out() {
 }
 
 #[test]
+fn a_session_that_is_the_beginning_of_another_is_left_out() {
+    let say = |text: &str| json!([{ "type": "text", "text": text }]);
+    let of_session = |session: &str, more: &[(&str, &str)]| {
+        let mut all = vec![
+            user("u1", None, "first"),
+            assistant("a1", "u1", say("one")),
+            user("u2", Some("a1"), "second"),
+            assistant("a2", "u2", say("two")),
+        ];
+        let mut parent = "a2".to_owned();
+        for (index, (asks, answers)) in more.iter().enumerate() {
+            let ids = (format!("{session}u{index}"), format!("{session}a{index}"));
+            all.push(user(&ids.0, Some(&parent), asks));
+            all.push(assistant(&ids.1, &ids.0, say(answers)));
+            parent = ids.1;
+        }
+        for line in &mut all {
+            line["sessionId"] = session.into();
+        }
+        lines(&all)
+    };
+    let desk = Desk::new();
+    desk.write("p/a.jsonl", of_session("old", &[]));
+    desk.write("p/b.jsonl", of_session("new", &[("third", "three")]));
+    desk.write("p/c.jsonl", of_session("other", &[("fourth", "four")]));
+    let said = desk.import(&["p"]);
+    assert_eq!(said.status, 0, "{said:?}");
+    let runs = desk.recordings();
+    let ids: Vec<&str> = runs
+        .iter()
+        .map(|(_, run)| run["imported"]["id"].as_str().unwrap())
+        .collect();
+    assert_eq!(ids, ["other", "new"]);
+    assert!(
+        said.out
+            .contains("`old` is the beginning of `new`: left out"),
+        "{said:?}"
+    );
+    assert!(
+        said.out.contains("`other` shares its beginning"),
+        "{said:?}"
+    );
+}
+
+#[test]
 fn the_calls_of_subagents_stand_among_those_of_the_main_agent() {
     let call =
         |id: &str, name: &str| json!([{ "type": "tool_use", "id": id, "name": name, "input": {} }]);
