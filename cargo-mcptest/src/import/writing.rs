@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use mcptest_suite::model::Suite;
 use mcptest_suite::shown_path;
 use mcptest_trace::trace::{Origin, parse_run};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::names::{self, Name};
 use super::plan::{Group, Plan, Reading};
@@ -221,6 +221,9 @@ impl Writing<'_> {
         let of_task = prompt.get_or_insert_with(|| own.clone());
         if *of_task != own {
             run["user_prompt"] = of_task.as_str().into();
+            if !run["imported"].is_object() {
+                run["imported"] = Value::Object(Map::new());
+            }
             run["imported"]["user_prompt"] = own.into();
             self.done
                 .reports

@@ -16,7 +16,8 @@ pub(super) fn read(
     archive: Option<(&Archive, &str)>,
 ) -> ForeignRun {
     let mut run = ForeignRun::default();
-    if let Some((archive, name)) = archive.filter(|(_, name)| name.ends_with("/sample.json")) {
+    let chunked = archive.filter(|(_, name)| name.ends_with("/sample.json") && sample.is_object());
+    if let Some((archive, name)) = chunked {
         gather(&mut sample, archive, name, &mut run);
     }
     let attachments = sample
@@ -89,6 +90,9 @@ fn gather(sample: &mut Value, archive: &Archive, name: &str, run: &mut ForeignRu
         if !items.is_empty() {
             sample[key] = items.into();
         }
+    }
+    if !sample["attachments"].is_object() {
+        sample["attachments"] = Value::Object(Map::new());
     }
     let inner = format!("{folder}attachments/");
     for name in archive.names().filter(|name| name.starts_with(&inner)) {

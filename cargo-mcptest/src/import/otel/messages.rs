@@ -219,8 +219,8 @@ impl Exchanged {
             "gen_ai.assistant.message" => "assistant",
             "gen_ai.tool.message" => "tool",
             "gen_ai.choice" => {
-                let mut message = given(&body, "message").unwrap_or(&body).clone();
-                message["role"] = "assistant".into();
+                let message = given(&body, "message").unwrap_or(&body);
+                let message = with_role(message, "assistant");
                 let mut choice = of_chat(&message);
                 choice.finish = text(&body, "finish_reason").map(str::to_owned);
                 self.output.push(choice);
@@ -228,9 +228,7 @@ impl Exchanged {
             }
             _ => return,
         };
-        let mut message = body;
-        message["role"] = role.into();
-        self.input.push(of_chat(&message));
+        self.input.push(of_chat(&with_role(&body, role)));
     }
 
     /// Messages spread over attributes: `gen_ai.prompt.0.content`, `llm.input_messages.0.message.content`.
@@ -243,7 +241,10 @@ impl Exchanged {
         ] {
             let tree = nested(attributes, prefix);
             for message in numbered(&tree) {
-                let mut message = given(&message, "message").unwrap_or(&message).clone();
+                let message = given(&message, "message").unwrap_or(&message);
+                let nameless = if is_output { "assistant" } else { "unknown" };
+                let role = text(message, "role").unwrap_or(nameless);
+                let mut message = with_role(message, role);
                 if let Some(parts) = given(&message, "contents").cloned() {
                     let parts = numbered(&parts).into_iter();
                     let texts: Vec<Value> = parts
@@ -257,9 +258,6 @@ impl Exchanged {
                 if !calls.is_empty() {
                     message["tool_calls"] = calls.into();
                 }
-                if is_output && text(&message, "role").is_none() {
-                    message["role"] = "assistant".into();
-                }
                 let message = of_chat(&message);
                 if is_output {
                     self.output.push(message);
@@ -269,6 +267,17 @@ impl Exchanged {
             }
         }
     }
+}
+
+/// A message with a role; what is no message is its content.
+fn with_role(message: &Value, role: &str) -> Value {
+    let mut message = if message.is_object() {
+        message.clone()
+    } else {
+        json!({ "content": message })
+    };
+    message["role"] = role.into();
+    message
 }
 
 /// The attributes under a prefix, as a tree.

@@ -28,7 +28,7 @@ pub(super) fn blocks(answer: &Answer) -> (Vec<Value>, Vec<Value>) {
 }
 
 /// The model calls of a talk as they are logged, and the messages after the last.
-fn log(talk: &Talk) -> (Vec<Value>, Vec<Value>) {
+pub(super) fn log(talk: &Talk) -> (Vec<Value>, Vec<Value>) {
     let (mut sent, mut log) = (Vec::new(), Vec::new());
     for exchange in &talk.exchanges {
         let mut results: Vec<Value> = Vec::new();

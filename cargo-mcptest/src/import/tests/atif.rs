@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::Desk;
 use super::talk::{Can, Talk, assert_kept, talk};
 
-fn trajectory(talk: &Talk) -> Value {
+pub(super) fn trajectory(talk: &Talk) -> Value {
     let mut steps = vec![json!({ "source": "system", "message": talk.system })];
     for exchange in &talk.exchanges {
         steps.push(json!({ "source": "user", "message": exchange.user }));

@@ -32,7 +32,7 @@ fn a_model_call_on_two_lines_is_one_step() {
 }
 
 /// The lines of a talk, one block a line, with parallel calls as a tree.
-fn session(talk: &Talk) -> Vec<Value> {
+pub(super) fn session(talk: &Talk) -> Vec<Value> {
     let mut all: Vec<Value> = vec![json!({ "type": "summary", "summary": "old", "leafUuid": "x" })];
     let mut number = 0;
     let mut parent = Value::Null;

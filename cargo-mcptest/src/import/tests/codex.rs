@@ -17,7 +17,7 @@ fn meta(id: &str) -> Value {
     )
 }
 
-fn rollout(talk: &Talk) -> Vec<Value> {
+pub(super) fn rollout(talk: &Talk) -> Vec<Value> {
     let mut all = vec![meta("r1"), line("turn_context", &json!({ "model": "m" }))];
     for exchange in &talk.exchanges {
         all.push(line("response_item", &json!({ "type": "message", "role": "user", "content": [{ "type": "input_text", "text": exchange.user }] })));

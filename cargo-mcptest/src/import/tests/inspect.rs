@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::Desk;
 use super::talk::{Can, Talk, assert_kept, talk};
 
-fn sample(talk: &Talk) -> Value {
+pub(super) fn sample(talk: &Talk) -> Value {
     let mut messages = vec![json!({ "role": "system", "content": talk.system })];
     let mut events = Vec::new();
     for exchange in &talk.exchanges {
@@ -42,7 +42,7 @@ fn header() -> Value {
     json!({ "version": 2, "status": "success", "eval": { "task": "orders", "model": "m", "created": "2026-01-01T00:00:00+00:00" } })
 }
 
-fn log(samples: &[Value]) -> Value {
+pub(super) fn log(samples: &[Value]) -> Value {
     let mut log = header();
     log["samples"] = samples.into();
     log

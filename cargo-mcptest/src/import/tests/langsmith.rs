@@ -13,7 +13,7 @@ fn ai(answer: &Answer) -> Value {
         "usage_metadata": { "input_tokens": prompt, "output_tokens": completion, "total_tokens": prompt + completion } })
 }
 
-fn messages(talk: &Talk) -> Vec<Value> {
+pub(super) fn messages(talk: &Talk) -> Vec<Value> {
     let mut all = vec![json!({ "type": "system", "content": talk.system })];
     for exchange in &talk.exchanges {
         all.push(json!({ "type": "human", "content": exchange.user }));
@@ -48,7 +48,7 @@ fn dumped(message: &Value, form: usize) -> Value {
 }
 
 /// A tree of runs a user turn.
-fn export(talk: &Talk) -> Vec<Value> {
+pub(super) fn export(talk: &Talk) -> Vec<Value> {
     let mut runs = Vec::new();
     let mut sent = vec![json!({ "type": "system", "content": talk.system })];
     for (turn, exchange) in talk.exchanges.iter().enumerate() {

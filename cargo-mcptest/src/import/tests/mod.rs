@@ -7,6 +7,7 @@ mod claude_code;
 mod codex;
 mod inspect;
 mod langsmith;
+mod mangled;
 mod mcptest;
 mod openai;
 mod otel;

@@ -57,7 +57,7 @@ fn assistant(answer: &super::talk::Answer) -> Value {
 }
 
 /// The messages of a talk; with `usage`, tokens and errors stand beside them.
-fn messages(talk: &Talk, extended: bool) -> Vec<Value> {
+pub(super) fn messages(talk: &Talk, extended: bool) -> Vec<Value> {
     let mut messages = vec![message("system", &talk.system)];
     for exchange in &talk.exchanges {
         messages.push(message("user", &exchange.user));
@@ -83,7 +83,7 @@ fn messages(talk: &Talk, extended: bool) -> Vec<Value> {
 }
 
 /// The model calls of a talk as they are logged.
-fn log(talk: &Talk) -> Vec<Value> {
+pub(super) fn log(talk: &Talk) -> Vec<Value> {
     let mut sent = vec![message("system", &talk.system)];
     let mut log = Vec::new();
     for exchange in &talk.exchanges {
@@ -110,7 +110,7 @@ fn log(talk: &Talk) -> Vec<Value> {
 }
 
 /// The items of a talk.
-fn items(talk: &Talk) -> Vec<Value> {
+pub(super) fn items(talk: &Talk) -> Vec<Value> {
     let mut items = vec![message("system", &talk.system)];
     for exchange in &talk.exchanges {
         items.push(message("user", &exchange.user));

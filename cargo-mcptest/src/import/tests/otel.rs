@@ -11,7 +11,7 @@ const START: u64 = 1_767_225_600_000_000_000;
 
 /// How content is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
+pub(super) enum Form {
     Parts,
     Events,
     OpenLlmetry,
@@ -40,7 +40,7 @@ fn span(
         "attributes": attributes.iter().map(|(key, value)| attribute(key, value)).collect::<Vec<_>>(), "events": events })
 }
 
-fn export(spans: &[Value]) -> Value {
+pub(super) fn export(spans: &[Value]) -> Value {
     json!({ "resourceSpans": [{ "resource": { "attributes": [attribute("service.name", &json!("desk"))] }, "scopeSpans": [{ "spans": spans }] }] })
 }
 
@@ -150,7 +150,7 @@ fn flat(sent: &Sent, prefix: &str, inference: bool) -> Vec<(String, Value)> {
     }
 }
 
-fn spans(talk: &Talk, form: Form) -> Vec<Value> {
+pub(super) fn spans(talk: &Talk, form: Form) -> Vec<Value> {
     let mut sent = Vec::new();
     let mut spans = vec![span(
         1,

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::Desk;
 use super::talk::{Can, Talk, assert_kept, talk};
 
-fn simulation(talk: &Talk) -> Value {
+pub(super) fn simulation(talk: &Talk) -> Value {
     let mut messages = Vec::new();
     for exchange in &talk.exchanges {
         messages.push(json!({ "role": "user", "content": exchange.user }));
@@ -38,7 +38,7 @@ fn simulation(talk: &Talk) -> Value {
         "start_time": "2026-01-01T00:00:00", "end_time": "2026-01-01T00:01:00", "reward_info": { "reward": 1.0 } })
 }
 
-fn results(simulations: &[Value], talk: Option<&Talk>) -> Value {
+pub(super) fn results(simulations: &[Value], talk: Option<&Talk>) -> Value {
     let scenario = talk.map_or("Return a lamp.", |talk| talk.exchanges[0].user.as_str());
     let policy = talk.map_or("Be kind.", |talk| talk.system.as_str());
     json!({
