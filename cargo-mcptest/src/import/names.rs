@@ -31,7 +31,19 @@ pub(super) fn of(groups: &[Group], suite: Option<&Suite>, is_given: bool) -> Vec
             .insert(group.subject);
     }
     let entries = suite.map_or(&[][..], |suite| &suite.agents);
-    let mut taken: HashSet<String> = entries.iter().map(|entry| entry.segment.clone()).collect();
+    let mut taken = Taken::default();
+    taken
+        .names
+        .extend(entries.iter().map(|entry| entry.segment.clone()));
+    let mut asking: HashMap<Digest, Vec<usize>> = HashMap::new();
+    for (index, entry) in entries.iter().enumerate() {
+        for model in &entry.models {
+            asking
+                .entry(asked(entry, &model.value.id))
+                .or_default()
+                .push(index);
+        }
+    }
     let mut by_subject: HashMap<(Digest, usize), String> = HashMap::new();
     let mut names = Vec::with_capacity(groups.len());
     for group in groups {
@@ -60,7 +72,8 @@ pub(super) fn of(groups: &[Group], suite: Option<&Suite>, is_given: bool) -> Vec
                 entry: Some(entry),
             }
         };
-        if let Some(entry) = entry_of(group, &wanted, is_given, entries) {
+        let asking = asking.get(&group.asked).map_or(&[][..], Vec::as_slice);
+        if let Some(entry) = entry_of(group, &wanted, is_given, entries, asking) {
             names.push(of_entry(entry));
             continue;
         }
@@ -68,7 +81,7 @@ pub(super) fn of(groups: &[Group], suite: Option<&Suite>, is_given: bool) -> Vec
         let shared = (group.subject, group.runs.len());
         let agent = by_subject
             .entry(shared)
-            .or_insert_with(|| free(&wanted, &mut taken))
+            .or_insert_with(|| taken.free(&wanted))
             .clone();
         names.push(Name {
             stem: stem(&agent, &group.model),
@@ -79,16 +92,16 @@ pub(super) fn of(groups: &[Group], suite: Option<&Suite>, is_given: bool) -> Vec
     names
 }
 
-/// The entry with this name, or the one that asks the same.
-fn entry_of(group: &Group, wanted: &str, is_given: bool, entries: &[Agent]) -> Option<usize> {
+/// The entry with this name, or the one that asks the same. `asking` are those that have the prompts of
+/// the group.
+fn entry_of(
+    group: &Group,
+    wanted: &str,
+    is_given: bool,
+    entries: &[Agent],
+    asking: &[usize],
+) -> Option<usize> {
     let has_model = |entry: &Agent| entry.models.iter().any(|it| it.value.id == group.model);
-    let find = |is_it: &dyn Fn(&Agent) -> bool| {
-        entries
-            .iter()
-            .position(|entry| has_model(entry) && is_it(entry))
-    };
-    // Another agent that is asked the same is another agent, if the command names this one.
-    let may_be = |entry: &Agent| !is_given || entry.name.value.starts_with(&group.agent);
     // A name that was taken got a number.
     let named = |entry: &Agent| {
         let rest = entry.name.value.strip_prefix(wanted);
@@ -97,45 +110,67 @@ fn entry_of(group: &Group, wanted: &str, is_given: bool, entries: &[Agent]) -> O
             rest.is_empty() || number.is_some_and(|number| number.parse::<u32>().is_ok())
         })
     };
-    find(&|entry| named(entry) && asks(entry, group))
-        .or_else(|| find(&|entry| entry.name.value == wanted))
-        .or_else(|| find(&|entry| named(entry) && group.by_task))
-        .or_else(|| find(&|entry| may_be(entry) && asks(entry, group)))
+    // Another agent that is asked the same is another agent, if the command names this one.
+    let may_be = |entry: &Agent| !is_given || entry.name.value.starts_with(&group.agent);
+    let of_asking = |is_it: &dyn Fn(&Agent) -> bool| {
+        asking.iter().copied().find(|index| is_it(&entries[*index]))
+    };
+    let of_all = |is_it: &dyn Fn(&Agent) -> bool| {
+        entries
+            .iter()
+            .position(|entry| has_model(entry) && is_it(entry))
+    };
+    of_asking(&named)
+        .or_else(|| of_all(&|entry| entry.name.value == wanted))
+        .or_else(|| of_all(&|entry| group.by_task && named(entry)))
+        .or_else(|| of_asking(&may_be))
 }
 
 /// Whether an entry has the prompts of a group.
 pub(super) fn asks(entry: &Agent, group: &Group) -> bool {
-    let system = entry
-        .system_prompt
-        .as_ref()
-        .map_or("", |it| it.value.as_str());
-    let prompt = entry.prompt.first().value.as_str();
-    Digest::of(&[&group.model, system, prompt]) == group.asked
+    asked(entry, &group.model) == group.asked
+}
+
+/// What recordings of an entry with a model are compared with.
+fn asked(entry: &Agent, model: &str) -> Digest {
+    let system = entry.system_prompt.as_ref();
+    let system = system.map_or("", |it| it.value.as_str());
+    Digest::of(&[model, system, &entry.prompt.first().value])
 }
 
 fn stem(agent: &str, model: &str) -> String {
     format!("{}__{}", cassette_slug(agent), cassette_slug(model))
 }
 
-/// A name that no other agent has, neither as a case nor as a file.
-fn free(wanted: &str, taken: &mut HashSet<String>) -> String {
-    let plain = match segment(wanted) {
-        Some(segment) if !is_reserved(&segment) => wanted.to_owned(),
-        _ => format!("agent {wanted}"),
-    };
-    let mut number = 1;
-    loop {
-        let name = match number {
-            1 => plain.clone(),
-            _ => format!("{plain} {number}"),
+/// The names that are taken, as cases and as files.
+#[derive(Default)]
+struct Taken {
+    names: HashSet<String>,
+    /// The number that a name got last.
+    numbers: HashMap<String, u32>,
+}
+
+impl Taken {
+    /// A name that no other agent has, neither as a case nor as a file.
+    fn free(&mut self, wanted: &str) -> String {
+        let plain = match segment(wanted) {
+            Some(segment) if !is_reserved(&segment) => wanted.to_owned(),
+            _ => format!("agent {wanted}"),
         };
-        number += 1;
-        let segment = segment(&name).unwrap_or_default();
-        let file = format!("/{}", cassette_slug(&name).to_ascii_lowercase());
-        if !taken.contains(&segment) && !taken.contains(&file) {
-            taken.insert(segment);
-            taken.insert(file);
-            return name;
+        let number = self.numbers.entry(plain.clone()).or_default();
+        loop {
+            *number += 1;
+            let name = match *number {
+                1 => plain.clone(),
+                number => format!("{plain} {number}"),
+            };
+            let segment = segment(&name).unwrap_or_default();
+            let file = format!("/{}", cassette_slug(&name).to_ascii_lowercase());
+            if !self.names.contains(&segment) && !self.names.contains(&file) {
+                self.names.insert(segment);
+                self.names.insert(file);
+                return name;
+            }
         }
     }
 }
@@ -167,9 +202,9 @@ mod tests {
 
     #[test]
     fn names_that_clash_are_numbered() {
-        let mut taken = HashSet::new();
+        let mut taken = Taken::default();
         let names = ["a b", "a_b", "A b", "narrative", "!!!", "!!!"];
-        let names = names.map(|name| free(name, &mut taken));
+        let names = names.map(|name| taken.free(name));
         assert_eq!(
             names,
             [

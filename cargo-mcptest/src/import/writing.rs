@@ -1,6 +1,6 @@
 //! The second pass: every run is read again, and written.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::path::PathBuf;
 
@@ -75,28 +75,24 @@ pub(super) struct Writing<'w> {
 impl Writing<'_> {
     /// Writes the runs of every group.
     pub(super) fn all(&mut self, names: &[Name]) -> Result<(), Wrong> {
-        let mut written = vec![false; names.len()];
-        for first in 0..names.len() {
-            if written[first] {
+        let mut of_agent: HashMap<&str, Vec<usize>> = HashMap::new();
+        for (index, name) in names.iter().enumerate() {
+            of_agent.entry(&name.agent).or_default().push(index);
+        }
+        for name in names {
+            let Some(groups) = of_agent.remove(name.agent.as_str()) else {
                 continue;
-            }
-            let mut entry = Entry::new(&names[first].agent);
+            };
+            let mut entry = Entry::new(&name.agent);
             // All runs of a task have the prompt of its entry.
             let mut prompt = None;
             // The models of an agent, one after another.
-            for index in first..names.len() {
-                if names[index].agent == names[first].agent && !written[index] {
-                    written[index] = true;
-                    entry.model(&self.plan.groups[index].model);
-                    self.group(
-                        &self.plan.groups[index],
-                        &names[index],
-                        &mut entry,
-                        &mut prompt,
-                    )?;
-                }
+            for index in groups {
+                let group = &self.plan.groups[index];
+                entry.model(&group.model);
+                self.group(group, &names[index], &mut entry, &mut prompt)?;
             }
-            if names[first].entry.is_none() && entry.has_runs() {
+            if name.entry.is_none() && entry.has_runs() {
                 self.done.starter.add(entry);
             }
         }
