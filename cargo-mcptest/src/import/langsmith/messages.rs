@@ -1,5 +1,6 @@
 //! Messages of `LangChain`, in each of the forms in which they are kept.
 
+use mcptest_trace::trace::canonical_json;
 use serde_json::{Map, Value, json};
 
 use crate::import::event::{Answer, Call, Event, ForeignRun, Tokens};
@@ -62,10 +63,7 @@ pub(super) fn read(messages: &[Value], run: &mut ForeignRun) {
     let mut leading = run.events.is_empty();
     for value in messages {
         let Some(message) = Message::of(value) else {
-            run.lose(
-                "message of an unknown type",
-                mcptest_trace::trace::canonical_json(value),
-            );
+            run.lose("message of an unknown type", canonical_json(value));
             continue;
         };
         let said = text_of(message.fields.get("content"));
@@ -187,18 +185,27 @@ pub(super) fn tokens(fields: &Value) -> Option<Tokens> {
 /// What makes a message the same message.
 pub(super) fn essence(value: &Value) -> Option<String> {
     let message = Message::of(value)?;
-    let mut run = ForeignRun::default();
-    if message.kind == "ai" {
-        wrote(message.fields, &mut run);
-    } else if message.kind == "tool" {
-        let answer = answer(message.fields);
-        return Some(format!("tool {:?} {}", answer.id, answer.value));
+    let essence = match message.kind {
+        "ai" => {
+            let mut run = ForeignRun::default();
+            wrote(message.fields, &mut run);
+            run.events.iter().map(of_event).collect()
+        }
+        "tool" => {
+            let answer = answer(message.fields);
+            json!([answer.id, answer.value])
+        }
+        _ => json!(text_of(message.fields.get("content"))),
+    };
+    Some(canonical_json(&json!([message.kind, essence])))
+}
+
+fn of_event(event: &Event) -> Value {
+    match event {
+        Event::Call(call) => json!([call.id, call.name, call.args]),
+        Event::Said(text) => json!(text),
+        _ => Value::Null,
     }
-    let said = text_of(message.fields.get("content"));
-    Some(match message.kind {
-        "ai" => format!("ai {:?}", run.events),
-        kind => format!("{kind} {said}"),
-    })
 }
 
 /// Whether a field says something failed.
