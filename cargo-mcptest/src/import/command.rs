@@ -370,11 +370,12 @@ impl Import {
             )?;
         }
         if done.reports.count() > 0 {
-            writeln!(
-                err,
-                "{} reported; the rest is imported",
-                done.reports.count()
-            )?;
+            let rest = if done.rows.is_empty() {
+                "nothing"
+            } else {
+                "the rest"
+            };
+            writeln!(err, "{} reported; {rest} is imported", done.reports.count())?;
         }
         Ok(())
     }

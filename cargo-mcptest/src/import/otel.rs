@@ -8,7 +8,7 @@ mod messages;
 mod span;
 mod talk;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
@@ -121,11 +121,41 @@ impl Tree {
         around
     }
 
-    /// The sub-agent that a span belongs to: the outermost agent around it that is not the main one.
+    /// The sub-agent that a span belongs to: the outermost agent around it within the main one, if it has
+    /// another name.
     fn subagent(&self, span: &Span, main: Option<&str>) -> Option<&Span> {
-        let around = self.around(span);
-        let mut agents = around.into_iter().rev().filter(|span| span.is_agent());
-        agents.find(|agent| agent.agent_name().is_some() && agent.agent_name() != main)
+        let around = self.around(span).into_iter().rev();
+        let agents: Vec<&Span> = around.filter(|span| span.agent().is_some()).collect();
+        let is_main = |span: &&Span| span.agent() == main;
+        let within = agents.iter().position(is_main).map_or(0, |main| main + 1);
+        agents[within..]
+            .iter()
+            .copied()
+            .find(|agent| !is_main(agent))
+    }
+
+    /// The main agent: the outermost one that calls a model itself.
+    fn main(&self) -> Option<&str> {
+        let agents = self.spans.iter().filter(|span| span.agent().is_some());
+        let mut agents: Vec<&Span> = agents.collect();
+        agents.sort_by_key(|span| (self.around(span).len(), span.when()));
+        let calls = |main: &str| {
+            let mut own = self.spans.iter().filter(|span| span.is_model_call());
+            own.any(|span| self.subagent(span, Some(main)).is_none())
+        };
+        let names: Vec<&str> = agents.into_iter().filter_map(Span::agent).collect();
+        let calling = names.iter().copied().find(|name| calls(name));
+        calling.or(names.first().copied())
+    }
+
+    /// Model calls within which another instrumentation saw the same call.
+    fn seen_twice(&self) -> HashSet<&str> {
+        let calls = self.spans.iter().filter(|span| span.is_model_call());
+        let around = calls.flat_map(|span| self.around(span));
+        around
+            .filter(|span| span.is_model_call())
+            .map(|span| span.id.as_str())
+            .collect()
     }
 }
 
@@ -143,9 +173,8 @@ fn read(spans: Vec<Span>, logs: &[Log], mapping: &Mapping) -> Result<Vec<Foreign
         // Spans of a web server or a database.
         return Ok(Vec::new());
     }
-    let outermost = tree.spans.iter().filter(|span| span.is_agent());
-    let outermost = outermost.min_by_key(|span| (tree.around(span).len(), span.when()));
-    let main = outermost.and_then(Span::agent_name);
+    let main = tree.main();
+    let seen_twice = tree.seen_twice();
     let mut talk = talk::Talk::default();
     let mut subagents: Vec<(String, talk::Talk)> = Vec::new();
     for span in &tree.spans {
@@ -157,7 +186,7 @@ fn read(spans: Vec<Span>, logs: &[Log], mapping: &Mapping) -> Result<Vec<Foreign
                 let index = known.unwrap_or_else(|| {
                     let mut talk = talk::Talk::default();
                     talk.run.id = Some(agent.id.clone());
-                    talk.run.agent = agent.agent_name().map(str::to_owned);
+                    talk.run.agent = agent.agent().map(str::to_owned);
                     subagents.push((agent.id.clone(), talk));
                     subagents.len() - 1
                 });
@@ -166,6 +195,9 @@ fn read(spans: Vec<Span>, logs: &[Log], mapping: &Mapping) -> Result<Vec<Foreign
         };
         let empty = Vec::new();
         let logs = of_span.get(span.id.as_str()).unwrap_or(&empty);
+        if span.is_model_call() && seen_twice.contains(span.id.as_str()) {
+            continue;
+        }
         if span.is_model_call() {
             into.model_call(span, logs);
         } else if span.is_tool() && !is_the_same_call(&tree, span) {

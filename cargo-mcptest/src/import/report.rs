@@ -12,7 +12,7 @@ use super::json::shortened;
 const SHOWN: usize = 20;
 
 /// How much of a detail is shown.
-const LONGEST: usize = 300;
+const LONGEST: usize = 1_500;
 
 /// What is lost, by reason.
 #[derive(Debug, Default)]

@@ -213,11 +213,16 @@ impl Span {
             || self.text("mcp.method.name") == Some("tools/call")
     }
 
-    pub(super) fn is_agent(&self) -> bool {
+    /// The name of the agent that a span invokes.
+    pub(super) fn agent(&self) -> Option<&str> {
+        self.agent_name().filter(|_| self.is_agent())
+    }
+
+    fn is_agent(&self) -> bool {
         self.operation() == "invoke_agent" || self.kind() == "agent"
     }
 
-    pub(super) fn agent_name(&self) -> Option<&str> {
+    fn agent_name(&self) -> Option<&str> {
         let names = ["gen_ai.agent.name", "agent.name", "traceloop.entity.name"];
         names.iter().find_map(|key| self.text(key))
     }

@@ -291,6 +291,41 @@ fn traces_of_one_conversation_are_one_run_unless_told_otherwise() {
 }
 
 #[test]
+fn an_agent_within_its_own_shell_is_the_main_agent_and_a_call_seen_twice_is_one() {
+    let text = |role: &str, text: &str| json!([{ "role": role, "parts": [{ "type": "text", "content": text }] }]);
+    let agent = |name: &str| {
+        owned(vec![
+            ("gen_ai.operation.name", json!("invoke_agent")),
+            ("gen_ai.agent.name", json!(name)),
+        ])
+    };
+    let bare = owned(vec![
+        ("gen_ai.operation.name", json!("generate_content")),
+        ("gen_ai.request.model", json!("m")),
+    ]);
+    let whole = owned(vec![
+        ("llm.request.type", json!("chat")),
+        ("gen_ai.request.model", json!("m")),
+        ("gen_ai.input.messages", text("user", "go")),
+        ("gen_ai.output.messages", text("assistant", "done")),
+    ]);
+    let spans = [
+        span(1, 0, "invoke_agent", &agent("helm-agent"), &[]),
+        span(2, 1, "invoke_agent", &agent("helm_agent"), &[]),
+        span(3, 2, "generate_content", &bare, &[]),
+        span(4, 3, "openai.chat", &whole, &[]),
+    ];
+    let desk = Desk::new();
+    desk.write("a.json", export(&spans).to_string());
+    let said = desk.import(&["a.json"]);
+    assert_eq!(said.status, 0, "{said:?}");
+    let run = desk.recording();
+    assert_eq!(run["agent_name"], "helm_agent");
+    assert_eq!(run["trace"]["final_response"], "done");
+    assert_eq!(run["trace"]["conversation"]["message_count"], 2);
+}
+
+#[test]
 fn relatives_of_the_format_are_refused_by_name() {
     for (value, name) in [
         (
