@@ -37,12 +37,13 @@ pub(crate) fn module(
 /// What every case of the module calls, and what makes cargo rebuild when the file changes.
 fn shared(loaded: &Loaded, span: Span) -> Result<Vec<syn::Item>, Error> {
     let (rebuild, case) = (rebuild(loaded, span), macro_case(loaded, span));
+    let harness = &loaded.harness;
     let file: syn::File = syn::parse2(quote_spanned! { span =>
         #rebuild
 
         #[cfg(test)]
-        fn __mcptest_case(case: &str, agent: &str) -> ::core::result::Result<(), ::mcptest::__private::Shown> {
-            ::mcptest::__private::run_case(&#case)
+        fn __mcptest_case(case: &str, agent: &str) -> ::core::result::Result<(), ::#harness::__private::Shown> {
+            ::#harness::__private::run_case(&#case)
         }
     })?;
     Ok(file.items)
@@ -60,10 +61,13 @@ pub(crate) fn rebuild(loaded: &Loaded, span: Span) -> Tokens {
 /// The case of the names `case` and `agent`, which are in scope where this is written.
 pub(crate) fn macro_case(loaded: &Loaded, span: Span) -> Tokens {
     let Loaded {
-        shown, relative, ..
+        shown,
+        relative,
+        harness,
+        ..
     } = loaded;
     quote_spanned! { span =>
-        ::mcptest::__private::MacroCase {
+        ::#harness::__private::MacroCase {
             crate_dir: ::core::env!("CARGO_MANIFEST_DIR"),
             package: ::core::env!("CARGO_PKG_NAME"),
             suite: #shown,
@@ -94,6 +98,7 @@ impl Tree {
     /// A function for each case and a module for what lies below it. The functions call
     /// `__mcptest_case`, `depth` modules up.
     pub(crate) fn write(&self, loaded: &Loaded, span: Span, depth: usize) -> Tokens {
+        let harness = &loaded.harness;
         let up = std::iter::repeat_n(quote_spanned! { span => super:: }, depth).collect::<Tokens>();
         let items = self.below.iter().map(|(segment, tree)| {
             let name = Ident::new(segment, span);
@@ -111,7 +116,7 @@ impl Tree {
                     #[cfg(test)]
                     #[test]
                     #ignore
-                    fn #name() -> ::core::result::Result<(), ::mcptest::__private::Shown> {
+                    fn #name() -> ::core::result::Result<(), ::#harness::__private::Shown> {
                         #up __mcptest_case(#full, #agent)
                     }
                 }

@@ -25,6 +25,7 @@ pub(crate) fn function(
     }
     let tests = tree.write(loaded, span, 0);
     let (rebuild, case) = (rebuild(loaded, span), macro_case(loaded, span));
+    let harness = &loaded.harness;
     Ok(quote_spanned! { span =>
         #[cfg_attr(not(test), allow(dead_code))]
         #function
@@ -33,8 +34,8 @@ pub(crate) fn function(
         mod #name {
             #rebuild
 
-            fn __mcptest_case(case: &str, agent: &str) -> ::core::result::Result<(), ::mcptest::__private::Shown> {
-                ::mcptest::__private::run_check(&#case, super::#name)
+            fn __mcptest_case(case: &str, agent: &str) -> ::core::result::Result<(), ::#harness::__private::Shown> {
+                ::#harness::__private::run_check(&#case, super::#name)
             }
 
             #tests

@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use mcptest_suite::{Style, model::Suite, shown_path};
-use syn::{Error, LitStr};
+use syn::{Error, Ident, LitStr};
+
+use crate::dependency::harness_in;
 
 /// A loaded suite file.
 pub(crate) struct Loaded {
@@ -13,6 +15,8 @@ pub(crate) struct Loaded {
     pub(crate) shown: String,
     /// Relative to its root.
     pub(crate) relative: String,
+    /// What the crate calls the harness.
+    pub(crate) harness: Ident,
 }
 
 /// The file is `suites/<path>`, then `<path>`, from the crate's folder.
@@ -64,5 +68,6 @@ pub(crate) fn load(literal: &LitStr) -> Result<Loaded, Error> {
         path,
         shown,
         relative: shown_path(relative),
+        harness: Ident::new(&harness_in(&crate_dir), literal.span()),
     })
 }

@@ -7,6 +7,7 @@
 
 mod cases;
 mod check;
+mod dependency;
 mod file;
 
 use proc_macro::TokenStream;

@@ -145,7 +145,7 @@ fn failed(message: &Value) -> bool {
     message["error"] == true || content.starts_with("Error") || !nothing
 }
 
-/// A run in OpenAI's chat messages. A call without a result counts as failed.
+/// A run in the chat messages of `OpenAI`. A call without a result counts as failed.
 fn of_messages(run: &Value) -> Trace {
     let (mut calls, mut results, mut users) = (Vec::new(), Vec::new(), Vec::new());
     let mut by_id = BTreeMap::new();

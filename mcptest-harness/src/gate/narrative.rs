@@ -188,7 +188,7 @@ impl EachRun for Narrative {
         let none = scores
             .iter()
             .all(|metrics| metrics["narrative"]["claims"] == 0);
-        none.then(|| "no claim was read in any run: there was nothing to judge".to_owned())
+        none.then(|| "no claim was read in any run".to_owned())
     }
 
     fn explain(&self, _input: &Input<'_>, run: &Run, report: &NarrativeReport) -> Vec<Evidence> {

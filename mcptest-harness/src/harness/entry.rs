@@ -58,9 +58,10 @@ static LOADED: Mutex<Option<HashMap<PathBuf, Loaded>>> = Mutex::new(None);
 pub fn run_case(case: &MacroCase<'_>) -> Result<(), Shown> {
     let (suite, found, context) = find(case)?;
     match case::judge(&suite, &found, &context).map_err(Shown)? {
-        // The standard test harness keeps it, and shows it where it is asked to.
+        // The standard test harness keeps what is printed, and shows it where it is asked to.
         Judged::Holds(scores) => {
-            if let Some(scores) = scores {
+            let asked = || std::env::args_os().any(|argument| argument == "--show-output");
+            if let Some(scores) = scores.filter(|_| asked()) {
                 println!("{scores}");
             }
             Ok(())

@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use mcptest_trace::energy::{GuardOptions, RunSteps, analyse};
 use mcptest_trace::eval::{
-    ArgsShape, ExpectedCall, ExpectedTrace, GoldenPath, MatchMode, NarrativeOptions, NoSchema,
-    agent_stability, narrative_divergence, score_golden_path, validate_trace,
+    ArgsShape, ExpectedCall, ExpectedTrace, GoldenPath, KnownTools, MatchMode, NarrativeOptions,
+    NoSchema, agent_stability, narrative_divergence_with, score_golden_path, validate_trace,
 };
 use mcptest_trace::evidence::mutants::{
     Judged, MutantOptions, Operator, Plan, RecordedRun, plan, reads_by_name, score,
@@ -244,22 +244,27 @@ pub(crate) fn false_claims_read_as_claims() {
     let plan = planned(&agents, false);
     let runs: Vec<&Run> = agents.iter().flat_map(|agent| &agent.runs).collect();
     let options = NarrativeOptions::default();
-    let absent = |run: &Run| {
-        let report = narrative_divergence(&run.trace, &options);
+    let known = agents.iter().flat_map(|agent| {
+        let known = KnownTools::of_runs(&agent.runs);
+        agent.runs.iter().map(move |_| known.clone())
+    });
+    let known: Vec<KnownTools> = known.collect();
+    let absent = |run: &Run, known: &KnownTools| {
+        let report = narrative_divergence_with(&run.trace, &options, known);
         report.claimed_but_absent().count()
     };
     let (mut claims, mut noticed) = (0, 0);
     for mutant in &plan.mutants {
         if mutant.operator == Operator::FalseClaim {
             let run = runs[mutant.run];
-            assert_eq!(absent(run), 0, "{}", mutant.line());
+            assert_eq!(absent(run, &known[mutant.run]), 0, "{}", mutant.line());
             claims += 1;
-            noticed += usize::from(absent(&mutant.apply(run)) > 0);
+            noticed += usize::from(absent(&mutant.apply(run), &known[mutant.run]) > 0);
         }
     }
     println!("{noticed} of {claims} false claims");
     assert_eq!(claims, 107);
-    assert!(noticed >= 85, "{noticed}");
+    assert!(noticed * 100 >= claims * 98, "{noticed}");
 }
 
 /// How many mutants are judged a second with trajectory, golden path and stability; a number to look

@@ -215,13 +215,18 @@ pub fn package() -> Vec<(String, Vec<u8>)> {
     files
 }
 
-/// The files of the workspace member.
+/// The files of the workspace member, which calls the harness by a name of its own.
 fn member() -> Vec<(String, Vec<u8>)> {
+    let renamed = |text: &str| text.replace("mcptest::", "agent_tests::");
+    let manifest = manifest("member", MEMBER_TARGETS).replace(
+        "mcptest-harness = { ",
+        "agent-tests = { package = \"mcptest-harness\", ",
+    );
     let mut files = texts(&[
-        ("Cargo.toml", &manifest("member", MEMBER_TARGETS)),
+        ("Cargo.toml", &manifest),
         ("src/lib.rs", "//! A library.\n"),
-        ("tests/member_agents.rs", "mcptest::main!();\n"),
-        ("tests/member_macros.rs", MACROS),
+        ("tests/member_agents.rs", &renamed("mcptest::main!();\n")),
+        ("tests/member_macros.rs", &renamed(MACROS)),
     ]);
     files.extend(suites_and_runs());
     files

@@ -1,0 +1,275 @@
+//! Anthropic messages, requests and responses.
+//!
+//! Source: anthropic-sdk-python 0.121.0 (anthropics/anthropic-sdk-python@009b0353:src/anthropic/types;
+//! `beta/` for MCP blocks).
+
+use mcptest_trace::trace::canonical_json;
+use serde_json::{Map, Value, json};
+
+use super::digest::Digest;
+use super::event::{Answer, Call, Event, ForeignRun, Lost, Stop, Tokens};
+use super::format::{self, Format, Gathered, has_block};
+use super::input::{Input, Part, Record};
+use super::joining::Joiner;
+use super::json::{count, given, identifier, list, text, word};
+use super::mapping::Mapping;
+use super::openai::{text_of, tool_lines};
+
+/// The blocks that no other format has.
+const BLOCKS: [&str; 7] = [
+    "mcp_tool_result",
+    "mcp_tool_use",
+    "redacted_thinking",
+    "server_tool_use",
+    "thinking",
+    "tool_result",
+    "tool_use",
+];
+
+/// The format `anthropic`.
+pub(super) struct Anthropic;
+
+impl Format for Anthropic {
+    fn signature(&self) -> &'static str {
+        "messages with blocks such as `tool_use` and `tool_result`, or a response of type `message`"
+    }
+
+    fn fits(&self, _: &Input, value: &Value) -> bool {
+        fits(value)
+    }
+
+    fn join(&self, record: &Record<'_>, joiner: &mut Joiner, _: &Mapping) -> Result<(), Lost> {
+        if let Some((request, response)) = logged(&record.value) {
+            join(request, response, record.part, joiner);
+        } else {
+            joiner.alone(record.part);
+        }
+        Ok(())
+    }
+
+    fn read(
+        &self,
+        Gathered { records, .. }: &Gathered<'_, '_>,
+        _: &Mapping,
+    ) -> Result<Vec<ForeignRun>, Lost> {
+        let mut run = ForeignRun::default();
+        let mut seen = 0;
+        for record in *records {
+            let value = &record.value;
+            if let Some((request, response)) = logged(value) {
+                seen = read_call(request, response, seen, &mut run);
+            } else if let Some(messages) = format::messages(value) {
+                about(value, &mut run);
+                run.id = identifier(value, "id");
+                for message in messages {
+                    read_message(message, &mut run);
+                }
+            } else {
+                return Err(Lost {
+                    reason: "lacks its request",
+                    detail:
+                        "a response alone does not say what was asked; keep the request beside \
+                             it, as `{\"request\": …, \"response\": …}`"
+                            .to_owned(),
+                });
+            }
+        }
+        Ok(vec![run])
+    }
+}
+
+/// Whether a record looks like one of this format.
+fn fits(value: &Value) -> bool {
+    let is_response = |value: &Value| {
+        text(value, "type") == Some("message")
+            && value.get("content").is_some_and(Value::is_array)
+            && value.get("usage").is_some()
+    };
+    let messages = format::messages(value).unwrap_or_default();
+    messages.iter().any(|message| has_block(message, &BLOCKS))
+        || logged(value).is_some_and(|(_, response)| is_response(response))
+        || is_response(value)
+}
+
+fn logged(record: &Value) -> Option<(&Value, &Value)> {
+    let request = given(record, "request").or_else(|| given(record, "body"))?;
+    let request = given(request, "body").unwrap_or(request);
+    let response = given(record, "response")?;
+    let response = given(response, "body").unwrap_or(response);
+    request
+        .get("messages")?
+        .is_array()
+        .then_some((request, response))
+}
+
+/// What makes a message the same message: its role and its blocks, without marks for caching.
+fn essence(message: &Value) -> String {
+    let block = |block: &Value| {
+        let mut block = block.clone();
+        if let Some(map) = block.as_object_mut() {
+            map.remove("cache_control");
+            map.remove("citations");
+            map.retain(|_, value| !value.is_null());
+        }
+        block
+    };
+    let content = match message.get("content") {
+        Some(Value::String(text)) => json!([{ "type": "text", "text": text }]),
+        Some(Value::Array(blocks)) => blocks.iter().map(block).collect(),
+        other => json!(other),
+    };
+    canonical_json(&json!([text(message, "role"), content]))
+}
+
+/// A request that begins with another one and its response continues it.
+fn join(request: &Value, response: &Value, part: Part, joiner: &mut Joiner) {
+    let mut state = Digest::of(&["anthropic"]);
+    let mut before = Vec::new();
+    for message in list(request, "messages") {
+        state = state.then(&essence(message));
+        before.push(state);
+    }
+    before.reverse();
+    let after = state.then(&essence(response));
+    joiner.chained(part, &before, &[after]);
+}
+
+/// System prompt, model and tools of a request or of a record.
+fn about(request: &Value, run: &mut ForeignRun) {
+    run.asked = run
+        .asked
+        .take()
+        .or_else(|| word(request, "model").map(str::to_owned));
+    if run.system_prompt.is_none() {
+        run.system_prompt = given(request, "system").map(|system| match system {
+            Value::Array(blocks) => {
+                let texts = blocks.iter().map(|block| text_of(Some(block)));
+                texts.collect::<Vec<_>>().join("\n\n")
+            }
+            other => text_of(Some(other)),
+        });
+    }
+    if run.tools.is_empty() {
+        run.tools = tool_lines(list(request, "tools"));
+    }
+    if let (None, Some(Value::Number(number))) = (&run.temperature, request.get("temperature")) {
+        run.temperature = Some(number.clone());
+    }
+    run.max_tokens = run.max_tokens.or_else(|| count(request, "max_tokens"));
+}
+
+fn read_call(request: &Value, response: &Value, seen: usize, run: &mut ForeignRun) -> usize {
+    about(request, run);
+    let messages = list(request, "messages");
+    for message in messages.get(seen..).unwrap_or_default() {
+        read_message(message, run);
+    }
+    run.id = run.id.take().or_else(|| identifier(response, "id"));
+    if text(response, "type") == Some("error") {
+        run.stop = Some(Stop::Known("error"));
+        return messages.len();
+    }
+    read_message(response, run);
+    messages.len() + 1
+}
+
+/// Reads a message; that of a model is a model call.
+pub(super) fn read_message(message: &Value, run: &mut ForeignRun) {
+    if let Some(model) = word(message, "model") {
+        run.answered_by(model);
+    }
+    match text(message, "role") {
+        Some("assistant") => {
+            run.step(tokens(message.get("usage")));
+            read_blocks(message.get("content"), run);
+            if let Some(reason) = word(message, "stop_reason") {
+                run.stop = Some(Stop::Spelt(reason.to_owned()));
+            }
+        }
+        Some("user") | None => read_user(message.get("content"), run),
+        Some(other) => run.turn(other, text_of(message.get("content"))),
+    }
+}
+
+/// Results first; the remaining text is a user turn.
+pub(super) fn read_user(content: Option<&Value>, run: &mut ForeignRun) {
+    let Some(Value::Array(blocks)) = content else {
+        run.user(text_of(content));
+        return;
+    };
+    let is_result = |block: &&Value| text(block, "type") == Some("tool_result");
+    for block in blocks.iter().filter(is_result) {
+        run.push(Event::Answer(tool_result(block)));
+    }
+    let said: String = blocks
+        .iter()
+        .filter(|block| !is_result(block))
+        .map(|block| text_of(Some(block)))
+        .collect();
+    run.user(said);
+}
+
+fn tool_result(block: &Value) -> Answer {
+    Answer {
+        id: identifier(block, "tool_use_id"),
+        value: block.get("content").cloned().unwrap_or_default(),
+        is_error: Some(block.get("is_error") == Some(&Value::Bool(true))),
+    }
+}
+
+/// Reads what a model wrote, block by block.
+pub(super) fn read_blocks(content: Option<&Value>, run: &mut ForeignRun) {
+    let Some(Value::Array(blocks)) = content else {
+        run.said(text_of(content));
+        return;
+    };
+    for block in blocks {
+        read_block(block, run);
+    }
+}
+
+pub(super) fn read_block(block: &Value, run: &mut ForeignRun) {
+    let kind = text(block, "type").unwrap_or("text");
+    match kind {
+        "text" => run.said(text_of(Some(block))),
+        "thinking" | "redacted_thinking" => run.note("reasoning left out"),
+        "tool_use" | "mcp_tool_use" | "server_tool_use" => run.push(Event::Call(tool_use(block))),
+        "tool_result" => run.push(Event::Answer(tool_result(block))),
+        other if other.ends_with("_tool_result") => {
+            let content = block.get("content").cloned().unwrap_or_default();
+            let failed = text(&content, "type").is_some_and(|kind| kind.ends_with("_error"));
+            let flagged = block.get("is_error") == Some(&Value::Bool(true));
+            run.push(Event::Answer(Answer {
+                id: identifier(block, "tool_use_id"),
+                value: content,
+                is_error: Some(failed || flagged),
+            }));
+        }
+        "compaction" | "fallback" => run.note("compaction left out"),
+        _ => run.said(text_of(Some(block))),
+    }
+}
+
+fn tool_use(block: &Value) -> Call {
+    let caller = given(block, "caller").filter(|it| text(it, "type") != Some("direct"));
+    Call {
+        id: identifier(block, "id"),
+        name: text(block, "name").unwrap_or_default().to_owned(),
+        server: word(block, "server_name").map(str::to_owned),
+        args: given(block, "input")
+            .cloned()
+            .unwrap_or_else(|| Value::Object(Map::new())),
+        caller: caller
+            .map(|caller| json!({ "kind": "code_execution", "tool_id": caller.get("tool_id") })),
+        ..Call::default()
+    }
+}
+
+/// The tokens of a model call. `input_tokens` leaves out what was read from and written to the cache.
+pub(super) fn tokens(usage: Option<&Value>) -> Option<Tokens> {
+    let usage = usage?;
+    let more = ["cache_creation_input_tokens", "cache_read_input_tokens"];
+    let more = more.iter().filter_map(|key| count(usage, key));
+    let prompt = more.fold(count(usage, "input_tokens")?, u64::saturating_add);
+    Some((prompt, count(usage, "output_tokens")?))
+}

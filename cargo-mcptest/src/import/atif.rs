@@ -1,0 +1,314 @@
+//! Trajectories of the Agent Trajectory Interchange Format, a document a run.
+//!
+//! Source: `harbor 0.25.0` (Apache-2.0): `harbor/models/trajectories/*.py`, ATIF-v1.8, and
+//! `docs/rfcs/0001-trajectory-format.md` there.
+
+use serde_json::{Value, json};
+
+use super::digest::Digest;
+use super::event::{Answer, Call, Event, ForeignRun, Lost, Score, Stop, Tokens};
+use super::format::{Format, Gathered};
+use super::input::{Input, Record};
+use super::joining::Joiner;
+use super::json::{count, given, identifier, list, text, word};
+use super::mapping::Mapping;
+use super::openai::{text_of, tool_lines};
+use super::time;
+
+/// The newest version that is known.
+const NEWEST: &str = "ATIF-v1.8";
+
+/// What an agent saw that is no result of a call, as the format itself has it.
+const LEFT_OUT: &str = "observations that are no result of a call left out";
+
+/// The format `atif`.
+pub(super) struct Atif;
+
+impl Format for Atif {
+    fn signature(&self) -> &'static str {
+        "`schema_version` that begins with `ATIF-v`"
+    }
+
+    fn fits(&self, _: &Input, value: &Value) -> bool {
+        text(value, "schema_version").is_some_and(|version| version.starts_with("ATIF-v"))
+    }
+
+    fn join(&self, record: &Record<'_>, joiner: &mut Joiner, _: &Mapping) -> Result<(), Lost> {
+        // A document that another one goes on from is read with it.
+        let name = record.input.name();
+        let own = Digest::of(&[
+            "file",
+            folder(record),
+            &name,
+            &record.part.number().to_string(),
+        ]);
+        joiner.keyed(record.part, own);
+        joiner.same(own, Digest::of(&["trajectory", folder(record), &name]));
+        if let Some(next) = word(&record.value, "continued_trajectory_ref") {
+            let next = next.rsplit('/').next().unwrap_or(next);
+            joiner.same(own, Digest::of(&["trajectory", folder(record), next]));
+        }
+        Ok(())
+    }
+
+    fn read(&self, run: &Gathered<'_, '_>, _: &Mapping) -> Result<Vec<ForeignRun>, Lost> {
+        let documents = in_order(run.records);
+        let Some(first) = documents.first() else {
+            return Ok(Vec::new());
+        };
+        let mut read = ForeignRun::default();
+        let mut whole = true;
+        for document in &documents {
+            trajectory(&document.value, &mut read, &mut whole);
+        }
+        if !whole {
+            forget_steps(&mut read);
+        }
+        let last = documents
+            .last()
+            .and_then(|it| word(&it.value, "continued_trajectory_ref"));
+        if last.is_some() {
+            read.note("goes on in a document that was not given");
+        }
+        result_beside(first.input, &mut read);
+        Ok(vec![read])
+    }
+
+    fn has_tasks(&self) -> bool {
+        true
+    }
+}
+
+fn folder<'r>(record: &'r Record<'_>) -> &'r str {
+    record
+        .input
+        .path
+        .parent()
+        .and_then(|path| path.to_str())
+        .unwrap_or_default()
+}
+
+/// The documents, each after the one that goes on in it.
+fn in_order<'r, 'i>(records: &'r [Record<'i>]) -> Vec<&'r Record<'i>> {
+    let next = |record: &Record<'_>| {
+        let next = word(&record.value, "continued_trajectory_ref")?;
+        let next = next.rsplit('/').next().unwrap_or(next);
+        records.iter().position(|other| other.input.name() == next)
+    };
+    let continued: Vec<usize> = records.iter().filter_map(next).collect();
+    let first = (0..records.len()).find(|index| !continued.contains(index));
+    let mut order: Vec<usize> = Vec::new();
+    let mut at = first;
+    while let Some(index) = at.filter(|index| !order.contains(index)) {
+        order.push(index);
+        at = next(&records[index]);
+    }
+    order.into_iter().map(|index| &records[index]).collect()
+}
+
+fn trajectory(document: &Value, run: &mut ForeignRun, whole: &mut bool) {
+    let version = text(document, "schema_version").unwrap_or_default();
+    if version_number(version) > version_number(NEWEST) {
+        run.note(format!("{version} is newer than {NEWEST}"));
+    }
+    let agent = &document["agent"];
+    if run.id.is_none() {
+        run.id = word(document, "trajectory_id").map(str::to_owned);
+        run.agent = word(agent, "name").map(str::to_owned);
+        run.version = word(agent, "version").map(str::to_owned);
+        run.asked = word(agent, "model_name").map(str::to_owned);
+        run.tools = tool_lines(list(agent, "tool_definitions"));
+    }
+    let mut system = Vec::from_iter(run.system_prompt.take());
+    let mut leading = run.events.is_empty();
+    for step in list(document, "steps") {
+        if step.get("is_copied_context") == Some(&Value::Bool(true)) {
+            run.note("steps that were copied from before left out");
+            continue;
+        }
+        run.at(word(step, "timestamp").and_then(time::milliseconds));
+        let said = text_of(step.get("message"));
+        match text(step, "source").unwrap_or_default() {
+            "system" if leading => system.push(said),
+            "system" => run.turn("system", said),
+            "user" => {
+                leading = false;
+                run.user(said);
+            }
+            _ => {
+                leading = false;
+                *whole &= agent_step(step, said, run);
+            }
+        }
+        let observed = list(&step["observation"], "results").len();
+        if text(step, "source") != Some("agent") && observed > 0 {
+            run.note(LEFT_OUT);
+        }
+    }
+    system.retain(|text| !text.is_empty());
+    run.system_prompt = (!system.is_empty()).then(|| system.join("\n\n"));
+    let totals = &document["final_metrics"];
+    let prompt = count(totals, "total_prompt_tokens");
+    run.totals = prompt
+        .zip(count(totals, "total_completion_tokens"))
+        .or(run.totals);
+    for subagent in list(document, "subagent_trajectories") {
+        let mut read = ForeignRun::default();
+        let mut steps = true;
+        trajectory(subagent, &mut read, &mut steps);
+        let id = read
+            .id
+            .clone()
+            .or_else(|| identifier(subagent, "session_id"));
+        give_calls(&read, id.as_deref().unwrap_or("subagent"), run);
+        read.id = id;
+        run.subagents.push(read);
+    }
+}
+
+/// A version's number after the last point.
+fn version_number(version: &str) -> u32 {
+    version
+        .rsplit('.')
+        .next()
+        .and_then(|number| number.parse().ok())
+        .unwrap_or_default()
+}
+
+/// A step of the agent. Returns whether it is one model call or none.
+fn agent_step(step: &Value, said: String, run: &mut ForeignRun) -> bool {
+    if let Some(model) = word(step, "model_name") {
+        run.answered_by(model);
+    }
+    let calls_made = count(step, "llm_call_count").unwrap_or(1);
+    if calls_made > 0 {
+        run.step(tokens(step));
+    }
+    if given(step, "reasoning_content").is_some() {
+        run.note("reasoning left out");
+    }
+    run.said(said);
+    let calls = list(step, "tool_calls");
+    for call in calls {
+        run.push(Event::Call(Call {
+            id: identifier(call, "tool_call_id"),
+            name: text(call, "function_name").unwrap_or_default().to_owned(),
+            args: call.get("arguments").cloned().unwrap_or(json!({})),
+            ..Call::default()
+        }));
+    }
+    let results = list(&step["observation"], "results");
+    for answer in results {
+        let source = identifier(answer, "source_call_id");
+        // An agent that writes results without identifiers: the only one of the only call is certain.
+        let only =
+            (calls.len() == 1 && results.len() == 1).then(|| identifier(&calls[0], "tool_call_id"));
+        let nameless = source.is_none();
+        match source.or(only.flatten()) {
+            Some(id) => run.push(Event::Answer(Answer {
+                id: Some(id),
+                value: answer.get("content").cloned().unwrap_or_default(),
+                is_error: is_error(answer),
+            })),
+            None if nameless && calls.len() == 1 && results.len() == 1 => {
+                run.push(Event::Answer(Answer {
+                    id: None,
+                    value: answer.get("content").cloned().unwrap_or_default(),
+                    is_error: is_error(answer),
+                }));
+            }
+            None => run.note(LEFT_OUT),
+        }
+    }
+    calls_made <= 1
+}
+
+fn tokens(step: &Value) -> Option<Tokens> {
+    let metrics = given(step, "metrics")?;
+    Some((
+        count(metrics, "prompt_tokens")?,
+        count(metrics, "completion_tokens")?,
+    ))
+}
+
+/// The flags that converters put beside a result; the format has none.
+fn is_error(answer: &Value) -> Option<bool> {
+    let extra = given(answer, "extra")?;
+    let flags = [
+        extra.get("tool_result_is_error"),
+        extra.get("is_error"),
+        extra
+            .get("tool_result_metadata")
+            .and_then(|it| it.get("is_error")),
+    ];
+    flags.into_iter().flatten().find_map(Value::as_bool)
+}
+
+/// An aggregate of several model calls tells nothing of each.
+fn forget_steps(run: &mut ForeignRun) {
+    run.note("steps of several model calls: tokens of each are unknown");
+    let mut sum = (0, 0);
+    let mut known = true;
+    for event in &mut run.events {
+        if let Event::Step(tokens) = event {
+            match tokens.take() {
+                Some((prompt, completion)) => sum = (sum.0 + prompt, sum.1 + completion),
+                None => known = false,
+            }
+        }
+    }
+    run.totals = run.totals.or(known.then_some(sum));
+}
+
+fn give_calls(from: &ForeignRun, agent: &str, run: &mut ForeignRun) {
+    let own = |id: &Option<String>| id.as_ref().map(|id| format!("{agent}/{id}"));
+    for event in &from.events {
+        match event {
+            Event::Call(call) => run.push(Event::Call(Call {
+                id: own(&call.id),
+                agent_id: Some(agent.to_owned()),
+                ..call.clone()
+            })),
+            Event::Answer(answer) => run.push(Event::Answer(Answer {
+                id: own(&answer.id),
+                ..answer.clone()
+            })),
+            _ => {}
+        }
+    }
+}
+
+/// The result of the trial: `result.json` beside the folder of the trajectory.
+fn result_beside(input: &Input, run: &mut ForeignRun) {
+    let folder = input.path.parent().and_then(std::path::Path::parent);
+    let Some(bytes) = folder.and_then(|folder| std::fs::read(folder.join("result.json")).ok())
+    else {
+        return;
+    };
+    let Ok(result) = serde_json::from_slice::<Value>(&bytes) else {
+        run.note("a `result.json` that is no JSON");
+        return;
+    };
+    run.task = word(&result, "task_name").map(str::to_owned);
+    let rewards = result["verifier_result"]["rewards"].as_object();
+    let rewards = rewards
+        .into_iter()
+        .flatten()
+        .filter_map(|(name, reward)| match reward {
+            Value::Number(reward) => Some((name.clone(), Score::Reward(reward.clone()))),
+            Value::Bool(passed) => Some((name.clone(), Score::Passed(*passed))),
+            _ => None,
+        });
+    let mut rewards: Vec<(String, Score)> = rewards.collect();
+    rewards.sort_by(|left, right| left.0.cmp(&right.0));
+    // What the benchmark calls the reward is the outcome, whatever it measures besides.
+    if let Some(reward) = rewards.iter().find(|(name, _)| name == "reward").cloned() {
+        rewards = vec![reward];
+    }
+    run.scores = rewards;
+    run.stop = match word(&result["exception_info"], "exception_type") {
+        Some("AgentTimeoutError") => Some(Stop::Known("time_budget")),
+        Some(_) => Some(Stop::Known("error")),
+        None => run.stop.take(),
+    };
+}

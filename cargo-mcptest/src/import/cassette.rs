@@ -1,0 +1,270 @@
+//! A foreign run as a recording: the one place where recordings are made.
+
+mod pairing;
+mod result;
+mod stop;
+mod written;
+
+use mcptest_trace::trace::canonical_json;
+use serde_json::{Value, json};
+
+use self::pairing::Pairing;
+use super::blob;
+use super::event::{Answer, Call, Event, ForeignRun, Lost, Tokens};
+use super::mapping::Mapping;
+
+/// A recording, and what is to be said of it.
+#[derive(Debug, Clone)]
+pub(crate) struct Imported {
+    /// The recording; `agent_name`, and `imported`'s `file` and `record`, are filled in by who knows them.
+    pub(crate) cassette: Value,
+    pub(crate) notes: Vec<String>,
+    pub(crate) lost: Vec<Lost>,
+}
+
+/// Makes the recording of a run.
+///
+/// # Errors
+///
+/// Why it is no run of which a recording can be made.
+pub(crate) fn of(run: &ForeignRun, mapping: &Mapping) -> Result<Imported, Lost> {
+    let refuse = |reason, detail: &str| {
+        let detail = detail.to_owned();
+        Err(Lost { reason, detail })
+    };
+    let asked = run.asked.as_ref().or(run.answered.first());
+    let Some(model) = mapping.model.clone().or_else(|| asked.cloned()) else {
+        return refuse("no model is named", "say which model ran with `--model`");
+    };
+    let said = run.first_user_text();
+    let prompt = run.prompt.as_deref().or(said).or(mapping.prompt.as_deref());
+    let Some(prompt) = prompt.map(str::to_owned) else {
+        return refuse(
+            "the user says nothing",
+            "give the prompt with `--prompt`, if this is a run",
+        );
+    };
+    let mut writer = Writer::new(mapping);
+    writer.notes.clone_from(&run.notes);
+    writer.lost.clone_from(&run.lost);
+    writer.write(&run.events);
+    Ok(writer.finish(run, &model, &prompt))
+}
+
+/// A user turn: where its calls begin, and its answer.
+#[derive(Default)]
+struct UserTurn {
+    calls_from: usize,
+    answer: Option<String>,
+}
+
+struct Writer<'m> {
+    mapping: &'m Mapping,
+    calls: Vec<Value>,
+    results: Vec<Value>,
+    turns: Vec<Value>,
+    users: Vec<UserTurn>,
+    steps: Vec<Option<Tokens>>,
+    /// Characters before each model call, and those that it wrote, where tokens are estimated.
+    written: Vec<(usize, usize)>,
+    characters: usize,
+    pairing: Pairing,
+    /// Answers without an identifier that wait for their calls.
+    waiting: Vec<Answer>,
+    notes: Vec<String>,
+    lost: Vec<Lost>,
+}
+
+impl<'m> Writer<'m> {
+    fn new(mapping: &'m Mapping) -> Self {
+        Self {
+            mapping,
+            calls: Vec::new(),
+            results: Vec::new(),
+            turns: Vec::new(),
+            users: Vec::new(),
+            steps: Vec::new(),
+            written: Vec::new(),
+            characters: 0,
+            pairing: Pairing::default(),
+            waiting: Vec::new(),
+            notes: Vec::new(),
+            lost: Vec::new(),
+        }
+    }
+
+    fn write(&mut self, events: &[Event]) {
+        for event in events {
+            if let Event::Answer(answer) = event
+                && answer.id.is_none()
+            {
+                self.waiting.push(answer.clone());
+                continue;
+            }
+            self.settle();
+            match event {
+                Event::User(text) => {
+                    self.turn("user", text);
+                    self.users.push(UserTurn {
+                        calls_from: self.calls.len(),
+                        answer: None,
+                    });
+                }
+                Event::Turn { role, text } => self.turn(role, text),
+                Event::Step(tokens) => {
+                    self.steps.push(*tokens);
+                    self.written.push((self.characters, 0));
+                    self.pairing.step();
+                }
+                Event::Said(text) => self.said(text),
+                Event::Call(call) => self.call(call),
+                Event::Answer(answer) => self.answer(answer),
+            }
+        }
+        self.settle();
+    }
+
+    fn turn(&mut self, role: &str, content: &str) {
+        self.characters += content.chars().count();
+        self.turns.push(json!({ "role": role, "content": content }));
+    }
+
+    fn said(&mut self, text: &str) {
+        self.count_written(text);
+        self.turn("assistant", text);
+        if let Some(user) = self.users.last_mut() {
+            user.answer = Some(text.to_owned());
+        }
+    }
+
+    fn count_written(&mut self, text: &str) {
+        if let Some((_, written)) = self.written.last_mut() {
+            *written += text.chars().count();
+        }
+    }
+
+    fn call(&mut self, call: &Call) {
+        let (server, name) = self.server_and_name(call);
+        let mut args = result::args(call.args.clone());
+        blob::condense(&mut args);
+        let place = match server {
+            Some(server) => format!("{server}::{name}"),
+            None => name.to_owned(),
+        };
+        let said = format!("tool_use {place} with {}", canonical_json(&args));
+        let mut written = json!({ "name": name, "args": args, "hop_index": self.calls.len() });
+        if let Some(server) = server {
+            written["server"] = server.into();
+        }
+        if let Some(agent) = &call.agent_id {
+            written["agent_id"] = agent.as_str().into();
+        } else {
+            self.count_written(&said);
+            self.turn("assistant", &said);
+            if let Some(step) = self.steps.len().checked_sub(1) {
+                written["step"] = step.into();
+            }
+            // What was said before a call was no answer yet.
+            if let Some(user) = self.users.last_mut() {
+                user.answer = None;
+            }
+        }
+        if let Some(caller) = &call.caller {
+            written["caller"] = caller.clone();
+        }
+        self.pairing.call(call.id.as_deref());
+        self.calls.push(written);
+    }
+
+    /// The server of a call, and the tool.
+    fn server_and_name<'c>(&self, call: &'c Call) -> (Option<&'c str>, &'c str) {
+        match call.server.as_deref().filter(|server| !server.is_empty()) {
+            Some(server) => (Some(server), &call.name),
+            None => self.split_name(&call.name),
+        }
+    }
+
+    /// The server that a tool's name tells, and the tool.
+    fn split_name<'c>(&self, name: &'c str) -> (Option<&'c str>, &'c str) {
+        let both = |(server, tool): &(&str, &str)| !server.is_empty() && !tool.is_empty();
+        let mcp = name
+            .strip_prefix("mcp__")
+            .and_then(|rest| rest.split_once("__"));
+        if let Some((server, tool)) = mcp.filter(both) {
+            return (Some(server), tool);
+        }
+        let known = self.mapping.servers.iter().find_map(|server| {
+            let tool = name.strip_prefix(server.as_str())?.strip_prefix("__")?;
+            Some((name.get(..server.len())?, tool)).filter(both)
+        });
+        match known {
+            Some((server, tool)) => (Some(server), tool),
+            None => (None, name),
+        }
+    }
+
+    fn answer(&mut self, answer: &Answer) {
+        let id = answer.id.as_deref().unwrap_or_default();
+        if let Some(call) = self.pairing.of(id) {
+            self.result(call, answer);
+        } else {
+            let detail = format!("no call before it has the identifier `{id}`");
+            self.lose("orphan result", &detail, answer);
+        }
+    }
+
+    /// Gives the answers without an identifier to the calls of the last message, where there are as
+    /// many.
+    fn settle(&mut self) {
+        let waiting = std::mem::take(&mut self.waiting);
+        if waiting.is_empty() {
+            return;
+        }
+        let open = self.pairing.nameless();
+        if open.len() == waiting.len() {
+            for (call, answer) in open.into_iter().zip(&waiting) {
+                self.result(call, answer);
+            }
+            return;
+        }
+        for answer in &waiting {
+            let detail = format!(
+                "{} results without identifiers follow {} calls without identifiers",
+                waiting.len(),
+                open.len()
+            );
+            self.lose("result that belongs to no certain call", &detail, answer);
+        }
+    }
+
+    fn lose(&mut self, reason: &'static str, detail: &str, answer: &Answer) {
+        let shown = canonical_json(&answer.value);
+        let detail = format!("{detail}: {shown}");
+        self.lost.push(Lost { reason, detail });
+    }
+
+    fn result(&mut self, call: usize, answer: &Answer) {
+        let (mut value, is_mcp) = result::payload(answer.value.clone());
+        blob::condense(&mut value);
+        let is_error = result::is_error(answer, &mut value, is_mcp, self.mapping);
+        let mut written = json!({ "call_index": call, "result": value });
+        if let Some(server) = self.calls[call].get("server") {
+            written["server"] = server.clone();
+        }
+        if let Some(is_error) = is_error {
+            written["is_error"] = is_error.into();
+        }
+        match self.pairing.result_of(call) {
+            Some(earlier) if self.results[earlier] == written => {}
+            Some(_) => {
+                let detail = format!("call {call} has another result already");
+                self.lose("second result of a call", &detail, answer);
+            }
+            None => {
+                self.characters += canonical_json(&written["result"]).chars().count();
+                self.pairing.answered(call, self.results.len());
+                self.results.push(written);
+            }
+        }
+    }
+}

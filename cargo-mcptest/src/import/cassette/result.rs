@@ -1,0 +1,91 @@
+//! Arguments and results, as recordings have them.
+
+use serde_json::{Value, json};
+
+use crate::import::event::Answer;
+use crate::import::input::parse;
+use crate::import::mapping::Mapping;
+
+/// Arguments: JSON in a text is the object that it is; nothing is the empty object.
+pub(super) fn args(args: Value) -> Value {
+    match args {
+        Value::Null => json!({}),
+        Value::String(text) if text.trim().is_empty() => json!({}),
+        Value::String(text) => match parse(text.as_bytes()) {
+            Ok(Value::Object(map)) => Value::Object(map),
+            _ => Value::String(text),
+        },
+        other => other,
+    }
+}
+
+/// A result in MCP's form, and whether it had that form in the source.
+pub(super) fn payload(value: Value) -> (Value, bool) {
+    match value {
+        Value::Null => (json!({ "content": [] }), false),
+        Value::String(text) => match mcp_result(&text) {
+            Some(result) => (result, true),
+            None => (
+                json!({ "content": [{ "type": "text", "text": text }] }),
+                false,
+            ),
+        },
+        Value::Array(blocks) if !blocks.is_empty() && blocks.iter().all(is_block) => {
+            (json!({ "content": blocks }), false)
+        }
+        other => {
+            let is_mcp = is_mcp(&other);
+            (other, is_mcp)
+        }
+    }
+}
+
+fn is_block(value: &Value) -> bool {
+    value.get("type").is_some_and(Value::is_string)
+}
+
+/// A text that is wholly one MCP result.
+fn mcp_result(text: &str) -> Option<Value> {
+    if !text.trim_start().starts_with('{') {
+        return None;
+    }
+    serde_json::from_str(text).ok().filter(is_mcp)
+}
+
+fn is_mcp(value: &Value) -> bool {
+    let blocks = value["content"].as_array();
+    blocks.is_some_and(|blocks| blocks.iter().all(is_block))
+        && (value["isError"].is_boolean() || value.get("structuredContent").is_some())
+}
+
+/// Whether a result is an error, where something says so. The result's own flag is set right.
+pub(super) fn is_error(
+    answer: &Answer,
+    value: &mut Value,
+    is_mcp: bool,
+    mapping: &Mapping,
+) -> Option<bool> {
+    let own = value.get("isError").and_then(Value::as_bool);
+    let matched = || {
+        let pattern = mapping.error_if.as_ref();
+        pattern.is_some_and(|pattern| texts(value).iter().any(|text| pattern.is_match(text)))
+    };
+    if answer.is_error == Some(true) || own == Some(true) || matched() {
+        if own == Some(false) {
+            value["isError"] = true.into();
+        }
+        return Some(true);
+    }
+    (answer.is_error.is_some() || is_mcp).then_some(false)
+}
+
+/// The texts of a result: those of its blocks, else what it is as JSON.
+fn texts(value: &Value) -> Vec<String> {
+    match value["content"].as_array() {
+        Some(blocks) => blocks
+            .iter()
+            .filter_map(|block| Some(block["text"].as_str()?.to_owned()))
+            .collect(),
+        None => vec![mcptest_trace::trace::canonical_json(value)],
+    }
+}

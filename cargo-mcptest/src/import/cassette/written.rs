@@ -1,0 +1,266 @@
+//! What was written down of a run, as a recording.
+
+use std::collections::BTreeSet;
+
+use mcptest_trace::trace::SCHEMA_VERSION;
+use serde_json::{Value, json};
+
+use super::{Imported, Writer, stop};
+use crate::import::event::{ForeignRun, Score, Tokens};
+use crate::import::time::rfc3339;
+
+/// Characters that make a token, where tokens are estimated.
+const CHARACTERS_A_TOKEN: usize = 4;
+
+impl Writer<'_> {
+    pub(super) fn finish(mut self, run: &ForeignRun, model: &str, prompt: &str) -> Imported {
+        let mut unknown: BTreeSet<&str> = run.unknown.clone();
+        if self.results.iter().any(|it| it.get("is_error").is_none()) {
+            unknown.insert("is_error");
+        }
+        let (conversation, estimated) = self.conversation(run, &mut unknown);
+        let mut trace = json!({
+            "tool_calls": self.calls,
+            "tool_results": self.results,
+            "conversation": conversation,
+        });
+        if let Some(answer) = self.users.last().and_then(|user| user.answer.as_ref()) {
+            trace["final_response"] = answer.as_str().into();
+        }
+        let mut cassette = json!({
+            "schema_version": SCHEMA_VERSION,
+            "model": model,
+            "user_prompt": prompt,
+            "trace": trace,
+        });
+        let system = run.system_prompt.as_deref();
+        let system = system.filter(|it| !it.is_empty() && !self.mapping.no_system_prompt);
+        let optional = [
+            (
+                "recorded_at",
+                run.times
+                    .and_then(|(first, _)| rfc3339(first))
+                    .map(Value::from),
+            ),
+            ("system_prompt", system.map(Value::from)),
+            ("temperature", run.temperature.clone().map(Value::from)),
+            ("max_tokens", run.max_tokens.map(Value::from)),
+            (
+                "tools",
+                (!run.tools.is_empty()).then(|| self.tools(&run.tools).into()),
+            ),
+            ("outcome", self.outcome(run)),
+        ];
+        for (key, value) in optional {
+            if let Some(value) = value {
+                cassette[key] = value;
+            }
+        }
+        cassette["imported"] = self.imported(run, model, &unknown, estimated);
+        Imported {
+            cassette,
+            notes: self.notes,
+            lost: self.lost,
+        }
+    }
+
+    /// The conversation, and whether its tokens are estimated.
+    fn conversation(&mut self, run: &ForeignRun, unknown: &mut BTreeSet<&str>) -> (Value, bool) {
+        let mut conversation = json!({
+            "message_count": self.users.len() + self.steps.len() + self.results.len(),
+            "turns": self.turns,
+        });
+        let known: Option<Vec<Tokens>> = self.steps.iter().copied().collect();
+        let known = known.filter(|steps| !steps.is_empty());
+        let estimated = known.is_none() && self.mapping.estimate_tokens;
+        let steps = if estimated {
+            let system = run.system_prompt.as_deref().unwrap_or_default();
+            Some(self.estimate(system.chars().count()))
+        } else {
+            known
+        };
+        if let Some(steps) = &steps {
+            conversation["steps"] = steps
+                .iter()
+                .map(|(prompt, completion)| json!({ "prompt": prompt, "completion": completion }))
+                .collect();
+        } else if self.steps.iter().any(Option::is_some) {
+            let (known, of) = (self.steps.iter().flatten().count(), self.steps.len());
+            self.notes
+                .push(format!("tokens for {known} of {of} model calls"));
+        }
+        if let Some((prompt, completion)) = steps.as_deref().map(sum).or(run.totals) {
+            let total = prompt.saturating_add(completion);
+            conversation["tokens"] =
+                json!({ "prompt": prompt, "completion": completion, "total": total });
+        } else {
+            unknown.insert("tokens");
+        }
+        let ended = stop::reason(run.stop.as_ref());
+        if let Some(reason) = ended.reason {
+            conversation["stop_reason"] = reason.into();
+        } else {
+            unknown.insert("stop_reason");
+            let unanswered = self.users.last().is_some_and(|user| user.answer.is_none());
+            if unanswered && self.pairing.last_is_open() {
+                self.notes.push("ends in an unanswered call".to_owned());
+            }
+        }
+        if ended.refused || run.refused {
+            conversation["refused"] = true.into();
+        }
+        if let Some((first, last)) = run.times {
+            conversation["duration_ms"] = last.saturating_sub(first).into();
+        } else {
+            unknown.insert("recorded_at");
+        }
+        if self.users.len() > 1 {
+            conversation["per_turn"] = self.per_turn();
+        }
+        (conversation, estimated)
+    }
+
+    /// The tools that were offered, those of known servers under their servers.
+    fn tools(&self, lines: &[String]) -> Vec<String> {
+        let line = |line: &String| {
+            let (head, rest) = line.split_at(line.find('(').unwrap_or(line.len()));
+            match self.split_name(head) {
+                (Some(server), name) => format!("{server}::{name}{rest}"),
+                (None, _) => line.clone(),
+            }
+        };
+        let mut lines: Vec<String> = lines.iter().map(line).collect();
+        lines.sort();
+        lines
+    }
+
+    fn imported(
+        &self,
+        run: &ForeignRun,
+        model: &str,
+        unknown: &BTreeSet<&str>,
+        estimated: bool,
+    ) -> Value {
+        let mut imported = json!({});
+        if let Some(id) = &run.id {
+            imported["id"] = id.as_str().into();
+        }
+        if let Some(version) = &run.version {
+            imported["version"] = version.as_str().into();
+        }
+        if !unknown.is_empty() {
+            imported["unknown"] = json!(unknown);
+        }
+        if !self.notes.is_empty() {
+            imported["notes"] = json!(self.notes);
+        }
+        // The dated name of the model that was asked for is no other model.
+        let others: Vec<&String> = run
+            .answered
+            .iter()
+            .filter(|other| !other.starts_with(model))
+            .collect();
+        if !others.is_empty() {
+            imported["models"] = json!(others);
+        }
+        if estimated {
+            imported["estimated"] = json!(["tokens"]);
+        }
+        imported
+    }
+
+    /// Tokens by length, each model call reading everything before it.
+    fn estimate(&self, system: usize) -> Vec<Tokens> {
+        let tokens = |characters: usize| characters.div_ceil(CHARACTERS_A_TOKEN) as u64;
+        let estimated = self.written.iter();
+        estimated
+            .map(|(before, written)| (tokens(system + before), tokens(*written)))
+            .collect()
+    }
+
+    fn per_turn(&self) -> Value {
+        let ends = self.users.iter().skip(1).map(|user| user.calls_from);
+        let ends = ends.chain([self.calls.len()]);
+        let turns = self.users.iter().zip(ends).map(|(user, end)| {
+            let mut turn = json!({ "calls": [user.calls_from, end] });
+            if let Some(answer) = &user.answer {
+                turn["response"] = answer.as_str().into();
+            }
+            turn
+        });
+        turns.collect()
+    }
+
+    /// The verdict: the only score, or the one that is asked for.
+    fn outcome(&mut self, run: &ForeignRun) -> Option<Value> {
+        let named = self.mapping.score.as_ref();
+        let asked: Vec<_> = run
+            .scores
+            .iter()
+            .filter(|(name, _)| named.is_none_or(|asked| asked == name))
+            .collect();
+        match asked.as_slice() {
+            [] => {
+                let known: Vec<&str> = run.scores.iter().map(|(name, _)| name.as_str()).collect();
+                if let (Some(named), false) = (named, known.is_empty()) {
+                    let known = known.join(", ");
+                    self.notes
+                        .push(format!("no score `{named}`; there are: {known}"));
+                }
+                None
+            }
+            // A reward and the verdict on it, or the only one.
+            [(_, first), rest @ ..] if rest.iter().all(|(_, it)| first.completes(it)) => {
+                let mut outcome = json!({});
+                for (_, score) in &asked {
+                    score.write(&mut outcome, self.mapping.pass_at);
+                }
+                Some(outcome)
+            }
+            several => {
+                let shown: Vec<&str> = several.iter().map(|(name, _)| name.as_str()).collect();
+                let shown = shown.join(", ");
+                self.notes.push(format!(
+                    "several scores, none chosen with `--score`: {shown}"
+                ));
+                None
+            }
+        }
+    }
+}
+
+fn sum(steps: &[Tokens]) -> Tokens {
+    let add =
+        |sum: Tokens, step: &Tokens| (sum.0.saturating_add(step.0), sum.1.saturating_add(step.1));
+    steps.iter().fold((0, 0), add)
+}
+
+impl Score {
+    /// Whether two scores are one verdict: one the reward, the other whether it passed.
+    fn completes(&self, other: &Self) -> bool {
+        matches!(self, Self::Passed(_)) != matches!(other, Self::Passed(_))
+    }
+
+    fn write(&self, outcome: &mut Value, pass_at: Option<f64>) {
+        let (reward, strict) = match self {
+            Self::Passed(passed) => {
+                outcome["passed"] = (*passed).into();
+                return;
+            }
+            Self::Reward(reward) => (reward, false),
+            Self::OneOrNothing(reward) => (reward, true),
+        };
+        outcome["reward"] = reward.clone().into();
+        let value = reward.as_f64().unwrap_or_default();
+        let is = |wanted: f64| (value - wanted).abs() <= 1e-6;
+        let passed = match pass_at {
+            Some(least) => Some(value >= least),
+            None if is(1.0) => Some(true),
+            None if strict || is(0.0) => Some(false),
+            None => None,
+        };
+        if let (Some(passed), true) = (passed, outcome.get("passed").is_none()) {
+            outcome["passed"] = passed.into();
+        }
+    }
+}

@@ -1,0 +1,291 @@
+//! Sessions of Claude Code, one record a line.
+//!
+//! The form is not public: code.claude.com/docs/en/sessions gives the place and calls the lines internal.
+//! Observed: skillsynchq/txcript@1907ec4c:docs/formats/claude-code.md;
+//! `harbor 0.25.0:agents/installed/claude_code.py`. So what is not known is noted and passed over.
+
+mod chain;
+
+use std::collections::{BTreeSet, HashMap};
+
+use serde_json::Value;
+
+use self::chain::Line;
+use super::anthropic;
+use super::digest::Digest;
+use super::event::{Event, ForeignRun, Lost, Stop, Tokens};
+use super::format::{Format, Gathered, has_block};
+use super::input::{Input, Record};
+use super::joining::Joiner;
+use super::json::{list, text, word};
+use super::mapping::Mapping;
+use super::openai::text_of;
+use super::time;
+
+/// Records that are known to be bookkeeping.
+const BOOKKEEPING: [&str; 10] = [
+    "agent-name",
+    "attachment",
+    "custom-title",
+    "file-history-snapshot",
+    "last-prompt",
+    "permission-mode",
+    "progress",
+    "queue-operation",
+    "summary",
+    "system",
+];
+
+/// The format `claude-code`.
+pub(super) struct ClaudeCode;
+
+impl Format for ClaudeCode {
+    fn signature(&self) -> &'static str {
+        "lines with `sessionId`, `uuid`, `type` and `message`"
+    }
+
+    fn fits(&self, _: &Input, value: &Value) -> bool {
+        let texts = ["sessionId", "uuid", "type"];
+        texts.iter().all(|key| text(value, key).is_some()) && value.get("message").is_some()
+    }
+
+    fn join(&self, record: &Record<'_>, joiner: &mut Joiner, _: &Mapping) -> Result<(), Lost> {
+        if let Some(session) = text(&record.value, "sessionId") {
+            joiner.keyed(record.part, Digest::of(&["session", session]));
+        }
+        Ok(())
+    }
+
+    fn read(&self, run: &Gathered<'_, '_>, _: &Mapping) -> Result<Vec<ForeignRun>, Lost> {
+        let (main, chains) = chain::of(run.records);
+        if main.is_empty() && chains.sidechains.is_empty() {
+            // A file of summaries alone.
+            return Ok(Vec::new());
+        }
+        let mut session = Session::default();
+        session.read(&main);
+        let mut events = session.stamped;
+        let mut read = session.run;
+        read.agent = Some("claude-code".to_owned());
+        read.id = run
+            .records
+            .iter()
+            .find_map(|it| word(&it.value, "sessionId"))
+            .map(str::to_owned);
+        read.version = run
+            .records
+            .iter()
+            .find_map(|it| word(&it.value, "version"))
+            .map(str::to_owned);
+        read.unknown.insert("system_prompt");
+        if chains.rewound > 0 {
+            read.note(format!(
+                "{} records of rewound branches left out",
+                chains.rewound
+            ));
+        }
+        for kind in unknown_types(run.records) {
+            read.note(format!("records of the unknown type `{kind}` left out"));
+        }
+        for (agent, lines) in &chains.sidechains {
+            let mut session = Session::default();
+            session.read(lines);
+            for (at, event) in &session.stamped {
+                if let Some(event) = of_subagent(agent, event) {
+                    let before = events.iter().position(|(own, _)| own > at);
+                    events.insert(before.unwrap_or(events.len()), (*at, event));
+                }
+            }
+            let mut subagent = session.into_run();
+            subagent.id = Some(agent.clone());
+            subagent.agent = Some("subagent".to_owned());
+            read.subagents.push(subagent);
+        }
+        read.events = events.into_iter().map(|(_, event)| event).collect();
+        Ok(vec![read])
+    }
+}
+
+fn unknown_types(records: &[Record<'_>]) -> BTreeSet<String> {
+    let types = records
+        .iter()
+        .filter_map(|record| text(&record.value, "type"));
+    let known = |kind: &&str| BOOKKEEPING.contains(kind) || matches!(*kind, "user" | "assistant");
+    types
+        .filter(|kind| !known(kind))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// A sub-agent's call or result as it stands among those of the main agent.
+fn of_subagent(agent: &str, event: &Event) -> Option<Event> {
+    let own = |id: &Option<String>| id.as_ref().map(|id| format!("{agent}/{id}"));
+    match event {
+        Event::Call(call) => {
+            let mut call = call.clone();
+            call.id = own(&call.id);
+            call.agent_id = Some(agent.to_owned());
+            Some(Event::Call(call))
+        }
+        Event::Answer(answer) => {
+            let mut answer = answer.clone();
+            answer.id = own(&answer.id);
+            Some(Event::Answer(answer))
+        }
+        _ => None,
+    }
+}
+
+/// Lines of one agent, as what happened, each with its time.
+#[derive(Default)]
+struct Session {
+    run: ForeignRun,
+    stamped: Vec<(i64, Event)>,
+}
+
+/// A model call, on however many lines.
+struct ModelCall<'v> {
+    blocks: Vec<&'v Value>,
+    tokens: Option<Tokens>,
+    at: i64,
+}
+
+impl Session {
+    fn read(&mut self, lines: &[Line<'_>]) {
+        // The blocks of a model call are gathered where its first line stands.
+        let mut calls: HashMap<&str, ModelCall<'_>> = HashMap::new();
+        for line in lines {
+            if let Some(id) = line.model_call() {
+                calls
+                    .entry(id)
+                    .and_modify(|call| call.add(line))
+                    .or_insert_with(|| ModelCall::new(line));
+            }
+        }
+        let mut now = i64::MIN;
+        for line in lines {
+            let at = word(line.value, "timestamp").and_then(time::milliseconds);
+            self.run.at(at);
+            now = at.unwrap_or(now).max(now);
+            let before = self.run.events.len();
+            match line.kind {
+                "user" => self.user(line),
+                "assistant" => {
+                    if let Some(id) = line.model_call() {
+                        if let Some(call) = calls.remove(id) {
+                            self.model_call(line, &call);
+                        }
+                        self.stopped(line);
+                    } else {
+                        self.run.said(text_of(line.value["message"].get("content")));
+                        self.run.stop = Some(Stop::Known("error"));
+                    }
+                }
+                _ => {}
+            }
+            let new = self.run.events.split_off(before);
+            self.stamped
+                .extend(new.into_iter().map(|event| (now, event)));
+            // Whether a user has spoken is asked of the events.
+            self.run.events.clear();
+        }
+    }
+
+    fn model_call(&mut self, line: &Line<'_>, call: &ModelCall<'_>) {
+        if let Some(model) = word(&line.value["message"], "model") {
+            self.run.answered_by(model);
+        }
+        self.run.step(call.tokens);
+        for block in &call.blocks {
+            anthropic::read_block(block, &mut self.run);
+        }
+        self.run.at(Some(call.at).filter(|at| *at != i64::MIN));
+    }
+
+    fn stopped(&mut self, line: &Line<'_>) {
+        if let Some(reason) = word(&line.value["message"], "stop_reason") {
+            self.run.stop = Some(Stop::Spelt(reason.to_owned()));
+        }
+    }
+
+    fn user(&mut self, line: &Line<'_>) {
+        let content = line.value["message"].get("content");
+        let said = text_of(content);
+        let flagged = |key: &str| line.value.get(key) == Some(&Value::Bool(true));
+        if said.starts_with("[Request interrupted by user") {
+            self.run.stop = Some(Stop::Known("interrupted"));
+            self.run.turn("user", said);
+            return;
+        }
+        if has_block(&line.value["message"], &["tool_result"]) {
+            let previews = list(&line.value["message"], "content").iter();
+            if previews
+                .map(|block| text_of(block.get("content")))
+                .any(|it| it.contains("<persisted-output>"))
+            {
+                self.run.note("results of which only a preview was kept");
+            }
+            anthropic::read_user(content, &mut self.run);
+            return;
+        }
+        if flagged("isMeta") || flagged("isCompactSummary") || is_markup(&said) {
+            self.run.note("notes of the program to the model left out");
+            return;
+        }
+        self.run.stop = None;
+        anthropic::read_user(content, &mut self.run);
+    }
+
+    fn into_run(self) -> ForeignRun {
+        let mut run = self.run;
+        run.events = self.stamped.into_iter().map(|(_, event)| event).collect();
+        run
+    }
+}
+
+/// What the program writes of its own commands.
+fn is_markup(text: &str) -> bool {
+    let text = text.trim();
+    let begins = ["<command-", "<local-command-"];
+    begins.iter().any(|tag| text.starts_with(tag)) && text.ends_with('>')
+}
+
+impl<'v> ModelCall<'v> {
+    fn new(line: &Line<'v>) -> Self {
+        let mut call = Self {
+            blocks: Vec::new(),
+            tokens: None,
+            at: i64::MIN,
+        };
+        call.add(line);
+        call
+    }
+
+    /// The union of the blocks: calls by their identifiers, equal text once. Usage is repeated whole, or
+    /// grows: the largest holds, never a sum.
+    fn add(&mut self, line: &Line<'v>) {
+        let message = &line.value["message"];
+        let at = word(line.value, "timestamp").and_then(time::milliseconds);
+        self.at = self.at.max(at.unwrap_or(i64::MIN));
+        for block in list(message, "content") {
+            let same = |known: &Value| match (text(known, "id"), text(block, "id")) {
+                (Some(known), Some(new)) => known == new,
+                _ => known == block,
+            };
+            // A growing text replaces what it was.
+            let grown = self.blocks.iter().position(|known| {
+                let texts = text(known, "text").zip(text(block, "text"));
+                texts.is_some_and(|(known, new)| !known.is_empty() && new.starts_with(known))
+            });
+            match (self.blocks.iter().position(|known| same(known)), grown) {
+                (Some(at), _) | (None, Some(at)) => self.blocks[at] = block,
+                (None, None) => self.blocks.push(block),
+            }
+        }
+        let tokens = anthropic::tokens(message.get("usage"));
+        let completion = |tokens: Option<Tokens>| tokens.map(|(_, completion)| completion);
+        if completion(tokens) >= completion(self.tokens) {
+            self.tokens = tokens;
+        }
+    }
+}

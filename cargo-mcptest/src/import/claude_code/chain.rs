@@ -1,0 +1,139 @@
+//! Which lines of a session are its run: those that lead to its last line.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use serde_json::Value;
+
+use crate::import::input::Record;
+use crate::import::json::{list, text, word};
+
+/// A line of a session.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Line<'v> {
+    pub(super) value: &'v Value,
+    pub(super) kind: &'v str,
+}
+
+/// What is beside the main chain.
+#[derive(Debug, Default)]
+pub(super) struct Beside<'v> {
+    /// The lines of each sub-agent.
+    pub(super) sidechains: BTreeMap<String, Vec<Line<'v>>>,
+    /// How many lines are of branches that the user went back from.
+    pub(super) rewound: usize,
+}
+
+impl<'v> Line<'v> {
+    fn own(&self, key: &str) -> Option<&'v str> {
+        word(self.value, key)
+    }
+
+    /// The model call that a line is of. What the program says itself is none.
+    pub(super) fn model_call(&self) -> Option<&'v str> {
+        let made_up = text(&self.value["message"], "model") == Some("<synthetic>")
+            || self.value.get("isApiErrorMessage") == Some(&Value::Bool(true));
+        let id = word(&self.value["message"], "id").or_else(|| self.own("uuid"));
+        id.filter(|_| self.kind == "assistant" && !made_up)
+    }
+
+    fn calls(&self) -> impl Iterator<Item = &'v str> {
+        let blocks = list(&self.value["message"], "content").iter();
+        blocks
+            .filter(|block| text(block, "type") == Some("tool_use"))
+            .filter_map(|block| text(block, "id"))
+    }
+
+    fn results(&self) -> impl Iterator<Item = &'v str> {
+        let blocks = list(&self.value["message"], "content").iter();
+        blocks.filter_map(|block| text(block, "tool_use_id"))
+    }
+
+    /// The line before this one, also across a compaction.
+    fn parent(&self) -> Option<&'v str> {
+        self.own("logicalParentUuid")
+            .or_else(|| self.own("parentUuid"))
+    }
+}
+
+/// The lines of the main chain, in the order of the file, and what is beside it.
+pub(super) fn of<'v>(records: &'v [Record<'_>]) -> (Vec<Line<'v>>, Beside<'v>) {
+    let mut seen = HashSet::new();
+    let mut beside = Beside::default();
+    let mut lines: Vec<Line<'v>> = Vec::new();
+    for record in records {
+        let value = &record.value;
+        let Some(kind) = text(value, "type") else {
+            continue;
+        };
+        // The same line may stand in two files.
+        if word(value, "uuid").is_some_and(|uuid| !seen.insert(uuid)) {
+            continue;
+        }
+        let line = Line { value, kind };
+        if value.get("isSidechain") == Some(&Value::Bool(true)) {
+            let agent = word(value, "agentId").unwrap_or("sidechain");
+            beside
+                .sidechains
+                .entry(agent.to_owned())
+                .or_default()
+                .push(line);
+        } else {
+            lines.push(line);
+        }
+    }
+    let speaks = |line: &&Line<'_>| matches!(line.kind, "user" | "assistant");
+    if lines.iter().any(|line| line.parent().is_some()) {
+        let kept = chain(&lines);
+        let left = lines
+            .iter()
+            .zip(&kept)
+            .filter(|(line, kept)| speaks(line) && !**kept)
+            .count();
+        beside.rewound = left;
+        let mut kept = kept.into_iter();
+        lines.retain(|_| kept.next() == Some(true));
+    }
+    lines.retain(|line| speaks(&line));
+    (lines, beside)
+}
+
+/// Which lines lead to the last one. Parallel calls make a tree: lines of the same model calls are
+/// kept, too, and the results of calls that are kept.
+fn chain(lines: &[Line<'_>]) -> Vec<bool> {
+    let by_id: HashMap<&str, usize> = lines
+        .iter()
+        .enumerate()
+        .filter_map(|(index, line)| Some((line.own("uuid")?, index)))
+        .collect();
+    let mut kept = vec![false; lines.len()];
+    let speaks = |line: &Line<'_>| matches!(line.kind, "user" | "assistant");
+    let mut next = lines.iter().rposition(speaks);
+    while let Some(index) = next {
+        // A circle, or what is kept already.
+        if std::mem::replace(&mut kept[index], true) {
+            break;
+        }
+        next = lines[index]
+            .parent()
+            .and_then(|parent| by_id.get(parent).copied());
+    }
+    let of_calls: HashSet<&str> = lines
+        .iter()
+        .zip(&kept)
+        .filter(|(_, kept)| **kept)
+        .filter_map(|(line, _)| line.model_call())
+        .collect();
+    for (line, kept) in lines.iter().zip(&mut kept) {
+        *kept |= line.model_call().is_some_and(|id| of_calls.contains(id));
+    }
+    let calls: HashSet<&str> = lines
+        .iter()
+        .zip(&kept)
+        .filter(|(_, kept)| **kept)
+        .flat_map(|(line, _)| line.calls())
+        .collect();
+    for (line, kept) in lines.iter().zip(&mut kept) {
+        *kept |= line.results().any(|id| calls.contains(id));
+    }
+    kept
+}

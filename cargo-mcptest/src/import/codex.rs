@@ -1,0 +1,138 @@
+//! Rollouts of Codex, a file a run.
+//!
+//! Sources: `openai/codex:codex-rs/history/src/lib.rs` (`RolloutLine`, `RolloutItem`),
+//! `@0136a731:codex-rs/rollout/src/policy.rs`, `codex-rs/protocol`;
+//! `harbor 0.25.0:agents/installed/codex.py`; txcript@360ff7a1:docs/formats/codex.md.
+
+mod items;
+
+use std::collections::BTreeMap;
+
+use mcptest_trace::trace::canonical_json;
+use serde_json::Value;
+
+use self::items::Rollout;
+use super::digest::Digest;
+use super::event::{ForeignRun, Lost};
+use super::format::{Format, Gathered};
+use super::input::{Input, Record};
+use super::joining::Joiner;
+use super::json::{given, text, word};
+use super::mapping::Mapping;
+
+/// The format `codex`.
+pub(super) struct Codex;
+
+impl Format for Codex {
+    fn signature(&self) -> &'static str {
+        "lines `{timestamp, type, payload}` with a `session_meta` among them"
+    }
+
+    fn fits(&self, _: &Input, value: &Value) -> bool {
+        given(value, "payload").is_some() && text(value, "type") == Some("session_meta")
+    }
+
+    fn join(&self, record: &Record<'_>, joiner: &mut Joiner, _: &Mapping) -> Result<(), Lost> {
+        if given(&record.value, "payload").is_none() {
+            return Err(Lost {
+                reason: "is no line of a rollout",
+                detail: "it has no `payload`; files of releases without that envelope are not read"
+                    .to_owned(),
+            });
+        }
+        let of_file = file_key(record);
+        joiner.keyed(record.part, of_file);
+        // A sub-agent belongs to the run that called it, and a fork is cut where its parent ends: they
+        // are read together.
+        if text(&record.value, "type") == Some("session_meta") {
+            let meta = &record.value["payload"];
+            for key in ["id", "forked_from_id", "parent_thread_id"] {
+                if let Some(id) = word(meta, key) {
+                    joiner.same(of_file, Digest::of(&["rollout", id]));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn read(&self, run: &Gathered<'_, '_>, _: &Mapping) -> Result<Vec<ForeignRun>, Lost> {
+        let mut files: BTreeMap<u32, Vec<&Value>> = BTreeMap::new();
+        for record in run.records {
+            files
+                .entry(record.part.input)
+                .or_default()
+                .push(&record.value);
+        }
+        let metas: Vec<Meta<'_>> = files.values().map(|lines| Meta::of(lines)).collect();
+        let lines: Vec<&Vec<&Value>> = files.values().collect();
+        let mut runs: Vec<(usize, ForeignRun)> = Vec::new();
+        let mut subagents = Vec::new();
+        for (index, meta) in metas.iter().enumerate() {
+            let parent =
+                |id: Option<&str>| metas.iter().position(|it| it.id.is_some() && it.id == id);
+            let mut own = lines[index].as_slice();
+            let mut rollout = Rollout::default();
+            if meta.forked_from.is_some() {
+                match parent(meta.forked_from) {
+                    Some(parent) => own = &own[shared(lines[parent], own)..],
+                    None => rollout
+                        .run
+                        .note("begins with a copy of the run it was forked from"),
+                }
+            }
+            rollout.read(own);
+            match meta.parent.and_then(|id| parent(Some(id))) {
+                Some(parent) => subagents.push((parent, meta, rollout)),
+                None => runs.push((index, rollout.into_run(meta.id, meta.version))),
+            }
+        }
+        for (parent, meta, rollout) in subagents {
+            if let Some((_, run)) = runs.iter_mut().find(|(index, _)| *index == parent) {
+                rollout.give_to(run, meta.id.unwrap_or("subagent"));
+            }
+        }
+        Ok(runs.into_iter().map(|(_, run)| run).collect())
+    }
+}
+
+fn file_key(record: &Record<'_>) -> Digest {
+    Digest::of(&["file", &record.part.input.to_string()])
+}
+
+/// What a file says of itself.
+#[derive(Default)]
+struct Meta<'v> {
+    id: Option<&'v str>,
+    version: Option<&'v str>,
+    forked_from: Option<&'v str>,
+    parent: Option<&'v str>,
+}
+
+impl<'v> Meta<'v> {
+    fn of(lines: &[&'v Value]) -> Self {
+        let is_meta = |line: &&&Value| text(line, "type") == Some("session_meta");
+        let Some(meta) = lines.iter().find(is_meta).map(|line| &line["payload"]) else {
+            return Self::default();
+        };
+        Self {
+            id: word(meta, "id"),
+            version: word(meta, "cli_version"),
+            forked_from: word(meta, "forked_from_id"),
+            parent: word(meta, "parent_thread_id"),
+        }
+    }
+}
+
+/// How many lines at the beginning of a fork are its parent's, with new times.
+fn shared(parent: &[&Value], fork: &[&Value]) -> usize {
+    let is_meta = |line: &&Value| text(line, "type") == Some("session_meta");
+    let essence = |line: &Value| canonical_json(&line["payload"]);
+    let mut of_parent = parent.iter().filter(|line| !is_meta(line));
+    let same = fork.iter().position(|line| {
+        !is_meta(line)
+            && of_parent
+                .next()
+                .is_none_or(|other| essence(other) != essence(line))
+    });
+    same.unwrap_or(fork.len())
+}

@@ -1,0 +1,276 @@
+//! The lines of a rollout, as what happened.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value, json};
+
+use crate::import::event::{Answer, Call, Event, ForeignRun, Stop};
+use crate::import::json::{count, given, identifier, list, text, word};
+use crate::import::openai::{text_of, tokens};
+use crate::import::time;
+
+/// A rollout as it is read.
+#[derive(Default)]
+pub(super) struct Rollout<'v> {
+    pub(super) run: ForeignRun,
+    stamped: Vec<(i64, Event)>,
+    now: i64,
+    /// Where the output of the open model call begins.
+    open: Option<usize>,
+    /// What is better known of calls to MCP servers, by call.
+    mcp: HashMap<&'v str, &'v Value>,
+    /// Exit codes and successes that stand beside the outputs, by call.
+    failures: HashMap<&'v str, bool>,
+    user_events: bool,
+    /// The beginnings of user turns.
+    users: Vec<usize>,
+}
+
+impl<'v> Rollout<'v> {
+    pub(super) fn read(&mut self, lines: &[&'v Value]) {
+        for line in lines {
+            self.look_ahead(&line["payload"]);
+        }
+        for line in lines {
+            let at = word(line, "timestamp").and_then(time::milliseconds);
+            self.run.at(at);
+            self.now = at.unwrap_or(self.now).max(self.now);
+            let payload = &line["payload"];
+            match text(line, "type").unwrap_or_default() {
+                "session_meta" | "compacted" => {}
+                "turn_context" => {
+                    if let (None, Some(model)) = (&self.run.asked, word(payload, "model")) {
+                        self.run.asked = Some(model.to_owned());
+                    }
+                }
+                "response_item" => self.item(payload),
+                "event_msg" => self.event(payload),
+                other => self
+                    .run
+                    .note(format!("records of the unknown type `{other}` left out")),
+            }
+        }
+    }
+
+    /// What stands after the items that it is about.
+    fn look_ahead(&mut self, payload: &'v Value) {
+        let call = word(payload, "call_id");
+        match (text(payload, "type").unwrap_or_default(), call) {
+            ("user_message", _) => self.user_events = true,
+            ("mcp_tool_call_end", Some(call)) => _ = self.mcp.insert(call, payload),
+            ("exec_command_end", Some(call)) => {
+                if let Some(code) = given(payload, "exit_code").and_then(Value::as_i64) {
+                    self.failures.insert(call, code != 0);
+                }
+            }
+            ("patch_apply_end", Some(call)) => {
+                if let Some(success) = payload.get("success").and_then(Value::as_bool) {
+                    self.failures.insert(call, !success);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn push(&mut self, event: Event) {
+        self.stamped.push((self.now, event));
+    }
+
+    /// Something that the model wrote.
+    fn wrote(&mut self, event: Event) {
+        if self.open.is_none() {
+            self.open = Some(self.stamped.len());
+            self.push(Event::Step(None));
+        }
+        self.push(event);
+    }
+
+    fn user(&mut self, said: String) {
+        self.open = None;
+        if !said.is_empty() {
+            self.users.push(self.stamped.len());
+            self.push(Event::User(said));
+            self.run.stop = None;
+        }
+    }
+
+    fn item(&mut self, item: &'v Value) {
+        let kind = text(item, "type").unwrap_or("message");
+        match kind {
+            "message" => {
+                let said = text_of(item.get("content"));
+                match text(item, "role").unwrap_or_default() {
+                    "assistant" if said.is_empty() => {}
+                    "assistant" => self.wrote(Event::Said(said)),
+                    "user" if self.user_events => {}
+                    "user" if said.trim_start().starts_with('<') => {
+                        self.run.note("notes of the program to the model left out");
+                    }
+                    "user" => self.user(said),
+                    _ => self.run.note("notes of the program to the model left out"),
+                }
+            }
+            "reasoning" => self.run.note("reasoning left out"),
+            "compaction" | "ghost_snapshot" => {}
+            other if other.ends_with("_output") => self.output(item),
+            other => match other.strip_suffix("_call") {
+                Some(tool) => self.call(tool, item),
+                None => self.run.lose(
+                    "item of an unknown type",
+                    mcptest_trace::trace::canonical_json(item),
+                ),
+            },
+        }
+    }
+
+    fn call(&mut self, tool: &str, item: &'v Value) {
+        let own = identifier(item, "call_id").or_else(|| identifier(item, "id"));
+        let mcp = word(item, "call_id").and_then(|call| self.mcp.get(call));
+        let invocation = mcp.map(|end| &end["invocation"]);
+        let of_mcp = |key: &str| invocation.and_then(|it| word(it, key)).map(str::to_owned);
+        let named = word(item, "name").map(str::to_owned);
+        let namespace = word(item, "namespace");
+        let namespace = namespace.map(|it| it.strip_prefix("mcp__").unwrap_or(it).to_owned());
+        let args = match tool {
+            "function" => item.get("arguments").cloned().unwrap_or_default(),
+            "custom_tool" => json!({ "input": item.get("input") }),
+            _ => rest_of(item),
+        };
+        self.wrote(Event::Call(Call {
+            id: own,
+            name: of_mcp("tool").or(named).unwrap_or_else(|| tool.to_owned()),
+            server: of_mcp("server").or(namespace),
+            args,
+            ..Call::default()
+        }));
+    }
+
+    fn output(&mut self, item: &Value) {
+        let call = word(item, "call_id").unwrap_or_default();
+        let output = item.get("output").cloned().unwrap_or_default();
+        let (value, is_error) = if let Some(end) = self.mcp.get(call) {
+            mcp_result(end, output)
+        } else {
+            let own = exit_code(&output).map(|code| code != 0);
+            (output, own.or_else(|| self.failures.get(call).copied()))
+        };
+        self.open = None;
+        self.push(Event::Answer(Answer {
+            id: identifier(item, "call_id"),
+            value,
+            is_error,
+        }));
+    }
+
+    fn event(&mut self, event: &Value) {
+        match text(event, "type").unwrap_or_default() {
+            "user_message" => {
+                let mut said = text(event, "message").unwrap_or_default().to_owned();
+                for image in list(event, "images") {
+                    said.push_str(&text_of(Some(
+                        &json!([{ "type": "image_url", "image_url": image }]),
+                    )));
+                }
+                self.user(said);
+            }
+            "token_count" => {
+                let usage = given(event, "info").and_then(|info| given(info, "last_token_usage"));
+                if let Some(step) = self.last_open() {
+                    self.stamped[step].1 = Event::Step(tokens(usage));
+                    self.open = None;
+                }
+            }
+            "task_complete" | "turn_complete" => self.run.stop = Some(Stop::Known("completed")),
+            "turn_aborted" => self.run.stop = Some(Stop::Known("interrupted")),
+            "thread_rolled_back" => self.roll_back(count(event, "num_turns").unwrap_or(1)),
+            "error" | "stream_error" => self.run.note("errors of the program left out"),
+            _ => {}
+        }
+    }
+
+    /// The last model call, if its tokens are not known.
+    fn last_open(&self) -> Option<usize> {
+        let last = self
+            .stamped
+            .iter()
+            .rposition(|(_, event)| matches!(event, Event::Step(_)))?;
+        matches!(self.stamped[last].1, Event::Step(None)).then_some(last)
+    }
+
+    /// The user took back some turns.
+    fn roll_back(&mut self, turns: u64) {
+        for _ in 0..turns {
+            if let Some(begin) = self.users.pop() {
+                self.stamped.truncate(begin);
+            }
+        }
+        self.open = None;
+        self.run.note("turns that were taken back left out");
+    }
+
+    pub(super) fn into_run(self, id: Option<&str>, version: Option<&str>) -> ForeignRun {
+        let mut run = self.run;
+        run.events = self.stamped.into_iter().map(|(_, event)| event).collect();
+        run.id = id.map(str::to_owned);
+        run.agent = Some("codex".to_owned());
+        run.version = version.map(str::to_owned);
+        run.unknown.insert("system_prompt");
+        run
+    }
+
+    /// Gives the calls of a sub-agent to the run that called it.
+    pub(super) fn give_to(self, run: &mut ForeignRun, agent: &str) {
+        let own = |id: &Option<String>| id.as_ref().map(|id| format!("{agent}/{id}"));
+        for (_, event) in &self.stamped {
+            match event {
+                Event::Call(call) => run.push(Event::Call(Call {
+                    id: own(&call.id),
+                    agent_id: Some(agent.to_owned()),
+                    ..call.clone()
+                })),
+                Event::Answer(answer) => run.push(Event::Answer(Answer {
+                    id: own(&answer.id),
+                    ..answer.clone()
+                })),
+                _ => {}
+            }
+        }
+        let mut subagent = self.into_run(Some(agent), None);
+        subagent.agent = Some("subagent".to_owned());
+        run.subagents.push(subagent);
+    }
+}
+
+/// The fields of a call of the provider's own tools.
+fn rest_of(item: &Value) -> Value {
+    if let Some(action) = given(item, "action") {
+        return action.clone();
+    }
+    let about = ["call_id", "id", "status", "type"];
+    let fields = item.as_object().into_iter().flatten();
+    let fields: Map<String, Value> = fields
+        .filter(|(key, value)| !about.contains(&key.as_str()) && !value.is_null())
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect();
+    Value::Object(fields)
+}
+
+/// The whole result of an MCP call, and whether it is an error.
+fn mcp_result(end: &Value, output: Value) -> (Value, Option<bool>) {
+    let result = &end["result"];
+    if let Some(error) = given(result, "Err") {
+        return (error.clone(), Some(true));
+    }
+    let Some(ok) = given(result, "Ok") else {
+        return (output, None);
+    };
+    let flagged = |key: &str| ok.get(key) == Some(&Value::Bool(true));
+    (ok.clone(), Some(flagged("isError") || flagged("is_error")))
+}
+
+/// The exit code in an output that is JSON with metadata.
+fn exit_code(output: &Value) -> Option<i64> {
+    let read = |text: &str| serde_json::from_str::<Value>(text).ok();
+    let inner = output.as_str().and_then(read);
+    inner.as_ref().unwrap_or(output)["metadata"]["exit_code"].as_i64()
+}

@@ -1,0 +1,382 @@
+//! The command.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use mcptest_suite::model::Suite;
+use mcptest_suite::shown_path;
+use regex::Regex;
+use serde_json::json;
+
+use super::format::Kind;
+use super::input::{self, Form, Input, Named, Part, Split};
+use super::mapping::{Mapping, Subagents};
+use super::names;
+use super::plan::{GroupBy, Plan, Reading};
+use super::redact::Redactor;
+use super::report::Reports;
+use super::starter::Starter;
+use super::summary::{self, Row};
+use super::writing::{Done, Options, Writing, Wrong};
+
+/// How many records of a file are looked at for its format.
+const SAMPLES: usize = 50;
+
+/// Turns runs that are there already into recordings, and proposes a suite for them.
+///
+/// Nothing is overwritten, nothing is fetched. What cannot be imported is reported, the rest is.
+/// The status is 0 when everything was imported or there already, 1 when something was reported, 2
+/// when nothing could be imported.
+#[derive(Debug, clap::Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "they are switches of a command line"
+)]
+pub(crate) struct Import {
+    /// Files, folders, patterns, or `-` for standard input.
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
+    /// The suite that the runs belong to; a first one is written where there is none.
+    #[arg(long)]
+    suite: PathBuf,
+    /// The format of the files, where they do not tell.
+    #[arg(long, value_enum)]
+    from: Option<Kind>,
+    /// The agent's name, instead of the one in the source.
+    #[arg(long)]
+    agent: Option<String>,
+    /// The model, instead of the one in the source.
+    #[arg(long)]
+    model: Option<String>,
+    /// The prompt, where the source has none.
+    #[arg(long)]
+    prompt: Option<String>,
+    /// Leave system prompts out: one with a date in it makes every run another agent.
+    #[arg(long)]
+    no_system_prompt: bool,
+    /// A server whose name stands before tools' names, as `NAME__tool`. May be repeated.
+    #[arg(long = "server", value_name = "NAME")]
+    servers: Vec<String>,
+    /// A result whose text matches is an error.
+    #[arg(long, value_name = "REGEX")]
+    error_if: Option<Regex>,
+    /// Fill in tokens by length where the source has none.
+    #[arg(long)]
+    estimate_tokens: bool,
+    /// What becomes of the calls of sub-agents.
+    #[arg(long, value_enum, default_value_t)]
+    subagents: Subagents,
+    /// Which of several scores is the outcome.
+    #[arg(long, value_name = "NAME")]
+    score: Option<String>,
+    /// The least reward of a run that passed.
+    #[arg(long, value_name = "REWARD")]
+    pass_at: Option<f64>,
+    /// What a run is, where traces belong to conversations.
+    #[arg(long, value_enum, default_value_t)]
+    run: Unit,
+    /// Runs of one task are one agent, whatever the user says: `task`, or a JSON pointer to a field of
+    /// the record. May be repeated.
+    #[arg(long, value_name = "task|/POINTER")]
+    group_by: Vec<String>,
+    /// Write one file of lines an agent.
+    #[arg(long)]
+    jsonl: bool,
+    /// Put the runs in the place of those that an agent has.
+    #[arg(long)]
+    replace: bool,
+    /// A pattern whose matches are taken out. May be repeated.
+    #[arg(long, value_name = "REGEX")]
+    redact: Vec<String>,
+    /// How to say what was done.
+    #[arg(long, value_enum, default_value_t)]
+    format: Shown,
+    /// Do everything but write.
+    #[arg(long)]
+    check: bool,
+}
+
+/// What a run is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+enum Unit {
+    /// All traces of a conversation.
+    #[default]
+    Conversation,
+    /// A trace.
+    Trace,
+}
+
+/// How a summary is written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+enum Shown {
+    #[default]
+    Text,
+    Json,
+}
+
+impl Import {
+    /// Imports, says what was done, and returns the exit status.
+    pub(crate) fn run(&self, out: &mut dyn Write, err: &mut dyn Write) -> u8 {
+        match self.import(out, err) {
+            Ok(status) => status,
+            Err(error) => {
+                // Where nothing can be said, the status still speaks.
+                _ = writeln!(err, "error: {error}");
+                2
+            }
+        }
+    }
+
+    fn import(&self, out: &mut dyn Write, err: &mut dyn Write) -> Result<u8, Wrong> {
+        let shown = shown_path(&self.suite);
+        let suite = if self.suite.exists() {
+            Some(Suite::read(&self.suite, &shown).map_err(Wrong::new)?)
+        } else {
+            None
+        };
+        let mapping = self.mapping(suite.as_ref());
+        let group_by = self.group_by()?;
+        let redactor = self.redactor(suite.as_ref())?;
+        let mut done = Done {
+            reports: Reports::default(),
+            redacted: BTreeMap::new(),
+            rows: Vec::new(),
+            starter: Starter::default(),
+            proposed: false,
+        };
+        let (given, unreadable) = input::named(&self.files);
+        for error in unreadable {
+            done.reports.lose(error.reason, &error.place, &error.detail);
+        }
+        let (inputs, files) = self.open(&given, &mut done.reports);
+        let reading = Reading {
+            inputs: &inputs,
+            mapping: &mapping,
+            group_by: &group_by,
+        };
+        let plan = Plan::new(&reading, files, &mut done.reports);
+        let names = names::of(&plan.groups, suite.as_ref(), self.agent.is_some());
+        let mut writing = Writing {
+            options: Options {
+                jsonl: self.jsonl,
+                replace: self.replace,
+                check: self.check,
+            },
+            reading: &reading,
+            plan: &plan,
+            suite: suite.as_ref(),
+            redactor: &redactor,
+            place: self.place(),
+            done,
+        };
+        writing.all(&names)?;
+        let mut done = writing.done;
+        let proposed = self.propose(suite.is_none(), &shown, &mut done)?;
+        self.say(&done, &redactor, proposed.as_deref(), out, err)?;
+        let imported = done.rows.iter().any(|row| row.new + row.present > 0);
+        Ok(match (imported, done.reports.count()) {
+            (false, _) => 2,
+            (true, 0) => 0,
+            (true, _) => 1,
+        })
+    }
+
+    fn mapping(&self, suite: Option<&Suite>) -> Mapping {
+        let of_suite = suite.into_iter().flat_map(|suite| &suite.servers);
+        let mut servers: Vec<String> = of_suite.map(|server| server.name.value.clone()).collect();
+        servers.extend(self.servers.iter().cloned());
+        servers.sort_by(|left, right| right.len().cmp(&left.len()).then(left.cmp(right)));
+        servers.dedup();
+        Mapping {
+            agent: self.agent.clone(),
+            model: self.model.clone(),
+            prompt: self.prompt.clone(),
+            no_system_prompt: self.no_system_prompt,
+            servers,
+            error_if: self.error_if.clone(),
+            estimate_tokens: self.estimate_tokens,
+            subagents: self.subagents,
+            score: self.score.clone(),
+            pass_at: self.pass_at,
+            trace_is_run: self.run == Unit::Trace,
+        }
+    }
+
+    fn group_by(&self) -> Result<Vec<GroupBy>, Wrong> {
+        let by = |text: &String| match text.as_str() {
+            "task" => Ok(GroupBy::Task),
+            text if text.starts_with('/') => Ok(GroupBy::Field(text.to_owned())),
+            text => Err(Wrong::new(format!(
+                "`--group-by {text}` is neither `task` nor a JSON pointer such as `/domain`"
+            ))),
+        };
+        self.group_by.iter().map(by).collect()
+    }
+
+    fn redactor(&self, suite: Option<&Suite>) -> Result<Redactor, Wrong> {
+        let variables = suite.into_iter().flat_map(Suite::secret_variables);
+        let of_suite = suite.into_iter().flat_map(|suite| &suite.redact);
+        let of_suite = of_suite.map(|pattern| pattern.value.as_str());
+        let own = of_suite.chain(self.redact.iter().map(String::as_str));
+        Redactor::new(variables, own).map_err(Wrong::new)
+    }
+
+    /// Finds the records of every file, and its format.
+    fn open(&self, named: &[Named], reports: &mut Reports) -> (Vec<Input>, Vec<(Kind, Vec<Part>)>) {
+        let (mut inputs, mut files) = (Vec::new(), Vec::new());
+        for file in named {
+            let index = u32::try_from(inputs.len()).unwrap_or(u32::MAX);
+            let Split {
+                input,
+                parts,
+                unreadable,
+            } = match Input::split(file, index) {
+                Ok(split) => split,
+                Err(error) => {
+                    reports.lose(error.reason, &error.place, &error.detail);
+                    continue;
+                }
+            };
+            let nothing = parts.is_empty() && unreadable.is_empty();
+            for error in unreadable {
+                reports.lose(error.reason, &error.place, &error.detail);
+            }
+            if nothing {
+                reports.lose(
+                    "holds nothing",
+                    &input.shown,
+                    "the file is empty, or its list is",
+                );
+                continue;
+            }
+            match self.kind(&input, &parts) {
+                Ok(kind) => {
+                    files.push((kind, parts));
+                    inputs.push(input);
+                }
+                // The result of a trial is read with the trajectory that it is of.
+                Err(_) if file.found && input.name() == "result.json" => {}
+                Err(what) => reports.lose("has no known format", &input.shown, &what),
+            }
+        }
+        (inputs, files)
+    }
+
+    fn kind(&self, input: &Input, parts: &[Part]) -> Result<Kind, String> {
+        if let Some(kind) = self.from {
+            return Ok(kind);
+        }
+        let mut samples = Vec::new();
+        if !matches!(input.form, Form::Zip(_)) {
+            for part in parts.iter().take(SAMPLES) {
+                samples.extend(input.read(*part).ok().map(|record| record.value));
+                // Most files are told by their first record.
+                if let Ok(kind) = Kind::of(input, &samples) {
+                    return Ok(kind);
+                }
+            }
+        }
+        Kind::of(input, &samples)
+    }
+
+    /// Where the recordings of the suite lie: below the crate's folder where they do already, else
+    /// beside the suite.
+    fn place(&self) -> PathBuf {
+        let beside = self
+            .suite
+            .parent()
+            .unwrap_or(Path::new(""))
+            .join("cassettes");
+        let absolute = std::path::absolute(&self.suite).unwrap_or_else(|_| self.suite.clone());
+        let mut folders = absolute.ancestors().skip(1);
+        let root = folders.find(|folder| folder.join("Cargo.toml").is_file());
+        let central = root.and_then(|root| {
+            let below = absolute.strip_prefix(root.join("suites")).ok()?;
+            Some(root.join("cassettes").join(below.with_extension("")))
+        });
+        central.filter(|central| central.is_dir()).unwrap_or(beside)
+    }
+
+    /// Writes a first suite, or returns the entries that one lacks.
+    fn propose(&self, absent: bool, shown: &str, done: &mut Done) -> Result<Option<String>, Wrong> {
+        if done.starter.is_empty() {
+            return Ok(None);
+        }
+        if !absent {
+            return Ok(Some(done.starter.entries().to_owned()));
+        }
+        match done.starter.suite(&self.suite, shown) {
+            Ok(text) if !self.check => {
+                if let Some(folder) = self.suite.parent() {
+                    fs::create_dir_all(folder)?;
+                }
+                let mut file = fs::File::create_new(&self.suite)?;
+                file.write_all(text.as_bytes())?;
+                done.proposed = true;
+            }
+            Ok(_) => done.proposed = true,
+            Err(why) => done.reports.lose("no suite was written", shown, &why),
+        }
+        Ok(None)
+    }
+
+    fn say(
+        &self,
+        done: &Done,
+        redactor: &Redactor,
+        missing: Option<&str>,
+        out: &mut dyn Write,
+        err: &mut dyn Write,
+    ) -> Result<(), Wrong> {
+        let clean = |text: &str| redactor.text(text, &mut BTreeMap::new());
+        if self.format == Shown::Json {
+            let (reports, notes) = done.reports.json();
+            let said = json!({
+                "rows": done.rows.iter().map(Row::json).collect::<Vec<_>>(),
+                "reports": reports,
+                "notes": notes,
+                "redacted": done.redacted,
+                "missing_entries": missing,
+            });
+            writeln!(out, "{}", clean(&mcptest_trace::trace::pretty_json(&said)))?;
+            return Ok(());
+        }
+        write!(err, "{}", clean(&done.reports.drawn()))?;
+        if !done.rows.is_empty() {
+            write!(out, "{}", summary::table(&done.rows))?;
+            writeln!(out, "recordings: {}", shown_path(&self.place()))?;
+        }
+        if done.proposed {
+            writeln!(out, "first suite: {}", shown_path(&self.suite))?;
+        }
+        write!(out, "{}", clean(&done.reports.notes()))?;
+        let unknown: usize = done.rows.iter().map(Row::unknown_errors).sum();
+        if unknown > 0 {
+            writeln!(
+                out,
+                "note: {unknown} results do not say whether they are errors, and frameworks often drop that flag before \
+                 they log; gates take them for successes (`--error-if REGEX` tells them by their text)"
+            )?;
+        }
+        for (kind, count) in &done.redacted {
+            writeln!(out, "redacted: {kind}: {count}")?;
+        }
+        if let Some(missing) = missing {
+            writeln!(
+                out,
+                "the suite lacks these agents; put them below `agents:`\n{missing}"
+            )?;
+        }
+        if done.reports.count() > 0 {
+            let rest = if done.rows.is_empty() {
+                "nothing"
+            } else {
+                "the rest"
+            };
+            writeln!(err, "{} reported; {rest} is imported", done.reports.count())?;
+        }
+        Ok(())
+    }
+}

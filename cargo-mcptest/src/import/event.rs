@@ -1,0 +1,206 @@
+//! What happened in a foreign run, in order, whatever format it was kept in.
+//!
+//! A reader makes a [`ForeignRun`]; [`cassette`](super::cassette) makes the recording of it. No
+//! reader builds a recording itself, so all formats end up in the same shape.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Number, Value};
+
+/// Tokens of one model call: sent to the model, and written by it.
+pub(crate) type Tokens = (u64, u64);
+
+/// One run, as its source tells it. What the source does not tell is absent.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ForeignRun {
+    /// The format's own identifier of the run.
+    pub(crate) id: Option<String>,
+    /// The agent's name in the source.
+    pub(crate) agent: Option<String>,
+    /// The model that was asked for, and those that answered, in order.
+    pub(crate) asked: Option<String>,
+    pub(crate) answered: Vec<String>,
+    /// The task that the run is a trial of.
+    pub(crate) task: Option<String>,
+    /// The number of the trial.
+    pub(crate) order: Option<i64>,
+    /// The task's own text, where a simulated user speaks for it.
+    pub(crate) prompt: Option<String>,
+    pub(crate) system_prompt: Option<String>,
+    /// The version of the program that wrote the source.
+    pub(crate) version: Option<String>,
+    /// Milliseconds since 1970: the earliest and the latest time of the source.
+    pub(crate) times: Option<(i64, i64)>,
+    /// The format's own totals of the main agent.
+    pub(crate) totals: Option<Tokens>,
+    pub(crate) scores: Vec<(String, Score)>,
+    pub(crate) tools: Vec<String>,
+    pub(crate) temperature: Option<Number>,
+    pub(crate) max_tokens: Option<u64>,
+    pub(crate) stop: Option<Stop>,
+    pub(crate) refused: bool,
+    pub(crate) events: Vec<Event>,
+    /// What the format cannot tell.
+    pub(crate) unknown: BTreeSet<&'static str>,
+    /// What was left out on purpose.
+    pub(crate) notes: Vec<String>,
+    /// What is lost, and is reported.
+    pub(crate) lost: Vec<Lost>,
+    /// The runs of sub-agents, whose calls stand among the events with their `agent_id` as well. Their
+    /// names are those of their kinds.
+    pub(crate) subagents: Vec<ForeignRun>,
+    /// A recording that is one already.
+    pub(crate) ready: Option<Value>,
+}
+
+/// Evidence that could not be mapped.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Lost {
+    /// The kind, by which reports are counted.
+    pub(crate) reason: &'static str,
+    /// What exactly.
+    pub(crate) detail: String,
+}
+
+/// A verdict in the source.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Score {
+    Passed(bool),
+    Reward(Number),
+    /// A benchmark's reward: the run passed when it is 1.
+    OneOrNothing(Number),
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// The reason as the source spells it.
+    Spelt(String),
+    /// The reason as recordings spell it.
+    Known(&'static str),
+}
+
+/// Something that happened.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Event {
+    /// The user said something.
+    User(String),
+    /// A turn that is neither the user's nor the agent's, such as a later system message.
+    Turn {
+        role: String,
+        text: String,
+    },
+    /// A model call; what the model asked for and said in it follows.
+    Step(Option<Tokens>),
+    /// The agent said something.
+    Said(String),
+    Call(Call),
+    Answer(Answer),
+}
+
+/// A tool call.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Call {
+    pub(crate) id: Option<String>,
+    /// The name as the model saw it, unless `server` is there.
+    pub(crate) name: String,
+    pub(crate) server: Option<String>,
+    pub(crate) args: Value,
+    /// The sub-agent that called.
+    pub(crate) agent_id: Option<String>,
+    pub(crate) caller: Option<Value>,
+}
+
+/// The result of a tool call.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Answer {
+    pub(crate) id: Option<String>,
+    pub(crate) value: Value,
+    /// What the format's own flag says, where it has one.
+    pub(crate) is_error: Option<bool>,
+}
+
+impl ForeignRun {
+    pub(crate) fn push(&mut self, event: Event) {
+        self.events.push(event);
+    }
+
+    /// The user said something, unless it is nothing.
+    pub(crate) fn user(&mut self, text: String) {
+        if !text.is_empty() {
+            self.push(Event::User(text));
+        }
+    }
+
+    /// The agent said something, unless it is nothing.
+    pub(crate) fn said(&mut self, text: String) {
+        if !text.is_empty() {
+            self.push(Event::Said(text));
+        }
+    }
+
+    pub(crate) fn turn(&mut self, role: &str, text: String) {
+        if !text.is_empty() {
+            let role = role.to_owned();
+            self.push(Event::Turn { role, text });
+        }
+    }
+
+    pub(crate) fn step(&mut self, tokens: Option<Tokens>) {
+        self.push(Event::Step(tokens));
+    }
+
+    pub(crate) fn note(&mut self, note: impl Into<String>) {
+        let note = note.into();
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+
+    pub(crate) fn lose(&mut self, reason: &'static str, detail: impl Into<String>) {
+        let detail = detail.into();
+        self.lost.push(Lost { reason, detail });
+    }
+
+    pub(crate) fn answered_by(&mut self, model: &str) {
+        if !model.is_empty() && !self.answered.iter().any(|known| known == model) {
+            self.answered.push(model.to_owned());
+        }
+    }
+
+    /// Takes a time of the source into account.
+    pub(crate) fn at(&mut self, milliseconds: Option<i64>) {
+        if let Some(at) = milliseconds {
+            let (first, last) = self.times.unwrap_or((at, at));
+            self.times = Some((first.min(at), last.max(at)));
+        }
+    }
+
+    /// What the user said first.
+    pub(crate) fn first_user_text(&self) -> Option<&str> {
+        self.events.iter().find_map(|event| match event {
+            Event::User(text) => Some(text.as_str()),
+            _ => None,
+        })
+    }
+}
+
+impl ForeignRun {
+    /// Takes the calls of sub-agents, and their results, out of the events.
+    pub(crate) fn without_subagents(&mut self) {
+        let of_subagents: Vec<String> = self
+            .events
+            .iter()
+            .filter_map(|event| match event {
+                Event::Call(call) if call.agent_id.is_some() => call.id.clone(),
+                _ => None,
+            })
+            .collect();
+        let other = |id: &Option<String>| !id.as_ref().is_some_and(|id| of_subagents.contains(id));
+        self.events.retain(|event| match event {
+            Event::Call(call) => call.agent_id.is_none(),
+            Event::Answer(answer) => other(&answer.id),
+            _ => true,
+        });
+    }
+}

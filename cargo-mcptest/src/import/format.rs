@@ -1,0 +1,167 @@
+//! The formats, and how a file tells which one it has.
+
+use clap::ValueEnum as _;
+use serde_json::Value;
+
+use super::anthropic::Anthropic;
+use super::atif::Atif;
+use super::claude_code::ClaudeCode;
+use super::codex::Codex;
+use super::digest::Digest;
+use super::event::{ForeignRun, Lost};
+use super::input::{Form, Input, Record};
+use super::inspect::Inspect;
+use super::joining::Joiner;
+use super::json::{given, list, text};
+use super::langsmith::Langsmith;
+use super::mapping::Mapping;
+use super::mcptest::Mcptest;
+use super::openai::OpenAi;
+use super::otel::Otel;
+use super::tau::Tau;
+
+/// A way in which runs are kept.
+pub(super) trait Format {
+    /// What a file of this format looks like, in words.
+    fn signature(&self) -> &'static str;
+
+    /// Whether a record looks like one of this format. Of an archive there is none, only its entries.
+    fn fits(&self, input: &Input, value: &Value) -> bool;
+
+    /// Whether a run may have several records, or a record none.
+    fn looks_into_records(&self) -> bool {
+        true
+    }
+
+    /// Says of which run a record is a part. Without more, every record is a run.
+    fn join(&self, record: &Record<'_>, joiner: &mut Joiner, _: &Mapping) -> Result<(), Lost> {
+        joiner.alone(record.part);
+        Ok(())
+    }
+
+    /// What happened in a run, from its records.
+    fn read(&self, run: &Gathered<'_, '_>, mapping: &Mapping) -> Result<Vec<ForeignRun>, Lost>;
+
+    /// Whether its runs are trials of tasks.
+    fn has_tasks(&self) -> bool {
+        false
+    }
+}
+
+/// The records of a run, and the keys by which they were joined.
+pub(super) struct Gathered<'r, 'i> {
+    pub(super) records: &'r [Record<'i>],
+    pub(super) keys: &'r [Digest],
+}
+
+/// The formats that are read, in the order in which files are looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, clap::ValueEnum)]
+pub(crate) enum Kind {
+    /// Logs of Inspect, as JSON or as `.eval` archives.
+    Inspect,
+    /// Trajectories of the Agent Trajectory Interchange Format.
+    Atif,
+    /// Recordings, of this harness or of the tool whose form they have.
+    Mcptest,
+    /// `OpenTelemetry` traces and logs, as OTLP writes them in JSON.
+    Otel,
+    /// τ-bench and τ²-bench: trials of tasks with a simulated user.
+    #[value(alias = "tau-bench")]
+    Tau,
+    /// Rollouts of Codex.
+    Codex,
+    /// Sessions of Claude Code.
+    ClaudeCode,
+    /// `LangChain` messages, and runs exported from `LangSmith`.
+    Langsmith,
+    /// Anthropic messages, requests and responses.
+    Anthropic,
+    /// `OpenAI` chat messages and responses, and records that hold a list of messages.
+    #[value(name = "openai")]
+    OpenAi,
+}
+
+impl Kind {
+    pub(super) fn name(self) -> String {
+        let value = self.to_possible_value();
+        value.map_or_else(String::new, |value| value.get_name().to_owned())
+    }
+
+    pub(super) fn format(self) -> &'static dyn Format {
+        match self {
+            Self::Mcptest => &Mcptest,
+            Self::Otel => &Otel,
+            Self::Inspect => &Inspect,
+            Self::Atif => &Atif,
+            Self::Codex => &Codex,
+            Self::ClaudeCode => &ClaudeCode,
+            Self::Langsmith => &Langsmith,
+            Self::Tau => &Tau,
+            Self::Anthropic => &Anthropic,
+            Self::OpenAi => &OpenAi,
+        }
+    }
+
+    /// Whether its runs are no recordings yet.
+    pub(super) fn is_foreign(self) -> bool {
+        self != Self::Mcptest
+    }
+
+    /// The format of a file, by its first records.
+    ///
+    /// # Errors
+    ///
+    /// What was looked for, in words.
+    pub(super) fn of(input: &Input, samples: &[Value]) -> Result<Self, String> {
+        let fits = |kind: &&Self| match &input.form {
+            Form::Zip(_) => kind.format().fits(input, &Value::Null),
+            _ => samples.iter().any(|value| kind.format().fits(input, value)),
+        };
+        let all = Self::value_variants();
+        all.iter().find(fits).copied().ok_or_else(|| {
+            if let Some(name) = samples.iter().find_map(relative) {
+                return format!("this is {name}, which is not read; export OTLP as JSON");
+            }
+            let looked = all
+                .iter()
+                .map(|kind| format!("{}: {}", kind.name(), kind.format().signature()));
+            let looked: Vec<String> = looked.collect();
+            format!("none of these: {}", looked.join("; "))
+        })
+    }
+}
+
+/// What a value is that looks like traces and is not OTLP.
+fn relative(value: &Value) -> Option<&'static str> {
+    let first = value.get("data").and_then(|data| data.get(0));
+    if first.is_some_and(|trace| trace.get("traceID").is_some()) {
+        return Some("a trace of Jaeger");
+    }
+    let context = value
+        .get("context")
+        .and_then(|context| context.get("trace_id"));
+    context
+        .is_some()
+        .then_some("what an SDK's console exporter writes")
+}
+
+/// The messages of a record, wherever it keeps them.
+pub(super) fn messages(value: &Value) -> Option<&[Value]> {
+    if let Value::Array(items) = value {
+        return Some(items);
+    }
+    for holder in ["request", "body", "values", "inputs"] {
+        if let Some(Value::Array(items)) = given(value, holder).and_then(|it| it.get("messages")) {
+            return Some(items);
+        }
+    }
+    value.get("messages")?.as_array().map(Vec::as_slice)
+}
+
+/// Whether one of the blocks of a message has one of these types.
+pub(super) fn has_block(message: &Value, types: &[&str]) -> bool {
+    let blocks = list(message, "content").iter();
+    blocks
+        .filter_map(|block| text(block, "type"))
+        .any(|kind| types.contains(&kind))
+}

@@ -1,0 +1,75 @@
+//! Files of one record a line.
+
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::path::Path;
+
+use serde::de::IgnoredAny;
+
+use super::CHUNK;
+
+/// A record: its number from 1, where it begins, and its bytes.
+pub(super) type Span = (u32, u64, u64);
+
+/// How many lines are looked at to see whether a file is one of lines.
+const LOOKED_AT: usize = 50;
+
+/// How many bytes of them.
+const LOOKED_AT_BYTES: u64 = 8 << 20;
+
+/// Whether a file holds one JSON value a line, and not one over many lines.
+pub(super) fn is_lines(file: &mut File, begin: u64, path: &Path) -> io::Result<bool> {
+    file.seek(SeekFrom::Start(begin))?;
+    let mut head = Vec::new();
+    file.take(LOOKED_AT_BYTES).read_to_end(&mut head)?;
+    let extension = path.extension().unwrap_or_default();
+    let named = extension == "jsonl" || extension == "ndjson";
+    let lines = head.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    let lines: Vec<&[u8]> = lines
+        .filter(|line| !line.is_empty())
+        .take(LOOKED_AT)
+        .collect();
+    let whole = |line: &&&[u8]| {
+        let opens = matches!(line.first(), Some(b'{' | b'['));
+        opens && line.len() > 2 && serde_json::from_slice::<IgnoredAny>(line).is_ok()
+    };
+    let wholes = lines.iter().filter(whole).count();
+    let first = lines.first().is_some_and(|first| whole(&first));
+    // JSON over many lines begins with a bracket that stands alone.
+    let opened = matches!(lines.first(), Some(&(b"{" | b"[")));
+    Ok(match lines.len() {
+        // One may be longer than what was looked at.
+        0 | 1 => named,
+        _ => first || !opened && (wholes >= 2 || named && wholes > 0),
+    })
+}
+
+/// The lines that are not blank.
+pub(super) fn places(file: &mut File, begin: u64) -> io::Result<Vec<Span>> {
+    let mut spans = Vec::new();
+    let mut buffer = vec![0; CHUNK];
+    let (mut number, mut offset) = (1_u32, begin);
+    // The first and the last byte of the line that are no white space.
+    let mut filled: Option<(u64, u64)> = None;
+    loop {
+        let length = file.read(&mut buffer)?;
+        if length == 0 {
+            break;
+        }
+        for byte in &buffer[..length] {
+            if *byte == b'\n' {
+                if let Some((first, last)) = filled.take() {
+                    spans.push((number, first, last - first + 1));
+                }
+                number = number.saturating_add(1);
+            } else if !byte.is_ascii_whitespace() {
+                filled = Some((filled.map_or(offset, |(first, _)| first), offset));
+            }
+            offset += 1;
+        }
+    }
+    if let Some((first, last)) = filled {
+        spans.push((number, first, last - first + 1));
+    }
+    Ok(spans)
+}

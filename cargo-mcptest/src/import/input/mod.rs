@@ -1,0 +1,281 @@
+//! The files that are read: where their records lie, and a record at a time.
+//!
+//! Nothing holds a file in memory: an index of places is made in one pass, and records are read at
+//! their places when they are wanted.
+
+mod document;
+mod lines;
+mod lossless;
+mod names;
+mod zip;
+
+use std::cell::RefCell;
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+pub(super) use lossless::parse;
+pub(super) use names::{Named, named};
+pub(super) use zip::Archive;
+
+/// The largest record that is read, in bytes: the limit of those who read recordings.
+pub(super) const MAX_RECORD: u64 = mcptest_trace::trace::MAX_BYTES;
+
+/// How much is read at once.
+const CHUNK: usize = 64 << 10;
+
+/// A file that holds runs.
+#[derive(Debug)]
+pub(super) struct Input {
+    /// The path as it was given, for messages.
+    pub(super) shown: String,
+    pub(super) path: PathBuf,
+    /// What the path is below the folder that was given.
+    pub(super) form: Form,
+    /// What stands around the elements of a large document.
+    pub(super) header: Option<Value>,
+    file: RefCell<File>,
+}
+
+/// How a file holds its records.
+#[derive(Debug)]
+pub(super) enum Form {
+    /// One a line.
+    Lines,
+    /// The elements of a list, or of the list under a key of the document, or the document.
+    Document { under: Option<&'static str> },
+    /// Entries of a zip archive.
+    Zip(Archive),
+}
+
+/// Where a record lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Part {
+    pub(super) input: u32,
+    /// The line or the element, from 1.
+    number: u32,
+    start: u64,
+    length: u32,
+}
+
+/// A record that was read.
+#[derive(Debug)]
+pub(super) struct Record<'i> {
+    pub(super) value: Value,
+    pub(super) input: &'i Input,
+    pub(super) part: Part,
+}
+
+/// What cannot be read, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Unreadable {
+    pub(super) place: String,
+    pub(super) reason: &'static str,
+    pub(super) detail: String,
+}
+
+/// The places of one file's records.
+pub(super) struct Split {
+    pub(super) input: Input,
+    pub(super) parts: Vec<Part>,
+    pub(super) unreadable: Vec<Unreadable>,
+}
+
+impl Input {
+    /// Finds the records of a file.
+    pub(super) fn split(named: &Named, index: u32) -> Result<Split, Unreadable> {
+        let failed = |error: &io::Error| Unreadable {
+            place: named.shown.clone(),
+            reason: "cannot be read",
+            detail: error.to_string(),
+        };
+        let open = || File::open(&named.path);
+        let mut file = open().map_err(|error| failed(&error))?;
+        let mut head = [0; 4];
+        let length = read_up_to(&mut file, &mut head).map_err(|error| failed(&error))?;
+        let kind = match &head[..length] {
+            [b'P', b'K', 3, 4] => return zip::split(named, index),
+            [0x1f, 0x8b, ..] => Some("a gzip file"),
+            [0x28, 0xb5, 0x2f, 0xfd] => Some("a zstd file"),
+            [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Some("UTF-16 text"),
+            [b'P', b'A', b'R', b'1'] => Some("a Parquet file"),
+            _ => None,
+        };
+        if let Some(kind) = kind {
+            return Err(Unreadable {
+                place: named.shown.clone(),
+                reason: "is no JSON",
+                detail: format!("this is {kind}; give it as JSON in UTF-8"),
+            });
+        }
+        let begin = if head.starts_with(b"\xef\xbb\xbf") {
+            3
+        } else {
+            0
+        };
+        let is_lines = lines::is_lines(&mut file, begin, &named.path);
+        let found = is_lines.and_then(|is_lines| {
+            file.seek(SeekFrom::Start(begin))?;
+            if is_lines {
+                lines::places(&mut file, begin).map(Found::Lines)
+            } else {
+                document::places(&mut file, begin).map(Found::Document)
+            }
+        });
+        let mut input = Self {
+            shown: named.shown.clone(),
+            path: named.path.clone(),
+            form: Form::Lines,
+            header: None,
+            file: RefCell::new(file),
+        };
+        let mut unreadable = Vec::new();
+        let spans = match found.map_err(|error| failed(&error))? {
+            Found::Lines(spans) => spans,
+            Found::Document(document) => {
+                input.header = document.header(&mut input.file.borrow_mut());
+                input.form = Form::Document {
+                    under: document.under,
+                };
+                if let Some(cut) = document.cut {
+                    unreadable.push(Unreadable {
+                        place: input.shown.clone(),
+                        reason: "is cut",
+                        detail: format!("the JSON that begins at byte {cut} has no end"),
+                    });
+                }
+                document.spans
+            }
+        };
+        let mut parts = Vec::with_capacity(spans.len());
+        for (number, start, length) in spans {
+            let part = Part {
+                input: index,
+                number,
+                start,
+                length: u32::try_from(length).unwrap_or(u32::MAX),
+            };
+            if length > MAX_RECORD {
+                unreadable.push(Unreadable {
+                    place: input.place(part),
+                    reason: "is too large",
+                    detail: format!("a record has {length} bytes; at most {MAX_RECORD} are read"),
+                });
+            } else {
+                parts.push(part);
+            }
+        }
+        Ok(Split {
+            input,
+            parts,
+            unreadable,
+        })
+    }
+
+    /// The file's name without folders.
+    pub(super) fn name(&self) -> String {
+        let name = self.path.file_name().unwrap_or_default();
+        if self.shown == names::STDIN {
+            return "stdin".to_owned();
+        }
+        name.to_string_lossy().into_owned()
+    }
+
+    /// The file's name without folders and extension.
+    pub(super) fn stem(&self) -> String {
+        let name = self.name();
+        match Path::new(&name).file_stem() {
+            Some(stem) => stem.to_string_lossy().into_owned(),
+            None => name,
+        }
+    }
+
+    /// A record's place, as messages show it.
+    pub(super) fn place(&self, part: Part) -> String {
+        let shown = mcptest_trace::text::clean_line(&self.shown);
+        match &self.form {
+            Form::Document { under: Some(key) } => format!("{shown}:/{key}/{}", part.number - 1),
+            Form::Lines | Form::Document { under: None } => format!("{shown}:{}", part.number),
+            Form::Zip(archive) => {
+                let entry = mcptest_trace::text::clean_line(archive.name(part.number));
+                format!("{shown}:{entry}")
+            }
+        }
+    }
+
+    /// The bytes of a record.
+    pub(super) fn bytes(&self, part: Part) -> io::Result<Vec<u8>> {
+        if let Form::Zip(archive) = &self.form {
+            return archive.read(part.number);
+        }
+        let mut file = self.file.borrow_mut();
+        let mut bytes = vec![0; part.length as usize];
+        file.seek(SeekFrom::Start(part.start))?;
+        file.read_exact(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// Reads a record.
+    pub(super) fn read(&self, part: Part) -> Result<Record<'_>, Unreadable> {
+        let refuse = |reason, detail| Unreadable {
+            place: self.place(part),
+            reason,
+            detail,
+        };
+        let bytes = self
+            .bytes(part)
+            .map_err(|error| refuse("cannot be read", error.to_string()))?;
+        let value = parse(&bytes).map_err(|error| {
+            let reason = if error.is_eof() {
+                "is cut"
+            } else {
+                "is no JSON"
+            };
+            refuse(reason, error.to_string())
+        })?;
+        Ok(Record {
+            value,
+            input: self,
+            part,
+        })
+    }
+}
+
+enum Found {
+    Lines(Vec<lines::Span>),
+    Document(document::Document),
+}
+
+impl Part {
+    pub(super) fn number(self) -> u32 {
+        self.number
+    }
+}
+
+impl Record<'_> {
+    /// The line or the element, from 1.
+    pub(super) fn number(&self) -> u32 {
+        match self.input.form {
+            Form::Zip(_) => self.part.number + 1,
+            _ => self.part.number,
+        }
+    }
+
+    pub(super) fn place(&self) -> String {
+        self.input.place(self.part)
+    }
+}
+
+/// Fills as much of the buffer as there is.
+fn read_up_to(file: &mut File, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut length = 0;
+    while length < buffer.len() {
+        match file.read(&mut buffer[length..])? {
+            0 => break,
+            read => length += read,
+        }
+    }
+    Ok(length)
+}

@@ -1,0 +1,105 @@
+//! The events of a sample: what models were asked and what tools did.
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::Value;
+
+use super::sample::{failed, tokens};
+use crate::import::event::Tokens;
+use crate::import::json::{given, identifier, list, text, word};
+
+/// The events that are the agent's own.
+pub(super) struct Events<'v> {
+    agent: Vec<&'v Value>,
+}
+
+impl<'v> Events<'v> {
+    /// Leaves out what graders did, and what happened inside of scorers and sub-agents.
+    pub(super) fn of(sample: &'v Value) -> Self {
+        let events = list(sample, "events");
+        let mut spans: HashMap<&str, (Option<&str>, &str)> = HashMap::new();
+        for event in events
+            .iter()
+            .filter(|event| text(event, "event") == Some("span_begin"))
+        {
+            if let Some(id) = word(event, "id") {
+                let kind = word(event, "type").unwrap_or_default();
+                spans.insert(id, (word(event, "parent_id"), kind));
+            }
+        }
+        let foreign = |event: &Value, tool: bool| {
+            let mut next = word(event, "span_id");
+            let mut depth = 0;
+            while let Some((parent, kind)) = next.and_then(|id| spans.get(id)) {
+                if matches!(*kind, "scorers" | "scorer") || tool && *kind == "agent" {
+                    return true;
+                }
+                next = *parent;
+                depth += 1;
+                // A circle leads nowhere.
+                if depth > spans.len() {
+                    break;
+                }
+            }
+            false
+        };
+        let own = events.iter().filter(|event| match text(event, "event") {
+            Some("model") => given(event, "role").is_none() && !foreign(event, false),
+            Some("tool") => !foreign(event, true),
+            _ => false,
+        });
+        Self {
+            agent: own.collect(),
+        }
+    }
+
+    pub(super) fn of_agent(&self) -> impl Iterator<Item = &'v Value> {
+        self.agent.iter().copied()
+    }
+
+    fn models(&self) -> impl Iterator<Item = &'v Value> {
+        self.of_agent()
+            .filter(|event| text(event, "event") == Some("model"))
+    }
+
+    fn tool_events(&self) -> impl Iterator<Item = &'v Value> {
+        self.of_agent()
+            .filter(|event| text(event, "event") == Some("tool"))
+    }
+
+    /// The tools that the model was offered.
+    pub(super) fn tools(&self) -> &'v [Value] {
+        self.models()
+            .map(|event| list(event, "tools"))
+            .find(|tools| !tools.is_empty())
+            .unwrap_or_default()
+    }
+
+    /// The tokens of the model call that wrote a message.
+    pub(super) fn tokens_of(&self, message: &Value) -> Option<Tokens> {
+        let id = word(message, "id")?;
+        let wrote = |event: &&Value| {
+            let written = event.pointer("/output/choices/0/message");
+            written.and_then(|message| word(message, "id")) == Some(id)
+        };
+        let event = self.models().find(wrote)?;
+        tokens(event["output"].get("usage"))
+    }
+
+    /// Whether a tool event says that the call failed.
+    pub(super) fn failed(&self, call: &str) -> bool {
+        self.tool_events()
+            .any(|event| identifier(event, "id").as_deref() == Some(call) && failed(event))
+    }
+
+    /// Whether tools were called that the messages do not tell of.
+    pub(super) fn knows_more_than(&self, messages: &[Value]) -> bool {
+        let calls = messages
+            .iter()
+            .flat_map(|message| list(message, "tool_calls"));
+        let known: HashSet<String> = calls.filter_map(|call| identifier(call, "id")).collect();
+        self.tool_events()
+            .filter_map(|event| identifier(event, "id"))
+            .any(|id| !known.contains(&id))
+    }
+}

@@ -1,0 +1,89 @@
+//! `LangChain` messages, and runs exported from `LangSmith`.
+//!
+//! Sources: langchain-core 1.8.2 `messages/{base,ai,tool}.py`; langsmith 0.15.0 `schemas.py`;
+//! docs.langchain.com/langsmith/run-data-format and /threads;
+//! langchain-ai/agentevals@946ad15b:README.md, `python/agentevals/trajectory/utils.py`.
+
+mod messages;
+mod traces;
+
+use serde_json::Value;
+
+use super::digest::Digest;
+use super::event::{ForeignRun, Lost};
+use super::format::{self, Format, Gathered};
+use super::input::{Input, Record};
+use super::joining::Joiner;
+use super::json::{given, identifier, text, word};
+use super::mapping::Mapping;
+
+/// The format `langsmith`.
+pub(super) struct Langsmith;
+
+impl Format for Langsmith {
+    fn signature(&self) -> &'static str {
+        "objects with `run_type` and `trace_id`, or messages with `type` (`human`, `ai`, `tool`) instead of `role`"
+    }
+
+    fn fits(&self, _: &Input, value: &Value) -> bool {
+        let is_run = text(value, "run_type").is_some() && value.get("trace_id").is_some();
+        let messages = format::messages(value).unwrap_or_default();
+        is_run
+            || messages.iter().any(messages::is_message)
+            || value["results"].is_array() && value["steps"].is_array()
+    }
+
+    fn join(
+        &self,
+        record: &Record<'_>,
+        joiner: &mut Joiner,
+        mapping: &Mapping,
+    ) -> Result<(), Lost> {
+        let Some(trace) = identifier(&record.value, "trace_id") else {
+            joiner.alone(record.part);
+            return Ok(());
+        };
+        let key = Digest::of(&["trace", &trace]);
+        joiner.keyed(record.part, key);
+        if let (Some(thread), false) = (traces::thread(&record.value), mapping.trace_is_run) {
+            joiner.same(key, Digest::of(&["thread", thread]));
+        }
+        Ok(())
+    }
+
+    fn read(&self, run: &Gathered<'_, '_>, mapping: &Mapping) -> Result<Vec<ForeignRun>, Lost> {
+        let values: Vec<&Value> = run.records.iter().map(|record| &record.value).collect();
+        if values.iter().all(|value| text(value, "run_type").is_some()) {
+            return Ok(vec![traces::read(&values, mapping)?]);
+        }
+        let [record] = values.as_slice() else {
+            return Err(no_run("runs and lists of messages are mixed"));
+        };
+        if given(record, "results").is_some() && given(record, "steps").is_some() {
+            return Err(no_run(
+                "a trajectory of a graph names nodes and holds no calls",
+            ));
+        }
+        let Some(list) = format::messages(record) else {
+            return Err(no_run("it has no list of messages"));
+        };
+        let mut read = ForeignRun {
+            id: identifier(record, "id"),
+            asked: word(record, "model").map(str::to_owned),
+            ..ForeignRun::default()
+        };
+        messages::read(list, &mut read);
+        Ok(vec![read])
+    }
+
+    fn has_tasks(&self) -> bool {
+        true
+    }
+}
+
+fn no_run(detail: &str) -> Lost {
+    Lost {
+        reason: "is no run",
+        detail: detail.to_owned(),
+    }
+}

@@ -1,0 +1,214 @@
+//! Messages of `LangChain`, in each of the forms in which they are kept.
+
+use mcptest_trace::trace::canonical_json;
+use serde_json::{Map, Value, json};
+
+use crate::import::event::{Answer, Call, Event, ForeignRun, Tokens};
+use crate::import::json::{count, given, identifier, list, text, truthy, word};
+use crate::import::openai::{self, text_of};
+
+/// A message in one form: its kind, and its fields.
+pub(super) struct Message<'v> {
+    pub(super) kind: &'static str,
+    pub(super) fields: &'v Value,
+}
+
+impl<'v> Message<'v> {
+    /// Reads `{type, data}`, `{lc, type: constructor, id, kwargs}` and plain dumps.
+    pub(super) fn of(value: &'v Value) -> Option<Self> {
+        if text(value, "type") == Some("constructor") {
+            let name = list(value, "id").last()?.as_str()?;
+            return Some(Self {
+                kind: kind(name)?,
+                fields: value.get("kwargs")?,
+            });
+        }
+        Some(Self {
+            kind: kind(text(value, "type").or_else(|| text(value, "role"))?)?,
+            fields: given(value, "data").unwrap_or(value),
+        })
+    }
+}
+
+fn kind(name: &str) -> Option<&'static str> {
+    let name = name.strip_suffix("Chunk").unwrap_or(name);
+    let name = name.strip_suffix("Message").unwrap_or(name);
+    Some(match name.to_ascii_lowercase().as_str() {
+        "human" | "user" => "human",
+        "ai" | "assistant" => "ai",
+        "system" | "developer" => "system",
+        "tool" | "function" => "tool",
+        "chat" | "remove" => "other",
+        _ => return None,
+    })
+}
+
+/// Whether a value is a message of this kind, and not one with a role.
+pub(super) fn is_message(value: &Value) -> bool {
+    let typed = text(value, "type").is_some() && text(value, "role").is_none();
+    let blocks = [
+        "message",
+        "function_call",
+        "function_call_output",
+        "reasoning",
+    ];
+    typed
+        && !text(value, "type").is_some_and(|kind| blocks.contains(&kind))
+        && Message::of(value).is_some()
+}
+
+/// Reads messages into a run. Leading system messages are its system prompt.
+pub(super) fn read(messages: &[Value], run: &mut ForeignRun) {
+    let mut system = Vec::from_iter(run.system_prompt.take());
+    let mut leading = run.events.is_empty();
+    for value in messages {
+        let Some(message) = Message::of(value) else {
+            run.lose("message of an unknown type", canonical_json(value));
+            continue;
+        };
+        let said = text_of(message.fields.get("content"));
+        if message.kind == "system" && leading {
+            system.push(said);
+            continue;
+        }
+        leading = false;
+        match message.kind {
+            "human" => run.user(said),
+            "ai" => {
+                let greets = run.first_user_text().is_none()
+                    && list(message.fields, "tool_calls").is_empty();
+                if !greets {
+                    run.step(tokens(message.fields));
+                }
+                wrote(message.fields, run);
+            }
+            "tool" => run.push(Event::Answer(answer(message.fields))),
+            other => run.turn(other, said),
+        }
+    }
+    system.retain(|text| !text.is_empty());
+    if !system.is_empty() {
+        run.system_prompt = Some(system.join("\n\n"));
+    }
+}
+
+/// What a model wrote: text, then calls.
+pub(super) fn wrote(fields: &Value, run: &mut ForeignRun) {
+    if let Some(model) = word(&fields["response_metadata"], "model_name") {
+        run.answered_by(model);
+    }
+    let said = spoken(fields.get("content"), run);
+    run.said(said);
+    let calls = list(fields, "tool_calls");
+    for call in calls {
+        run.push(Event::Call(Call {
+            id: identifier(call, "id"),
+            name: text(call, "name").unwrap_or_default().to_owned(),
+            args: call.get("args").cloned().unwrap_or(json!({})),
+            ..Call::default()
+        }));
+    }
+    for call in list(fields, "invalid_tool_calls") {
+        run.push(Event::Call(Call {
+            id: identifier(call, "id"),
+            name: text(call, "name").unwrap_or_default().to_owned(),
+            args: call.get("args").cloned().unwrap_or_default(),
+            ..Call::default()
+        }));
+    }
+    // The list wins over what older releases keep beside it.
+    if calls.is_empty() && list(fields, "invalid_tool_calls").is_empty() {
+        let beside = fields["additional_kwargs"]
+            .get("tool_calls")
+            .and_then(Value::as_array);
+        for call in beside.into_iter().flatten() {
+            let function = &call["function"];
+            run.push(Event::Call(Call {
+                id: identifier(call, "id"),
+                name: text(function, "name").unwrap_or_default().to_owned(),
+                args: function.get("arguments").cloned().unwrap_or_default(),
+                ..Call::default()
+            }));
+        }
+        for block in list(fields, "content")
+            .iter()
+            .filter(|it| text(it, "type") == Some("tool_use"))
+        {
+            run.push(Event::Call(Call {
+                id: identifier(block, "id"),
+                name: text(block, "name").unwrap_or_default().to_owned(),
+                args: given(block, "input")
+                    .cloned()
+                    .unwrap_or_else(|| Value::Object(Map::new())),
+                ..Call::default()
+            }));
+        }
+    }
+}
+
+/// The text of a content without its calls and its reasoning.
+fn spoken(content: Option<&Value>, run: &mut ForeignRun) -> String {
+    let Some(Value::Array(blocks)) = content else {
+        return text_of(content);
+    };
+    let mut said = String::new();
+    for block in blocks {
+        match text(block, "type").unwrap_or("text") {
+            "tool_use" | "tool_call" | "tool_call_chunk" | "invalid_tool_call"
+            | "input_json_delta" | "function_call" => {}
+            "thinking" | "reasoning" | "redacted_thinking" => run.note("reasoning left out"),
+            _ => said.push_str(&text_of(Some(block))),
+        }
+    }
+    said
+}
+
+pub(super) fn answer(fields: &Value) -> Answer {
+    let status = word(fields, "status");
+    Answer {
+        id: identifier(fields, "tool_call_id"),
+        value: fields.get("content").cloned().unwrap_or_default(),
+        is_error: status.map(|status| status == "error"),
+    }
+}
+
+/// The tokens of a model call: sums of all kinds.
+pub(super) fn tokens(fields: &Value) -> Option<Tokens> {
+    let usage = given(fields, "usage_metadata")?;
+    Some((
+        count(usage, "input_tokens")?,
+        count(usage, "output_tokens")?,
+    ))
+    .or_else(|| openai::tokens(Some(usage)))
+}
+
+/// What makes a message the same message.
+pub(super) fn essence(value: &Value) -> Option<String> {
+    let message = Message::of(value)?;
+    let essence = match message.kind {
+        "ai" => {
+            let mut run = ForeignRun::default();
+            wrote(message.fields, &mut run);
+            run.events.iter().map(of_event).collect()
+        }
+        "tool" => {
+            let answer = answer(message.fields);
+            json!([answer.id, answer.value])
+        }
+        _ => json!(text_of(message.fields.get("content"))),
+    };
+    Some(canonical_json(&json!([message.kind, essence])))
+}
+
+fn of_event(event: &Event) -> Value {
+    match event {
+        Event::Call(call) => json!([call.id, call.name, call.args]),
+        Event::Said(text) => json!(text),
+        _ => Value::Null,
+    }
+}
+
+/// Whether a field says something failed.
+pub(super) fn failed(run: &Value) -> bool {
+    given(run, "error").is_some_and(truthy)
+}

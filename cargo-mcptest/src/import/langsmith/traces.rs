@@ -1,0 +1,266 @@
+//! Runs as `LangSmith` exports them: a tree of runs a trace, and a trace a user turn.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Number, Value};
+
+use super::messages::{self, Message};
+use super::no_run;
+use crate::import::event::{Answer, Call, Event, ForeignRun, Lost, Score, Stop, Tokens};
+use crate::import::json::{count, given, identifier, list, text, word};
+use crate::import::mapping::Mapping;
+use crate::import::openai;
+use crate::import::time;
+
+/// The thread that a run belongs to. Its own `session_id` is the project.
+pub(super) fn thread(run: &Value) -> Option<&str> {
+    let about = given(run, "extra")?.get("metadata")?;
+    let keys = ["session_id", "thread_id", "conversation_id"];
+    keys.iter().find_map(|key| word(about, key))
+}
+
+pub(super) fn read(runs: &[&Value], mapping: &Mapping) -> Result<ForeignRun, Lost> {
+    let mut traces: BTreeMap<String, Vec<&Value>> = BTreeMap::new();
+    for run in runs {
+        traces
+            .entry(identifier(run, "trace_id").unwrap_or_default())
+            .or_default()
+            .push(run);
+    }
+    let mut traces: Vec<(String, Vec<&Value>)> = traces.into_iter().collect();
+    for (_, runs) in &mut traces {
+        runs.sort_by_key(|run| order(run));
+    }
+    traces.sort_by_key(|(_, runs)| runs.first().map(|run| order(run)));
+    let mut read = ForeignRun::default();
+    let mut known: Vec<String> = Vec::new();
+    for (_, runs) in &traces {
+        trace(runs, &mut read, &mut known);
+    }
+    if read.events.is_empty() {
+        return Err(no_run("its runs hold no messages"));
+    }
+    let first = traces.first();
+    let thread = runs
+        .iter()
+        .find_map(|run| thread(run))
+        .filter(|_| !mapping.trace_is_run);
+    read.id = thread
+        .map(str::to_owned)
+        .or_else(|| first.map(|(id, _)| id.clone()));
+    let root = first.and_then(|(_, runs)| runs.first());
+    read.agent = root.and_then(|root| word(root, "name")).map(str::to_owned);
+    read.task = runs
+        .iter()
+        .find_map(|run| word(run, "reference_example_id"))
+        .map(str::to_owned);
+    if mapping.score.is_some() {
+        read.scores = runs.iter().flat_map(|run| scores(run)).collect();
+    }
+    Ok(read)
+}
+
+/// Runs in the order in which they began.
+fn order(run: &Value) -> (String, String) {
+    let dotted = text(run, "dotted_order").unwrap_or_default();
+    let began = text(run, "start_time").unwrap_or_default();
+    (dotted.to_owned(), began.to_owned())
+}
+
+fn trace(runs: &[&Value], read: &mut ForeignRun, known: &mut Vec<String>) {
+    let ids: BTreeSet<String> = runs
+        .iter()
+        .filter_map(|run| identifier(run, "id"))
+        .collect();
+    let is_missing = |parent: &String| !ids.contains(parent);
+    let missing = runs
+        .iter()
+        .filter_map(|run| identifier(run, "parent_run_id"))
+        .find(is_missing);
+    if let Some(parent) = missing {
+        read.lose(
+            "export that is cut",
+            format!("the run `{parent}` is not there, which others are part of"),
+        );
+    }
+    for run in runs {
+        for key in ["start_time", "end_time"] {
+            read.at(given(run, key).and_then(time::seconds));
+        }
+    }
+    let model_calls = runs
+        .iter()
+        .filter(|run| text(run, "run_type") == Some("llm"))
+        .count();
+    let mut met = BTreeSet::new();
+    for run in runs {
+        match text(run, "run_type").unwrap_or_default() {
+            "llm" => model_call(run, read, known),
+            "tool" => tool(run, read, &mut met),
+            _ => {}
+        }
+    }
+    // A trace without model calls still has its messages at its root.
+    if model_calls == 0
+        && let Some(root) = runs.first()
+    {
+        for side in ["inputs", "outputs"] {
+            let side = &root[side];
+            let all = list(side, "messages");
+            let new = all
+                .iter()
+                .filter(|it| messages::essence(it).is_some_and(|it| !known.contains(&it)));
+            let new: Vec<Value> = new.cloned().collect();
+            messages::read(&new, read);
+            known.extend(all.iter().filter_map(messages::essence));
+        }
+    }
+    if runs.first().is_some_and(|root| messages::failed(root)) {
+        read.stop = Some(Stop::Known("error"));
+    }
+}
+
+fn model_call(run: &Value, read: &mut ForeignRun, known: &mut Vec<String>) {
+    let about = &run["extra"]["metadata"];
+    if let (None, Some(model)) = (&read.asked, word(about, "ls_model_name")) {
+        read.asked = Some(model.to_owned());
+    }
+    if let (None, Some(Value::Number(temperature))) =
+        (&read.temperature, about.get("ls_temperature"))
+    {
+        read.temperature = Some(Number::clone(temperature));
+    }
+    read.max_tokens = read.max_tokens.or_else(|| count(about, "ls_max_tokens"));
+    let input = list(&run["inputs"], "messages");
+    // Either the messages, or a list of such lists.
+    let input = match input.first() {
+        Some(Value::Array(inner)) => inner.as_slice(),
+        _ => input,
+    };
+    let essences: Vec<Option<String>> = input.iter().map(messages::essence).collect();
+    let same = essences
+        .iter()
+        .zip(known.iter())
+        .take_while(|(new, known)| new.as_ref() == Some(*known));
+    let mut from = same.count();
+    if from == 0 {
+        let is_known = |it: &&Option<String>| it.as_ref().is_some_and(|it| known.contains(it));
+        from = essences.iter().take_while(is_known).count();
+    }
+    let new: Vec<Value> = input[from..]
+        .iter()
+        .filter(|message| !is_answered(message, read))
+        .cloned()
+        .collect();
+    messages::read(&new, read);
+    *known = essences.into_iter().flatten().collect();
+    let outputs = &run["outputs"];
+    let output = outputs.pointer("/generations/0/0/message").or_else(|| {
+        let messages = outputs.get("messages")?;
+        messages.as_array().map_or(Some(messages), |all| all.last())
+    });
+    let output = output.or_else(|| given(outputs, "output"));
+    let Some(message) = output.and_then(Message::of) else {
+        if messages::failed(run) {
+            read.stop = Some(Stop::Known("error"));
+        } else {
+            read.lose("no answer", "a model call has no message among its outputs");
+        }
+        return;
+    };
+    read.step(messages::tokens(message.fields).or_else(|| tokens(run)));
+    messages::wrote(message.fields, read);
+    known.extend(output.and_then(messages::essence));
+    let about = &message.fields["response_metadata"];
+    let reason = word(about, "finish_reason").or_else(|| word(about, "stop_reason"));
+    if let Some(reason) = reason {
+        read.stop = Some(Stop::Spelt(reason.to_owned()));
+    }
+}
+
+/// Whether a message is a result that a tool's own run gave already.
+fn is_answered(message: &Value, read: &ForeignRun) -> bool {
+    let Some(message) = Message::of(message).filter(|message| message.kind == "tool") else {
+        return false;
+    };
+    let answer = messages::answer(message.fields);
+    let same = |event: &Event| match event {
+        Event::Answer(known) => known.id == answer.id && known.value == answer.value,
+        _ => false,
+    };
+    answer.id.is_some() && read.events.iter().any(same)
+}
+
+fn tokens(run: &Value) -> Option<Tokens> {
+    openai::tokens(Some(run))
+}
+
+/// A tool's run: the result of a call, or a call of its own.
+fn tool(run: &Value, read: &mut ForeignRun, met: &mut BTreeSet<usize>) {
+    let outputs = &run["outputs"];
+    let output = given(outputs, "output").unwrap_or(outputs);
+    let message = Message::of(output).filter(|message| message.kind == "tool");
+    let name = text(run, "name").unwrap_or_default();
+    let own_id = message
+        .as_ref()
+        .and_then(|message| identifier(message.fields, "tool_call_id"));
+    let id = own_id.or_else(|| identifier(&run["extra"]["metadata"], "tool_call_id"));
+    let is_open = |index: &usize, event: &Event| match event {
+        Event::Call(call) if !met.contains(index) => match &id {
+            Some(id) => call.id.as_ref() == Some(id),
+            None => call.name == name,
+        },
+        _ => false,
+    };
+    let mut calls = read.events.iter().enumerate();
+    let found = calls
+        .find(|(index, event)| is_open(index, event))
+        .map(|(index, _)| index);
+    let failed = messages::failed(run);
+    let (value, flagged) = match message {
+        Some(message) => {
+            let answer = messages::answer(message.fields);
+            (answer.value, answer.is_error)
+        }
+        None if failed => (run["error"].clone(), None),
+        None => (output.clone(), None),
+    };
+    let call_id = if let Some(index) = found {
+        met.insert(index);
+        match &mut read.events[index] {
+            Event::Call(call) => {
+                let made_up = || identifier(run, "id").unwrap_or_default();
+                call.id.get_or_insert_with(made_up).clone()
+            }
+            _ => String::new(),
+        }
+    } else {
+        let made_up = id.or_else(|| identifier(run, "id")).unwrap_or_default();
+        met.insert(read.events.len());
+        let inputs = &run["inputs"];
+        let args = given(inputs, "input").unwrap_or(inputs);
+        read.push(Event::Call(Call {
+            id: Some(made_up.clone()),
+            name: name.to_owned(),
+            args: args.clone(),
+            ..Call::default()
+        }));
+        made_up
+    };
+    read.push(Event::Answer(Answer {
+        id: Some(call_id),
+        value,
+        is_error: Some(failed || flagged == Some(true)),
+    }));
+}
+
+/// Averages of feedback.
+fn scores(run: &Value) -> Vec<(String, Score)> {
+    let stats = run["feedback_stats"].as_object();
+    let stats = stats.into_iter().flatten();
+    let scores = stats.filter_map(|(name, stats)| match stats.get("avg")? {
+        Value::Number(average) => Some((name.clone(), Score::Reward(average.clone()))),
+        _ => None,
+    });
+    scores.collect()
+}

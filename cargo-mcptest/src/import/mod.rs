@@ -1,0 +1,48 @@
+//! Runs that are there already, as recordings: `cargo mcptest import`.
+//!
+//! One way through: **files → records → runs → recordings → files**.
+//!
+//! - `input`: where the records of a file lie, and a record at a time;
+//! - `format`: which format a file has; one file a format reads its records into an `event::ForeignRun`;
+//! - `joining`: which records are one run;
+//! - `cassette`: the one place that makes a recording of a run;
+//! - `plan`, `names`: the first pass, which finds the runs, their agents and their order;
+//! - `writing`, `redact`, `store`: the second pass, which takes secrets out and writes;
+//! - `starter`: a suite for runs that have none;
+//! - `report`, `summary`: what could not be imported, and what was.
+
+mod anthropic;
+mod atif;
+mod blob;
+mod cassette;
+mod claude_code;
+mod codex;
+mod command;
+mod digest;
+mod event;
+mod forks;
+mod format;
+mod input;
+mod inspect;
+mod joining;
+mod json;
+mod langsmith;
+mod mapping;
+mod mcptest;
+mod names;
+mod openai;
+mod otel;
+mod plan;
+mod redact;
+mod render;
+mod report;
+mod starter;
+mod store;
+mod summary;
+mod tau;
+#[cfg(test)]
+mod tests;
+mod time;
+mod writing;
+
+pub(crate) use command::Import;

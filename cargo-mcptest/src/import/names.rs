@@ -1,0 +1,225 @@
+//! The names of agents and the stems of their files.
+
+use std::collections::{HashMap, HashSet};
+
+use mcptest_suite::model::{Agent, Suite};
+use mcptest_suite::{cassette_slug, is_reserved, segment};
+
+use super::digest::Digest;
+use super::plan::Group;
+
+/// The most characters of an agent's own name, and of what tells it from others: with the model's
+/// name they make the name of a file.
+const LONGEST: (usize, usize) = (80, 100);
+
+/// What a group of runs is called, and where its runs lie.
+#[derive(Debug, Clone)]
+pub(super) struct Name {
+    pub(super) agent: String,
+    pub(super) stem: String,
+    /// The entry of the suite that it belongs to.
+    pub(super) entry: Option<usize>,
+}
+
+/// Names every group. `is_given`: the command names the agent.
+pub(super) fn of(groups: &[Group], suite: Option<&Suite>, is_given: bool) -> Vec<Name> {
+    let mut subjects: HashMap<&str, HashSet<Digest>> = HashMap::new();
+    for group in groups {
+        subjects
+            .entry(&group.agent)
+            .or_default()
+            .insert(group.subject);
+    }
+    let entries = suite.map_or(&[][..], |suite| &suite.agents);
+    let mut taken = Taken::default();
+    taken
+        .names
+        .extend(entries.iter().map(|entry| entry.segment.clone()));
+    let mut asking: HashMap<Digest, Vec<usize>> = HashMap::new();
+    for (index, entry) in entries.iter().enumerate() {
+        for model in &entry.models {
+            asking
+                .entry(asked(entry, &model.value.id))
+                .or_default()
+                .push(index);
+        }
+    }
+    let mut by_subject: HashMap<(Digest, usize), String> = HashMap::new();
+    let mut names = Vec::with_capacity(groups.len());
+    for group in groups {
+        let single = subjects
+            .get(group.agent.as_str())
+            .is_none_or(|it| it.len() == 1);
+        let label = cut(&one_line(&group.label), LONGEST.1);
+        let agent = cut(&one_line(&group.agent), LONGEST.0);
+        let wanted = match (single, label.is_empty()) {
+            (true, _) | (_, true) => agent,
+            _ => format!("{agent}: {label}"),
+        };
+        let of_entry = |entry: usize| {
+            let agent = &entries[entry];
+            let model = agent
+                .models
+                .iter()
+                .find(|model| model.value.id == group.model);
+            let stem = model.map_or_else(
+                || stem(&agent.name.value, &group.model),
+                |model| agent.cassette_stem(&model.value),
+            );
+            Name {
+                agent: agent.name.value.clone(),
+                stem,
+                entry: Some(entry),
+            }
+        };
+        let asking = asking.get(&group.asked).map_or(&[][..], Vec::as_slice);
+        if let Some(entry) = entry_of(group, &wanted, is_given, entries, asking) {
+            names.push(of_entry(entry));
+            continue;
+        }
+        // Models of one agent that have as many runs share an entry.
+        let shared = (group.subject, group.runs.len());
+        let agent = by_subject
+            .entry(shared)
+            .or_insert_with(|| taken.free(&wanted))
+            .clone();
+        names.push(Name {
+            stem: stem(&agent, &group.model),
+            agent,
+            entry: None,
+        });
+    }
+    names
+}
+
+/// The entry with this name, or the one that asks the same. `asking` are those that have the prompts of
+/// the group.
+fn entry_of(
+    group: &Group,
+    wanted: &str,
+    is_given: bool,
+    entries: &[Agent],
+    asking: &[usize],
+) -> Option<usize> {
+    let has_model = |entry: &Agent| entry.models.iter().any(|it| it.value.id == group.model);
+    // A name that was taken got a number.
+    let named = |entry: &Agent| {
+        let rest = entry.name.value.strip_prefix(wanted);
+        rest.is_some_and(|rest| {
+            let number = rest.strip_prefix(' ');
+            rest.is_empty() || number.is_some_and(|number| number.parse::<u32>().is_ok())
+        })
+    };
+    // Another agent that is asked the same is another agent, if the command names this one.
+    let may_be = |entry: &Agent| !is_given || entry.name.value.starts_with(&group.agent);
+    let of_asking = |is_it: &dyn Fn(&Agent) -> bool| {
+        asking.iter().copied().find(|index| is_it(&entries[*index]))
+    };
+    let of_all = |is_it: &dyn Fn(&Agent) -> bool| {
+        entries
+            .iter()
+            .position(|entry| has_model(entry) && is_it(entry))
+    };
+    of_asking(&named)
+        .or_else(|| of_all(&|entry| entry.name.value == wanted))
+        .or_else(|| of_all(&|entry| group.by_task && named(entry)))
+        .or_else(|| of_asking(&may_be))
+}
+
+/// Whether an entry has the prompts of a group.
+pub(super) fn asks(entry: &Agent, group: &Group) -> bool {
+    asked(entry, &group.model) == group.asked
+}
+
+/// What recordings of an entry with a model are compared with.
+fn asked(entry: &Agent, model: &str) -> Digest {
+    let system = entry.system_prompt.as_ref();
+    let system = system.map_or("", |it| it.value.as_str());
+    Digest::of(&[model, system, &entry.prompt.first().value])
+}
+
+fn stem(agent: &str, model: &str) -> String {
+    format!("{}__{}", cassette_slug(agent), cassette_slug(model))
+}
+
+/// The names that are taken, as cases and as files.
+#[derive(Default)]
+struct Taken {
+    names: HashSet<String>,
+    /// The number that a name got last.
+    numbers: HashMap<String, u32>,
+}
+
+impl Taken {
+    /// A name that no other agent has, neither as a case nor as a file.
+    fn free(&mut self, wanted: &str) -> String {
+        let plain = match segment(wanted) {
+            Some(segment) if !is_reserved(&segment) => wanted.to_owned(),
+            _ => format!("agent {wanted}"),
+        };
+        let number = self.numbers.entry(plain.clone()).or_default();
+        loop {
+            *number += 1;
+            let name = match *number {
+                1 => plain.clone(),
+                number => format!("{plain} {number}"),
+            };
+            let segment = segment(&name).unwrap_or_default();
+            let file = format!("/{}", cassette_slug(&name).to_ascii_lowercase());
+            if !self.names.contains(&segment) && !self.names.contains(&file) {
+                self.names.insert(segment);
+                self.names.insert(file);
+                return name;
+            }
+        }
+    }
+}
+
+fn cut(text: &str, characters: usize) -> String {
+    let text: String = text.chars().take(characters).collect();
+    text.trim_end().to_owned()
+}
+
+/// A text without line breaks, control characters and white space at its ends.
+fn one_line(text: &str) -> String {
+    let shown = |character: char| {
+        if mcptest_trace::text::is_hostile(character) || character.is_whitespace() {
+            ' '
+        } else {
+            character
+        }
+    };
+    let text: String = text.chars().map(shown).collect();
+    text.split(' ')
+        .filter(|word| !word.is_empty())
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_clash_are_numbered() {
+        let mut taken = Taken::default();
+        let names = ["a b", "a_b", "A b", "narrative", "!!!", "!!!"];
+        let names = names.map(|name| taken.free(name));
+        assert_eq!(
+            names,
+            [
+                "a b",
+                "a_b 2",
+                "A b 3",
+                "agent narrative",
+                "agent !!!",
+                "agent !!! 2"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_name_is_one_line() {
+        assert_eq!(one_line(" a\nb\u{1b}[31m\t c "), "a b [31m c");
+    }
+}

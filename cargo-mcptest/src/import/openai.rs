@@ -1,0 +1,133 @@
+//! `OpenAI` chat messages and responses, and records that keep a list of such messages.
+//!
+//! Source: openai-python 3.3.1 (openai/openai-python@e43b4224:src/openai/types/chat, …/responses).
+
+mod chat;
+mod log;
+mod responses;
+
+use serde_json::Value;
+
+use super::event::{ForeignRun, Lost, Score, Tokens};
+use super::format::{self, Format, Gathered};
+use super::input::{Input, Record};
+use super::joining::Joiner;
+use super::json::{count, given, identifier, text, word};
+use super::mapping::Mapping;
+
+pub(super) use chat::{Options, read as read_messages, text_of, tools as tool_lines};
+
+/// The format `openai`.
+pub(super) struct OpenAi;
+
+impl Format for OpenAi {
+    fn signature(&self) -> &'static str {
+        "messages with `role`, alone or under `messages`, or `{request, response}`"
+    }
+
+    fn fits(&self, _: &Input, value: &Value) -> bool {
+        fits(value)
+    }
+
+    fn join(&self, record: &Record<'_>, joiner: &mut Joiner, _: &Mapping) -> Result<(), Lost> {
+        if let Some(line) = log::Line::of(&record.value) {
+            return line.join(record.part, joiner);
+        }
+        joiner.alone(record.part);
+        Ok(())
+    }
+
+    fn read(
+        &self,
+        Gathered { records, .. }: &Gathered<'_, '_>,
+        _: &Mapping,
+    ) -> Result<Vec<ForeignRun>, Lost> {
+        let values: Vec<&Value> = records.iter().map(|record| &record.value).collect();
+        let lines: Option<Vec<log::Line<'_>>> =
+            values.iter().map(|value| log::Line::of(value)).collect();
+        match (lines, values.as_slice()) {
+            (Some(lines), _) => Ok(vec![log::read(&lines)?]),
+            (None, [record]) => Ok(vec![kept(record)?]),
+            _ => Err(no_run("logged calls and lists of messages are mixed")),
+        }
+    }
+}
+
+fn no_run(detail: &str) -> Lost {
+    Lost {
+        reason: "is no run",
+        detail: detail.to_owned(),
+    }
+}
+
+/// Whether a record looks like one of this format.
+fn fits(value: &Value) -> bool {
+    let is_response = |value: &Value| {
+        given(value, "choices").is_some()
+            || text(value, "object").is_some_and(|it| {
+                it == "response" || it == "chat.completion.chunk" || it == "chat.completion"
+            })
+    };
+    let of_message = |message: &Value| {
+        message.get("role").is_some_and(Value::is_string)
+            || text(message, "type")
+                .is_some_and(|it| it.ends_with("_call") || it.ends_with("_output"))
+    };
+    let messages = format::messages(value);
+    messages.is_some_and(|messages| messages.iter().any(of_message))
+        || is_response(value)
+        || log::Line::of(value).is_some()
+}
+
+/// A list of messages, alone or in a record with what its team knows of it.
+fn kept(record: &Value) -> Result<ForeignRun, Lost> {
+    let Some(messages) = format::messages(record) else {
+        let is_answer = given(record, "choices").is_some() || text(record, "object").is_some();
+        return Err(if is_answer {
+            Lost {
+                reason: "lacks its request",
+                detail:
+                    "a response alone does not say what was asked; keep the request beside it, \
+                         as `{\"request\": …, \"response\": …}`"
+                        .to_owned(),
+            }
+        } else {
+            no_run("it has no list of `messages`")
+        });
+    };
+    let mut run = ForeignRun {
+        id: identifier(record, "id"),
+        asked: word(record, "model").map(str::to_owned),
+        task: identifier(record, "task").or_else(|| identifier(record, "task_id")),
+        order: given(record, "trial").and_then(Value::as_i64),
+        ..ForeignRun::default()
+    };
+    if let Some(system) = word(record, "system") {
+        run.system_prompt = Some(system.to_owned());
+    }
+    if let Some(Value::Number(reward)) = record.get("reward") {
+        run.scores
+            .push(("reward".to_owned(), Score::Reward(reward.clone())));
+    }
+    if let Some(Value::Bool(passed)) = record.get("passed") {
+        run.scores
+            .push(("passed".to_owned(), Score::Passed(*passed)));
+    }
+    if let Some(Value::Array(tools)) = record.get("tools") {
+        run.tools = chat::tools(tools);
+    }
+    if messages.iter().any(|message| message.get("role").is_none()) {
+        responses::read_items(messages, &mut run);
+    } else {
+        read_messages(messages, &mut run, &Options::default());
+    }
+    Ok(run)
+}
+
+/// The tokens of a model call. Cached and reasoning tokens are parts of these counts.
+pub(super) fn tokens(usage: Option<&Value>) -> Option<Tokens> {
+    let usage = usage?;
+    let prompt = count(usage, "prompt_tokens").or_else(|| count(usage, "input_tokens"))?;
+    let completion = count(usage, "completion_tokens").or_else(|| count(usage, "output_tokens"))?;
+    Some((prompt, completion))
+}

@@ -1,0 +1,194 @@
+//! Lists of chat messages.
+
+use serde_json::Value;
+
+use super::tokens;
+use crate::import::blob;
+use crate::import::event::{Answer, Call, Event, ForeignRun};
+use crate::import::json::{given, identifier, list, text, truthy, word};
+
+/// What differs between those who keep such lists.
+#[derive(Default)]
+pub(in crate::import) struct Options {
+    /// Texts that begin so are errors, and others are none.
+    pub(in crate::import) error_prefixes: &'static [&'static str],
+    /// A user's text that holds one of these ends the talk and says nothing.
+    pub(in crate::import) endings: &'static [&'static str],
+}
+
+/// Reads messages into a run. Leading system messages are its system prompt.
+pub(in crate::import) fn read(messages: &[Value], run: &mut ForeignRun, options: &Options) {
+    let mut leading = true;
+    let mut system = Vec::from_iter(run.system_prompt.take());
+    for message in messages {
+        let role = text(message, "role").unwrap_or("unknown");
+        let said = text_of(message.get("content"));
+        let is_system = matches!(role, "system" | "developer");
+        if is_system && leading {
+            system.push(said);
+            continue;
+        }
+        leading = false;
+        match role {
+            "user" if options.endings.iter().any(|ending| said.contains(ending)) => {
+                run.turn("user", said);
+            }
+            "user" => run.user(said),
+            "assistant" => assistant(message, said, run),
+            "tool" | "function" => run.push(Event::Answer(answer(message, role, options))),
+            _ => run.turn(role, said),
+        }
+    }
+    system.retain(|text| !text.is_empty());
+    if !system.is_empty() {
+        run.system_prompt = Some(system.join("\n\n"));
+    }
+}
+
+/// An answer of the model. What it says before the first user is a greeting and no model call.
+pub(super) fn assistant(message: &Value, said: String, run: &mut ForeignRun) {
+    let calls = list(message, "tool_calls");
+    let legacy = given(message, "function_call");
+    let greets = run.first_user_text().is_none() && calls.is_empty() && legacy.is_none();
+    if !greets {
+        run.step(tokens(message.get("usage")));
+    }
+    parts_of(message, said, run);
+    for call in calls {
+        run.push(Event::Call(tool_call(call)));
+    }
+    if let Some(call) = legacy {
+        let name = text(call, "name").unwrap_or_default().to_owned();
+        run.push(Event::Call(Call {
+            id: Some(format!("function:{name}")),
+            args: call.get("arguments").cloned().unwrap_or_default(),
+            name,
+            ..Call::default()
+        }));
+    }
+}
+
+/// What an answer says: its text, and a refusal.
+fn parts_of(message: &Value, said: String, run: &mut ForeignRun) {
+    let refuses = |part: &Value| text(part, "type") == Some("refusal");
+    if list(message, "content").iter().any(refuses) {
+        run.refused = true;
+    }
+    for key in ["reasoning_content", "reasoning"] {
+        if given(message, key).is_some_and(truthy) {
+            run.note("reasoning left out");
+        }
+    }
+    run.said(said);
+    if let Some(refusal) = word(message, "refusal") {
+        run.refused = true;
+        run.said(refusal.to_owned());
+    }
+}
+
+fn tool_call(call: &Value) -> Call {
+    let id = identifier(call, "id");
+    if let Some(custom) = given(call, "custom") {
+        return Call {
+            id,
+            name: text(custom, "name").unwrap_or_default().to_owned(),
+            args: serde_json::json!({ "input": custom.get("input") }),
+            ..Call::default()
+        };
+    }
+    // Some keep the function's fields beside the identifier.
+    let function = given(call, "function").unwrap_or(call);
+    let args = ["arguments", "args", "input"];
+    Call {
+        id,
+        name: text(function, "name").unwrap_or_default().to_owned(),
+        args: args
+            .iter()
+            .find_map(|key| function.get(*key))
+            .cloned()
+            .unwrap_or_default(),
+        ..Call::default()
+    }
+}
+
+fn answer(message: &Value, role: &str, options: &Options) -> Answer {
+    let id = if role == "function" {
+        text(message, "name").map(|name| format!("function:{name}"))
+    } else {
+        identifier(message, "tool_call_id")
+    };
+    let value = message.get("content").cloned().unwrap_or_default();
+    let flagged = message.get("error").map(truthy);
+    let is_error = if options.error_prefixes.is_empty() {
+        flagged
+    } else {
+        let text = text_of(Some(&value));
+        Some(
+            options
+                .error_prefixes
+                .iter()
+                .any(|prefix| text.starts_with(prefix)),
+        )
+    };
+    Answer {
+        id,
+        value,
+        is_error,
+    }
+}
+
+/// The text of a content: a text, or the texts of its parts one after another.
+pub(in crate::import) fn text_of(content: Option<&Value>) -> String {
+    match content {
+        None | Some(Value::Null) => String::new(),
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Array(parts)) => parts.iter().map(part).collect(),
+        Some(other) => part(other),
+    }
+}
+
+fn part(part: &Value) -> String {
+    let kinds = ["text", "refusal", "output_text", "input_text", "content"];
+    let said = || kinds.iter().find_map(|key| text(part, key));
+    match part {
+        Value::String(text) => text.clone(),
+        _ => said().map_or_else(|| blob::words(part), str::to_owned),
+    }
+}
+
+/// The tools of a request, a line each: name and arguments.
+pub(in crate::import) fn tools(tools: &[Value]) -> Vec<String> {
+    let line = |tool: &Value| {
+        let function = given(tool, "function").unwrap_or(tool);
+        let name = text(function, "name").or_else(|| text(tool, "type"))?;
+        let schema = ["parameters", "input_schema", "inputSchema"];
+        let schema = schema.iter().find_map(|key| given(function, key));
+        Some(tool_line(name, schema))
+    };
+    let mut lines: Vec<String> = tools.iter().filter_map(line).collect();
+    lines.sort();
+    lines
+}
+
+/// A tool in the line form of recordings: `name(argument: type, optional?: type)`.
+pub(in crate::import) fn tool_line(name: &str, schema: Option<&Value>) -> String {
+    let properties = schema.and_then(|schema| schema.get("properties")?.as_object());
+    let required = schema.map_or(&[][..], |schema| list(schema, "required"));
+    let mut arguments: Vec<String> = properties
+        .into_iter()
+        .flatten()
+        .map(|(name, schema)| {
+            let mark = if required.iter().any(|it| it == name) {
+                ""
+            } else {
+                "?"
+            };
+            match text(schema, "type") {
+                Some(kind) => format!("{name}{mark}: {kind}"),
+                None => format!("{name}{mark}"),
+            }
+        })
+        .collect();
+    arguments.sort();
+    format!("{name}({})", arguments.join(", "))
+}

@@ -1,0 +1,199 @@
+//! Logged calls: a request and its response a record. Requests repeat the talk so far, so that a
+//! record continues the one whose request and response its own request begins with.
+
+use mcptest_trace::trace::canonical_json;
+use serde_json::{Value, json};
+
+use super::{chat, no_run, responses, tokens};
+use crate::import::digest::Digest;
+use crate::import::event::{ForeignRun, Lost, Stop};
+use crate::import::input::Part;
+use crate::import::joining::Joiner;
+use crate::import::json::{count, given, identifier, list, text, word};
+use crate::import::time;
+
+/// One logged call.
+pub(super) struct Line<'v> {
+    request: &'v Value,
+    response: &'v Value,
+    items: bool,
+}
+
+impl<'v> Line<'v> {
+    /// The call that a record logs: `{request, response}`, or `{body, response.body}`.
+    pub(super) fn of(record: &'v Value) -> Option<Self> {
+        let request = given(record, "request").or_else(|| given(record, "body"))?;
+        let request = given(request, "body").unwrap_or(request);
+        let response = given(record, "response")?;
+        let response = given(response, "body").unwrap_or(response);
+        let items = given(request, "input").is_some();
+        let is_chat = request.get("messages").is_some_and(Value::is_array);
+        (items || is_chat).then_some(Self {
+            request,
+            response,
+            items,
+        })
+    }
+
+    fn messages(&self) -> &'v [Value] {
+        list(self.request, "messages")
+    }
+
+    /// What went in, as far as it tells runs apart.
+    fn sent(&self) -> Vec<String> {
+        if !self.items {
+            return self.messages().iter().map(essence).collect();
+        }
+        match self.request.get("input") {
+            Some(Value::Array(items)) => items.iter().map(essence).collect(),
+            other => vec![canonical_json(&json!(other))],
+        }
+    }
+
+    pub(super) fn join(&self, part: Part, joiner: &mut Joiner) -> Result<(), Lost> {
+        let mut states = Vec::new();
+        let begin = if self.items { "items" } else { "messages" };
+        let mut state = Digest::of(&[begin]);
+        for message in self.sent() {
+            state = state.then(&message);
+            states.push(state);
+        }
+        // The longest beginning first.
+        states.reverse();
+        let parent = text(self.request, "previous_response_id");
+        if let Some(parent) = parent {
+            states = vec![Digest::of(&["response", parent])];
+        }
+        let mut after = Vec::new();
+        if self.items {
+            let output = list(self.response, "output").iter();
+            after.push(output.fold(state, |state, item| state.then(&essence(item))));
+            let id = text(self.response, "id");
+            after.extend(id.map(|id| Digest::of(&["response", id])));
+        } else {
+            let choices = list(self.response, "choices").iter();
+            let messages = choices.filter_map(|choice| choice.get("message"));
+            after.extend(messages.map(|message| state.then(&essence(message))));
+        }
+        match parent {
+            Some(parent) if !joiner.chained(part, &states, &after) => Err(Lost {
+                reason: "missing parent",
+                detail: format!(
+                    "it continues the response `{parent}`, which is not there before it"
+                ),
+            }),
+            Some(_) => Ok(()),
+            None => {
+                joiner.chained(part, &states, &after);
+                Ok(())
+            }
+        }
+    }
+
+    /// The choice that the next call continues, else the first.
+    fn choice(&self, next: Option<&Line<'v>>) -> Option<&'v Value> {
+        let choices = list(self.response, "choices");
+        let continued = next.and_then(|next| {
+            let message = essence(next.messages().get(self.messages().len())?);
+            let is_it =
+                |choice: &&Value| choice.get("message").map(essence).as_ref() == Some(&message);
+            choices.iter().find(is_it)
+        });
+        continued.or_else(|| choices.first())
+    }
+}
+
+/// What makes a message the same message: role, text, calls.
+fn essence(message: &Value) -> String {
+    let arguments = |call: &Value| {
+        let function = given(call, "function").or_else(|| given(call, "custom"));
+        let function = function.unwrap_or(call);
+        let arguments = function.get("arguments").or_else(|| function.get("input"));
+        json!([identifier(call, "id"), function.get("name"), arguments])
+    };
+    let calls: Vec<Value> = list(message, "tool_calls").iter().map(arguments).collect();
+    let item = [
+        "call_id",
+        "name",
+        "arguments",
+        "output",
+        "input",
+        "tool_call_id",
+        "function_call",
+    ];
+    let item: Vec<Option<&Value>> = item.iter().map(|key| given(message, key)).collect();
+    let role = text(message, "role");
+    let said = chat::text_of(message.get("content"));
+    canonical_json(&json!([role, said, calls, item]))
+}
+
+/// The run of some calls, each of which continues the one before.
+pub(super) fn read(lines: &[Line<'_>]) -> Result<ForeignRun, Lost> {
+    let mut run = ForeignRun::default();
+    let Some(first) = lines.first() else {
+        return Err(no_run("it has no calls"));
+    };
+    run.id = lines
+        .iter()
+        .find_map(|line| identifier(line.response, "id"));
+    run.asked = lines
+        .iter()
+        .find_map(|line| word(line.request, "model"))
+        .map(str::to_owned);
+    if let Some(Value::Array(tools)) = first.request.get("tools") {
+        run.tools = chat::tools(tools);
+    }
+    if let Some(Value::Number(temperature)) = first.request.get("temperature") {
+        run.temperature = Some(temperature.clone());
+    }
+    let most = ["max_completion_tokens", "max_output_tokens", "max_tokens"];
+    run.max_tokens = most.iter().find_map(|key| count(first.request, key));
+    let mut seen = 0;
+    for (index, line) in lines.iter().enumerate() {
+        if let Some(model) = word(line.response, "model") {
+            run.answered_by(model);
+        }
+        for key in ["created", "created_at"] {
+            run.at(line.response.get(key).and_then(time::seconds));
+        }
+        if line.items {
+            seen = responses::read_call(line.request, line.response, seen, &mut run);
+            continue;
+        }
+        let messages = line.messages();
+        let new = messages.get(seen..).unwrap_or_default();
+        chat::read(new, &mut run, &chat::Options::default());
+        let choices = list(line.response, "choices");
+        let Some(choice) = line.choice(lines.get(index + 1)) else {
+            let failed = given(line.response, "error").is_some();
+            run.stop = failed.then_some(Stop::Known("error"));
+            run.lose("no answer", "the response has no `choices`");
+            seen = messages.len();
+            continue;
+        };
+        if choices.len() > 1 {
+            run.note(format!("{} other choices left out", choices.len() - 1));
+        }
+        let message = choice.get("message").cloned().unwrap_or_default();
+        let mut message = message;
+        if let Some(usage) = line.response.get("usage")
+            && message.is_object()
+        {
+            message["usage"] = usage.clone();
+        }
+        answer(&message, &mut run);
+        let finished = word(choice, "finish_reason").map(str::to_owned);
+        run.stop = finished.map(Stop::Spelt);
+        seen = messages.len() + 1;
+    }
+    Ok(run)
+}
+
+/// The model's answer, which is a model call also where no user has spoken.
+fn answer(message: &Value, run: &mut ForeignRun) {
+    let said = chat::text_of(message.get("content"));
+    if run.first_user_text().is_none() && list(message, "tool_calls").is_empty() {
+        run.step(tokens(message.get("usage")));
+    }
+    chat::assistant(message, said, run);
+}

@@ -1,0 +1,287 @@
+//! `OpenTelemetry` traces and logs of generative models, as OTLP writes them in JSON.
+//!
+//! Sources: semantic-conventions v1.41.1:docs/gen-ai; semantic-conventions-genai@32c328e8; the events
+//! of v1.36.0:docs/gen-ai/gen-ai-events.md; opentelemetry-proto@ac2c4b5d "JSON Protobuf Encoding";
+//! `openinference@1fe497f1:spec/semantic_conventions.md`; openllmetry 0.50.0 and 0.62.1.
+
+mod messages;
+mod span;
+mod talk;
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::Value;
+
+use self::span::{Log, Span};
+use super::digest::Digest;
+use super::event::{Event, ForeignRun, Lost};
+use super::format::{Format, Gathered};
+use super::input::{Form, Input, Record};
+use super::joining::Joiner;
+use super::json::given;
+use super::mapping::Mapping;
+
+/// The format `otel`.
+pub(super) struct Otel;
+
+impl Format for Otel {
+    fn signature(&self) -> &'static str {
+        "`resourceSpans`, `resourceLogs`, or `batches` of `{resource, scopeSpans}`"
+    }
+
+    fn fits(&self, input: &Input, value: &Value) -> bool {
+        let lists = ["resourceSpans", "resourceLogs"];
+        let walked = match input.form {
+            Form::Document { under: Some(key) } => lists.contains(&key) || key == "batches",
+            _ => false,
+        };
+        let spans = |value: &Value| {
+            let keys = ["scopeSpans", "scopeLogs", "instrumentationLibrarySpans"];
+            keys.iter().any(|key| given(value, key).is_some())
+        };
+        walked && spans(value)
+            || lists
+                .iter()
+                .any(|key| value.get(key).is_some_and(Value::is_array))
+            || value["batches"]
+                .as_array()
+                .is_some_and(|batches| batches.iter().any(spans))
+    }
+
+    fn join(
+        &self,
+        record: &Record<'_>,
+        joiner: &mut Joiner,
+        mapping: &Mapping,
+    ) -> Result<(), Lost> {
+        let (spans, logs) = span::of(&record.value);
+        for span in &spans {
+            let key = trace_key(&span.trace);
+            joiner.keyed(record.part, key);
+            if let (Some(conversation), false) = (span.conversation(), mapping.trace_is_run) {
+                joiner.same(key, Digest::of(&["conversation", conversation]));
+            }
+        }
+        for log in &logs {
+            joiner.keyed(record.part, trace_key(&log.trace));
+        }
+        Ok(())
+    }
+
+    fn read(&self, run: &Gathered<'_, '_>, mapping: &Mapping) -> Result<Vec<ForeignRun>, Lost> {
+        let (mut spans, mut logs) = (Vec::new(), Vec::new());
+        for record in run.records {
+            let (more_spans, more_logs) = span::of(&record.value);
+            let of_run = |trace: &str| run.keys.contains(&trace_key(trace));
+            spans.extend(more_spans.into_iter().filter(|span| of_run(&span.trace)));
+            logs.extend(more_logs.into_iter().filter(|log| of_run(&log.trace)));
+        }
+        read(spans, &logs, mapping)
+    }
+}
+
+fn trace_key(trace: &str) -> Digest {
+    Digest::of(&["trace", trace])
+}
+
+/// The spans of a run, in order, with what is known of their places.
+struct Tree {
+    spans: Vec<Span>,
+    by_id: HashMap<String, usize>,
+}
+
+impl Tree {
+    fn new(mut spans: Vec<Span>) -> Self {
+        spans.sort_by(|left, right| left.when().cmp(&right.when()));
+        let mut by_id = HashMap::new();
+        let mut kept = Vec::new();
+        for span in spans {
+            // A span may be exported twice.
+            if !by_id.contains_key(&span.id) {
+                by_id.insert(span.id.clone(), kept.len());
+                kept.push(span);
+            }
+        }
+        Self { spans: kept, by_id }
+    }
+
+    /// The spans around a span, the nearest first.
+    fn around(&self, span: &Span) -> Vec<&Span> {
+        let mut around: Vec<&Span> = Vec::new();
+        let mut next = span.parent.as_ref();
+        while let Some(index) = next.and_then(|id| self.by_id.get(id)) {
+            let parent = &self.spans[*index];
+            // A circle leads nowhere.
+            if around.len() > self.spans.len() {
+                break;
+            }
+            around.push(parent);
+            next = parent.parent.as_ref();
+        }
+        around
+    }
+
+    /// The sub-agent that a span belongs to: the outermost agent around it within the main one, if it has
+    /// another name.
+    fn subagent(&self, span: &Span, main: Option<&str>) -> Option<&Span> {
+        let around = self.around(span).into_iter().rev();
+        let agents: Vec<&Span> = around.filter(|span| span.agent().is_some()).collect();
+        let is_main = |span: &&Span| span.agent() == main;
+        let within = agents.iter().position(is_main).map_or(0, |main| main + 1);
+        agents[within..]
+            .iter()
+            .copied()
+            .find(|agent| !is_main(agent))
+    }
+
+    /// The main agent: the outermost one that calls a model itself.
+    fn main(&self) -> Option<&str> {
+        let agents = self.spans.iter().filter(|span| span.agent().is_some());
+        let mut agents: Vec<&Span> = agents.collect();
+        agents.sort_by_key(|span| (self.around(span).len(), span.when()));
+        let calls = |main: &str| {
+            let mut own = self.spans.iter().filter(|span| span.is_model_call());
+            own.any(|span| self.subagent(span, Some(main)).is_none())
+        };
+        let names: Vec<&str> = agents.into_iter().filter_map(Span::agent).collect();
+        let calling = names.iter().copied().find(|name| calls(name));
+        calling.or(names.first().copied())
+    }
+
+    /// Model calls within which another instrumentation saw the same call.
+    fn seen_twice(&self) -> HashSet<&str> {
+        let calls = self.spans.iter().filter(|span| span.is_model_call());
+        let around = calls.flat_map(|span| self.around(span));
+        around
+            .filter(|span| span.is_model_call())
+            .map(|span| span.id.as_str())
+            .collect()
+    }
+}
+
+fn read(spans: Vec<Span>, logs: &[Log], mapping: &Mapping) -> Result<Vec<ForeignRun>, Lost> {
+    let tree = Tree::new(spans);
+    let mut of_span: HashMap<&str, Vec<&Log>> = HashMap::new();
+    for log in logs {
+        of_span.entry(log.span.as_str()).or_default().push(log);
+    }
+    if !tree
+        .spans
+        .iter()
+        .any(|span| span.is_model_call() || span.is_tool())
+    {
+        // Spans of a web server or a database.
+        return Ok(Vec::new());
+    }
+    let main = tree.main();
+    let seen_twice = tree.seen_twice();
+    let mut talk = talk::Talk::default();
+    let mut subagents: Vec<(String, talk::Talk)> = Vec::new();
+    for span in &tree.spans {
+        let agent = tree.subagent(span, main);
+        let into = match agent {
+            None => &mut talk,
+            Some(agent) => {
+                let known = subagents.iter().position(|(id, _)| *id == agent.id);
+                let index = known.unwrap_or_else(|| {
+                    let mut talk = talk::Talk::default();
+                    talk.run.id = Some(agent.id.clone());
+                    talk.run.agent = agent.agent().map(str::to_owned);
+                    subagents.push((agent.id.clone(), talk));
+                    subagents.len() - 1
+                });
+                &mut subagents[index].1
+            }
+        };
+        let empty = Vec::new();
+        let logs = of_span.get(span.id.as_str()).unwrap_or(&empty);
+        if span.is_model_call() && seen_twice.contains(span.id.as_str()) {
+            continue;
+        }
+        if span.is_model_call() {
+            into.model_call(span, logs);
+        } else if span.is_tool() && !is_the_same_call(&tree, span) {
+            into.tool(span);
+        }
+        if mapping.score.is_some() {
+            talk.scores(span, logs);
+        }
+    }
+    if talk.lacks_content() {
+        return Err(lacks_content(&tree));
+    }
+    talk.finish();
+    for (id, subagent) in &mut subagents {
+        subagent.finish();
+        talk.take_calls(id, subagent);
+    }
+    let mut run = talk.into_run();
+    run.subagents = subagents
+        .into_iter()
+        .map(|(_, talk)| talk.into_run())
+        .collect();
+    about(&tree, main, &mut run);
+    if mapping.trace_is_run {
+        run.id = tree.spans.first().map(|span| span.trace.clone());
+    }
+    Ok(vec![run])
+}
+
+/// What the spans say of the run as a whole.
+fn about(tree: &Tree, main: Option<&str>, run: &mut ForeignRun) {
+    let spans = &tree.spans;
+    let conversation = spans.iter().find_map(Span::conversation);
+    let trace = spans.first().map(|span| span.trace.as_str());
+    run.id = conversation.or(trace).map(str::to_owned);
+    let named = [
+        "gen_ai.workflow.name",
+        "traceloop.entity.name",
+        "agent.name",
+    ];
+    let named = named
+        .iter()
+        .find_map(|key| spans.iter().find_map(|span| span.text(key)));
+    let service = spans.iter().find_map(|span| span.service.as_deref());
+    run.agent = main.or(named).or(service).map(str::to_owned);
+    for span in spans {
+        run.at(Some(span::milliseconds(span.start)));
+        run.at(Some(span::milliseconds(span.end.max(span.start))));
+    }
+    let dropped = spans.iter().filter(|span| span.dropped > 0).count();
+    if dropped > 0 {
+        run.note(format!("{dropped} spans lost attributes over their limit"));
+    }
+    let has_calls = run
+        .events
+        .iter()
+        .any(|event| matches!(event, Event::Call(_)));
+    if !has_calls && spans.iter().any(Span::is_tool) {
+        run.note("tools ran without names");
+    }
+}
+
+/// A call that is seen from another side: the MCP call inside of a tool, or the server's view of it.
+fn is_the_same_call(tree: &Tree, span: &Span) -> bool {
+    let name = span.tool_name();
+    let around = tree.around(span);
+    around
+        .iter()
+        .any(|outer| outer.is_tool() && outer.tool_name() == name)
+}
+
+fn lacks_content(tree: &Tree) -> Lost {
+    let adk = tree
+        .spans
+        .iter()
+        .any(|span| span.has("gcp.vertex.agent.llm_request"));
+    let detail = if adk {
+        "its content is in `gcp.vertex.agent.*`, which is not read yet"
+    } else {
+        "prompts and answers are not in the spans; record them with \
+         OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true"
+    };
+    Lost {
+        reason: "content was not captured",
+        detail: detail.to_owned(),
+    }
+}

@@ -1,0 +1,414 @@
+//! The first pass: which runs there are, which agents they belong to, and in which order.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use super::cassette::{self, Imported};
+use super::digest::{self, Digest};
+use super::event::{Event, ForeignRun, Lost};
+use super::forks::Forks;
+use super::format::{Gathered, Kind};
+use super::input::{Input, Part, Record, Unreadable};
+use super::joining::{Joined, Joiner};
+use super::mapping::{Mapping, Subagents};
+use super::report::Reports;
+
+/// How many characters of a prompt name an agent.
+const LABEL: usize = 40;
+
+/// By what runs are told to be of one agent, instead of by what the user says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum GroupBy {
+    /// The task that the format names.
+    Task,
+    /// A field of the record.
+    Field(String),
+}
+
+/// A run that was found.
+#[derive(Debug)]
+pub(super) struct Found {
+    /// Its records.
+    candidate: u32,
+    /// Which of the runs of these records.
+    ordinal: u16,
+    kind: Kind,
+    order: Option<i64>,
+    time: Option<i64>,
+}
+
+/// Runs of one agent with one model.
+#[derive(Debug)]
+pub(super) struct Group {
+    /// The agent's name without what tells it from others.
+    pub(super) agent: String,
+    pub(super) model: String,
+    /// What tells it from other agents of that name: a task, or the beginning of the prompt.
+    pub(super) label: String,
+    /// What it has besides the model, which other models may share.
+    pub(super) subject: Digest,
+    /// What recordings are compared with a suite by: model, system prompt, first user text.
+    pub(super) asked: Digest,
+    /// The runs have one task and prompts of their own.
+    pub(super) by_task: bool,
+    pub(super) runs: Vec<u32>,
+}
+
+/// What was found.
+#[derive(Debug, Default)]
+pub(super) struct Plan {
+    pub(super) candidates: Vec<Joined>,
+    pub(super) found: Vec<Found>,
+    pub(super) groups: Vec<Group>,
+}
+
+/// A run, mapped, and what is needed of it beside the recording.
+pub(super) struct Mapped {
+    pub(super) imported: Imported,
+    agent: Option<String>,
+    task: Option<String>,
+    order: Option<i64>,
+    time: Option<i64>,
+    pub(super) users: Vec<String>,
+    has_own_prompt: bool,
+}
+
+/// What runs of one agent have in common.
+struct Subject {
+    key: Vec<String>,
+    label: String,
+    by_task: bool,
+}
+
+/// The runs of some records, each mapped or refused, and the records.
+type Read<'i> = (Vec<Result<Mapped, Lost>>, Vec<Record<'i>>);
+
+/// What reads and maps runs, the same in both passes.
+pub(super) struct Reading<'r> {
+    pub(super) inputs: &'r [Input],
+    pub(super) mapping: &'r Mapping,
+    pub(super) group_by: &'r [GroupBy],
+}
+
+impl Reading<'_> {
+    /// Reads the records of a run and maps the runs that they hold.
+    pub(super) fn map(&self, kind: Kind, joined: &Joined) -> Result<Read<'_>, Unreadable> {
+        let mut records = Vec::with_capacity(joined.parts.len());
+        for part in &joined.parts {
+            records.push(self.inputs[part.input as usize].read(*part)?);
+        }
+        let gathered = Gathered {
+            records: &records,
+            keys: &joined.keys,
+        };
+        let mapped = match kind.format().read(&gathered, self.mapping) {
+            Ok(runs) => self.mapped(runs, &records),
+            Err(lost) => vec![Err(lost)],
+        };
+        Ok((mapped, records))
+    }
+
+    fn mapped(&self, runs: Vec<ForeignRun>, records: &[Record<'_>]) -> Vec<Result<Mapped, Lost>> {
+        let mut mapped = Vec::new();
+        for mut run in runs {
+            let subagents = std::mem::take(&mut run.subagents);
+            if self.mapping.subagents != Subagents::Inline {
+                run.without_subagents();
+            }
+            let parent = run.agent.clone();
+            mapped.push(self.one(run, records));
+            if self.mapping.subagents == Subagents::Separate {
+                for mut run in subagents {
+                    let kind = run.agent.take().unwrap_or_else(|| "agent".to_owned());
+                    let parent = self.mapping.agent.as_ref().or(parent.as_ref());
+                    let parent = parent.cloned().unwrap_or_else(|| stem(records));
+                    run.agent = Some(format!("{parent}/{kind}"));
+                    let mut one = self.one(run.clone(), records);
+                    if let Ok(one) = &mut one {
+                        // Its own name stands, whatever the main agent is called.
+                        one.agent = run.agent;
+                    }
+                    mapped.push(one);
+                }
+            }
+        }
+        mapped
+    }
+
+    fn one(&self, mut run: ForeignRun, records: &[Record<'_>]) -> Result<Mapped, Lost> {
+        if run.id.is_none() && run.ready.is_none() {
+            run.id = records
+                .first()
+                .map(|record| digest::identifier(&record.value));
+        }
+        let agent = self.mapping.agent.clone().or_else(|| run.agent.clone());
+        let users: Vec<String> = run
+            .events
+            .iter()
+            .filter_map(|event| match event {
+                Event::User(text) => Some(text.clone()),
+                _ => None,
+            })
+            .collect();
+        let (task, order) = (run.task.clone(), run.order);
+        let time = run.times.map(|(first, _)| first);
+        let has_own_prompt = run.prompt.is_some();
+        let imported = match run.ready.take() {
+            Some(cassette) => Imported {
+                cassette,
+                notes: run.notes,
+                lost: run.lost,
+            },
+            None => cassette::of(&run, self.mapping)?,
+        };
+        Ok(Mapped {
+            imported,
+            agent,
+            task,
+            order,
+            time,
+            users,
+            has_own_prompt,
+        })
+    }
+
+    /// What groups a run by, besides agent, model and system prompt, and how it is called.
+    fn subject(&self, kind: Kind, mapped: &Mapped, records: &[Record<'_>]) -> Subject {
+        let mut key = Vec::new();
+        for by in self.group_by {
+            let field = |pointer: &String| records.first()?.value.pointer(pointer);
+            match by {
+                GroupBy::Task => key.extend(mapped.task.clone()),
+                GroupBy::Field(pointer) => key.extend(field(pointer).map(|field| match field {
+                    Value::String(text) => text.clone(),
+                    other => other.to_string(),
+                })),
+            }
+        }
+        if self.group_by.is_empty() && kind.format().has_tasks() {
+            key.extend(mapped.task.clone());
+        }
+        if key.is_empty() {
+            let prompt = mapped.imported.cassette["user_prompt"].as_str();
+            let label: String = prompt.unwrap_or_default().chars().take(LABEL).collect();
+            let users = if mapped.has_own_prompt || mapped.users.is_empty() {
+                vec![prompt.unwrap_or_default().to_owned()]
+            } else {
+                mapped.users.clone()
+            };
+            return Subject {
+                key: users,
+                label,
+                by_task: mapped.has_own_prompt,
+            };
+        }
+        Subject {
+            label: key.join(" "),
+            key,
+            by_task: true,
+        }
+    }
+}
+
+fn stem(records: &[Record<'_>]) -> String {
+    let first = records.first();
+    first.map_or_else(String::new, |record| record.input.stem())
+}
+
+impl Plan {
+    /// Finds the runs of files whose formats are known.
+    pub(super) fn new(
+        reading: &Reading<'_>,
+        files: Vec<(Kind, Vec<Part>)>,
+        reports: &mut Reports,
+    ) -> Self {
+        let mut by_kind: Vec<(Kind, Vec<Part>)> = Vec::new();
+        for (kind, parts) in files {
+            match by_kind.iter_mut().find(|(known, _)| *known == kind) {
+                Some((_, known)) => known.extend(parts),
+                None => by_kind.push((kind, parts)),
+            }
+        }
+        let mut candidates: Vec<(Kind, Joined)> = Vec::new();
+        for (kind, parts) in by_kind {
+            let mut joiner = Joiner::default();
+            for part in parts {
+                join(reading, kind, part, &mut joiner, reports);
+            }
+            let runs = joiner.finish().into_iter();
+            candidates.extend(runs.map(|run| (kind, run)));
+        }
+        // In the order of the input, whatever the formats.
+        candidates.sort_by(|left, right| left.1.cmp(&right.1));
+        let mut building = Building::default();
+        for (kind, run) in candidates {
+            building.add(reading, kind, run, reports);
+        }
+        building.finish(reports)
+    }
+
+    /// The run that was found: its format, its records, and which run of them it is.
+    pub(super) fn place(&self, run: u32) -> (Kind, &Joined, usize) {
+        let found = &self.found[run as usize];
+        let joined = &self.candidates[found.candidate as usize];
+        (found.kind, joined, usize::from(found.ordinal))
+    }
+}
+
+fn join(reading: &Reading<'_>, kind: Kind, part: Part, joiner: &mut Joiner, reports: &mut Reports) {
+    let input = &reading.inputs[part.input as usize];
+    if !kind.format().looks_into_records() {
+        joiner.alone(part);
+        return;
+    }
+    match input.read(part) {
+        Ok(record) => {
+            if let Err(lost) = kind.format().join(&record, joiner, reading.mapping) {
+                reports.lose(lost.reason, &record.place(), &lost.detail);
+            }
+        }
+        Err(error) => reports.lose(error.reason, &error.place, &error.detail),
+    }
+}
+
+#[derive(Default)]
+struct Building {
+    plan: Plan,
+    groups: HashMap<Digest, u32>,
+    /// The identifiers that were seen, and the runs that had them.
+    ids: HashMap<Digest, Digest>,
+    forks: Forks,
+}
+
+impl Building {
+    fn add(&mut self, reading: &Reading<'_>, kind: Kind, joined: Joined, reports: &mut Reports) {
+        let (mapped, records) = match reading.map(kind, &joined) {
+            Ok(read) => read,
+            Err(error) => {
+                reports.lose(error.reason, &error.place, &error.detail);
+                return;
+            }
+        };
+        let place = records.first().map_or_else(String::new, Record::place);
+        let candidate = u32::try_from(self.plan.candidates.len()).unwrap_or(u32::MAX);
+        let mut any = false;
+        for (ordinal, mapped) in mapped.into_iter().enumerate() {
+            match mapped {
+                Ok(mapped) => {
+                    any |= self.found(
+                        reading,
+                        kind,
+                        &mapped,
+                        &records,
+                        (candidate, ordinal),
+                        reports,
+                    );
+                }
+                Err(lost) => reports.lose(lost.reason, &place, &lost.detail),
+            }
+        }
+        if any {
+            self.plan.candidates.push(joined);
+        }
+    }
+
+    fn found(
+        &mut self,
+        reading: &Reading<'_>,
+        kind: Kind,
+        mapped: &Mapped,
+        records: &[Record<'_>],
+        (candidate, ordinal): (u32, usize),
+        reports: &mut Reports,
+    ) -> bool {
+        let place = records.first().map_or_else(String::new, Record::place);
+        let Imported {
+            cassette,
+            notes,
+            lost,
+        } = &mapped.imported;
+        let id = super::store::identity(cassette).unwrap_or_default();
+        let agent = mapped.agent.clone();
+        let agent = agent.or_else(|| cassette["agent_name"].as_str().map(str::to_owned));
+        let agent = agent.unwrap_or_else(|| stem(records));
+        let content = super::store::essence(cassette);
+        let key = Digest::of(&[&agent, &id]);
+        let known = self.ids.get(&key).copied();
+        if known.is_some_and(|known| known != content) {
+            let detail = format!("another run of this import has the identifier `{id}`");
+            reports.lose("two runs with one identifier", &place, &detail);
+            return false;
+        }
+        if known.is_some() {
+            reports.note("the same run twice in the input");
+            return false;
+        }
+        self.ids.insert(key, content);
+        for note in notes {
+            reports.note(note);
+        }
+        for lost in lost {
+            reports.lose(lost.reason, &place, &lost.detail);
+        }
+        let text = |key: &str| cassette[key].as_str().unwrap_or_default();
+        let Subject {
+            key,
+            label,
+            by_task,
+        } = reading.subject(kind, mapped, records);
+        let mut subject = vec![agent.as_str(), text("system_prompt")];
+        subject.extend(key.iter().map(String::as_str));
+        let subject = Digest::of(&subject);
+        let model = text("model").to_owned();
+        let asked = Digest::of(&[&model, text("system_prompt"), text("user_prompt")]);
+        let next = u32::try_from(self.plan.groups.len()).unwrap_or(u32::MAX);
+        let group = *self.groups.entry(subject.then(&model)).or_insert(next);
+        if group == next {
+            self.plan.groups.push(Group {
+                agent,
+                model,
+                label,
+                subject,
+                asked,
+                by_task,
+                runs: Vec::new(),
+            });
+        }
+        let run = u32::try_from(self.plan.found.len()).unwrap_or(u32::MAX);
+        if kind == Kind::ClaudeCode {
+            self.forks.add(run, &id, cassette);
+        }
+        self.plan.groups[group as usize].runs.push(run);
+        self.plan.found.push(Found {
+            candidate,
+            ordinal: u16::try_from(ordinal).unwrap_or(u16::MAX),
+            kind,
+            order: mapped.order,
+            time: mapped.time,
+        });
+        true
+    }
+
+    /// Leaves forks out, and puts the runs of each group in order: of trials, else of time, else of the
+    /// input.
+    fn finish(self, reports: &mut Reports) -> Plan {
+        let mut plan = self.plan;
+        let left_out = self.forks.left_out(reports);
+        for group in &mut plan.groups {
+            group.runs.retain(|run| !left_out.contains(run));
+        }
+        plan.groups.retain(|group| !group.runs.is_empty());
+        let found = &plan.found;
+        for group in &mut plan.groups {
+            let all =
+                |has: fn(&Found) -> bool| group.runs.iter().all(|run| has(&found[*run as usize]));
+            if all(|run| run.order.is_some()) {
+                group.runs.sort_by_key(|run| found[*run as usize].order);
+            } else if all(|run| run.time.is_some()) {
+                group.runs.sort_by_key(|run| found[*run as usize].time);
+            }
+        }
+        plan
+    }
+}

@@ -1,0 +1,112 @@
+//! What could not be imported, and what was left out on purpose.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use mcptest_trace::text::clean_line;
+use serde_json::{Value, json};
+
+use super::json::shortened;
+
+/// How many reports of one reason are shown.
+const SHOWN: usize = 20;
+
+/// How much of a detail is shown.
+const LONGEST: usize = 1_500;
+
+/// What is lost, by reason.
+#[derive(Debug, Default)]
+pub(super) struct Reports {
+    reasons: BTreeMap<&'static str, Reason>,
+    notes: BTreeMap<String, usize>,
+}
+
+#[derive(Debug, Default)]
+struct Reason {
+    /// Place and detail.
+    shown: Vec<(String, String)>,
+    count: usize,
+}
+
+impl Reports {
+    pub(super) fn lose(&mut self, reason: &'static str, place: &str, detail: &str) {
+        let of_reason = self.reasons.entry(reason).or_default();
+        of_reason.count += 1;
+        if of_reason.shown.len() < SHOWN {
+            let detail = shortened(&clean_line(detail), LONGEST);
+            of_reason
+                .shown
+                .push((clean_line(place).into_owned(), detail));
+        }
+    }
+
+    pub(super) fn note(&mut self, note: &str) {
+        *self.notes.entry(note.to_owned()).or_default() += 1;
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.reasons.values().map(|reason| reason.count).sum()
+    }
+
+    /// The reports as text, as compilers draw errors.
+    pub(super) fn drawn(&self) -> String {
+        let mut out = String::new();
+        for (reason, Reason { shown, count }) in &self.reasons {
+            for (place, detail) in shown {
+                // Writing to a string cannot fail.
+                _ = writeln!(out, "error[import]: {reason}\n --> {place}\n  = {detail}");
+                _ = writeln!(out, "  = help: {}", help(reason));
+            }
+            if *count > shown.len() {
+                let more = count - shown.len();
+                _ = writeln!(out, "error[import]: {reason}: {more} more");
+            }
+        }
+        out
+    }
+
+    /// The notes as text.
+    pub(super) fn notes(&self) -> String {
+        let line = |(note, count): (&String, &usize)| match count {
+            1 => format!("note: {}\n", clean_line(note)),
+            _ => format!("note: {} ({count} runs)\n", clean_line(note)),
+        };
+        self.notes.iter().map(line).collect()
+    }
+
+    pub(super) fn json(&self) -> (Value, Value) {
+        let reason = |(reason, of): (&&str, &Reason)| {
+            let shown = of.shown.iter();
+            let shown: Vec<Value> = shown
+                .map(|(place, detail)| json!({ "place": place, "detail": detail }))
+                .collect();
+            json!({ "reason": reason, "count": of.count, "shown": shown })
+        };
+        let note = |(note, count): (&String, &usize)| json!({ "note": note, "count": count });
+        (
+            self.reasons.iter().map(reason).collect(),
+            self.notes.iter().map(note).collect(),
+        )
+    }
+}
+
+/// What to do about a reason.
+fn help(reason: &str) -> &'static str {
+    match reason {
+        "cannot be read" => "check the path, and that the file may be read",
+        "is cut" => "export it again; what came before the cut is imported",
+        "is too large" => "cut what the record holds besides the run, or leave it out",
+        "is no JSON" => "mend the record, or export it again",
+        "no model is named" => "say which model ran with `--model NAME`",
+        "the user says nothing" => "give the prompt with `--prompt TEXT`",
+        "has no known format" => "say which format it has with `--from FORMAT`",
+        "lacks its request" => "import the log of requests and responses instead",
+        "is here already with another content" => {
+            "import it under another name with `--agent`, or swap the agent's runs with `--replace`"
+        }
+        "orphan result" | "result that belongs to no certain call" | "second result of a call" => {
+            "the rest of the run is imported without this result"
+        }
+        _ => "the rest is imported",
+    }
+}

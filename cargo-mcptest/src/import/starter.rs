@@ -1,0 +1,370 @@
+//! A suite for runs that have none: what was asked of whom, and what all runs share.
+//!
+//! Nothing in it is guessed: a demand is what every run does, with the runs it comes from beside it.
+
+use std::path::Path;
+
+use mcptest_suite::model::{Prompt, Suite};
+use mcptest_suite::{LoadError, Source};
+use serde_json::Value;
+
+/// The largest suite that is read.
+const LARGEST: usize = 16 << 20;
+
+/// The longest list of calls that is compared.
+const MOST_CALLS: usize = 2_000;
+
+/// An agent of the suite, as its runs show it.
+#[derive(Debug, Default)]
+pub(super) struct Entry {
+    name: String,
+    models: Vec<String>,
+    servers: Vec<String>,
+    /// One text, or one a turn.
+    prompts: Vec<String>,
+    system_prompt: String,
+    runs: usize,
+    /// Runs of the model that is looked at.
+    of_model: usize,
+    /// The calls that all runs make, in their order.
+    shared: Option<Vec<String>>,
+    fewest: Option<(usize, usize)>,
+    most: Option<(usize, usize)>,
+}
+
+impl Entry {
+    pub(super) fn new(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            ..Self::default()
+        }
+    }
+
+    /// Begins the runs of a model.
+    pub(super) fn model(&mut self, model: &str) {
+        self.models.push(model.to_owned());
+        self.of_model = 0;
+    }
+
+    pub(super) fn has_runs(&self) -> bool {
+        self.runs > 0
+    }
+
+    /// Takes a run into account.
+    pub(super) fn add(&mut self, run: &Value, by_task: bool) {
+        self.of_model += 1;
+        self.runs = self.runs.max(self.of_model);
+        if self.prompts.is_empty() {
+            self.prompts = prompts(run, by_task);
+            let system = run["system_prompt"].as_str();
+            system
+                .unwrap_or_default()
+                .clone_into(&mut self.system_prompt);
+        }
+        let calls = run["trace"]["tool_calls"].as_array();
+        let calls = calls.map_or(&[][..], Vec::as_slice);
+        for call in calls {
+            if let Some(server) = call["server"].as_str()
+                && !self.servers.iter().any(|known| known == server)
+            {
+                self.servers.push(server.to_owned());
+            }
+        }
+        let names: Vec<String> = calls
+            .iter()
+            .filter_map(|call| Some(call["name"].as_str()?.to_owned()))
+            .collect();
+        let here = (names.len(), self.of_model);
+        if self.fewest.is_none_or(|(fewest, _)| here.0 < fewest) {
+            self.fewest = Some(here);
+        }
+        if self.most.is_none_or(|(most, _)| here.0 > most) {
+            self.most = Some(here);
+        }
+        self.shared = Some(match self.shared.take() {
+            None => names,
+            Some(shared) => common(&shared, &names),
+        });
+    }
+
+    fn text(&self) -> String {
+        let mut servers = self.servers.clone();
+        servers.sort();
+        let mut text = format!("  - name: {}\n", quoted(&self.name));
+        match self.models.as_slice() {
+            [model] => text.push_str(&format!("    model: {}\n", quoted(model))),
+            models => text.push_str(&format!("    models: {}\n", list(models))),
+        }
+        if !servers.is_empty() {
+            text.push_str(&format!("    servers: {}\n", list(&servers)));
+        }
+        match self.prompts.as_slice() {
+            [prompt] => text.push_str(&format!("    prompt: {}\n", quoted(prompt))),
+            turns => {
+                text.push_str("    turns:\n");
+                for turn in turns {
+                    text.push_str(&format!("      - {}\n", quoted(turn)));
+                }
+            }
+        }
+        if !self.system_prompt.is_empty() {
+            let prompt = quoted(&self.system_prompt);
+            text.push_str(&format!("    system_prompt: {prompt}\n"));
+        }
+        text.push_str(&format!("    runs: {}\n", self.runs));
+        text.push_str(&self.demand());
+        text
+    }
+
+    /// What holds of all runs.
+    fn demand(&self) -> String {
+        let runs = match self.runs {
+            1 => "run-1".to_owned(),
+            runs => format!("run-1..run-{runs}"),
+        };
+        let shared = self.shared.as_deref().unwrap_or_default();
+        if shared.is_empty() {
+            let (fewest, least) = self.fewest.unwrap_or_default();
+            let (most, largest) = self.most.unwrap_or_default();
+            let (comment, matcher) = if fewest == most {
+                (format!("each makes {most} calls"), format!("exact: {most}"))
+            } else {
+                (
+                    format!(
+                        "from {fewest} (run-{least}) to {most} (run-{largest}) calls, and all share none"
+                    ),
+                    format!("between: [{fewest}, {most}]"),
+                )
+            };
+            return format!(
+                "    # {runs}: {comment}\n    expect:\n      - target: tool_calls.length\n        matcher: {{ {matcher} }}\n"
+            );
+        }
+        let mut names: Vec<&str> = shared.iter().map(String::as_str).collect();
+        names.dedup();
+        let verb = if self.runs == 1 { "calls" } else { "all call" };
+        let names: Vec<String> = names.iter().map(|name| comment(name)).collect();
+        let mut text = format!("    # {runs}: {verb} {}\n", names.join(", "));
+        text.push_str("    trajectory:\n      mode: subsequence\n      calls:\n");
+        for name in shared {
+            text.push_str(&format!("        - name: {}\n", quoted(name)));
+        }
+        text
+    }
+}
+
+/// What the user says: every turn, where the words are those of the suite and not of a simulation.
+fn prompts(run: &Value, by_task: bool) -> Vec<String> {
+    let first = run["user_prompt"].as_str().unwrap_or_default().to_owned();
+    let turns = run["trace"]["conversation"]["turns"].as_array();
+    let turns = turns.into_iter().flatten();
+    let users: Vec<String> = turns
+        .filter(|turn| turn["role"] == "user")
+        .filter_map(|turn| Some(turn["content"].as_str()?.to_owned()))
+        .collect();
+    if by_task || users.len() < 2 || users.first() != Some(&first) {
+        return vec![first];
+    }
+    users
+}
+
+/// The suite as it grows.
+#[derive(Debug, Default)]
+pub(super) struct Starter {
+    text: String,
+    /// What was written of each agent, to be compared with what is read back.
+    written: Vec<(String, Vec<String>, String, usize)>,
+    too_large: bool,
+}
+
+impl Starter {
+    pub(super) fn add(&mut self, entry: Entry) {
+        let text = entry.text();
+        if self.text.len() + text.len() > LARGEST {
+            self.too_large = true;
+            return;
+        }
+        self.text.push_str(&text);
+        let Entry {
+            name,
+            prompts,
+            system_prompt,
+            runs,
+            ..
+        } = entry;
+        self.written.push((name, prompts, system_prompt, runs));
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.written.is_empty()
+    }
+
+    /// The entries, to be put below `agents:`.
+    pub(super) fn entries(&self) -> &str {
+        &self.text
+    }
+
+    /// The suite, read back and found to say what it should.
+    ///
+    /// # Errors
+    ///
+    /// Why it cannot be written.
+    pub(super) fn suite(&self, path: &Path, shown: &str) -> Result<String, String> {
+        if self.too_large {
+            return Err(format!(
+                "it would have more than {LARGEST} bytes; group runs that belong together with `--group-by`"
+            ));
+        }
+        let text = format!(
+            "# Written by `cargo mcptest import`; what it demands is what the runs do.\nagents:\n{}",
+            self.text
+        );
+        let read = Suite::parse(Source::new(path, shown, text.as_str()));
+        let read = read.map_err(|error: LoadError| error.to_string())?;
+        let same = read.agents.len() == self.written.len()
+            && read
+                .agents
+                .iter()
+                .zip(&self.written)
+                .all(|(agent, written)| {
+                    let prompts: Vec<&str> = match &agent.prompt {
+                        Prompt::Single(text) => vec![&text.value],
+                        Prompt::Turns(turns) => turns.iter().map(|it| it.value.as_str()).collect(),
+                    };
+                    let system = agent
+                        .system_prompt
+                        .as_ref()
+                        .map_or("", |it| it.value.as_str());
+                    agent.name.value == written.0
+                        && prompts == written.1
+                        && system == written.2
+                        && agent.runs.value == written.3
+                });
+        if same {
+            Ok(text)
+        } else {
+            Err("a text of it does not read back as it was written".to_owned())
+        }
+    }
+}
+
+/// The longest list that is in both, in the order of both.
+fn common(left: &[String], right: &[String]) -> Vec<String> {
+    let (left, right) = (
+        &left[..left.len().min(MOST_CALLS)],
+        &right[..right.len().min(MOST_CALLS)],
+    );
+    let width = right.len() + 1;
+    let mut lengths = vec![0_u16; (left.len() + 1) * width];
+    for (row, one) in left.iter().enumerate().rev() {
+        for (column, other) in right.iter().enumerate().rev() {
+            lengths[row * width + column] = if one == other {
+                lengths[(row + 1) * width + column + 1] + 1
+            } else {
+                lengths[(row + 1) * width + column].max(lengths[row * width + column + 1])
+            };
+        }
+    }
+    let (mut row, mut column) = (0, 0);
+    let mut shared = Vec::new();
+    while row < left.len() && column < right.len() {
+        if left[row] == right[column] {
+            shared.push(left[row].clone());
+            (row, column) = (row + 1, column + 1);
+        } else if lengths[(row + 1) * width + column] >= lengths[row * width + column + 1] {
+            row += 1;
+        } else {
+            column += 1;
+        }
+    }
+    shared
+}
+
+fn list(texts: &[String]) -> String {
+    let texts: Vec<String> = texts.iter().map(|text| quoted(text)).collect();
+    format!("[{}]", texts.join(", "))
+}
+
+/// A text in double quotes, with nothing in it that means something to YAML or to suites.
+fn quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    for character in text.replace("${", "$${").chars() {
+        match character {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            '\r' => out.push_str("\\r"),
+            other if mcptest_trace::text::is_hostile(other) => {
+                let code = u32::from(other);
+                if code > 0xffff {
+                    out.push_str(&format!("\\U{code:08X}"));
+                } else {
+                    out.push_str(&format!("\\u{code:04X}"));
+                }
+            }
+            other => out.push(other),
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// A name in a comment, where nothing needs quotes but all stays on one line.
+fn comment(name: &str) -> String {
+    mcptest_trace::text::clean_line(name).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    fn run(prompt: &str, tools: &[&str]) -> Value {
+        let calls: Vec<Value> = tools.iter().map(|name| json!({ "name": name })).collect();
+        json!({ "user_prompt": prompt, "system_prompt": "s", "trace": { "tool_calls": calls } })
+    }
+
+    fn suite(runs: &[Value]) -> Result<String, String> {
+        let mut entry = Entry::new("desk");
+        entry.model("m");
+        for run in runs {
+            entry.add(run, false);
+        }
+        let mut starter = Starter::default();
+        starter.add(entry);
+        starter.suite("x.yml".as_ref(), "x.yml")
+    }
+
+    #[test]
+    fn what_all_runs_call_is_demanded_in_their_order() {
+        let text = suite(&[
+            run("p", &["a", "b", "x", "c"]),
+            run("p", &["a", "y", "b", "c"]),
+        ]);
+        let text = text.unwrap();
+        assert!(
+            text.contains("# run-1..run-2: all call a, b, c\n"),
+            "{text}"
+        );
+        assert!(text.contains("mode: subsequence"), "{text}");
+    }
+
+    #[test]
+    fn runs_that_share_no_call_are_bounded_by_their_number() {
+        let text = suite(&[run("p", &["a"]), run("p", &["b", "c"]), run("p", &[])]).unwrap();
+        assert!(text.contains("from 0 (run-3) to 2 (run-2) calls"), "{text}");
+        assert!(text.contains("between: [0, 2]"), "{text}");
+        assert!(suite(&[run("p", &[])]).unwrap().contains("exact: 0"));
+    }
+
+    proptest! {
+        #[test]
+        fn every_prompt_reads_back(prompt in "\\PC{1,20}|[\\$\\{\\}a\\\\\"'#:\n\t ]{1,12}|.{1,20}") {
+            prop_assume!(!prompt.trim().is_empty());
+            let text = suite(&[run(&prompt, &["a"])]);
+            prop_assert!(text.is_ok(), "{text:?}");
+        }
+    }
+}

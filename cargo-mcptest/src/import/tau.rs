@@ -1,0 +1,231 @@
+//! Runs of τ-bench and τ²-bench: trials of tasks, with a simulated user.
+//!
+//! Sources: `sierra-research/tau-bench@59a200c6:tau_bench/{types,run}.py`, `envs/base.py`,
+//! `agents/tool_calling_agent.py`; `sierra-research/tau2-bench@a2c02472:src/tau2/data_model/simulation.py`,
+//! `message.py`, `tasks.py`, `docs/evaluation.md`.
+
+use mcptest_trace::trace::canonical_json;
+use serde_json::{Number, Value, json};
+
+use super::event::{Answer, Call, Event, ForeignRun, Lost, Score, Stop};
+use super::format::{Format, Gathered};
+use super::input::{Form, Input};
+use super::json::{given, identifier, list, text, truthy, word};
+use super::mapping::Mapping;
+use super::openai::{Options, read_messages, text_of, tokens, tool_lines};
+use super::time;
+
+/// What the environment of τ-bench writes where a call fails.
+const ERRORS: [&str; 2] = ["Error", "Unknown action"];
+
+/// What the simulated user says to end the talk.
+const ENDINGS: [&str; 3] = ["###STOP###", "###TRANSFER###", "###OUT-OF-SCOPE###"];
+
+/// The format `tau`.
+pub(super) struct Tau;
+
+impl Format for Tau {
+    fn signature(&self) -> &'static str {
+        "a list of `{task_id, reward, traj, trial}`, or `{info.agent_info, tasks, simulations}`"
+    }
+
+    fn fits(&self, input: &Input, value: &Value) -> bool {
+        fits(input, value)
+    }
+
+    fn looks_into_records(&self) -> bool {
+        false
+    }
+
+    fn read(
+        &self,
+        Gathered { records, .. }: &Gathered<'_, '_>,
+        _: &Mapping,
+    ) -> Result<Vec<ForeignRun>, Lost> {
+        let [record] = *records else {
+            return Err(no_run("a run is one record"));
+        };
+        let run = if record.value.get("traj").is_some() {
+            first_edition(&record.value)?
+        } else {
+            second_edition(&record.value, record.input)?
+        };
+        Ok(vec![run])
+    }
+
+    fn has_tasks(&self) -> bool {
+        true
+    }
+}
+
+fn no_run(detail: &str) -> Lost {
+    Lost {
+        reason: "is no run",
+        detail: detail.to_owned(),
+    }
+}
+
+/// Whether a record looks like one of this format.
+fn fits(input: &Input, value: &Value) -> bool {
+    let has = |keys: &[&str]| keys.iter().all(|key| value.get(key).is_some());
+    let under = matches!(
+        input.form,
+        Form::Document {
+            under: Some("simulations")
+        }
+    );
+    let header = input.header.as_ref();
+    let info = header.and_then(|header| header.get("info")?.get("agent_info"));
+    has(&["task_id", "traj"])
+        || under && info.is_some()
+        || has(&["task_id", "termination_reason"]) && (has(&["messages"]) || has(&["ticks"]))
+}
+
+fn first_edition(record: &Value) -> Result<ForeignRun, Lost> {
+    let messages = list(record, "traj");
+    let info = record.get("info").unwrap_or(&Value::Null);
+    if messages.is_empty() {
+        let why = given(info, "error").map_or_else(|| "`traj` is empty".to_owned(), text_or_json);
+        return Err(no_run(&why));
+    }
+    let task = identifier(record, "task_id");
+    let trial = given(record, "trial").and_then(Value::as_i64);
+    let mut run = ForeignRun {
+        task,
+        order: trial,
+        prompt: info["task"]["instruction"].as_str().map(str::to_owned),
+        ..ForeignRun::default()
+    };
+    let options = Options {
+        error_prefixes: &ERRORS,
+        endings: &ENDINGS,
+    };
+    read_messages(messages, &mut run, &options);
+    reward(record.get("reward"), &mut run);
+    Ok(run)
+}
+
+fn text_or_json(value: &Value) -> String {
+    value
+        .as_str()
+        .map_or_else(|| canonical_json(value), str::to_owned)
+}
+
+fn reward(reward: Option<&Value>, run: &mut ForeignRun) {
+    if let Some(Value::Number(reward)) = reward {
+        let score = Score::OneOrNothing(Number::clone(reward));
+        run.scores.push(("reward".to_owned(), score));
+    }
+}
+
+fn second_edition(record: &Value, input: &Input) -> Result<ForeignRun, Lost> {
+    if given(record, "ticks").is_some_and(truthy) {
+        return Err(no_run("a voice run (`ticks`) is not read"));
+    }
+    let ended = text(record, "termination_reason").unwrap_or_default();
+    if ended == "infrastructure_error" {
+        return Err(no_run(
+            "it ended by an error of the benchmark's infrastructure",
+        ));
+    }
+    let task = identifier(record, "task_id");
+    let nothing = Value::Null;
+    let header = input.header.as_ref().unwrap_or(&nothing);
+    let info = &header["info"];
+    let of_task = |wanted: &&Value| identifier(wanted, "id") == task;
+    let described = list(header, "tasks").iter().find(of_task);
+    let scenario = described.and_then(|task| given(task, "user_scenario"));
+    let environment = &info["environment_info"];
+    let policy = word(environment, "policy").or_else(|| word(record, "policy"));
+    let agent = &info["agent_info"];
+    let named = [
+        word(environment, "domain_name"),
+        word(agent, "implementation"),
+    ];
+    let named: Vec<&str> = named.into_iter().flatten().collect();
+    let mut run = ForeignRun {
+        id: identifier(record, "id"),
+        agent: (!named.is_empty()).then(|| named.join(" ")),
+        asked: word(agent, "llm").map(str::to_owned),
+        task,
+        order: given(record, "trial").and_then(Value::as_i64),
+        prompt: scenario.map(text_or_json),
+        system_prompt: policy.map(str::to_owned),
+        ..ForeignRun::default()
+    };
+    run.tools = tool_lines(list(environment, "tool_defs"));
+    for key in ["start_time", "end_time"] {
+        run.at(given(record, key).and_then(time::seconds));
+    }
+    let mut users = 0;
+    for message in list(record, "messages") {
+        second_edition_message(message, &mut run, &mut users);
+    }
+    if users > 0 {
+        run.note(format!(
+            "{users} calls and results of the simulated user left out"
+        ));
+    }
+    run.stop = match ended {
+        "" => None,
+        "user_stop" | "agent_stop" => Some(Stop::Known("completed")),
+        "max_steps" => Some(Stop::Known("turn_budget")),
+        "timeout" => Some(Stop::Known("time_budget")),
+        other if other.ends_with("_error") => Some(Stop::Known("error")),
+        other => Some(Stop::Spelt(other.to_owned())),
+    };
+    reward(record["reward_info"].get("reward"), &mut run);
+    Ok(run)
+}
+
+fn second_edition_message(message: &Value, run: &mut ForeignRun, users: &mut usize) {
+    let said = text_of(message.get("content"));
+    run.at(given(message, "timestamp").and_then(time::seconds));
+    match text(message, "role").unwrap_or("unknown") {
+        "user" => {
+            *users += list(message, "tool_calls").len();
+            if ENDINGS.iter().any(|ending| said.contains(ending)) {
+                run.turn("user", said);
+            } else {
+                run.user(said);
+            }
+        }
+        "assistant" => {
+            let calls = list(message, "tool_calls");
+            let usage = tokens(message.get("usage"));
+            let greets = usage.is_none() && calls.is_empty() && run.first_user_text().is_none();
+            if !greets {
+                run.step(usage);
+            }
+            run.said(said);
+            for call in calls {
+                if text(call, "requestor") == Some("user") {
+                    *users += 1;
+                    continue;
+                }
+                run.push(Event::Call(Call {
+                    id: identifier(call, "id"),
+                    name: text(call, "name").unwrap_or_default().to_owned(),
+                    args: call.get("arguments").cloned().unwrap_or(json!({})),
+                    ..Call::default()
+                }));
+            }
+        }
+        "tool" => {
+            let several = list(message, "tool_messages");
+            let one = std::slice::from_ref(message);
+            for answer in if several.is_empty() { one } else { several } {
+                if text(answer, "requestor") == Some("user") {
+                    *users += 1;
+                    continue;
+                }
+                run.push(Event::Answer(Answer {
+                    id: identifier(answer, "id"),
+                    value: answer.get("content").cloned().unwrap_or_default(),
+                    is_error: Some(given(answer, "error").is_some_and(truthy)),
+                }));
+            }
+        }
+        other => run.turn(other, said),
+    }
+}

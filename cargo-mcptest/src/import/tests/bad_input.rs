@@ -1,0 +1,220 @@
+//! What is no run, or not whole.
+
+use serde_json::json;
+
+use super::{Desk, lines};
+
+const RUN: &str = r#"{"model":"m","messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]}"#;
+
+fn import(name: &str, bytes: impl AsRef<[u8]>) -> (Desk, super::Said) {
+    let desk = Desk::new();
+    desk.write(name, bytes);
+    let said = desk.import(&[name]);
+    (desk, said)
+}
+
+#[test]
+fn another_format_is_said_to_be_none_that_is_known() {
+    let (_, said) = import("a.json", r#"{"name":"package","version":"1.0.0"}"#);
+    assert_eq!(said.status, 2);
+    assert!(
+        said.err
+            .starts_with("error[import]: has no known format\n --> a.json\n"),
+        "{}",
+        said.err
+    );
+    assert!(said.err.contains("--from FORMAT"), "{}", said.err);
+    let (_, said) = import("a.json", [0x1f, 0x8b, 8, 0]);
+    assert!(said.err.contains("this is a gzip file"), "{}", said.err);
+}
+
+#[test]
+fn of_a_cut_file_of_lines_the_whole_lines_are_kept() {
+    let (desk, said) = import("a.jsonl", format!("{RUN}\r\n\r\n{}", &RUN[..40]));
+    assert_eq!(said.status, 1);
+    assert!(
+        said.err
+            .starts_with("error[import]: is cut\n --> a.jsonl:3\n"),
+        "{}",
+        said.err
+    );
+    assert_eq!(desk.recordings().len(), 1);
+}
+
+#[test]
+fn of_a_cut_list_the_whole_elements_are_kept() {
+    let (desk, said) = import("a.json", format!("[\n{RUN},\n{}", &RUN[..40]));
+    assert_eq!(said.status, 1);
+    assert!(
+        said.err.contains("error[import]: is cut\n --> a.json\n"),
+        "{}",
+        said.err
+    );
+    assert_eq!(desk.recordings().len(), 1);
+}
+
+#[test]
+fn a_broken_line_is_reported_and_the_others_are_imported() {
+    let (desk, said) = import(
+        "a.jsonl",
+        format!("\u{feff}{RUN}\nnot json\n[1]\n{{\"role\":3}}\n"),
+    );
+    assert_eq!(said.status, 1, "{said:?}");
+    assert!(
+        said.err.contains("is no JSON\n --> a.jsonl:2\n"),
+        "{}",
+        said.err
+    );
+    assert!(said.err.contains(" --> a.jsonl:4\n"), "{}", said.err);
+    assert_eq!(desk.recordings().len(), 1);
+}
+
+#[test]
+fn an_empty_file_holds_nothing() {
+    for text in ["", "\n\n", "[]", "[ ]"] {
+        let (_, said) = import("a.json", text);
+        assert_eq!(said.status, 2, "{text:?}");
+        assert!(
+            said.err
+                .contains("error[import]: holds nothing\n --> a.json\n"),
+            "{text:?}: {}",
+            said.err
+        );
+    }
+}
+
+#[test]
+fn nesting_beyond_the_limit_is_reported() {
+    let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
+    let text = format!(
+        "{RUN}\n{{\"model\":\"m\",\"messages\":[{{\"role\":\"user\",\"content\":{deep}}}]}}\n"
+    );
+    let (desk, said) = import("a.jsonl", text);
+    assert_eq!(said.status, 1);
+    assert!(
+        said.err.contains(" --> a.jsonl:2\n  = recursion limit"),
+        "{}",
+        said.err
+    );
+    assert_eq!(desk.recordings().len(), 1);
+}
+
+#[test]
+fn a_folder_of_mixed_files_is_read_file_by_file() {
+    let desk = Desk::new();
+    desk.write("runs/b.jsonl", format!("{RUN}\n"));
+    desk.write("runs/deep/a.json", r#"[{"task_id":1,"trial":0,"reward":1.0,"info":{},"traj":[{"role":"user","content":"x"},{"role":"assistant","content":"y"}]}]"#);
+    desk.write("runs/notes.txt", "nothing");
+    desk.write("runs/package.json", "{}");
+    let said = desk.import(&["runs", "--model", "m"]);
+    assert_eq!(said.status, 1, "{said:?}");
+    assert!(
+        said.err
+            .contains("has no known format\n --> runs/package.json"),
+        "{said:?}"
+    );
+    assert_eq!(desk.recordings().len(), 2);
+}
+
+#[test]
+fn a_pattern_names_files_in_byte_order_and_one_that_matches_nothing_is_reported() {
+    let desk = Desk::new();
+    desk.write("b.jsonl", format!("{RUN}\n"));
+    let said = desk.import(&["*.jsonl", "missing.json"]);
+    assert_eq!(said.status, 1, "{said:?}");
+    assert!(
+        said.err
+            .contains("cannot be read\n --> missing.json\n  = no such file or folder"),
+        "{said:?}"
+    );
+    assert_eq!(desk.recordings().len(), 1);
+    assert_eq!(desk.import(&["*.ndjson"]).status, 2);
+}
+
+#[test]
+fn names_that_collide_as_files_are_numbered() {
+    let desk = Desk::new();
+    let record = |prompt: &str| json!({ "model": "m", "messages": [{ "role": "user", "content": prompt }, { "role": "assistant", "content": "ok" }] });
+    desk.write(
+        "a.jsonl",
+        lines(&[record("Where?"), record("Where!"), record("where ")]),
+    );
+    let said = desk.import(&["a.jsonl", "--agent", "x"]);
+    assert_eq!(said.status, 0, "{said:?}");
+    let names: Vec<String> = desk
+        .recordings()
+        .into_iter()
+        .map(|(name, _)| name)
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "x__Where__2__m/run-1.json",
+            "x__Where___m/run-1.json",
+            "x__where_3__m/run-1.json"
+        ]
+    );
+}
+
+#[test]
+fn a_run_without_model_or_prompt_is_reported_with_what_to_do() {
+    let desk = Desk::new();
+    desk.write(
+        "a.jsonl",
+        lines(&[
+            json!({ "messages": [{ "role": "user", "content": "a" }] }),
+            json!({ "model": "m", "messages": [{ "role": "assistant", "content": "a" }] }),
+        ]),
+    );
+    let said = desk.import(&["a.jsonl"]);
+    assert_eq!(said.status, 2);
+    assert!(
+        said.err.contains("no model is named\n --> a.jsonl:1\n")
+            && said.err.contains("--model NAME"),
+        "{}",
+        said.err
+    );
+    assert!(
+        said.err.contains("the user says nothing\n --> a.jsonl:2\n")
+            && said.err.contains("--prompt TEXT"),
+        "{}",
+        said.err
+    );
+    assert_eq!(
+        desk.import(&["a.jsonl", "--model", "m", "--prompt", "p"])
+            .status,
+        0
+    );
+}
+
+#[test]
+fn at_most_twenty_of_a_reason_are_shown() {
+    let desk = Desk::new();
+    desk.write("a.jsonl", format!("{RUN}\n{}", "nothing\n".repeat(30)));
+    let said = desk.import(&["a.jsonl"]);
+    assert_eq!(said.err.matches("error[import]: is no JSON\n").count(), 20);
+    assert!(
+        said.err
+            .contains("error[import]: is no JSON: 10 more\n30 reported"),
+        "{}",
+        said.err
+    );
+}
+
+#[test]
+fn a_summary_as_json_holds_rows_notes_and_reports() {
+    let desk = Desk::new();
+    desk.write("a.jsonl", format!("{RUN}\nnothing\n"));
+    let said = desk.import(&["a.jsonl", "--format", "json"]);
+    let told: serde_json::Value = serde_json::from_str(&said.out).unwrap();
+    assert_eq!(told["rows"][0]["runs"], json!({ "new": 1, "present": 0 }));
+    assert_eq!(told["reports"][0]["reason"], "is no JSON");
+    assert_eq!(
+        told["reports"][0]["shown"][0]["place"]
+            .as_str()
+            .unwrap()
+            .rsplit('/')
+            .next(),
+        Some("a.jsonl:2")
+    );
+}

@@ -1,0 +1,278 @@
+//! No public definition; the form is that of harbor 0.25.0 `agents/installed/claude_code.py`.
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::anthropic::blocks;
+use super::talk::{Can, Talk, assert_kept, talk};
+use super::{Desk, lines};
+
+const WORTH: &str = r#"{"type":"user","uuid":"u1","parentUuid":null,"sessionId":"s-1","isSidechain":false,"version":"2.1.230","timestamp":"2026-08-01T10:00:00.000Z","message":{"role":"user","content":"What is order 7 worth?"}}
+{"type":"assistant","uuid":"a1","parentUuid":"u1","sessionId":"s-1","isSidechain":false,"version":"2.1.230","timestamp":"2026-08-01T10:00:02.000Z","message":{"id":"m1","role":"assistant","model":"claude-sonnet-4-5","content":[{"type":"text","text":"Looking."}],"stop_reason":null,"usage":{"input_tokens":4,"cache_creation_input_tokens":100,"cache_read_input_tokens":900,"output_tokens":1}}}
+{"type":"assistant","uuid":"a2","parentUuid":"a1","sessionId":"s-1","isSidechain":false,"version":"2.1.230","timestamp":"2026-08-01T10:00:02.400Z","message":{"id":"m1","role":"assistant","model":"claude-sonnet-4-5","content":[{"type":"tool_use","id":"t1","name":"mcp__shop__get_order","input":{"order":7}}],"stop_reason":"tool_use","usage":{"input_tokens":4,"cache_creation_input_tokens":100,"cache_read_input_tokens":900,"output_tokens":31}}}
+{"type":"user","uuid":"u2","parentUuid":"a2","sessionId":"s-1","isSidechain":false,"version":"2.1.230","timestamp":"2026-08-01T10:00:03.000Z","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":[{"type":"text","text":"18.00 EUR"}]}]}}
+{"type":"assistant","uuid":"a3","parentUuid":"u2","sessionId":"s-1","isSidechain":false,"version":"2.1.230","timestamp":"2026-08-01T10:00:05.500Z","message":{"id":"m2","role":"assistant","model":"claude-sonnet-4-5","content":[{"type":"text","text":"18.00 EUR."}],"stop_reason":"end_turn","usage":{"input_tokens":6,"cache_creation_input_tokens":0,"cache_read_input_tokens":1040,"output_tokens":9}}}
+"#;
+
+#[test]
+fn a_model_call_on_two_lines_is_one_step() {
+    let desk = Desk::new();
+    desk.write("s-1.jsonl", WORTH);
+    let said = desk.import(&["s-1.jsonl"]);
+    assert_eq!(said.status, 0, "{said:?}");
+    let expected = json!({"schema_version": "v1", "agent_name": "claude-code", "model": "claude-sonnet-4-5", "recorded_at": "2026-08-01T10:00:00.000Z", "user_prompt": "What is order 7 worth?", "trace": {
+      "tool_calls": [{"name": "get_order", "server": "shop", "args": {"order": 7}, "step": 0, "hop_index": 0}],
+      "tool_results": [{"call_index": 0, "server": "shop", "is_error": false, "result": {"content": [{"text": "18.00 EUR", "type": "text"}]}}],
+      "final_response": "18.00 EUR.",
+      "conversation": {"stop_reason": "completed", "tokens": {"prompt": 2050, "completion": 40, "total": 2090}, "duration_ms": 5500, "message_count": 4,
+        "turns": [{"role": "user", "content": "What is order 7 worth?"}, {"role": "assistant", "content": "Looking."}, {"role": "assistant", "content": "tool_use shop::get_order with {\"order\":7}"}, {"role": "assistant", "content": "18.00 EUR."}],
+        "steps": [{"prompt": 1004, "completion": 31}, {"prompt": 1046, "completion": 9}]}},
+     "imported": {"file": "s-1.jsonl", "from": "claude-code", "id": "s-1", "record": 1, "unknown": ["system_prompt"], "version": "2.1.230"}});
+    assert_eq!(desk.recording(), expected);
+}
+
+/// The lines of a talk, one block a line, with parallel calls as a tree.
+pub(super) fn session(talk: &Talk) -> Vec<Value> {
+    let mut all: Vec<Value> = vec![json!({ "type": "summary", "summary": "old", "leafUuid": "x" })];
+    let mut number = 0;
+    let mut parent = Value::Null;
+    let mut line = |kind: &str, parent: &Value, message: Value, all: &mut Vec<Value>| {
+        number += 1;
+        let uuid = format!("u{number}");
+        all.push(json!({ "type": kind, "uuid": uuid, "parentUuid": parent, "sessionId": "s", "isSidechain": false,
+            "timestamp": format!("2026-08-01T10:00:00.{number:03}Z"), "message": message }));
+        json!(uuid)
+    };
+    let mut model_calls = 0;
+    for exchange in &talk.exchanges {
+        parent = line(
+            "user",
+            &parent,
+            json!({ "role": "user", "content": exchange.user }),
+            &mut all,
+        );
+        for answer in &exchange.answers {
+            model_calls += 1;
+            let (content, results) = blocks(answer);
+            let (prompt, completion) = answer.tokens;
+            let mut callers = Vec::new();
+            for block in content {
+                let is_call = block["type"] == "tool_use";
+                let id = block["id"].clone();
+                parent = line(
+                    "assistant",
+                    &parent,
+                    json!({ "id": format!("m{model_calls}"), "role": "assistant", "model": "m", "content": [block],
+                    "usage": { "input_tokens": prompt, "output_tokens": completion } }),
+                    &mut all,
+                );
+                if is_call {
+                    callers.push((id, parent.clone()));
+                }
+            }
+            for result in results {
+                let caller = callers
+                    .iter()
+                    .find(|(id, _)| *id == result["tool_use_id"])
+                    .unwrap()
+                    .1
+                    .clone();
+                parent = line(
+                    "user",
+                    &caller,
+                    json!({ "role": "user", "content": [result] }),
+                    &mut all,
+                );
+            }
+        }
+    }
+    all
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn nothing_of_a_session_is_lost(talk in talk(Can { system: false, ..Can::ALL })) {
+        let can = Can { system: false, ..Can::ALL };
+        assert_kept(&talk, can, "s.jsonl", lines(&session(&talk)).as_bytes(), &[]);
+    }
+}
+
+fn line(kind: &str, uuid: &str, parent: Option<&str>, message: impl Into<Value>) -> Value {
+    json!({ "type": kind, "uuid": uuid, "parentUuid": parent, "sessionId": "s", "timestamp": "2026-08-01T10:00:00.000Z", "message": message.into() })
+}
+
+fn user(uuid: &str, parent: Option<&str>, text: &str) -> Value {
+    line(
+        "user",
+        uuid,
+        parent,
+        json!({ "role": "user", "content": text }),
+    )
+}
+
+fn assistant(uuid: &str, parent: &str, content: impl Into<Value>) -> Value {
+    line(
+        "assistant",
+        uuid,
+        Some(parent),
+        json!({ "id": format!("m-{uuid}"), "role": "assistant", "model": "m", "content": content.into(), "stop_reason": "end_turn" }),
+    )
+}
+
+#[test]
+fn rewound_branches_and_bookkeeping_stay_out() {
+    let say = |text: &str| json!([{ "type": "text", "text": text }]);
+    let mut meta = user("x", Some("a1"), "a note");
+    meta["isMeta"] = true.into();
+    let desk = Desk::new();
+    desk.write(
+        "s.jsonl",
+        lines(&[
+            user("u1", None, "first"),
+            assistant("a1", "u1", say("one")),
+            user("u2", Some("a1"), "a wrong way"),
+            assistant("a2", "u2", say("wrong")),
+            meta,
+            user("u3", Some("x"), "<command-name>/clear</command-name>"),
+            user("u4", Some("u3"), "the right way"),
+            assistant("a4", "u4", say("right")),
+            line(
+                "user",
+                "u4",
+                Some("u3"),
+                json!({ "role": "user", "content": "the right way" }),
+            ),
+            line("hologram", "h", Some("a4"), json!({})),
+            user("u5", Some("a4"), "[Request interrupted by user]"),
+        ]),
+    );
+    let said = desk.import(&["s.jsonl"]);
+    assert_eq!(said.status, 0, "{said:?}");
+    let run = desk.recording();
+    let turns: Vec<&str> = run["trace"]["conversation"]["turns"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["content"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        turns,
+        [
+            "first",
+            "one",
+            "the right way",
+            "right",
+            "[Request interrupted by user]"
+        ]
+    );
+    assert_eq!(run["trace"]["conversation"]["stop_reason"], "interrupted");
+    assert!(
+        said.out.contains("2 records of rewound branches left out"),
+        "{said:?}"
+    );
+    assert!(said.out.contains("unknown type `hologram`"), "{said:?}");
+}
+
+#[test]
+fn a_session_that_is_the_beginning_of_another_is_left_out() {
+    let say = |text: &str| json!([{ "type": "text", "text": text }]);
+    let of_session = |session: &str, more: &[(&str, &str)]| {
+        let mut all = vec![
+            user("u1", None, "first"),
+            assistant("a1", "u1", say("one")),
+            user("u2", Some("a1"), "second"),
+            assistant("a2", "u2", say("two")),
+        ];
+        let mut parent = "a2".to_owned();
+        for (index, (asks, answers)) in more.iter().enumerate() {
+            let ids = (format!("{session}u{index}"), format!("{session}a{index}"));
+            all.push(user(&ids.0, Some(&parent), asks));
+            all.push(assistant(&ids.1, &ids.0, say(answers)));
+            parent = ids.1;
+        }
+        for line in &mut all {
+            line["sessionId"] = session.into();
+        }
+        lines(&all)
+    };
+    let desk = Desk::new();
+    desk.write("p/a.jsonl", of_session("old", &[]));
+    desk.write("p/b.jsonl", of_session("new", &[("third", "three")]));
+    desk.write("p/c.jsonl", of_session("other", &[("fourth", "four")]));
+    let said = desk.import(&["p"]);
+    assert_eq!(said.status, 0, "{said:?}");
+    let runs = desk.recordings();
+    let ids: Vec<&str> = runs
+        .iter()
+        .map(|(_, run)| run["imported"]["id"].as_str().unwrap())
+        .collect();
+    assert_eq!(ids, ["other", "new"]);
+    assert!(
+        said.out
+            .contains("`old` is the beginning of `new`: left out"),
+        "{said:?}"
+    );
+    assert!(
+        said.out.contains("`other` shares its beginning"),
+        "{said:?}"
+    );
+}
+
+#[test]
+fn the_calls_of_subagents_stand_among_those_of_the_main_agent() {
+    let call =
+        |id: &str, name: &str| json!([{ "type": "tool_use", "id": id, "name": name, "input": {} }]);
+    let result = |id: &str, text: &str| json!([{ "type": "tool_result", "tool_use_id": id, "content": text }]);
+    let side = |mut line: Value| {
+        line["isSidechain"] = true.into();
+        line["agentId"] = "ag1".into();
+        line
+    };
+    let desk = Desk::new();
+    desk.write(
+        "p/s.jsonl",
+        lines(&[
+            user("u1", None, "go"),
+            assistant("a1", "u1", call("t1", "Task")),
+            line(
+                "user",
+                "r1",
+                Some("a1"),
+                json!({ "role": "user", "content": result("t1", "done") }),
+            ),
+            assistant("a2", "r1", json!([{ "type": "text", "text": "all done" }])),
+        ]),
+    );
+    desk.write(
+        "p/s/subagents/agent-ag1.jsonl",
+        lines(&[
+            side(user("su", None, "dig")),
+            side(assistant("sa", "su", call("t1", "Grep"))),
+            side(line(
+                "user",
+                "sr",
+                Some("sa"),
+                json!({ "role": "user", "content": result("t1", "dug") }),
+            )),
+            side(assistant(
+                "se",
+                "sr",
+                json!([{ "type": "text", "text": "secret words" }]),
+            )),
+        ]),
+    );
+    let said = desk.import(&["p"]);
+    assert_eq!(said.status, 0, "{said:?}");
+    let run = desk.recording();
+    let calls = run["trace"]["tool_calls"].as_array().unwrap();
+    assert_eq!(calls.len(), 2);
+    assert_eq!(calls[1]["agent_id"], "ag1");
+    assert_eq!(run["trace"]["tool_results"].as_array().unwrap().len(), 2);
+    assert!(
+        !run["trace"]["conversation"]["turns"]
+            .to_string()
+            .contains("secret words")
+    );
+}

@@ -1,0 +1,165 @@
+//! Definition: openai/codex `codex-rs/protocol` (`RolloutLine`, `ResponseItem`, `EventMsg`).
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::talk::{Can, Talk, assert_kept, talk};
+use super::{Desk, lines};
+
+fn line(kind: &str, payload: &Value) -> Value {
+    json!({ "timestamp": "2026-08-01T10:00:00.000Z", "type": kind, "payload": payload })
+}
+
+fn meta(id: &str) -> Value {
+    line(
+        "session_meta",
+        &json!({ "id": id, "cli_version": "0.99.0" }),
+    )
+}
+
+pub(super) fn rollout(talk: &Talk) -> Vec<Value> {
+    let mut all = vec![meta("r1"), line("turn_context", &json!({ "model": "m" }))];
+    for exchange in &talk.exchanges {
+        all.push(line("response_item", &json!({ "type": "message", "role": "user", "content": [{ "type": "input_text", "text": exchange.user }] })));
+        all.push(line(
+            "event_msg",
+            &json!({ "type": "user_message", "message": exchange.user }),
+        ));
+        for answer in &exchange.answers {
+            if !answer.said.is_empty() {
+                all.push(line("response_item", &json!({ "type": "message", "role": "assistant", "content": [{ "type": "output_text", "text": answer.said }] })));
+            }
+            for call in &answer.calls {
+                all.push(line("response_item", &json!({ "type": "function_call", "call_id": call.id, "name": call.name, "arguments": call.args.to_string() })));
+            }
+            let (prompt, completion) = answer.tokens;
+            let count = json!({ "type": "token_count", "info": { "last_token_usage": { "input_tokens": prompt, "output_tokens": completion } } });
+            all.push(line("event_msg", &count));
+            for call in &answer.calls {
+                if let Some(result) = &call.result {
+                    all.push(line("response_item", &json!({ "type": "function_call_output", "call_id": call.id, "output": result })));
+                    all.push(line("event_msg", &json!({ "type": "patch_apply_end", "call_id": call.id, "success": !call.is_error })));
+                }
+            }
+        }
+    }
+    all.push(line("event_msg", &json!({ "type": "task_complete" })));
+    all
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn nothing_of_a_rollout_is_lost(talk in talk(Can { system: false, ..Can::ALL })) {
+        let can = Can { system: false, ..Can::ALL };
+        assert_kept(&talk, can, "rollout.jsonl", lines(&rollout(&talk)).as_bytes(), &[]);
+    }
+}
+
+#[test]
+fn the_end_of_an_mcp_call_is_the_better_source() {
+    let item = |item: Value| line("response_item", &item);
+    let event = |event: Value| line("event_msg", &event);
+    let desk = Desk::new();
+    desk.write("rollout.jsonl", lines(&[
+        meta("r1"),
+        line("turn_context", &json!({ "model": "gpt-5-codex" })),
+        item(json!({ "type": "message", "role": "user", "content": [{ "type": "input_text", "text": "<environment_context>" }] })),
+        event(json!({ "type": "user_message", "message": "fix it" })),
+        item(json!({ "type": "function_call", "call_id": "c1", "name": "shop__list", "arguments": "{}" })),
+        event(json!({ "type": "mcp_tool_call_end", "call_id": "c1", "invocation": { "server": "shop", "tool": "list" }, "result": { "Ok": { "content": [{ "type": "text", "text": "1, 2" }], "isError": true } } })),
+        item(json!({ "type": "function_call_output", "call_id": "c1", "output": "1, 2" })),
+        item(json!({ "type": "custom_tool_call", "call_id": "c2", "name": "apply_patch", "input": "*** Begin" })),
+        item(json!({ "type": "custom_tool_call_output", "call_id": "c2", "output": "{\"output\":\"no\",\"metadata\":{\"exit_code\":1}}" })),
+        item(json!({ "type": "local_shell_call", "call_id": "c3", "status": "completed", "action": { "type": "exec", "command": ["ls"] } })),
+        item(json!({ "type": "function_call_output", "call_id": "c3", "output": "a b, exited with code 1" })),
+        item(json!({ "type": "message", "role": "assistant", "content": [{ "type": "output_text", "text": "fixed" }] })),
+        event(json!({ "type": "user_message", "message": "never mind" })),
+        item(json!({ "type": "message", "role": "assistant", "content": [{ "type": "output_text", "text": "sure" }] })),
+        event(json!({ "type": "thread_rolled_back", "num_turns": 1 })),
+        event(json!({ "type": "turn_aborted" })),
+    ]));
+    let said = desk.import(&["rollout.jsonl"]);
+    assert_eq!(said.status, 0, "{said:?}");
+    let run = desk.recording();
+    let trace = &run["trace"];
+    assert_eq!(
+        trace["tool_calls"][0],
+        json!({ "name": "list", "server": "shop", "args": {}, "hop_index": 0, "step": 0 })
+    );
+    assert_eq!(
+        trace["tool_calls"][1]["args"],
+        json!({ "input": "*** Begin" })
+    );
+    assert_eq!(trace["tool_calls"][2]["name"], "local_shell");
+    let errors: Vec<Option<bool>> = trace["tool_results"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["is_error"].as_bool())
+        .collect();
+    assert_eq!(errors, [Some(true), Some(true), None]);
+    assert_eq!(trace["final_response"], "fixed");
+    assert_eq!(trace["conversation"]["stop_reason"], "interrupted");
+    assert_eq!(run["user_prompt"], "fix it");
+    assert_eq!(run["model"], "gpt-5-codex");
+}
+
+#[test]
+fn a_fork_is_cut_where_its_parent_ends() {
+    let event = |text: &str| {
+        line(
+            "event_msg",
+            &json!({ "type": "user_message", "message": text }),
+        )
+    };
+    let says = |text: &str| {
+        line(
+            "response_item",
+            &json!({ "type": "message", "role": "assistant", "content": [{ "type": "output_text", "text": text }] }),
+        )
+    };
+    let context = line("turn_context", &json!({ "model": "m" }));
+    let desk = Desk::new();
+    desk.write(
+        "runs/a.jsonl",
+        lines(&[meta("p"), context.clone(), event("one"), says("1")]),
+    );
+    let mut fork = meta("f");
+    fork["payload"]["forked_from_id"] = "p".into();
+    let fork = [
+        fork,
+        context.clone(),
+        event("one"),
+        says("1"),
+        context,
+        event("two"),
+        says("2"),
+    ];
+    desk.write("runs/b.jsonl", lines(&fork));
+    let said = desk.import(&["runs"]);
+    assert_eq!(said.status, 0, "{said:?}");
+    let runs = desk.recordings();
+    let prompts: Vec<&Value> = runs.iter().map(|(_, run)| &run["user_prompt"]).collect();
+    assert_eq!(prompts, [&json!("one"), &json!("two")]);
+    let alone = Desk::new();
+    alone.write("b.jsonl", lines(&fork));
+    let said = alone.import(&["b.jsonl"]);
+    assert!(said.out.contains("begins with a copy"), "{said:?}");
+}
+
+#[test]
+fn files_without_the_envelope_are_refused() {
+    let desk = Desk::new();
+    desk.write(
+        "a.jsonl",
+        lines(&[
+            json!({ "id": "x", "timestamp": "t", "instructions": null }),
+            json!({ "type": "message", "role": "user", "content": [] }),
+        ]),
+    );
+    let said = desk.import(&["a.jsonl", "--from", "codex"]);
+    assert_eq!(said.status, 2);
+    assert!(said.err.contains("without that envelope"), "{said:?}");
+}

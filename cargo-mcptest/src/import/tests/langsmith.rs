@@ -1,0 +1,160 @@
+//! Definition: langchain-core 1.8.2 `messages`, langsmith 0.15.0 `schemas.py`.
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::talk::{Answer, Can, Talk, assert_kept, talk};
+use super::{Desk, lines};
+
+fn ai(answer: &Answer) -> Value {
+    let calls: Vec<Value> = answer.calls.iter().map(|call| json!({ "id": call.id, "name": call.name, "args": call.args, "type": "tool_call" })).collect();
+    let (prompt, completion) = answer.tokens;
+    json!({ "type": "ai", "content": answer.said, "tool_calls": calls, "invalid_tool_calls": [],
+        "usage_metadata": { "input_tokens": prompt, "output_tokens": completion, "total_tokens": prompt + completion } })
+}
+
+pub(super) fn messages(talk: &Talk) -> Vec<Value> {
+    let mut all = vec![json!({ "type": "system", "content": talk.system })];
+    for exchange in &talk.exchanges {
+        all.push(json!({ "type": "human", "content": exchange.user }));
+        for answer in &exchange.answers {
+            all.push(ai(answer));
+            for call in &answer.calls {
+                if let Some(result) = &call.result {
+                    let status = if call.is_error { "error" } else { "success" };
+                    all.push(json!({ "type": "tool", "tool_call_id": call.id, "content": result, "status": status }));
+                }
+            }
+        }
+    }
+    all
+}
+
+/// The same message as other releases write it.
+fn dumped(message: &Value, form: usize) -> Value {
+    let name = match message["type"].as_str().unwrap() {
+        "system" => "SystemMessage",
+        "human" => "HumanMessage",
+        "ai" => "AIMessageChunk",
+        _ => "ToolMessage",
+    };
+    match form {
+        0 => message.clone(),
+        1 => json!({ "type": message["type"], "data": message }),
+        _ => {
+            json!({ "lc": 1, "type": "constructor", "id": ["langchain", "schema", "messages", name], "kwargs": message })
+        }
+    }
+}
+
+/// A tree of runs a user turn.
+pub(super) fn export(talk: &Talk) -> Vec<Value> {
+    let mut runs = Vec::new();
+    let mut sent = vec![json!({ "type": "system", "content": talk.system })];
+    for (turn, exchange) in talk.exchanges.iter().enumerate() {
+        let trace = format!("t{turn}");
+        let mut number = 0;
+        let mut run = |kind: &str, parent: Option<&str>, fields: Value| {
+            number += 1;
+            let mut run = json!({ "id": format!("{trace}-{number}"), "trace_id": trace, "run_type": kind, "name": kind,
+                "parent_run_id": parent, "dotted_order": format!("20260801T1000{turn:02}{number:03}"),
+                "start_time": "2026-08-01T10:00:00", "extra": { "metadata": { "thread_id": "th", "ls_model_name": "m" } } });
+            run.as_object_mut()
+                .unwrap()
+                .extend(fields.as_object().unwrap().clone());
+            run
+        };
+        let root = format!("{trace}-1");
+        runs.push(run("chain", None, json!({ "inputs": {}, "outputs": {} })));
+        sent.push(json!({ "type": "human", "content": exchange.user }));
+        for answer in &exchange.answers {
+            let said = ai(answer);
+            let input: Vec<Value> = sent.iter().map(|it| dumped(it, 2)).collect();
+            runs.push(run(
+                "llm",
+                Some(&root),
+                json!({ "inputs": { "messages": [input] },
+                "outputs": { "generations": [[{ "message": dumped(&said, 2) }]] } }),
+            ));
+            sent.push(said);
+            for call in &answer.calls {
+                let Some(result) = &call.result else { continue };
+                let message = json!({ "type": "tool", "tool_call_id": call.id, "content": result, "status": if call.is_error { "error" } else { "success" } });
+                let mut tool = run(
+                    "tool",
+                    Some(&root),
+                    json!({ "inputs": { "input": call.args }, "outputs": { "output": message } }),
+                );
+                tool["name"] = call.name.clone().into();
+                runs.push(tool);
+                sent.push(message);
+            }
+        }
+    }
+    runs.reverse();
+    runs
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn nothing_of_messages_is_lost(talk in talk(Can::ALL)) {
+        for form in 0..3 {
+            let all: Vec<Value> = messages(&talk).iter().map(|it| dumped(it, form)).collect();
+            assert_kept(&talk, Can::ALL, "a.json", format!("{:#}", json!({ "messages": all })).as_bytes(), &[]);
+        }
+        assert_kept(&talk, Can::ALL, "a.json", json!(messages(&talk)).to_string().as_bytes(), &[]);
+    }
+
+    #[test]
+    fn nothing_of_an_export_is_lost(talk in talk(Can::ALL)) {
+        assert_kept(&talk, Can::ALL, "a.jsonl", lines(&export(&talk)).as_bytes(), &[]);
+    }
+}
+
+#[test]
+fn calls_that_could_not_be_read_keep_their_text_and_a_cut_export_is_reported() {
+    let desk = Desk::new();
+    let message = json!({ "type": "ai", "content": [{ "type": "thinking", "thinking": "hm" }, { "type": "text", "text": "Trying." }, { "type": "tool_use", "id": "a", "name": "f", "input": {} }],
+        "tool_calls": [], "invalid_tool_calls": [{ "id": "a", "name": "f", "args": "{\"q\": ", "error": "cut" }] });
+    desk.write(
+        "a.json",
+        json!([{ "type": "human", "content": "go" }, message]).to_string(),
+    );
+    let said = desk.import(&["a.json", "--model", "m"]);
+    assert_eq!(said.status, 0, "{said:?}");
+    let run = desk.recording();
+    assert_eq!(run["trace"]["tool_calls"][0]["args"], "{\"q\": ");
+    assert_eq!(run["trace"]["tool_calls"].as_array().unwrap().len(), 1);
+    assert_eq!(
+        run["imported"]["notes"],
+        json!(["reasoning left out", "ends in an unanswered call"])
+    );
+    let desk = Desk::new();
+    desk.write("b.json", json!([{ "id": "2", "trace_id": "1", "parent_run_id": "1", "run_type": "llm", "name": "m", "dotted_order": "1",
+        "inputs": { "messages": [[{ "type": "human", "content": "go" }]] }, "outputs": { "messages": [{ "type": "ai", "content": "ok" }] },
+        "feedback_stats": { "good": { "n": 1, "avg": 1.0 } } }]).to_string());
+    let said = desk.import(&["b.json", "--model", "m", "--score", "good"]);
+    assert_eq!(said.status, 1, "{said:?}");
+    assert!(said.err.contains("export that is cut"), "{said:?}");
+    assert_eq!(
+        desk.recording()["outcome"],
+        json!({ "reward": 1.0, "passed": true })
+    );
+}
+
+#[test]
+fn trajectories_of_graphs_are_refused() {
+    let desk = Desk::new();
+    desk.write(
+        "a.json",
+        json!({ "results": [], "steps": [["__start__", "agent"]] }).to_string(),
+    );
+    let said = desk.import(&["a.json"]);
+    assert_eq!(said.status, 2);
+    assert!(
+        said.err.contains("names nodes and holds no calls"),
+        "{said:?}"
+    );
+}

@@ -1,0 +1,137 @@
+//! Imports of small files, in folders of their own.
+
+mod anthropic;
+mod atif;
+mod bad_input;
+mod claude_code;
+mod codex;
+mod inspect;
+mod langsmith;
+mod mangled;
+mod mcptest;
+mod openai;
+mod otel;
+mod real;
+mod repeated;
+mod talk;
+mod tau;
+
+use std::path::Path;
+
+use clap::Parser as _;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::Import;
+
+#[derive(Debug, clap::Parser)]
+struct Line {
+    #[command(flatten)]
+    import: Import,
+}
+
+/// A folder to import in.
+struct Desk {
+    folder: TempDir,
+}
+
+/// What an import said.
+#[derive(Debug)]
+struct Said {
+    status: u8,
+    out: String,
+    err: String,
+}
+
+impl Desk {
+    fn new() -> Self {
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+        }
+    }
+
+    fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    fn write(&self, name: &str, text: impl AsRef<[u8]>) -> &Self {
+        let path = self.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+        self
+    }
+
+    /// Imports files of the folder into `suites/x.yml` there.
+    fn import(&self, arguments: &[&str]) -> Said {
+        let suite = self.path().join("suites/x.yml");
+        let mut line = vec![
+            "import".to_owned(),
+            "--suite".to_owned(),
+            suite.display().to_string(),
+        ];
+        for argument in arguments {
+            let file = self.path().join(argument);
+            let is_file = !argument.starts_with("--") && (file.exists() || argument.contains('*'));
+            line.push(if is_file {
+                file.display().to_string()
+            } else {
+                (*argument).to_owned()
+            });
+        }
+        let import = Line::try_parse_from(line).unwrap().import;
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        let status = import.run(&mut out, &mut err);
+        let shown = |bytes: Vec<u8>| {
+            let text = String::from_utf8(bytes).unwrap();
+            text.replace(&format!("{}/", self.path().display()), "")
+        };
+        Said {
+            status,
+            out: shown(out),
+            err: shown(err),
+        }
+    }
+
+    /// The recordings, by their paths below the recordings' folder.
+    fn recordings(&self) -> Vec<(String, Value)> {
+        let root = self.path().join("suites/cassettes");
+        let files = walkdir::WalkDir::new(&root)
+            .sort_by_file_name()
+            .into_iter()
+            .flatten();
+        let files = files.filter(|entry| entry.file_type().is_file());
+        let mut recordings = Vec::new();
+        for entry in files {
+            let name = entry
+                .path()
+                .strip_prefix(&root)
+                .unwrap()
+                .display()
+                .to_string();
+            let text = std::fs::read_to_string(entry.path()).unwrap();
+            if entry.path().extension().is_some_and(|it| it == "jsonl") {
+                let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
+                recordings.extend(lines.map(|run| (name.clone(), run)));
+            } else {
+                recordings.push((name, serde_json::from_str(&text).unwrap()));
+            }
+        }
+        recordings
+    }
+
+    /// The only recording.
+    fn recording(&self) -> Value {
+        let mut recordings = self.recordings();
+        assert_eq!(recordings.len(), 1, "{recordings:#?}");
+        recordings.remove(0).1
+    }
+
+    fn suite(&self) -> String {
+        std::fs::read_to_string(self.path().join("suites/x.yml")).unwrap_or_default()
+    }
+}
+
+/// Lines of JSON.
+fn lines(values: &[Value]) -> String {
+    values.iter().map(|value| format!("{value}\n")).collect()
+}

@@ -1,0 +1,59 @@
+//! Moments of a source, and as recordings write them.
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+/// Milliseconds since 1970 of a moment as RFC 3339 has it. One without an offset is taken as UTC.
+pub(super) fn milliseconds(text: &str) -> Option<i64> {
+    let text = text.trim();
+    let moment = text.parse::<Timestamp>().ok();
+    let moment = moment.or_else(|| format!("{}Z", text.replacen(' ', "T", 1)).parse().ok());
+    moment.map(Timestamp::as_millisecond)
+}
+
+/// Milliseconds since 1970 of a number of seconds, or of a text.
+#[expect(clippy::cast_possible_truncation, reason = "the range is checked")]
+pub(super) fn seconds(value: &Value) -> Option<i64> {
+    match value {
+        Value::Number(number) => {
+            let milliseconds = (number.as_f64()? * 1000.0).round();
+            (milliseconds.abs() < 2e14).then_some(milliseconds as i64)
+        }
+        Value::String(text) => milliseconds(text),
+        _ => None,
+    }
+}
+
+/// A moment in UTC as recordings have it: `2026-01-31T12:00:00.123Z`.
+pub(super) fn rfc3339(milliseconds: i64) -> Option<String> {
+    let moment = Timestamp::from_millisecond(milliseconds).ok()?;
+    Some(moment.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_moment_is_written_in_utc_to_the_millisecond() {
+        let written = |text| rfc3339(milliseconds(text).unwrap()).unwrap();
+        assert_eq!(
+            written("2026-01-01T02:00:00+02:00"),
+            "2026-01-01T00:00:00.000Z"
+        );
+        assert_eq!(
+            written("2026-01-01T00:00:00.1239Z"),
+            "2026-01-01T00:00:00.123Z"
+        );
+        assert_eq!(written("2026-01-01 00:00:00.5"), "2026-01-01T00:00:00.500Z");
+    }
+
+    #[test]
+    fn seconds_may_have_a_fraction() {
+        assert_eq!(seconds(&json!(1_767_225_600)), Some(1_767_225_600_000));
+        assert_eq!(seconds(&json!(0.25)), Some(250));
+        assert_eq!(seconds(&json!(1e300)), None);
+        assert_eq!(seconds(&json!([])), None);
+    }
+}

@@ -1,0 +1,245 @@
+//! The second pass: every run is read again, and written.
+
+use std::collections::{BTreeMap, HashMap};
+use std::io;
+use std::path::PathBuf;
+
+use mcptest_suite::model::Suite;
+use mcptest_suite::shown_path;
+use mcptest_trace::trace::{Origin, parse_run};
+use serde_json::{Map, Value};
+
+use super::names::{self, Name};
+use super::plan::{Group, Plan, Reading};
+use super::redact::Redactor;
+use super::render;
+use super::report::Reports;
+use super::starter::{Entry, Starter};
+use super::store::{Existing, Store, essence, identity};
+use super::summary::Row;
+
+/// What ends the command at once.
+#[derive(Debug)]
+pub(super) struct Wrong(String);
+
+impl Wrong {
+    pub(super) fn new(what: impl std::fmt::Display) -> Self {
+        Self(what.to_string())
+    }
+}
+
+impl std::fmt::Display for Wrong {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl From<io::Error> for Wrong {
+    fn from(error: io::Error) -> Self {
+        Self(error.to_string())
+    }
+}
+
+/// What was done so far.
+pub(super) struct Done {
+    pub(super) reports: Reports,
+    pub(super) redacted: BTreeMap<String, usize>,
+    pub(super) rows: Vec<Row>,
+    pub(super) starter: Starter,
+    /// A first suite was made of it.
+    pub(super) proposed: bool,
+}
+
+/// How runs are written.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Options {
+    /// One file of lines an agent.
+    pub(super) jsonl: bool,
+    /// In the place of those that an agent has.
+    pub(super) replace: bool,
+    /// Not at all.
+    pub(super) check: bool,
+}
+
+/// The second pass.
+pub(super) struct Writing<'w> {
+    pub(super) options: Options,
+    pub(super) reading: &'w Reading<'w>,
+    pub(super) plan: &'w Plan,
+    pub(super) suite: Option<&'w Suite>,
+    pub(super) redactor: &'w Redactor,
+    pub(super) place: PathBuf,
+    pub(super) done: Done,
+}
+
+impl Writing<'_> {
+    /// Writes the runs of every group.
+    pub(super) fn all(&mut self, names: &[Name]) -> Result<(), Wrong> {
+        let mut of_agent: HashMap<&str, Vec<usize>> = HashMap::new();
+        for (index, name) in names.iter().enumerate() {
+            of_agent.entry(&name.agent).or_default().push(index);
+        }
+        for name in names {
+            let Some(groups) = of_agent.remove(name.agent.as_str()) else {
+                continue;
+            };
+            let mut entry = Entry::new(&name.agent);
+            // All runs of a task have the prompt of its entry.
+            let mut prompt = None;
+            // The models of an agent, one after another.
+            for index in groups {
+                let group = &self.plan.groups[index];
+                entry.model(&group.model);
+                self.group(group, &names[index], &mut entry, &mut prompt)?;
+            }
+            if name.entry.is_none() && entry.has_runs() {
+                self.done.starter.add(entry);
+            }
+        }
+        Ok(())
+    }
+
+    fn group(
+        &mut self,
+        group: &Group,
+        name: &Name,
+        entry: &mut Entry,
+        prompt: &mut Option<String>,
+    ) -> Result<(), Wrong> {
+        let mut store = Store::open(&self.place, &name.stem, self.options.jsonl);
+        let mut row = Row::new(&name.agent, &group.model, shown_path(&store.path()));
+        let replace = self.options.replace;
+        let existing = if replace {
+            Existing::default()
+        } else {
+            store.existing(|run| entry.add(run, group.by_task))?
+        };
+        if replace && !self.options.check {
+            store.replace()?;
+        }
+        let of_suite = self.suite.zip(name.entry);
+        let of_suite = of_suite.map(|(suite, entry)| &suite.agents[entry]);
+        if of_suite.is_some_and(|agent| !names::asks(agent, group) && !group.by_task) {
+            let note = format!(
+                "`{}` is asked something else by the suite: its runs are stale",
+                name.agent
+            );
+            self.done.reports.note(&note);
+        }
+        if let Some(agent) = of_suite {
+            *prompt = Some(agent.prompt.first().value.clone());
+        }
+        for index in &group.runs {
+            let Some((mut run, place)) = self.mapped(*index) else {
+                continue;
+            };
+            self.of_agent(&mut run, group, name, prompt);
+            self.redactor.redact(&mut run, &mut self.done.redacted);
+            let id = identity(&run).unwrap_or_default();
+            match existing.runs.get(&id) {
+                Some(known) if *known == essence(&run) => {
+                    row.present += 1;
+                    row.count(&run);
+                    continue;
+                }
+                Some(_) => {
+                    let detail = format!("`{}` has a run with the identifier `{id}`", name.agent);
+                    let reason = "is here already with another content";
+                    self.done.reports.lose(reason, &place, &detail);
+                    continue;
+                }
+                None => {}
+            }
+            if let Err(what) = checked(&run) {
+                self.done.reports.lose("makes no recording", &place, &what);
+                continue;
+            }
+            if !self.options.check {
+                store.write(&run)?;
+            }
+            row.new += 1;
+            row.count(&run);
+            entry.add(&run, group.by_task);
+        }
+        if !self.options.check {
+            store.finish()?;
+        }
+        if let Some(agent) = of_suite {
+            let (said, there) = (agent.runs.value, existing.count + row.new);
+            if row.new > 0 && !replace && said != there {
+                let note = format!("`{}` says `runs: {said}` and has {there} now", name.agent);
+                self.done.reports.note(&note);
+            }
+        }
+        if row.new + row.present > 0 {
+            self.done.rows.push(row);
+        }
+        Ok(())
+    }
+
+    /// Reads and maps a run once more.
+    fn mapped(&mut self, index: u32) -> Option<(Value, String)> {
+        let (kind, joined, ordinal) = self.plan.place(index);
+        let (mapped, records) = match self.reading.map(kind, joined) {
+            Ok(read) => read,
+            Err(error) => {
+                self.done
+                    .reports
+                    .lose(error.reason, &error.place, &error.detail);
+                return None;
+            }
+        };
+        let first = records.first()?;
+        let place = first.place();
+        let mut run = mapped.into_iter().nth(ordinal)?.ok()?.imported.cassette;
+        if kind.is_foreign() {
+            let imported = &mut run["imported"];
+            imported["from"] = kind.name().into();
+            imported["file"] = first.input.name().into();
+            imported["record"] = first.number().into();
+        }
+        Some((run, place))
+    }
+
+    /// Gives a run the name of its agent, and the prompt that all runs of its task have.
+    fn of_agent(
+        &mut self,
+        run: &mut Value,
+        group: &Group,
+        name: &Name,
+        prompt: &mut Option<String>,
+    ) {
+        run["agent_name"] = name.agent.as_str().into();
+        if !group.by_task {
+            return;
+        }
+        let own = run["user_prompt"].as_str().unwrap_or_default().to_owned();
+        let of_task = prompt.get_or_insert_with(|| own.clone());
+        if *of_task != own {
+            run["user_prompt"] = of_task.as_str().into();
+            if !run["imported"].is_object() {
+                run["imported"] = Value::Object(Map::new());
+            }
+            run["imported"]["user_prompt"] = own.into();
+            self.done
+                .reports
+                .note("runs of a task whose prompt is not that of the first run");
+        }
+    }
+}
+
+/// Whether a recording can be read back.
+fn checked(run: &Value) -> Result<(), String> {
+    let origin = Origin {
+        shown: "recording".to_owned(),
+        line: None,
+    };
+    match parse_run(render::line(run).as_bytes(), &origin) {
+        Ok(_) => Ok(()),
+        Err(error) => {
+            let problems: Vec<String> =
+                error.problems.iter().map(|it| it.message.clone()).collect();
+            Err(problems.join("; "))
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! The command as it is run.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+const RUN: &str = r#"{"model":"m","messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]}"#;
+
+fn command(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-mcptest"));
+    command.current_dir(folder).args(arguments);
+    command
+}
+
+fn run(folder: &Path, arguments: &[&str]) -> std::io::Result<Output> {
+    command(folder, arguments).output()
+}
+
+#[test]
+fn it_is_run_by_cargo_and_by_its_own_name() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a.jsonl"), RUN).unwrap();
+    for name in [&["mcptest", "import"][..], &["import"]] {
+        let line = [name, &["a.jsonl", "--suite", "suites/x.yml"]].concat();
+        let output = run(folder.path(), &line).unwrap();
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+    }
+    let file = folder.path().join("suites/cassettes/a__m/run-1.json");
+    assert!(file.is_file());
+}
+
+#[test]
+fn standard_input_is_a_file_like_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = command(folder.path(), &["import", "-", "--suite", "suites/x.yml"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(RUN.as_bytes())
+        .unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    let file = folder.path().join("suites/cassettes/stdin__m/run-1.json");
+    let run = std::fs::read_to_string(file).unwrap();
+    assert!(run.contains("\"file\": \"stdin\""), "{run}");
+}
+
+#[test]
+fn a_wrong_command_has_the_status_two() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a.jsonl"), RUN).unwrap();
+    let suite = ["--suite", "suites/x.yml"];
+    for wrong in [
+        &["import"][..],
+        &["import", "a.jsonl"],
+        &[
+            "import",
+            "a.jsonl",
+            "--suite",
+            "suites/x.yml",
+            "--from",
+            "smoke-signals",
+        ],
+        &[
+            "import",
+            "a.jsonl",
+            "--suite",
+            "suites/x.yml",
+            "--group-by",
+            "colour",
+        ],
+        &[
+            "import",
+            "a.jsonl",
+            "--suite",
+            "suites/x.yml",
+            "--redact",
+            "(",
+        ],
+        &["import", "missing.jsonl", "--suite", "suites/x.yml"],
+    ] {
+        let output = run(folder.path(), wrong).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{wrong:?}: {output:?}");
+    }
+    std::fs::create_dir(folder.path().join("suites")).unwrap();
+    std::fs::write(folder.path().join("suites/x.yml"), "agents: 3\n").unwrap();
+    let output = run(
+        folder.path(),
+        &[&["import", "a.jsonl"][..], &suite].concat(),
+    )
+    .unwrap();
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert!(!folder.path().join("suites/cassettes").exists());
+}
