@@ -15,6 +15,7 @@
 mod cases;
 mod diagnostic;
 pub mod gates;
+mod limits;
 mod load;
 pub mod model;
 mod names;

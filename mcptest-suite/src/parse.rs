@@ -9,15 +9,10 @@ use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::Number;
 use serde_saphyr::{DuplicateKeyPolicy, NonFiniteFloatPolicy, Spanned};
 
+use crate::limits::{ALIAS_NODES, DEPTH, NODES};
 use crate::unreadable::unreadable;
 use crate::{Diagnostic, Entry, Node, NodeValue, Source, Span};
 
-/// Aliases may replay this many nodes in all; a handful of shared blocks needs a few hundred.
-pub(crate) const ALIAS_NODES: usize = 10_000;
-/// A suite may have this many nodes.
-pub(crate) const NODES: usize = 500_000;
-/// A suite may nest this deep.
-pub(crate) const DEPTH: usize = 128;
 /// The parser's frames are large in unoptimised builds (about 40 KiB a level), larger than a test
 /// thread's stack has room for at that depth, so the parser gets a stack of its own.
 const STACK_BYTES: usize = 32 << 20;
@@ -72,7 +67,7 @@ fn syntax_problem(source: &Source, error: &serde_saphyr::Error) -> Diagnostic {
         .byte_offset()
         .and_then(|offset| usize::try_from(offset).ok())
         .unwrap_or_else(|| offset_of(source.text(), location.line(), location.column()));
-    unreadable(source.text(), words, offset)
+    unreadable(source.text(), words, error, offset)
 }
 
 /// Byte offset of a line and a column of characters, both from 1.

@@ -1,52 +1,118 @@
 //! What to tell of a file that no tree could be read from.
 
-use crate::parse::{ALIAS_NODES, DEPTH, NODES};
+use serde_saphyr::Error;
+use serde_saphyr::budget::BudgetBreach;
+use serde_saphyr::granit_parser::ErrorKind;
+use serde_saphyr::localizer::ExternalMessageSource;
+
+use crate::limits::{ALIAS_NODES, DEPTH, NODES};
 use crate::{Diagnostic, Span};
 
+/// What is wrong with a file, as far as one can help with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Cause {
+    Aliases,
+    Depth,
+    Size,
+    SecondDocument,
+    Tab,
+    /// Something between brackets.
+    Flow,
+    Anchor,
+    Escape,
+    Other,
+}
+
 /// The problem that the parser describes in `words`, at a byte offset into the text.
-pub(crate) fn unreadable(text: &str, words: &str, offset: usize) -> Diagnostic {
+pub(crate) fn unreadable(text: &str, words: &str, error: &Error, offset: usize) -> Diagnostic {
     let span = Span::new(offset, offset);
-    let lower = words.to_lowercase();
-    if lower.contains("budget") || lower.contains("exceed") {
-        return beyond_a_limit(span, &lower);
-    }
-    if lower.contains("multiple") && lower.contains("document") {
-        return Diagnostic::at(
-            span,
-            "one file is one suite, and a second document begins here",
-        )
-        .help("move what follows `---` into a file of its own");
-    }
     let problem = |span| {
         Diagnostic::at(span, format!("not readable as YAML: {words}"))
             .note("nothing after this place was looked at")
     };
-    let mut each_word = lower.split(|c: char| !c.is_alphanumeric());
-    if each_word.any(|word| ["tab", "tabs"].contains(&word)) {
-        // The parser names the place where the token before the tab begins.
-        let tab = text[text.floor_char_boundary(offset)..].find('\t');
-        let tab = tab.map_or(offset, |tab| offset + tab);
-        problem(Span::new(tab, tab)).help("YAML indents with spaces; replace the tab")
-    } else if lower.contains("flow") {
-        problem(span).help("close what is open; inside `{ }` and `[ ]`, put text with one of `[ ] { } ,` in it in quotes")
-    } else if lower.contains("anchor") {
-        problem(span).help("write the anchor before its use, as `&name`, or put text that begins with `*` in quotes")
-    } else if lower.contains("escape") {
-        problem(span).help("write the backslash twice, or use single quotes")
-    } else {
-        problem(span).help("check indentation, brackets and quotes here and just above; put text with `: ` or ` #` in it in quotes")
+    match cause(error) {
+        Cause::Aliases => beyond_a_limit(span, "its aliases repeat too much"),
+        Cause::Depth => beyond_a_limit(span, "it nests too deep"),
+        Cause::Size => beyond_a_limit(span, "it is too large"),
+        Cause::SecondDocument => Diagnostic::at(
+            span,
+            "one file is one suite, and a second document begins here",
+        )
+        .help("move what follows `---` into a file of its own"),
+        Cause::Tab => {
+            // The parser names the place where the token before the tab begins.
+            let tab = text[text.floor_char_boundary(offset)..].find('\t');
+            let tab = tab.map_or(offset, |tab| offset + tab);
+            problem(Span::new(tab, tab)).help("YAML indents with spaces; replace the tab")
+        }
+        Cause::Flow => problem(span).help("close what is open; inside `{ }` and `[ ]`, put text with one of `[ ] { } ,` in it in quotes"),
+        Cause::Anchor => problem(span).help("write the anchor before its use, as `&name`, or put text that begins with `*` in quotes"),
+        Cause::Escape => problem(span).help("write the backslash twice, or use single quotes"),
+        Cause::Other => problem(span).help("check indentation, brackets and quotes here and just above; put text with `: ` or ` #` in it in quotes"),
+    }
+}
+
+fn cause(error: &Error) -> Cause {
+    match error {
+        Error::AliasError { error, .. } | Error::WithSnippet { error, .. } => cause(error),
+        Error::Budget { breach, .. } => match breach {
+            BudgetBreach::Depth { .. } | BudgetBreach::InclusionDepth { .. } => Cause::Depth,
+            BudgetBreach::Aliases { .. } | BudgetBreach::Anchors { .. } => Cause::Aliases,
+            BudgetBreach::Documents { .. } => Cause::SecondDocument,
+            _ => Cause::Size,
+        },
+        Error::AliasReplayCounterOverflow { .. }
+        | Error::AliasReplayLimitExceeded { .. }
+        | Error::AliasExpansionLimitExceeded { .. }
+        | Error::AliasReplayStackDepthExceeded { .. } => Cause::Aliases,
+        Error::MultipleDocuments { .. } => Cause::SecondDocument,
+        Error::UnknownAnchor { .. } => Cause::Anchor,
+        Error::ExternalMessage { source, .. } => match &**source {
+            ExternalMessageSource::Parser(error) => of_the_parser(error.kind()),
+            _ => Cause::Other,
+        },
+        _ => Cause::Other,
+    }
+}
+
+fn of_the_parser(kind: &ErrorKind) -> Cause {
+    match kind {
+        ErrorKind::RecursionLimitExceeded => Cause::Depth,
+        ErrorKind::InputByteLimitExceeded { .. } => Cause::Size,
+        ErrorKind::MultipleDocumentsUnsupported => Cause::SecondDocument,
+        ErrorKind::TabNotAllowed
+        | ErrorKind::TabInBlockIndentation
+        | ErrorKind::TabAtBlockScalarStart
+        | ErrorKind::TabInIndentation
+        | ErrorKind::TabInPlainScalar => Cause::Tab,
+        ErrorKind::UnexpectedEofFlowSequence
+        | ErrorKind::UnexpectedEofFlowMapping
+        | ErrorKind::UnexpectedEofImplicitFlowMapping
+        | ErrorKind::ExpectedFlowMappingSeparator
+        | ErrorKind::ExpectedFlowSequenceSeparator
+        | ErrorKind::MisplacedFlowCollectionEnd
+        | ErrorKind::MismatchedFlowCollectionEnd { .. }
+        | ErrorKind::UnclosedFlowCollection { .. }
+        | ErrorKind::BlockEntryInFlowCollection
+        | ErrorKind::PlainScalarStartsWithDashFlowIndicator
+        | ErrorKind::InvalidFlowScalarIndent
+        | ErrorKind::FlowMappingValueAdjacentCollection => Cause::Flow,
+        ErrorKind::UnknownAnchor
+        | ErrorKind::AnchorCountOverflow
+        | ErrorKind::MissingAnchorOrAliasName => Cause::Anchor,
+        ErrorKind::UnknownQuotedScalarEscape
+        | ErrorKind::InvalidQuotedScalarHexEscape
+        | ErrorKind::InvalidLowSurrogateHexEscape
+        | ErrorKind::InvalidLowSurrogate
+        | ErrorKind::MissingLowSurrogate
+        | ErrorKind::UnpairedLowSurrogate
+        | ErrorKind::InvalidUnicodeEscape => Cause::Escape,
+        _ => Cause::Other,
     }
 }
 
 /// A file that would cost too much.
-fn beyond_a_limit(span: Span, words: &str) -> Diagnostic {
-    let what = if words.contains("alias") || words.contains("replay") {
-        "its aliases repeat too much"
-    } else if words.contains("depth") || words.contains("recursion") {
-        "it nests too deep"
-    } else {
-        "it is too large"
-    };
+fn beyond_a_limit(span: Span, what: &str) -> Diagnostic {
     Diagnostic::at(span, format!("this file is refused: {what}"))
         .note(format!(
             "a suite may nest {DEPTH} deep, have {NODES} nodes, and repeat {ALIAS_NODES} nodes through aliases"

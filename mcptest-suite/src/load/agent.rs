@@ -205,14 +205,6 @@ fn checks(node: &Node, problems: &mut Problems) -> Vec<CheckOptions> {
     checks
 }
 
-/// Text, or a list of texts.
-pub(super) fn one_or_more(node: &Node, of: &str, problems: &mut Problems) -> Vec<Spanned<String>> {
-    match node.items() {
-        Some(_) => problems.any_texts(node, of),
-        None => problems.words(node).into_iter().collect(),
-    }
-}
-
 /// The servers of an agent. A suite that is only replayed declares none; where some are declared,
 /// another name is a mistake.
 fn servers(
@@ -223,7 +215,7 @@ fn servers(
     let Some(entry) = fields.either(["servers", "server"], problems) else {
         return Vec::new();
     };
-    let names = one_or_more(&entry.value, "server names", problems);
+    let names = problems.one_or_more(&entry.value, "server names");
     for name in &names {
         if !declared.is_empty() && !declared.contains(&name.value.as_str()) {
             let message = format!("the server `{}` is not declared", name.value);

@@ -1,7 +1,8 @@
 //! Reading `defaults:`: what every agent says that does not say it itself.
 
 use super::fields::Problems;
-use crate::{Diagnostic, Entry, Node, NodeValue, parse};
+use crate::limits::NODES;
+use crate::{Diagnostic, Entry, Node, NodeValue};
 
 /// What no two agents share.
 const OF_ONE_AGENT: [&str; 3] = ["name", "only", "cassette"];
@@ -20,7 +21,7 @@ pub(super) fn read<'n>(node: &'n Node, agents: usize, problems: &mut Problems) -
         return Vec::new();
     };
     // Each agent reads them anew.
-    if size(node).saturating_mul(agents) > parse::NODES {
+    if size(node).saturating_mul(agents) > NODES {
         problems.push(
             Diagnostic::at(node.span, "these defaults are too large for so many agents")
                 .note(format!("{} values for each of {agents} agents", size(node)))

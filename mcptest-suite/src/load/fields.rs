@@ -174,6 +174,14 @@ impl Problems {
         self.each_text(items)
     }
 
+    /// Text, or a list of texts.
+    pub fn one_or_more(&mut self, node: &Node, of: &str) -> Vec<Spanned<String>> {
+        match node.items() {
+            Some(_) => self.any_texts(node, of),
+            None => self.words(node).into_iter().collect(),
+        }
+    }
+
     /// One of a few words; `other` explains a word that is none of them.
     pub fn choice<T: Copy>(&mut self, node: &Node, what: &str, choices: &[(&str, T)]) -> Option<T> {
         let text = self.words(node)?;

@@ -1,6 +1,5 @@
 //! Reading an agent's `inject:`, its plan of faults.
 
-use super::agent::one_or_more;
 use super::faults::Faults;
 use super::fields::{Problems, did_you_mean};
 use crate::model::Fault;
@@ -8,7 +7,7 @@ use crate::{Diagnostic, Node, Spanned};
 
 /// The injected faults, as indices into the suite's, in order.
 pub(super) fn read(node: &Node, faults: &Faults, problems: &mut Problems) -> Vec<Spanned<usize>> {
-    let names = one_or_more(node, "fault names", problems);
+    let names = problems.one_or_more(node, "fault names");
     let mut injected: Vec<Spanned<usize>> = Vec::new();
     for name in names {
         let known = || faults.names.iter().map(String::as_str);
