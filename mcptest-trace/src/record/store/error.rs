@@ -34,7 +34,7 @@ pub enum StoreError {
     Failed {
         /// Where.
         path: PathBuf,
-        /// What was tried, as in "cannot be <doing>".
+        /// What was tried: the end of "cannot be …".
         doing: &'static str,
         /// What the system says.
         source: Error,
