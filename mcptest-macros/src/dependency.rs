@@ -30,8 +30,8 @@ pub(crate) fn harness_in(crate_dir: &Path) -> String {
 fn renamed(manifest: &str) -> Vec<String> {
     let mut table = None;
     let mut found = Vec::new();
-    for line in manifest.lines() {
-        let line = line.trim();
+    let lines = manifest.lines().map(str::trim);
+    for line in lines.filter(|line| !line.starts_with('#')) {
         if let Some(header) = line.strip_prefix('[') {
             let header = header.split(']').next().unwrap_or_default();
             // `[dev-dependencies.agent-tests]`
@@ -48,6 +48,8 @@ fn renamed(manifest: &str) -> Vec<String> {
             found.push(identifier(key));
         }
     }
+    // What is no name is no dependency's, whatever else stands in the file.
+    found.retain(|name| syn::parse_str::<syn::Ident>(name).is_ok());
     found
 }
 
@@ -91,6 +93,8 @@ mod tests {
         }
         for manifest in [
             "[package]\nname = \"mcptest-harness\"\n",
+            "[dev-dependencies]\n# old = { package = \"mcptest-harness\" }\nmcptest-harness = \"1\"\n",
+            "[dev-dependencies]\n1st = { package = \"mcptest-harness\" }\n",
             "[dev-dependencies]\nmcptest-harness = \"1\"\nother = { package = \"mcptest-suite\" }\n",
         ] {
             assert!(renamed(manifest).is_empty(), "{manifest}");
