@@ -63,7 +63,7 @@ impl EachRun for CallLimits {
         &[]
     }
 
-    fn score(&self, _input: &Input<'_>, run: &Run) -> Scored<CallCounts> {
+    fn score(&self, _input: &Input<'_>, run: &Run) -> Result<Scored<CallCounts>, Box<Breach>> {
         let counts = count_calls(&run.trace);
         let broken = self.against(&counts).into_iter();
         let broken = broken.filter(|(_, limit, taken)| taken.is_none_or(|taken| taken > *limit));
@@ -74,10 +74,10 @@ impl EachRun for CallLimits {
                 None => Breach::new(asks, "none recorded, so nothing was judged"),
             }
         });
-        Scored {
+        Ok(Scored {
             breaches: breaches.collect(),
             ..Scored::of(counts)
-        }
+        })
     }
 
     fn metrics(&self, counts: &CallCounts) -> Value {

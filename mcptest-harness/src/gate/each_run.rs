@@ -16,15 +16,16 @@ pub(super) struct RunByRun<G>(pub(super) G);
 impl<G: EachRun> RunByRun<G> {
     /// What the run breaks, nothing when it passes, and its report.
     fn breaches(&self, input: &Input<'_>, run: &Run) -> (Vec<Breach>, Option<G::Report>) {
-        let scored = self.0.score(input, run);
+        let scored = match self.0.score(input, run) {
+            Ok(scored) => scored,
+            Err(breach) => return (vec![*breach], None),
+        };
         let mut breaches = scored.breaches;
-        if scored.judged
-            && let Some(report) = &scored.report
-        {
-            let metrics = self.0.metrics(report);
+        if scored.judged {
+            let metrics = self.0.metrics(&scored.report);
             breaches.extend(expected(input, &metrics, self.0.defaults()));
         }
-        (breaches, scored.report)
+        (breaches, Some(scored.report))
     }
 
     /// The evidence of the broken runs; runs that show the same are shown together.

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::block::{Block, written};
 use super::key::{Key, Range};
 use super::table::Entry;
-use super::{EachRun, Input, Options, Scored, Threshold};
+use super::{Breach, Cause, EachRun, Input, Options, Scored, Threshold};
 use crate::energy::{self, Analysis, DriftInput, GuardOptions, RunSteps, analyse, responses};
 use crate::eval::Measure;
 use crate::render::Evidence;
@@ -133,10 +133,10 @@ impl EachRun for Energy {
         &DEFAULT
     }
 
-    fn score(&self, input: &Input<'_>, run: &Run) -> Scored<Analysis> {
+    fn score(&self, input: &Input<'_>, run: &Run) -> Result<Scored<Analysis>, Box<Breach>> {
         match analysis(self, input, run) {
-            Ok(analysis) => Scored::of(analysis),
-            Err((asks, found)) => Scored::not_judged(asks, &found),
+            Ok(analysis) => Ok(Scored::of(analysis)),
+            Err((asks, found)) => Err(Box::new(Breach::new(Cause::Option(asks), &found))),
         }
     }
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::block::Block;
 use super::key::Key;
 use super::table::Entry;
-use super::{EachRun, Input, Options, Scored, Threshold};
+use super::{Breach, EachRun, Input, Options, Scored, Threshold};
 use crate::eval::{GoldenPath, GoldenPathReport, Measure, golden_path, score_golden_path};
 use crate::render::{Evidence, cut, shorten};
 use crate::trace::Run;
@@ -69,8 +69,12 @@ impl EachRun for GoldenPath {
         &DEFAULT
     }
 
-    fn score(&self, _input: &Input<'_>, run: &Run) -> Scored<GoldenPathReport> {
-        Scored::of(score_golden_path(&run.trace, self))
+    fn score(
+        &self,
+        _input: &Input<'_>,
+        run: &Run,
+    ) -> Result<Scored<GoldenPathReport>, Box<Breach>> {
+        Ok(Scored::of(score_golden_path(&run.trace, self)))
     }
 
     fn metrics(&self, report: &GoldenPathReport) -> Value {

@@ -213,8 +213,8 @@ pub(crate) trait Options: fmt::Debug + Send + Sync + Sized + 'static {
 
 /// What a gate makes of one run.
 pub(crate) struct Scored<R> {
-    /// What its metric says; nothing where it cannot be computed.
-    pub(crate) report: Option<R>,
+    /// What its metric says.
+    pub(crate) report: R,
     /// What the options ask and the run breaks, whatever `expect:` says.
     pub(crate) breaches: Vec<Breach>,
     /// Whether the run can be judged by `expect:` or the defaults at all.
@@ -224,18 +224,9 @@ pub(crate) struct Scored<R> {
 impl<R> Scored<R> {
     fn of(report: R) -> Self {
         Self {
-            report: Some(report),
+            report,
             breaches: Vec::new(),
             judged: true,
-        }
-    }
-
-    /// The run cannot be judged: what is asked of it, and what was found instead.
-    fn not_judged(asks: String, found: &str) -> Self {
-        Self {
-            report: None,
-            breaches: vec![Breach::new(Cause::Option(asks), found)],
-            judged: false,
         }
     }
 }
@@ -248,8 +239,9 @@ pub(crate) trait EachRun: Options {
     /// What must hold when there is no `expect:`.
     fn defaults(&self) -> &'static [Threshold];
 
-    /// Computes the report of a run, and what the options ask of it.
-    fn score(&self, input: &Input<'_>, run: &Run) -> Scored<Self::Report>;
+    /// Computes the report of a run, and what the options ask of it. An error is why its metric
+    /// cannot be computed, which no run passes with.
+    fn score(&self, input: &Input<'_>, run: &Run) -> Result<Scored<Self::Report>, Box<Breach>>;
 
     /// The targets of a report.
     fn metrics(&self, report: &Self::Report) -> Value;

@@ -163,17 +163,17 @@ impl EachRun for Narrative {
         }
     }
 
-    fn score(&self, input: &Input<'_>, run: &Run) -> Scored<NarrativeReport> {
+    fn score(&self, input: &Input<'_>, run: &Run) -> Result<Scored<NarrativeReport>, Box<Breach>> {
         let known = input.known_tools();
         let report = narrative_divergence_with(&run.trace, &self.options, known);
         let breaches = self.too_divergent(&report).map(|most| {
             let asks = Cause::Option(format!("`max_divergence_score` allows {most}"));
             Breach::new(asks, &format!("{:.4}", report.divergence_score))
         });
-        Scored {
+        Ok(Scored {
             breaches: breaches.into_iter().collect(),
             ..Scored::of(report)
-        }
+        })
     }
 
     fn metrics(&self, report: &NarrativeReport) -> Value {

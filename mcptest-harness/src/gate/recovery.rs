@@ -87,7 +87,7 @@ impl EachRun for Recovery {
         &DEFAULT
     }
 
-    fn score(&self, input: &Input<'_>, run: &Run) -> Scored<RecoveryReport> {
+    fn score(&self, input: &Input<'_>, run: &Run) -> Result<Scored<RecoveryReport>, Box<Breach>> {
         let report = replay_recovery(&run.trace, &self.plan);
         let unmet = not_exercised(&report, run, self.allow_unexercised);
         // A run without the fault says nothing of recovering from it. With `allow_unexercised`, a
@@ -98,11 +98,11 @@ impl EachRun for Recovery {
         if breaches.is_empty() && report.exercised {
             breaches.extend(self.too_late(&report));
         }
-        Scored {
-            report: Some(report),
+        Ok(Scored {
+            report,
             breaches,
             judged,
-        }
+        })
     }
 
     fn metrics(&self, report: &RecoveryReport) -> Value {

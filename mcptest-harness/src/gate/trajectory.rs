@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::block::Block;
 use super::key::{Key, Takes};
 use super::table::Entry;
-use super::{EachRun, Input, Options, Scored, Threshold};
+use super::{Breach, Cause, EachRun, Input, Options, Scored, Threshold};
 use crate::check::difference;
 use crate::eval::{
     ArgsShape, ExpectedCall, ExpectedTrace, MatchMode, Measure, Schema, TrajectoryReport,
@@ -202,11 +202,18 @@ impl EachRun for Plan {
         &DEFAULT
     }
 
-    fn score(&self, _input: &Input<'_>, run: &Run) -> Scored<TrajectoryReport> {
+    fn score(
+        &self,
+        _input: &Input<'_>,
+        run: &Run,
+    ) -> Result<Scored<TrajectoryReport>, Box<Breach>> {
         match validate_trace(&run.trace, self) {
-            Ok(report) => Scored::of(report),
+            Ok(report) => Ok(Scored::of(report)),
             // Refused when the suite loaded; never a pass.
-            Err(malformed) => Scored::not_judged(malformed.to_string(), "nothing to compare with"),
+            Err(malformed) => {
+                let asks = Cause::Option(malformed.to_string());
+                Err(Box::new(Breach::new(asks, "nothing to compare with")))
+            }
         }
     }
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::block::Block;
 use super::key::{Key, Takes};
 use super::table::Entry;
-use super::{EachRun, Input, Options, Scored, Threshold};
+use super::{Breach, EachRun, Input, Options, Scored, Threshold};
 use crate::eval::{
     Axes, AxesReport, Dependency, Measure, Order, score_trajectory_axes, trajectory_axes,
 };
@@ -147,8 +147,8 @@ impl EachRun for Axes {
         &DEFAULT
     }
 
-    fn score(&self, _input: &Input<'_>, run: &Run) -> Scored<AxesReport> {
-        Scored::of(score_trajectory_axes(&run.trace, self))
+    fn score(&self, _input: &Input<'_>, run: &Run) -> Result<Scored<AxesReport>, Box<Breach>> {
+        Ok(Scored::of(score_trajectory_axes(&run.trace, self)))
     }
 
     fn metrics(&self, report: &AxesReport) -> Value {
