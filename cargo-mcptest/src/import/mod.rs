@@ -34,7 +34,6 @@ mod openai;
 mod otel;
 mod plan;
 mod redact;
-mod render;
 mod report;
 mod starter;
 mod store;

@@ -1,10 +1,12 @@
 //! Keeps secrets out of what is written and shown.
 //!
-//! This stands for the redaction of `mcptest-trace`, which finds secrets in every encoding; what
-//! foreign logs bring besides, keys that are known by their shape, is here.
+//! Values of variables are found in every encoding, as a recording's are. What foreign logs bring
+//! besides, keys that are known by their shape, is here, and counted.
 
 use std::collections::BTreeMap;
 
+use mcptest_trace::record::environment::{secrets, usual_secrets};
+use mcptest_trace::record::redact;
 use regex::Regex;
 use serde_json::Value;
 
@@ -28,21 +30,13 @@ const SHAPES: [(&str, &str); 7] = [
     ),
 ];
 
-/// The environment variables that hold keys of model providers by convention.
-const USUAL: [&str; 5] = [
-    "ANTHROPIC_API_KEY",
-    "GEMINI_API_KEY",
-    "GOOGLE_API_KEY",
-    "MISTRAL_API_KEY",
-    "OPENAI_API_KEY",
-];
-
 /// Below this length a value of the environment is a word.
 const SHORTEST: usize = 6;
 
 /// What is taken out.
-#[derive(Debug)]
 pub(super) struct Redactor {
+    /// The values of variables.
+    values: redact::Redactor,
     /// Any of the patterns, to find the few texts that hold something.
     any: Regex,
     patterns: Vec<(String, Regex)>,
@@ -59,16 +53,19 @@ impl Redactor {
         variables: impl Iterator<Item = &'a str>,
         own: impl Iterator<Item = &'a str>,
     ) -> Result<Self, String> {
-        let mut sources = Vec::new();
-        for variable in USUAL.into_iter().chain(variables) {
-            let value = std::env::var(variable).unwrap_or_default();
-            let value = value.trim();
-            if value.len() >= SHORTEST {
-                sources.push((variable.to_owned(), regex::escape(value)));
-            }
-        }
-        sources.extend(own.map(|pattern| ("pattern".to_owned(), pattern.to_owned())));
-        sources.extend(SHAPES.map(|(name, pattern)| (name.to_owned(), pattern.to_owned())));
+        Self::of(usual_secrets().chain(secrets(variables)), own)
+    }
+
+    /// The same of names and their values.
+    fn of<'a>(
+        values: impl Iterator<Item = (String, String)>,
+        own: impl Iterator<Item = &'a str>,
+    ) -> Result<Self, String> {
+        let long = values.filter(|(_, value)| value.trim().len() >= SHORTEST);
+        let values = redact::Redactor::new(long, Vec::new()).map_err(|error| error.to_string())?;
+        let own = own.map(|pattern| ("pattern".to_owned(), pattern.to_owned()));
+        let shapes = SHAPES.map(|(name, pattern)| (name.to_owned(), pattern.to_owned()));
+        let sources: Vec<(String, String)> = own.chain(shapes).collect();
         let any: Vec<String> = sources
             .iter()
             .map(|(_, source)| format!("(?:{source})"))
@@ -79,6 +76,7 @@ impl Redactor {
             .collect();
         let wrong = |error: regex::Error| format!("a pattern to redact is none: {error}");
         Ok(Self {
+            values,
             patterns: patterns.map_err(wrong)?,
             any: Regex::new(&any.join("|")).map_err(wrong)?,
         })
@@ -115,16 +113,43 @@ impl Redactor {
     }
 
     fn inside(&self, value: &mut Value, found: &mut BTreeMap<String, usize>) {
+        self.values_in(value, found);
+        self.shapes_in(value, found);
+    }
+
+    /// Takes the values of variables out, also out of keys and numbers; each counts once a place.
+    fn values_in(&self, value: &mut Value, found: &mut BTreeMap<String, usize>) {
+        let before = value.clone();
+        self.values.redact(value);
+        if *value != before {
+            let name = self.values.occurs_in(&before.to_string());
+            let name = name.unwrap_or("value of a variable").to_owned();
+            *found.entry(name).or_default() += 1;
+        }
+    }
+
+    fn shapes_in(&self, value: &mut Value, found: &mut BTreeMap<String, usize>) {
         match value {
-            Value::String(text) if self.any.is_match(text) => *text = self.text(text, found),
-            Value::Array(items) => items.iter_mut().for_each(|item| self.inside(item, found)),
-            Value::Object(map) => map.values_mut().for_each(|item| self.inside(item, found)),
+            Value::String(text) if self.any.is_match(text) => *text = self.shapes(text, found),
+            Value::Array(items) => items
+                .iter_mut()
+                .for_each(|item| self.shapes_in(item, found)),
+            Value::Object(map) => map
+                .values_mut()
+                .for_each(|item| self.shapes_in(item, found)),
             _ => {}
         }
     }
 
     /// A text without secrets.
     pub(super) fn text(&self, text: &str, found: &mut BTreeMap<String, usize>) -> String {
+        let mut value = Value::from(text);
+        self.inside(&mut value, found);
+        value.as_str().unwrap_or_default().to_owned()
+    }
+
+    /// A text without what is known by its shape.
+    fn shapes(&self, text: &str, found: &mut BTreeMap<String, usize>) -> String {
         let mut text = text.to_owned();
         for (name, pattern) in &self.patterns {
             let count = pattern.find_iter(&text).filter(|it| !it.is_empty()).count();
@@ -172,6 +197,26 @@ mod tests {
             assert_eq!(run["model"], secret);
             assert_eq!(found.values().sum::<usize>(), 1, "{found:?}");
         }
+    }
+
+    #[test]
+    fn the_value_of_a_variable_is_taken_out_in_every_encoding_and_of_keys() {
+        let secret = [("DESK_TOKEN".to_owned(), "desk-7f1c0b52\"9".to_owned())];
+        let redactor = Redactor::of(secret.into_iter(), [].into_iter()).unwrap();
+        let mut run = json!({ "trace": { "tool_calls": [{ "name": "pay", "args": {
+            "plain": "desk-7f1c0b52\"9",
+            "escaped": r#"{"token":"desk-7f1c0b52\"9"}"#,
+            "base64": "eyJrZXkiOiAiZGVzay03ZjFjMGI1MiI5In0=",
+            "percent": "token=desk-7f1c0b52%229",
+            "desk-7f1c0b52\"9": true,
+        } }] } });
+        let mut found = BTreeMap::new();
+        redactor.redact(&mut run, &mut found);
+        let args = run["trace"]["tool_calls"][0]["args"].to_string();
+        for left in ["7f1c0b52\"", "7f1c0b52%", "ZGVzay03ZjFjMGI1M", "7f1c0b52\\"] {
+            assert!(!args.contains(left), "{left}: {args}");
+        }
+        assert_eq!(found, BTreeMap::from([("DESK_TOKEN".to_owned(), 1)]));
     }
 
     #[test]

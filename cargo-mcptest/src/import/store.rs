@@ -8,11 +8,11 @@ use std::fs;
 use std::io::{self, BufRead as _, Write as _};
 use std::path::{Path, PathBuf};
 
+use mcptest_trace::record::store::{render, render_line};
 use serde_json::Value;
 use tempfile::NamedTempFile;
 
 use super::digest::Digest;
-use super::render;
 
 /// The recordings of one agent with one model.
 #[derive(Debug)]
@@ -161,7 +161,7 @@ impl Store {
             fs::rename(self.single(), first)?;
         }
         let mut file = NamedTempFile::with_prefix_in(".import-", &folder)?;
-        file.write_all(render::pretty(run).as_bytes())?;
+        file.write_all(render(run).as_bytes())?;
         readable(&file)?;
         loop {
             let path = folder.join(format!("run-{}.json", self.next));
@@ -195,7 +195,7 @@ impl Store {
             self.lines = Some(file);
         }
         if let Some(file) = &mut self.lines {
-            file.write_all(render::line(run).as_bytes())?;
+            file.write_all(render_line(run).as_bytes())?;
             file.write_all(b"\n")?;
         }
         Ok(())

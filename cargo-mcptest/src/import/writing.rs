@@ -6,13 +6,13 @@ use std::path::PathBuf;
 
 use mcptest_suite::model::Suite;
 use mcptest_suite::shown_path;
+use mcptest_trace::record::store::render_line;
 use mcptest_trace::trace::{Origin, parse_run};
 use serde_json::{Map, Value};
 
 use super::names::{self, Name};
 use super::plan::{Group, Plan, Reading};
 use super::redact::Redactor;
-use super::render;
 use super::report::Reports;
 use super::starter::{Entry, Starter};
 use super::store::{Existing, Store, essence, identity};
@@ -234,7 +234,7 @@ fn checked(run: &Value) -> Result<(), String> {
         shown: "recording".to_owned(),
         line: None,
     };
-    match parse_run(render::line(run).as_bytes(), &origin) {
+    match parse_run(render_line(run).as_bytes(), &origin) {
         Ok(_) => Ok(()),
         Err(error) => {
             let problems: Vec<String> =
