@@ -44,7 +44,7 @@ impl Options for CallLimits {
         limits.max_steps = block.count("max_steps");
         limits.max_tokens = block.count("max_tokens");
         let names = ["expect", "max", "max_errors", "max_steps", "max_tokens"];
-        if !names.iter().any(|name| block.has(name)) && !block.misspells(&["expect"]) {
+        if !names.iter().any(|name| block.has(name)) && !block.misspells(&names) {
             let message = "`calls` limits nothing";
             let help = "add e.g. `max: 8`, `max_errors: 0`, or `expect:` with one of its targets";
             block
