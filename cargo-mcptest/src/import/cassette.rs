@@ -34,7 +34,7 @@ pub(crate) fn of(run: &ForeignRun, mapping: &Mapping) -> Result<Imported, Lost> 
     };
     let asked = run.asked.as_ref().or(run.answered.first());
     let Some(model) = mapping.model.clone().or_else(|| asked.cloned()) else {
-        return refuse("no model is named", "say which model ran with `--model`");
+        return refuse("no model is named", "no record says which model ran");
     };
     let said = run.first_user_text();
     let prompt = run.prompt.as_deref().or(said).or(mapping.prompt.as_deref());
