@@ -13,6 +13,7 @@
 
 mod completions;
 mod failure;
+mod git;
 mod import;
 mod init;
 mod output;
