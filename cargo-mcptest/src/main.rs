@@ -12,6 +12,7 @@
 //! What is here never reaches the build of a test.
 
 mod completions;
+mod edit;
 mod failure;
 mod git;
 mod import;
