@@ -28,9 +28,10 @@ mod gate;
 mod harness;
 mod record;
 mod render;
+pub mod result;
 
 pub use gate::{GateInfo, gates, parse_suite, read_suite};
-pub use harness::{AgentRuns, CheckFailure, Harness, Verdict};
+pub use harness::{AgentRuns, CheckFailure, Harness, Verdict, replay};
 /// The suite language: the model of a suite, its loader and its diagnostics.
 pub use mcptest_suite as suite;
 pub use mcptest_trace::{energy, trace};

@@ -2,7 +2,7 @@
 
 use std::any::Any;
 
-use super::{AllRuns, Breach, Gate, Input, Judgement, Scores, expected, findings};
+use super::{AllRuns, Breach, Gate, Input, Judgement, Scores, defaults, expected, findings};
 use crate::render::{Evidence, Failure};
 
 /// A gate that looks at all runs together.
@@ -20,7 +20,8 @@ impl<G: AllRuns> Gate for Together<G> {
             Err(why) => return fails(why.breaches, why.evidence).into(),
         };
         let metrics = self.0.metrics(&report);
-        let expected = expected(input, &metrics, &self.0.defaults(&report));
+        let thresholds = self.0.defaults(&report);
+        let expected = expected(input, &metrics, &thresholds);
         let mut breaches = self.0.breaches(&report);
         breaches.extend(expected.into_iter().map(|breach| (None, breach)));
         let failure =
@@ -28,7 +29,16 @@ impl<G: AllRuns> Gate for Together<G> {
         Judgement {
             scores: Scores::Together(metrics),
             failure,
+            defaults: defaults(input, &thresholds),
+            counts: self.0.counts(input.runs, &report),
             ..Judgement::default()
+        }
+    }
+
+    fn explain(&self, input: &Input<'_>) -> Vec<Evidence> {
+        match self.0.report(input) {
+            Ok(report) => self.0.explain(input, &report),
+            Err(why) => why.evidence,
         }
     }
 

@@ -2,7 +2,9 @@
 
 use std::any::Any;
 
-use super::{Breach, EachRun, Gate, Input, Judgement, Scores, expected, findings};
+use super::{
+    Breach, Counts, EachRun, Gate, Input, Judgement, Scores, defaults, expected, findings,
+};
 use crate::render::{Evidence, Failure, numbers};
 use crate::trace::Run;
 
@@ -62,10 +64,16 @@ impl<G: EachRun> RunByRun<G> {
 impl<G: EachRun> Gate for RunByRun<G> {
     fn judge(&self, input: &Input<'_>) -> Judgement {
         let (mut breaches, mut broken, mut scores) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut runs_hold, mut counts) = (Vec::new(), Counts::new());
         for (index, run) in input.runs.iter().enumerate() {
             let (found, report) = self.breaches(input, run);
             let metrics = report.as_ref().map(|report| self.0.metrics(report));
             scores.push(metrics.unwrap_or_default());
+            runs_hold.push(found.is_empty());
+            let of_run = report.as_ref().map(|report| self.0.counts(run, report));
+            for (what, count) in of_run.into_iter().flatten() {
+                *counts.entry(what).or_default() += count;
+            }
             if !found.is_empty() {
                 broken.push((index, report));
             }
@@ -83,12 +91,27 @@ impl<G: EachRun> Gate for RunByRun<G> {
             notes: self.0.note(&scores).into_iter().collect(),
             scores: Scores::EachRun(scores),
             failure,
-            undecided: None,
+            runs_hold,
+            defaults: defaults(input, self.0.defaults()),
+            counts,
+            ..Judgement::default()
         }
     }
 
     fn of_run(&self, input: &Input<'_>, run: &Run) -> Option<Vec<Breach>> {
         Some(self.breaches(input, run).0)
+    }
+
+    fn explain(&self, input: &Input<'_>) -> Vec<Evidence> {
+        let mut evidence = Vec::new();
+        for (index, run) in input.runs.iter().enumerate() {
+            evidence.push(Evidence::Text(title(&[index], input.runs)));
+            match self.0.score(input, run) {
+                Ok(scored) => evidence.extend(self.0.explain(input, run, &scored.report)),
+                Err(breach) => evidence.push(Evidence::Text(breach.found)),
+            }
+        }
+        evidence
     }
 
     fn tools(&self) -> Vec<&str> {

@@ -1,7 +1,8 @@
 //! An agent's own `expect:`: it holds only if it holds for every run.
 
-use super::{Gate, Input, Judgement, check_breaches, findings, needs_model};
+use super::{Breach, Gate, Input, Judgement, check_breaches, findings, needs_model};
 use crate::render::Failure;
+use crate::trace::Run;
 
 /// The assertions of an agent.
 #[derive(Debug)]
@@ -11,9 +12,11 @@ impl Gate for Expect {
     fn judge(&self, input: &Input<'_>) -> Judgement {
         let checks = input.expect();
         let (mut breaches, mut undecided) = (Vec::new(), None);
+        let mut runs_hold = Vec::new();
         for (index, run) in input.runs.iter().enumerate() {
             let snapshots = |name: &str, value: &_| input.snapshots.value(index, name, value);
             let verdicts = check_breaches(checks, &run.envelope, &snapshots);
+            runs_hold.push(verdicts.breaches.is_empty());
             let of_run = verdicts.breaches.into_iter();
             breaches.extend(of_run.map(|breach| (Some(index), breach)));
             undecided = undecided.or(verdicts.undecided.into_iter().next());
@@ -27,7 +30,15 @@ impl Gate for Expect {
                 let target = &checks[index].target.text;
                 format!("`{target}`: {}", needs_model(matcher))
             }),
+            runs_hold,
             ..Judgement::default()
         }
+    }
+
+    fn of_run(&self, input: &Input<'_>, run: &Run) -> Option<Vec<Breach>> {
+        let index = input.runs.iter().position(|known| std::ptr::eq(known, run));
+        let index = index.unwrap_or_default();
+        let snapshots = |name: &str, value: &_| input.snapshots.value(index, name, value);
+        Some(check_breaches(input.expect(), &run.envelope, &snapshots).breaches)
     }
 }

@@ -1,6 +1,7 @@
 //! What must hold of a run or of a gate's metrics, and what is said when it does not.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use mcptest_suite::{Diagnostic, Span};
 use serde_json::Value;
@@ -20,28 +21,37 @@ const GROUPS: usize = 10;
 pub(crate) struct Threshold {
     /// The target, e.g. `stability.weakest_score`.
     pub(crate) target: &'static str,
-    pub(crate) bound: Bound,
+    pub(crate) bound: Limit,
 }
 
 /// Which side of a number is wanted.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Bound {
+pub(crate) enum Limit {
     AtLeast(f64),
     AtMost(f64),
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::AtLeast(least) => write!(f, ">= {least}"),
+            Self::AtMost(most) => write!(f, "<= {most}"),
+        }
+    }
 }
 
 impl Threshold {
     pub(crate) const fn at_least(target: &'static str, bound: f64) -> Self {
         Self {
             target,
-            bound: Bound::AtLeast(bound),
+            bound: Limit::AtLeast(bound),
         }
     }
 
     pub(crate) const fn at_most(target: &'static str, bound: f64) -> Self {
         Self {
             target,
-            bound: Bound::AtMost(bound),
+            bound: Limit::AtMost(bound),
         }
     }
 
@@ -52,26 +62,20 @@ impl Threshold {
             .split('.')
             .try_fold(metrics, |value, key| value.get(key));
         let number = found.and_then(Value::as_f64);
-        let (holds, asks) = match self.bound {
-            Bound::AtLeast(least) => (
-                number.is_some_and(|number| number >= least),
-                format!(">= {least}"),
-            ),
-            Bound::AtMost(most) => (
-                number.is_some_and(|number| number <= most),
-                format!("<= {most}"),
-            ),
+        let holds = match self.bound {
+            Limit::AtLeast(least) => number.is_some_and(|number| number >= least),
+            Limit::AtMost(most) => number.is_some_and(|number| number <= most),
         };
         let cause = Cause::Default {
             target: self.target,
-            asks,
+            asks: self.bound.to_string(),
         };
         (!holds).then(|| Breach::new(cause, &found.map_or("nothing".to_owned(), short_number)))
     }
 }
 
 /// A number with at most four decimals; anything else as JSON.
-pub(super) fn short_number(value: &Value) -> String {
+pub(crate) fn short_number(value: &Value) -> String {
     match value.as_f64() {
         Some(number) if value.is_f64() => {
             let text = format!("{number:.4}");

@@ -34,6 +34,7 @@ mod trajectory;
 mod trajectory_axes;
 
 use std::any::Any;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::OnceLock;
 
@@ -45,16 +46,16 @@ pub(crate) use asked::{AgentGates, GateReading, ReadGate};
 pub use asked::{parse_suite, read_suite};
 pub(crate) use caps::Caps;
 pub(crate) use expect::Expect;
-pub(crate) use expectation::{runs_note, scope};
+pub(crate) use expectation::{Limit, Threshold, runs_note, scope, short_number};
 pub(crate) use inject::Inject;
 pub(crate) use known_tools::unknown_tools;
 pub(crate) use scores::Scores;
 pub(crate) use stale::Stale;
-pub(crate) use table::targets_of;
 pub use table::{GateInfo, gates};
+pub(crate) use table::{measure, targets_of};
 
 use block::Block;
-use expectation::{About, Breach, Cause, Threshold, check_breaches, findings, needs_model};
+use expectation::{About, Breach, Cause, check_breaches, findings, needs_model};
 use key::Key;
 
 use crate::check::Check;
@@ -141,6 +142,25 @@ pub(crate) struct Judgement {
     pub(crate) failure: Option<Failure>,
     /// Why nobody here can tell whether it holds, where that is so.
     pub(crate) undecided: Option<String>,
+    /// Whether each run holds by itself; empty where all are judged together.
+    pub(crate) runs_hold: Vec<bool>,
+    /// What its default asks; nothing where the suite says what must hold.
+    pub(crate) defaults: Vec<Threshold>,
+    /// How much there was to judge.
+    pub(crate) counts: Counts,
+}
+
+/// How much there was to judge, by what it is.
+pub(crate) type Counts = BTreeMap<&'static str, u64>;
+
+/// The calls of runs, which is what most gates look at.
+fn calls_of<'a>(runs: impl IntoIterator<Item = &'a Run>) -> Counts {
+    let calls = runs.into_iter().map(|run| run.trace.tool_calls.len());
+    Counts::from([("calls", wide(calls.sum()))])
+}
+
+fn wide(count: usize) -> u64 {
+    u64::try_from(count).unwrap_or(u64::MAX)
 }
 
 impl From<Failure> for Judgement {
@@ -170,6 +190,11 @@ pub(crate) trait Gate: fmt::Debug + Send + Sync {
     /// What a run breaks of it; nothing for a gate that folds all runs together.
     fn of_run(&self, _input: &Input<'_>, _run: &Run) -> Option<Vec<Breach>> {
         None
+    }
+
+    /// What its numbers were made of, also where it holds.
+    fn explain(&self, _input: &Input<'_>) -> Vec<Evidence> {
+        Vec::new()
     }
 
     /// The tools that its options name.
@@ -246,8 +271,13 @@ pub(crate) trait EachRun: Options {
     /// The targets of a report.
     fn metrics(&self, report: &Self::Report) -> Value;
 
-    /// Shows why a run breaks the gate.
+    /// Shows what a run's numbers were made of, and so why it breaks the gate.
     fn explain(&self, input: &Input<'_>, run: &Run, report: &Self::Report) -> Vec<Evidence>;
+
+    /// How much of the run there was to judge.
+    fn counts(&self, run: &Run, _report: &Self::Report) -> Counts {
+        calls_of([run])
+    }
 
     /// What must be known of the values to trust a verdict that holds.
     fn note(&self, _scores: &[Value]) -> Option<String> {
@@ -286,8 +316,13 @@ pub(crate) trait AllRuns: Options {
         Vec::new()
     }
 
-    /// Shows why the runs break the gate.
+    /// Shows what the numbers were made of, and so why the runs break the gate.
     fn explain(&self, input: &Input<'_>, report: &Self::Report) -> Vec<Evidence>;
+
+    /// How much of the runs there was to judge.
+    fn counts(&self, runs: &[Run], _report: &Self::Report) -> Counts {
+        calls_of(runs)
+    }
 }
 
 /// What a gate's metrics break: of its `expect:`, else of its defaults.
@@ -302,8 +337,14 @@ fn expected(input: &Input<'_>, metrics: &Value, defaults: &[Threshold]) -> Vec<B
     }
 }
 
+/// What the default gate asks, where nothing else is asked.
+fn defaults(input: &Input<'_>, thresholds: &[Threshold]) -> Vec<Threshold> {
+    let default = input.expect().is_empty();
+    thresholds.iter().filter(|_| default).copied().collect()
+}
+
 /// Gates' metrics are numbers; the suite loader lets a snapshot matcher pass, so it is said here.
-fn no_snapshots(_: &str, _: &Value) -> Result<(), Vec<String>> {
+pub(crate) fn no_snapshots(_: &str, _: &Value) -> Result<(), Vec<String>> {
     Err(vec![
         "a gate's metrics cannot be snapshotted; use `exact` or `schema`".to_owned(),
     ])

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::block::Block;
 use super::key::{Key, Range};
 use super::table::Entry;
-use super::{Breach, Cause, EachRun, Input, Options, Scored, Threshold};
+use super::{Breach, Cause, Counts, EachRun, Input, Options, Scored, Threshold, wide};
 use crate::eval::narrative::{self, Claim, Verdict};
 use crate::eval::{Measure, NarrativeOptions, NarrativeReport, narrative_divergence_with};
 use crate::render::{Evidence, cut, shorten};
@@ -161,6 +161,14 @@ impl EachRun for Narrative {
         } else {
             &[]
         }
+    }
+
+    fn counts(&self, run: &Run, report: &NarrativeReport) -> Counts {
+        let calls = run.trace.tool_calls.len();
+        Counts::from([
+            ("claims", wide(report.claims.len())),
+            ("calls", wide(calls)),
+        ])
     }
 
     fn score(&self, input: &Input<'_>, run: &Run) -> Result<Scored<NarrativeReport>, Box<Breach>> {

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::block::Block;
 use super::key::Key;
 use super::table::Entry;
-use super::{Breach, Cause, EachRun, Input, Options, Scored, Threshold};
+use super::{Breach, Cause, Counts, EachRun, Input, Options, Scored, Threshold, wide};
 use crate::eval::{
     Fault, FaultPlan, Measure, RecoveryReport, never_fired, recovery, replay_recovery,
 };
@@ -111,6 +111,11 @@ impl EachRun for Recovery {
 
     fn across(&self, runs: &[Run]) -> Vec<Breach> {
         self.silent(runs)
+    }
+
+    fn counts(&self, run: &Run, report: &RecoveryReport) -> Counts {
+        let calls = run.trace.tool_calls.len();
+        Counts::from([("faults", wide(report.hits.len())), ("calls", wide(calls))])
     }
 
     fn explain(&self, _input: &Input<'_>, run: &Run, report: &RecoveryReport) -> Vec<Evidence> {

@@ -7,13 +7,13 @@ use super::block::Block;
 use super::key::{Key, Range};
 use super::narrative::Narrative;
 use super::table::Entry;
-use super::{AllRuns, Breach, Cause, Input, NotJudged, Options, Threshold};
+use super::{AllRuns, Breach, Cause, Counts, Input, NotJudged, Options, Threshold, wide};
 use crate::eval::{
     Measure, NarrativeOptions, SessionReport, SessionScore, Weights, score_session, session,
     session_traces,
 };
 use crate::render::{Evidence, shorten};
-use crate::trace::pretty_json;
+use crate::trace::{Run, pretty_json};
 
 pub(super) const ENTRY: Entry = Entry::all_runs::<Session>();
 
@@ -134,6 +134,14 @@ impl AllRuns for Session {
         evaluated
             .map(|(_, target)| Threshold::at_least(target, 0.5))
             .collect()
+    }
+
+    fn counts(&self, _runs: &[Run], report: &SessionReport) -> Counts {
+        let (reliability, consistency) = (&report.agent_reliability, &report.agent_consistency);
+        Counts::from([
+            ("reliability_signals", wide(reliability.evaluated)),
+            ("consistency_signals", wide(consistency.evaluated)),
+        ])
     }
 
     fn explain(&self, _input: &Input<'_>, report: &SessionReport) -> Vec<Evidence> {

@@ -68,6 +68,12 @@ pub(crate) fn targets_of(kind: GateKind) -> &'static [Measure] {
     entry(kind).map_or(&[], |entry| entry.targets)
 }
 
+/// A target of any gate.
+pub(crate) fn measure(name: &str) -> Option<&'static Measure> {
+    let mut all = TABLE.iter().flat_map(|(_, entry)| entry.targets);
+    all.find(|measure| measure.name == name)
+}
+
 /// The kinds that judge one run at a time.
 pub(super) fn judging_each_run() -> impl Iterator<Item = GateKind> + Clone {
     let each = TABLE.iter().filter(|(_, entry)| entry.each_run);

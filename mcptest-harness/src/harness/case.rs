@@ -1,5 +1,10 @@
 //! Judging one case.
 
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::panic::{self, AssertUnwindSafe};
+use std::time::Instant;
+
 use mcptest_suite::model::{Agent, GateKind};
 use mcptest_suite::{Case, CaseKind, Diagnostic, Style, Subject};
 
@@ -11,6 +16,10 @@ use crate::gate::{
     unknown_tools,
 };
 use crate::render::{Evidence, Failure, Finding, rerun_line};
+use crate::result::{
+    self, AgentFacts, Asker, CaseResult, Facts, FailureFacts, Status, SuiteFacts, TargetResult,
+    folder,
+};
 use crate::trace::Run;
 
 /// What a case needs besides its suite.
@@ -20,6 +29,8 @@ pub(crate) struct Context {
     pub(crate) name: String,
     /// The full name of the agent's own case.
     pub(crate) agent: String,
+    /// The name of the suite: what its cases' names begin with.
+    pub(crate) suite: String,
     /// Whether the case is run only when ignored ones are asked for.
     pub(crate) ignored: bool,
     /// Whether checks in Rust run on the agent too.
@@ -56,49 +67,260 @@ pub(crate) enum Judged {
     Undecided(String),
 }
 
-/// Judges a case; an error is the whole failure text.
+/// The verdict on a case, as it was made.
+#[derive(Default)]
+pub(crate) struct CaseVerdict {
+    came: Came,
+    /// What it was made of; its failure stands in `came`.
+    judgement: Judgement,
+}
+
+/// What a case came to.
+#[derive(Default)]
+enum Came {
+    #[default]
+    Holds,
+    /// Another case judges it.
+    Elsewhere(String),
+    /// Nothing here can tell.
+    Undecided(String),
+    Fails(Failure),
+    /// It fails without being judged: the whole text.
+    NotJudged(String),
+}
+
+impl From<Came> for CaseVerdict {
+    fn from(came: Came) -> Self {
+        Self {
+            came,
+            ..Self::default()
+        }
+    }
+}
+
+/// Judges a case; an error is the whole failure text. Its result is left where the environment asks
+/// for it.
 pub(crate) fn judge(suite: &LoadedSuite, case: &Case, context: &Context) -> Result<Judged, String> {
-    let verdict = match case.kind {
+    let begun = Instant::now();
+    let verdict = verdict(suite, case, context);
+    folder::leave(|| {
+        let mut result = data(&verdict, suite, case, context);
+        result.duration_ms = Some(begun.elapsed().as_secs_f64() * 1e3);
+        result
+    });
+    told(verdict, suite, case, context)
+}
+
+/// Judges a case.
+pub(crate) fn verdict(suite: &LoadedSuite, case: &Case, context: &Context) -> CaseVerdict {
+    match case.kind {
         CaseKind::Agent(subject) => judge_agent(suite, subject, context),
         CaseKind::Gate(subject, kind) => match suite.recorded(subject) {
-            Ok(recorded) => {
-                let scores = judge_gate(suite, subject, kind, recorded);
-                scores.map(|(scores, notes)| Judged::Holds(computed(&scores, kind, notes)))
-            }
-            Err(failure) => {
-                return Err(format!(
-                    "not judged: the recordings of this agent cannot be used; see `{}` ({})",
-                    context.agent,
-                    failure.in_one_line()
-                ));
-            }
+            Ok(recorded) => judge_gate(suite, subject, kind, recorded),
+            Err(failure) => Came::NotJudged(format!(
+                "not judged: the recordings of this agent cannot be used; see `{}` ({})",
+                context.agent,
+                failure.in_one_line()
+            ))
+            .into(),
         },
         CaseKind::Unsupported => {
-            return Err(format!(
-                "not run: {}",
-                case.ignored.as_deref().unwrap_or_default()
-            ));
+            let reason = case.ignored.as_deref().unwrap_or_default();
+            Came::NotJudged(format!("not run: {reason}")).into()
         }
+    }
+}
+
+/// A verdict as a test says it; an error is the whole failure text.
+fn told(
+    verdict: CaseVerdict,
+    suite: &LoadedSuite,
+    case: &Case,
+    context: &Context,
+) -> Result<Judged, String> {
+    let CaseVerdict { came, judgement } = verdict;
+    match came {
+        Came::Holds => {
+            let table = result::table(&targets(&judgement, suite, case));
+            let parts: Vec<String> = table.into_iter().chain(judgement.notes).collect();
+            Ok(Judged::Holds(
+                (!parts.is_empty()).then(|| parts.join("\n\n")),
+            ))
+        }
+        Came::Elsewhere(reason) => Ok(Judged::Elsewhere(reason)),
+        Came::Undecided(reason) => Ok(Judged::Undecided(reason)),
+        Came::Fails(failure) => {
+            Err(failure.render(suite.source(), &context.rerun(), context.style))
+        }
+        Came::NotJudged(text) => Err(text),
+    }
+}
+
+/// A verdict as data.
+pub(crate) fn data(
+    verdict: &CaseVerdict,
+    suite: &LoadedSuite,
+    case: &Case,
+    context: &Context,
+) -> CaseResult {
+    let CaseVerdict { came, judgement } = verdict;
+    let (status, reason, failure) = match came {
+        Came::Holds => (Status::Passed, None, None),
+        Came::Elsewhere(reason) | Came::Undecided(reason) => {
+            (Status::Ignored, Some(reason.clone()), None)
+        }
+        Came::Fails(failure) => {
+            let text = failure.render(suite.source(), &context.rerun(), Style::Plain);
+            let facts = result::failure_facts(failure, text, suite.source());
+            (Status::Failed, None, Some(facts))
+        }
+        Came::NotJudged(text) => (Status::Failed, None, Some(FailureFacts::of(text))),
     };
-    verdict.map_err(|failure| failure.render(suite.source(), &context.rerun(), context.style))
+    let mut result = about(suite, case, context);
+    result.status = status;
+    result.reason = reason;
+    result.failure = failure;
+    result.targets = match case.kind {
+        CaseKind::Agent(subject) => expected(suite, subject),
+        _ => targets(judgement, suite, case),
+    };
+    result.runs_hold.clone_from(&judgement.runs_hold);
+    result.notes.clone_from(&judgement.notes);
+    let counts = judgement.counts.iter();
+    result.judged = counts
+        .map(|(what, count)| ((*what).to_owned(), *count))
+        .collect();
+    result
+}
+
+/// The result of a case that is not judged, for a reason.
+pub(crate) fn ignored(
+    suite: &LoadedSuite,
+    case: &Case,
+    context: &Context,
+    reason: &str,
+) -> CaseResult {
+    let mut result = about(suite, case, context);
+    result.status = Status::Ignored;
+    result.reason = Some(reason.to_owned());
+    result
+}
+
+/// What is known of a case before it is judged, and of its runs.
+fn about(suite: &LoadedSuite, case: &Case, context: &Context) -> CaseResult {
+    let source = suite.source();
+    let digest = result::digest(source.text());
+    let mut result = CaseResult::new(&context.package, &context.name);
+    result.suite = SuiteFacts::new(&context.suite, source.shown(), digest);
+    let (subject, kind) = match case.kind {
+        CaseKind::Agent(subject) => (subject, None),
+        CaseKind::Gate(subject, kind) => (subject, Some(kind)),
+        CaseKind::Unsupported => return result,
+    };
+    let agent = suite.agent(subject);
+    result.agent = Some(AgentFacts {
+        name: agent.name.value.clone(),
+        model: agent.models[subject.model].value.id.clone(),
+        case: context.agent.clone(),
+        stem: suite.stem(subject),
+    });
+    let gate = kind.and_then(|kind| suite.gates(subject).get(kind));
+    let span = gate.map_or(agent.name.span, |gate| gate.span);
+    result.asked = Some(result::place(source, span));
+    result.gate = kind.map(|kind| kind.name().to_owned());
+    // What is not judged needs no recordings.
+    if let (None, Ok(recorded)) = (&case.ignored, suite.recorded(subject)) {
+        let facts = Facts {
+            crate_dir: suite.crate_dir(),
+            runs: recorded.runs(),
+        };
+        result.recordings = facts.recordings();
+        if kind.is_none() {
+            result.runs = facts.runs();
+            result.prompts = facts.prompts().collect();
+        }
+    }
+    result
+}
+
+/// What was computed, and what was asked of it.
+fn targets(judgement: &Judgement, suite: &LoadedSuite, case: &Case) -> Vec<TargetResult> {
+    let CaseKind::Gate(subject, kind) = case.kind else {
+        return Vec::new();
+    };
+    let gate = suite.gates(subject).get(kind);
+    let asker = Asker {
+        source: suite.source(),
+        checks: gate.map_or(&[][..], |gate| &gate.expect),
+        defaults: &judgement.defaults,
+    };
+    asker.targets(targets_of(kind), &judgement.scores)
+}
+
+/// What an agent's own assertions look at.
+fn expected(suite: &LoadedSuite, subject: Subject) -> Vec<TargetResult> {
+    let Ok(recorded) = suite.recorded(subject) else {
+        return Vec::new();
+    };
+    let asker = Asker {
+        source: suite.source(),
+        checks: &suite.gates(subject).expect,
+        defaults: &[],
+    };
+    asker.expected(recorded.runs())
 }
 
 /// A check written in Rust.
 pub(crate) type Judge<'a> = dyn Fn(&AgentRuns) -> Result<(), String> + 'a;
 
-/// Runs a check on an agent's recorded runs; an error is the whole failure text.
+/// Runs a check on an agent's recorded runs; an error is the whole failure text. Its result is left
+/// where the environment asks for it.
 pub(crate) fn check(
     suite: &LoadedSuite,
-    subject: Subject,
+    case: &Case,
+    name: &str,
     check: &Judge<'_>,
     context: &Context,
 ) -> Result<(), String> {
-    match suite.recorded(subject) {
-        Ok(runs) => {
-            check(runs).map_err(|text| format!("{text}\n\n{}", rerun_line(&context.rerun())))
+    let CaseKind::Agent(subject) = case.kind else {
+        return Err(format!("`{}` is no agent test", case.name));
+    };
+    let begun = Instant::now();
+    // A check that panics fails, and says so in its result as well.
+    let outcome = match suite.recorded(subject) {
+        Ok(runs) => panic::catch_unwind(AssertUnwindSafe(|| check(runs))).map(|outcome| {
+            outcome.map_err(|text| format!("{text}\n\n{}", rerun_line(&context.rerun())))
+        }),
+        Err(failure) => Ok(Err(failure.render(
+            suite.source(),
+            &context.rerun(),
+            context.style,
+        ))),
+    };
+    folder::leave(|| {
+        let mut result = about(suite, case, context);
+        (result.runs, result.prompts) = (Vec::new(), BTreeMap::new());
+        result.gate = Some(name.to_owned());
+        let text = match &outcome {
+            Ok(Ok(())) => None,
+            Ok(Err(text)) => Some(text.clone()),
+            Err(why) => Some(format!("the check panicked: {}", panic_text(&**why))),
+        };
+        if let Some(text) = text {
+            result.status = Status::Failed;
+            result.failure = Some(FailureFacts::of(&text));
         }
-        Err(failure) => Err(failure.render(suite.source(), &context.rerun(), context.style)),
-    }
+        result.duration_ms = Some(begun.elapsed().as_secs_f64() * 1e3);
+        result
+    });
+    outcome.unwrap_or_else(|why| panic::resume_unwind(why))
+}
+
+/// What a panic said.
+fn panic_text(why: &(dyn Any + Send)) -> String {
+    let text = why.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| why.downcast_ref::<&str>().copied());
+    text.unwrap_or("without a text").to_owned()
 }
 
 fn judge_gate(
@@ -106,39 +328,35 @@ fn judge_gate(
     subject: Subject,
     kind: GateKind,
     recorded: &AgentRuns,
-) -> Result<(Scores, Vec<String>), Failure> {
+) -> CaseVerdict {
     let Some(gate) = suite.gates(subject).get(kind) else {
-        return Err(Diagnostic::new(format!("this agent has no `{}`", kind.name())).into());
+        let problem = Diagnostic::new(format!("this agent has no `{}`", kind.name()));
+        return Came::Fails(problem.into()).into();
     };
     let (runs, snapshots) = (recorded.runs(), suite.snapshots(subject));
     let input = suite.input(subject, recorded, &snapshots).of(gate);
-    let Judgement {
-        scores,
-        mut notes,
-        failure,
-        ..
-    } = gate.gate.judge(&input);
+    let mut judgement = gate.gate.judge(&input);
     if gate.gate.rests_on_errors() {
-        notes.extend(errors_unknown(runs));
+        judgement.notes.extend(errors_unknown(runs));
     }
-    let Some(mut failure) = with_unknown_tools(failure, unknown_tools(gate, runs)) else {
-        return Ok((scores, notes));
+    let failure = with_unknown_tools(judgement.failure.take(), unknown_tools(gate, runs));
+    let Some(mut failure) = failure else {
+        return CaseVerdict {
+            came: Came::Holds,
+            judgement,
+        };
     };
-    failure
-        .evidence
-        .extend(notes.into_iter().map(Evidence::Text));
+    let notes = judgement.notes.iter().cloned();
+    failure.evidence.extend(notes.map(Evidence::Text));
     // What a gate over all runs says, it says of runs that differ.
-    Err(match scores {
+    let failure = match judgement.scores {
         Scores::EachRun(_) => failure,
         Scores::Together(_) | Scores::None => with_alike(failure, runs),
-    })
-}
-
-/// What was computed, as people read it.
-fn computed(scores: &Scores, kind: GateKind, notes: Vec<String>) -> Option<String> {
-    let table = scores.table(targets_of(kind)).map(|table| table.render());
-    let parts: Vec<String> = table.into_iter().chain(notes).collect();
-    (!parts.is_empty()).then(|| parts.join("\n\n"))
+    };
+    CaseVerdict {
+        came: Came::Fails(failure),
+        judgement,
+    }
 }
 
 /// A failure that begins with the tools that nobody knows.
@@ -160,13 +378,12 @@ fn with_alike(mut failure: Failure, runs: &[Run]) -> Failure {
 }
 
 /// The agent test itself: its recordings, its caps, its faults, its `expect:`.
-fn judge_agent(
-    suite: &LoadedSuite,
-    subject: Subject,
-    context: &Context,
-) -> Result<Judged, Failure> {
+fn judge_agent(suite: &LoadedSuite, subject: Subject, context: &Context) -> CaseVerdict {
     let (agent, gates) = (suite.agent(subject), suite.gates(subject));
-    let recorded = suite.recorded(subject).as_ref().map_err(Clone::clone)?;
+    let recorded = match suite.recorded(subject) {
+        Ok(recorded) => recorded,
+        Err(failure) => return Came::Fails(failure.clone()).into(),
+    };
     let (runs, snapshots) = (recorded.runs(), suite.snapshots(subject));
     let input = suite.input(subject, recorded, &snapshots);
     // Where `reliability` counts the runs that hold, a run that does not is no failure of its own.
@@ -186,25 +403,28 @@ fn judge_agent(
         (&Expect, asks("expect", agent.name.span)),
     ];
     let (mut findings, mut undecided) = (Vec::new(), None);
+    let mut whole = Judgement::default();
     for (gate, subject) in own {
         let judgement = gate.judge(&Input { subject, ..input });
-        findings.extend(
-            judgement
-                .failure
-                .into_iter()
-                .flat_map(|failure| failure.findings),
-        );
+        let failure = judgement.failure.into_iter();
+        findings.extend(failure.flat_map(|failure| failure.findings));
         undecided = undecided.or(judgement.undecided);
+        whole.runs_hold = judgement.runs_hold;
     }
-    if !findings.is_empty() {
+    let came = if findings.is_empty() {
+        match undecided.or_else(|| undemanding(agent, context)) {
+            _ if counted => Came::Elsewhere("`expect` judged by `reliability`".to_owned()),
+            Some(reason) => Came::Undecided(reason),
+            None => Came::Holds,
+        }
+    } else {
         let evidence = Vec::new();
-        return Err(with_alike(Failure { findings, evidence }, runs));
+        Came::Fails(with_alike(Failure { findings, evidence }, runs))
+    };
+    CaseVerdict {
+        came,
+        judgement: whole,
     }
-    Ok(match undecided.or_else(|| undemanding(agent, context)) {
-        _ if counted => Judged::Elsewhere("`expect` judged by `reliability`".to_owned()),
-        Some(reason) => Judged::Undecided(reason),
-        None => Judged::Holds(None),
-    })
 }
 
 /// Why nothing that the suite asks of an agent is judged here, where that is so.

@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use mcptest_suite::{Case, CaseKind, Style};
+use mcptest_suite::{Case, Style};
 
 use super::agent_runs::{AgentRuns, Verdict};
 use super::case::{self, Context, Judged};
@@ -94,10 +94,10 @@ pub fn run_check<V: Verdict>(
     check: impl Fn(&AgentRuns) -> V,
 ) -> Result<(), Shown> {
     let (suite, found, context) = find(case)?;
-    let CaseKind::Agent(subject) = found.kind else {
-        return Err(Shown(format!("`{}` is no agent test", case.case)));
-    };
-    case::check(&suite, subject, &|runs| check(runs).verdict(), &context).map_err(Shown)
+    // The function's tests stand in a module of its name.
+    let name = case.module.rsplit("::").next().unwrap_or_default();
+    let judge = |runs: &AgentRuns| check(runs).verdict();
+    case::check(&suite, &found, name, &judge, &context).map_err(Shown)
 }
 
 /// The suite, the case in it, and the names around it.
@@ -121,6 +121,7 @@ fn find(case: &MacroCase<'_>) -> Result<(Arc<LoadedSuite>, Case, Context), Shown
     let context = Context {
         name: full(case.case),
         agent: full(case.agent),
+        suite: module.to_owned(),
         ignored: found.ignored.is_some(),
         // Which checks there are is not known here; they are functions of their own.
         checked: true,

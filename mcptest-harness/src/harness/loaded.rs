@@ -10,12 +10,14 @@ use regex::Regex;
 
 use super::agent_runs::AgentRuns;
 use super::discovery::SuiteFile;
+use super::place::{PlaceError, Wanted};
 use super::recording::{self, Recording};
 use super::runs::{self, Place};
 use super::snapshots::CaseSnapshots;
 use crate::gate::{self, AgentGates, Gate as _, GateReading, Input, Stale};
 use crate::record::{Command, in_ci};
 use crate::render::Failure;
+use crate::trace::{Run, read_runs};
 
 /// The runs of an agent with a model, or why they cannot be judged.
 pub(crate) type Recorded = Result<AgentRuns, Failure>;
@@ -30,6 +32,8 @@ pub(crate) struct LoadedSuite {
     recorded: HashMap<Subject, OnceLock<Recorded>>,
     recording: Option<Arc<Recording>>,
     command: Command,
+    /// Whether judging leaves nothing behind.
+    looked_at: bool,
 }
 
 impl LoadedSuite {
@@ -58,7 +62,16 @@ impl LoadedSuite {
             suite,
             recording: None,
             command: Command::default(),
+            looked_at: false,
         })
+    }
+
+    /// The same for a reader: nothing is recorded, and no snapshot is written. `command`: what a
+    /// person types to record.
+    pub(crate) fn looked_at(mut self, command: Command) -> Self {
+        self.command = command;
+        self.looked_at = true;
+        self
     }
 
     /// The same, recorded where it is not: see [`Recording`]. `command`: what a person types for it.
@@ -74,6 +87,74 @@ impl LoadedSuite {
 
     pub(crate) fn source(&self) -> &Source {
         &self.suite.source
+    }
+
+    /// The folder of the suite's package.
+    pub(crate) fn crate_dir(&self) -> &Path {
+        &self.crate_dir
+    }
+
+    /// The runs of an agent below another folder that is laid out as its package, or that holds
+    /// `cassettes/` or the recordings themselves; nothing where there are none. However many there
+    /// are, they are not held against the suite.
+    pub(crate) fn recorded_in(
+        &self,
+        folder: &Path,
+        subject: Subject,
+    ) -> Result<Option<Vec<Run>>, String> {
+        let agent = self.agent(subject);
+        let suite_path = self.source().path();
+        let suite_dir = suite_path.parent().unwrap_or(suite_path);
+        let below = suite_dir.strip_prefix(&self.crate_dir).unwrap_or(suite_dir);
+        let stems = || agent.cassette_stems(&agent.models[subject.model].value);
+        let cassette = agent.cassette.as_ref();
+        let cassette = cassette.map(|cassette| cassette.value.clone());
+        let layout = |suite_dir: PathBuf, cassette: Option<String>| (suite_dir, cassette);
+        let mut layouts = vec![
+            layout(folder.join(below), cassette),
+            layout(folder.to_owned(), None),
+        ];
+        for stem in stems() {
+            for end in ["", ".json", ".jsonl"] {
+                layouts.push(layout(folder.to_owned(), Some(format!("{stem}{end}"))));
+            }
+        }
+        for (suite_dir, cassette) in layouts {
+            let wanted = Wanted {
+                crate_dir: folder,
+                suite_dir: &suite_dir,
+                suite_stem: self.relative.with_extension(""),
+                cassette: cassette.as_deref(),
+                stems: stems(),
+            };
+            match wanted.files() {
+                Ok(files) => {
+                    let runs = read_runs(&files);
+                    return runs.map(Some).map_err(|errors| {
+                        let drawn = errors
+                            .iter()
+                            .map(|error| format!("{}: {}", error.origin, error.drawn()));
+                        drawn.collect::<Vec<_>>().join("\n")
+                    });
+                }
+                Err(PlaceError::Nothing { .. }) => {}
+                Err(PlaceError::Several(places)) => {
+                    return Err(format!(
+                        "the runs of `{}` lie in several places: {}",
+                        agent.name.value,
+                        places.join(" and ")
+                    ));
+                }
+                Err(PlaceError::Unusable { problem, .. }) => return Err(problem),
+            }
+        }
+        Ok(None)
+    }
+
+    /// The stem of an agent's recordings.
+    pub(crate) fn stem(&self, subject: Subject) -> String {
+        let agent = self.agent(subject);
+        agent.cassette_stem(&agent.models[subject.model].value)
     }
 
     pub(crate) fn agent(&self, subject: Subject) -> &Agent {
@@ -178,7 +259,8 @@ impl LoadedSuite {
     pub(crate) fn snapshots(&self, subject: Subject) -> CaseSnapshots {
         let agent = self.agent(subject).case_name(subject.model);
         let source = self.source();
-        CaseSnapshots::new(source.path(), source.shown(), &self.crate_dir, &agent)
+        let snapshots = CaseSnapshots::new(source.path(), source.shown(), &self.crate_dir, &agent);
+        snapshots.only_compared(self.looked_at)
     }
 
     /// The case of a name below the suite's.

@@ -13,6 +13,7 @@ mod output;
 mod place;
 mod prepared;
 mod recording;
+pub mod replay;
 mod runner;
 mod runs;
 mod snapshots;

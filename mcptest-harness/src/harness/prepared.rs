@@ -14,6 +14,7 @@ use super::loaded::LoadedSuite;
 use super::recording::Recording;
 use super::trials::{RustCheck, Settings, check_trial, trial};
 use crate::render::rerun_line;
+use crate::result::{CaseResult, folder};
 
 /// What is to be run.
 #[derive(Default)]
@@ -133,10 +134,15 @@ impl Prepared {
             });
             let rerun = rerun_line(&rerun(run.package, case));
             let text = drawn.chain([rerun]).collect::<Vec<_>>().join("\n\n");
+            let (package, name) = (run.package.to_owned(), case.clone());
             // A suite that does not load is shown under `--ignored` too.
             let shown_anyway = asked.arguments.ignored && !asked.arguments.list;
             trials.push(
-                Trial::test(case, || Err(Failed::from(text))).with_ignored_flag(shown_anyway),
+                Trial::test(case, move || {
+                    folder::leave(|| CaseResult::refused(&package, &name, &text));
+                    Err(Failed::from(text))
+                })
+                .with_ignored_flag(shown_anyway),
             );
         }
         trials.sort_by(|left, right| left.name().cmp(right.name()));

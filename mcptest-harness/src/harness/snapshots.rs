@@ -34,6 +34,8 @@ pub(crate) struct CaseSnapshots {
     /// The suite, for the files' headers.
     source: String,
     crate_dir: PathBuf,
+    /// Whether nothing is written, whatever the environment says.
+    only_compared: bool,
 }
 
 /// Why a value is not what its snapshot says.
@@ -55,12 +57,23 @@ impl CaseSnapshots {
             stem,
             source: shown.to_owned(),
             crate_dir: crate_dir.to_owned(),
+            only_compared: false,
         }
+    }
+
+    /// The same, of which none is ever written.
+    pub(crate) fn only_compared(mut self, only: bool) -> Self {
+        self.only_compared = only;
+        self
     }
 
     /// Compares a text with its snapshot and writes what the mode asks for.
     fn compare(&self, name: &str, text: &str) -> Result<(), Refused> {
-        let mode = Mode::of_environment()?;
+        let mode = if self.only_compared {
+            Mode::COMPARED
+        } else {
+            Mode::of_environment()?
+        };
         let path = self
             .folder
             .join(file_name(&format!("{}-{name}", self.stem)));
@@ -279,6 +292,12 @@ struct Mode {
 }
 
 impl Mode {
+    const COMPARED: Self = Self {
+        writes: Writes::Nothing,
+        force: false,
+        force_pass: false,
+    };
+
     fn of_environment() -> Result<Self, Refused> {
         let variable = |name: &str| std::env::var(name).unwrap_or_default();
         let update = variable("INSTA_UPDATE");

@@ -10,6 +10,7 @@ use super::arguments::Asked;
 use super::case::{self, Context, Judged};
 use super::loaded::{LoadedSuite, is_runnable};
 use super::output::{Passed, Verdicts};
+use crate::result::folder;
 
 /// A check written in Rust, shared by the cases it makes.
 pub(super) type RustCheck = Arc<dyn Fn(&AgentRuns) -> Result<(), String> + Send + Sync>;
@@ -40,34 +41,43 @@ pub(super) fn trial(
     let context = Context {
         name,
         agent,
+        suite: path.to_string(),
         ignored: case.ignored.is_some(),
         checked: !run.checks.is_empty(),
         package: run.package.to_owned(),
         style: run.style,
     };
-    let (suite, judged) = (Arc::clone(suite), case.clone());
-    ignorable(case, asked, context, run.verdicts, move |context| {
-        case::judge(&suite, &judged, context)
-    })
+    let judged = case.clone();
+    ignorable(
+        suite,
+        case,
+        asked,
+        context,
+        run.verdicts,
+        move |suite, context| case::judge(suite, &judged, context),
+    )
 }
 
 /// A trial that is listed as ignored, with its reason, where the case is.
 fn ignorable(
+    suite: &Arc<LoadedSuite>,
     case: &Case,
     asked: &Asked,
     context: Context,
     verdicts: &Verdicts,
-    judge: impl FnOnce(&Context) -> Result<Judged, String> + Send + 'static,
+    judge: impl FnOnce(&LoadedSuite, &Context) -> Result<Judged, String> + Send + 'static,
 ) -> Trial {
     let ignored = case.ignored.clone();
     let flagged = ignored.is_some() && (asked.arguments.list || asked.arguments.ignored);
     let run_anyway = asked.runs_ignored() && is_runnable(case);
     let (name, verdicts) = (context.name.clone(), verdicts.clone());
+    let (suite, case) = (Arc::clone(suite), case.clone());
     let run = move || match ignored {
         Some(reason) if !run_anyway => {
+            folder::leave(|| case::ignored(&suite, &case, &context, &reason));
             Ok(Completion::ignored_with(mcptest_suite::clean_line(&reason)))
         }
-        _ => verdicts.of(&context.name, || match judge(&context)? {
+        _ => verdicts.of(&context.name, || match judge(&suite, &context)? {
             Judged::Holds(scores) => Ok(Passed::Holds(scores)),
             Judged::Elsewhere(reason) | Judged::Undecided(reason) => {
                 let reason = mcptest_suite::clean_line(&reason).into_owned();
@@ -88,21 +98,22 @@ pub(super) fn check_trial(
     name: &str,
     check: &RustCheck,
 ) -> Option<Trial> {
-    let CaseKind::Agent(subject) = case.kind else {
+    if !matches!(case.kind, CaseKind::Agent(_)) {
         return None;
-    };
+    }
     let agent = format!("{path}::{}", case.name);
     let context = Context {
         name: format!("{agent}::{name}"),
         agent,
+        suite: path.to_string(),
         ignored: case.ignored.is_some(),
         checked: true,
         package: run.package.to_owned(),
         style: run.style,
     };
-    let (suite, check) = (Arc::clone(suite), Arc::clone(check));
-    let judge = move |context: &Context| {
-        case::check(&suite, subject, &*check, context).map(|()| Judged::Holds(None))
+    let (checked, named, check) = (case.clone(), name.to_owned(), Arc::clone(check));
+    let judge = move |suite: &LoadedSuite, context: &Context| {
+        case::check(suite, &checked, &named, &*check, context).map(|()| Judged::Holds(None))
     };
-    Some(ignorable(case, asked, context, run.verdicts, judge))
+    Some(ignorable(suite, case, asked, context, run.verdicts, judge))
 }

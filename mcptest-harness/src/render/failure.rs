@@ -82,6 +82,13 @@ impl Failure {
         }
     }
 
+    /// What is wrong, where and why, without how to run it again.
+    pub(crate) fn findings_text(&self, source: &Source) -> String {
+        let findings = self.findings.iter();
+        let findings = findings.map(|finding| finding.render(source, Style::Plain));
+        findings.collect::<Vec<_>>().join("\n\n")
+    }
+
     /// The whole text; `rerun` is the command that runs the case alone.
     pub(crate) fn render(&self, source: &Source, rerun: &str, style: Style) -> String {
         let findings = self.findings.iter();
@@ -100,6 +107,15 @@ pub(crate) fn rerun_line(rerun: &str) -> String {
 }
 
 impl Evidence {
+    /// The text alone.
+    pub(crate) fn plain(&self) -> String {
+        match self {
+            Self::Text(text) => clean(text).into_owned(),
+            Self::Table(table) => table.render(),
+            Self::Diff(diff) => diff.render(Style::Plain),
+        }
+    }
+
     fn render(&self, style: Style) -> String {
         let text = match self {
             Self::Text(text) => clean(text).into_owned(),

@@ -49,6 +49,7 @@ fn verdicts(
             let context = Context {
                 name: format!("s::{}", case.name),
                 agent: "s::agent".to_owned(),
+                suite: "s".to_owned(),
                 ignored: false,
                 checked,
                 package: "demo".to_owned(),

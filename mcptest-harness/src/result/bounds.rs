@@ -1,0 +1,77 @@
+//! What was asked of targets, with how far their values are from it.
+
+use mcptest_suite::Source;
+use serde_json::Value;
+
+use super::Bound;
+use crate::check::{Check, Judged, resolve};
+use crate::gate::{Limit, Threshold, no_snapshots};
+
+/// What an assertion asks of values, those of each run or the one of all runs.
+pub(super) fn of_check(check: &Check, values: &[&Value], target: &str, source: &Source) -> Bound {
+    let (minimum, maximum) = check.matcher.limits();
+    let holds = values
+        .iter()
+        .all(|metrics| matches!(check.judge(metrics, &no_snapshots), Judged::Holds));
+    let numbers = values.iter().map(|metrics| {
+        let found = resolve(&check.target, metrics).ok()?;
+        number(&found)
+    });
+    Bound {
+        path: (check.target.text != target).then(|| check.target.text.clone()),
+        asks: check.matcher.phrase(),
+        minimum,
+        maximum,
+        default: false,
+        line: Some(source.line_column(check.target.span.start).0),
+        holds,
+        margin: margin(minimum, maximum, numbers),
+    }
+}
+
+/// What a gate's default asks.
+pub(super) fn of_threshold(threshold: &Threshold, values: &[&Value]) -> Bound {
+    let (minimum, maximum) = match threshold.bound {
+        Limit::AtLeast(least) => (Some(least), None),
+        Limit::AtMost(most) => (None, Some(most)),
+    };
+    let found = |metrics: &&Value| {
+        let mut keys = threshold.target.split('.');
+        number(keys.try_fold(*metrics, |value, key| value.get(key))?)
+    };
+    Bound {
+        path: None,
+        asks: threshold.bound.to_string(),
+        minimum,
+        maximum,
+        default: true,
+        line: None,
+        holds: values
+            .iter()
+            .all(|metrics| threshold.breach(metrics).is_none()),
+        margin: margin(minimum, maximum, values.iter().map(found)),
+    }
+}
+
+/// How far the worst of the numbers is from the nearest limit.
+fn margin(
+    minimum: Option<f64>,
+    maximum: Option<f64>,
+    numbers: impl Iterator<Item = Option<f64>>,
+) -> Option<f64> {
+    let of_one = |number: f64| {
+        let above = minimum.map(|minimum| number - minimum);
+        let below = maximum.map(|maximum| maximum - number);
+        above.into_iter().chain(below).reduce(f64::min)
+    };
+    // Where a run has no number, nothing is far from anything.
+    let numbers: Option<Vec<f64>> = numbers.collect();
+    numbers?.into_iter().filter_map(of_one).reduce(f64::min)
+}
+
+/// A number, also where a flag stands for one.
+fn number(value: &Value) -> Option<f64> {
+    value
+        .as_f64()
+        .or_else(|| value.as_bool().map(|flag| f64::from(u8::from(flag))))
+}

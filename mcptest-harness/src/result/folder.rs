@@ -1,0 +1,306 @@
+//! Results in a folder: one file a case, written by whichever process judged it.
+//!
+//! `MCPTEST_RESULTS=<folder>` asks for them. Each result is `<folder>/<package>/<case>.json`, with a
+//! dot for each `::` of the case's name, put in place whole: cases may run in threads and in processes
+//! of their own, and a case that is run again replaces its file. A folder that cannot be written to
+//! is said once, and changes no verdict.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fmt;
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Once;
+
+use tempfile::NamedTempFile;
+use walkdir::WalkDir;
+
+use super::{CaseResult, digest};
+use crate::render::cut;
+
+/// The environment variable that names the folder.
+pub const VARIABLE: &str = "MCPTEST_RESULTS";
+
+/// The longest name of a file, without its extension.
+const LONGEST: usize = 180;
+
+/// Leaves a result where the environment asks for it.
+pub(crate) fn leave(result: impl FnOnce() -> CaseResult) {
+    static TOLD: Once = Once::new();
+    let Some(folder) = asked() else {
+        return;
+    };
+    if let Err(error) = write(&folder, &result()) {
+        TOLD.call_once(|| {
+            mcptest_trace::record::say(&format!(
+                "error: results are not written: {error}\nhelp: `{VARIABLE}` names the folder; the verdicts of the tests stand"
+            ));
+        });
+    }
+}
+
+/// The folder that the environment asks for.
+fn asked() -> Option<PathBuf> {
+    let folder: OsString = std::env::var_os(VARIABLE).filter(|folder| !folder.is_empty())?;
+    Some(PathBuf::from(folder))
+}
+
+/// Writes a result to its file below a folder, which is made where it is not there.
+///
+/// # Errors
+///
+/// The folder or the file cannot be written; the text says which and why.
+pub fn write(folder: &Path, result: &CaseResult) -> Result<(), WriteError> {
+    let path = folder.join(file_of(&result.package, &result.case));
+    let place = path.parent().unwrap_or(folder);
+    let failed = |error: io::Error| WriteError {
+        path: path.clone(),
+        error,
+    };
+    fs::create_dir_all(place).map_err(failed)?;
+    let mut file = NamedTempFile::with_prefix_in(".writing-", place).map_err(failed)?;
+    file.write_all(result.to_json().as_bytes())
+        .map_err(failed)?;
+    file.persist(&path).map_err(|error| failed(error.error))?;
+    Ok(())
+}
+
+/// A result that could not be written.
+#[derive(Debug)]
+pub struct WriteError {
+    path: PathBuf,
+    error: io::Error,
+}
+
+impl fmt::Display for WriteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = mcptest_suite::shown_path(&self.path);
+        write!(f, "{}: {}", mcptest_suite::clean_line(&path), self.error)
+    }
+}
+
+impl std::error::Error for WriteError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.error)
+    }
+}
+
+/// The file of a case, below the folder. Names of cases have no dot in them, so different cases have
+/// different files; a long name is cut and told apart by its digest.
+fn file_of(package: &str, case: &str) -> PathBuf {
+    let name = case.replace("::", ".");
+    let name = if name.len() > LONGEST {
+        let end = name.floor_char_boundary(LONGEST - 17);
+        format!("{}-{}", &name[..end], digest(&name))
+    } else {
+        name
+    };
+    Path::new(package).join(name + ".json")
+}
+
+/// The results in a folder, whoever wrote them.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Results {
+    /// By package and name of the case.
+    pub cases: Vec<CaseResult>,
+    /// Files that are no results of this version, with why; they are left out.
+    pub unreadable: Vec<(String, String)>,
+}
+
+impl Results {
+    /// Reads every result below a folder, in the order of packages and names.
+    ///
+    /// ```
+    /// use mcptest::result::folder::Results;
+    ///
+    /// let nothing = Results::read("there/is/no/such/folder".as_ref());
+    /// assert!(nothing.unwrap_err().to_string().contains("no such folder"));
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// There is no such folder, no result in it, or results of one suite that were made when its text
+    /// was another: they say nothing together.
+    pub fn read(folder: &Path) -> Result<Self, ReadError> {
+        if !folder.is_dir() {
+            return Err(ReadError::new(folder, "no such folder"));
+        }
+        let mut results = Self::default();
+        for entry in WalkDir::new(folder).sort_by_file_name() {
+            let entry = entry.map_err(|error| ReadError::new(folder, error))?;
+            let is_result = entry.path().extension().is_some_and(|end| end == "json");
+            if !entry.file_type().is_file() || !is_result {
+                continue;
+            }
+            let text = fs::read_to_string(entry.path()).map_err(|error| error.to_string());
+            match text.and_then(|text| CaseResult::from_json(&text)) {
+                Ok(result) => results.cases.push(result),
+                Err(why) => {
+                    let path = entry.path().strip_prefix(folder).unwrap_or(entry.path());
+                    results
+                        .unreadable
+                        .push((mcptest_suite::shown_path(path), why));
+                }
+            }
+        }
+        if results.cases.is_empty() {
+            let why = match results.unreadable.first() {
+                Some((path, why)) => format!("no result of a case is in it; {path}: {why}"),
+                None => "no result of a case is in it".to_owned(),
+            };
+            return Err(ReadError::new(folder, why));
+        }
+        let by_name = |result: &CaseResult| (result.package.clone(), result.case.clone());
+        results.cases.sort_by_cached_key(by_name);
+        results.of_one_state(folder)?;
+        Ok(results)
+    }
+
+    /// All results of a suite were made when its text was the same.
+    fn of_one_state(&self, folder: &Path) -> Result<(), ReadError> {
+        let mut suites: BTreeMap<(&str, &str), (&str, &str)> = BTreeMap::new();
+        for result in &self.cases {
+            let suite = (result.package.as_str(), result.suite.file.as_str());
+            let state = (result.suite.digest.as_str(), result.case.as_str());
+            let (known, first) = *suites.entry(suite).or_insert(state);
+            if known != state.0 {
+                let why = format!(
+                    "the results of `{first}` and `{}` were made of two different texts of {}; empty the folder and run the tests again",
+                    result.case,
+                    cut(&result.suite.file, 200)
+                );
+                return Err(ReadError::new(folder, why));
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps the cases that a package has, and gives the names of those that it no longer has.
+    pub fn retain(&mut self, package: &str, has: impl Fn(&str) -> bool) -> Vec<String> {
+        let gone = |result: &CaseResult| result.package == package && !has(&result.case);
+        let names = self.cases.iter().filter(|result| gone(result));
+        let names = names.map(|result| result.case.clone()).collect();
+        self.cases.retain(|result| !gone(result));
+        names
+    }
+}
+
+/// Results that cannot be read together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReadError {
+    text: String,
+}
+
+impl ReadError {
+    fn new(folder: &Path, why: impl fmt::Display) -> Self {
+        let folder = mcptest_suite::shown_path(folder);
+        Self {
+            text: format!("{}: {why}", mcptest_suite::clean_line(&folder)),
+        }
+    }
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl std::error::Error for ReadError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn result(case: &str, digest: &str) -> CaseResult {
+        let mut result = CaseResult::new("shop", case);
+        result.suite = super::super::SuiteFacts::new("a", "suites/a.yml", digest.to_owned());
+        result
+    }
+
+    #[test]
+    fn a_case_that_is_run_again_replaces_its_file_and_reading_merges() {
+        let folder = tempfile::tempdir().unwrap();
+        for case in ["a::z", "a::b::c", "a::z"] {
+            write(folder.path(), &result(case, "1")).unwrap();
+        }
+        let results = Results::read(folder.path()).unwrap();
+        let names: Vec<_> = results
+            .cases
+            .iter()
+            .map(|case| case.case.as_str())
+            .collect();
+        assert_eq!(names, ["a::b::c", "a::z"]);
+        assert!(folder.path().join("shop/a.b.c.json").is_file());
+        assert_eq!(fs::read_dir(folder.path().join("shop")).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn results_of_two_texts_of_a_suite_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        write(folder.path(), &result("a::b", "1")).unwrap();
+        write(folder.path(), &result("a::c", "2")).unwrap();
+        let error = Results::read(folder.path()).unwrap_err().to_string();
+        assert!(
+            error.contains(
+                "the results of `a::b` and `a::c` were made of two different texts of suites/a.yml"
+            ),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn what_is_no_result_is_named_and_left_out() {
+        let folder = tempfile::tempdir().unwrap();
+        write(folder.path(), &result("a::b", "1")).unwrap();
+        fs::write(folder.path().join("shop/half.json"), r#"{"schema_ver"#).unwrap();
+        fs::write(
+            folder.path().join("shop/newer.json"),
+            r#"{"schema_version": "2.0"}"#,
+        )
+        .unwrap();
+        let results = Results::read(folder.path()).unwrap();
+        assert_eq!(results.cases.len(), 1);
+        let [(half, no_json), (newer, version)] = &results.unreadable[..] else {
+            panic!("{:?}", results.unreadable);
+        };
+        assert_eq!(
+            (half.as_str(), newer.as_str()),
+            ("shop/half.json", "shop/newer.json")
+        );
+        assert!(no_json.starts_with("not JSON: "), "{no_json}");
+        assert_eq!(
+            version,
+            "a result of format 2.0, and this version reads 1.0"
+        );
+    }
+
+    #[test]
+    fn cases_that_are_gone_are_named_and_left_out() {
+        let mut results = Results {
+            cases: vec![result("a::b", "1"), result("a::c", "1")],
+            unreadable: Vec::new(),
+        };
+        assert_eq!(results.retain("shop", |case| case == "a::b"), ["a::c"]);
+        assert_eq!(results.cases.len(), 1);
+    }
+
+    #[test]
+    fn a_long_name_has_a_file_all_the_same() {
+        let folder = tempfile::tempdir().unwrap();
+        for end in ["x", "y"] {
+            let case = format!("a::{}{end}", "ü".repeat(300));
+            write(folder.path(), &result(&case, "1")).unwrap();
+        }
+        assert_eq!(Results::read(folder.path()).unwrap().cases.len(), 2);
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_made_is_said() {
+        let file = NamedTempFile::new().unwrap();
+        let error = write(&file.path().join("below"), &result("a::b", "1")).unwrap_err();
+        assert!(error.to_string().contains("a.b.json: "), "{error}");
+    }
+}

@@ -1,0 +1,305 @@
+//! From a verdict to its data, and the scores of it as people read them.
+
+use std::fs;
+use std::path::Path;
+
+use mcptest_suite::{Source, Span};
+use serde_json::Value;
+
+use super::{Bound, FailureFacts, FindingFacts, Place, Recording, RunFacts, TargetResult, bounds};
+use crate::check::{Check, resolve};
+use crate::eval::{Better, Measure, Unit};
+use crate::gate::{Scores, Threshold, short_number};
+use crate::render::{Evidence, Failure, Table, short_json};
+use crate::trace::{Run, canonical_json};
+use mcptest_trace::record::fingerprint;
+
+/// How many runs have a column of their own.
+const COLUMNS: usize = 8;
+
+/// The longest text that stands in a result as a value.
+const LONG: usize = 200;
+
+/// What asks, and where it stands.
+pub(crate) struct Asker<'a> {
+    pub(crate) source: &'a Source,
+    pub(crate) checks: &'a [Check],
+    pub(crate) defaults: &'a [Threshold],
+}
+
+impl Asker<'_> {
+    /// Every target of a gate, in the order of its list.
+    pub(crate) fn targets(&self, measures: &[Measure], scores: &Scores) -> Vec<TargetResult> {
+        let values: Vec<&Value> = match scores {
+            Scores::None => return Vec::new(),
+            Scores::EachRun(runs) => runs.iter().collect(),
+            Scores::Together(all) => vec![all],
+        };
+        let each = matches!(scores, Scores::EachRun(_));
+        let of_target = |measure: &Measure| {
+            let of_run = |metrics: &&Value| at(metrics, measure.name).cloned();
+            let found: Vec<Option<Value>> = values.iter().map(of_run).collect();
+            let mut target = TargetResult {
+                bounds: self.bounds(measure, &values),
+                ..described(measure)
+            };
+            if each {
+                target.per_run = found.into_iter().map(Option::unwrap_or_default).collect();
+            } else {
+                target.value = found.into_iter().next().flatten();
+            }
+            target
+        };
+        measures.iter().map(of_target).collect()
+    }
+
+    fn bounds(&self, measure: &Measure, values: &[&Value]) -> Vec<Bound> {
+        let name = measure.name;
+        let about = |check: &&Check| {
+            let rest = check.target.text.strip_prefix(name);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+        };
+        let checks = self.checks.iter().filter(about);
+        let checks = checks.map(|check| bounds::of_check(check, values, name, self.source));
+        let defaults = self.defaults.iter();
+        let defaults = defaults.filter(|threshold| threshold.target == name);
+        let defaults = defaults.map(|threshold| bounds::of_threshold(threshold, values));
+        checks.chain(defaults).collect()
+    }
+
+    /// What an agent's own assertions look at: the path of each, and what the recordings have there.
+    pub(crate) fn expected(&self, runs: &[Run]) -> Vec<TargetResult> {
+        let envelopes: Vec<&Value> = runs.iter().map(|run| &run.envelope).collect();
+        let of_check = |check: &Check| {
+            let name = &check.target.text;
+            let found = envelopes.iter().map(|envelope| {
+                let found = resolve(&check.target, envelope).ok();
+                found.map_or(Value::Null, |found| shortened(&found))
+            });
+            TargetResult {
+                name: name.clone(),
+                unit: "recorded".to_owned(),
+                lowest: None,
+                highest: None,
+                better: "neither".to_owned(),
+                meaning: "what the recording has there".to_owned(),
+                value: None,
+                per_run: found.collect(),
+                bounds: vec![bounds::of_check(check, &envelopes, name, self.source)],
+            }
+        };
+        self.checks.iter().map(of_check).collect()
+    }
+}
+
+fn described(measure: &Measure) -> TargetResult {
+    TargetResult {
+        name: measure.name.to_owned(),
+        unit: unit(measure.unit).to_owned(),
+        lowest: Some(measure.lowest),
+        highest: measure.highest,
+        better: match measure.better {
+            Better::Higher => "higher",
+            Better::Lower => "lower",
+            Better::Neither => "neither",
+        }
+        .to_owned(),
+        meaning: measure.meaning.to_owned(),
+        value: None,
+        per_run: Vec::new(),
+        bounds: Vec::new(),
+    }
+}
+
+/// The word of a unit in a result.
+fn unit(unit: Unit) -> &'static str {
+    match unit {
+        Unit::Percent => "percent",
+        Unit::AllOrNothing => "all_or_nothing",
+        Unit::Fraction => "fraction",
+        Unit::Flag => "flag",
+        Unit::Count => "count",
+        Unit::Tokens => "tokens",
+        Unit::Milliseconds => "milliseconds",
+        Unit::Ratio => "ratio",
+        Unit::Distance => "distance",
+        Unit::Word(_) => "word",
+        _ => "other",
+    }
+}
+
+/// The value of a target in metrics.
+fn at<'m>(metrics: &'m Value, target: &str) -> Option<&'m Value> {
+    let mut keys = target.split('.');
+    keys.try_fold(metrics, |value, key| value.get(key))
+}
+
+/// A value that is not long; of a long one its beginning, as text.
+fn shortened(value: &Value) -> Value {
+    let long = match value {
+        Value::String(text) => text.len() > LONG,
+        Value::Array(_) | Value::Object(_) => value.to_string().len() > LONG,
+        _ => false,
+    };
+    if long {
+        short_json(value).into()
+    } else {
+        value.clone()
+    }
+}
+
+/// A row a target; nothing where nothing was computed.
+pub(crate) fn table(targets: &[TargetResult]) -> Option<String> {
+    let first = targets.first()?;
+    let each = first.value.is_none() && !first.per_run.is_empty();
+    let runs = targets.iter().map(|target| target.per_run.len()).max();
+    let runs = runs.unwrap_or_default();
+    let columns: Vec<String> = match runs {
+        _ if !each => vec!["value".to_owned()],
+        few if few <= COLUMNS => (1..=few).map(|run| format!("run {run}")).collect(),
+        _ => ["lowest", "median", "highest"].map(str::to_owned).into(),
+    };
+    let headings = ["target".to_owned()].into_iter();
+    let headings = headings.chain(columns).chain(["what it is".to_owned()]);
+    let mut table = Table::new(headings);
+    for target in targets {
+        let cells = if each && runs > COLUMNS {
+            spread(&target.per_run)
+        } else if each {
+            target.per_run.iter().map(shown).collect()
+        } else {
+            vec![target.value.as_ref().map_or("none".to_owned(), shown)]
+        };
+        let name = [target.name.clone()].into_iter();
+        table.row(name.chain(cells).chain([target.unit_and_range()]));
+    }
+    Some(table.render())
+}
+
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Null => "none".to_owned(),
+        value => short_number(value),
+    }
+}
+
+/// The lowest, the middle and the highest of many; of words, how many there are of each is too much.
+fn spread(values: &[Value]) -> Vec<String> {
+    let mut numbers: Vec<&Value> = values.iter().filter(|value| !value.is_null()).collect();
+    if !numbers.iter().all(|value| value.is_number()) || numbers.is_empty() {
+        return vec!["…".to_owned(); 3];
+    }
+    let number = |value: &Value| value.as_f64().unwrap_or_default();
+    numbers.sort_by(|left, right| number(left).total_cmp(&number(right)));
+    let places = [0, numbers.len() / 2, numbers.len() - 1];
+    let shown = places.map(|place| short_number(numbers[place]));
+    shown.into_iter().collect()
+}
+
+/// What is read off recorded runs.
+pub(crate) struct Facts<'a> {
+    pub(crate) crate_dir: &'a Path,
+    pub(crate) runs: &'a [Run],
+}
+
+impl Facts<'_> {
+    /// The files of the runs.
+    pub(crate) fn recordings(&self) -> Vec<Recording> {
+        let mut last: Option<(String, String)> = None;
+        let of_run = |run: &Run| {
+            let path = &run.origin.shown;
+            let digest = match &last {
+                Some((known, digest)) if known == path => digest.clone(),
+                // The file was read when its runs were; one that is gone since has no digest.
+                _ => fs::read(self.crate_dir.join(path))
+                    .map(|bytes| digest(&String::from_utf8_lossy(&bytes)))
+                    .unwrap_or_default(),
+            };
+            last = Some((path.clone(), digest.clone()));
+            Recording {
+                path: path.clone(),
+                line: run.origin.line,
+                digest,
+            }
+        };
+        self.runs.iter().map(of_run).collect()
+    }
+
+    /// What each run did.
+    pub(crate) fn runs(&self) -> Vec<RunFacts> {
+        self.runs.iter().map(run_facts).collect()
+    }
+
+    /// The prompts of the runs with their digests.
+    pub(crate) fn prompts(&self) -> impl Iterator<Item = (String, String)> {
+        let texts = self.runs.iter();
+        let texts = texts.flat_map(|run| [&run.user_prompt, &run.system_prompt]);
+        texts.map(|text| (digest(text), text.clone()))
+    }
+}
+
+/// The digest of a text, the same on every machine.
+pub(crate) fn digest(text: &str) -> String {
+    fingerprint(text)
+}
+
+fn run_facts(run: &Run) -> RunFacts {
+    let trace = &run.trace;
+    let recorded = |amount: u64| Some(amount).filter(|amount| *amount > 0);
+    let stop_reason = trace.conversation.stop_reason.as_ref();
+    let calls = trace.tool_calls.iter().map(|call| {
+        let arguments = if call.args.is_null() {
+            "{}".to_owned()
+        } else {
+            canonical_json(&call.args)
+        };
+        digest(&format!("{} {arguments}", call.name))
+    });
+    let results = trace.results_by_call();
+    let errors = results.iter().flatten().filter(|result| result.is_error);
+    RunFacts {
+        passed: run.outcome.and_then(|outcome| outcome.passed),
+        stop_reason: stop_reason.map(|reason| reason.as_str().to_owned()),
+        tools: trace
+            .tool_calls
+            .iter()
+            .map(|call| call.name.clone())
+            .collect(),
+        calls: calls.collect(),
+        errors: u64::try_from(errors.count()).unwrap_or(u64::MAX),
+        tokens: recorded(trace.conversation.tokens.total),
+        model_calls: recorded(trace.model_calls()),
+        prompt: digest(&run.user_prompt),
+        system_prompt: digest(&run.system_prompt),
+    }
+}
+
+/// Where a span begins.
+pub(crate) fn place(source: &Source, span: Span) -> Place {
+    let (line, column) = source.line_column(span.start);
+    Place { line, column }
+}
+
+/// A failure as data.
+pub(crate) fn failure_facts(failure: &Failure, text: String, source: &Source) -> FailureFacts {
+    let findings = failure.findings.iter().map(|finding| {
+        let problem = &finding.problem;
+        let evidence = finding.evidence.iter().map(Evidence::plain);
+        FindingFacts {
+            message: problem.message.clone(),
+            place: problem
+                .primary
+                .as_ref()
+                .map(|label| place(source, label.span)),
+            notes: problem.notes.clone(),
+            helps: problem.helps.clone(),
+            evidence: evidence.collect(),
+        }
+    });
+    FailureFacts {
+        text,
+        summary: failure.in_one_line(),
+        findings: findings.collect(),
+        evidence: failure.evidence.iter().map(Evidence::plain).collect(),
+    }
+}

@@ -1,0 +1,395 @@
+//! What a case came to, as data.
+//!
+//! A verdict is data first: a [`CaseResult`] has everything that was computed, asked and found. The
+//! text of a failure and the table of a success are views of it, and so is what `cargo mcptest`
+//! shows. With `MCPTEST_RESULTS=<folder>` every case that runs leaves its result there as one JSON
+//! file ([`folder`]).
+//!
+//! The same recordings and suites give the same results, whatever the threads and whoever runs the
+//! cases; only [`CaseResult::duration_ms`] differs.
+
+mod bounds;
+pub mod folder;
+mod judged;
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+pub(crate) use judged::{Asker, Facts, digest, failure_facts, place, table};
+
+use crate::eval::Measure;
+
+/// The version of the format, `<major>.<minor>`: a reader knows its own major version and all minor
+/// versions of it.
+pub const SCHEMA_VERSION: &str = "1.0";
+
+/// The JSON Schema of a case's result.
+pub const RESULTS_SCHEMA: &str = include_str!("../../schemas/results.schema.json");
+
+/// What a case came to.
+///
+/// ```
+/// use mcptest::result::{CaseResult, Status};
+///
+/// let text = r#"{
+///     "schema_version": "1.0", "package": "shop", "case": "refunds::refund_agent",
+///     "suite": { "name": "refunds", "file": "suites/refunds.yml", "digest": "85944171f73967e8" },
+///     "status": "passed", "recordings": [], "targets": []
+/// }"#;
+/// let result = CaseResult::from_json(text)?;
+/// assert_eq!(result.status, Status::Passed);
+/// # Ok::<(), String>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct CaseResult {
+    /// The version of the format.
+    pub schema_version: String,
+    /// The package that the case belongs to.
+    pub package: String,
+    /// The case's full name.
+    pub case: String,
+    /// The suite that asks.
+    pub suite: SuiteFacts,
+    /// The agent test that the case is about; absent where a suite does not load.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<AgentFacts>,
+    /// The gate, or the name of a check in Rust; absent for the agent's own case.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gate: Option<String>,
+    /// Whether the case holds.
+    pub status: Status,
+    /// Why it is ignored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Where in the suite it was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked: Option<Place>,
+    /// The recorded runs that were judged, in order.
+    #[serde(default)]
+    pub recordings: Vec<Recording>,
+    /// Whether each run holds by itself; empty for a gate that folds all runs together.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub runs_hold: Vec<bool>,
+    /// What was computed, and what was asked of it.
+    #[serde(default)]
+    pub targets: Vec<TargetResult>,
+    /// How much there was to judge, by what it is: `claims`, `faults`, `calls`. A zero is a verdict
+    /// about nothing.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub judged: BTreeMap<String, u64>,
+    /// What must be known to trust the verdict, a line each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// Why it fails.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<FailureFacts>,
+    /// What each run did, in the agent's own case: what comparing runs with others needs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub runs: Vec<RunFacts>,
+    /// The prompts of the runs by their digest.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub prompts: BTreeMap<String, String>,
+    /// How long judging took, in milliseconds; what comparisons of results leave out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<f64>,
+}
+
+/// Whether a case holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// It holds.
+    Passed,
+    /// It does not, or it could not be judged.
+    Failed,
+    /// It was not judged, for [`CaseResult::reason`].
+    Ignored,
+}
+
+impl Status {
+    /// The word for it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Failed => "failed",
+            Self::Ignored => "ignored",
+        }
+    }
+}
+
+/// The suite of a case.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct SuiteFacts {
+    /// Its name: the beginning of its cases' names.
+    pub name: String,
+    /// Its file, from the package's folder, `/` between segments.
+    pub file: String,
+    /// The digest of the file's text; results of other texts are no results of this suite.
+    pub digest: String,
+}
+
+/// The agent test of a case.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct AgentFacts {
+    /// The agent's name as the suite writes it.
+    pub name: String,
+    /// The model's identifier.
+    pub model: String,
+    /// The full name of the agent's own case.
+    pub case: String,
+    /// The stem of its recordings.
+    pub stem: String,
+}
+
+/// A place in a suite.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    /// The line, from 1.
+    pub line: usize,
+    /// The column in characters, from 1.
+    pub column: usize,
+}
+
+/// A recorded run that was judged.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Recording {
+    /// The file, from the package's folder, `/` between segments.
+    pub path: String,
+    /// The line, from 1, in a file of one run a line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<usize>,
+    /// The digest of the file's bytes.
+    pub digest: String,
+}
+
+/// A target: what it is, its values, and what was asked of them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct TargetResult {
+    /// Its path, e.g. `stability.score`.
+    pub name: String,
+    /// What its numbers count: `percent`, `all_or_nothing`, `fraction`, `flag`, `count`, `tokens`,
+    /// `milliseconds`, `ratio`, `distance`, `word`; `recorded` for a path of the recording itself.
+    pub unit: String,
+    /// The smallest number it can be; absent for what an agent's own `expect:` looks at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lowest: Option<f64>,
+    /// The largest number it can be, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub highest: Option<f64>,
+    /// Which numbers are better: `higher`, `lower`, or `neither`.
+    pub better: String,
+    /// What it says.
+    pub meaning: String,
+    /// Its value, of all runs together; absent for a gate that judges run by run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<Value>,
+    /// Its value of each run, `null` where a run has none; empty for a gate that folds all runs
+    /// together.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub per_run: Vec<Value>,
+    /// What was asked of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bounds: Vec<Bound>,
+}
+
+/// What was asked of a target.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Bound {
+    /// The path that was asked about, where it is a part of the target: `reliability.pass_at[2]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// What was asked, in words.
+    pub asks: String,
+    /// The smallest number that holds, where that is what was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub minimum: Option<f64>,
+    /// The largest number that holds, where that is what was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub maximum: Option<f64>,
+    /// Whether the gate's default asks for it, and not the suite.
+    pub default: bool,
+    /// The line of the suite that asks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<usize>,
+    /// Whether it holds.
+    pub holds: bool,
+    /// How far the worst value is from the nearest limit, in the target's unit; below zero outside.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub margin: Option<f64>,
+}
+
+/// Why a case fails.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct FailureFacts {
+    /// The whole text, as `cargo test` prints it without colours.
+    pub text: String,
+    /// The same on one line, without where and why.
+    pub summary: String,
+    /// What does not hold, each with its place; empty where only the text is known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<FindingFacts>,
+    /// What shows all of them together, each as text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub evidence: Vec<String>,
+}
+
+/// One thing that does not hold.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct FindingFacts {
+    /// What is wrong.
+    pub message: String,
+    /// Where it was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<Place>,
+    /// Facts that explain it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// What to do next.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub helps: Vec<String>,
+    /// What shows it, each as text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub evidence: Vec<String>,
+}
+
+/// What a run did.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct RunFacts {
+    /// Whether the recording says that it passed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub passed: Option<bool>,
+    /// Why it stopped, where that was recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop_reason: Option<String>,
+    /// The names of the tools, call by call.
+    pub tools: Vec<String>,
+    /// A digest of each call: name and canonical arguments.
+    pub calls: Vec<String>,
+    /// How many results are errors.
+    pub errors: u64,
+    /// Tokens of the run; absent where none were recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<u64>,
+    /// Model calls, where they were recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model_calls: Option<u64>,
+    /// The digest of the prompt; [`CaseResult::prompts`] has its text.
+    pub prompt: String,
+    /// The digest of the system prompt; [`CaseResult::prompts`] has its text.
+    pub system_prompt: String,
+}
+
+impl SuiteFacts {
+    pub(crate) fn new(name: &str, file: &str, digest: String) -> Self {
+        Self {
+            name: name.to_owned(),
+            file: file.to_owned(),
+            digest,
+        }
+    }
+}
+
+impl FailureFacts {
+    /// A failure of which there is only the text.
+    pub(crate) fn of(text: &str) -> Self {
+        let first = text.lines().find(|line| !line.trim().is_empty());
+        let first = first.unwrap_or_default().trim_start_matches("error: ");
+        Self {
+            text: text.to_owned(),
+            summary: crate::render::cut(first, 200),
+            findings: Vec::new(),
+            evidence: Vec::new(),
+        }
+    }
+}
+
+impl TargetResult {
+    /// Unit and range in words, e.g. `a percent from 0 to 100`.
+    #[must_use]
+    pub fn unit_and_range(&self) -> String {
+        let declared = crate::gate::measure(&self.name);
+        declared.map_or_else(|| self.meaning.clone(), Measure::unit_and_range)
+    }
+}
+
+impl CaseResult {
+    /// The result of a case that holds, with nothing computed.
+    pub(crate) fn new(package: &str, case: &str) -> Self {
+        Self {
+            schema_version: SCHEMA_VERSION.to_owned(),
+            package: package.to_owned(),
+            case: case.to_owned(),
+            suite: SuiteFacts::new("", "", String::new()),
+            agent: None,
+            gate: None,
+            status: Status::Passed,
+            reason: None,
+            asked: None,
+            recordings: Vec::new(),
+            runs_hold: Vec::new(),
+            targets: Vec::new(),
+            judged: BTreeMap::new(),
+            notes: Vec::new(),
+            failure: None,
+            runs: Vec::new(),
+            prompts: BTreeMap::new(),
+            duration_ms: None,
+        }
+    }
+
+    /// The result of a case that fails before anything is judged.
+    pub(crate) fn refused(package: &str, case: &str, text: &str) -> Self {
+        Self {
+            status: Status::Failed,
+            failure: Some(FailureFacts::of(text)),
+            ..Self::new(package, case)
+        }
+    }
+
+    /// The result as JSON, with a line break at the end.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let value = serde_json::to_value(self).unwrap_or_default();
+        crate::trace::pretty_json(&value) + "\n"
+    }
+
+    /// Reads a result.
+    ///
+    /// # Errors
+    ///
+    /// It is no result, or one of a major version that this one does not know.
+    pub fn from_json(text: &str) -> Result<Self, String> {
+        let value: Value =
+            serde_json::from_str(text).map_err(|error| format!("not JSON: {error}"))?;
+        let version = value.get("schema_version").and_then(Value::as_str);
+        let Some(version) = version else {
+            return Err("no result of a case: it has no `schema_version`".to_owned());
+        };
+        let major = |version: &str| version.split('.').next().map(str::to_owned);
+        if major(version) != major(SCHEMA_VERSION) {
+            let version = mcptest_suite::clean_line(version);
+            return Err(format!(
+                "a result of format {version}, and this version reads {SCHEMA_VERSION}"
+            ));
+        }
+        serde_json::from_value(value).map_err(|error| format!("no result of a case: {error}"))
+    }
+
+    /// The scores of a case as people read them: a row a target.
+    #[must_use]
+    pub fn table(&self) -> Option<String> {
+        judged::table(&self.targets)
+    }
+}
