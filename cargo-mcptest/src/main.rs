@@ -1,16 +1,35 @@
 #![forbid(unsafe_code)]
 //! The command beside `mcptest-harness`: `cargo mcptest …`.
 //!
-//! - [`mod@import`]: runs that are there already become recordings.
+//! One room a command, and what they share:
+//!
+//! - [`mod@import`]: runs that are there already become recordings;
+//! - [`init`]: a crate gets its first agent test;
+//! - [`schema`], [`completions`]: for editors and shells;
+//! - [`package`]: the crate that a command is about, found by `cargo metadata`;
+//! - [`status`], [`failure`], [`output`]: how a command answers.
 //!
 //! What is here never reaches the build of a test.
 
+mod completions;
+mod edit;
+mod failure;
+mod git;
 mod import;
+mod init;
+mod output;
+mod package;
+mod schema;
+mod status;
 
-use std::io::{stderr, stdout};
+use std::io::{Write as _, stderr, stdout};
 use std::process::ExitCode;
 
 use clap::Parser;
+
+use failure::Failure;
+use output::Output;
+use status::Status;
 
 /// What cargo calls: `cargo mcptest …`.
 #[derive(Debug, Parser)]
@@ -21,7 +40,7 @@ enum Cargo {
 
 /// Agent tests as ordinary `cargo test` cases: what is needed beside the tests.
 #[derive(Debug, clap::Args)]
-#[command(version)]
+#[command(version, after_help = status::EXIT_STATUS)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -29,7 +48,21 @@ struct Arguments {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
+    Init(init::Init),
     Import(Box<import::Import>),
+    Schema(schema::Schema),
+    Completions(completions::Completions),
+}
+
+impl Command {
+    fn run(&self, output: &mut Output<'_>) -> Result<Status, Failure> {
+        match self {
+            Self::Init(init) => init.run(output),
+            Self::Import(import) => Ok(import.run(output.out, output.err)),
+            Self::Schema(schema) => schema.run(output),
+            Self::Completions(completions) => completions.run(output),
+        }
+    }
 }
 
 fn main() -> ExitCode {
@@ -39,8 +72,17 @@ fn main() -> ExitCode {
         arguments.insert(1.min(arguments.len()), "mcptest".into());
     }
     let Cargo::Mcptest(arguments) = Cargo::parse_from(arguments);
-    let status = match arguments.command {
-        Command::Import(import) => import.run(&mut stdout().lock(), &mut stderr().lock()),
+    let mut output = Output {
+        out: &mut stdout().lock(),
+        err: &mut stderr().lock(),
     };
-    ExitCode::from(status)
+    let status = arguments
+        .command
+        .run(&mut output)
+        .unwrap_or_else(|failure| {
+            // Where nothing can be said, the status still speaks.
+            _ = writeln!(output.err, "{failure}");
+            failure.status
+        });
+    status.into()
 }

@@ -96,3 +96,29 @@ fn a_wrong_command_has_the_status_two() {
     assert_eq!(output.status.code(), Some(2), "{output:?}");
     assert!(!folder.path().join("suites/cassettes").exists());
 }
+
+#[test]
+fn schemas_are_printed() {
+    let folder = tempfile::tempdir().unwrap();
+    for (what, title) in [
+        ("suite", mcptest_suite::SUITE_SCHEMA),
+        ("cassette", mcptest_trace::trace::CASSETTE_SCHEMA),
+    ] {
+        let output = run(folder.path(), &["schema", what]).unwrap();
+        assert_eq!(output.status.code(), Some(0));
+        assert_eq!(String::from_utf8_lossy(&output.stdout), title);
+    }
+}
+
+#[test]
+fn shells_complete_every_command() {
+    let folder = tempfile::tempdir().unwrap();
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let output = run(folder.path(), &["completions", shell]).unwrap();
+        assert_eq!(output.status.code(), Some(0));
+        let script = String::from_utf8(output.stdout).unwrap();
+        for command in ["cargo-mcptest", "init", "import", "schema", "completions"] {
+            assert!(script.contains(command), "{shell}: {command}");
+        }
+    }
+}

@@ -20,6 +20,7 @@ use super::report::Reports;
 use super::starter::Starter;
 use super::summary::{self, Row};
 use super::writing::{Done, Options, Writing, Wrong};
+use crate::status::Status;
 
 /// How many records of a file are looked at for its format.
 const SAMPLES: usize = 50;
@@ -118,18 +119,18 @@ enum Shown {
 
 impl Import {
     /// Imports, says what was done, and returns the exit status.
-    pub(crate) fn run(&self, out: &mut dyn Write, err: &mut dyn Write) -> u8 {
+    pub(crate) fn run(&self, out: &mut dyn Write, err: &mut dyn Write) -> Status {
         match self.import(out, err) {
             Ok(status) => status,
             Err(error) => {
                 // Where nothing can be said, the status still speaks.
                 _ = writeln!(err, "error: {error}");
-                2
+                Status::CouldNotRun
             }
         }
     }
 
-    fn import(&self, out: &mut dyn Write, err: &mut dyn Write) -> Result<u8, Wrong> {
+    fn import(&self, out: &mut dyn Write, err: &mut dyn Write) -> Result<Status, Wrong> {
         let shown = shown_path(&self.suite);
         let suite = if self.suite.exists() {
             Some(Suite::read(&self.suite, &shown).map_err(Wrong::new)?)
@@ -177,9 +178,9 @@ impl Import {
         self.say(&done, &redactor, proposed.as_deref(), out, err)?;
         let imported = done.rows.iter().any(|row| row.new + row.present > 0);
         Ok(match (imported, done.reports.count()) {
-            (false, _) => 2,
-            (true, 0) => 0,
-            (true, _) => 1,
+            (false, _) => Status::CouldNotRun,
+            (true, 0) => Status::Holds,
+            (true, _) => Status::Finding,
         })
     }
 
@@ -334,6 +335,7 @@ impl Import {
         if self.format == Shown::Json {
             let (reports, notes) = done.reports.json();
             let said = json!({
+                "format": "import/1.0",
                 "rows": done.rows.iter().map(Row::json).collect::<Vec<_>>(),
                 "reports": reports,
                 "notes": notes,

@@ -80,7 +80,7 @@ impl Desk {
         }
         let import = Line::try_parse_from(line).unwrap().import;
         let (mut out, mut err) = (Vec::new(), Vec::new());
-        let status = import.run(&mut out, &mut err);
+        let status = import.run(&mut out, &mut err) as u8;
         let shown = |bytes: Vec<u8>| {
             let text = String::from_utf8(bytes).unwrap();
             text.replace(&format!("{}/", self.path().display()), "")

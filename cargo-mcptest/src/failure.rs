@@ -1,0 +1,57 @@
+//! Why a command could not run, or cannot tell, and what to do about it.
+
+use std::fmt;
+use std::io;
+
+use mcptest_suite::clean;
+
+use crate::status::Status;
+
+/// A command that came to no answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Failure {
+    pub(crate) status: Status,
+    message: String,
+    help: Option<String>,
+}
+
+impl Failure {
+    /// It could not run.
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self {
+            status: Status::CouldNotRun,
+            message: message.into(),
+            help: None,
+        }
+    }
+
+    /// Nothing, or too little, to judge.
+    pub(crate) fn cannot_tell(message: impl Into<String>) -> Self {
+        Self {
+            status: Status::CannotTell,
+            ..Self::new(message)
+        }
+    }
+
+    /// What to do next.
+    pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "error: {}", clean(&self.message))?;
+        match &self.help {
+            Some(help) => write!(f, "\n\nhelp: {}", clean(help)),
+            None => Ok(()),
+        }
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::new(error.to_string())
+    }
+}

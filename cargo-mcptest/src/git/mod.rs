@@ -1,0 +1,198 @@
+//! Recordings at a git revision, read from git's objects: nothing is checked out, nothing is fetched,
+//! and the work tree stays as it is.
+//!
+//! What is found lies in a temporary folder like the package lies in its repository, so that suites
+//! find their recordings in it as they do in the package.
+
+mod objects;
+mod problem;
+#[cfg(test)]
+mod tests;
+
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use tempfile::TempDir;
+
+use crate::failure::Failure;
+use objects::{Entry, Objects};
+use problem::Problem;
+
+/// Recordings at a revision.
+#[derive(Debug)]
+pub(crate) struct Revision {
+    /// The full name of the commit.
+    pub(crate) commit: String,
+    /// The package's folder as it is laid out in the temporary one.
+    pub(crate) package: PathBuf,
+    /// How many files were read.
+    pub(crate) files: usize,
+    /// Removed when this is dropped.
+    _folder: TempDir,
+}
+
+/// A git repository around a package.
+struct Repository {
+    /// Where git is called.
+    folder: PathBuf,
+    /// The package's folder from the repository's top; empty at the top.
+    prefix: PathBuf,
+}
+
+impl Revision {
+    /// Reads the recordings that a package has at a revision: the `.json` and `.jsonl` files of every
+    /// folder `cassettes`, and those below the places that suites name (`cassette:`), which are
+    /// relative to the package.
+    pub(crate) fn read(package: &Path, revision: &str, named: &[PathBuf]) -> Result<Self, Failure> {
+        let repository = Repository::around(package).map_err(Failure::from)?;
+        repository.read(revision, named).map_err(Failure::from)
+    }
+}
+
+impl Repository {
+    fn around(package: &Path) -> Result<Self, Problem> {
+        let mut repository = Self {
+            folder: package.to_owned(),
+            prefix: PathBuf::new(),
+        };
+        let prefix = repository
+            .say(&["rev-parse", "--show-prefix"])
+            .map_err(|problem| match problem {
+                Problem::Git(said) if said.contains("not a git repository") => {
+                    Problem::NoRepository(package.to_owned())
+                }
+                problem => problem,
+            })?;
+        repository.prefix = PathBuf::from(prefix);
+        Ok(repository)
+    }
+
+    fn read(&self, revision: &str, named: &[PathBuf]) -> Result<Revision, Problem> {
+        let commit = self.commit(revision)?;
+        let folder = tempfile::Builder::new()
+            .prefix("mcptest-")
+            .tempdir()
+            .map_err(Problem::from)?;
+        let named: Vec<PathBuf> = named
+            .iter()
+            .filter_map(|place| within(&self.prefix, place))
+            .collect();
+        let wanted = |path: &Path| {
+            let kept = path
+                .extension()
+                .is_some_and(|end| end == "json" || end == "jsonl");
+            let in_folder = |path: &Path| {
+                path.parent()
+                    .is_some_and(|folder| folder.iter().any(|part| part == "cassettes"))
+            };
+            let own = path.strip_prefix(&self.prefix).is_ok_and(in_folder);
+            kept && (own || named.iter().any(|place| path.starts_with(place)))
+        };
+        let mut objects = Objects::open(self, revision)?;
+        let mut files = 0;
+        for Entry { path, mode, object } in objects.tree(self, &commit)? {
+            if !wanted(&path) {
+                continue;
+            }
+            if mode == "120000" {
+                return Err(Problem::Link {
+                    revision: revision.to_owned(),
+                    path,
+                });
+            }
+            let bytes = objects.read(&object, &path)?;
+            // A path in a git tree has no `..`; git refuses to make one.
+            let place = folder.path().join(&path);
+            fs::create_dir_all(place.parent().unwrap_or(folder.path())).map_err(Problem::from)?;
+            fs::write(place, bytes).map_err(Problem::from)?;
+            files += 1;
+        }
+        let package = folder.path().join(&self.prefix);
+        fs::create_dir_all(&package).map_err(Problem::from)?;
+        Ok(Revision {
+            commit,
+            package,
+            files,
+            _folder: folder,
+        })
+    }
+
+    /// The full name of the commit that a revision means.
+    fn commit(&self, revision: &str) -> Result<String, Problem> {
+        let commit = |revision: &str| {
+            let wanted = format!("{revision}^{{commit}}");
+            self.say(&[
+                "rev-parse",
+                "--verify",
+                "--quiet",
+                "--end-of-options",
+                &wanted,
+            ])
+        };
+        commit(revision).map_err(|_| {
+            let is = |answer: &str| {
+                self.say(&["rev-parse", answer])
+                    .is_ok_and(|said| said == "true")
+            };
+            let remote = format!("origin/{revision}");
+            Problem::Unknown {
+                revision: revision.to_owned(),
+                shallow: is("--is-shallow-repository"),
+                near: commit(&remote).is_ok().then_some(remote),
+            }
+        })
+    }
+
+    /// Runs git, and returns what it says without the line end.
+    fn say(&self, arguments: &[&str]) -> Result<String, Problem> {
+        let output = self
+            .git(arguments)
+            .stdin(Stdio::null())
+            .output()
+            .map_err(Problem::start)?;
+        let text = |bytes: &[u8]| {
+            String::from_utf8_lossy(bytes)
+                .trim_end_matches('\n')
+                .to_owned()
+        };
+        if output.status.success() {
+            Ok(text(&output.stdout))
+        } else {
+            Err(Problem::Git(text(&output.stderr)))
+        }
+    }
+
+    /// Git that fetches nothing, asks nothing and locks nothing.
+    fn git(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new("git");
+        command
+            .arg("-C")
+            .arg(&self.folder)
+            .args(arguments)
+            .env("GIT_NO_LAZY_FETCH", "1")
+            .env("GIT_NO_REPLACE_OBJECTS", "1")
+            .env("GIT_OPTIONAL_LOCKS", "0")
+            .env("GIT_TERMINAL_PROMPT", "0")
+            .env("LC_ALL", "C");
+        command
+    }
+}
+
+/// A place relative to a folder of the repository, from the repository's top; `None` outside of it.
+fn within(prefix: &Path, place: &Path) -> Option<PathBuf> {
+    let mut found = PathBuf::new();
+    for part in prefix.join(place).components() {
+        match part {
+            Component::Normal(part) => found.push(part),
+            Component::CurDir => {}
+            Component::ParentDir => {
+                if !found.pop() {
+                    return None;
+                }
+            }
+            Component::Prefix(_) | Component::RootDir => return None,
+        }
+    }
+    Some(found)
+}

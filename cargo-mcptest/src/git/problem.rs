@@ -1,0 +1,96 @@
+//! Why the recordings of a revision cannot be read, and what to do.
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::failure::Failure;
+
+#[derive(Debug)]
+pub(super) enum Problem {
+    /// There is no git.
+    NoGit,
+    /// The package is in no repository.
+    NoRepository(PathBuf),
+    /// No commit has this name.
+    Unknown {
+        revision: String,
+        shallow: bool,
+        /// What may be meant.
+        near: Option<String>,
+    },
+    /// An object of the revision is not in this clone.
+    Absent { revision: String, said: String },
+    /// A recording lies in Git LFS.
+    Lfs { revision: String, path: PathBuf },
+    /// A recording is a link.
+    Link { revision: String, path: PathBuf },
+    /// What git says.
+    Git(String),
+    /// What the system says.
+    Io(io::Error),
+}
+
+impl Problem {
+    /// Git does not start.
+    pub(super) fn start(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::NotFound => Self::NoGit,
+            _ => Self::Io(error),
+        }
+    }
+}
+
+impl From<io::Error> for Problem {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+/// How to compare with what git alone cannot give.
+fn folder_instead(revision: &str, more: &str) -> String {
+    format!(
+        "check it out into a folder and name that: `git worktree add ../baseline {revision}`{more}, then the folder in the place of the revision"
+    )
+}
+
+impl From<Problem> for Failure {
+    fn from(problem: Problem) -> Self {
+        match problem {
+            Problem::NoGit => Self::new("there is no `git` here, which reads the recordings of a revision")
+                .help("install git, or name a folder with the recordings instead of a revision"),
+            Problem::NoRepository(folder) => {
+                Self::new(format!("`{}` is in no git repository", folder.display()))
+                    .help("name a folder with the recordings instead of a revision")
+            }
+            Problem::Unknown { revision, shallow: true, .. } => Self::new(format!(
+                "the revision `{revision}` is not in this clone, which is shallow"
+            ))
+            .help("fetch the rest: `git fetch --unshallow`; in a GitHub workflow, `fetch-depth: 0` for actions/checkout"),
+            Problem::Unknown { revision, near, .. } => {
+                let failure = Self::new(format!(
+                    "`{revision}` is neither a folder nor a revision that git knows"
+                ));
+                match near {
+                    Some(near) => failure.help(format!("did you mean `{near}`?")),
+                    None => failure.help("`git log --oneline` shows commits, `git branch --all` and `git tag` what has a name"),
+                }
+            }
+            Problem::Absent { revision, said } => Self::new(format!(
+                "not all of the recordings at `{revision}` are in this clone: {said}"
+            ))
+            .help("nothing is fetched by itself; `git fetch --refetch --no-filter` completes a partial clone"),
+            Problem::Lfs { revision, path } => Self::new(format!(
+                "`{}` at `{revision}` lies in Git LFS, and git has a pointer to it alone",
+                path.display()
+            ))
+            .help(folder_instead(&revision, " and `git lfs pull` there")),
+            Problem::Link { revision, path } => Self::new(format!(
+                "`{}` at `{revision}` is a symbolic link, and only files are read",
+                path.display()
+            ))
+            .help(folder_instead(&revision, "")),
+            Problem::Git(said) => Self::new(format!("git says: {said}")),
+            Problem::Io(error) => Self::new(format!("the recordings of the revision cannot be read: {error}")),
+        }
+    }
+}

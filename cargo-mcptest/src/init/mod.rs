@@ -1,0 +1,212 @@
+//! `cargo mcptest init`: a crate gets its first agent test, and the next `cargo test` is green.
+//!
+//! - `plan`: what a crate lacks;
+//! - `manifest`: its `Cargo.toml` with what is added, everything else as it was;
+//! - `profile`: the optimisation that is proposed.
+
+mod manifest;
+mod plan;
+mod profile;
+#[cfg(test)]
+mod tests;
+
+use std::fs;
+use std::io::{ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
+
+use mcptest_suite::shown_path;
+use serde_json::{Value, json};
+
+use crate::failure::Failure;
+use crate::output::{Format, Output};
+use crate::package::Selection;
+use crate::status::Status;
+use manifest::Dependency;
+use plan::Plan;
+
+/// The format of what is said, as JSON.
+const FORMAT: &str = "init/1.0";
+
+/// Gives a crate its first agent test: the dev-dependency, a test target that runs suites, a suite and
+/// its recording.
+///
+/// What is there already stays as it is, and no file is overwritten. `cargo test` is green right after.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Init {
+    #[command(flatten)]
+    selection: Selection,
+    /// Write `#[test]` functions with the attribute `#[mcptest::suite]`, for the standard test harness,
+    /// instead of a runner.
+    #[arg(long = "macro")]
+    by_macro: bool,
+    /// Depend on the harness in this folder, instead of on the published one.
+    #[arg(long, value_name = "FOLDER")]
+    path: Option<PathBuf>,
+    /// How to say what was done.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+/// What became of something that a first agent test needs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Step {
+    did: Did,
+    /// The file, from the package's folder.
+    file: String,
+    what: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Did {
+    Wrote,
+    Added,
+    Kept,
+}
+
+impl Did {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Wrote => "wrote",
+            Self::Added => "added",
+            Self::Kept => "kept",
+        }
+    }
+}
+
+impl Step {
+    fn new(did: Did, file: impl Into<String>, what: impl Into<String>) -> Self {
+        Self {
+            did,
+            file: file.into(),
+            what: what.into(),
+        }
+    }
+
+    fn json(&self) -> Value {
+        json!({ "did": self.did.word(), "file": self.file, "what": self.what })
+    }
+}
+
+impl Init {
+    pub(crate) fn run(&self, output: &mut Output<'_>) -> Result<Status, Failure> {
+        let package = self.selection.any()?;
+        let dependency = match &self.path {
+            Some(path) => Dependency::Path(harness_from(&package.folder, path)?),
+            None => Dependency::Published,
+        };
+        let plan = Plan::of(&package, &dependency, self.by_macro)?;
+        write_all(&package.folder, &plan)?;
+        let proposed = profile::proposed(&package.workspace)?;
+        match self.format {
+            Format::Json => output.json(&json!({
+                "format": FORMAT,
+                "package": package.name,
+                "steps": plan.steps.iter().map(Step::json).collect::<Vec<_>>(),
+                "proposed": proposed.as_ref().map(|proposed| json!({
+                    "file": shown_path(&package.workspace.join("Cargo.toml")),
+                    "lines": proposed,
+                    "why": profile::WHY,
+                })),
+            }))?,
+            Format::Text => {
+                for Step { did, file, what } in &plan.steps {
+                    writeln!(output.out, "{:<5}  {file}: {what}", did.word())?;
+                }
+                if let Some(lines) = proposed {
+                    let manifest = shown_path(&package.workspace.join("Cargo.toml"));
+                    writeln!(
+                        output.out,
+                        "\nproposed, not written, for {manifest}:\n\n{lines}\n{}",
+                        profile::WHY
+                    )?;
+                }
+                writeln!(output.out, "\nnext: cargo test -p {}", package.name)?;
+            }
+        }
+        Ok(Status::Holds)
+    }
+}
+
+/// The harness's folder as a manifest names it: from the package's folder if it was given relative to
+/// this one.
+fn harness_from(package: &Path, given: &Path) -> Result<PathBuf, Failure> {
+    let there = given.canonicalize();
+    let is_harness = there.as_ref().is_ok_and(|there| {
+        let manifest = fs::read_to_string(there.join("Cargo.toml"));
+        manifest.is_ok_and(|text| text.contains("name = \"mcptest-harness\""))
+    });
+    let (Ok(there), true) = (there, is_harness) else {
+        return Err(Failure::new(format!(
+            "`--path {}` is not the folder of mcptest-harness",
+            given.display()
+        ))
+        .help("name the folder `mcptest-harness` of a clone, the one with its `Cargo.toml`"));
+    };
+    if given.is_absolute() {
+        return Ok(there);
+    }
+    let package = package.canonicalize()?;
+    let shared = there.components().zip(package.components());
+    let shared = shared.take_while(|(left, right)| left == right).count();
+    let up = package.components().skip(shared).map(|_| Path::new(".."));
+    Ok(up
+        .map(Path::to_owned)
+        .chain(
+            there
+                .components()
+                .skip(shared)
+                .map(|part| part.as_os_str().into()),
+        )
+        .collect())
+}
+
+/// Writes the files and then the manifest; all of it or nothing.
+fn write_all(folder: &Path, plan: &Plan) -> Result<(), Failure> {
+    let mut written = Vec::new();
+    let all = plan.files.iter().try_for_each(|(path, text)| {
+        let path = folder.join(path);
+        create(&path, text)?;
+        written.push(path);
+        Ok(())
+    });
+    let manifest = || match &plan.manifest {
+        Some(text) => replace(&folder.join("Cargo.toml"), text),
+        None => Ok(()),
+    };
+    all.and_then(|()| manifest()).inspect_err(|_| {
+        for path in &written {
+            _ = fs::remove_file(path);
+        }
+    })
+}
+
+fn create(path: &Path, text: &str) -> Result<(), Failure> {
+    let cannot = |error: std::io::Error| {
+        Failure::new(match error.kind() {
+            ErrorKind::AlreadyExists => format!("`{}` is there already", path.display()),
+            _ => format!("`{}` cannot be written: {error}", path.display()),
+        })
+    };
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(cannot)?;
+    }
+    let mut file = fs::File::create_new(path).map_err(cannot)?;
+    file.write_all(text.as_bytes()).map_err(cannot)
+}
+
+/// Puts a new text in the place of a file, which is never half there.
+fn replace(path: &Path, text: &str) -> Result<(), Failure> {
+    let write = || {
+        let path = path.canonicalize()?;
+        let folder = path.parent().unwrap_or(Path::new("."));
+        let mut file = tempfile::NamedTempFile::new_in(folder)?;
+        file.write_all(text.as_bytes())?;
+        file.as_file()
+            .set_permissions(fs::metadata(&path)?.permissions())?;
+        file.persist(&path)?;
+        Ok(())
+    };
+    write().map_err(|error: std::io::Error| {
+        Failure::new(format!("`{}` cannot be written: {error}", path.display()))
+    })
+}

@@ -1,0 +1,218 @@
+//! What a crate lacks for its first agent test.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use mcptest_suite::{SuitePath, shown_path};
+use walkdir::{DirEntry, WalkDir};
+
+use super::manifest::{Dependency, Manifest};
+use super::{Did, Step};
+use crate::failure::Failure;
+use crate::package::{Package, TestTarget};
+
+/// The first suite and its recording, by their names below the folder of suites.
+const SUITE: (&str, &str) = ("refunds.yml", include_str!("first/refunds.yml"));
+const RECORDING: (&str, &str) = (
+    "cassettes/Refund_agent__gpt-5.json",
+    include_str!("first/Refund_agent__gpt-5.json"),
+);
+
+/// Names of the test target, the first that is free.
+const TARGETS: [&str; 3] = ["agents", "agent_tests", "mcptest_suites"];
+
+/// What is to be written, and what is said of it.
+#[derive(Debug)]
+pub(super) struct Plan {
+    /// New files, by their paths from the package's folder.
+    pub(super) files: Vec<(PathBuf, String)>,
+    /// The manifest, where it changes.
+    pub(super) manifest: Option<String>,
+    pub(super) steps: Vec<Step>,
+}
+
+impl Plan {
+    pub(super) fn of(
+        package: &Package,
+        dependency: &Dependency,
+        by_macro: bool,
+    ) -> Result<Self, Failure> {
+        let mut manifest = Manifest::read(&package.folder, &package.workspace)?;
+        let mut plan = Self {
+            files: Vec::new(),
+            manifest: None,
+            steps: Vec::new(),
+        };
+        let harness = match &package.harness {
+            Some(name) => {
+                plan.step(Did::Kept, "Cargo.toml", "the dependency on mcptest-harness");
+                name.clone()
+            }
+            None => {
+                let (name, what) = manifest.depend(dependency)?;
+                plan.step(Did::Added, "Cargo.toml", what);
+                name
+            }
+        };
+        let suites = plan.suites(package)?;
+        if let Some(target) = package
+            .tests
+            .iter()
+            .find(|target| runs_suites(target, &harness))
+        {
+            let source = target
+                .source
+                .strip_prefix(&package.folder)
+                .unwrap_or(&target.source);
+            plan.step(Did::Kept, shown_path(source), "it runs suites already");
+        } else {
+            plan.target(package, &harness, &suites, by_macro, &mut manifest)?;
+        }
+        plan.manifest = manifest.changed();
+        Ok(plan)
+    }
+
+    fn step(&mut self, did: Did, file: impl Into<String>, what: impl Into<String>) {
+        self.steps.push(Step::new(did, file, what));
+    }
+
+    /// The suites, a first one where there is none.
+    fn suites(&mut self, package: &Package) -> Result<Vec<PathBuf>, Failure> {
+        let found = suites(package);
+        if !found.is_empty() {
+            for suite in &found {
+                self.step(Did::Kept, shown_path(suite), "a suite");
+            }
+            return Ok(found);
+        }
+        let root = package
+            .roots
+            .first()
+            .map_or(Path::new("suites"), PathBuf::as_path);
+        for ((name, text), what) in [
+            (
+                SUITE,
+                "what was asked of an agent, and what must hold of every run",
+            ),
+            (RECORDING, "a run of it"),
+        ] {
+            let path = root.join(name);
+            if package.folder.join(&path).exists() {
+                return Err(
+                    Failure::new(format!("`{}` is there already", shown_path(&path)))
+                        .help("move it away: the first suite has a recording of that name"),
+                );
+            }
+            self.step(Did::Wrote, shown_path(&path), what);
+            self.files.push((path, text.to_owned()));
+        }
+        Ok(vec![root.join(SUITE.0)])
+    }
+
+    /// A test target that runs the suites.
+    fn target(
+        &mut self,
+        package: &Package,
+        harness: &str,
+        suites: &[PathBuf],
+        by_macro: bool,
+        manifest: &mut Manifest,
+    ) -> Result<(), Failure> {
+        let source = |name: &str| Path::new("tests").join(format!("{name}.rs"));
+        let free = |name: &&&str| {
+            let declared = package.tests.iter().any(|target| target.name == **name);
+            let folder = package.folder.join("tests").join(name);
+            !declared && !package.folder.join(source(name)).exists() && !folder.exists()
+        };
+        let Some(name) = TARGETS.iter().find(free) else {
+            return Err(
+                Failure::new("the names that a test target would get are all taken")
+                    .help("write `mcptest::main!();` into a test target with `harness = false`"),
+            );
+        };
+        let (text, what) = if by_macro {
+            (
+                modules(harness, suites),
+                "every case of the suites as a `#[test]` function",
+            )
+        } else {
+            (runner(harness, package), "a runner of all suites")
+        };
+        self.step(Did::Wrote, shown_path(&source(name)), what);
+        self.files.push((source(name), text));
+        // Without a runner of its own, cargo finds the target by its place, unless it was told not to.
+        if !by_macro || !manifest.finds_tests() {
+            manifest.test(name, !by_macro)?;
+            self.step(
+                Did::Added,
+                "Cargo.toml",
+                format!("the test target `{name}`"),
+            );
+        }
+        Ok(())
+    }
+}
+
+/// The suites of a package, relative to its folder.
+fn suites(package: &Package) -> Vec<PathBuf> {
+    let wanted = |entry: &DirEntry| {
+        let name = entry.file_name().to_string_lossy();
+        entry.depth() == 0 || (!name.starts_with('.') && name != "cassettes" && name != "snapshots")
+    };
+    let below = |root: &PathBuf| {
+        let files = WalkDir::new(package.folder.join(root))
+            .sort_by_file_name()
+            .into_iter();
+        files.filter_entry(wanted).flatten()
+    };
+    let files = package.roots.iter().flat_map(below);
+    let suites = files.filter(|entry| {
+        let extension = entry
+            .path()
+            .extension()
+            .and_then(|extension| extension.to_str());
+        entry.file_type().is_file() && matches!(extension, Some("yml" | "yaml"))
+    });
+    suites
+        .filter_map(|entry| {
+            entry
+                .path()
+                .strip_prefix(&package.folder)
+                .ok()
+                .map(Path::to_owned)
+        })
+        .collect()
+}
+
+/// Whether a test target runs suites already.
+fn runs_suites(target: &TestTarget, harness: &str) -> bool {
+    let text = fs::read_to_string(&target.source).unwrap_or_default();
+    ["main!", "harness!", "suite("]
+        .iter()
+        .any(|used| text.contains(&format!("{harness}::{used}")))
+}
+
+fn runner(harness: &str, package: &Package) -> String {
+    if package.roots == [Path::new("suites")] {
+        return format!("{harness}::main!();\n");
+    }
+    let roots: String = package
+        .roots
+        .iter()
+        .map(|root| format!(".root({:?})", shown_path(root)))
+        .collect();
+    format!("fn main() -> std::process::ExitCode {{\n    {harness}::harness!(){roots}.run()\n}}\n")
+}
+
+/// A module for each suite.
+fn modules(harness: &str, suites: &[PathBuf]) -> String {
+    let modules = suites.iter().filter_map(|suite| {
+        let below = suite.strip_prefix("suites").unwrap_or(suite);
+        let name = SuitePath::of(below).ok()?.to_string().replace("::", "_");
+        Some(format!(
+            "#[{harness}::suite({:?})]\nmod {name} {{}}\n",
+            shown_path(below)
+        ))
+    });
+    modules.collect::<Vec<_>>().join("\n")
+}

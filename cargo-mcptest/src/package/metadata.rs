@@ -1,0 +1,75 @@
+//! What `cargo metadata` says, and what a package says to this command in its manifest.
+
+use std::path::{Path, PathBuf};
+
+use cargo_metadata::{Error, Metadata, MetadataCommand};
+use serde::Deserialize;
+
+use crate::failure::Failure;
+
+/// Reads the workspace around a manifest, or around the folder that this is called in. Nothing is
+/// resolved, so nothing is downloaded and no lock file is written.
+pub(super) fn read(manifest: Option<&Path>) -> Result<Metadata, Failure> {
+    let mut command = MetadataCommand::new();
+    command.no_deps();
+    if let Some(manifest) = manifest {
+        command.manifest_path(manifest);
+    }
+    let mut metadata = command.exec().map_err(|error| match error {
+        Error::CargoMetadata { stderr } => said(&stderr),
+        Error::Io(error) => Failure::new(format!("cargo does not start: {error}"))
+            .help("install the Rust toolchain, or say in `CARGO` where cargo is"),
+        error => Failure::new(format!(
+            "what cargo says of the package is not understood: {error}"
+        ))
+        .help("see that cargo and cargo-mcptest are up to date"),
+    })?;
+    metadata
+        .packages
+        .sort_by(|left, right| left.name.cmp(&right.name));
+    Ok(metadata)
+}
+
+fn said(stderr: &str) -> Failure {
+    if stderr.contains("could not find `Cargo.toml`") {
+        return Failure::new("there is no package here, nor in any folder above").help(
+            "run it in the folder of a crate, or say `--manifest-path <path of its Cargo.toml>`",
+        );
+    }
+    let stderr = stderr.trim();
+    let stderr = stderr.strip_prefix("error: ").unwrap_or(stderr);
+    Failure::new(format!("cargo cannot read the package: {stderr}"))
+}
+
+/// `[package.metadata.mcptest]`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Said {
+    roots: Vec<PathBuf>,
+}
+
+/// Where a package says that its suites are; `None` where it does not say.
+pub(super) fn roots(package: &cargo_metadata::Package) -> Result<Option<Vec<PathBuf>>, Failure> {
+    let Some(value) = package.metadata.get("mcptest") else {
+        return Ok(None);
+    };
+    let wrong = |what: &str| {
+        Failure::new(format!(
+            "`[package.metadata.mcptest]` of `{}` cannot be used: {what}",
+            package.name
+        ))
+        .help("write the folders that hold suites, e.g. `roots = [\"suites\", \"more/suites\"]`")
+    };
+    let said: Said =
+        serde_json::from_value(value.clone()).map_err(|error| wrong(&error.to_string()))?;
+    if said.roots.is_empty() {
+        return Err(wrong("`roots` names no folder"));
+    }
+    if let Some(root) = said.roots.iter().find(|root| root.has_root()) {
+        return Err(wrong(&format!(
+            "`{}` is not relative to the package",
+            root.display()
+        )));
+    }
+    Ok(Some(said.roots))
+}

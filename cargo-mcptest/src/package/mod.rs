@@ -1,0 +1,248 @@
+//! The crate that a command is about, as `cargo metadata` finds it.
+//!
+//! A command is about one package: the one whose folder it is called in, or the only one of a
+//! workspace that has agent tests, or the one that `--package` names.
+
+mod metadata;
+#[cfg(test)]
+mod tests;
+mod versions;
+
+use std::path::{Path, PathBuf};
+
+use cargo_metadata::{DependencyKind, Metadata};
+use mcptest_suite::{clean_line, nearest, quoted_list};
+
+use crate::failure::Failure;
+
+pub(crate) use versions::Versions;
+
+/// The harness's package, and its library's usual name.
+pub(crate) const HARNESS: &str = "mcptest-harness";
+const USUAL: &str = "mcptest";
+
+/// Which package a command is about.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(crate) struct Selection {
+    /// The package, where several of the workspace have agent tests.
+    #[arg(short, long, value_name = "NAME")]
+    package: Option<String>,
+    /// The `Cargo.toml` of the package, or of its workspace.
+    #[arg(long, value_name = "PATH")]
+    manifest_path: Option<PathBuf>,
+}
+
+/// Which package a command judges.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(crate) struct Judging {
+    #[command(flatten)]
+    pub(crate) selection: Selection,
+    /// Judge also where the package is locked to another minor version of the harness.
+    #[arg(long)]
+    pub(crate) any_version: bool,
+}
+
+/// A package of the workspace.
+#[derive(Debug, Clone)]
+pub(crate) struct Package {
+    pub(crate) name: String,
+    /// Where its `Cargo.toml` is.
+    pub(crate) folder: PathBuf,
+    /// Where its suites are, relative to the folder.
+    pub(crate) roots: Vec<PathBuf>,
+    /// What its code calls the harness; `None` where it does not depend on it.
+    pub(crate) harness: Option<String>,
+    /// The sources of its test targets.
+    pub(crate) tests: Vec<TestTarget>,
+    /// The folder of the workspace's own `Cargo.toml`.
+    pub(crate) workspace: PathBuf,
+    /// Cargo's folder of what is built.
+    pub(crate) target: PathBuf,
+    pub(crate) versions: Versions,
+    /// Whether it says where its suites are.
+    named_roots: bool,
+}
+
+/// A test target of a package.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct TestTarget {
+    pub(crate) name: String,
+    pub(crate) source: PathBuf,
+}
+
+impl Judging {
+    /// The package whose suites are judged, of a version that this command can speak for.
+    pub(crate) fn find(&self) -> Result<Package, Failure> {
+        let package = self.selection.with_agent_tests()?;
+        package.versions.check(&package.name, self.any_version)?;
+        Ok(package)
+    }
+}
+
+impl Selection {
+    /// A package, whether it has agent tests or not.
+    pub(crate) fn any(&self) -> Result<Package, Failure> {
+        let metadata = self.metadata()?;
+        if let Some(name) = &self.package {
+            return Package::named(&metadata, name);
+        }
+        if let Some(package) = self.current(&metadata)? {
+            return Ok(package);
+        }
+        match metadata.workspace_packages().as_slice() {
+            [package] => Package::of(&metadata, package),
+            packages => Err(several(&names(packages))),
+        }
+    }
+
+    /// A package that has agent tests.
+    pub(crate) fn with_agent_tests(&self) -> Result<Package, Failure> {
+        let metadata = self.metadata()?;
+        let chosen = match &self.package {
+            Some(name) => Some(Package::named(&metadata, name)?),
+            None => self.current(&metadata)?,
+        };
+        if let Some(package) = chosen.as_ref().filter(|package| package.has_agent_tests()) {
+            return Ok(package.clone());
+        }
+        let packages = metadata.workspace_packages().into_iter();
+        let packages: Result<Vec<Package>, Failure> = packages
+            .map(|package| Package::of(&metadata, package))
+            .collect();
+        let mut tested: Vec<Package> = packages?
+            .into_iter()
+            .filter(Package::has_agent_tests)
+            .collect();
+        let names: Vec<&str> = tested.iter().map(|package| package.name.as_str()).collect();
+        if let Some(package) = chosen {
+            return Err(package.has_none(&names));
+        }
+        match tested.len() {
+            0 => Err(Failure::new(format!(
+                "no package of this workspace depends on `{HARNESS}`"
+            ))
+            .help("`cargo mcptest init -p <package>` gives a package its first agent test")),
+            1 => Ok(tested.remove(0)),
+            _ => Err(several(&names)),
+        }
+    }
+
+    fn metadata(&self) -> Result<Metadata, Failure> {
+        metadata::read(self.manifest_path.as_deref())
+    }
+
+    /// The package whose folder this is, or a folder in it; `None` at the top of a workspace that is
+    /// no package itself.
+    fn current(&self, metadata: &Metadata) -> Result<Option<Package>, Failure> {
+        let here = match &self.manifest_path {
+            Some(manifest) => std::path::absolute(manifest)?
+                .parent()
+                .map(Path::to_owned)
+                .unwrap_or_default(),
+            None => std::env::current_dir()?,
+        };
+        let here = here.canonicalize().unwrap_or(here);
+        let folder = |package: &&cargo_metadata::Package| {
+            let folder = package.manifest_path.parent()?.as_std_path();
+            let folder = folder.canonicalize().ok()?;
+            here.starts_with(&folder)
+                .then(|| folder.components().count())
+        };
+        let packages = metadata.workspace_packages().into_iter();
+        let around = packages.filter_map(|package| Some((folder(&package)?, package)));
+        let nearest = around.max_by_key(|(depth, _)| *depth);
+        nearest
+            .map(|(_, package)| Package::of(metadata, package))
+            .transpose()
+    }
+}
+
+impl Package {
+    fn named(metadata: &Metadata, name: &str) -> Result<Self, Failure> {
+        let packages = metadata.workspace_packages();
+        if let Some(package) = packages.iter().find(|package| *package.name == name) {
+            return Self::of(metadata, package);
+        }
+        let names = names(&packages);
+        let failure = Failure::new(format!(
+            "the workspace has no package `{}`",
+            clean_line(name)
+        ));
+        Err(match nearest(name, names.iter().copied()) {
+            Some(near) => failure.help(format!("did you mean `{near}`?")),
+            None => failure.help(format!("it has {}", quoted_list(names))),
+        })
+    }
+
+    fn of(metadata: &Metadata, package: &cargo_metadata::Package) -> Result<Self, Failure> {
+        let folder = package.manifest_path.parent();
+        let folder = folder
+            .map(|folder| folder.as_std_path().to_owned())
+            .unwrap_or_default();
+        let named = metadata::roots(package)?;
+        let tests = package.targets.iter().filter(|target| target.is_test());
+        Ok(Self {
+            name: package.name.to_string(),
+            named_roots: named.is_some(),
+            roots: named.unwrap_or_else(|| vec![PathBuf::from("suites")]),
+            harness: harness_in(package),
+            tests: tests
+                .map(|target| TestTarget {
+                    name: target.name.clone(),
+                    source: target.src_path.as_std_path().to_owned(),
+                })
+                .collect(),
+            workspace: metadata.workspace_root.as_std_path().to_owned(),
+            target: metadata.target_directory.as_std_path().to_owned(),
+            versions: Versions::read(metadata.workspace_root.as_std_path(), package)?,
+            folder,
+        })
+    }
+
+    /// Whether it depends on the harness, or says itself where its suites are.
+    fn has_agent_tests(&self) -> bool {
+        self.harness.is_some() || self.named_roots
+    }
+
+    fn has_none(&self, others: &[&str]) -> Failure {
+        let failure = Failure::new(format!(
+            "the package `{}` does not depend on `{HARNESS}`",
+            self.name
+        ));
+        if others.is_empty() {
+            return failure.help(format!(
+                "`cargo mcptest init -p {}` gives it its first agent test",
+                self.name
+            ));
+        }
+        failure.help(format!(
+            "of this workspace {} do; say which with `-p`",
+            quoted_list(others.iter().copied())
+        ))
+    }
+}
+
+fn names<'a>(packages: &[&'a cargo_metadata::Package]) -> Vec<&'a str> {
+    packages
+        .iter()
+        .map(|package| package.name.as_str())
+        .collect()
+}
+
+fn several(names: &[&str]) -> Failure {
+    Failure::new(format!(
+        "there are several packages here: {}",
+        quoted_list(names.iter().copied())
+    ))
+    .help("say which with `-p`")
+}
+
+/// What a package's code calls the harness.
+fn harness_in(package: &cargo_metadata::Package) -> Option<String> {
+    let tests_use = |kind| matches!(kind, DependencyKind::Normal | DependencyKind::Development);
+    let harness = package.dependencies.iter().find(|dependency| {
+        dependency.name == HARNESS && tests_use(dependency.kind) && !dependency.optional
+    })?;
+    let renamed = harness.rename.as_ref().map(|name| name.replace('-', "_"));
+    Some(renamed.unwrap_or_else(|| USUAL.to_owned()))
+}

@@ -1,0 +1,33 @@
+//! `cargo mcptest schema`: the JSON Schemas, for editors and other programs.
+
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::status::Status;
+
+/// Prints a JSON Schema, for an editor or another program.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Schema {
+    /// What it describes.
+    #[arg(value_enum)]
+    of: Described,
+}
+
+/// What has a schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Described {
+    /// A suite: `suites/*.yml`.
+    Suite,
+    /// A recorded run.
+    Cassette,
+}
+
+impl Schema {
+    pub(crate) fn run(&self, output: &mut Output<'_>) -> Result<Status, Failure> {
+        let schema = match self.of {
+            Described::Suite => mcptest_suite::SUITE_SCHEMA,
+            Described::Cassette => mcptest_trace::trace::CASSETTE_SCHEMA,
+        };
+        write!(output.out, "{schema}")?;
+        Ok(Status::Holds)
+    }
+}

@@ -1,0 +1,26 @@
+//! What a command's exit status says: the same four answers everywhere.
+
+use std::process::ExitCode;
+
+/// The exit status of a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Status {
+    /// What was asked holds.
+    Holds = 0,
+    /// A finding: a red case, a regression, something that could not be imported.
+    Finding = 1,
+    /// It could not run: usage, a suite that does not load, no such file.
+    CouldNotRun = 2,
+    /// It cannot tell: nothing, or too little, to judge.
+    CannotTell = 3,
+}
+
+/// What the help of a command that judges says below its options.
+pub(crate) const EXIT_STATUS: &str =
+    "Exit status: 0 what was asked holds; 1 a finding; 2 it could not run; 3 it cannot tell.";
+
+impl From<Status> for ExitCode {
+    fn from(status: Status) -> Self {
+        Self::from(status as u8)
+    }
+}

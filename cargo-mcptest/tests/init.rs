@@ -1,0 +1,206 @@
+//! `cargo mcptest init` on crates of all kinds, and the `cargo test` after it.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use e2e_support::folder::{Folder, collect};
+use e2e_support::process::Finished;
+use e2e_support::workshop::{harness_path, lock_dependencies, run_cargo};
+use support::mcptest;
+
+const CASES: [&str; 3] = [
+    "refunds::refund_agent",
+    "refunds::refund_agent::narrative",
+    "refunds::refund_agent::trajectory",
+];
+
+fn crate_named(name: &str, more: &str) -> Folder {
+    let manifest =
+        format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n{more}");
+    Folder::new()
+        .with("Cargo.toml", manifest)
+        .with("src/lib.rs", "")
+}
+
+fn init(folder: &Path, more: &[&str]) -> Finished {
+    let path = harness_path();
+    mcptest(folder, &[&["init", "--path", &path], more].concat())
+}
+
+/// The next `cargo test`.
+fn test(folder: &Path) -> Finished {
+    lock_dependencies(folder);
+    let tested = run_cargo(folder, &["test"]);
+    for executable in tested.executables() {
+        _ = fs::remove_file(executable);
+    }
+    tested
+}
+
+fn names(finished: &Finished) -> Vec<String> {
+    finished.outcomes().into_keys().collect()
+}
+
+#[test]
+fn an_empty_crate_is_green_right_after() {
+    let folder = crate_named("init-empty", "");
+    let said = init(folder.path(), &[]).exits(0);
+    let harness = harness_path();
+    assert_eq!(
+        said.stdout,
+        format!(
+            "added  Cargo.toml: `mcptest-harness = {{ path = \"{harness}\" }}` below `[dev-dependencies]`\n\
+             wrote  suites/refunds.yml: what was asked of an agent, and what must hold of every run\n\
+             wrote  suites/cassettes/Refund_agent__gpt-5.json: a run of it\n\
+             wrote  tests/agents.rs: a runner of all suites\n\
+             added  Cargo.toml: the test target `agents`\n\n\
+             proposed, not written, for {}/Cargo.toml:\n\n\
+             [profile.dev.package.mcptest-harness]\nopt-level = 2\n\n\
+             [profile.dev.package.mcptest-suite]\nopt-level = 2\n\n\
+             [profile.dev.package.mcptest-trace]\nopt-level = 2\n\n\
+             It compiles the harness optimised in the tests' build: judging is quicker the more runs there are, and what is your own is \
+             built as before.\n\n\
+             next: cargo test -p init-empty\n",
+            folder.path().display()
+        )
+    );
+    let tested = test(folder.path()).exits(0);
+    assert_eq!(names(&tested), CASES);
+    assert!(!tested.stderr.contains("warning"), "{tested}");
+
+    // A second time there is nothing to do, and nothing changes.
+    let before = collect(folder.path());
+    let again = init(folder.path(), &[]).exits(0);
+    let kept: Vec<&str> = again
+        .stdout
+        .lines()
+        .take_while(|line| !line.is_empty())
+        .collect();
+    assert_eq!(
+        kept,
+        [
+            "kept   Cargo.toml: the dependency on mcptest-harness",
+            "kept   suites/refunds.yml: a suite",
+            "kept   tests/agents.rs: it runs suites already",
+        ]
+    );
+    assert!(collect(folder.path()) == before);
+}
+
+#[test]
+fn the_macro_makes_functions_of_the_cases() {
+    let folder = crate_named("init-macro", "");
+    init(folder.path(), &["--macro"]).exits(0);
+    let manifest = fs::read_to_string(folder.at("Cargo.toml")).unwrap();
+    assert!(!manifest.contains("[[test]]"), "{manifest}");
+    assert_eq!(
+        fs::read_to_string(folder.at("tests/agents.rs")).unwrap(),
+        "#[mcptest::suite(\"refunds.yml\")]\nmod refunds {}\n"
+    );
+    assert_eq!(names(&test(folder.path()).exits(0)), CASES);
+}
+
+#[test]
+fn a_member_of_a_workspace_depends_as_the_workspace_does() {
+    let harness = harness_path();
+    let folder = Folder::new()
+        .with(
+            "Cargo.toml",
+            format!(
+                "[workspace]\nresolver = \"3\"\nmembers = [\"init-shop\", \"init-other\"]\n\n[workspace.dependencies]\n\
+                 agent-tests = {{ package = \"mcptest-harness\", path = \"{harness}\" }}\n"
+            ),
+        )
+        .with("init-shop/Cargo.toml", "[package]\nname = \"init-shop\"\nversion = \"0.1.0\"\nedition = \"2024\"\n")
+        .with("init-shop/src/lib.rs", "")
+        .with("init-other/Cargo.toml", "[package]\nname = \"init-other\"\nversion = \"0.1.0\"\nedition = \"2024\"\n")
+        .with("init-other/src/lib.rs", "");
+    let asked = mcptest(folder.path(), &["init"]).exits(2);
+    assert_eq!(
+        asked.stderr,
+        "error: there are several packages here: `init-other`, `init-shop`\n\nhelp: say which with `-p`\n"
+    );
+    mcptest(folder.path(), &["init", "-p", "init-shop"]).exits(0);
+    let runner = fs::read_to_string(folder.at("init-shop/tests/agents.rs")).unwrap();
+    assert_eq!(runner, "agent_tests::main!();\n");
+    let other = collect(&folder.at("init-other"));
+    assert_eq!(other.len(), 2);
+    assert_eq!(names(&test(folder.path()).exits(0)), CASES);
+}
+
+#[test]
+fn a_crate_with_other_tests_keeps_them() {
+    let folder = crate_named(
+        "init-tested",
+        "\n[dev-dependencies]\n\n[[test]]\nname = \"other\"\npath = \"tests/other.rs\"\n",
+    )
+    .with("tests/agents.rs", "#[test]\nfn of_my_own() {}\n")
+    .with("tests/other.rs", "#[test]\nfn as_well() {}\n")
+    .with(
+        "suites/shop/deep.yml",
+        "agents:\n- { name: a, model: m, prompt: p, calls: { max: 3 } }\n",
+    );
+    folder.write(
+        "suites/shop/cassettes/a__m.json",
+        r#"{"schema_version":"v1","agent_name":"a","model":"m","user_prompt":"p","trace":{"tool_calls":[]}}"#,
+    );
+    let before = collect(folder.path());
+    init(folder.path(), &[]).exits(0);
+    let after = collect(folder.path());
+    let changed = |(path, bytes): &(&String, &Vec<u8>)| before.get(*path) != Some(*bytes);
+    let new: BTreeMap<_, _> = after.iter().filter(changed).collect();
+    assert_eq!(
+        new.keys().map(|path| path.as_str()).collect::<Vec<_>>(),
+        ["Cargo.toml", "tests/agent_tests.rs"]
+    );
+    let tested = test(folder.path());
+    let names = names(&tested);
+    for case in ["of_my_own", "as_well", "shop::deep::a::calls"] {
+        assert!(names.contains(&case.to_owned()), "{tested}");
+    }
+}
+
+#[test]
+fn nothing_is_overwritten_and_nothing_half_done() {
+    let folder =
+        crate_named("init-taken", "").with("suites/cassettes/Refund_agent__gpt-5.json", "mine");
+    let before = collect(folder.path());
+    let refused = init(folder.path(), &[]).exits(2);
+    assert_eq!(
+        refused.stderr,
+        "error: `suites/cassettes/Refund_agent__gpt-5.json` is there already\n\n\
+         help: move it away: the first suite has a recording of that name\n"
+    );
+    assert!(collect(folder.path()) == before);
+}
+
+#[test]
+fn what_was_done_is_told_to_programs() {
+    let folder = crate_named("init-json", "");
+    let said = init(folder.path(), &["--format", "json"]).exits(0);
+    let said: serde_json::Value = serde_json::from_str(&said.stdout).unwrap();
+    assert_eq!(said["format"], "init/1.0");
+    assert_eq!(said["package"], "init-json");
+    assert_eq!(said["steps"].as_array().unwrap().len(), 5);
+    assert_eq!(said["steps"][4]["did"], "added");
+    assert!(
+        said["proposed"]["lines"]
+            .as_str()
+            .unwrap()
+            .contains("opt-level = 2")
+    );
+}
+
+#[test]
+fn a_folder_without_a_package_is_told() {
+    let folder = Folder::new();
+    assert_eq!(
+        mcptest(folder.path(), &["init"]).exits(2).stderr,
+        "error: there is no package here, nor in any folder above\n\n\
+         help: run it in the folder of a crate, or say `--manifest-path <path of its Cargo.toml>`\n"
+    );
+}
