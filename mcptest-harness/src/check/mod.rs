@@ -6,6 +6,7 @@
 mod compare;
 mod compile;
 mod judge;
+mod pattern;
 mod resolve;
 mod schema;
 mod target;

@@ -234,11 +234,7 @@ impl Looked<'_> {
         let mut seen = HashSet::new();
         let mut waiting = vec![(*self, &schema.node)];
         while let Some((looked, node)) = waiting.pop() {
-            if !seen.insert((
-                std::ptr::from_ref(node),
-                looked.target.list,
-                looked.negated,
-            )) {
+            if !seen.insert((std::ptr::from_ref(node), looked.target.list, looked.negated)) {
                 continue;
             }
             waiting.extend(schemas.referred(node).map(|node| (looked, node)));
