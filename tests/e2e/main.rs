@@ -31,4 +31,5 @@ mod rebuild;
 mod recording;
 mod snapshots;
 mod stale;
+mod tags;
 mod twins;
