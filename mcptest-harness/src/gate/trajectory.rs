@@ -107,9 +107,8 @@ impl Options for Plan {
         let orders = [("unordered", true), ("ordered", false)];
         let parallel = block.choice("parallel", "order", &orders);
         Some(Self {
-            mode: mode?,
-            calls: calls?,
             parallel_unordered: parallel.unwrap_or_default(),
+            ..Self::new(mode?, calls?)
         })
     }
 

@@ -107,10 +107,7 @@ fn pair(block: &mut Block<'_, '_>) -> Option<Order> {
             .problems
             .push(problem.help("name two different tools"));
     }
-    Some(Order {
-        first: first.value,
-        second: second.value,
-    })
+    Some(Order::new(first.value, second.value))
 }
 
 /// One tool is asked to come before the same tool.
