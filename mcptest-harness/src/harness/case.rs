@@ -65,13 +65,7 @@ pub(crate) fn judge(suite: &LoadedSuite, case: &Case, context: &Context) -> Resu
                 let scores = judge_gate(suite, subject, kind, recorded);
                 scores.map(|(scores, notes)| Judged::Holds(computed(&scores, kind, notes)))
             }
-            Err(failure) => {
-                return Err(format!(
-                    "not judged: the recordings of this agent cannot be used; see `{}` ({})",
-                    context.agent,
-                    failure.in_one_line()
-                ));
-            }
+            Err(failure) => return Err(not_judged(failure, context)),
         },
         CaseKind::Unsupported => {
             return Err(format!(
@@ -81,6 +75,15 @@ pub(crate) fn judge(suite: &LoadedSuite, case: &Case, context: &Context) -> Resu
         }
     };
     verdict.map_err(|failure| failure.render(suite.source(), &context.rerun(), context.style))
+}
+
+/// What is said of a case whose agent's recordings cannot be used: the agent's own case says why.
+pub(crate) fn not_judged(failure: &Failure, context: &Context) -> String {
+    format!(
+        "not judged: the recordings of this agent cannot be used; see `{}` ({})",
+        context.agent,
+        failure.in_one_line()
+    )
 }
 
 /// A check written in Rust.

@@ -109,6 +109,9 @@ pub(super) fn check_trial(
     };
     let (suite, check) = (Arc::clone(suite), Arc::clone(check));
     let judge = move |context: &Context| {
+        if let Err(failure) = suite.recorded(subject) {
+            return Err(case::not_judged(failure, context));
+        }
         case::check(&suite, subject, &*check, context).map(|()| Judged::Holds(None))
     };
     Some(ignorable(case, asked, context, run.verdicts, judge))

@@ -10,7 +10,8 @@ use super::json::{self, Parsed};
 use super::place::{self, Loss, Place};
 use super::read::{self, Reader};
 use super::{
-    OfferedTool, Outcome, Problem, Signals, Tokens, ToolCall, ToolResult, Trace, cause, keys, tools,
+    OfferedTool, Outcome, Problem, ReadOnlyTools, Signals, Tokens, ToolCall, ToolResult, Trace,
+    cause, keys, tools,
 };
 
 /// The most problems of a cassette that are listed.
@@ -49,6 +50,12 @@ pub struct Run {
 }
 
 impl Run {
+    /// Which of its tools only read, as far as the recording and their names tell.
+    #[must_use]
+    pub fn read_only_tools(&self) -> ReadOnlyTools {
+        ReadOnlyTools::new(self.tools.iter().flatten(), [], [])
+    }
+
     /// The calls of a tool, each with its index.
     pub fn calls_of<'a>(&'a self, tool: &'a str) -> impl Iterator<Item = (usize, &'a ToolCall)> {
         self.trace
@@ -229,7 +236,8 @@ fn typed(map: &mut Map<String, Value>, origin: Origin, problems: &mut Vec<Proble
     });
     at.require(map, "trace");
     let trace = trace.unwrap_or_default();
-    let envelope = envelope(map, &trace);
+    let read_only = ReadOnlyTools::new(tools.iter().flatten(), [], []);
+    let envelope = envelope(map, &trace, &read_only);
     Run {
         origin,
         agent_name,
@@ -245,7 +253,7 @@ fn typed(map: &mut Map<String, Value>, origin: Origin, problems: &mut Vec<Proble
 }
 
 /// The root of an agent's targets.
-fn envelope(map: &mut Map<String, Value>, trace: &Trace) -> Value {
+fn envelope(map: &mut Map<String, Value>, trace: &Trace, tools: &ReadOnlyTools) -> Value {
     let mut root = match map.remove("trace") {
         Some(Value::Object(trace)) => trace,
         _ => Map::new(),
@@ -264,7 +272,7 @@ fn envelope(map: &mut Map<String, Value>, trace: &Trace) -> Value {
     root.insert("tool_names".to_owned(), json!(names));
     root.insert(
         "redundant_tool_calls".to_owned(),
-        json!(trace.redundant_tool_calls()),
+        json!(trace.redundant_among(tools)),
     );
     root.insert("truncated".to_owned(), json!(trace.truncated()));
     Value::Object(root)

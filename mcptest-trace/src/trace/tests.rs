@@ -47,6 +47,35 @@ fn the_envelope_holds_the_trace_and_what_is_derived() {
 }
 
 #[test]
+fn a_repeat_after_a_change_is_not_redundant() {
+    let redundant = |names: &[&str], failed: Option<usize>, tools: serde_json::Value| {
+        let mut run = run();
+        let calls = names.iter().map(|name| json!({ "name": name, "args": {} }));
+        run["trace"]["tool_calls"] = calls.collect();
+        let results = 0..names.len();
+        let results =
+            results.map(|call| json!({ "call_index": call, "is_error": failed == Some(call) }));
+        run["trace"]["tool_results"] = results.collect();
+        run["tools"] = tools;
+        let run = parse(&run.to_string()).unwrap();
+        assert_eq!(run.trace.repeated_tool_calls(), 1);
+        run.envelope["redundant_tool_calls"].clone()
+    };
+    let none = || json!([]);
+    assert_eq!(redundant(&["get", "set", "get"], None, none()), 0);
+    assert_eq!(redundant(&["get", "set", "get"], Some(1), none()), 1);
+    assert_eq!(redundant(&["get", "list", "get"], None, none()), 1);
+    assert_eq!(redundant(&["set", "get", "set"], None, none()), 1);
+    assert_eq!(redundant(&["set", "put", "set"], None, none()), 0);
+    // A change before both counts for nothing.
+    assert_eq!(redundant(&["set", "get", "get"], None, none()), 1);
+    let tools =
+        json!([{ "name": "set", "read_only": true }, { "name": "list", "read_only": false }]);
+    assert_eq!(redundant(&["get", "set", "get"], None, tools.clone()), 1);
+    assert_eq!(redundant(&["get", "list", "get"], None, tools), 0);
+}
+
+#[test]
 fn a_byte_order_mark_is_no_obstacle() {
     assert!(parse(&format!("\u{feff}{}", run())).is_ok());
 }
