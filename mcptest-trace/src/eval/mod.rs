@@ -39,8 +39,9 @@ pub use session::{
     agent_reliability, derive_signals, score_session, session_traces, signals_of_evidence,
 };
 pub use stability::{
-    SUB_SCORES, StabilityAcross, StabilityFloors, StabilityReport, TOKENS_PER_USEFUL_CALL,
-    agent_stability, agent_stability_across, drift_flags,
+    Dimensions, SUB_SCORES, StabilityAcross, StabilityFloors, StabilityOptions, StabilityReport,
+    SubScore, TOKENS_PER_USEFUL_CALL, Turns, agent_stability, agent_stability_across,
+    agent_stability_across_with, agent_stability_with, drift_flags, drift_flags_of,
 };
 pub use tool_pattern::ToolPattern;
 pub use trajectory::{

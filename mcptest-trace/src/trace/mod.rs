@@ -17,6 +17,7 @@ mod files;
 mod json;
 mod keys;
 mod layout;
+mod number;
 mod place;
 mod read;
 pub(crate) mod responses;

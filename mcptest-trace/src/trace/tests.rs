@@ -386,6 +386,56 @@ fn tokens_are_the_sum_of_the_steps_where_they_are_absent_or_zero() {
 }
 
 #[test]
+fn a_number_that_would_be_rounded_is_refused_with_its_place() {
+    let refused = |number: &str| {
+        let text = format!(
+            "{{\"schema_version\":\"v1\",\"model\":\"m\",\"user_prompt\":\"p\",\n \"trace\":{{\"tool_calls\":[{{\"name\":\"a\",\"args\":{{\"id\":{number}}}}}]}}}}"
+        );
+        let error = parse_run(text.as_bytes(), &origin()).err()?;
+        Some(
+            error
+                .problems
+                .iter()
+                .map(ToString::to_string)
+                .collect::<Vec<_>>()
+                .join("; "),
+        )
+    };
+    for (number, spelt) in [
+        (
+            "0.1000000000000000055511151231257827",
+            "0.1000000000000000055511151231257827",
+        ),
+        ("9007199254740993.0", "9007199254740993.0"),
+        ("1234567890.1234567890", "1234567890.1234567890"),
+        ("1e400", "1e400"),
+        ("1e-400", "1e-400"),
+        (
+            &format!("0.{}", "1".repeat(99)),
+            &format!("0.{}…", "1".repeat(38)),
+        ),
+    ] {
+        assert_eq!(
+            refused(number).unwrap(),
+            format!(
+                "`trace.tool_calls[0].args.id`: {spelt} is no 64-bit number and would be rounded; write it as text (line 2, column 50)"
+            )
+        );
+    }
+    for number in [
+        "0.1",
+        "1.10",
+        "1e3",
+        "3.14159265358979312",
+        "0.30000000000000004",
+        "-0.0",
+        "18446744073709551615",
+    ] {
+        assert_eq!(refused(number), None, "{number}");
+    }
+}
+
+#[test]
 fn what_a_value_cannot_hold_is_refused_with_its_place() {
     let text = "{\"schema_version\":\"v1\",\"model\":\"m\",\"user_prompt\":\"p\",\n \"trace\": {\"tool_calls\": [{\"name\": \"delete_all\"}],\n  \"tool_calls\": [{\"name\": \"a\", \"args\": {\"id\": 12345678901234567890123}}]}}";
     let error = parse_run(text.as_bytes(), &origin()).unwrap_err();
