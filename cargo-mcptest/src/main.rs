@@ -5,6 +5,7 @@
 //!
 //! - [`mod@import`]: runs that are there already become recordings;
 //! - [`init`]: a crate gets its first agent test;
+//! - [`validate`]: what is wrong with suites and recordings;
 //! - [`explain`]: every number of some cases; [`report`]: all verdicts in one piece;
 //! - [`schema`], [`completions`]: for editors and shells;
 //! - [`package`]: the crate that a command is about, found by `cargo metadata`;
@@ -26,6 +27,7 @@ mod package;
 mod report;
 mod schema;
 mod status;
+mod validate;
 
 use std::io::{stderr, stdout};
 use std::process::ExitCode;
@@ -55,6 +57,7 @@ struct Arguments {
 enum Command {
     Init(init::Init),
     Import(Box<import::Import>),
+    Validate(validate::Validate),
     Explain(explain::Explain),
     Report(report::Report),
     Schema(schema::Schema),
@@ -66,6 +69,7 @@ impl Command {
         match self {
             Self::Init(init) => init.run(output),
             Self::Import(import) => Ok(import.run(output.out, output.err)),
+            Self::Validate(validate) => validate.run(output),
             Self::Explain(explain) => explain.run(output),
             Self::Report(report) => report.run(output),
             Self::Schema(schema) => schema.run(output),
