@@ -29,6 +29,7 @@ mod output;
 mod own_suites;
 mod rebuild;
 mod recording;
+mod results;
 mod snapshots;
 mod stale;
 mod twins;

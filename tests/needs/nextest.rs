@@ -8,8 +8,8 @@ use serde_json::Value;
 use crate::sample::{PACKAGE, expected, package, sample};
 use crate::support::folder::Folder;
 use crate::support::outcome::Outcome::{self, Failed, Ignored, Passed};
-use crate::support::process::Finished;
-use crate::support::workshop;
+use crate::support::process::{self, Finished};
+use crate::support::{self, workshop};
 
 /// What nextest exits with when a test failed.
 const TESTS_FAILED: i32 = 100;
@@ -189,4 +189,36 @@ pub(crate) fn an_archive_runs_over_the_files_of_another_folder() {
         );
     }
     assert_eq!(reported(&ran), wanted, "{ran}");
+}
+
+/// One process a case, and the results are those of one process for all of them.
+pub(super) fn results_are_those_of_the_runner() {
+    let of = |folder: &Path| {
+        let files = support::folder::collect(folder).into_iter();
+        let read = files.map(|(path, bytes)| {
+            let mut result: Value = serde_json::from_slice(&bytes).unwrap();
+            result.as_object_mut().unwrap().remove("duration_ms");
+            (path, result)
+        });
+        read.collect::<BTreeMap<String, Value>>()
+    };
+    let (alone, together) = (Folder::new(), Folder::new());
+    let variable = |folder: &Folder| folder.path().to_str().unwrap().to_owned();
+    let all = ["run", "--test", "agents", "--no-fail-fast", "--retries=0"];
+    let mut command = workshop::cargo(&sample().folder, &[&["nextest"], &all[..]].concat());
+    command.env("MCPTEST_RESULTS", variable(&alone));
+    process::run(&mut command).exits(TESTS_FAILED);
+    let to = variable(&together);
+    let to = [("MCPTEST_RESULTS", to.as_str())];
+    let sample = sample();
+    sample.run_in(&sample.folder, "agents", &[], &to).exits(101);
+    let mut together = of(together.path());
+    // What is ignored when it is listed is not run by nextest.
+    together.retain(|_, result| result["status"] != "ignored");
+    let mut alone = of(alone.path());
+    alone.retain(|_, result| result["status"] != "ignored");
+    let judged = expected(|_| true).into_values();
+    let judged = judged.filter(|outcome| *outcome != Ignored).count();
+    assert!((1..=judged).contains(&alone.len()), "{}", alone.len());
+    assert_eq!(alone, together);
 }

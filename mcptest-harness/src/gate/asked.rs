@@ -7,14 +7,18 @@ use mcptest_suite::read::{AgentFacts, GateReader, Problems};
 use mcptest_suite::{Diagnostic, Entry as Node, LoadError, Source, Span, Spanned};
 use regex::Regex;
 
-use super::Gate;
 use super::block::Block;
+use super::energy::{self, Energy};
+use super::narrative::Narrative;
 use super::recovery::Recovery;
 use super::reliability::Reliability;
 use super::table::{Entry, entry};
 use super::targets;
+use super::{Gate, Input};
 use crate::check::{Check, Compiler};
-use crate::eval::{Fault, FaultPlan};
+use crate::energy::Analysis;
+use crate::eval::{Fault, FaultPlan, NarrativeOptions};
+use crate::trace::Run;
 
 /// A gate of an agent, ready to judge.
 #[derive(Debug)]
@@ -47,6 +51,27 @@ impl AgentGates {
     pub(super) fn options<G: 'static>(&self) -> Option<&G> {
         let mut options = self.gates.iter().map(|gate| gate.gate.options());
         options.find_map(|options| options.downcast_ref())
+    }
+
+    /// How its `narrative` reads a closing.
+    pub(crate) fn narrative_options(&self) -> NarrativeOptions {
+        let narrative = self.options::<Narrative>();
+        narrative.map_or_else(NarrativeOptions::default, |gate| gate.options.clone())
+    }
+
+    /// What its `energy`, or the default one, makes of a run; nothing where it cannot be computed.
+    pub(crate) fn energy_of(&self, input: &Input<'_>, run: &Run) -> Option<Analysis> {
+        let usual = Energy::default();
+        let energy = self.options::<Energy>().unwrap_or(&usual);
+        energy::analysis(energy, input, run).ok()
+    }
+
+    /// The tools that its `trajectory`, else its `golden_path`, expects in order.
+    pub(crate) fn plan(&self) -> Vec<&str> {
+        let planned = |kind| self.get(kind).map(|gate| gate.gate.tools());
+        planned(GateKind::Trajectory)
+            .or_else(|| planned(GateKind::GoldenPath))
+            .unwrap_or_default()
     }
 
     /// Whether the agent's `reliability` counts the runs that its `expect:` holds for.

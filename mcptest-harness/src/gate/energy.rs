@@ -150,7 +150,11 @@ impl EachRun for Energy {
 }
 
 /// What a guard would have made of the run; else what is asked and what was found instead.
-fn analysis(gate: &Energy, input: &Input<'_>, run: &Run) -> Result<Analysis, (String, String)> {
+pub(super) fn analysis(
+    gate: &Energy,
+    input: &Input<'_>,
+    run: &Run,
+) -> Result<Analysis, (String, String)> {
     let steps = match RunSteps::recorded(&run.trace) {
         Some(steps) => steps,
         None if gate.estimate => RunSteps::estimated(&run.trace),

@@ -12,6 +12,8 @@ use super::agent_runs::AgentRuns;
 use super::case::{self, Context};
 use super::discovery::discover;
 use super::loaded::LoadedSuite;
+use crate::energy::Analysis;
+use crate::eval::{KnownTools, NarrativeReport, narrative_divergence_with};
 use crate::gate::{Expect, Gate, Input, ReadGate, SnapshotStore, Subject as Asks};
 use crate::record::Command;
 use crate::result::CaseResult;
@@ -334,6 +336,42 @@ impl<'a> AgentTest<'a> {
         self.suite.recorded_in(folder, self.subject)
     }
 
+    /// What the closing of a run claims, and what supports it: as the agent's `narrative` reads it,
+    /// else as the default does.
+    #[must_use]
+    pub fn closing(&self, run: &Run) -> NarrativeReport {
+        let options = self.suite.gates(self.subject).narrative_options();
+        match self.suite.recorded(self.subject) {
+            Ok(recorded) => {
+                let of_runs = || KnownTools::of_runs(recorded.runs());
+                let known = recorded.known_tools().get_or_init(of_runs);
+                narrative_divergence_with(&run.trace, &options, known)
+            }
+            Err(_) => narrative_divergence_with(&run.trace, &options, &KnownTools::default()),
+        }
+    }
+
+    /// How the tokens of a run grow: as the agent's `energy` reads it, else as the default does.
+    /// Nothing where that cannot be computed, e.g. without tokens of each model call.
+    #[must_use]
+    pub fn energy(&self, run: &Run) -> Option<Analysis> {
+        let recorded = self.suite.recorded(self.subject).as_ref().ok()?;
+        let gates = self.suite.gates(self.subject);
+        input(
+            self.suite,
+            self.subject,
+            recorded,
+            recorded.runs(),
+            |input| gates.energy_of(input, run),
+        )
+    }
+
+    /// The tools that the agent's `trajectory`, else its `golden_path`, expects, in order.
+    #[must_use]
+    pub fn plan(&self) -> Vec<&'a str> {
+        self.suite.gates(self.subject).plan()
+    }
+
     /// All that is asked of the agent, its own `expect:` first; nothing where its recordings cannot
     /// be used.
     #[must_use]
@@ -398,25 +436,40 @@ impl Ask<'_> {
     }
 
     fn with<T>(&self, runs: &[Run], judge: impl FnOnce(&dyn Gate, &Input<'_>) -> T) -> T {
-        let gates = self.suite.gates(self.subject);
-        let agent = self.suite.agent(self.subject);
-        let input = Input {
-            agent,
-            gates,
-            subject: Asks {
-                name: "expect",
-                span: agent.name.span,
-                expect: &gates.expect,
-            },
+        input(
+            self.suite,
+            self.subject,
+            self.recorded,
             runs,
-            known_tools: self.recorded.known_tools(),
-            snapshots: &NoSnapshots,
-        };
-        match self.gate {
-            Some(gate) => judge(&*gate.gate, &input.of(gate)),
-            None => judge(&Expect, &input),
-        }
+            |input| match self.gate {
+                Some(gate) => judge(&*gate.gate, &input.of(gate)),
+                None => judge(&Expect, input),
+            },
+        )
     }
+}
+
+/// What is judged, without snapshots: an agent's `expect:`, of some runs.
+fn input<T>(
+    suite: &LoadedSuite,
+    subject: Subject,
+    recorded: &AgentRuns,
+    runs: &[Run],
+    judge: impl FnOnce(&Input<'_>) -> T,
+) -> T {
+    let (agent, gates) = (suite.agent(subject), suite.gates(subject));
+    judge(&Input {
+        agent,
+        gates,
+        subject: Asks {
+            name: "expect",
+            span: agent.name.span,
+            expect: &gates.expect,
+        },
+        runs,
+        known_tools: recorded.known_tools(),
+        snapshots: &NoSnapshots,
+    })
 }
 
 /// Snapshots that nobody looks at.

@@ -351,9 +351,11 @@ impl CaseResult {
 
     /// The result of a case that fails before anything is judged.
     pub(crate) fn refused(package: &str, case: &str, text: &str) -> Self {
+        let suite = case.rsplit_once("::").map_or(case, |(suite, _)| suite);
         Self {
             status: Status::Failed,
             failure: Some(FailureFacts::of(text)),
+            suite: SuiteFacts::new(suite, "", String::new()),
             ..Self::new(package, case)
         }
     }
