@@ -7,6 +7,7 @@
 //! - [`init`]: a crate gets its first agent test;
 //! - [`validate`]: what is wrong with suites and recordings;
 //! - [`explain`]: every number of some cases; [`report`]: all verdicts in one piece;
+//! - [`compare`]: did the agents get worse;
 //! - [`schema`], [`completions`]: for editors and shells;
 //! - [`package`]: the crate that a command is about, found by `cargo metadata`;
 //! - [`judging`]: its verdicts; [`git`]: its recordings at a revision; [`edit`]: its suites, changed;
@@ -14,6 +15,7 @@
 //!
 //! What is here never reaches the build of a test.
 
+mod compare;
 mod completions;
 mod edit;
 mod explain;
@@ -22,6 +24,7 @@ mod git;
 mod import;
 mod init;
 mod judging;
+mod outcome;
 mod output;
 mod package;
 mod report;
@@ -60,6 +63,7 @@ enum Command {
     Validate(validate::Validate),
     Explain(explain::Explain),
     Report(report::Report),
+    Compare(Box<compare::Compare>),
     Schema(schema::Schema),
     Completions(completions::Completions),
 }
@@ -72,6 +76,7 @@ impl Command {
             Self::Validate(validate) => validate.run(output),
             Self::Explain(explain) => explain.run(output),
             Self::Report(report) => report.run(output),
+            Self::Compare(compare) => compare.run(output),
             Self::Schema(schema) => schema.run(output),
             Self::Completions(completions) => completions.run(output),
         }

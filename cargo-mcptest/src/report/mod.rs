@@ -13,6 +13,8 @@ use mcptest_suite::clean;
 use mcptest_trace::trace::pretty_json;
 use serde_json::json;
 
+pub(crate) use markdown::cell;
+
 use crate::failure::Failure;
 use crate::judging::{Filter, Source, Verdicts};
 use crate::output::Output;
