@@ -40,6 +40,13 @@ impl Failure {
     }
 }
 
+impl Failure {
+    /// Whether there is nothing to say.
+    pub(crate) fn is_silent(&self) -> bool {
+        self.message.is_empty()
+    }
+}
+
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "error: {}", clean(&self.message))?;
@@ -52,6 +59,12 @@ impl fmt::Display for Failure {
 
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
-        Self::new(error.to_string())
+        // Whoever read has seen enough, as in `… | head`, and nobody is left to be told.
+        let nobody_reads = error.kind() == io::ErrorKind::BrokenPipe;
+        Self::new(if nobody_reads {
+            String::new()
+        } else {
+            error.to_string()
+        })
     }
 }

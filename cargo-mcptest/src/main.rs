@@ -5,24 +5,34 @@
 //!
 //! - [`mod@import`]: runs that are there already become recordings;
 //! - [`init`]: a crate gets its first agent test;
+//! - [`validate`]: what is wrong with suites and recordings;
+//! - [`explain`]: every number of some cases; [`report`]: all verdicts in one piece;
+//! - [`compare`]: did the agents get worse;
 //! - [`schema`], [`completions`]: for editors and shells;
 //! - [`package`]: the crate that a command is about, found by `cargo metadata`;
+//! - [`judging`]: its verdicts; [`git`]: its recordings at a revision; [`edit`]: its suites, changed;
 //! - [`status`], [`failure`], [`output`]: how a command answers.
 //!
 //! What is here never reaches the build of a test.
 
+mod compare;
 mod completions;
 mod edit;
+mod explain;
 mod failure;
 mod git;
 mod import;
 mod init;
+mod judging;
+mod outcome;
 mod output;
 mod package;
+mod report;
 mod schema;
 mod status;
+mod validate;
 
-use std::io::{Write as _, stderr, stdout};
+use std::io::{stderr, stdout};
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -50,6 +60,10 @@ struct Arguments {
 enum Command {
     Init(init::Init),
     Import(Box<import::Import>),
+    Validate(validate::Validate),
+    Explain(explain::Explain),
+    Report(report::Report),
+    Compare(Box<compare::Compare>),
     Schema(schema::Schema),
     Completions(completions::Completions),
 }
@@ -59,6 +73,10 @@ impl Command {
         match self {
             Self::Init(init) => init.run(output),
             Self::Import(import) => Ok(import.run(output.out, output.err)),
+            Self::Validate(validate) => validate.run(output),
+            Self::Explain(explain) => explain.run(output),
+            Self::Report(report) => report.run(output),
+            Self::Compare(compare) => compare.run(output),
             Self::Schema(schema) => schema.run(output),
             Self::Completions(completions) => completions.run(output),
         }
@@ -80,8 +98,10 @@ fn main() -> ExitCode {
         .command
         .run(&mut output)
         .unwrap_or_else(|failure| {
-            // Where nothing can be said, the status still speaks.
-            _ = writeln!(output.err, "{failure}");
+            if !failure.is_silent() {
+                // Where nothing can be said, the status still speaks.
+                _ = writeln!(output.err, "{failure}");
+            }
             failure.status
         });
     status.into()

@@ -19,6 +19,8 @@ enum Described {
     Suite,
     /// A recorded run.
     Cassette,
+    /// What a case came to, as `MCPTEST_RESULTS` leaves it.
+    Results,
 }
 
 impl Schema {
@@ -26,6 +28,7 @@ impl Schema {
         let schema = match self.of {
             Described::Suite => mcptest_suite::SUITE_SCHEMA,
             Described::Cassette => mcptest_trace::trace::CASSETTE_SCHEMA,
+            Described::Results => mcptest::result::RESULTS_SCHEMA,
         };
         write!(output.out, "{schema}")?;
         Ok(Status::Holds)

@@ -1,0 +1,311 @@
+//! `cargo mcptest compare`: did the agents get worse since the recordings we trust, or is that noise?
+//!
+//! - `side`: what a side is, and how it is read;
+//! - `runs`: a run of either kind of side;
+//! - `across`: recordings of an agent with whatever model;
+//! - `pair`: which runs of an agent are compared with which.
+//!
+//! What is computed of them is [`mcptest_trace::evidence::compare`].
+
+mod across;
+mod pair;
+mod runs;
+mod side;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use mcptest::result::CaseResult;
+use mcptest::result::folder;
+use mcptest_suite::clean;
+use mcptest_trace::evidence::compare::{CompareOptions, Comparison, CostKind, Metric, compare};
+use serde_json::{Value, json};
+
+use crate::failure::Failure;
+use crate::judging::{Opened, in_parallel};
+use crate::outcome::Outcome;
+use crate::output::Output;
+use crate::package::Judging;
+use crate::status::{EXIT_STATUS, Status};
+use pair::Pairs;
+use side::Side;
+
+/// Compares recordings with those that are trusted: outcomes, cost and behaviour, agent by agent and
+/// as a whole.
+///
+/// A side is a git revision, whose recordings are read from git's objects; a folder that holds
+/// `cassettes/` or the recordings themselves; or a folder of results. The suites of today judge both
+/// sides; results keep the verdicts they have.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXIT_STATUS)]
+pub(crate) struct Compare {
+    /// The recordings that are trusted: a git revision, or a folder.
+    #[arg(required_unless_present = "accept")]
+    baseline: Option<String>,
+    /// The recordings in question; those of the working tree without it.
+    candidate: Option<String>,
+    #[command(flatten)]
+    judging: Judging,
+    /// What says whether a run passed; the recordings where all of both sides do, else the gates.
+    #[arg(long, value_enum)]
+    outcome: Option<Outcome>,
+    /// What a run costs.
+    #[arg(long, value_enum, default_value_t)]
+    cost: CostOf,
+    /// Pair agents by name, whatever the model.
+    #[arg(long)]
+    across_models: bool,
+    /// The least drop of an agent that counts, in points of 100.
+    #[arg(long, value_name = "POINTS", default_value_t = 10.0, value_parser = points)]
+    margin: f64,
+    /// The least mean drop of the suite that counts, in points of 100.
+    #[arg(long, value_name = "POINTS", default_value_t = 5.0, value_parser = points)]
+    suite_margin: f64,
+    /// The least rise of the cost that counts, in percent.
+    #[arg(long, value_name = "PERCENT", default_value_t = 20.0, value_parser = percent)]
+    cost_margin: f64,
+    /// What turns the comparison red.
+    #[arg(long, value_enum, value_delimiter = ',', default_values_t = [Fails::Outcomes, Fails::Cost])]
+    fail_on: Vec<Fails>,
+    /// Turn the burden round: red unless the suite is shown to be no worse.
+    #[arg(long, value_enum)]
+    require: Option<Require>,
+    /// Let a comparison pass that cannot tell, and say so.
+    #[arg(long, value_enum)]
+    inconclusive: Option<Inconclusive>,
+    /// The seed of the permutations.
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Write the results of the working tree into a folder as well.
+    #[arg(long, value_name = "FOLDER", conflicts_with = "accept")]
+    save: Option<PathBuf>,
+    /// Make the results of the working tree the baseline in a folder; without a baseline to compare
+    /// with, nothing else is done.
+    #[arg(long, value_name = "FOLDER")]
+    accept: Option<PathBuf>,
+    /// How to say it.
+    #[arg(long, value_enum, default_value_t)]
+    format: Shown,
+}
+
+/// What a run costs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+enum CostOf {
+    /// Tokens.
+    #[default]
+    Tokens,
+    /// Model calls.
+    Steps,
+    /// Tool calls.
+    Calls,
+}
+
+/// What turns a comparison red.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Fails {
+    Outcomes,
+    Cost,
+    Behaviour,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+#[value(rename_all = "snake_case")]
+enum Require {
+    NotWorse,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Inconclusive {
+    Pass,
+}
+
+/// How a comparison is written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+enum Shown {
+    /// For people.
+    #[default]
+    Text,
+    /// For programs.
+    Json,
+    /// A table for a pull request.
+    Markdown,
+}
+
+fn points(text: &str) -> Result<f64, String> {
+    let number: f64 = text
+        .parse()
+        .map_err(|_| "write a number of points".to_owned())?;
+    let is_share = (0.0..=100.0).contains(&number);
+    if is_share {
+        Ok(number)
+    } else {
+        Err("write a number from 0 to 100".to_owned())
+    }
+}
+
+fn percent(text: &str) -> Result<f64, String> {
+    let number: f64 = text
+        .parse()
+        .map_err(|_| "write a number of percent".to_owned())?;
+    let is_rise = number.is_finite() && number >= 0.0;
+    if is_rise {
+        Ok(number)
+    } else {
+        Err("write a number of 0 or more".to_owned())
+    }
+}
+
+impl Compare {
+    pub(crate) fn run(&self, output: &mut Output<'_>) -> Result<Status, Failure> {
+        let opened = Opened::whole(&self.judging, output)?;
+        let Some(baseline) = &self.baseline else {
+            return self.accept(&opened, output);
+        };
+        let baseline = Side::read(&opened, Some(baseline))?;
+        let candidate = Side::read(&opened, self.candidate.as_deref())?;
+        let pairs = Pairs::new(
+            &opened,
+            [&baseline, &candidate],
+            self.cost.kind(),
+            self.across_models,
+        )?;
+        let (samples, outcome) = pairs.samples(self.outcome);
+        let comparison = compare(&samples, &self.options());
+        self.say(&comparison, &baseline, &candidate, outcome, output)?;
+        if let Some(folder) = self.save.as_ref().or(self.accept.as_ref()) {
+            save(&opened, folder)?;
+            writeln!(
+                output.err,
+                "results of today: {}",
+                clean(&folder.to_string_lossy())
+            )?;
+        }
+        Ok(match comparison.exit_status() {
+            0 => Status::Holds,
+            1 => Status::Finding,
+            _ => Status::CannotTell,
+        })
+    }
+
+    fn options(&self) -> CompareOptions {
+        let metric = |fails: &Fails| match fails {
+            Fails::Outcomes => Metric::Outcomes,
+            Fails::Cost => Metric::Cost,
+            Fails::Behaviour => Metric::Behaviour,
+        };
+        CompareOptions {
+            margin: self.margin,
+            suite_margin: self.suite_margin,
+            cost_margin: self.cost_margin,
+            fail_on: self.fail_on.iter().map(metric).collect(),
+            cost: self.cost.kind(),
+            require_not_worse: self.require.is_some(),
+            inconclusive_passes: self.inconclusive.is_some(),
+            seed: self.seed,
+            ..CompareOptions::default()
+        }
+    }
+
+    /// Saves the results of today, with nothing to compare them with.
+    fn accept(&self, opened: &Opened, output: &mut Output<'_>) -> Result<Status, Failure> {
+        let folder = self.accept.clone().unwrap_or_default();
+        let count = save(opened, &folder)?;
+        let shown = folder.to_string_lossy();
+        if self.format == Shown::Json {
+            output.json(&json!({ "format": "accept/1.0", "folder": shown, "results": count }))?;
+        } else {
+            writeln!(
+                output.out,
+                "{count} results are the baseline in {}",
+                clean(&shown)
+            )?;
+        }
+        Ok(Status::Holds)
+    }
+
+    fn say(
+        &self,
+        comparison: &Comparison,
+        baseline: &Side,
+        candidate: &Side,
+        outcome: Outcome,
+        output: &mut Output<'_>,
+    ) -> Result<(), Failure> {
+        match self.format {
+            Shown::Json => {
+                let mut value = serde_json::to_value(comparison).unwrap_or_default();
+                value["baseline"] = baseline.json();
+                value["candidate"] = candidate.json();
+                value["outcome"] = Value::from(outcome.as_str());
+                value["exit_status"] = comparison.exit_status().into();
+                output.json(&value)?;
+            }
+            Shown::Markdown => {
+                let [before, now] =
+                    [baseline, candidate].map(|side| crate::report::cell(&side.to_string()));
+                writeln!(
+                    output.out,
+                    "{before} → {now}, outcomes {}\n",
+                    outcome.said()
+                )?;
+                write!(output.out, "{}", clean(&comparison.markdown()))?;
+            }
+            Shown::Text => {
+                let [before, now] = [baseline, candidate].map(ToString::to_string);
+                writeln!(
+                    output.out,
+                    "baseline: {}\ncandidate: {}\noutcomes: {}\n",
+                    clean(&before),
+                    clean(&now),
+                    outcome.said()
+                )?;
+                write!(output.out, "{}", clean(&comparison.text()))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl CostOf {
+    const fn kind(self) -> CostKind {
+        match self {
+            Self::Tokens => CostKind::Tokens,
+            Self::Steps => CostKind::Steps,
+            Self::Calls => CostKind::Calls,
+        }
+    }
+}
+
+/// Writes the results of all cases into a folder, in the place of the package's older ones.
+fn save(opened: &Opened, folder: &Path) -> Result<usize, Failure> {
+    let cannot = |what: String| {
+        Failure::new(format!("the results cannot be saved: {what}")).help(
+            "name a folder of their own, in the repository if they are the baseline of others too",
+        )
+    };
+    let cases = opened.suites.cases();
+    let results = in_parallel(&cases, mcptest::replay::ReplayCase::judge);
+    let mut names: BTreeSet<String> = BTreeSet::new();
+    for result in &results {
+        // A duration would make every baseline another one.
+        let mut result = result.clone();
+        result.duration_ms = None;
+        folder::write(folder, &result).map_err(|error| cannot(error.to_string()))?;
+        names.insert(result.case);
+    }
+    let entries = fs::read_dir(folder.join(&opened.package.name))
+        .into_iter()
+        .flatten()
+        .flatten();
+    for path in entries.map(|entry| entry.path()) {
+        let old = fs::read_to_string(&path)
+            .ok()
+            .and_then(|text| CaseResult::from_json(&text).ok());
+        if old.is_some_and(|old| !names.contains(&old.case)) {
+            fs::remove_file(&path)
+                .map_err(|error| cannot(format!("{}: {error}", path.display())))?;
+        }
+    }
+    Ok(results.len())
+}

@@ -1,0 +1,193 @@
+//! A side of a comparison: where its runs come from.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use mcptest::result::CaseResult;
+use mcptest::result::folder::Results;
+use mcptest_suite::shown_path;
+use serde_json::{Value, json};
+use walkdir::WalkDir;
+
+use crate::failure::Failure;
+use crate::git::Revision;
+use crate::judging::Opened;
+
+/// A side of a comparison.
+pub(super) enum Side {
+    /// What is recorded in the package now.
+    Here(PathBuf),
+    /// A folder that holds recordings.
+    Folder { shown: String, folder: PathBuf },
+    /// Recordings at a git revision.
+    Revision { named: String, revision: Revision },
+    /// Results, by the full name of the agent's own case.
+    Results {
+        shown: String,
+        agents: BTreeMap<String, AgentResults>,
+        left_out: usize,
+    },
+}
+
+/// The results of an agent.
+#[derive(Debug, Default)]
+pub(super) struct AgentResults {
+    /// The agent's own case, which has what the runs did.
+    pub(super) own: Option<CaseResult>,
+    /// Whether all its cases that judge run by run hold, run by run.
+    pub(super) hold: Option<Vec<bool>>,
+}
+
+impl Side {
+    /// The side that a word means; without one, what is recorded in the package now.
+    pub(super) fn read(opened: &Opened, named: Option<&str>) -> Result<Self, Failure> {
+        let package = &opened.package;
+        let Some(named) = named else {
+            return Ok(Self::Here(package.folder.clone()));
+        };
+        let folder = Path::new(named);
+        if folder.is_file() {
+            return Err(Failure::new(format!("`{named}` is a file"))
+                .help("name the folder that holds `cassettes/`, the recordings or the results, or a git revision"));
+        }
+        if folder.is_dir() {
+            let folder = std::path::absolute(folder)?;
+            let shown = shown_path(Path::new(named));
+            return match first_result(&folder) {
+                true => Self::results(opened, &folder, shown),
+                false => Ok(Self::Folder { shown, folder }),
+            };
+        }
+        if named.starts_with(['.', '/']) {
+            return Err(Failure::new(format!("there is no folder `{named}`"))
+                .help("`cargo mcptest compare --accept <folder>` saves the results of today there as a baseline"));
+        }
+        let revision = Revision::read(&package.folder, named, &places(opened))?;
+        Ok(Self::Revision {
+            named: named.to_owned(),
+            revision,
+        })
+    }
+
+    fn results(opened: &Opened, folder: &Path, shown: String) -> Result<Self, Failure> {
+        let mut results = Results::read(folder)
+            .map_err(|error| Failure::new(format!("the results cannot be read: {error}")))?;
+        let package = &opened.package.name;
+        results.cases.retain(|case| case.package == *package);
+        if results.cases.is_empty() {
+            return Err(Failure::new(format!(
+                "`{shown}` has no result of the package `{package}`"
+            )));
+        }
+        let mut agents: BTreeMap<String, AgentResults> = BTreeMap::new();
+        for case in results.cases {
+            let Some(agent) = &case.agent else { continue };
+            let entry = agents.entry(agent.case.clone()).or_default();
+            if !case.runs_hold.is_empty() {
+                let all = entry
+                    .hold
+                    .take()
+                    .unwrap_or_else(|| vec![true; case.runs_hold.len()]);
+                let both = all
+                    .iter()
+                    .zip(&case.runs_hold)
+                    .map(|(all, holds)| *all && *holds);
+                entry.hold = Some(both.collect());
+            }
+            if case.case == agent.case {
+                entry.own = Some(case);
+            }
+        }
+        Ok(Self::Results {
+            shown,
+            agents,
+            left_out: results.unreadable.len(),
+        })
+    }
+
+    /// The folder that is laid out as the package.
+    pub(super) fn folder(&self) -> Option<&Path> {
+        match self {
+            Self::Here(folder) | Self::Folder { folder, .. } => Some(folder),
+            Self::Revision { revision, .. } => Some(&revision.package),
+            Self::Results { .. } => None,
+        }
+    }
+
+    pub(super) fn json(&self) -> Value {
+        match self {
+            Self::Here(_) => json!({ "kind": "working_tree" }),
+            Self::Folder { shown, .. } => json!({ "kind": "folder", "name": shown }),
+            Self::Revision { named, revision } => {
+                json!({ "kind": "revision", "name": named, "commit": revision.commit, "files": revision.files })
+            }
+            Self::Results {
+                shown, left_out, ..
+            } => {
+                json!({ "kind": "results", "name": shown, "left_out": left_out })
+            }
+        }
+    }
+}
+
+impl fmt::Display for Side {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Here(_) => f.write_str("the working tree"),
+            Self::Folder { shown, .. } => f.write_str(shown),
+            Self::Revision { named, revision } => write!(f, "{named}, commit {}", revision.commit),
+            Self::Results {
+                shown, left_out, ..
+            } => {
+                write!(f, "results in {shown}, with the verdicts they have")?;
+                match left_out {
+                    0 => Ok(()),
+                    some => write!(f, " ({some} files are no results of this version)"),
+                }
+            }
+        }
+    }
+}
+
+/// Where agents say themselves that their recordings are, from the package's folder.
+fn places(opened: &Opened) -> Vec<PathBuf> {
+    let folder = &opened.package.folder;
+    let suites = opened.suites.suites();
+    let own = suites.flat_map(|(_, suite)| {
+        let beside = suite
+            .source
+            .path()
+            .parent()
+            .and_then(|beside| beside.strip_prefix(folder).ok());
+        let beside = beside.unwrap_or(Path::new("")).to_owned();
+        let cassettes = suite
+            .agents
+            .iter()
+            .filter_map(|agent| agent.cassette.as_ref());
+        let plain = |cassette: &str| -> PathBuf {
+            cassette
+                .split('/')
+                .take_while(|part| !part.contains(['*', '?', '[']))
+                .collect()
+        };
+        cassettes
+            .map(move |cassette| beside.join(plain(&cassette.value)))
+            .collect::<Vec<_>>()
+    });
+    own.collect()
+}
+
+/// Whether the first JSON file below a folder is the result of a case.
+fn first_result(folder: &Path) -> bool {
+    let files = WalkDir::new(folder)
+        .sort_by_file_name()
+        .into_iter()
+        .flatten();
+    let mut files = files.filter(|entry| entry.path().extension().is_some_and(|end| end == "json"));
+    let text = files.find_map(|entry| std::fs::read_to_string(entry.path()).ok());
+    text.is_some_and(|text| {
+        let value: Value = serde_json::from_str(&text).unwrap_or_default();
+        value.get("case").is_some() && value.get("suite").is_some()
+    })
+}

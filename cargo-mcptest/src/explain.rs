@@ -1,0 +1,176 @@
+//! `cargo mcptest explain`: every number of some cases, and what it was made of.
+
+use mcptest::replay::ReplayCase;
+use mcptest::result::{Bound, CaseResult};
+use mcptest_suite::clean;
+use serde_json::{Value, json};
+
+use crate::failure::Failure;
+use crate::judging::{Filter, Source, Verdicts};
+use crate::output::{Format, Output};
+use crate::status::{EXIT_STATUS, Status};
+
+/// The format of what is said, as JSON.
+const FORMAT: &str = "explain/1.0";
+
+/// Shows every target of some cases: its value in each run, what was asked of it, how far it is from
+/// that, and what the numbers were made of.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXIT_STATUS)]
+pub(crate) struct Explain {
+    #[command(flatten)]
+    filter: Filter,
+    #[command(flatten)]
+    source: Source,
+    /// How to say it.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+impl Explain {
+    pub(crate) fn run(&self, output: &mut Output<'_>) -> Result<Status, Failure> {
+        let verdicts = self.source.read(&self.filter, output)?;
+        for note in &verdicts.notes {
+            writeln!(output.err, "note: {}", clean(note))?;
+        }
+        let all = verdicts.opened.suites.cases();
+        let made_of = |case: &CaseResult| {
+            let found = all.iter().find(|known| known.name() == case.case);
+            found.map(ReplayCase::explain).unwrap_or_default()
+        };
+        match self.format {
+            Format::Json => {
+                let cases = verdicts.cases.iter().map(|case| {
+                    json!({ "result": serde_json::to_value(case).unwrap_or_default(), "made_of": made_of(case) })
+                });
+                let cases: Vec<Value> = cases.collect();
+                output.json(&json!({
+                    "format": FORMAT,
+                    "harness": verdicts.opened.package.versions.json(),
+                    "cases": cases,
+                }))?;
+            }
+            Format::Text => {
+                for case in &verdicts.cases {
+                    writeln!(output.out, "{}", text(case, &made_of(case)))?;
+                }
+                writeln!(output.out, "{}", summary(&verdicts))?;
+            }
+        }
+        Ok(verdicts.status())
+    }
+}
+
+fn summary(verdicts: &Verdicts) -> String {
+    let [passed, failed, ignored] = verdicts.counts();
+    let cases = match verdicts.cases.len() {
+        1 => "1 case".to_owned(),
+        many => format!("{many} cases"),
+    };
+    format!("{cases}: {passed} passed, {failed} failed, {ignored} ignored")
+}
+
+/// A case as people read it.
+fn text(case: &CaseResult, made_of: &[String]) -> String {
+    let mut text = format!("{}: {}", case.case, case.status.as_str());
+    if let Some(reason) = &case.reason {
+        text.push_str(&format!(" ({reason})"));
+    }
+    if let Some(asked) = case.asked {
+        text.push_str(&format!(
+            "\n  asked in {}:{}:{}",
+            case.suite.file, asked.line, asked.column
+        ));
+    }
+    if !case.recordings.is_empty() {
+        text.push_str(&format!("\n  judged: {}", recordings(case)));
+    }
+    let counted: Vec<String> = case
+        .judged
+        .iter()
+        .map(|(what, count)| format!("{count} {what}"))
+        .collect();
+    if !counted.is_empty() {
+        text.push_str(&format!("\n  there was to judge: {}", counted.join(", ")));
+    }
+    text.push('\n');
+    if let Some(table) = case.table() {
+        text.push_str(&indented(&table));
+    }
+    for target in &case.targets {
+        for bound in &target.bounds {
+            text.push_str(&format!("  {}\n", asked(&target.name, bound)));
+        }
+    }
+    for note in &case.notes {
+        text.push_str(&format!("  note: {note}\n"));
+    }
+    for part in made_of {
+        text.push('\n');
+        text.push_str(&indented(part));
+    }
+    // What a failure shows is what the numbers were made of.
+    if let Some(failure) = case.failure.as_ref().filter(|_| made_of.is_empty()) {
+        text.push_str(&indented(&failure.text));
+    }
+    clean(&text).into_owned()
+}
+
+/// What was asked of a target, and how far it is from that.
+fn asked(target: &str, bound: &Bound) -> String {
+    let holds = if bound.holds {
+        "holds"
+    } else {
+        "does not hold"
+    };
+    let by = if bound.default {
+        "the gate's default"
+    } else {
+        "the suite"
+    };
+    let line = bound
+        .line
+        .map_or_else(String::new, |line| format!(", line {line}"));
+    let margin = bound
+        .margin
+        .map_or_else(String::new, |margin| format!(", margin {}", short(margin)));
+    let path = bound.path.as_deref().unwrap_or(target);
+    format!("{path} {}: {holds}{margin} ({by}{line})", bound.asks)
+}
+
+/// At most four decimals.
+fn short(number: f64) -> String {
+    let text = format!("{number:.4}");
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    if text == "-0" {
+        "0".to_owned()
+    } else {
+        text.to_owned()
+    }
+}
+
+/// The recordings, in short: the first, and how many there are.
+fn recordings(case: &CaseResult) -> String {
+    let shown = |index: usize| {
+        let recording = &case.recordings[index];
+        let line = recording
+            .line
+            .map_or_else(String::new, |line| format!(":{line}"));
+        format!("{}{line}", recording.path)
+    };
+    match case.recordings.len() {
+        1 => shown(0),
+        many => format!("{many} runs, {} … {}", shown(0), shown(many - 1)),
+    }
+}
+
+fn indented(text: &str) -> String {
+    let line = |line: &str| {
+        if line.is_empty() {
+            "\n".to_owned()
+        } else {
+            format!("  {line}\n")
+        }
+    };
+    text.trim_end().lines().map(line).collect()
+}

@@ -1,0 +1,287 @@
+//! The verdicts that a command is about: judged in this process, by the package's own tests, or read
+//! from a folder of results.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use mcptest::replay;
+use mcptest::result::folder::{Results, VARIABLE};
+use mcptest::result::{CaseResult, Status as Verdict};
+use mcptest_suite::{clean, nearest};
+use mcptest_trace::record::fingerprint;
+
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::package::{Judging, Package};
+use crate::status::Status;
+
+/// Whose verdicts are shown.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct Source {
+    #[command(flatten)]
+    pub(crate) judging: Judging,
+    /// Run `cargo test` instead of judging here, so that checks in Rust are in it too.
+    #[arg(long)]
+    with_checks: bool,
+    /// Read the results that `MCPTEST_RESULTS` left in this folder, instead of judging.
+    #[arg(long, value_name = "FOLDER", conflicts_with = "with_checks")]
+    results: Option<PathBuf>,
+}
+
+/// Which cases are meant: those whose name holds one of these, as `cargo test` has it.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(crate) struct Filter {
+    /// Parts of names of cases, e.g. `refunds::` or `::trajectory`; without any, all.
+    #[arg(value_name = "FILTER")]
+    names: Vec<String>,
+    /// Take the filters for whole names.
+    #[arg(long)]
+    exact: bool,
+}
+
+impl Filter {
+    pub(crate) fn wants(&self, case: &str) -> bool {
+        let fits = |name: &String| {
+            if self.exact {
+                case == name
+            } else {
+                case.contains(name.as_str())
+            }
+        };
+        self.names.is_empty() || self.names.iter().any(fits)
+    }
+
+    /// No case has such a name.
+    pub(crate) fn nothing<'a>(&self, cases: impl Iterator<Item = &'a str> + Clone) -> Failure {
+        let Some(name) = self.names.first() else {
+            return Failure::cannot_tell("there is no case to judge");
+        };
+        let failure =
+            Failure::cannot_tell(format!("no case is named so: {}", self.names.join(" ")));
+        let parts = cases.clone().flat_map(|case| case.split("::"));
+        match nearest(name, cases.chain(parts)) {
+            Some(near) => failure.help(format!("did you mean `{near}`?")),
+            None => failure.help("`cargo test -- --list` shows the names of all cases"),
+        }
+    }
+}
+
+/// A package with its suites loaded.
+pub(crate) struct Opened {
+    pub(crate) package: Package,
+    pub(crate) suites: replay::Package,
+}
+
+impl Opened {
+    /// Finds the package, says which versions meet, and loads its suites.
+    pub(crate) fn of(judging: &Judging, output: &mut Output<'_>) -> Result<Self, Failure> {
+        let package = judging.find()?;
+        writeln!(output.err, "{}", package.versions.line())?;
+        let suites = replay::Package::open(&package.folder, &package.name, &package.roots);
+        Ok(Self { package, suites })
+    }
+
+    /// The same, where every suite loads: a command that changes or compares things needs all of them.
+    pub(crate) fn whole(judging: &Judging, output: &mut Output<'_>) -> Result<Self, Failure> {
+        let opened = Self::of(judging, output)?;
+        let failures = opened.suites.failures();
+        if failures.is_empty() {
+            return Ok(opened);
+        }
+        for failure in failures {
+            writeln!(output.err, "{}\n", clean(&failure.text))?;
+        }
+        let names: Vec<&str> = failures
+            .iter()
+            .map(|failure| failure.case.as_str())
+            .collect();
+        Err(
+            Failure::new(format!("not all suites load: {}", names.join(", ")))
+                .help("mend them first; `cargo mcptest validate` tells all problems in one go"),
+        )
+    }
+}
+
+/// The verdicts of a package.
+pub(crate) struct Verdicts {
+    pub(crate) opened: Opened,
+    /// By name.
+    pub(crate) cases: Vec<CaseResult>,
+    /// What is to be known of them, a line each.
+    pub(crate) notes: Vec<String>,
+}
+
+impl Source {
+    /// The verdicts of the cases that a filter wants.
+    pub(crate) fn read(
+        &self,
+        filter: &Filter,
+        output: &mut Output<'_>,
+    ) -> Result<Verdicts, Failure> {
+        let opened = Opened::of(&self.judging, output)?;
+        let (mut cases, notes) = match &self.results {
+            Some(folder) => of_folder(&opened, folder)?,
+            None if self.with_checks => {
+                let folder = tempfile::tempdir()?;
+                test(&opened.package, folder.path(), output)?;
+                of_folder(&opened, folder.path())?
+            }
+            None => (judge(&opened, filter), Vec::new()),
+        };
+        if cases.iter().all(|case| !filter.wants(&case.case)) {
+            let all = opened.suites.cases();
+            let names = all.iter().map(replay::ReplayCase::name);
+            return Err(filter.nothing(names));
+        }
+        cases.retain(|case| filter.wants(&case.case));
+        Ok(Verdicts {
+            opened,
+            cases,
+            notes,
+        })
+    }
+}
+
+impl Verdicts {
+    /// What they come to: a suite that does not load stops everything else.
+    pub(crate) fn status(&self) -> Status {
+        let failures = self.opened.suites.failures();
+        let is = |verdict| move |case: &CaseResult| case.status == verdict;
+        let loads = |case: &CaseResult| failures.iter().all(|failure| failure.case != case.case);
+        if !self.cases.iter().all(loads) {
+            Status::CouldNotRun
+        } else if self.cases.iter().any(is(Verdict::Failed)) {
+            Status::Finding
+        } else if self.cases.iter().any(is(Verdict::Passed)) {
+            Status::Holds
+        } else {
+            Status::CannotTell
+        }
+    }
+
+    /// How many cases passed, failed and were ignored.
+    pub(crate) fn counts(&self) -> [usize; 3] {
+        [Verdict::Passed, Verdict::Failed, Verdict::Ignored].map(|status| {
+            self.cases
+                .iter()
+                .filter(|case| case.status == status)
+                .count()
+        })
+    }
+}
+
+/// Judges every case that is wanted, and what does not load.
+fn judge(opened: &Opened, filter: &Filter) -> Vec<CaseResult> {
+    let refused = opened.suites.failures().iter();
+    let mut cases: Vec<CaseResult> = refused
+        .map(|failure| failure.result(&opened.package.name))
+        .collect();
+    let all = opened.suites.cases();
+    let wanted: Vec<_> = all
+        .iter()
+        .filter(|case| filter.wants(case.name()))
+        .collect();
+    cases.extend(in_parallel(&wanted, |case| case.judge()));
+    cases.sort_by(|left, right| left.case.cmp(&right.case));
+    cases
+}
+
+/// Does the same with everything, with as many threads as the machine has; the order stays.
+pub(crate) fn in_parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let share = items.len().div_ceil(threads).max(1);
+    std::thread::scope(|scope| {
+        let work = &work;
+        let parts = items
+            .chunks(share)
+            .map(|part| scope.spawn(move || part.iter().map(work).collect::<Vec<R>>()));
+        let parts: Vec<_> = parts.collect();
+        let joined = parts.into_iter().flat_map(|part| match part.join() {
+            Ok(done) => done,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        joined.collect()
+    })
+}
+
+/// The results in a folder, without those of cases that are gone.
+fn of_folder(opened: &Opened, folder: &Path) -> Result<(Vec<CaseResult>, Vec<String>), Failure> {
+    let read = Results::read(folder);
+    let mut results = read.map_err(|error| {
+        Failure::new(format!("the results cannot be read: {error}")).help(format!(
+            "`{VARIABLE}={} cargo test` leaves them there",
+            folder.display()
+        ))
+    })?;
+    let package = &opened.package.name;
+    let mut notes = Vec::new();
+    for (file, why) in &results.unreadable {
+        notes.push(format!("{file} is left out: {why}"));
+    }
+    let known = opened.suites.cases();
+    let failures = opened.suites.failures();
+    // A check in Rust is a case below an agent, and which there are only the package's tests know.
+    let is_gate = |name: &str| mcptest::gates().iter().any(|gate| gate.kind.name() == name);
+    let has = |name: &str| {
+        let (agent, last) = name.rsplit_once("::").unwrap_or_default();
+        let is_check = || {
+            known
+                .iter()
+                .any(|case| case.agent().as_deref() == Some(agent))
+                && !is_gate(last)
+        };
+        known.iter().any(|case| case.name() == name)
+            || failures.iter().any(|failure| failure.case == name)
+            || is_check()
+    };
+    for case in results.retain(package, has) {
+        notes.push(format!(
+            "{case} is left out: the suites have no such case any more"
+        ));
+    }
+    let others = results
+        .cases
+        .iter()
+        .filter(|case| case.package != *package)
+        .count();
+    if others > 0 {
+        notes.push(format!("{others} results of other packages are left out"));
+        results.cases.retain(|case| case.package == *package);
+    }
+    for (name, suite) in opened.suites.suites() {
+        let digest = fingerprint(suite.source.text());
+        let other = |case: &&CaseResult| case.suite.name == name && case.suite.digest != digest;
+        if results.cases.iter().any(|case| other(&case)) {
+            notes.push(format!(
+                "the suite {name} has changed since these results were made"
+            ));
+        }
+    }
+    Ok((results.cases, notes))
+}
+
+/// Runs the package's tests, which leave their results in a folder.
+fn test(package: &Package, folder: &Path, output: &mut Output<'_>) -> Result<(), Failure> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command
+        .args(["test", "--no-fail-fast", "--package", &package.name])
+        .current_dir(&package.folder)
+        .env(VARIABLE, folder)
+        .stdin(Stdio::null());
+    let ran = command
+        .output()
+        .map_err(|error| Failure::new(format!("cargo does not start: {error}")))?;
+    let empty = std::fs::read_dir(folder).map_or(true, |mut entries| entries.next().is_none());
+    if empty {
+        writeln!(
+            output.err,
+            "{}",
+            clean(&String::from_utf8_lossy(&ran.stderr))
+        )?;
+        return Err(Failure::new("`cargo test` left no result of a case").help(
+            "see what it says above: the tests must build, and one of them must run the suites",
+        ));
+    }
+    Ok(())
+}

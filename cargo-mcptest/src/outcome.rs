@@ -1,0 +1,61 @@
+//! What says whether a run passed.
+
+use mcptest::replay::{AgentTest, Ask};
+use mcptest::trace::Run;
+
+/// What says whether a run passed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Outcome {
+    /// The recording, by `outcome.passed`.
+    Recorded,
+    /// The agent's `expect:` and all its gates that judge run by run.
+    Gates,
+}
+
+impl Outcome {
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Recorded => "recorded",
+            Self::Gates => "gates",
+        }
+    }
+
+    /// In words.
+    pub(crate) const fn said(self) -> &'static str {
+        match self {
+            Self::Recorded => "as recorded",
+            Self::Gates => "by the gates of the suites",
+        }
+    }
+}
+
+/// What the recording says.
+pub(crate) fn recorded(run: &Run) -> Option<bool> {
+    run.outcome.and_then(|outcome| outcome.passed)
+}
+
+/// What decides on the runs of an agent one by one: its `expect:` and its per-run gates.
+pub(crate) struct Gates<'a>(Vec<Ask<'a>>);
+
+impl<'a> Gates<'a> {
+    pub(crate) fn of(agent: &AgentTest<'a>) -> Self {
+        Self(agent.asks())
+    }
+
+    /// Whether nothing is asked of the agent, or nothing can be: its recordings cannot be used.
+    pub(crate) fn hold_nothing(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether all hold for a run; nothing where none of them judges runs one by one.
+    pub(crate) fn hold_for(&self, run: &Run) -> Option<bool> {
+        self.hold_without(run, None)
+    }
+
+    /// The same without one of them, whose own targets are looked at.
+    pub(crate) fn hold_without(&self, run: &Run, without: Option<&str>) -> Option<bool> {
+        let asks = self.0.iter().filter(|ask| Some(ask.name()) != without);
+        asks.filter_map(|ask| ask.holds_for(run))
+            .reduce(|all, holds| all && holds)
+    }
+}

@@ -1,0 +1,147 @@
+//! A report as `JUnit` XML: a suite a suite, a case a case, and a property for each value of a target.
+
+use std::collections::BTreeMap;
+
+use mcptest::result::{CaseResult, Status, TargetResult};
+use mcptest_suite::clean;
+use serde_json::Value;
+
+use crate::judging::Verdicts;
+
+pub(super) fn report(verdicts: &Verdicts) -> String {
+    let mut suites: BTreeMap<&str, Vec<&CaseResult>> = BTreeMap::new();
+    for case in &verdicts.cases {
+        let suite = case.case.split("::").next().unwrap_or_default();
+        let suite = if case.suite.name.is_empty() {
+            suite
+        } else {
+            &case.suite.name
+        };
+        suites.entry(suite).or_default().push(case);
+    }
+    let mut xml = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".to_owned();
+    let all: Vec<&CaseResult> = verdicts.cases.iter().collect();
+    xml.push_str(&format!(
+        "<testsuites name=\"{}\"{}>\n",
+        attribute(&verdicts.opened.package.name),
+        counts(&all)
+    ));
+    for (name, cases) in suites {
+        xml.push_str(&format!(
+            "  <testsuite name=\"{}\"{}>\n",
+            attribute(name),
+            counts(&cases)
+        ));
+        cases
+            .iter()
+            .for_each(|case| xml.push_str(&testcase(name, case)));
+        xml.push_str("  </testsuite>\n");
+    }
+    xml + "</testsuites>\n"
+}
+
+fn counts(cases: &[&CaseResult]) -> String {
+    let count = |status| cases.iter().filter(|case| case.status == status).count();
+    let milliseconds: f64 = cases.iter().filter_map(|case| case.duration_ms).sum();
+    format!(
+        " tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"{}\" time=\"{}\"",
+        cases.len(),
+        count(Status::Failed),
+        count(Status::Ignored),
+        seconds(milliseconds)
+    )
+}
+
+fn seconds(milliseconds: f64) -> String {
+    format!("{:.3}", milliseconds / 1_000.0)
+}
+
+fn testcase(suite: &str, case: &CaseResult) -> String {
+    let below = case
+        .case
+        .strip_prefix(suite)
+        .and_then(|name| name.strip_prefix("::"));
+    let mut xml = format!(
+        "    <testcase name=\"{}\" classname=\"{}\" time=\"{}\">\n",
+        attribute(below.unwrap_or(&case.case)),
+        attribute(suite),
+        seconds(case.duration_ms.unwrap_or_default())
+    );
+    let properties: String = case.targets.iter().flat_map(properties).collect();
+    if !properties.is_empty() {
+        xml.push_str(&format!(
+            "      <properties>\n{properties}      </properties>\n"
+        ));
+    }
+    match (case.status, &case.failure) {
+        (Status::Failed, failure) => {
+            let (summary, text) = failure
+                .as_ref()
+                .map_or(("", ""), |failure| (&failure.summary, &failure.text));
+            xml.push_str(&format!(
+                "      <failure message=\"{}\">{}</failure>\n",
+                attribute(summary),
+                escaped(text)
+            ));
+        }
+        (Status::Ignored, _) => {
+            let reason = case.reason.as_deref().unwrap_or_default();
+            xml.push_str(&format!(
+                "      <skipped message=\"{}\"/>\n",
+                attribute(reason)
+            ));
+        }
+        (Status::Passed, _) => {}
+    }
+    xml + "    </testcase>\n"
+}
+
+/// A property for each value: `name` of all runs together, `name[run 1]` of a run.
+fn properties(target: &TargetResult) -> Vec<String> {
+    let of_runs = (1..)
+        .zip(&target.per_run)
+        .map(|(run, value)| (format!("{}[run {run}]", target.name), value));
+    let together = target
+        .value
+        .iter()
+        .map(|value| (target.name.clone(), value));
+    let values = together
+        .chain(of_runs)
+        .filter(|(_, value)| !value.is_null());
+    values
+        .map(|(name, value)| {
+            let value = match value {
+                Value::String(text) => text.clone(),
+                value => value.to_string(),
+            };
+            format!(
+                "        <property name=\"{}\" value=\"{}\"/>\n",
+                attribute(&name),
+                attribute(&value)
+            )
+        })
+        .collect()
+}
+
+/// A text between tags; what XML cannot hold stands as an escape.
+fn escaped(text: &str) -> String {
+    let mut xml = String::with_capacity(text.len());
+    for character in clean(text).chars() {
+        match character {
+            '&' => xml.push_str("&amp;"),
+            '<' => xml.push_str("&lt;"),
+            '>' => xml.push_str("&gt;"),
+            '\u{fffe}' | '\u{ffff}' => xml.extend(character.escape_unicode()),
+            character => xml.push(character),
+        }
+    }
+    xml
+}
+
+/// A text between quotes, where a reader would make line ends spaces.
+fn attribute(text: &str) -> String {
+    escaped(text)
+        .replace('"', "&quot;")
+        .replace('\n', "&#10;")
+        .replace('\t', "&#9;")
+}

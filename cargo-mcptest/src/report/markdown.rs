@@ -1,0 +1,189 @@
+//! A report in Markdown, made for the summary of a CI job: what fails first, then every agent.
+
+use std::collections::BTreeMap;
+
+use mcptest::result::{CaseResult, Status};
+use mcptest_suite::{clean, clean_line};
+
+use crate::judging::Verdicts;
+
+/// How many failures are shown whole; a summary of a job holds a megabyte.
+const FAILURES: usize = 50;
+
+/// How much is shown of a failure.
+const LONGEST: usize = 6_000;
+
+/// How many agents have a row.
+const AGENTS: usize = 500;
+
+pub(super) fn report(verdicts: &Verdicts) -> String {
+    let [passed, failed, ignored] = verdicts.counts();
+    let package = cell(&verdicts.opened.package.name);
+    let mut text = format!(
+        "## Agent tests of {package}\n\n**{passed} passed, {failed} failed, {ignored} ignored**\n"
+    );
+    text.push_str(&failures(&verdicts.cases));
+    text.push_str(&agents(&verdicts.cases));
+    text.push_str(&listed(
+        "Ignored",
+        verdicts.cases.iter().filter_map(|case| {
+            let reason = case.reason.as_deref().unwrap_or_default();
+            (case.status == Status::Ignored)
+                .then(|| format!("{}: {}", cell(&case.case), cell(reason)))
+        }),
+    ));
+    text.push_str(&listed(
+        "Notes",
+        verdicts.notes.iter().map(|note| cell(note)),
+    ));
+    text
+}
+
+fn failures(cases: &[CaseResult]) -> String {
+    let failed = || cases.iter().filter(|case| case.status == Status::Failed);
+    let mut text = String::new();
+    for case in failed().take(FAILURES) {
+        let Some(failure) = &case.failure else {
+            continue;
+        };
+        text.push_str(&format!(
+            "\n<details><summary>❌ {}: {}</summary>\n\n{}\n</details>\n",
+            cell(&case.case),
+            cell(&failure.summary),
+            fenced(&failure.text)
+        ));
+    }
+    let more = failed().count().saturating_sub(FAILURES);
+    if more > 0 {
+        text.push_str(&format!(
+            "\nand {more} more that fail; `cargo test` shows them all\n"
+        ));
+    }
+    text
+}
+
+/// The cases of an agent, by their gate.
+type Row<'a> = BTreeMap<&'a str, &'a CaseResult>;
+
+/// A row an agent: what each of its gates came to, and what its runs did.
+fn agents(cases: &[CaseResult]) -> String {
+    let mut rows: BTreeMap<&str, Row<'_>> = BTreeMap::new();
+    for case in cases {
+        let Some(agent) = &case.agent else { continue };
+        let gate = case.gate.as_deref().unwrap_or_default();
+        rows.entry(&agent.case).or_default().insert(gate, case);
+    }
+    if rows.is_empty() {
+        return String::new();
+    }
+    let mut text =
+        "\n| agent test | runs passed | tokens of a run | verdicts |\n|---|---|---|---|\n"
+            .to_owned();
+    for (name, row) in rows.iter().take(AGENTS) {
+        let verdicts = row.iter().map(|(gate, case)| {
+            let gate = if gate.is_empty() { "expect" } else { gate };
+            format!("{} {}", mark(case.status), cell(gate))
+        });
+        let verdicts: Vec<String> = verdicts.collect();
+        let runs = row
+            .get("")
+            .map(|case| case.runs.as_slice())
+            .unwrap_or_default();
+        let judged: Vec<bool> = runs.iter().filter_map(|run| run.passed).collect();
+        let passed = match judged.len() {
+            0 => String::new(),
+            all => format!(
+                "{} of {all}",
+                judged.iter().filter(|passed| **passed).count()
+            ),
+        };
+        let tokens: Option<Vec<u64>> = runs.iter().map(|run| run.tokens).collect();
+        let tokens =
+            tokens
+                .filter(|tokens| !tokens.is_empty())
+                .map_or_else(String::new, |tokens| {
+                    let low = tokens.iter().min().copied().unwrap_or_default();
+                    let high = tokens.iter().max().copied().unwrap_or_default();
+                    if low == high {
+                        low.to_string()
+                    } else {
+                        format!("{low} to {high}")
+                    }
+                });
+        text.push_str(&format!(
+            "| {} | {passed} | {tokens} | {} |\n",
+            cell(name),
+            verdicts.join(", ")
+        ));
+    }
+    let more = rows.len().saturating_sub(AGENTS);
+    if more > 0 {
+        text.push_str(&format!("\nand {more} more agent tests\n"));
+    }
+    text
+}
+
+fn listed(title: &str, lines: impl Iterator<Item = String>) -> String {
+    let lines: Vec<String> = lines.collect();
+    if lines.is_empty() {
+        return String::new();
+    }
+    let shown: String = lines
+        .iter()
+        .take(AGENTS)
+        .map(|line| format!("- {line}\n"))
+        .collect();
+    let more = match lines.len().saturating_sub(AGENTS) {
+        0 => String::new(),
+        more => format!("- and {more} more\n"),
+    };
+    format!(
+        "\n<details><summary>{title} ({})</summary>\n\n{shown}{more}\n</details>\n",
+        lines.len()
+    )
+}
+
+const fn mark(status: Status) -> &'static str {
+    match status {
+        Status::Passed => "✅",
+        Status::Failed => "❌",
+        Status::Ignored => "➖",
+    }
+}
+
+/// A text on one line that Markdown and HTML read as nothing but text.
+pub(crate) fn cell(text: &str) -> String {
+    let mut cell = String::with_capacity(text.len());
+    for character in clean_line(text).chars() {
+        match character {
+            '&' => cell.push_str("&amp;"),
+            '<' => cell.push_str("&lt;"),
+            '>' => cell.push_str("&gt;"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '#' | '!' | '@' | '$' => {
+                cell.push('\\');
+                cell.push(character);
+            }
+            character => cell.push(character),
+        }
+    }
+    cell
+}
+
+/// A text as it is, in a block that nothing in it can end.
+fn fenced(text: &str) -> String {
+    let text = clean(text);
+    let end = text.floor_char_boundary(LONGEST);
+    let rest = text.len() - end;
+    let more = if rest > 0 {
+        format!("\n… and {rest} bytes more")
+    } else {
+        String::new()
+    };
+    let ticks = text
+        .split(|character| character != '`')
+        .map(str::len)
+        .max()
+        .unwrap_or_default();
+    let fence = "`".repeat((ticks + 1).max(3));
+    format!("{fence}text\n{}{more}\n{fence}\n", text[..end].trim_end())
+}

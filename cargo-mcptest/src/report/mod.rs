@@ -1,0 +1,86 @@
+//! `cargo mcptest report`: the verdicts of a package in one piece, for a page, a pull request, or
+//! another program.
+//!
+//! One file a format, each a function of the verdicts.
+
+mod junit;
+mod markdown;
+
+use std::fs;
+use std::path::PathBuf;
+
+use mcptest_suite::clean;
+use mcptest_trace::trace::pretty_json;
+use serde_json::json;
+
+pub(crate) use markdown::cell;
+
+use crate::failure::Failure;
+use crate::judging::{Filter, Source, Verdicts};
+use crate::output::Output;
+use crate::status::{EXIT_STATUS, Status};
+
+/// The format of a report, as JSON.
+const FORMAT: &str = "report/1.0";
+
+/// Writes what all cases came to in one piece.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXIT_STATUS)]
+pub(crate) struct Report {
+    #[command(flatten)]
+    filter: Filter,
+    #[command(flatten)]
+    source: Source,
+    /// What is written.
+    #[arg(long, value_enum, default_value_t)]
+    format: Written,
+    /// Where to; standard output without it.
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+/// How a report is written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+enum Written {
+    /// For a summary of a CI job, or a pull request.
+    #[default]
+    Markdown,
+    /// For programs: every result, whole.
+    Json,
+    /// For CI servers, with a property for each target.
+    Junit,
+}
+
+impl Report {
+    pub(crate) fn run(&self, output: &mut Output<'_>) -> Result<Status, Failure> {
+        let verdicts = self.source.read(&self.filter, output)?;
+        let text = match self.format {
+            Written::Markdown => markdown::report(&verdicts),
+            Written::Json => json(&verdicts),
+            Written::Junit => junit::report(&verdicts),
+        };
+        for note in &verdicts.notes {
+            writeln!(output.err, "note: {}", clean(note))?;
+        }
+        match &self.output {
+            None => output.out.write_all(text.as_bytes())?,
+            Some(path) => fs::write(path, text).map_err(|error| {
+                Failure::new(format!("`{}` cannot be written: {error}", path.display()))
+            })?,
+        }
+        Ok(verdicts.status())
+    }
+}
+
+fn json(verdicts: &Verdicts) -> String {
+    let [passed, failed, ignored] = verdicts.counts();
+    let report = json!({
+        "format": FORMAT,
+        "package": verdicts.opened.package.name,
+        "harness": verdicts.opened.package.versions.json(),
+        "counts": { "passed": passed, "failed": failed, "ignored": ignored },
+        "notes": verdicts.notes,
+        "cases": serde_json::to_value(&verdicts.cases).unwrap_or_default(),
+    });
+    pretty_json(&report) + "\n"
+}

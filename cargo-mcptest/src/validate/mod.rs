@@ -1,0 +1,191 @@
+//! `cargo mcptest validate`: everything that is wrong with suites and recordings, without judging.
+//!
+//! - `orphans`: recordings and snapshots that no suite asks for;
+//! - `tools`: names of tools in suites that no run knows.
+
+mod orphans;
+mod tools;
+
+use std::fs;
+
+use mcptest_suite::{clean, nearest};
+use serde_json::{Value, json};
+
+use crate::failure::Failure;
+use crate::judging::{Opened, in_parallel};
+use crate::output::{Format, Output};
+use crate::package::Judging;
+use crate::status::{EXIT_STATUS, Status};
+use orphans::Orphans;
+
+/// The format of what is said, as JSON.
+const FORMAT: &str = "validate/1.0";
+
+/// Tells everything that is wrong with suites and recordings, without judging a run.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXIT_STATUS)]
+pub(crate) struct Validate {
+    #[command(flatten)]
+    judging: Judging,
+    /// Show the recordings and snapshots that no suite asks for, and remove them.
+    #[arg(long)]
+    fix: bool,
+    /// How to say it.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+/// Something that is wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Problem {
+    kind: Kind,
+    /// The case, or the file.
+    about: String,
+    text: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Load,
+    Recordings,
+    Tools,
+    Orphan,
+}
+
+impl Kind {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Load => "load",
+            Self::Recordings => "recordings",
+            Self::Tools => "tools",
+            Self::Orphan => "orphan",
+        }
+    }
+}
+
+impl Problem {
+    fn json(&self) -> Value {
+        json!({ "kind": self.kind.as_str(), "about": self.about, "text": self.text })
+    }
+}
+
+impl Validate {
+    pub(crate) fn run(&self, output: &mut Output<'_>) -> Result<Status, Failure> {
+        let opened = Opened::of(&self.judging, output)?;
+        let mut problems = loading(&opened);
+        let load = problems.len();
+        let orphans = (load == 0).then(|| Orphans::find(&opened));
+        problems.extend(recordings(&opened, orphans.as_ref()));
+        problems.extend(tools::unknown(&opened));
+        problems.extend(orphans.iter().flat_map(Orphans::problems));
+        let removed = match orphans.filter(|_| self.fix) {
+            Some(orphans) => self.remove(&opened, &orphans)?,
+            None => Vec::new(),
+        };
+        problems
+            .retain(|problem| problem.kind != Kind::Orphan || !removed.contains(&problem.about));
+        self.say(&opened, &problems, &removed, output)?;
+        Ok(if load > 0 {
+            Status::CouldNotRun
+        } else if !problems.is_empty() {
+            Status::Finding
+        } else if opened.suites.agents().is_empty() {
+            Status::CannotTell
+        } else {
+            Status::Holds
+        })
+    }
+
+    fn remove(&self, opened: &Opened, orphans: &Orphans) -> Result<Vec<String>, Failure> {
+        for file in orphans.files() {
+            let path = opened.package.folder.join(file);
+            fs::remove_file(&path)
+                .map_err(|error| Failure::new(format!("`{file}` cannot be removed: {error}")))?;
+            // A folder of runs without a run is no layout any more.
+            if let Some(folder) = path.parent() {
+                _ = fs::remove_dir(folder);
+            }
+        }
+        Ok(orphans.files().map(ToOwned::to_owned).collect())
+    }
+
+    fn say(
+        &self,
+        opened: &Opened,
+        problems: &[Problem],
+        removed: &[String],
+        output: &mut Output<'_>,
+    ) -> Result<(), Failure> {
+        let agents = opened.suites.agents().len();
+        let suites = opened.suites.suites().count();
+        if self.format == Format::Json {
+            output.json(&json!({
+                "format": FORMAT,
+                "package": opened.package.name,
+                "harness": opened.package.versions.json(),
+                "suites": suites,
+                "agents": agents,
+                "problems": problems.iter().map(Problem::json).collect::<Vec<_>>(),
+                "removed": removed,
+            }))?;
+            return Ok(());
+        }
+        for file in removed {
+            writeln!(output.out, "removed {}", clean(file))?;
+        }
+        for problem in problems {
+            writeln!(output.out, "{}\n", clean(problem.text.trim_end()))?;
+        }
+        let count = |count: usize, what: &str| {
+            format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+        };
+        writeln!(
+            output.out,
+            "{}, {}: {}",
+            count(suites, "suite"),
+            count(agents, "agent test"),
+            if problems.is_empty() {
+                "nothing is wrong".to_owned()
+            } else {
+                count(problems.len(), "problem")
+            }
+        )?;
+        Ok(())
+    }
+}
+
+fn loading(opened: &Opened) -> Vec<Problem> {
+    let failures = opened.suites.failures().iter();
+    let problem = |failure: &mcptest::replay::LoadFailure| Problem {
+        kind: Kind::Load,
+        about: failure.case.clone(),
+        text: failure.text.clone(),
+    };
+    failures.map(problem).collect()
+}
+
+/// Agents whose recordings cannot be used, with what lies there under a similar name.
+fn recordings(opened: &Opened, orphans: Option<&Orphans>) -> Vec<Problem> {
+    let agents = opened.suites.agents();
+    let errors = in_parallel(&agents, |agent| agent.runs().err());
+    let refused = agents
+        .iter()
+        .zip(errors)
+        .filter_map(|(agent, error)| Some((agent, error?)));
+    let problem = |(agent, error): (&mcptest::replay::AgentTest<'_>, String)| {
+        let mut text = format!("{}: {}", agent.case(), error.trim_end());
+        let stem = agent.stem();
+        let near = orphans.and_then(|orphans| nearest(&stem, orphans.stems()));
+        if let Some(near) = near {
+            text.push_str(&format!(
+                "\n\nhelp: `{near}` lies there, which no agent asks for; is it `{stem}`?"
+            ));
+        }
+        Problem {
+            kind: Kind::Recordings,
+            about: agent.case().to_owned(),
+            text,
+        }
+    };
+    refused.map(problem).collect()
+}

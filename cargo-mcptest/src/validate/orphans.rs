@@ -1,0 +1,213 @@
+//! Recordings and snapshots that no suite asks for.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use mcptest::replay::AgentTest;
+use mcptest_suite::{segment, shown_path};
+use walkdir::WalkDir;
+
+use super::{Kind, Problem};
+use crate::judging::Opened;
+
+/// What nothing asks for, by paths from the package's folder.
+pub(super) struct Orphans {
+    recordings: BTreeSet<String>,
+    snapshots: BTreeSet<String>,
+    /// The stems of the recordings.
+    stems: BTreeSet<String>,
+}
+
+impl Orphans {
+    pub(super) fn find(opened: &Opened) -> Self {
+        let agents = opened.suites.agents();
+        let folder = &opened.package.folder;
+        let mut places: BTreeSet<PathBuf> = [folder.join("cassettes")].into();
+        let mut snapshots: BTreeSet<PathBuf> = BTreeSet::new();
+        for (_, suite) in opened.suites.suites() {
+            let beside = suite.source.path().parent().unwrap_or(folder);
+            places.insert(beside.join("cassettes"));
+            snapshots.insert(beside.join("snapshots"));
+        }
+        let asked = Asked::of(folder, &agents);
+        let mut orphans = Self {
+            recordings: BTreeSet::new(),
+            snapshots: BTreeSet::new(),
+            stems: BTreeSet::new(),
+        };
+        for place in places {
+            for path in files(&place, &["json", "jsonl"]) {
+                if !asked.for_recording(folder, &path) {
+                    orphans.stems.extend(stem(&place, &path));
+                    orphans.recordings.insert(shown(folder, &path));
+                }
+            }
+        }
+        for place in snapshots {
+            for path in files(&place, &["snap", "new"]) {
+                if is_of_a_suite(&path) && !asked.for_snapshot(&path) {
+                    orphans.snapshots.insert(shown(folder, &path));
+                }
+            }
+        }
+        orphans
+    }
+
+    /// The files, from the package's folder.
+    pub(super) fn files(&self) -> impl Iterator<Item = &str> {
+        self.recordings
+            .iter()
+            .chain(&self.snapshots)
+            .map(String::as_str)
+    }
+
+    /// The stems that the recordings are of.
+    pub(super) fn stems(&self) -> impl Iterator<Item = &str> {
+        self.stems.iter().map(String::as_str)
+    }
+
+    pub(super) fn problems(&self) -> impl Iterator<Item = Problem> {
+        let problem = |file: &String, what: &str| Problem {
+            kind: Kind::Orphan,
+            about: file.clone(),
+            text: format!(
+                "orphan: no agent test asks for the {what} {file}\n\nhelp: `cargo mcptest validate --fix` removes it"
+            ),
+        };
+        let recordings = self
+            .recordings
+            .iter()
+            .map(move |file| problem(file, "recording"));
+        let snapshots = self
+            .snapshots
+            .iter()
+            .map(move |file| problem(file, "snapshot"));
+        recordings.chain(snapshots)
+    }
+}
+
+/// What the agent tests ask for.
+struct Asked {
+    /// Files of runs that could be read, from the package's folder.
+    read: BTreeSet<String>,
+    /// Where an agent's runs may lie whose recordings cannot be used: no file there is an orphan.
+    unread: Vec<PathBuf>,
+    /// What the names of snapshots begin with.
+    snapshots: Vec<String>,
+}
+
+impl Asked {
+    fn of(folder: &Path, agents: &[AgentTest<'_>]) -> Self {
+        let mut asked = Self {
+            read: BTreeSet::new(),
+            unread: Vec::new(),
+            snapshots: Vec::new(),
+        };
+        for agent in agents {
+            let suite = agent.suite().source.path();
+            let beside = suite.parent().unwrap_or(folder);
+            match agent.runs() {
+                Ok(runs) => asked
+                    .read
+                    .extend(runs.iter().map(|run| run.origin.shown.clone())),
+                Err(_) => {
+                    let model = agent
+                        .agent()
+                        .models
+                        .iter()
+                        .find(|model| model.value.id == agent.model());
+                    let stems = model.map(|model| agent.agent().cassette_stems(&model.value));
+                    let stems = stems.unwrap_or_default();
+                    let central = folder
+                        .join("cassettes")
+                        .join(agent.suite_name().replace("::", "/"));
+                    for place in [beside.join("cassettes"), central] {
+                        asked
+                            .unread
+                            .extend(stems.iter().map(|stem| place.join(stem)));
+                    }
+                    let own = agent.agent().cassette.as_ref();
+                    asked
+                        .unread
+                        .extend(own.map(|own| beside.join(before_pattern(&own.value))));
+                }
+            }
+            let file = suite.file_stem().unwrap_or_default().to_string_lossy();
+            let case = agent
+                .case()
+                .strip_prefix(agent.suite_name())
+                .unwrap_or_default();
+            let case = case.trim_start_matches("::").replace("::", "-");
+            let beginning = format!("{}-{case}-", segment(&file).unwrap_or_default());
+            asked.snapshots.push(beginning);
+        }
+        asked
+    }
+
+    fn for_recording(&self, folder: &Path, path: &Path) -> bool {
+        let without_end = path.with_extension("");
+        let unread = |place: &PathBuf| path.starts_with(place) || without_end == *place;
+        self.read.contains(&shown(folder, path)) || self.unread.iter().any(unread)
+    }
+
+    fn for_snapshot(&self, path: &Path) -> bool {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        // A long name is cut, and what is left of the beginning still tells.
+        let begins = |beginning: &String| {
+            let cut = name.len().min(beginning.len()).min(180);
+            name.as_bytes().get(..cut) == beginning.as_bytes().get(..cut)
+        };
+        self.snapshots.iter().any(begins)
+    }
+}
+
+/// The part of a `cassette:` that is no pattern.
+fn before_pattern(cassette: &str) -> PathBuf {
+    let plain = cassette
+        .split('/')
+        .take_while(|part| !part.contains(['*', '?', '[']));
+    plain.collect()
+}
+
+/// The files below a folder that end so, hidden ones left out.
+fn files(folder: &Path, ends: &[&str]) -> Vec<PathBuf> {
+    let hidden = |entry: &walkdir::DirEntry| {
+        entry.depth() > 0 && entry.file_name().to_string_lossy().starts_with('.')
+    };
+    let entries = WalkDir::new(folder).sort_by_file_name().into_iter();
+    let entries = entries.filter_entry(|entry| !hidden(entry)).flatten();
+    let wanted = entries.filter(|entry| {
+        let end = entry.path().extension().and_then(|end| end.to_str());
+        entry.file_type().is_file() && end.is_some_and(|end| ends.contains(&end))
+    });
+    wanted.map(walkdir::DirEntry::into_path).collect()
+}
+
+/// The stem that a recording is of: its folder's name where it is one of several, else its own.
+fn stem(place: &Path, path: &Path) -> Option<String> {
+    let parent = path.parent().filter(|parent| *parent != place);
+    let named = parent.unwrap_or(path);
+    let name = if parent.is_some() {
+        named.file_name()
+    } else {
+        named.file_stem()
+    };
+    Some(name?.to_string_lossy().into_owned())
+}
+
+/// Whether a snapshot says that a suite is its source; others are of other tests.
+fn is_of_a_suite(path: &Path) -> bool {
+    let text = fs::read_to_string(path).unwrap_or_default();
+    let mut head = text.lines().take(4);
+    head.any(|line| {
+        let file = line
+            .strip_prefix("source: ")
+            .map(|file| file.trim_end_matches('"'));
+        file.is_some_and(|file| file.ends_with(".yml") || file.ends_with(".yaml"))
+    })
+}
+
+fn shown(folder: &Path, path: &Path) -> String {
+    shown_path(path.strip_prefix(folder).unwrap_or(path))
+}

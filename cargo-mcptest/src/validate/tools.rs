@@ -1,0 +1,87 @@
+//! Names of tools in the `evidence:` and the lists of a suite that no recorded run knows.
+
+use std::collections::BTreeSet;
+
+use mcptest::eval::KnownTools;
+use mcptest::suite::gates::GateKind;
+use mcptest::suite::model::Suite;
+use mcptest::suite::read::{AgentFacts, GateReader, Problems};
+use mcptest_suite::{Diagnostic, Entry, Node, Span, Style, nearest, quoted_list};
+
+use super::{Kind, Problem};
+use crate::judging::Opened;
+
+/// The keys below a gate whose values are names of tools, alone or by verb.
+const LISTS: [&str; 4] = ["evidence", "tools", "readonly_tools", "mutating_tools"];
+
+/// The tools that each agent's gates name, in the order of the file.
+#[derive(Default)]
+struct Named(Vec<Vec<(String, Span)>>);
+
+impl GateReader for Named {
+    fn read(&mut self, _: &AgentFacts<'_>, gates: &[(GateKind, &Entry)], _: &mut Problems) {
+        let lists = gates
+            .iter()
+            .flat_map(|(_, entry)| LISTS.iter().filter_map(|key| entry.value.get(key)));
+        let mut named = Vec::new();
+        lists.for_each(|list| names(list, &mut named));
+        self.0.push(named);
+    }
+}
+
+fn names(node: &Node, named: &mut Vec<(String, Span)>) {
+    if let Some(text) = node.text() {
+        named.push((text.to_owned(), node.span));
+    }
+    for item in node.items().into_iter().flatten() {
+        names(item, named);
+    }
+    for entry in node.entries().into_iter().flatten() {
+        names(&entry.value, named);
+    }
+}
+
+/// The names that no run of the agent saw or lists.
+pub(super) fn unknown(opened: &Opened) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let agents = opened.suites.agents();
+    for (name, suite) in opened.suites.suites() {
+        let mut named = Named::default();
+        if Suite::parse_with(suite.source.clone(), &mut named).is_err() {
+            continue;
+        }
+        for (agent, named) in suite.agents.iter().zip(named.0) {
+            let of_agent = agents.iter().filter(|test| {
+                test.suite_name() == name && test.agent().name.span == agent.name.span
+            });
+            let mut known = BTreeSet::new();
+            for runs in of_agent.filter_map(|test| test.runs().ok()) {
+                known.extend(KnownTools::of_runs(runs).names().map(ToOwned::to_owned));
+            }
+            // Where no run knows any tool, nothing can be said of names.
+            let unknown = named
+                .iter()
+                .filter(|(tool, _)| !known.is_empty() && !known.contains(tool));
+            problems.extend(unknown.map(|(tool, span)| {
+                let names = || known.iter().map(String::as_str);
+                let problem = Diagnostic::at(
+                    *span,
+                    format!("no recorded run saw or lists the tool `{tool}`"),
+                )
+                .note(format!("tools in the recordings: {}", quoted_list(names())));
+                let problem = match nearest(tool, names()) {
+                    Some(near) => problem.help(format!("did you mean `{near}`?")),
+                    None => {
+                        problem.help("name a tool that the agent has, or record runs that use it")
+                    }
+                };
+                Problem {
+                    kind: Kind::Tools,
+                    about: format!("{name}::{}", agent.segment),
+                    text: problem.render(&suite.source, Style::Plain),
+                }
+            }));
+        }
+    }
+    problems
+}

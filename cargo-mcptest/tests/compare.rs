@@ -1,0 +1,387 @@
+//! `cargo mcptest compare`: sides of every kind, and what is said of them.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+
+use e2e_support::folder::{Folder, collect};
+use e2e_support::process;
+use serde_json::{Value, json};
+use support::{VERSIONS, good, mcptest, run_of, shop};
+
+/// The four agents of the worked example: their last tool, tokens and passes before and now.
+const AGENTS: [(&str, [&str; 2], [u64; 2], [usize; 2]); 4] = [
+    ("a_refund", ["refund", "refund"], [1000, 1005], [6, 1]),
+    ("b_search", ["search", "search"], [2000, 2905], [5, 5]),
+    ("c_book", ["book", "book"], [1500, 1505], [0, 6]),
+    ("d_cancel", ["cancel", "close"], [1200, 1205], [6, 4]),
+];
+
+fn run(agent: &str, last: &str, tokens: u64, passed: bool, prompt: &str) -> Value {
+    let calls = ["find", "read", last].map(|name| json!({ "name": name, "args": {} }));
+    let results =
+        [0, 1, 2].map(|call| json!({ "call_index": call, "is_error": false, "result": "done" }));
+    json!({
+        "schema_version": "v1", "agent_name": agent, "model": "m", "user_prompt": prompt, "outcome": { "passed": passed },
+        "trace": {
+            "tool_calls": calls, "tool_results": results, "final_response": "Done.",
+            "conversation": { "tokens": { "prompt": tokens, "completion": 0, "total": tokens }, "stop_reason": "completed" },
+        },
+    })
+}
+
+/// The four agents with their runs before (0) or now (1).
+fn write_runs(folder: &Folder, below: &str, time: usize) {
+    for (agent, last, tokens, passed) in AGENTS {
+        for number in 0..6 {
+            let run = run(
+                agent,
+                last[time],
+                tokens[time] + 10 * number,
+                (number as usize) < passed[time],
+                "go",
+            );
+            let path = format!("{below}cassettes/{agent}__m/run-{}.json", number + 1);
+            folder.write(&path, format!("{run:#}\n"));
+        }
+    }
+}
+
+fn four_agents() -> Folder {
+    let agents = AGENTS.map(|(agent, ..)| {
+        format!("  - {{ name: {agent}, model: m, prompt: go, runs: 6, trajectory: {{ mode: subsequence, calls: [{{ name: find }}] }} }}\n")
+    });
+    let folder = shop(&good());
+    fs::remove_dir_all(folder.at("suites")).unwrap();
+    folder.write("suites/desk.yml", format!("agents:\n{}", agents.concat()));
+    write_runs(&folder, "suites/", 1);
+    write_runs(&folder, "before/", 0);
+    folder
+}
+
+fn words(line: &str) -> String {
+    line.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+const TABLE: [&str; 8] = [
+    "agent passed tokens behaviour verdict",
+    "a_refund__m 6/6 → 1/6 ×1.00 [0.98, 1.03] same regressed p 0.0032 ≤ 0.00625, 83 points",
+    "b_search__m 5/6 → 5/6 ×1.45 [1.43, 1.46] same costlier p 0.0011, outcomes: no evidence",
+    "c_book__m 0/6 → 6/6 ×1.00 [0.98, 1.02] same improved p 0.0002",
+    "d_cancel__m 6/6 → 4/6 ×1.00 [0.98, 1.03] other p 0.002 no evidence a drop of 87 points would have been noticed",
+    "new `close` in 6 of 6, lost `cancel`",
+    "all 4 −4.2 points ×1.10 [0.82, 1.47] other p 0.002 no evidence p 0.50; 37.9 points would have been noticed",
+    "2 regressed, 1 improved. Exit status 1.",
+];
+
+#[test]
+fn the_worked_example_comes_out() {
+    let folder = four_agents();
+    let said = mcptest(folder.path(), &["compare", "before"]).exits(1);
+    assert_eq!(said.stderr, VERSIONS);
+    let (head, table) = said.stdout.split_once("\n\n").unwrap();
+    assert_eq!(
+        head,
+        "baseline: before\ncandidate: the working tree\noutcomes: as recorded"
+    );
+    assert_eq!(table.lines().map(words).collect::<Vec<_>>(), TABLE);
+
+    let markdown = mcptest(
+        folder.path(),
+        &["compare", "before", "--format", "markdown"],
+    )
+    .exits(1);
+    assert!(
+        markdown
+            .stdout
+            .starts_with("before → the working tree, outcomes as recorded\n\n| agent | passed |"),
+        "{markdown}"
+    );
+    let json = mcptest(folder.path(), &["compare", "before", "--format", "json"]).exits(1);
+    let json: Value = serde_json::from_str(&json.stdout).unwrap();
+    assert_eq!(json["format"], "compare/1.0");
+    assert_eq!(json["decision"], "regressed");
+    assert_eq!(
+        json["baseline"],
+        json!({ "kind": "folder", "name": "before" })
+    );
+    assert_eq!(json["candidate"], json!({ "kind": "working_tree" }));
+    assert_eq!(json["agents"][0]["outcomes"]["finding"], "regressed");
+    assert_eq!(json["exit_status"], 1);
+}
+
+#[test]
+fn a_folder_of_recordings_is_a_side_as_well() {
+    let folder = four_agents();
+    let said = mcptest(
+        folder.path(),
+        &["compare", "before/cassettes", "./suites/cassettes"],
+    )
+    .exits(1);
+    let (_, table) = said.stdout.split_once("\n\n").unwrap();
+    assert_eq!(table.lines().map(words).collect::<Vec<_>>(), TABLE);
+}
+
+fn git(folder: &Path, arguments: &[&str]) -> String {
+    let mut command = process::command("git", folder);
+    command
+        .args(["-c", "user.name=a", "-c", "user.email=a@b"])
+        .args(arguments);
+    process::run(&mut command).exits(0).stdout.trim().to_owned()
+}
+
+#[test]
+fn a_revision_is_compared_without_touching_the_work_tree() {
+    let folder = four_agents();
+    fs::remove_dir_all(folder.at("before")).unwrap();
+    write_runs(&folder, "suites/", 0);
+    git(folder.path(), &["init", "-q", "-b", "main"]);
+    git(folder.path(), &["add", "-A"]);
+    git(folder.path(), &["commit", "-qm", "before"]);
+    write_runs(&folder, "suites/", 1);
+    let before = collect(folder.path());
+    let said = mcptest(folder.path(), &["compare", "main"]).exits(1);
+    let (head, table) = said.stdout.split_once("\n\n").unwrap();
+    let commit = git(folder.path(), &["rev-parse", "main"]);
+    assert_eq!(
+        head,
+        format!(
+            "baseline: main, commit {commit}\ncandidate: the working tree\noutcomes: as recorded"
+        )
+    );
+    assert_eq!(table.lines().map(words).collect::<Vec<_>>(), TABLE);
+    assert!(collect(folder.path()) == before);
+    git(folder.path(), &["add", "-A"]);
+    git(folder.path(), &["commit", "-qm", "now"]);
+    let same = mcptest(folder.path(), &["compare", "HEAD"]).exits(0);
+    assert!(
+        same.stdout.ends_with("all unchanged. Exit status 0.\n"),
+        "{same}"
+    );
+    let unknown = mcptest(folder.path(), &["compare", "mian"]).exits(2);
+    assert!(
+        unknown
+            .stderr
+            .contains("error: `mian` is neither a folder nor a revision"),
+        "{unknown}"
+    );
+}
+
+#[test]
+fn results_are_a_baseline_with_the_verdicts_that_they_have() {
+    let folder = four_agents();
+    write_runs(&folder, "suites/", 0);
+    let saved = mcptest(folder.path(), &["compare", "--accept", "baseline"]).exits(0);
+    assert_eq!(saved.stdout, "8 results are the baseline in baseline\n");
+    let first = collect(&folder.at("baseline"));
+    mcptest(folder.path(), &["compare", "--accept", "baseline"]).exits(0);
+    assert!(
+        collect(&folder.at("baseline")) == first,
+        "the same recordings, another baseline"
+    );
+    let same = mcptest(folder.path(), &["compare", "baseline"]).exits(0);
+    assert!(
+        same.stdout.ends_with("all unchanged. Exit status 0.\n"),
+        "{same}"
+    );
+    write_runs(&folder, "suites/", 1);
+    let said = mcptest(folder.path(), &["compare", "baseline", "--save", "today"]).exits(1);
+    let (head, table) = said.stdout.split_once("\n\n").unwrap();
+    assert!(
+        head.starts_with("baseline: results in baseline, with the verdicts they have\n"),
+        "{said}"
+    );
+    assert_eq!(table.lines().map(words).collect::<Vec<_>>(), TABLE);
+    let both = mcptest(folder.path(), &["compare", "baseline", "today"]).exits(1);
+    let (_, table) = both.stdout.split_once("\n\n").unwrap();
+    assert_eq!(table.lines().map(words).collect::<Vec<_>>(), TABLE);
+    // A case that is gone leaves no result behind.
+    let suite = fs::read_to_string(folder.at("suites/desk.yml")).unwrap();
+    folder.write(
+        "suites/desk.yml",
+        suite
+            .replace(", trajectory: {", ", golden_path: {")
+            .replace(
+                "mode: subsequence, calls: [{ name: find }]",
+                "calls: [find], allow_extra_steps: true",
+            ),
+    );
+    mcptest(folder.path(), &["compare", "--accept", "baseline"]).exits(0);
+    let names: Vec<String> = collect(&folder.at("baseline")).into_keys().collect();
+    assert_eq!(names.len(), 8);
+    assert!(
+        names.iter().all(|name| !name.contains("trajectory")),
+        "{names:?}"
+    );
+}
+
+#[test]
+fn gates_decide_where_runs_have_no_outcome() {
+    let folder = shop(&good());
+    let mut good_run = run_of(&good());
+    let mut bad_run = run_of(&[]);
+    for run in [&mut good_run, &mut bad_run] {
+        run.as_object_mut().unwrap().remove("outcome");
+    }
+    for number in 1..=8 {
+        let with = |run: &Value| {
+            let mut run = run.clone();
+            run["recorded_at"] = format!("2026-01-01T00:00:0{number}Z").into();
+            format!("{run:#}\n")
+        };
+        folder.write(
+            &format!("before/Refund_agent__gpt-5/run-{number}.json"),
+            with(&good_run),
+        );
+        folder.write(
+            &format!("now/Refund_agent__gpt-5/run-{number}.json"),
+            with(&bad_run),
+        );
+    }
+    let said = mcptest(folder.path(), &["compare", "before", "now"]).exits(1);
+    assert!(
+        said.stdout
+            .contains("outcomes: by the gates of the suites\n"),
+        "{said}"
+    );
+    assert!(said.stdout.contains("8/8 → 0/8"), "{said}");
+    // Without outcomes nothing is compared of them.
+    let said = mcptest(
+        folder.path(),
+        &[
+            "compare",
+            "before",
+            "now",
+            "--outcome",
+            "recorded",
+            "--fail-on",
+            "outcomes",
+        ],
+    )
+    .exits(3);
+    assert!(said.stdout.contains("cannot tell: "), "{said}");
+}
+
+#[test]
+fn agents_of_one_side_and_of_other_prompts_are_listed() {
+    let folder = four_agents();
+    fs::remove_dir_all(folder.at("before/cassettes/a_refund__m")).unwrap();
+    fs::remove_dir_all(folder.at("suites/cassettes/b_search__m")).unwrap();
+    folder.write(
+        "before/cassettes/old__m/run-1.json",
+        run("old", "x", 1, true, "go").to_string(),
+    );
+    for number in 1..=6 {
+        let run = run("c_book", "book", 1500 + number, false, "go\naway");
+        folder.write(
+            &format!("before/cassettes/c_book__m/run-{number}.json"),
+            run.to_string(),
+        );
+    }
+    let said = mcptest(folder.path(), &["compare", "before"]).exits(0);
+    for line in [
+        "new: a_refund__m\n",
+        "gone: b_search__m, old__m\n",
+        "not comparable: c_book__m\n  baseline: recorded with another prompt\n  -go\n  -away\n  +go\n",
+    ] {
+        assert!(said.stdout.contains(line), "{line} in\n{said}");
+    }
+}
+
+#[test]
+fn another_model_is_compared_when_it_is_asked_for() {
+    let folder = four_agents();
+    for (agent, ..) in AGENTS {
+        fs::rename(
+            folder.at(&format!("before/cassettes/{agent}__m")),
+            folder.at(&format!("before/cassettes/{agent}__old")),
+        )
+        .unwrap();
+        for number in 1..=6 {
+            let path = folder.at(&format!("before/cassettes/{agent}__old/run-{number}.json"));
+            let text = fs::read_to_string(&path).unwrap();
+            fs::write(path, text.replace("\"model\": \"m\"", "\"model\": \"old\"")).unwrap();
+        }
+    }
+    let apart = mcptest(folder.path(), &["compare", "before"]).exits(3);
+    assert!(
+        apart
+            .stdout
+            .contains("new: a_refund__m, b_search__m, c_book__m, d_cancel__m\n"),
+        "{apart}"
+    );
+    let said = mcptest(folder.path(), &["compare", "before", "--across-models"]).exits(1);
+    let (_, table) = said.stdout.split_once("\n\n").unwrap();
+    assert_eq!(table.lines().map(words).collect::<Vec<_>>(), TABLE);
+}
+
+#[test]
+fn runs_that_were_added_are_the_candidate() {
+    let folder = four_agents();
+    let suite = fs::read_to_string(folder.at("suites/desk.yml")).unwrap();
+    fs::remove_dir_all(folder.at("before")).unwrap();
+    for (path, bytes) in collect(&folder.at("suites/cassettes")) {
+        folder.write(&format!("before/cassettes/{path}"), bytes);
+    }
+    let added = run("a_refund", "refund", 9, false, "go");
+    folder.write("suites/cassettes/a_refund__m/run-7.json", added.to_string());
+    folder.write("suites/desk.yml", suite.replacen("runs: 6", "runs: 7", 1));
+    let said = mcptest(folder.path(), &["compare", "before", "--format", "json"]).exits(3);
+    let said: Value = serde_json::from_str(&said.stdout).unwrap();
+    let outcomes = &said["agents"][0]["outcomes"];
+    assert_eq!(
+        (
+            &outcomes["baseline"]["runs"],
+            &outcomes["candidate"]["runs"]
+        ),
+        (&json!(6), &json!(1))
+    );
+    assert_eq!(
+        said["unchanged"],
+        json!(["b_search__m", "c_book__m", "d_cancel__m"])
+    );
+}
+
+#[test]
+fn what_cannot_be_compared_is_told() {
+    let folder = shop(&good());
+    for (arguments, code, told) in [
+        (
+            &["./nowhere"][..],
+            2,
+            "error: there is no folder `./nowhere`\n\nhelp: `cargo mcptest compare --accept <folder>` saves the results of today there as a baseline\n",
+        ),
+        (
+            &["Cargo.toml"],
+            2,
+            "error: `Cargo.toml` is a file\n\nhelp: name the folder that holds `cassettes/`, the recordings or the results, or a git revision\n",
+        ),
+    ] {
+        let said = mcptest(folder.path(), &[&["compare"], arguments].concat()).exits(code);
+        assert_eq!(said.stderr, format!("{VERSIONS}{told}"));
+    }
+    let nothing = mcptest(folder.path(), &["compare", "src"]).exits(3);
+    assert!(
+        nothing
+            .stdout
+            .contains("cannot tell: no agent has comparable runs on both sides"),
+        "{nothing}"
+    );
+    for wrong in [
+        &["compare"][..],
+        &["compare", "a", "--margin", "101"],
+        &["compare", "a", "--cost-margin", "nan"],
+    ] {
+        mcptest(folder.path(), wrong).exits(2);
+    }
+    folder.write("suites/odd.yml", "agnets: []\n");
+    let broken = mcptest(folder.path(), &["compare", "src"]).exits(2);
+    assert!(
+        broken
+            .stderr
+            .contains("error: not all suites load: odd::load"),
+        "{broken}"
+    );
+}

@@ -1,0 +1,269 @@
+//! `cargo mcptest explain` and `report`: what they say, and their exit status.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod support;
+
+use std::fs;
+
+use e2e_support::folder::Folder;
+use e2e_support::process::{command, run};
+use e2e_support::workshop::{lock_dependencies, manifest, run_cargo};
+use serde_json::{Value, json};
+use support::{VERSIONS, good, mcptest, shop};
+
+const BOTH: &str = "2 runs, suites/cassettes/Refund_agent__gpt-5/run-1.json … suites/cassettes/Refund_agent__gpt-5/run-2.json";
+
+#[test]
+fn a_case_is_explained_by_its_numbers_and_what_was_asked_of_them() {
+    let shop = shop(&good());
+    let said = mcptest(shop.path(), &["explain", "::calls"]).exits(0);
+    assert_eq!(said.stderr, VERSIONS);
+    assert_eq!(
+        said.stdout,
+        format!(
+            "refunds::refund_agent::calls: passed\n  asked in suites/refunds.yml:11:5\n  judged: {BOTH}\n  \
+             there was to judge: 4 calls\n  \
+             target        run 1  run 2  what it is\n  \
+             calls.count   2      2      a count, 0 or more\n  \
+             calls.errors  0      0      a count, 0 or more\n  \
+             calls.steps   none   none   a count, 1 or more\n  \
+             calls.tokens  1000   1000   a number of tokens, 0 or more\n\n  \
+             run 1 (suites/cassettes/Refund_agent__gpt-5/run-1.json):\n\n  calls: get_order, refund\n\n  \
+             run 2 (suites/cassettes/Refund_agent__gpt-5/run-2.json):\n\n  calls: get_order, refund\n\n\
+             1 case: 1 passed, 0 failed, 0 ignored\n"
+        )
+    );
+}
+
+#[test]
+fn a_red_case_is_a_finding_with_its_margin_and_what_it_was_made_of() {
+    let shop = shop(&[]);
+    let said = mcptest(shop.path(), &["explain", "::trajectory"]).exits(1);
+    for part in [
+        "refunds::refund_agent::trajectory: failed\n",
+        "  trajectory.passed >= 1: does not hold, margin -1 (the gate's default)\n",
+        "  - refund",
+    ] {
+        assert!(said.stdout.contains(part), "{part} in\n{said}");
+    }
+    let json = mcptest(shop.path(), &["explain", "--format", "json"]).exits(1);
+    let json: Value = serde_json::from_str(&json.stdout).unwrap();
+    assert_eq!(json["format"], "explain/1.0");
+    assert_eq!(
+        json["harness"],
+        json!({ "here": env!("CARGO_PKG_VERSION"), "locked": null })
+    );
+    let cases = json["cases"].as_array().unwrap();
+    let names: Vec<&Value> = cases.iter().map(|case| &case["result"]["case"]).collect();
+    assert_eq!(
+        names,
+        [
+            "refunds::refund_agent",
+            "refunds::refund_agent::calls",
+            "refunds::refund_agent::trajectory"
+        ]
+    );
+    assert!(cases[2]["made_of"].to_string().contains("refund"));
+}
+
+#[test]
+fn no_case_of_a_name_is_no_verdict() {
+    let shop = shop(&good());
+    let said = mcptest(shop.path(), &["explain", "trajectry"]).exits(3);
+    assert_eq!(
+        said.stderr,
+        format!(
+            "{VERSIONS}error: no case is named so: trajectry\n\nhelp: did you mean `trajectory`?\n"
+        )
+    );
+    let exact = mcptest(shop.path(), &["explain", "--exact", "refunds"]).exits(3);
+    assert!(
+        exact
+            .stderr
+            .contains("error: no case is named so: refunds\n"),
+        "{exact}"
+    );
+    mcptest(
+        shop.path(),
+        &["explain", "--exact", "refunds::refund_agent"],
+    )
+    .exits(0);
+}
+
+#[test]
+fn a_suite_that_does_not_load_is_in_the_report() {
+    let shop = shop(&good()).with("suites/odd.yml", "agnets: []\n");
+    let said = mcptest(shop.path(), &["report"]).exits(2);
+    assert!(said.stdout.contains("❌ odd::load: "), "{said}");
+    assert!(said.stdout.contains("did you mean `agents`?"), "{said}");
+    assert!(
+        said.stdout.contains("**3 passed, 1 failed, 0 ignored**"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_report_for_a_pull_request_shows_agents_and_failures() {
+    let green = mcptest(shop(&good()).path(), &["report"]).exits(0);
+    assert_eq!(
+        green.stdout,
+        "## Agent tests of shop\n\n**3 passed, 0 failed, 0 ignored**\n\n\
+         | agent test | runs passed | tokens of a run | verdicts |\n|---|---|---|---|\n\
+         | refunds::refund\\_agent | 2 of 2 | 1000 | ✅ expect, ✅ calls, ✅ trajectory |\n"
+    );
+    let folder = shop(&[(
+        "refund",
+        json!({ "order": "```\n</details><script>alert(1)</script>|\u{1b}[31m" }),
+    )]);
+    let red = mcptest(folder.path(), &["report", "-o", "report.md"]).exits(1);
+    assert_eq!(red.stdout, "");
+    let text = fs::read_to_string(folder.at("report.md")).unwrap();
+    let (before, after) = text.split_once("\n````text\n").unwrap();
+    assert!(
+        before.contains("<details><summary>❌ refunds::refund\\_agent::trajectory: "),
+        "{text}"
+    );
+    let (inside, after) = after.split_once("\n````\n").unwrap();
+    assert!(inside.contains("</details><script>"), "{text}");
+    assert!(
+        !before.contains("<script>") && !after.contains("<script>"),
+        "{text}"
+    );
+    assert!(!text.contains('\u{1b}'), "{text}");
+}
+
+#[test]
+fn junit_is_read_back_with_its_properties() {
+    let folder = shop(&[("refund", json!({ "order": "\u{1b}]]> & < \"x\" \u{fffe}" }))]);
+    let said = mcptest(folder.path(), &["report", "--format", "junit"]).exits(1);
+    let document = roxmltree::Document::parse(&said.stdout).unwrap();
+    let suites = document.root_element();
+    assert_eq!(
+        (suites.attribute("name"), suites.attribute("tests")),
+        (Some("shop"), Some("3"))
+    );
+    assert_eq!(suites.attribute("failures"), Some("1"));
+    let cases: Vec<_> = document
+        .descendants()
+        .filter(|node| node.has_tag_name("testcase"))
+        .collect();
+    let case = |name: &str| {
+        cases
+            .iter()
+            .find(|case| case.attribute("name") == Some(name))
+            .unwrap()
+    };
+    let calls = case("refund_agent::calls");
+    assert_eq!(calls.attribute("classname"), Some("refunds"));
+    let properties: Vec<_> = calls
+        .descendants()
+        .filter(|node| node.has_tag_name("property"))
+        .map(|node| {
+            (
+                node.attribute("name").unwrap(),
+                node.attribute("value").unwrap(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        properties,
+        [
+            ("calls.count[run 1]", "2"),
+            ("calls.count[run 2]", "2"),
+            ("calls.errors[run 1]", "0"),
+            ("calls.errors[run 2]", "0"),
+            ("calls.tokens[run 1]", "1000"),
+            ("calls.tokens[run 2]", "1000"),
+        ]
+    );
+    let failure = case("refund_agent::trajectory")
+        .first_element_child()
+        .unwrap();
+    let failure = if failure.has_tag_name("failure") {
+        failure
+    } else {
+        failure.next_sibling_element().unwrap()
+    };
+    assert!(failure.text().unwrap().contains("]]> & <"), "{said}");
+}
+
+#[test]
+fn a_report_for_programs_has_every_result() {
+    let said = mcptest(shop(&good()).path(), &["report", "--format", "json"]).exits(0);
+    let report: Value = serde_json::from_str(&said.stdout).unwrap();
+    assert_eq!(report["format"], "report/1.0");
+    assert_eq!(
+        report["counts"],
+        json!({ "passed": 3, "failed": 0, "ignored": 0 })
+    );
+    assert_eq!(report["cases"][1]["targets"][0]["per_run"], json!([2, 2]));
+}
+
+#[test]
+fn checks_in_rust_are_in_it_when_the_tests_run() {
+    let check = "fn main() -> std::process::ExitCode {\n    mcptest::harness!()\n        .check(\"polite\", |_| Ok::<(), String>(()))\n        .run()\n}\n";
+    let plain = shop(&good());
+    let folder = Folder::new()
+        .with(
+            "Cargo.toml",
+            manifest(
+                "report-checks",
+                "[[test]]\nname = \"agents\"\nharness = false\n",
+            ),
+        )
+        .with("src/lib.rs", "")
+        .with("tests/agents.rs", check);
+    for (path, bytes) in e2e_support::folder::collect(&plain.at("suites")) {
+        folder.write(&format!("suites/{path}"), bytes);
+    }
+    lock_dependencies(folder.path());
+    // Where the tests are built, nothing is built twice.
+    let tests = run_cargo(folder.path(), &["test", "--no-run"]).exits(0);
+    let target = tests.executables();
+    let target = target.iter().find_map(|path| {
+        path.ancestors()
+            .find(|folder| folder.join("CACHEDIR.TAG").is_file())
+    });
+    let mut line = command(env!("CARGO_BIN_EXE_cargo-mcptest"), folder.path());
+    line.args(["report", "--with-checks"])
+        .env("CARGO_NET_OFFLINE", "true");
+    if let Some(target) = target {
+        line.env("CARGO_TARGET_DIR", target);
+    }
+    line.env("CARGO_PROFILE_DEV_DEBUG", "0")
+        .env("CARGO_INCREMENTAL", "0");
+    let said = run(&mut line).exits(0);
+    assert!(said.stdout.contains("✅ polite"), "{said}");
+
+    // The results stay where they are asked for, and those of cases that are gone are named.
+    let results = folder.at("results");
+    let mut tests = e2e_support::workshop::cargo(folder.path(), &["test"]);
+    run(tests.env("MCPTEST_RESULTS", &results)).exits(0);
+    let suite = fs::read_to_string(folder.at("suites/refunds.yml")).unwrap();
+    folder.write(
+        "suites/refunds.yml",
+        suite.replace("    calls: { max: 4 }\n", ""),
+    );
+    let said = mcptest(folder.path(), &["report", "--results", "results"]).exits(0);
+    assert!(
+        said.stderr.contains("note: refunds::refund_agent::calls is left out: the suites have no such case any more\n"),
+        "{said}"
+    );
+    assert!(
+        said.stdout.contains("**3 passed, 0 failed, 0 ignored**"),
+        "{said}"
+    );
+}
+
+#[test]
+fn results_that_are_not_there_are_told() {
+    let shop = shop(&good());
+    let said = mcptest(shop.path(), &["report", "--results", "nowhere"]).exits(2);
+    assert_eq!(
+        said.stderr,
+        format!(
+            "{VERSIONS}error: the results cannot be read: nowhere: no such folder\n\n\
+             help: `MCPTEST_RESULTS=nowhere cargo test` leaves them there\n"
+        )
+    );
+}

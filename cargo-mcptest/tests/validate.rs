@@ -1,0 +1,137 @@
+//! `cargo mcptest validate`: what is wrong with suites and recordings.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod support;
+
+use e2e_support::folder::collect;
+use serde_json::{Value, json};
+use support::{SUITE, VERSIONS, good, mcptest, run_of, shop};
+
+#[test]
+fn a_crate_in_order_has_no_problem() {
+    let shop = shop(&good());
+    let said = mcptest(shop.path(), &["validate"]).exits(0);
+    assert_eq!(said.stdout, "1 suite, 1 agent test: nothing is wrong\n");
+    assert_eq!(said.stderr, VERSIONS);
+}
+
+#[test]
+fn recordings_and_snapshots_that_nothing_asks_for_are_shown_and_removed() {
+    let shop = shop(&good())
+        .with_run("suites/cassettes/Old_agent__gpt-5/run-1.json", &run_of(&[]))
+        .with_run("cassettes/gone/Old_agent__gpt-5.json", &run_of(&[]))
+        .with("suites/cassettes/README.md", "about the recordings")
+        .with(
+            "suites/snapshots/refunds-refund_agent-snapshot.snap",
+            "---\nsource: \"suites/refunds.yml\"\n---\nx\n",
+        )
+        .with(
+            "suites/snapshots/refunds-old_agent-snapshot.snap",
+            "---\nsource: \"suites/refunds.yml\"\n---\nx\n",
+        )
+        .with(
+            "suites/snapshots/other__tests.snap",
+            "---\nsource: tests/other.rs\n---\nx\n",
+        );
+    let orphans = [
+        ("recording", "cassettes/gone/Old_agent__gpt-5.json"),
+        ("recording", "suites/cassettes/Old_agent__gpt-5/run-1.json"),
+        (
+            "snapshot",
+            "suites/snapshots/refunds-old_agent-snapshot.snap",
+        ),
+    ];
+    let said = mcptest(shop.path(), &["validate"]).exits(1);
+    let told = orphans.map(|(what, file)| {
+        format!("orphan: no agent test asks for the {what} {file}\n\nhelp: `cargo mcptest validate --fix` removes it\n\n")
+    });
+    assert_eq!(
+        said.stdout,
+        format!("{}1 suite, 1 agent test: 3 problems\n", told.concat())
+    );
+    let before = collect(shop.path());
+    let fixed = mcptest(shop.path(), &["validate", "--fix"]).exits(0);
+    let removed = orphans.map(|(_, file)| format!("removed {file}\n"));
+    assert_eq!(
+        fixed.stdout,
+        format!(
+            "{}1 suite, 1 agent test: nothing is wrong\n",
+            removed.concat()
+        )
+    );
+    let after = collect(shop.path());
+    let gone: Vec<&str> = before
+        .keys()
+        .filter(|file| !after.contains_key(*file))
+        .map(String::as_str)
+        .collect();
+    assert_eq!(gone, orphans.map(|(_, file)| file));
+}
+
+#[test]
+fn a_recording_under_a_similar_name_is_guessed() {
+    let shop = shop(&good());
+    std::fs::rename(
+        shop.at("suites/cassettes/Refund_agent__gpt-5"),
+        shop.at("suites/cassettes/Refund_agnt__gpt-5"),
+    )
+    .unwrap();
+    let said = mcptest(shop.path(), &["validate"]).exits(1);
+    assert!(
+        said.stdout.contains("help: `Refund_agnt__gpt-5` lies there, which no agent asks for; is it `Refund_agent__gpt-5`?"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_misspelt_key_of_a_recording_is_told() {
+    let shop = shop(&good());
+    let mut run = run_of(&good());
+    run["trace"]["final_respons"] = run["trace"]["final_response"].take();
+    shop.write(
+        "suites/cassettes/Refund_agent__gpt-5/run-2.json",
+        format!("{run:#}"),
+    );
+    let said = mcptest(shop.path(), &["validate"]).exits(1);
+    assert!(said.stdout.contains("final_respons"), "{said}");
+    assert!(said.stdout.contains("`final_response`"), "{said}");
+    assert!(
+        said.stdout.ends_with("1 suite, 1 agent test: 1 problem\n"),
+        "{said}"
+    );
+}
+
+#[test]
+fn tools_that_no_run_knows_are_told_with_their_place() {
+    let shop = shop(&good());
+    shop.write(
+        "suites/refunds.yml",
+        format!("{SUITE}    narrative: {{ evidence: {{ refund: [refnud] }}, readonly_tools: [get_order] }}\n"),
+    );
+    let said = mcptest(shop.path(), &["validate"]).exits(1);
+    assert_eq!(
+        said.stdout,
+        "error: no recorded run saw or lists the tool `refnud`\n  --> suites/refunds.yml:12:39\n   |\n\
+         12 |     narrative: { evidence: { refund: [refnud] }, readonly_tools: [get_order] }\n   \
+         |                                       ^^^^^^\n   |\n   = note: tools in the recordings: `get_order`, `refund`\n   \
+         = help: did you mean `refund`?\n\n1 suite, 1 agent test: 1 problem\n"
+    );
+}
+
+#[test]
+fn a_suite_that_does_not_load_is_told_and_nothing_removed() {
+    let shop = shop(&good())
+        .with("suites/odd.yml", "agnets: []\n")
+        .with_run(
+            "suites/cassettes/Odd__m.json",
+            &run_of(&[("refund", json!({}))]),
+        );
+    let before = collect(shop.path());
+    let said = mcptest(shop.path(), &["validate", "--fix", "--format", "json"]).exits(2);
+    let said: Value = serde_json::from_str(&said.stdout).unwrap();
+    assert_eq!(said["format"], "validate/1.0");
+    assert_eq!(said["problems"].as_array().unwrap().len(), 1);
+    assert_eq!(said["problems"][0]["kind"], "load");
+    assert_eq!(said["removed"], json!([]));
+    assert!(collect(shop.path()) == before);
+}
