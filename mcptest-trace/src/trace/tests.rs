@@ -96,7 +96,9 @@ fn what_is_no_cassette_is_refused_with_the_reason() {
     }
     let not_text = parse_run(b"{\"a\": \"\xff\"}", &origin()).unwrap_err();
     assert!(
-        not_text.problems[0].message.contains("is not JSON"),
+        not_text.problems[0]
+            .message
+            .contains("is not UTF-8 text: byte 0xFF"),
         "{not_text}"
     );
     let deep = "[".repeat(100_000);
