@@ -155,7 +155,6 @@ impl Signs {
         let mut seen = Self::default();
         for byte in word.bytes() {
             match byte {
-                b'a'..=b'z' => {}
                 b'0'..=b'9' => seen.digit = true,
                 b'\'' => seen.apostrophe = true,
                 b'A'..=b'Z' | 0x80.. => seen.high = true,
