@@ -369,6 +369,14 @@ mod tests {
     }
 
     #[test]
+    fn all_forms_of_a_verb_begin_with_its_first_letter() {
+        for (form, word) in &Lexicon::get().words {
+            let base = word.verb.unwrap_or(form);
+            assert_eq!(form.chars().next(), base.chars().next(), "{form} of {base}");
+        }
+    }
+
+    #[test]
     fn forms_follow_from_spelling() {
         let lexicon = Lexicon::get();
         for (form, base) in [
