@@ -73,14 +73,14 @@ impl Report {
         for note in &verdicts.notes {
             writeln!(output.err, "note: {}", clean(note))?;
         }
-        let page = || verdicts.opened.package.target.join("mcptest/report.html");
-        let usual = (self.format == Written::Html).then(page);
-        match self.output.clone().or(usual) {
-            None => output.out.write_all(text.as_bytes())?,
-            Some(path) => {
+        match &self.output {
+            Some(path) => write(path, &text)?,
+            None if self.format == Written::Html => {
+                let path = verdicts.opened.package.target.join("mcptest/report.html");
                 write(&path, &text)?;
                 writeln!(output.out, "{}", path.display())?;
             }
+            None => output.out.write_all(text.as_bytes())?,
         }
         Ok(verdicts.status())
     }
