@@ -45,6 +45,7 @@ mod text;
 mod token;
 mod tools;
 mod unclaimed;
+mod vocabulary;
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
@@ -58,10 +59,10 @@ pub use tools::KnownTools;
 
 use calls::Calls;
 use evidence::{Judge, Judged};
-use lexicon::Vocabulary;
 use reading::{Found, Told};
 use text::Document;
 use tools::ToolBox;
+use vocabulary::Vocabulary;
 
 /// The ids of the rules, as `ignore:` takes them.
 pub fn rule_ids() -> impl Iterator<Item = &'static str> {

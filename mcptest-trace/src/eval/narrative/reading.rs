@@ -4,12 +4,13 @@ use std::ops::Range;
 
 use super::context;
 use super::group::{self, Group};
-use super::lexicon::{Lexicon, Vocabulary, stem};
+use super::lexicon::{Lexicon, stem};
 use super::marks::{Mark, Marks, of};
 use super::rules::{self, Rule};
 use super::text::{Document, Kind};
 use super::token::{self, Token, any};
 use super::tools::ToolBox;
+use super::vocabulary::Vocabulary;
 
 /// A claim as it is read, before any call is looked at.
 #[derive(Debug, Clone)]

@@ -1,12 +1,12 @@
 //! Every row of the table, on its own sentences.
 
-use super::lexicon::Vocabulary;
 use super::marks::Mark;
 use super::options::NarrativeOptions;
 use super::reading;
 use super::rules::rules;
 use super::text::Document;
 use super::tools::{KnownTools, ToolBox};
+use super::vocabulary::Vocabulary;
 
 /// The claims that are read from a closing, by rule, whether it is sure, and the verbs.
 fn read(closing: &str) -> Vec<(&'static str, bool, Vec<String>)> {

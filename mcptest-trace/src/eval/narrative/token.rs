@@ -6,8 +6,9 @@ use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::identifier::is_identifier;
-use super::lexicon::{Lexicon, Vocabulary};
+use super::lexicon::Lexicon;
 use super::marks::{Mark, Marks, of};
+use super::vocabulary::Vocabulary;
 
 /// A word or a sign of a sentence.
 #[derive(Debug, Clone)]
