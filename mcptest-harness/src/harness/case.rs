@@ -67,7 +67,8 @@ pub(crate) fn judge(suite: &LoadedSuite, case: &Case, context: &Context) -> Resu
             }
             Err(failure) => return Err(not_judged(failure, context)),
         },
-        CaseKind::Unsupported => {
+        // Unsupported, or of another version.
+        _ => {
             return Err(format!(
                 "not run: {}",
                 case.ignored.as_deref().unwrap_or_default()
