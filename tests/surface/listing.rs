@@ -277,9 +277,10 @@ fn declared(item: &Item, path: &str) -> Vec<String> {
             lines
         }
         Item::Trait(item) => {
-            let bounds = match item.supertraits.is_empty() {
-                true => String::new(),
-                false => format!(": {}", tidy(&item.supertraits)),
+            let bounds = if item.supertraits.is_empty() {
+                String::new()
+            } else {
+                format!(": {}", tidy(&item.supertraits))
             };
             let mut lines = vec![format!(
                 "trait {path}{}{bounds}{marks}",

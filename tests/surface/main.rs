@@ -59,7 +59,7 @@ fn listed(source: &str) -> Vec<String> {
 #[test]
 fn what_can_be_named_is_listed_once_with_its_fields_variants_and_signatures() {
     let lines = listed(
-        r#"
+        r"
         mod inner {
             pub struct Seen { pub field: Vec<u8>, hidden: u8 }
             impl Seen { pub const fn new(from: &str) -> Self { todo!() } fn own(&self) {} }
@@ -74,7 +74,7 @@ fn what_can_be_named_is_listed_once_with_its_fields_variants_and_signatures() {
         pub trait Reads: Send { fn read(&mut self) -> u8; fn given(&self) {} }
         pub fn make<T: Into<String>>(of: T) -> Result<Shown, String> { todo!() }
         pub const MOST: usize = 3;
-        "#,
+        ",
     );
     let wanted = [
         "mod a",

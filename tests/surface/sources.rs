@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use syn::{Attribute, Item, Meta, UseTree, Visibility};
 
@@ -29,36 +29,34 @@ pub(crate) struct Use {
 /// Reads a crate; the first module is its root.
 pub(crate) fn read(name: &str, root: &Path) -> Vec<Module> {
     let mut modules = Vec::new();
-    let folder = root.parent().unwrap().to_owned();
-    file(&mut modules, name.to_owned(), None, root, folder);
+    file(&mut modules, name, None, root, root.parent().unwrap());
     modules
 }
 
 /// Reads a file as a module; `folder` holds the files of the modules in it.
 fn file(
     modules: &mut Vec<Module>,
-    path: String,
+    path: &str,
     parent: Option<usize>,
     file: &Path,
-    folder: PathBuf,
+    folder: &Path,
 ) -> usize {
-    let text =
-        fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-    let parsed =
-        syn::parse_file(&text).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    let shown = file.display();
+    let text = fs::read_to_string(file).unwrap_or_else(|error| panic!("{shown}: {error}"));
+    let parsed = syn::parse_file(&text).unwrap_or_else(|error| panic!("{shown}: {error}"));
     module(modules, path, parent, parsed.items, folder)
 }
 
 fn module(
     modules: &mut Vec<Module>,
-    path: String,
+    path: &str,
     parent: Option<usize>,
     items: Vec<Item>,
-    folder: PathBuf,
+    folder: &Path,
 ) -> usize {
     let index = modules.len();
     modules.push(Module {
-        path: path.clone(),
+        path: path.to_owned(),
         parent,
         items: Vec::new(),
         modules: HashMap::new(),
@@ -73,28 +71,23 @@ fn module(
                 let name = inner.ident.to_string();
                 let (path, below) = (format!("{path}::{name}"), folder.join(&name));
                 let public = matches!(inner.vis, Visibility::Public(_));
-                let there = match inner.content {
-                    Some((_, items)) => module(modules, path, Some(index), items, below),
-                    None => {
-                        let plain = folder.join(format!("{name}.rs"));
-                        let source = if plain.is_file() {
-                            plain
-                        } else {
-                            below.join("mod.rs")
-                        };
-                        file(modules, path, Some(index), &source, below)
-                    }
+                let there = if let Some((_, items)) = inner.content {
+                    module(modules, &path, Some(index), items, &below)
+                } else {
+                    let plain = folder.join(format!("{name}.rs"));
+                    let source = if plain.is_file() {
+                        plain
+                    } else {
+                        below.join("mod.rs")
+                    };
+                    file(modules, &path, Some(index), &source, &below)
                 };
                 modules[index].modules.insert(name, (there, public));
             }
             Item::Use(inner) => {
                 let public = matches!(inner.vis, Visibility::Public(_));
-                names(
-                    &inner.tree,
-                    public,
-                    &mut Vec::new(),
-                    &mut modules[index].uses,
-                );
+                let uses = &mut modules[index].uses;
+                names(&inner.tree, public, &mut Vec::new(), uses);
             }
             other => modules[index].items.push(other),
         }
