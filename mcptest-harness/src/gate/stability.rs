@@ -194,8 +194,8 @@ fn vacuous(runs: &[Run], options: StabilityOptions) -> Vec<(Option<usize>, Breac
     let needs = if options.dimensions == Dimensions::ALL && options.turns == Turns::All {
         "stability needs a call, a turn or a token in every run".to_owned()
     } else {
-        let needs = options.dimensions.iter().map(needs);
-        let needs: Vec<&str> = BTreeSet::from_iter(needs).into_iter().collect();
+        let needs: BTreeSet<&str> = options.dimensions.iter().map(needs).collect();
+        let needs: Vec<&str> = needs.into_iter().collect();
         format!("what counts needs {} in every run", needs.join(" or "))
     };
     let breaches = empty.map(|(index, _)| {

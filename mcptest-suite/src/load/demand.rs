@@ -8,7 +8,7 @@ use serde_json::{Number, Value};
 use mcptest_trace::eval::{Better, Measure, Unit};
 
 use super::fields::{Problems, did_you_mean};
-use super::schema::Schemas;
+use super::schema::{Schemas, below};
 use crate::model::{Assertion, JsonSchema, Matcher, MatcherKind, Segment};
 use crate::{Diagnostic, Node, NodeValue, Span};
 
@@ -285,7 +285,7 @@ impl Looked<'_> {
                 continue;
             }
             waiting.extend(schemas.referred(node).map(|node| (looked, node)));
-            for (keyword, node) in schemas.below(node) {
+            for (keyword, node) in below(node) {
                 match keyword {
                     "not" | "if" => waiting.push((looked.negated(), node)),
                     "allOf" | "anyOf" | "oneOf" | "then" | "else" => waiting.push((looked, node)),

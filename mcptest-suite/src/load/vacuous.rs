@@ -118,6 +118,7 @@ pub(super) fn contradiction(name: &str, matchers: &[Matcher], problems: &mut Pro
 }
 
 /// Whether a schema asks nothing but what stands at one of its keywords.
+#[must_use]
 pub fn asks_only(schema: &Node, keyword: &str) -> bool {
     let entries = schema.entries().unwrap_or_default();
     entries
@@ -246,6 +247,7 @@ fn fits_nothing(node: &Node) -> bool {
 }
 
 /// What is said of a demand that holds for `what`.
+#[must_use]
 pub fn holds_for(demand: &str, what: &str, span: Span) -> Diagnostic {
     Diagnostic::at(span, format!("`{demand}` holds for {what}"))
         .note("what no run can decide is no test")
