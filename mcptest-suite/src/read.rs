@@ -5,7 +5,7 @@ pub use crate::load::demand::check as check_demand;
 pub use crate::load::fields::{Fields, Problems, did_you_mean};
 pub use crate::load::schema::read as read_schema;
 pub use crate::load::snapshots::refuse as refuse_snapshots;
-pub use crate::load::vacuous::needle as check_needle;
+pub use crate::load::vacuous::{asks_only, holds_for, needle as check_needle};
 pub use crate::load::values::read as read_value;
 
 use mcptest_trace::eval::Fault;

@@ -37,6 +37,25 @@ fn a_missing_recording_says_where_to_put_it() {
 }
 
 #[test]
+fn a_recording_in_other_letters_is_told_from_none() {
+    let other = "suites/cassettes/Clerk__m.JSON";
+    let folder = desk(SUITE).with_run(other, &counted(3));
+    assert_fails("recording-other-letters", &folder, "desk::clerk");
+    let beside = folder.with_run(ONE, &counted(4));
+    assert_fails("recording-other-letters-beside", &beside, "desk::clerk");
+}
+
+#[test]
+fn a_pattern_that_fits_nothing_is_told_with_its_folder() {
+    let named = SUITE.replace("    model", "    cassette: nope/*.json\n    model");
+    assert_fails(
+        "recording-pattern-fits-nothing",
+        &desk(&named),
+        "desk::clerk",
+    );
+}
+
+#[test]
 fn missing_recordings_of_several_runs_say_where_to_put_each() {
     let ran = runner(desk(TWICE).path(), &[]).exits(101);
     let failures = ran.failures();

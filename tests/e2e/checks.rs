@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::sample::{expected, sample};
+use crate::support::clerk::{SUITE, desk};
 use crate::support::outcome::Outcome::{self, Failed, Ignored, Passed};
 use crate::support::snapshot;
 
@@ -60,6 +61,19 @@ fn the_builder_adds_a_case_to_each_agent_test_and_a_root_its_suites() {
         ("yard::clerk::says_refunded", Failed),
     ]));
     assert_eq!(ran.outcomes(), wanted, "{ran}");
+}
+
+#[test]
+fn a_check_without_recordings_leaves_the_reason_to_the_case_of_its_agent() {
+    let folder = desk(SUITE);
+    let failures = sample()
+        .run_in(folder.path(), "builder", &[], &[])
+        .exits(101)
+        .failures();
+    assert_eq!(
+        failures["desk::clerk::says_refunded"].trim_end(),
+        "not judged: the recordings of this agent cannot be used; see `desk::clerk` (no recorded run of `Clerk` was found)"
+    );
 }
 
 #[test]

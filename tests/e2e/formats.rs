@@ -106,13 +106,55 @@ fn json_is_one_object_a_line_with_every_case() {
         .filter(|line| line["event"] == "failed" && line["type"] == "test")
     {
         let name = line["name"].as_str().unwrap();
-        assert!(
-            line["stdout"]
-                .as_str()
-                .unwrap()
-                .contains(text[name].trim_end()),
-            "{line}"
-        );
+        let stdout = line["stdout"].as_str().unwrap();
+        assert_eq!(stdout.trim_end(), text[name].trim_end(), "{line}");
+    }
+    for line in lines.iter().filter(|line| line["event"] == "ignored") {
+        assert!(line["message"].is_string(), "{line}");
+    }
+    let counts = |list: &[&str]| {
+        let end = lines.last().unwrap();
+        let counts = list.iter().map(|key| end[*key].as_u64().unwrap());
+        counts.collect::<Vec<_>>()
+    };
+    let all = expected(|_| true);
+    let wanted = [Passed, Failed, Ignored].map(|outcome| count(&all, outcome) as u64);
+    assert_eq!(counts(&["passed", "failed", "ignored"]), wanted);
+    let one = [
+        "--format=json",
+        "--exact",
+        "shop::checkout::cart_agent::stability",
+    ];
+    let logged = sample().folder.join("events.jsonl");
+    let log = ["--logfile", logged.to_str().unwrap()];
+    let run = sample()
+        .run("agents", &[&one[..], &log].concat())
+        .exits(101);
+    assert!(run.stdout.is_empty(), "{run}");
+    let events = std::fs::read_to_string(logged).unwrap();
+    assert_eq!(events.lines().count(), 4, "{events}");
+    assert!(
+        events.ends_with("}\n") && events.contains(r#""stdout": "error: "#),
+        "{events}"
+    );
+}
+
+#[test]
+fn cases_and_failures_come_in_the_order_of_their_names_on_any_number_of_threads() {
+    for threads in ["1", "2", "16"] {
+        let ran = sample()
+            .run("agents", &["--test-threads", threads])
+            .exits(101);
+        let (cases, failures) = ran.stdout.split_once("\nfailures:\n").unwrap();
+        let lines = cases.lines().filter_map(|line| line.strip_prefix("test "));
+        let lines: Vec<&str> = lines.collect();
+        assert!(lines.len() == EXPECTED.len() && lines.is_sorted(), "{ran}");
+        let texts = failures.lines().filter(|line| line.starts_with("---- "));
+        let texts: Vec<&str> = texts.collect();
+        assert!(texts.len() > 2 && texts.is_sorted(), "{ran}");
+        let (_, list) = failures.rsplit_once("\nfailures:\n").unwrap();
+        let list: Vec<&str> = list.lines().take_while(|line| !line.is_empty()).collect();
+        assert!(list.len() == texts.len() && list.is_sorted(), "{ran}");
     }
 }
 

@@ -32,4 +32,5 @@ mod recording;
 mod results;
 mod snapshots;
 mod stale;
+mod tags;
 mod twins;

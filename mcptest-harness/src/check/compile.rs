@@ -9,10 +9,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use mcptest_suite::model::{Assertion, JsonSchema, Matcher, MatcherKind, Target};
-use mcptest_suite::{Diagnostic, Spanned};
+use mcptest_suite::read::{asks_only, holds_for};
+use mcptest_suite::{Diagnostic, Span, Spanned};
 use regex::Regex;
 use serde_json::{Number, Value};
 
+use super::pattern::matches_every_text;
 use crate::eval::{Measure, Schema, Unit};
 use crate::trace::canonical_json;
 
@@ -125,7 +127,11 @@ impl Compiler {
             MatcherKind::Exact(value) => CompiledMatcher::Exact(value.clone()),
             MatcherKind::Contains(value) => CompiledMatcher::Contains(value.clone()),
             MatcherKind::Subset(value) => CompiledMatcher::Subset(value.clone()),
-            MatcherKind::Regex(pattern) => CompiledMatcher::Regex(self.regex(pattern)?),
+            MatcherKind::Regex(pattern) => {
+                let regex = self.regex(pattern)?;
+                self.decides("regex", &pattern.value, pattern.span);
+                CompiledMatcher::Regex(regex)
+            }
             MatcherKind::Schema(schema) => CompiledMatcher::Schema(self.schema(schema)?),
             MatcherKind::Snapshot(name) => {
                 let name = name.as_ref().map_or(snapshot, |name| &name.value);
@@ -217,6 +223,14 @@ impl Compiler {
         }
     }
 
+    /// Notes a pattern that every text matches; `key` is where it stands.
+    fn decides(&mut self, key: &str, pattern: &str, span: Span) {
+        if matches_every_text(pattern) {
+            let demand = format!("{key}: {pattern:?}");
+            self.problems.push(holds_for(&demand, "every text", span));
+        }
+    }
+
     /// A schema's shared validator; noted as a problem when it cannot compile.
     pub(crate) fn schema(&mut self, schema: &JsonSchema) -> Option<Arc<Schema>> {
         let key = canonical_json(&schema.value);
@@ -234,6 +248,13 @@ impl Compiler {
                     .help("mend the schema; patterns are matched by Rust's `regex` crate: no look-around, no back-references"),
             );
             return None;
+        }
+        if let Some(pattern) = schema.node.get("pattern")
+            && let Some(text) = pattern
+                .text()
+                .filter(|_| asks_only(&schema.node, "pattern"))
+        {
+            self.decides("pattern", text, pattern.span);
         }
         Some(shared)
     }

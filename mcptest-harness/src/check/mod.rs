@@ -7,6 +7,7 @@ mod compare;
 mod compile;
 mod judge;
 mod limits;
+mod pattern;
 mod resolve;
 mod schema;
 mod target;

@@ -59,7 +59,8 @@ impl<'n, 'r> Block<'n, 'r> {
     /// What stands at a key.
     pub(super) fn node(&mut self, name: &str) -> Option<&'n Node> {
         let key = self.key(name)?;
-        if key.required {
+        let in_its_place = key.unless.is_some_and(|other| self.fields.has(other));
+        if key.required && !in_its_place {
             self.fields.required(key.name, self.problems)
         } else {
             self.fields.get(key.name)

@@ -10,6 +10,8 @@ pub(crate) struct Key {
     pub(super) takes: Takes,
     /// Whether it must be there.
     pub(super) required: bool,
+    /// The key that may stand in its place.
+    pub(super) unless: Option<&'static str>,
     /// What is meant where it is not there.
     usual: Option<Usual>,
     says: &'static str,
@@ -67,6 +69,7 @@ impl Key {
             name,
             takes,
             required: false,
+            unless: None,
             usual: None,
             says,
         }
@@ -156,6 +159,12 @@ impl Key {
     pub(super) const fn required(mut self) -> Self {
         self.required = true;
         self
+    }
+
+    /// The same, which must be there unless another key is.
+    pub(super) const fn required_unless(mut self, other: &'static str) -> Self {
+        self.unless = Some(other);
+        self.required()
     }
 
     /// The same, which is this count where it is not there.
@@ -250,8 +259,9 @@ fn or_variable(schema: &Value) -> Value {
 pub(super) fn schema_of(keys: &[Key]) -> Value {
     let properties = keys.iter().map(|key| (key.name.to_owned(), key.schema()));
     let properties: Map<String, Value> = properties.collect();
-    let required = keys.iter().filter(|key| key.required).map(|key| key.name);
-    let required: Vec<&str> = required.collect();
+    let required = keys.iter().filter(|key| key.required);
+    let required = required.filter(|key| key.unless.is_none());
+    let required: Vec<&str> = required.map(|key| key.name).collect();
     let mut schema = json!({
         "type": "object", "additionalProperties": false, "properties": properties,
     });

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use mcptest_suite::{Diagnostic, nearest, quoted_list};
 
 use super::ReadGate;
+use crate::eval::ToolPattern;
 use crate::render::Finding;
 use crate::trace::Run;
 
@@ -18,7 +19,11 @@ pub(crate) fn unknown_tools(gate: &ReadGate, runs: &[Run]) -> Option<Finding> {
         known.extend(run.trace.tool_calls.iter().map(|call| call.name.as_str()));
     }
     let named = gate.gate.tools().into_iter();
-    let unknown: BTreeSet<&str> = named.filter(|name| !known.contains(name)).collect();
+    let is_known = |name: &str| {
+        let pattern = ToolPattern::new(name);
+        known.iter().any(|known| pattern.matches(known))
+    };
+    let unknown: BTreeSet<&str> = named.filter(|name| !is_known(name)).collect();
     let first = unknown.first()?;
     let kind = gate.kind.name();
     let problem = Diagnostic::new(format!(

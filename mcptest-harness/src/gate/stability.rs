@@ -229,7 +229,7 @@ fn reason(sub_score: &str, trace: &Trace) -> String {
                 .find(|call| counts[&call.key()] == most);
             let shown =
                 repeated.map(|call| format!("{} {}", call.name, canonical_json(&call.args)));
-            let repeats = trace.redundant_tool_calls();
+            let repeats = trace.repeated_tool_calls();
             format!(
                 "{repeats} of {calls} calls repeat an earlier one; {most} times: {}",
                 cut(&shown.unwrap_or_default(), 120)

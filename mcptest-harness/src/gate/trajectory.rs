@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mcptest_suite::read::{check_needle, did_you_mean, read_schema, read_value};
-use mcptest_suite::{Diagnostic, Node, NodeValue};
+use mcptest_suite::{Diagnostic, Node, NodeValue, Spanned};
 use serde_json::Value;
 
 use super::block::Block;
@@ -12,8 +12,8 @@ use super::table::Entry;
 use super::{Breach, Cause, EachRun, Input, Options, Scored, Threshold};
 use crate::check::difference;
 use crate::eval::{
-    ArgsShape, ExpectedCall, ExpectedTrace, MatchMode, Measure, Schema, TrajectoryReport,
-    trajectory, validate_trace,
+    ArgsShape, ExpectedCall, ExpectedTrace, MatchMode, Measure, Over, Schema, ToolPattern,
+    TrajectoryReport, trajectory, validate_trace_with,
 };
 use crate::render::{Evidence, cut, short_json, shorten};
 use crate::trace::{Run, canonical_json};
@@ -23,7 +23,7 @@ pub(super) const ENTRY: Entry = Entry::each_run::<Plan>();
 /// The expected calls.
 type Plan = ExpectedTrace<Arc<Schema>>;
 
-const MODES: [(&str, MatchMode); 7] = [
+const MODES: [(&str, MatchMode); 8] = [
     ("strict", MatchMode::Strict),
     ("exact-sequence", MatchMode::Strict),
     ("exact_sequence", MatchMode::Strict),
@@ -31,6 +31,7 @@ const MODES: [(&str, MatchMode); 7] = [
     ("unordered", MatchMode::Unordered),
     ("superset", MatchMode::Superset),
     ("subset", MatchMode::Subset),
+    ("exact_unordered", MatchMode::ExactUnordered),
 ];
 
 /// What may stand at `args`, for editors.
@@ -74,10 +75,11 @@ impl Options for Plan {
                 "unordered",
                 "superset",
                 "subset",
+                "exact_unordered",
             ],
-            "How expected and recorded calls line up.",
+            "How expected and recorded calls line up. May be left out, with `calls`, where there is `forbid`.",
         )
-        .required(),
+        .required_unless("forbid"),
         Key::each(
             "calls",
             Takes::Each {
@@ -88,13 +90,25 @@ impl Options for Plan {
             },
             "The expected calls.",
         )
-        .required(),
+        .required_unless("forbid"),
         Key::word(
             "parallel",
             &["unordered", "ordered"],
             "`unordered`: calls of one step may match in any order in the ordered modes.",
         )
         .usually_word("ordered"),
+        Key::word(
+            "over",
+            &["calls", "writes"],
+            "`writes`: only the calls that change something are held against the plan; looking things up is free.",
+        )
+        .usually_word("calls"),
+        Key::texts(
+            "forbid",
+            "tool patterns",
+            false,
+            "Tools that may not be called, in any mode and whatever `over` says; `*` stands for any characters: `delete_*`.",
+        ),
     ];
 
     const TARGETS: &'static [Measure] = trajectory::TARGETS;
@@ -102,19 +116,78 @@ impl Options for Plan {
     const RESTS_ON_ERRORS: bool = true;
 
     fn read(block: &mut Block<'_, '_>) -> Option<Self> {
+        let forbid = block.texts("forbid");
+        let alone = forbid.is_some() && without_plan(block);
         let mode = block.choice("mode", "mode", &MODES);
         let calls = calls(block);
         let orders = [("unordered", true), ("ordered", false)];
         let parallel = block.choice("parallel", "order", &orders);
+        let overs = [("calls", Over::Calls), ("writes", Over::Writes)];
+        let over = block.choice("over", "choice of calls", &overs);
+        let (mode, calls) = if alone {
+            (MatchMode::Unordered, Vec::new())
+        } else {
+            (mode?, calls?)
+        };
+        let forbid = forbid.unwrap_or_default();
+        contradictions(&calls, &forbid, block);
+        let patterns = forbid.into_iter().map(|pattern| pattern.value);
         Some(Self {
-            mode: mode?,
-            calls: calls?,
             parallel_unordered: parallel.unwrap_or_default(),
+            over: over.unwrap_or_default(),
+            forbid: patterns.map(ToolPattern::new).collect(),
+            ..Self::new(mode, calls)
         })
     }
 
     fn tools(&self) -> Vec<&str> {
-        self.calls.iter().map(|call| call.name.as_str()).collect()
+        let calls = self.calls.iter().map(|call| call.name.as_str());
+        calls
+            .chain(self.forbid.iter().map(ToolPattern::as_str))
+            .collect()
+    }
+}
+
+/// Whether there is no plan, and nothing that only means something beside one.
+fn without_plan(block: &mut Block<'_, '_>) -> bool {
+    const BESIDE: [&str; 2] = ["parallel", "over"];
+    let missing = ["mode", "calls"].into_iter().filter(|key| !block.has(key));
+    let missing: Vec<&str> = missing.collect();
+    let lonely = BESIDE.into_iter().find(|key| block.has(key));
+    let (there, need) = match (missing.as_slice(), lonely) {
+        (["mode", "calls"], None) => return true,
+        (["mode", "calls"], Some(lonely)) => (lonely, "mode` and `calls"),
+        (["mode"], _) => ("calls", "mode"),
+        (["calls"], _) => ("mode", "calls"),
+        _ => return false,
+    };
+    if let Some(node) = block.node(there) {
+        let message = format!("`{there}` does nothing without `{need}`");
+        let problem = Diagnostic::at(node.span, message);
+        block.problems.push(problem.help(format!(
+            "add `{need}`, or leave `{there}` out and let `forbid` stand alone"
+        )));
+    }
+    false
+}
+
+/// Notes expected calls that are forbidden: no run could hold.
+fn contradictions(
+    calls: &[ExpectedCall<Arc<Schema>>],
+    forbid: &[Spanned<String>],
+    block: &mut Block<'_, '_>,
+) {
+    for pattern in forbid {
+        let matches = ToolPattern::new(pattern.value.as_str());
+        if let Some(call) = calls.iter().find(|call| matches.matches(&call.name)) {
+            let message = format!(
+                "`{}` forbids the expected call `{}`",
+                pattern.value, call.name
+            );
+            block
+                .problems
+                .push(Diagnostic::at(pattern.span, message).help("expect the call, or forbid it"));
+        }
     }
 }
 
@@ -207,7 +280,7 @@ impl EachRun for Plan {
         _input: &Input<'_>,
         run: &Run,
     ) -> Result<Scored<TrajectoryReport>, Box<Breach>> {
-        match validate_trace(&run.trace, self) {
+        match validate_trace_with(&run.trace, self, &run.read_only_tools()) {
             Ok(report) => Ok(Scored::of(report)),
             // Refused when the suite loaded; never a pass.
             Err(malformed) => {
@@ -241,19 +314,30 @@ impl EachRun for Plan {
 /// The expected plan against the recorded calls as a diff: `-` was expected and is missing, `+` was
 /// called and is not allowed, `·` was called and may be; the first divergence is marked.
 fn side_by_side(plan: &Plan, run: &Run, report: &TrajectoryReport) -> String {
-    let surplus_allowed = !matches!(plan.mode, MatchMode::Strict | MatchMode::Subset);
+    let surplus_allowed = !matches!(
+        plan.mode,
+        MatchMode::Strict | MatchMode::Subset | MatchMode::ExactUnordered
+    );
+    let is_forbidden = |call: usize| {
+        let name = &run.trace.tool_calls[call].name;
+        plan.forbid.iter().any(|pattern| pattern.matches(name))
+    };
     let missing_allowed = plan.mode == MatchMode::Subset;
     let mut marked = false;
-    let mut lines = vec![format!(
-        "--- expected ({})\n+++ recorded",
-        plan.mode.as_str()
-    )];
+    let plan_is = match (plan.calls.is_empty(), plan.over) {
+        (true, _) => String::new(),
+        (false, Over::Calls) => format!(" ({})", plan.mode.as_str()),
+        (false, Over::Writes) => format!(" ({}, over writes)", plan.mode.as_str()),
+    };
+    let mut lines = vec![format!("--- expected{plan_is}\n+++ recorded")];
     for (expected, recorded) in &report.alignment {
         let (sign, text) = match (expected, recorded) {
             (Some(_), Some(recorded)) => (' ', recorded_call(run, *recorded)),
             (Some(expected), None) if missing_allowed => ('·', expected_call(plan, *expected)),
             (Some(expected), None) => ('-', expected_call(plan, *expected)),
-            (None, Some(recorded)) if surplus_allowed => ('·', recorded_call(run, *recorded)),
+            (None, Some(recorded)) if surplus_allowed && !is_forbidden(*recorded) => {
+                ('·', recorded_call(run, *recorded))
+            }
             (None, Some(recorded)) => ('+', recorded_call(run, *recorded)),
             (None, None) => continue,
         };

@@ -31,6 +31,11 @@ const DEPENDENCY: &[Key] = &[
 const PAIR: &[Key] = &[
     Key::text("first", "The earlier tool.").required(),
     Key::text("second", "The later tool.").required(),
+    Key::flag(
+        "last",
+        false,
+        "Whether the last call of the earlier tool must come before the last call of the later one too.",
+    ),
 ];
 
 impl Options for Axes {
@@ -100,6 +105,7 @@ fn dependency(block: &mut Block<'_, '_>) -> Option<Dependency> {
 
 fn pair(block: &mut Block<'_, '_>) -> Option<Order> {
     let (first, second) = (block.text("first"), block.text("second"));
+    let last = block.flag("last").unwrap_or_default();
     let (first, second) = (first?, second?);
     if first.value == second.value {
         let problem = before_itself(&first, &second);
@@ -108,8 +114,8 @@ fn pair(block: &mut Block<'_, '_>) -> Option<Order> {
             .push(problem.help("name two different tools"));
     }
     Some(Order {
-        first: first.value,
-        second: second.value,
+        last,
+        ..Order::new(first.value, second.value)
     })
 }
 

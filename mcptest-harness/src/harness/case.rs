@@ -117,12 +117,7 @@ pub(crate) fn verdict(suite: &LoadedSuite, case: &Case, context: &Context) -> Ca
         CaseKind::Agent(subject) => judge_agent(suite, subject, context),
         CaseKind::Gate(subject, kind) => match suite.recorded(subject) {
             Ok(recorded) => judge_gate(suite, subject, kind, recorded),
-            Err(failure) => Came::NotJudged(format!(
-                "not judged: the recordings of this agent cannot be used; see `{}` ({})",
-                context.agent,
-                failure.in_one_line()
-            ))
-            .into(),
+            Err(failure) => Came::NotJudged(not_judged(failure, context)).into(),
         },
         CaseKind::Unsupported => {
             let reason = case.ignored.as_deref().unwrap_or_default();
@@ -270,6 +265,15 @@ fn expected(suite: &LoadedSuite, subject: Subject) -> Vec<TargetResult> {
     asker.expected(recorded.runs())
 }
 
+/// What is said of a case whose agent's recordings cannot be used: the agent's own case says why.
+pub(crate) fn not_judged(failure: &Failure, context: &Context) -> String {
+    format!(
+        "not judged: the recordings of this agent cannot be used; see `{}` ({})",
+        context.agent,
+        failure.in_one_line()
+    )
+}
+
 /// A check written in Rust.
 pub(crate) type Judge<'a> = dyn Fn(&AgentRuns) -> Result<(), String> + 'a;
 
@@ -291,6 +295,8 @@ pub(crate) fn check(
         Ok(runs) => panic::catch_unwind(AssertUnwindSafe(|| check(runs))).map(|outcome| {
             outcome.map_err(|text| format!("{text}\n\n{}", rerun_line(&context.rerun())))
         }),
+        // Beside the agent's own case, that one says why.
+        Err(failure) if context.name != context.agent => Ok(Err(not_judged(failure, context))),
         Err(failure) => Ok(Err(failure.render(
             suite.source(),
             &context.rerun(),

@@ -6,6 +6,7 @@ mod arguments;
 mod case;
 mod discovery;
 mod entry;
+mod events;
 #[cfg(test)]
 mod gate_tests;
 mod loaded;
@@ -17,7 +18,9 @@ pub mod replay;
 mod runner;
 mod runs;
 mod snapshots;
+mod tags;
 mod trials;
+mod verdicts;
 
 pub use agent_runs::{AgentRuns, CheckFailure, Verdict};
 pub use entry::{MacroCase, Shown, run_case, run_check};

@@ -1,102 +1,121 @@
-//! Running trials although nobody reads what they print.
+//! Running trials, and printing what they come to in the order of their names, whatever thread was
+//! quicker.
 //!
-//! libtest-mimic panics where standard output is closed (`| head`) or full. What a case came to does
-//! not depend on that, so the verdict is still found then, without judging any case twice.
+//! libtest-mimic prints in the order in which its threads end; so it is given one thread, and the
+//! cases are judged ahead of it. It panics where standard output is closed (`| head`) or full. What
+//! a case came to does not depend on that: the verdict is still found then, and no case is judged
+//! twice.
 
-use std::collections::{BTreeMap, HashMap};
+use std::fs::File;
+use std::io::{self, Write};
+use std::num::NonZeroUsize;
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::AtomicUsize;
+use std::thread;
 
-use libtest_mimic::{Arguments, Completion, Failed, FormatSetting, Trial};
+use libtest_mimic::{Arguments, FormatSetting, Trial};
 
-/// What a case came to; an error is its failure text.
-pub(super) type Verdict = Result<Passed, String>;
+use super::events;
+use super::verdicts::{Verdicts, available};
 
-/// What a case that does not fail came to.
-#[derive(Debug, Clone)]
-pub(super) enum Passed {
-    /// It holds, with what was computed.
-    Holds(Option<String>),
-    /// It is ignored, for a reason.
-    Ignored(String),
-}
-
-/// What the cases of this process came to, by name.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Verdicts(Arc<Mutex<HashMap<String, Verdict>>>);
-
-impl Verdicts {
-    /// The verdict on a case; it is judged once.
-    pub(super) fn of(
-        &self,
-        name: &str,
-        judge: impl FnOnce() -> Verdict,
-    ) -> Result<Completion, Failed> {
-        let known = self.known().get(name).cloned();
-        let verdict = known.unwrap_or_else(|| {
-            let verdict = judge();
-            self.known().insert(name.to_owned(), verdict.clone());
-            verdict
-        });
-        match verdict {
-            Ok(Passed::Holds(_)) => Ok(Completion::Completed),
-            Ok(Passed::Ignored(reason)) => Ok(Completion::ignored_with(reason)),
-            Err(text) => Err(Failed::from(text)),
-        }
-    }
-
-    /// What was computed of the cases that hold, by name, as libtest shows what they printed.
-    fn successes(&self) -> String {
-        let known = self.known();
-        let computed = known.iter().filter_map(|(name, verdict)| match verdict {
-            Ok(Passed::Holds(Some(scores))) => Some((name, scores)),
-            _ => None,
-        });
-        let computed: BTreeMap<_, _> = computed.collect();
-        let shown = computed
-            .into_iter()
-            .map(|(name, scores)| format!("---- {name} ----\n{scores}\n"));
-        shown.collect::<Vec<_>>().join("\n")
-    }
-
-    fn known(&self) -> std::sync::MutexGuard<'_, HashMap<String, Verdict>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Runs trials and prints; `trials` makes them anew.
+/// Runs trials and prints; `trials` makes them anew. `first`: all are judged before anything is
+/// printed, since judging says things itself.
 pub(super) fn run(
     arguments: &Arguments,
     verdicts: &Verdicts,
+    first: bool,
     trials: impl Fn() -> Vec<Trial>,
 ) -> ExitCode {
+    if arguments.list {
+        return print(arguments, verdicts, &trials, &[]);
+    }
+    let names = wanted(arguments, &trials());
+    let threads = arguments.test_threads.and_then(NonZeroUsize::new);
+    let threads = threads.unwrap_or_else(available);
+    let next = AtomicUsize::new(0);
+    if first {
+        thread::scope(|scope| verdicts.judge_ahead(scope, &names, &next, threads));
+    }
+    thread::scope(|scope| {
+        if !first && threads.get() > 1 {
+            verdicts.judge_ahead(scope, &names, &next, threads);
+        }
+        print(arguments, verdicts, &trials, &names)
+    })
+}
+
+/// The names of the cases that the arguments leave, in the order of the trials.
+fn wanted(arguments: &Arguments, trials: &[Trial]) -> Vec<String> {
+    let wanted = trials
+        .iter()
+        .filter(|trial| !arguments.is_filtered_out(trial));
+    wanted.map(|trial| trial.name().to_owned()).collect()
+}
+
+fn print(
+    arguments: &Arguments,
+    verdicts: &Verdicts,
+    trials: &impl Fn() -> Vec<Trial>,
+    names: &[String],
+) -> ExitCode {
+    let in_order = Arguments {
+        test_threads: Some(1),
+        ..arguments.clone()
+    };
     quietly_where_nothing_can_be_printed();
     let printed = panic::catch_unwind(AssertUnwindSafe(|| {
-        let exit_code = libtest_mimic::run(arguments, trials()).exit_code();
-        // Events for a program are no place for tables.
-        let for_people = !matches!(arguments.format, Some(FormatSetting::Json));
+        let for_programs = matches!(arguments.format, Some(FormatSetting::Json));
+        if for_programs && !arguments.quiet && !arguments.list {
+            let filtered_out = trials().len() - names.len();
+            return print_events(arguments, verdicts, names, filtered_out);
+        }
+        let exit_code = libtest_mimic::run(&in_order, trials()).exit_code();
         let successes = verdicts.successes();
-        if arguments.show_output && for_people && !successes.is_empty() {
+        // Events for a program are no place for tables.
+        if arguments.show_output && !for_programs && !successes.is_empty() {
             println!("successes:\n\n{successes}");
         }
-        exit_code
+        Ok(exit_code)
     }));
     // A panic of a case is a failure of that case and does not come here.
-    printed.unwrap_or_else(|why| {
-        // Who closes a pipe has read enough, and wants to be told nothing.
-        let closed = |text: &String| text.contains("BrokenPipe");
-        if !why.downcast_ref::<String>().is_some_and(closed) {
-            eprintln!(
-                "error: standard output cannot be written; the exit code says what the cases came to"
-            );
+    let closed = match printed {
+        Ok(Ok(exit_code)) => return exit_code,
+        Ok(Err(error)) => error.kind() == io::ErrorKind::BrokenPipe,
+        Err(why) => {
+            let text = why.downcast_ref::<String>();
+            text.is_some_and(|text| text.contains("BrokenPipe"))
         }
-        let nowhere = if cfg!(windows) { "NUL" } else { "/dev/null" };
-        let unheard = Arguments {
-            logfile: Some(nowhere.to_owned()),
-            ..arguments.clone()
-        };
-        libtest_mimic::run(&unheard, trials()).exit_code()
+    };
+    // Who closes a pipe has read enough, and wants to be told nothing.
+    if !closed {
+        eprintln!(
+            "error: standard output cannot be written; the exit code says what the cases came to"
+        );
+    }
+    let nowhere = if cfg!(windows) { "NUL" } else { "/dev/null" };
+    let unheard = Arguments {
+        logfile: Some(nowhere.to_owned()),
+        ..in_order
+    };
+    libtest_mimic::run(&unheard, trials()).exit_code()
+}
+
+fn print_events(
+    arguments: &Arguments,
+    verdicts: &Verdicts,
+    names: &[String],
+    filtered_out: usize,
+) -> io::Result<ExitCode> {
+    let mut out: Box<dyn Write> = match &arguments.logfile {
+        Some(file) => Box::new(File::create(file)?),
+        None => Box::new(io::stdout()),
+    };
+    let failed = events::write(&mut *out, verdicts, names, filtered_out)?;
+    Ok(if failed {
+        ExitCode::from(101)
+    } else {
+        ExitCode::SUCCESS
     })
 }
 
@@ -111,18 +130,4 @@ fn quietly_where_nothing_can_be_printed() {
             told(panic);
         }
     }));
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_case_is_judged_once() {
-        let verdicts = Verdicts::default();
-        let failed = |text: &str| verdicts.of("a", || Err(text.to_owned())).err().unwrap();
-        assert_eq!(failed("once").message(), Some("once"));
-        assert_eq!(failed("twice").message(), Some("once"));
-        assert!(verdicts.of("b", || Ok(Passed::Holds(None))).is_ok());
-    }
 }

@@ -41,6 +41,8 @@ pub(crate) enum PlaceError {
     Nothing {
         looked: Vec<String>,
         put: [String; 2],
+        /// What is there under nearly the name of a run.
+        near: Vec<String>,
     },
     /// Two places or two layouts hold runs.
     Several(Vec<String>),
@@ -64,7 +66,13 @@ impl Wanted<'_> {
                     }
                     None => [one, several],
                 };
-                Err(PlaceError::Nothing { looked, put })
+                let pattern = self.cassette.filter(|cassette| is_pattern(cassette));
+                let near = self.nearly_named().filter(|_| self.cassette.is_none());
+                let near = near.map(|path| self.shown(&path)).collect();
+                Err(match pattern {
+                    Some(pattern) => self.nothing_fits(pattern),
+                    None => PlaceError::Nothing { looked, put, near },
+                })
             }
             1 => {
                 let files = found.swap_remove(0).files;
@@ -79,19 +87,50 @@ impl Wanted<'_> {
         }
     }
 
-    /// What lies in the folder of the runs and looks like a run, but is not read as one.
+    /// What lies in the folder of the runs, or beside them under nearly their name, but is not read.
     pub(crate) fn not_read(&self) -> Vec<String> {
         let Ok((found, _)) = self.found() else {
             return Vec::new();
         };
-        let folders = found.iter().filter_map(|found| match &found.layout {
-            Some(Layout::Folder(folder)) => Some(folder),
-            _ => None,
+        let mut paths: Vec<PathBuf> = found
+            .iter()
+            .filter_map(|found| match &found.layout {
+                Some(Layout::Folder(folder)) => Some(near_runs(folder)),
+                _ => None,
+            })
+            .flatten()
+            .collect();
+        if self.cassette.is_none() {
+            let files = || found.iter().flat_map(|found| &found.files);
+            let near = self.nearly_named();
+            // Where the file system takes both names for one, it is read.
+            paths.extend(near.filter(|path| !files().any(|file| is_one(path, file))));
+        }
+        paths.iter().map(|path| self.shown(path)).collect()
+    }
+
+    /// Files in the two places whose names differ from what is looked for in the case of letters, or
+    /// by a `.txt` that an editor has added.
+    fn nearly_named(&self) -> impl Iterator<Item = PathBuf> {
+        let names = self
+            .stems
+            .iter()
+            .flat_map(|stem| ["", ".json", ".jsonl"].map(|extension| format!("{stem}{extension}")));
+        let names: Vec<String> = names.collect();
+        let places = [self.beside(), self.central()].into_iter();
+        let entries = places.flat_map(|place| {
+            let entries = fs::read_dir(place).into_iter().flatten();
+            let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+            paths.sort_by(|left, right| natural(left, right));
+            paths
         });
-        folders
-            .flat_map(|folder| near_runs(folder))
-            .map(|path| self.shown(&path))
-            .collect()
+        entries.filter(move |path| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            let lower = name.to_lowercase();
+            let lower = lower.strip_suffix(".txt").unwrap_or(&lower);
+            !names.iter().any(|wanted| *wanted == name)
+                && names.iter().any(|wanted| wanted.to_lowercase() == lower)
+        })
     }
 
     /// Where runs are recorded: where the agent's runs lie now, else where a number of them would
@@ -125,6 +164,24 @@ impl Wanted<'_> {
             ),
             help: "write a folder, a `.json` file for one run, or a `.jsonl` file".to_owned(),
         })
+    }
+
+    /// A pattern that no file fits.
+    fn nothing_fits(&self, pattern: &str) -> PlaceError {
+        let parts = pattern.split('/').take_while(|part| !is_pattern(part));
+        let named = parts.collect::<Vec<_>>().join("/");
+        let folder = self.suite_dir.join(&named);
+        let shown = self.shown(&folder);
+        let problem = if folder.is_dir() {
+            format!("`cassette: {pattern}` fits no `.json` or `.jsonl` file in {shown}")
+        } else {
+            format!("`cassette: {pattern}` fits no file: there is no folder {shown}")
+        };
+        let help = match named.as_str() {
+            "" | "." | ".." => "put recordings there that it fits; a pattern names no file to record to, a folder does".to_owned(),
+            named => format!("put recordings there that it fits; a pattern names no file to record to, `cassette: {named}` does"),
+        };
+        PlaceError::Unusable { problem, help }
     }
 
     /// A path as it is shown: from the crate's folder.
@@ -223,7 +280,7 @@ impl Wanted<'_> {
         if path.is_dir() {
             return Ok(folder(&path));
         }
-        if path.is_file() || !cassette.contains(['*', '?', '[']) {
+        if path.is_file() || !is_pattern(cassette) {
             return Ok(file(&path));
         }
         if let Some(problem) = self.unbounded(cassette) {
@@ -254,7 +311,6 @@ impl Wanted<'_> {
 impl Wanted<'_> {
     /// Why a pattern is not looked for: it would walk more than the crate's recordings.
     fn unbounded(&self, pattern: &str) -> Option<&'static str> {
-        let is_pattern = |part: &str| part.contains(['*', '?', '[']);
         let parts: Vec<&str> = pattern.split(['/', '\\']).collect();
         let first = parts.iter().position(|part| is_pattern(part))?;
         if parts[first..].contains(&"..") {
@@ -282,7 +338,7 @@ fn own_layout(path: &Path, cassette: &str) -> Option<Layout> {
     if path.is_dir() {
         return Some(Layout::Folder(path.to_owned()));
     }
-    if !path.is_file() && cassette.contains(['*', '?', '[']) {
+    if !path.is_file() && is_pattern(cassette) {
         return None;
     }
     Some(match extension {
@@ -306,6 +362,17 @@ fn without_detours(path: &Path) -> PathBuf {
         }
     }
     plain
+}
+
+/// Whether a path, or a part of one, stands for several names.
+fn is_pattern(path: &str) -> bool {
+    path.contains(['*', '?', '['])
+}
+
+/// Whether two paths lead to one file.
+fn is_one(left: &Path, right: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().ok();
+    real(left).is_some_and(|left| Some(left) == real(right))
 }
 
 /// Whether all of some files are among others, however their paths are spelt.

@@ -129,7 +129,7 @@ fn an_own_place_may_be_a_file_a_folder_or_a_pattern() {
     ));
     assert!(matches!(
         files_of(&files, Some("y/*.json")),
-        Err(PlaceError::Nothing { .. })
+        Err(PlaceError::Unusable { .. })
     ));
 }
 
@@ -178,24 +178,71 @@ fn the_order_is_total_and_huge_numbers_do_not_overflow() {
 #[test]
 fn a_named_place_is_the_only_one() {
     let beside = ["suites/shop/cassettes/Agent__m.json"];
-    let PlaceError::Nothing { looked, put } = files_of(&beside, Some("nope/x.json")).unwrap_err()
+    let PlaceError::Nothing { looked, put, .. } =
+        files_of(&beside, Some("nope/x.json")).unwrap_err()
     else {
         panic!("another error")
     };
     assert_eq!(looked, ["suites/shop/nope/x.json"]);
     assert_eq!(put[0], "suites/shop/nope/x.json");
-    let PlaceError::Nothing { looked, .. } =
-        files_of(&beside, Some("../../nope/*.json")).unwrap_err()
-    else {
+}
+
+#[test]
+fn a_pattern_that_nothing_fits_says_what_is_there_and_where_to_record_to() {
+    let said = |pattern| match files_of(&["suites/shop/kept/notes.md"], Some(pattern)) {
+        Err(PlaceError::Unusable { problem, help }) => (problem, help),
+        other => panic!("{other:?}"),
+    };
+    let (problem, help) = said("../../nope/*.json");
+    assert_eq!(
+        problem,
+        "`cassette: ../../nope/*.json` fits no file: there is no folder nope"
+    );
+    assert!(
+        help.ends_with("names no file to record to, `cassette: ../../nope` does"),
+        "{help}"
+    );
+    let (problem, help) = said("kept/run-*.json");
+    assert_eq!(
+        problem,
+        "`cassette: kept/run-*.json` fits no `.json` or `.jsonl` file in suites/shop/kept"
+    );
+    assert!(help.ends_with("`cassette: kept` does"), "{help}");
+    let (_, help) = said("run-*.json");
+    assert!(help.ends_with("a folder does"), "{help}");
+}
+
+#[test]
+fn a_run_in_other_letters_is_named_whether_another_is_there_or_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("suites/cassettes");
+    fs::create_dir_all(&place).unwrap();
+    fs::write(place.join("Agent__m.JSON"), "").unwrap();
+    fs::write(place.join("agent__m.jsonl.txt"), "").unwrap();
+    fs::write(place.join("Agent__m2.json"), "").unwrap();
+    let wanted = Wanted {
+        crate_dir: folder.path(),
+        suite_dir: &folder.path().join("suites"),
+        suite_stem: "s".into(),
+        cassette: None,
+        stems: vec!["Agent__m".to_owned()],
+    };
+    let named = [
+        "suites/cassettes/Agent__m.JSON",
+        "suites/cassettes/agent__m.jsonl.txt",
+    ];
+    let PlaceError::Nothing { near, .. } = wanted.files().unwrap_err() else {
         panic!("another error")
     };
-    assert_eq!(looked, ["nope/*.json"]);
+    assert_eq!(near, named);
+    fs::write(place.join("Agent__m.json"), "").unwrap();
+    assert_eq!(wanted.not_read(), named);
 }
 
 #[test]
 fn a_pattern_stays_where_it_can_be_walked() {
     let unbounded = |pattern: &str| match files_of(&["suites/shop/a/run.json"], Some(pattern)) {
-        Err(PlaceError::Unusable { problem, .. }) => Some(problem),
+        Err(PlaceError::Unusable { problem, .. }) if !problem.contains("fits no") => Some(problem),
         _ => None,
     };
     for refused in [

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use libtest_mimic::{Failed, Trial};
+use libtest_mimic::Trial;
 use mcptest_suite::{
     Case, CaseKind, Diagnostic, LOAD, LoadError, SuitePath, UNSUPPORTED, shown_path,
 };
@@ -12,6 +12,7 @@ use super::arguments::Asked;
 use super::case::rerun;
 use super::loaded::LoadedSuite;
 use super::recording::Recording;
+use super::tags::Selection;
 use super::trials::{RustCheck, Settings, check_trial, trial};
 use crate::render::rerun_line;
 use crate::result::{CaseResult, folder};
@@ -24,6 +25,8 @@ pub(super) struct Prepared {
     failures: BTreeMap<String, Vec<Problem>>,
     /// The suite that has a case, by the case's full name.
     taken: HashMap<String, String>,
+    /// The agents that are asked for, where not all are.
+    selection: Option<Selection>,
 }
 
 /// Why a suite does not load.
@@ -33,6 +36,22 @@ enum Problem {
 }
 
 impl Prepared {
+    pub(super) fn new(selection: Option<Selection>) -> Self {
+        Self {
+            selection,
+            ..Self::default()
+        }
+    }
+
+    /// What is selected can be, as far as the suites load.
+    pub(super) fn check_selection(&self) -> Result<(), String> {
+        let Some(selection) = self.selection.as_ref().filter(|_| self.failures.is_empty()) else {
+            return Ok(());
+        };
+        let suites = self.suites.iter();
+        selection.check(suites.flat_map(|(_, suite, _)| &suite.suite.agents))
+    }
+
     /// Whether a name is that of a suite that does not load.
     pub(super) fn is_failure(&self, name: &str) -> bool {
         self.failures.contains_key(name)
@@ -116,11 +135,33 @@ impl Prepared {
         self.suites.push((path, Arc::new(suite), cases));
     }
 
+    /// Why a case's agent is not asked for, if it is not.
+    fn left_out(&self, suite: &LoadedSuite, case: &Case) -> Option<String> {
+        let selection = self.selection.as_ref()?;
+        match case.kind {
+            CaseKind::Agent(subject) | CaseKind::Gate(subject, _) => {
+                selection.leaves_out(suite.agent(subject))
+            }
+            CaseKind::Unsupported => None,
+        }
+    }
+
     /// Every case, sorted by name.
     pub(super) fn trials(&self, asked: &Asked, run: &Settings<'_>) -> Vec<Trial> {
         let mut trials = Vec::new();
         for (path, suite, cases) in &self.suites {
             for case in cases {
+                if let Some(reason) = self.left_out(suite, case) {
+                    let checks = run
+                        .checks
+                        .iter()
+                        .filter(|_| matches!(case.kind, CaseKind::Agent(_)));
+                    let names = checks.map(|(check, _)| format!("{path}::{}::{check}", case.name));
+                    for name in names.chain([format!("{path}::{}", case.name)]) {
+                        trials.push(run.ignored(&name, &reason, asked));
+                    }
+                    continue;
+                }
                 trials.push(trial(path, suite, case, asked, run));
                 for (name, check) in run.checks {
                     trials.extend(check_trial(path, suite, case, asked, run, name, check));
@@ -137,13 +178,11 @@ impl Prepared {
             let (package, name) = (run.package.to_owned(), case.clone());
             // A suite that does not load is shown under `--ignored` too.
             let shown_anyway = asked.arguments.ignored && !asked.arguments.list;
-            trials.push(
-                Trial::test(case, move || {
-                    folder::leave(|| CaseResult::refused(&package, &name, &text));
-                    Err(Failed::from(text))
-                })
-                .with_ignored_flag(shown_anyway),
-            );
+            let trial = run.verdicts.trial(case, move || {
+                folder::leave(|| CaseResult::refused(&package, &name, &text));
+                Err(text)
+            });
+            trials.push(trial.with_ignored_flag(shown_anyway));
         }
         trials.sort_by(|left, right| left.name().cmp(right.name()));
         trials

@@ -14,10 +14,12 @@ use super::agent_runs::{AgentRuns, Verdict};
 use super::arguments::{Asked, of_process};
 use super::discovery::discover;
 use super::loaded::LoadedSuite;
-use super::output::{self, Verdicts};
+use super::output;
 use super::prepared::Prepared;
 use super::recording::{self, OwnLoop, Recording};
+use super::tags::Selection;
 use super::trials::{RustCheck, Settings};
+use super::verdicts::Verdicts;
 use mcptest_trace::record::Recorder;
 
 use crate::record::{Command, Live, RunRequest};
@@ -160,34 +162,26 @@ impl Harness {
     /// contradict each other. A flag that nobody knows ends the process with 2.
     #[must_use]
     pub fn run(&self) -> ExitCode {
-        let threads = std::env::var("RUST_TEST_THREADS").ok();
-        let asked = of_process().and_then(|given| Asked::read(given, threads.as_deref()));
-        let asked = match asked {
-            Ok(asked) => asked,
-            Err(problem) => {
-                eprintln!("error: {problem}");
-                return ExitCode::from(101);
-            }
-        };
-        if let Err(problem) = self.check_names() {
+        self.judge().unwrap_or_else(|problem| {
             eprintln!("error: {problem}");
-            return ExitCode::from(101);
-        }
+            ExitCode::from(101)
+        })
+    }
+
+    /// The same; an error is about what was asked for.
+    fn judge(&self) -> Result<ExitCode, String> {
+        let threads = std::env::var("RUST_TEST_THREADS").ok();
+        let asked = Asked::read(of_process()?, threads.as_deref())?;
+        self.check_names()?;
         let style = style(asked.arguments.color, asked.arguments.logfile.is_some());
         // A list is made without recording anything.
         let recording = if asked.arguments.list {
-            Ok(None)
+            None
         } else {
-            recording::asked(self.own_loop.as_ref())
+            recording::asked(self.own_loop.as_ref())?
         };
-        let recording = match recording {
-            Ok(recording) => recording,
-            Err(problem) => {
-                eprintln!("error: {problem}");
-                return ExitCode::from(101);
-            }
-        };
-        let prepared = self.prepare(&asked, recording.as_ref());
+        let prepared = self.prepare(&asked, Selection::asked()?, recording.as_ref());
+        prepared.check_selection()?;
         if let Some(recording) = &recording {
             prepared.guard(recording);
         }
@@ -201,7 +195,9 @@ impl Harness {
         let trials = || prepared.trials(&asked, &run);
         let is_load = |name: &str| prepared.is_failure(name);
         let arguments = asked.for_trials(&trials(), is_load);
-        output::run(&arguments, &verdicts, trials)
+        // Recording says on standard error what it does.
+        let first = recording.is_some();
+        Ok(output::run(&arguments, &verdicts, first, trials))
     }
 
     /// Where checks are registered, one that a suite names must be among them.
@@ -250,7 +246,12 @@ impl Harness {
     }
 
     /// Finds and loads what the arguments need.
-    fn prepare(&self, asked: &Asked, recording: Option<&Arc<Recording>>) -> Prepared {
+    fn prepare(
+        &self,
+        asked: &Asked,
+        selection: Option<Selection>,
+        recording: Option<&Arc<Recording>>,
+    ) -> Prepared {
         let crate_dir = crate_dir(&self.compiled_in);
         let default = [PathBuf::from("suites")];
         let roots = if self.roots.is_empty() {
@@ -259,7 +260,9 @@ impl Harness {
             &self.roots
         };
         let found = discover(&crate_dir, roots);
-        let mut prepared = Prepared::default();
+        // Which tags there are is known when every suite is.
+        let all = selection.is_some() || recording.is_some();
+        let mut prepared = Prepared::new(selection);
         for (name, text) in found.problems {
             prepared.fail(name, text);
         }
@@ -270,7 +273,7 @@ impl Harness {
             .collect();
         for (path, file) in found.suites {
             // Before anything is spent, every suite must load.
-            if recording.is_some() || asked.needs(|name| path.may_hold(name)) {
+            if all || asked.needs(|name| path.may_hold(name)) {
                 let command = Command {
                     package: Some(self.package.clone()),
                     target: self.target.clone(),

@@ -95,7 +95,7 @@ pub(crate) fn place_problem(agent: &Agent, error: PlaceError, command: &str) -> 
         .as_ref()
         .map_or(agent.name.span, |cassette| cassette.span);
     match error {
-        PlaceError::Nothing { looked, put } => {
+        PlaceError::Nothing { looked, put, near } => {
             let declared = agent.runs.value;
             let problem = Diagnostic::new(format!(
                 "no recorded run of `{}` was found",
@@ -110,6 +110,11 @@ pub(crate) fn place_problem(agent: &Agent, error: PlaceError, command: &str) -> 
                     "record {many} runs with `MCPTEST_RECORD=missing {command}`, or put recordings of your own at {several} and so on, one file a run"
                 )),
             };
+            let problem = near.iter().fold(problem, |problem, near| {
+                problem.note(format!(
+                    "{near} is not read: its name differs in the case of letters or in its end"
+                ))
+            });
             let looked = format!("looked for:\n{}", looked.join("\n"));
             Finding::new(problem).show(Evidence::Text(looked)).into()
         }
@@ -142,7 +147,7 @@ fn not_read_problem(agent: &Agent, paths: &[String]) -> Failure {
         },
     );
     let problem = Diagnostic::new(message)
-        .label(agent.name.span, "in the folder of this agent's runs")
+        .label(agent.name.span, "where this agent's runs are")
         .help("name a run `run-N.json`, one file a run, or move what is none elsewhere");
     let mut lines: Vec<String> = paths.iter().take(SHOWN).cloned().collect();
     if let more @ 1.. = paths.len().saturating_sub(SHOWN) {

@@ -258,7 +258,9 @@ fn refusal(
         (None, None) => format!("there is no snapshot {shown} yet"),
         (Some(_), None) => format!("{shown} says something else"),
     };
-    let next = if pending {
+    let next = if unreadable.is_some() {
+        "take it from version control again, or write what was recorded in its place with `INSTA_UPDATE=always`"
+    } else if pending {
         "accept it with `cargo insta review`, or run again with `INSTA_UPDATE=always`"
     } else {
         "nothing was written here; run it on your machine and accept it with `cargo insta review`, or with `INSTA_UPDATE=always`"

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use libtest_mimic::{Completion, Trial};
+use libtest_mimic::Trial;
 use mcptest_suite::{Case, CaseKind, Style, SuitePath};
 
 use super::agent_runs::AgentRuns;
 use super::arguments::Asked;
 use super::case::{self, Context, Judged};
 use super::loaded::{LoadedSuite, is_runnable};
-use super::output::{Passed, Verdicts};
+use super::verdicts::{Passed, Verdicts};
 use crate::result::folder;
 
 /// A check written in Rust, shared by the cases it makes.
@@ -21,6 +21,15 @@ pub(super) struct Settings<'a> {
     pub(super) style: Style,
     pub(super) checks: &'a [(String, RustCheck)],
     pub(super) verdicts: &'a Verdicts,
+}
+
+impl Settings<'_> {
+    /// A trial that is ignored whatever is asked for.
+    pub(super) fn ignored(&self, name: &str, reason: &str, asked: &Asked) -> Trial {
+        let reason = mcptest_suite::clean_line(reason).into_owned();
+        let trial = self.verdicts.trial(name, || Ok(Passed::Ignored(reason)));
+        trial.with_ignored_flag(asked.arguments.list || asked.arguments.ignored)
+    }
 }
 
 /// The trial of a case of a suite.
@@ -70,22 +79,22 @@ fn ignorable(
     let ignored = case.ignored.clone();
     let flagged = ignored.is_some() && (asked.arguments.list || asked.arguments.ignored);
     let run_anyway = asked.runs_ignored() && is_runnable(case);
-    let (name, verdicts) = (context.name.clone(), verdicts.clone());
+    let clean = |reason: &str| mcptest_suite::clean_line(reason).into_owned();
+    let name = context.name.clone();
     let (suite, case) = (Arc::clone(suite), case.clone());
-    let run = move || match ignored {
+    let verdict = move || match ignored {
         Some(reason) if !run_anyway => {
             folder::leave(|| case::ignored(&suite, &case, &context, &reason));
-            Ok(Completion::ignored_with(mcptest_suite::clean_line(&reason)))
+            Ok(Passed::Ignored(clean(&reason)))
         }
-        _ => verdicts.of(&context.name, || match judge(&suite, &context)? {
-            Judged::Holds(scores) => Ok(Passed::Holds(scores)),
+        _ => Ok(match judge(&suite, &context)? {
+            Judged::Holds(scores) => Passed::Holds(scores),
             Judged::Elsewhere(reason) | Judged::Undecided(reason) => {
-                let reason = mcptest_suite::clean_line(&reason).into_owned();
-                Ok(Passed::Ignored(reason))
+                Passed::Ignored(clean(&reason))
             }
         }),
     };
-    Trial::ignorable_test(name, run).with_ignored_flag(flagged)
+    verdicts.trial(&name, verdict).with_ignored_flag(flagged)
 }
 
 /// The case of a check on an agent test; nothing for a case that is no agent test.

@@ -73,7 +73,10 @@ impl Failure {
         // What cannot be used says why in what it shows.
         if let Some(Evidence::Text(shown)) = first.and_then(|finding| finding.evidence.first()) {
             let why = shown.lines().next().unwrap_or_default();
-            text = format!("{text}: {}", why.trim_start_matches("- "));
+            // A title of what follows says nothing by itself.
+            if !why.ends_with(':') {
+                text = format!("{text}: {}", why.trim_start_matches("- "));
+            }
         }
         let text = cut(&text, 200);
         match self.findings.len() {

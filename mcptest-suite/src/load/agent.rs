@@ -79,7 +79,7 @@ fn read(
     let (skip, only) = skip_and_only(&mut fields, problems);
     let tags = fields
         .get("tags")
-        .map(|node| problems.any_texts(node, "tags"))
+        .map(|node| tags(node, problems))
         .unwrap_or_default();
     let inject = fields.get("inject");
     let injects = inject.is_some_and(|node| node.items() != Some(&[]));
@@ -147,7 +147,7 @@ fn read(
         caps,
         skip,
         only,
-        tags: tags.into_iter().map(|tag| tag.value).collect(),
+        tags,
         inject,
         expect,
         gates: gates(&blocks),
@@ -176,6 +176,26 @@ fn asks_for_anything(fields: &Fields<'_>) -> bool {
         .clone()
         .any(|entry| tests().any(|test| test == entry.key))
         || entries.any(|entry| nearest(&entry.key, tests()).is_some())
+}
+
+/// Labels that `MCPTEST_TAGS` can name: it separates them by commas, and `!` leaves one out.
+fn tags(node: &Node, problems: &mut Problems) -> Vec<String> {
+    let mut tags = Vec::new();
+    for tag in problems.any_texts(node, "tags") {
+        let named = tag.value.trim();
+        if named.contains(',') || named.starts_with('!') || named != tag.value {
+            let help = match named.split_once(',') {
+                Some((first, second)) => {
+                    format!("write two: `[{}, {}]`", first.trim(), second.trim())
+                }
+                None => format!("write `{}`", named.trim_start_matches('!').trim()),
+            };
+            let message = format!("`MCPTEST_TAGS` cannot name the tag `{}`", tag.value);
+            problems.push(Diagnostic::at(tag.span, message).help(help));
+        }
+        tags.push(tag.value);
+    }
+    tags
 }
 
 /// Options for checks written in Rust: a mapping of their names.

@@ -1,11 +1,14 @@
 //! Demands on a gate's targets that no run can decide: their numbers are of another unit, or out of
 //! the target's range.
 
+use std::collections::HashSet;
+
 use serde_json::{Number, Value};
 
 use mcptest_trace::eval::{Better, Measure, Unit};
 
 use super::fields::{Problems, did_you_mean};
+use super::schema::Schemas;
 use crate::model::{Assertion, JsonSchema, Matcher, MatcherKind, Segment};
 use crate::{Diagnostic, Node, NodeValue, Span};
 
@@ -47,10 +50,13 @@ pub(crate) fn check_run(assertions: &[Assertion], problems: &mut Problems) {
 }
 
 /// What an assertion looks at.
+#[derive(Clone, Copy)]
 struct Looked<'a> {
     /// The path as it is written.
     path: &'a str,
     target: Measure,
+    /// Below a `not` or an `if`, where a most asks for more than it.
+    negated: bool,
 }
 
 /// Notes what an assertion asks of its target that never or always holds. `rest` is what the path
@@ -67,6 +73,7 @@ pub fn check(assertion: &Assertion, target: &Measure, rest: &[Segment], problems
     let looked = Looked {
         path: &assertion.target.text,
         target,
+        negated: false,
     };
     looked.matcher(&assertion.matcher, problems);
 }
@@ -75,14 +82,18 @@ impl Looked<'_> {
     fn matcher(&self, matcher: &Matcher, problems: &mut Problems) {
         let span = matcher.span;
         match &matcher.kind {
-            MatcherKind::Exact(Value::Array(values)) if self.target.list => {
+            MatcherKind::Exact(Value::Array(values))
+            | MatcherKind::Subset(Value::Array(values))
+            | MatcherKind::Contains(Value::Array(values))
+                if self.target.list =>
+            {
                 self.values(values, span, problems);
             }
-            MatcherKind::Exact(value) => self.exactly(value, span, problems),
-            MatcherKind::Contains(Value::Array(values))
-            | MatcherKind::ContainsAll(values)
-            | MatcherKind::ContainsAny(values)
-                if self.target.list =>
+            MatcherKind::Exact(value) | MatcherKind::Subset(value) => {
+                self.exactly(value, span, problems);
+            }
+            MatcherKind::ContainsAll(values) | MatcherKind::ContainsAny(values)
+                if self.target.list || !self.is_word() =>
             {
                 self.values(values, span, problems);
             }
@@ -108,7 +119,7 @@ impl Looked<'_> {
                 let problem = self.problem(span, &format!("`{}` never holds", matcher.kind.name()));
                 problems.push(problem.help("use `exact`, `min`, `max` or `between`"));
             }
-            MatcherKind::Not(inner) => self.matcher(inner, problems),
+            MatcherKind::Not(inner) => self.negated().matcher(inner, problems),
             MatcherKind::AllOf(all) | MatcherKind::AnyOf(all) | MatcherKind::OneOf(all) => {
                 for matcher in all {
                     self.matcher(matcher, problems);
@@ -123,12 +134,17 @@ impl Looked<'_> {
     }
 
     /// The same of one element of the list.
-    fn one(&self) -> Looked<'_> {
+    fn one(&self) -> Self {
         let mut target = self.target;
         target.list = false;
+        Looked { target, ..*self }
+    }
+
+    /// The same where what is asked must not hold.
+    fn negated(&self) -> Self {
         Looked {
-            path: self.path,
-            target,
+            negated: true,
+            ..*self
         }
     }
 
@@ -211,33 +227,51 @@ impl Looked<'_> {
         self.bounds(&bounds, false, problems);
     }
 
+    /// Every part of a schema that speaks of the target; references can chain as long as the file
+    /// is, so not by recursion.
     fn schema(&self, schema: &JsonSchema, problems: &mut Problems) {
-        self.schema_node(&schema.node, problems);
-    }
-
-    fn schema_node(&self, node: &Node, problems: &mut Problems) {
-        if self.target.list {
-            for key in ["items", "contains"] {
-                if let Some(node) = node.get(key) {
-                    self.one().schema_node(node, problems);
+        let mut schemas = Schemas::of(&schema.node);
+        let mut seen = HashSet::new();
+        let mut waiting = vec![(*self, &schema.node)];
+        while let Some((looked, node)) = waiting.pop() {
+            if !seen.insert((std::ptr::from_ref(node), looked.target.list, looked.negated)) {
+                continue;
+            }
+            waiting.extend(schemas.referred(node).map(|node| (looked, node)));
+            for (keyword, node) in schemas.below(node) {
+                match keyword {
+                    "not" | "if" => waiting.push((looked.negated(), node)),
+                    "allOf" | "anyOf" | "oneOf" | "then" | "else" => waiting.push((looked, node)),
+                    "items" | "prefixItems" | "additionalItems" | "contains"
+                    | "unevaluatedItems"
+                        if looked.target.list =>
+                    {
+                        waiting.push((looked.one(), node));
+                    }
+                    _ => {}
                 }
             }
-            return;
+            looked.schema_alone(node, problems);
         }
+    }
+
+    /// What a schema asks by itself, without the schemas below it.
+    fn schema_alone(&self, node: &Node, problems: &mut Problems) {
         let before = problems.0.len();
-        for key in ["allOf", "anyOf", "oneOf"] {
-            let all = node.get(key).and_then(Node::items).unwrap_or_default();
-            for node in all {
-                self.schema_node(node, problems);
-            }
-        }
-        if let Some(node) = node.get("not") {
-            self.schema_node(node, problems);
-        }
         let const_value = node.get("const").into_iter();
         let values = node.get("enum").and_then(Node::items).unwrap_or_default();
         for value in const_value.chain(values) {
-            self.exactly(&value.to_json(), value.span, problems);
+            match value.items() {
+                Some(items) if self.target.list => {
+                    for item in items {
+                        self.one().exactly(&item.to_json(), item.span, problems);
+                    }
+                }
+                _ => self.exactly(&value.to_json(), value.span, problems),
+            }
+        }
+        if self.target.list {
+            return;
         }
         let bounds = bounds_of(node);
         if self.is_word() {
@@ -286,7 +320,8 @@ impl Looked<'_> {
     fn bound(&self, bound: &Bound, problems: &mut Problems) {
         let (target, value) = (&self.target, bound.value);
         let percent = matches!(target.unit, Unit::Percent | Unit::AllOrNothing);
-        if percent && bound.is_lower() && value > 0.0 && value <= 1.0 {
+        let is_lower = bound.is_lower() || self.negated;
+        if percent && is_lower && value > 0.0 && value <= 1.0 {
             let words = if value < 1.0 {
                 "less than one percent"
             } else {

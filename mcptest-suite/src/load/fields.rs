@@ -153,8 +153,21 @@ impl Problems {
 
     /// A list of texts that may be empty.
     pub fn any_texts(&mut self, node: &Node, of: &str) -> Vec<Spanned<String>> {
+        if self.one_text(node, of) {
+            return Vec::new();
+        }
         let items = self.any_items(node, of);
         self.each_text(items)
+    }
+
+    /// Notes one text where a list of them is wanted.
+    fn one_text(&mut self, node: &Node, of: &str) -> bool {
+        let text = node.text().filter(|text| !text.trim().is_empty());
+        if let Some(text) = text {
+            let problem = mismatch(&format!("a list of {of}"), node);
+            self.push(problem.help(format!("write `[{text}]`")));
+        }
+        text.is_some()
     }
 
     fn each_text(&mut self, items: &[Node]) -> Vec<Spanned<String>> {
@@ -170,6 +183,9 @@ impl Problems {
 
     /// A list of texts, which must not be empty.
     pub fn texts(&mut self, node: &Node, of: &str) -> Vec<Spanned<String>> {
+        if self.one_text(node, of) {
+            return Vec::new();
+        }
         let items = self.items(node, of).unwrap_or_default();
         self.each_text(items)
     }

@@ -15,6 +15,7 @@ pub mod recovery;
 pub mod reliability;
 pub mod session;
 pub mod stability;
+mod tool_pattern;
 pub mod trajectory;
 pub mod trajectory_axes;
 
@@ -38,12 +39,15 @@ pub use session::{
     agent_reliability, derive_signals, score_session, session_traces, signals_of_evidence,
 };
 pub use stability::{
-    SUB_SCORES, StabilityAcross, StabilityFloors, StabilityReport, TOKENS_PER_USEFUL_CALL,
-    agent_stability, agent_stability_across, drift_flags,
+    Dimensions, SUB_SCORES, StabilityAcross, StabilityFloors, StabilityOptions, StabilityReport,
+    SubScore, TOKENS_PER_USEFUL_CALL, Turns, agent_stability, agent_stability_across,
+    agent_stability_across_with, agent_stability_with, drift_flags, drift_flags_of,
 };
+pub use tool_pattern::ToolPattern;
 pub use trajectory::{
     ArgsCheck, ArgsShape, ExpectedCall, ExpectedTrace, MalformedSchema, MatchMode, Mismatch,
-    NoSchema, TrajectoryReport, tool_calls_from_envelope, validate_trace,
+    NoSchema, Over, TrajectoryReport, tool_calls_from_envelope, validate_trace,
+    validate_trace_with,
 };
 pub use trajectory_axes::{
     Axes, AxesReport, Axis, BrokenEdge, Dependency, Order, score_trajectory_axes,

@@ -14,9 +14,14 @@
 //! runs (seed 3, "Within-session stability"): mean, minimum and population variance of each run's
 //! weakest sub-score, and three measures of how alike the runs' paths are.
 //!
+//! Two options depart from the seed where a suite asks for it ([`StabilityOptions`]): which
+//! sub-scores can be the weakest and raise flags ([`Dimensions`]), and whether the turns that stand
+//! for a tool call are left out of `response_consistency` ([`Turns`]).
+//!
 //! These are heuristics about the shape of a trace, not judgements of its meaning.
 
 mod across;
+mod options;
 #[cfg(test)]
 mod tests;
 
@@ -26,7 +31,8 @@ use serde::Serialize;
 
 use super::measure::{Better, Measure};
 use crate::trace::{AsTrace, Trace};
-pub use across::{StabilityAcross, agent_stability_across};
+pub use across::{StabilityAcross, agent_stability_across, agent_stability_across_with};
+pub use options::{Dimensions, StabilityFloors, StabilityOptions, SubScore, Turns};
 
 /// The targets of the metric.
 pub const TARGETS: &[Measure] = &[
@@ -113,10 +119,10 @@ pub const TOKENS_PER_USEFUL_CALL: f64 = 2000.0;
 
 /// The names of the four sub-scores, in the order of [`StabilityReport::scores`].
 pub const SUB_SCORES: [&str; 4] = [
-    "tool_usage_stability",
-    "response_consistency",
-    "redundancy",
-    "cost_per_progress",
+    SubScore::ToolUsageStability.as_str(),
+    SubScore::ResponseConsistency.as_str(),
+    SubScore::Redundancy.as_str(),
+    SubScore::CostPerProgress.as_str(),
 ];
 
 /// The sub-scores of one run, each in `0.0..=1.0`, higher is more stable.
@@ -144,18 +150,35 @@ impl StabilityReport {
         ]
     }
 
+    /// One of them.
+    #[must_use]
+    pub const fn score(&self, of: SubScore) -> f64 {
+        self.scores()[of as usize]
+    }
+
     /// The lowest of the four sub-scores.
     #[must_use]
     pub fn weakest_score(&self) -> f64 {
-        self.scores().into_iter().fold(f64::INFINITY, f64::min)
+        self.score(self.weakest_of(Dimensions::ALL))
     }
 
     /// The name of the lowest sub-score; the first of several.
     #[must_use]
     pub fn weakest(&self) -> &'static str {
-        let weakest = self.weakest_score();
-        let place = self.scores().iter().position(|score| *score <= weakest);
-        SUB_SCORES[place.unwrap_or_default()]
+        self.weakest_of(Dimensions::ALL).as_str()
+    }
+
+    /// The lowest of these sub-scores; the first of several.
+    #[must_use]
+    pub fn weakest_of(&self, dimensions: Dimensions) -> SubScore {
+        let lower = |lowest: SubScore, other: SubScore| {
+            if self.score(other) < self.score(lowest) {
+                other
+            } else {
+                lowest
+            }
+        };
+        dimensions.iter().fold(dimensions.first(), lower)
     }
 
     /// All four on one line, for a log.
@@ -199,11 +222,17 @@ impl StabilityReport {
 /// ```
 #[must_use]
 pub fn agent_stability<T: AsTrace + ?Sized>(envelope: &T) -> StabilityReport {
+    agent_stability_with(envelope, Turns::All)
+}
+
+/// [`agent_stability`], with the turns that `response_consistency` looks at.
+#[must_use]
+pub fn agent_stability_with<T: AsTrace + ?Sized>(envelope: &T, turns: Turns) -> StabilityReport {
     let trace = envelope.as_trace();
     let distinct = trace.distinct_tool_calls();
     StabilityReport {
         tool_usage_stability: tool_usage_stability(&trace),
-        response_consistency: response_consistency(&trace),
+        response_consistency: response_consistency(&trace, turns),
         redundancy: share(distinct, trace.tool_calls.len()),
         cost_per_progress: cost_per_progress(trace.conversation.tokens.total, distinct),
     }
@@ -240,12 +269,9 @@ fn tool_usage_stability(trace: &Trace) -> f64 {
     float(calls - tools.len()) / float(calls - 1)
 }
 
-fn response_consistency(trace: &Trace) -> f64 {
-    let assistant = trace
-        .conversation
-        .turns
-        .iter()
-        .filter(|turn| turn.is_assistant());
+fn response_consistency(trace: &Trace, counted: Turns) -> f64 {
+    let turns = trace.conversation.turns.iter();
+    let assistant = turns.filter(|turn| counted.has(turn));
     let lengths: Vec<f64> = assistant
         .map(|turn| float(turn.content.chars().count()))
         .collect();
@@ -292,44 +318,6 @@ fn variance(values: &[f64]) -> f64 {
     self::mean(&squares)
 }
 
-/// Floors of the sub-scores, each in `0.0..=1.0`.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct StabilityFloors {
-    /// Of `tool_usage_stability`.
-    pub tool_usage_stability: f64,
-    /// Of `response_consistency`.
-    pub response_consistency: f64,
-    /// Of `redundancy`.
-    pub redundancy: f64,
-    /// Of `cost_per_progress`.
-    pub cost_per_progress: f64,
-}
-
-impl Default for StabilityFloors {
-    /// 0.5 on every sub-score.
-    fn default() -> Self {
-        Self {
-            tool_usage_stability: 0.5,
-            response_consistency: 0.5,
-            redundancy: 0.5,
-            cost_per_progress: 0.5,
-        }
-    }
-}
-
-impl StabilityFloors {
-    /// The floors in the order of [`SUB_SCORES`].
-    #[must_use]
-    pub const fn floors(&self) -> [f64; 4] {
-        [
-            self.tool_usage_stability,
-            self.response_consistency,
-            self.redundancy,
-            self.cost_per_progress,
-        ]
-    }
-}
-
 /// The names of the sub-scores strictly below their floors; empty when nothing drifted. A floor of
 /// 0 never fires, a floor of 1 flags anything short of perfect.
 ///
@@ -342,12 +330,20 @@ impl StabilityFloors {
 /// ```
 #[must_use]
 pub fn drift_flags(report: &StabilityReport, floors: &StabilityFloors) -> Vec<&'static str> {
-    let scored = SUB_SCORES
-        .into_iter()
-        .zip(report.scores())
-        .zip(floors.floors());
-    scored
-        .filter(|((_, score), floor)| score < floor)
-        .map(|((name, _), _)| name)
+    drift_flags_of(report, floors, Dimensions::ALL)
+}
+
+/// [`drift_flags`] among these sub-scores alone.
+#[must_use]
+pub fn drift_flags_of(
+    report: &StabilityReport,
+    floors: &StabilityFloors,
+    dimensions: Dimensions,
+) -> Vec<&'static str> {
+    let below = |score: &SubScore| report.score(*score) < floors.floors()[*score as usize];
+    dimensions
+        .iter()
+        .filter(below)
+        .map(SubScore::as_str)
         .collect()
 }

@@ -9,30 +9,35 @@
 //! | `subsequence` | the longest in-order alignment takes every expected call | expected calls left over |
 //! | `unordered`, `superset` | a maximum matching takes every expected call | expected calls left over |
 //! | `subset` | a maximum matching takes every recorded call | recorded calls left over |
+//! | `exact_unordered` | a maximum matching takes every call of both | calls left over; an expected and a recorded one of the same tool count once |
 //!
-//! No expected call at all is trivially satisfied (seed 3), except under `subset`, where it allows
-//! no call.
+//! No expected call at all is trivially satisfied (seed 3), except under `subset` and
+//! `exact_unordered`, where it allows no call.
+//!
+//! Two things stand beside the mode. [`Over::Writes`] judges the state-changing calls alone, as if
+//! the run had made no other: a strict plan of what must happen leaves the agent free in how it looks
+//! things up. `forbid` names tools that may not be called in any mode; each call of one is a mismatch,
+//! also where it reads and the plan is over writes, and it stays a call that the plan is held against.
 //!
 //! Cost for `e` expected and `r` recorded calls: arguments are checked once for each expected call
 //! and each distinct recorded call of its name; the matching is Hopcroft and Karp's,
 //! `O(e · r · √(e + r))` at worst; the alignment is `O(e · r · log e)`. Calls of one name with
 //! equal arguments are grouped first, so 1,000 × 1,000 calls stay interactive.
 
+mod args;
 mod compare;
+mod describe;
 #[cfg(test)]
 mod tests;
-
-use std::borrow::Cow;
-use std::fmt;
-use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::arg_diff::{ArgDiff, exact_diffs};
-use super::contains::{contains, contains_diffs};
+use super::arg_diff::ArgDiff;
 use super::measure::{Better, Measure};
-use crate::trace::{AsTrace, ToolCall, json_eq};
+use super::tool_pattern::ToolPattern;
+use crate::trace::{AsTrace, ReadOnlyTools, ToolCall, Trace};
+pub use args::{ArgsCheck, ArgsShape, MalformedSchema, NoSchema};
 use compare::Comparison;
 
 /// The targets of the metric.
@@ -63,6 +68,8 @@ pub enum MatchMode {
     Superset,
     /// At most the expected calls, in any order.
     Subset,
+    /// The expected calls and no others, in any order.
+    ExactUnordered,
 }
 
 impl MatchMode {
@@ -75,130 +82,20 @@ impl MatchMode {
             Self::Unordered => "unordered",
             Self::Superset => "superset",
             Self::Subset => "subset",
+            Self::ExactUnordered => "exact_unordered",
         }
     }
 }
 
-/// Something recorded arguments can be checked against, such as a compiled JSON Schema.
-///
-/// A check is pure: equal arguments get equal answers.
-pub trait ArgsCheck {
-    /// Where the arguments are not as they should be; empty when they are. Paths start at the
-    /// arguments themselves, which have the empty path.
-    fn diffs(&self, recorded: &Value) -> Vec<ArgDiff>;
-
-    /// Whether the arguments are as they should be.
-    fn accepts(&self, recorded: &Value) -> bool {
-        self.diffs(recorded).is_empty()
-    }
-
-    /// What is wrong with the check itself, if anything is.
-    fn malformed(&self) -> Option<&MalformedSchema> {
-        None
-    }
-}
-
-impl<T: ArgsCheck + ?Sized> ArgsCheck for Arc<T> {
-    fn diffs(&self, recorded: &Value) -> Vec<ArgDiff> {
-        (**self).diffs(recorded)
-    }
-
-    fn accepts(&self, recorded: &Value) -> bool {
-        (**self).accepts(recorded)
-    }
-
-    fn malformed(&self) -> Option<&MalformedSchema> {
-        (**self).malformed()
-    }
-}
-
-/// The checks of a plan that has none.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub enum NoSchema {}
-
-impl ArgsCheck for NoSchema {
-    fn diffs(&self, _recorded: &Value) -> Vec<ArgDiff> {
-        match *self {}
-    }
-}
-
-/// Why a schema does not compile.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MalformedSchema {
-    /// JSON pointer to the part of the schema that is wrong.
-    pub pointer: String,
-    /// What is wrong with it.
-    pub message: String,
-}
-
-impl fmt::Display for MalformedSchema {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { pointer, message } = self;
-        match pointer.as_str() {
-            "" => write!(f, "malformed JSON Schema: {message}"),
-            pointer => write!(f, "malformed JSON Schema at `{pointer}`: {message}"),
-        }
-    }
-}
-
-impl std::error::Error for MalformedSchema {}
-
-/// What the arguments of an expected call may be. A call without arguments counts as one with `{}`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+/// Which recorded calls a plan is held against.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum ArgsShape<S = NoSchema> {
-    /// Anything, also nothing.
+pub enum Over {
+    /// All.
     #[default]
-    Any,
-    /// Deliberately not looked at.
-    Ignore,
-    /// Equal to this value; numbers compare by value.
-    Exact(Value),
-    /// Containing this value, as [`contains`] says.
-    Subset(Value),
-    /// Valid under a schema.
-    Schema(S),
-}
-
-/// The arguments that were given: none are `{}`.
-fn given(recorded: &Value) -> Cow<'_, Value> {
-    if recorded.is_null() {
-        Cow::Owned(json!({}))
-    } else {
-        Cow::Borrowed(recorded)
-    }
-}
-
-impl<S: ArgsCheck> ArgsCheck for ArgsShape<S> {
-    fn diffs(&self, recorded: &Value) -> Vec<ArgDiff> {
-        match self {
-            Self::Any | Self::Ignore => Vec::new(),
-            _ if self.accepts(recorded) => Vec::new(),
-            Self::Exact(expected) => exact_diffs(expected, recorded),
-            Self::Subset(expected) => contains_diffs(expected, recorded),
-            Self::Schema(schema) => schema.diffs(given(recorded).as_ref()),
-        }
-    }
-
-    fn accepts(&self, recorded: &Value) -> bool {
-        match self {
-            Self::Any | Self::Ignore => true,
-            Self::Exact(expected) => {
-                json_eq(expected, recorded) || json_eq(expected, given(recorded).as_ref())
-            }
-            Self::Subset(expected) => {
-                contains(expected, recorded) || contains(expected, given(recorded).as_ref())
-            }
-            Self::Schema(schema) => schema.accepts(given(recorded).as_ref()),
-        }
-    }
-
-    fn malformed(&self) -> Option<&MalformedSchema> {
-        match self {
-            Self::Schema(schema) => schema.malformed(),
-            _ => None,
-        }
-    }
+    Calls,
+    /// Those that change something, as [`ReadOnlyTools`] tells.
+    Writes,
 }
 
 /// One call of the plan.
@@ -233,16 +130,22 @@ pub struct ExpectedTrace<S = NoSchema> {
     /// Whether calls that one model response made together may match in any order in the ordered
     /// modes. Together are consecutive calls with the same recorded `step`.
     pub parallel_unordered: bool,
+    /// Which recorded calls are judged.
+    pub over: Over,
+    /// Tools that may not be called.
+    pub forbid: Vec<ToolPattern>,
 }
 
 impl<S> ExpectedTrace<S> {
-    /// A plan whose parallel calls are held to their recorded order.
+    /// A plan for all calls of a run, whose parallel calls are held to their recorded order.
     #[must_use]
     pub fn new(mode: MatchMode, calls: Vec<ExpectedCall<S>>) -> Self {
         Self {
             mode,
             calls,
             parallel_unordered: false,
+            over: Over::Calls,
+            forbid: Vec::new(),
         }
     }
 }
@@ -267,10 +170,11 @@ pub struct TrajectoryReport {
     pub passed: bool,
     /// Number of mismatches.
     pub mismatch_count: usize,
-    /// Every mismatch, in the order of the plan (under `subset`, of the run).
+    /// Every mismatch, in the order of the plan (under `subset`, of the run); what is left of the run
+    /// under `exact_unordered` and the calls of forbidden tools come last, in the order of the run.
     pub mismatches: Vec<Mismatch>,
-    /// Plan beside run, for drawing a diff: `(expected, recorded)`. Every call of both stands in
-    /// it once, recorded calls in their order. Two indices together are a match; in the ordered
+    /// Plan beside run, for drawing a diff: `(expected, recorded)`. Every expected and every judged
+    /// call stands in it once, recorded calls in their order. Two indices together are a match; in the ordered
     /// modes, `strict` among them, the longest in-order alignment is drawn.
     pub alignment: Vec<(Option<usize>, Option<usize>)>,
 }
@@ -327,17 +231,80 @@ pub fn validate_trace<S: ArgsCheck>(
     run: &(impl AsTrace + ?Sized),
     expected: &ExpectedTrace<S>,
 ) -> Result<TrajectoryReport, MalformedSchema> {
+    validate_trace_with(run, expected, &ReadOnlyTools::default())
+}
+
+/// [`validate_trace`] where more than their names is known of the tools: which of them only read
+/// matters to a plan over [`Over::Writes`].
+///
+/// # Errors
+///
+/// A schema of the plan is malformed.
+///
+/// ```
+/// use mcptest_trace::eval::{
+///     ArgsShape, ExpectedCall, ExpectedTrace, MatchMode, Over, validate_trace_with,
+/// };
+/// use mcptest_trace::trace::ReadOnlyTools;
+/// use serde_json::json;
+///
+/// let plan: ExpectedTrace = ExpectedTrace {
+///     over: Over::Writes,
+///     ..ExpectedTrace::new(
+///         MatchMode::Strict,
+///         vec![ExpectedCall::new("cancel_order", ArgsShape::Any)],
+///     )
+/// };
+/// let run = json!({ "tool_calls": [
+///     { "name": "get_order" }, { "name": "audit" }, { "name": "cancel_order" },
+/// ]});
+/// let tools = ReadOnlyTools::new([], [], &["audit".to_owned()]);
+/// assert!(validate_trace_with(&run, &plan, &tools)?.passed);
+/// assert!(!validate_trace_with(&run, &plan, &ReadOnlyTools::default())?.passed);
+/// # Ok::<(), mcptest_trace::eval::MalformedSchema>(())
+/// ```
+pub fn validate_trace_with<S: ArgsCheck>(
+    run: &(impl AsTrace + ?Sized),
+    expected: &ExpectedTrace<S>,
+    tools: &ReadOnlyTools,
+) -> Result<TrajectoryReport, MalformedSchema> {
     if let Some(malformed) = expected.calls.iter().find_map(|call| call.args.malformed()) {
         return Err(malformed.clone());
     }
     let trace = run.as_trace();
-    let comparison = Comparison::new(&trace, expected);
+    let comparison = Comparison::new(&trace, expected, tools);
     let partners = comparison.partners();
-    let mismatches = comparison.mismatches(&partners);
+    let mut mismatches = comparison.mismatches(&partners);
+    mismatches.extend(forbidden(&trace, &expected.forbid));
     Ok(TrajectoryReport {
         passed: mismatches.is_empty(),
         mismatch_count: mismatches.len(),
         alignment: comparison.alignment(&partners),
         mismatches,
     })
+}
+
+/// The calls of tools that may not be called.
+fn forbidden(trace: &Trace, forbid: &[ToolPattern]) -> Vec<Mismatch> {
+    let broken = |(index, call): (usize, &ToolCall)| {
+        let pattern = forbid.iter().find(|pattern| pattern.matches(&call.name))?;
+        let name = &call.name;
+        let by = if pattern.as_str() == name {
+            String::new()
+        } else {
+            format!(" by `{pattern}`")
+        };
+        Some(Mismatch {
+            expected_index: None,
+            recorded_index: Some(index),
+            arg_diffs: Vec::new(),
+            reason: format!("`tool_calls[{index}]` `{name}`: forbidden{by}"),
+        })
+    };
+    trace
+        .tool_calls
+        .iter()
+        .enumerate()
+        .filter_map(broken)
+        .collect()
 }

@@ -2,7 +2,9 @@
 //!
 //! Source: seed 3, "Offline trace validation", and spec 3, `trajectory_axes`. A dependency
 //! (producer, consumer) or an order (first, second) holds when the first call of the one comes
-//! before the first call of the other; if either is never called it does not hold. Each axis
+//! before the first call of the other; if either is never called it does not hold. An order that
+//! looks at the last calls too ([`Order::last`]) also wants the last call of the one before the last
+//! call of the other: an edit is tested, and so is the edit after that. Each axis
 //! scores `floor(100 · held / declared)`, and 100 when nothing is declared.
 //!
 //! A dependency that names an argument (`url`, or `page.url` inside an object) also asks for data
@@ -60,6 +62,34 @@ pub struct Order {
     pub first: String,
     /// Name of the tool that comes second.
     pub second: String,
+    /// Whether the same must hold of their last calls: no call of `first` without a later one of
+    /// `second`.
+    pub last: bool,
+}
+
+impl Order {
+    /// A pair whose first calls decide.
+    ///
+    /// ```
+    /// use mcptest_trace::eval::{Axes, Order, score_trajectory_axes};
+    /// use serde_json::json;
+    ///
+    /// let order = Order { last: true, ..Order::new("edit", "test") };
+    /// let axes = Axes { order: vec![order], ..Axes::default() };
+    /// let score = |names: &[&str]| {
+    ///     let calls: Vec<_> = names.iter().map(|name| json!({ "name": name })).collect();
+    ///     score_trajectory_axes(&json!({ "tool_calls": calls }), &axes).order_satisfaction
+    /// };
+    /// assert_eq!(score(&["edit", "test", "edit", "test"]), 100);
+    /// assert_eq!(score(&["edit", "test", "edit"]), 0);
+    /// ```
+    pub fn new(first: impl Into<String>, second: impl Into<String>) -> Self {
+        Self {
+            first: first.into(),
+            second: second.into(),
+            last: false,
+        }
+    }
 }
 
 /// The declared constraints.
@@ -88,10 +118,11 @@ pub struct BrokenEdge {
     pub axis: Axis,
     /// Its place in that list.
     pub index: usize,
-    /// First call of the producer, or of the tool that comes first.
+    /// First call of the producer, or of the tool that comes first; its last where the last calls
+    /// are out of order.
     pub first_call: Option<usize>,
-    /// The offending call of the consumer, or of the tool that comes second: its first call, or
-    /// the one whose argument has no source.
+    /// The offending call of the consumer, or of the tool that comes second: its first call (its last
+    /// where the last calls are out of order), or the one whose argument has no source.
     pub second_call: Option<usize>,
     /// One line for a reader; `tool_calls[n]` is a call of the run.
     pub reason: String,
@@ -158,7 +189,9 @@ pub fn score_trajectory_axes(run: &(impl AsTrace + ?Sized), axes: &Axes) -> Axes
     }
     let broken_dependencies = broken.len();
     for (index, edge) in axes.order.iter().enumerate() {
-        let flaw = before(&trace, &edge.first, &edge.second);
+        let (first, second) = (edge.first.as_str(), edge.second.as_str());
+        let flaw = before(&trace, first, second);
+        let flaw = flaw.or_else(|| edge.last.then(|| last_before(&trace, first, second))?);
         broken.extend(flaw.map(|flaw| flaw.at(Axis::Order, index)));
     }
     let broken_orders = broken.len() - broken_dependencies;
@@ -227,6 +260,21 @@ fn before(trace: &Trace, first: &str, second: &str) -> Option<Flaw> {
         first_call,
         second_call,
         reason,
+    })
+}
+
+/// What breaks "the last call of `first` comes before the last call of `second`", if anything; both
+/// are called.
+fn last_before(trace: &Trace, first: &str, second: &str) -> Option<Flaw> {
+    let last_of = |name: &str| trace.tool_calls.iter().rposition(|call| call.name == name);
+    let (earlier, later) = (last_of(first)?, last_of(second)?);
+    (earlier >= later).then(|| Flaw {
+        first_call: Some(earlier),
+        second_call: Some(later),
+        reason: format!(
+            "the last `{first}` must come before the last `{second}`, but is `tool_calls[{earlier}]`, \
+             `{second}` `tool_calls[{later}]`"
+        ),
     })
 }
 

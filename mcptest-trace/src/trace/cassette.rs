@@ -1,5 +1,6 @@
 //! Reading a recorded run from its JSON.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde_json::{Map, Value, json};
@@ -10,11 +11,15 @@ use super::json::{self, Parsed};
 use super::place::{self, Loss, Place};
 use super::read::{self, Reader};
 use super::{
-    OfferedTool, Outcome, Problem, Signals, Tokens, ToolCall, ToolResult, Trace, cause, keys, tools,
+    OfferedTool, Outcome, Problem, ReadOnlyTools, Signals, Tokens, ToolCall, ToolResult, Trace,
+    cause, keys, number, tools,
 };
 
 /// The most problems of a cassette that are listed.
 const SHOWN: usize = 20;
+
+/// The most characters of a number that are shown.
+const SPELT: usize = 40;
 
 /// The one version of the cassette format.
 pub const SCHEMA_VERSION: &str = "v1";
@@ -49,6 +54,12 @@ pub struct Run {
 }
 
 impl Run {
+    /// Which of its tools only read, as far as the recording and their names tell.
+    #[must_use]
+    pub fn read_only_tools(&self) -> ReadOnlyTools {
+        ReadOnlyTools::new(self.tools.iter().flatten(), [], [])
+    }
+
     /// The calls of a tool, each with its index.
     pub fn calls_of<'a>(&'a self, tool: &'a str) -> impl Iterator<Item = (usize, &'a ToolCall)> {
         self.trace
@@ -146,43 +157,66 @@ pub(super) fn parse(bytes: &[u8], origin: &Origin) -> Result<Read, CassetteError
     let mut problems = Vec::new();
     let run = typed(&mut map, origin.clone(), &mut problems);
     let lost = if lossy {
-        place::losses(bytes)
+        losses(bytes, origin)
     } else {
         Vec::new()
     };
     if problems.is_empty() && lost.is_empty() {
         return Ok(Read { run, digest });
     }
-    let place = |offset| Place::of(bytes, offset, origin.line.unwrap_or(1));
-    let lost = lost.iter().map(|lost| {
+    let typed = problems.iter().map(|problem| {
+        let at = place::find(bytes, &problem.path);
+        let at = at.map(|offset| Place::of(bytes, offset, origin.line.unwrap_or(1)));
+        Flaw::new(&problem.to_string(), at)
+    });
+    Err(flawed(origin, lost.into_iter().chain(typed).collect()))
+}
+
+/// The error that lists these.
+fn flawed(origin: &Origin, mut flaws: Vec<Flaw>) -> CassetteError {
+    let more = flaws.len().saturating_sub(SHOWN);
+    flaws.truncate(SHOWN);
+    if more > 0 {
+        flaws.push(format!("and {more} more").into());
+    }
+    CassetteError::new(origin, flaws, "mend the file, or record the run again")
+}
+
+/// What a value of this text does not hold.
+fn losses(bytes: &[u8], origin: &Origin) -> Vec<Flaw> {
+    let lost = place::losses(bytes).into_iter().map(|lost| {
         let path = &lost.path;
         let message = match &lost.what {
             Loss::Key => {
                 format!("`{path}`: this key stands twice in its object; keep one of the two")
             }
             Loss::Number(spelt) => {
-                format!(
-                    "`{path}`: {spelt} is beyond 64 bits and would be rounded; write it as text"
-                )
+                let why = if number::is_whole(spelt) {
+                    "is beyond 64 bits"
+                } else {
+                    "is no 64-bit number"
+                };
+                let spelt: Cow<'_, str> = match spelt.char_indices().nth(SPELT) {
+                    Some((end, _)) => format!("{}…", &spelt[..end]).into(),
+                    None => spelt.into(),
+                };
+                format!("`{path}`: {spelt} {why} and would be rounded; write it as text")
             }
         };
-        Flaw::new(&message, Some(place(lost.offset)))
+        let at = Place::of(bytes, lost.offset, origin.line.unwrap_or(1));
+        Flaw::new(&message, Some(at))
     });
-    let typed = problems.iter().map(|problem| {
-        let at = place::find(bytes, &problem.path).map(place);
-        Flaw::new(&problem.to_string(), at)
-    });
-    let all = lost.len() + typed.len();
-    let mut flaws: Vec<Flaw> = lost.chain(typed).take(SHOWN).collect();
-    if all > SHOWN {
-        flaws.push(format!("and {} more", all - SHOWN).into());
-    }
-    let help = "mend the file, or record the run again";
-    Err(CassetteError::new(origin, flaws, help))
+    lost.collect()
 }
 
 /// Says what a text is that is no JSON, or where it goes wrong.
 fn not_json(bytes: &[u8], origin: &Origin, error: &serde_json::Error) -> CassetteError {
+    if error.to_string().starts_with("number out of range") {
+        let lost = losses(bytes, origin);
+        if !lost.is_empty() {
+            return flawed(origin, lost);
+        }
+    }
     if let Some((problem, help)) = cause::of(bytes) {
         return CassetteError::new(origin, vec![problem.into()], help);
     }
@@ -229,7 +263,8 @@ fn typed(map: &mut Map<String, Value>, origin: Origin, problems: &mut Vec<Proble
     });
     at.require(map, "trace");
     let trace = trace.unwrap_or_default();
-    let envelope = envelope(map, &trace);
+    let read_only = ReadOnlyTools::new(tools.iter().flatten(), [], []);
+    let envelope = envelope(map, &trace, &read_only);
     Run {
         origin,
         agent_name,
@@ -245,7 +280,7 @@ fn typed(map: &mut Map<String, Value>, origin: Origin, problems: &mut Vec<Proble
 }
 
 /// The root of an agent's targets.
-fn envelope(map: &mut Map<String, Value>, trace: &Trace) -> Value {
+fn envelope(map: &mut Map<String, Value>, trace: &Trace, tools: &ReadOnlyTools) -> Value {
     let mut root = match map.remove("trace") {
         Some(Value::Object(trace)) => trace,
         _ => Map::new(),
@@ -264,7 +299,7 @@ fn envelope(map: &mut Map<String, Value>, trace: &Trace) -> Value {
     root.insert("tool_names".to_owned(), json!(names));
     root.insert(
         "redundant_tool_calls".to_owned(),
-        json!(trace.redundant_tool_calls()),
+        json!(trace.redundant_among(tools)),
     );
     root.insert("truncated".to_owned(), json!(trace.truncated()));
     Value::Object(root)

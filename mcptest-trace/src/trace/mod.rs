@@ -17,14 +17,17 @@ mod files;
 mod json;
 mod keys;
 mod layout;
+mod number;
 mod place;
 mod read;
 pub(crate) mod responses;
 #[cfg(test)]
 mod tests;
+mod tool_name;
 mod tools;
 
 use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -37,6 +40,7 @@ pub use files::{MAX_BYTES, read_file, read_runs};
 pub use layout::Layout;
 pub use place::Place;
 pub use read::Problem;
+pub use tool_name::{ReadOnlyTools, reads_by_name, words_of_tool};
 pub use tools::OfferedTool;
 
 /// The JSON Schema of cassettes, for editors and recorders.
@@ -362,9 +366,53 @@ impl Trace {
         reason.is_some_and(|reason| *reason != StopReason::Completed)
     }
 
-    /// Number of calls that repeat an earlier call with the same name, server and arguments.
+    /// Number of calls that repeat an earlier call with the same name, server and arguments, where no
+    /// other call in between changed anything: reading again after a change is no waste. What changes
+    /// something is told by the tools' names ([`reads_by_name`]); a failed call changes nothing.
+    ///
+    /// ```
+    /// use mcptest_trace::trace::Trace;
+    /// use serde_json::json;
+    ///
+    /// let run = |names: &[&str]| {
+    ///     let calls: Vec<_> = names.iter().map(|name| json!({ "name": name })).collect();
+    ///     let results: Vec<_> = (0..calls.len())
+    ///         .map(|call| json!({ "call_index": call, "is_error": false }))
+    ///         .collect();
+    ///     Trace::from_envelope(&json!({ "tool_calls": calls, "tool_results": results }))
+    /// };
+    /// assert_eq!(run(&["get_order", "get_user", "get_order"]).redundant_tool_calls(), 1);
+    /// assert_eq!(run(&["get_order", "cancel_order", "get_order"]).redundant_tool_calls(), 0);
+    /// assert_eq!(run(&["cancel_order", "cancel_order"]).redundant_tool_calls(), 1);
+    /// ```
     #[must_use]
     pub fn redundant_tool_calls(&self) -> usize {
+        self.redundant_among(&ReadOnlyTools::default())
+    }
+
+    /// [`Self::redundant_tool_calls`] where more than their names is known of the tools.
+    #[must_use]
+    pub fn redundant_among(&self, tools: &ReadOnlyTools) -> usize {
+        let results = self.results_by_call();
+        let mut latest = HashMap::new();
+        let mut last_change = None;
+        let mut redundant = 0;
+        for (index, (call, result)) in self.tool_calls.iter().zip(results).enumerate() {
+            let repeated = latest.insert(call.key(), index);
+            if repeated.is_some_and(|earlier| last_change <= Some(earlier)) {
+                redundant += 1;
+            }
+            if !tools.reads(&call.name) && result.is_some_and(|result| !result.is_error) {
+                last_change = Some(index);
+            }
+        }
+        redundant
+    }
+
+    /// Number of calls that repeat an earlier call with the same name, server and arguments, whatever
+    /// happened in between.
+    #[must_use]
+    pub fn repeated_tool_calls(&self) -> usize {
         self.tool_calls.len() - self.distinct_tool_calls()
     }
 
@@ -372,7 +420,7 @@ impl Trace {
     #[must_use]
     pub fn distinct_tool_calls(&self) -> usize {
         let keys = self.tool_calls.iter().map(ToolCall::key);
-        keys.collect::<std::collections::HashSet<_>>().len()
+        keys.collect::<HashSet<_>>().len()
     }
 }
 

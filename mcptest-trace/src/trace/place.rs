@@ -8,6 +8,8 @@ use std::fmt;
 use crate::text::clean_line;
 use serde_json::Value;
 
+use super::number;
+
 /// Characters of a line that are shown before and after the place.
 const AROUND: usize = 48;
 
@@ -83,11 +85,11 @@ pub(super) struct Lost {
 pub(super) enum Loss {
     /// A key that stood in the same object before.
     Key,
-    /// A whole number beyond 64 bits, as it is spelt.
+    /// A number that would be rounded, as it is spelt.
     Number(String),
 }
 
-/// Every key that stands twice and every whole number beyond 64 bits of a valid JSON text.
+/// Every key that stands twice and every number of a valid JSON text that is not kept.
 pub(super) fn losses(bytes: &[u8]) -> Vec<Lost> {
     let mut walk = Walk::new(bytes, None);
     walk.value();
@@ -224,9 +226,8 @@ impl<'a> Walk<'a> {
         // At least one byte, so that the walk ends whatever stands here.
         self.at += rest.iter().position(ends).unwrap_or(rest.len()).max(1);
         let word = String::from_utf8_lossy(&rest[..self.at - start]);
-        let digits = word.strip_prefix('-').unwrap_or(&word);
-        let whole = digits.bytes().all(|byte| byte.is_ascii_digit());
-        if whole && word.parse::<i64>().is_err() && word.parse::<u64>().is_err() {
+        let is_number = word.starts_with(|sign: char| sign == '-' || sign.is_ascii_digit());
+        if is_number && !number::is_kept(&word) {
             let word = word.into_owned();
             self.lose(start, Loss::Number(word));
         }
@@ -275,14 +276,20 @@ mod tests {
 
     #[test]
     fn what_is_lost_is_named_with_its_path() {
-        let text = r#"{"a":{"b":1,"b":[{},18446744073709551616,1e300,-0]},"a":0,"c":12345678901234567890}"#;
+        let text = r#"{"a":{"b":1,"b":[{},18446744073709551616,1e300,-0,1.10]},"a":0,"c":12345678901234567890,"d":[true,0.12345678901234567890]}"#;
         let losses = losses(text.as_bytes());
         let named: Vec<_> = losses
             .iter()
             .map(|lost| (lost.path.as_str(), &lost.what))
             .collect();
         let number = Loss::Number("18446744073709551616".to_owned());
-        let expected = [("a.b", &Loss::Key), ("a.b[1]", &number), ("a", &Loss::Key)];
+        let fraction = Loss::Number("0.12345678901234567890".to_owned());
+        let expected = [
+            ("a.b", &Loss::Key),
+            ("a.b[1]", &number),
+            ("a", &Loss::Key),
+            ("d[1]", &fraction),
+        ];
         assert_eq!(named, expected);
         assert!(text[losses[0].offset..].starts_with("\"b\":["));
     }

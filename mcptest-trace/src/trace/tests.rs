@@ -47,6 +47,35 @@ fn the_envelope_holds_the_trace_and_what_is_derived() {
 }
 
 #[test]
+fn a_repeat_after_a_change_is_not_redundant() {
+    let redundant = |names: &[&str], failed: Option<usize>, tools: serde_json::Value| {
+        let mut run = run();
+        let calls = names.iter().map(|name| json!({ "name": name, "args": {} }));
+        run["trace"]["tool_calls"] = calls.collect();
+        let results = 0..names.len();
+        let results =
+            results.map(|call| json!({ "call_index": call, "is_error": failed == Some(call) }));
+        run["trace"]["tool_results"] = results.collect();
+        run["tools"] = tools;
+        let run = parse(&run.to_string()).unwrap();
+        assert_eq!(run.trace.repeated_tool_calls(), 1);
+        run.envelope["redundant_tool_calls"].clone()
+    };
+    let none = || json!([]);
+    assert_eq!(redundant(&["get", "set", "get"], None, none()), 0);
+    assert_eq!(redundant(&["get", "set", "get"], Some(1), none()), 1);
+    assert_eq!(redundant(&["get", "list", "get"], None, none()), 1);
+    assert_eq!(redundant(&["set", "get", "set"], None, none()), 1);
+    assert_eq!(redundant(&["set", "put", "set"], None, none()), 0);
+    // A change before both counts for nothing.
+    assert_eq!(redundant(&["set", "get", "get"], None, none()), 1);
+    let tools =
+        json!([{ "name": "set", "read_only": true }, { "name": "list", "read_only": false }]);
+    assert_eq!(redundant(&["get", "set", "get"], None, tools.clone()), 1);
+    assert_eq!(redundant(&["get", "list", "get"], None, tools), 0);
+}
+
+#[test]
 fn a_byte_order_mark_is_no_obstacle() {
     assert!(parse(&format!("\u{feff}{}", run())).is_ok());
 }
@@ -354,6 +383,56 @@ fn tokens_are_the_sum_of_the_steps_where_they_are_absent_or_zero() {
         run(json!({ "prompt": 30, "completion": 3, "total": 34 })).unwrap_err(),
         ["`trace.conversation.tokens.total`: is 34, but `prompt` 30 and `completion` 3 make 33"]
     );
+}
+
+#[test]
+fn a_number_that_would_be_rounded_is_refused_with_its_place() {
+    let refused = |number: &str| {
+        let text = format!(
+            "{{\"schema_version\":\"v1\",\"model\":\"m\",\"user_prompt\":\"p\",\n \"trace\":{{\"tool_calls\":[{{\"name\":\"a\",\"args\":{{\"id\":{number}}}}}]}}}}"
+        );
+        let error = parse_run(text.as_bytes(), &origin()).err()?;
+        Some(
+            error
+                .problems
+                .iter()
+                .map(ToString::to_string)
+                .collect::<Vec<_>>()
+                .join("; "),
+        )
+    };
+    for (number, spelt) in [
+        (
+            "0.1000000000000000055511151231257827",
+            "0.1000000000000000055511151231257827",
+        ),
+        ("9007199254740993.0", "9007199254740993.0"),
+        ("1234567890.1234567890", "1234567890.1234567890"),
+        ("1e400", "1e400"),
+        ("1e-400", "1e-400"),
+        (
+            &format!("0.{}", "1".repeat(99)),
+            &format!("0.{}…", "1".repeat(38)),
+        ),
+    ] {
+        assert_eq!(
+            refused(number).unwrap(),
+            format!(
+                "`trace.tool_calls[0].args.id`: {spelt} is no 64-bit number and would be rounded; write it as text (line 2, column 50)"
+            )
+        );
+    }
+    for number in [
+        "0.1",
+        "1.10",
+        "1e3",
+        "3.14159265358979312",
+        "0.30000000000000004",
+        "-0.0",
+        "18446744073709551615",
+    ] {
+        assert_eq!(refused(number), None, "{number}");
+    }
 }
 
 #[test]

@@ -9,9 +9,9 @@ use mcptest_trace::eval::{
     NoSchema, agent_stability, narrative_divergence_with, score_golden_path, validate_trace,
 };
 use mcptest_trace::evidence::mutants::{
-    Judged, MutantOptions, Operator, Plan, RecordedRun, plan, reads_by_name, score,
+    Judged, MutantOptions, Operator, Plan, RecordedRun, plan, score,
 };
-use mcptest_trace::trace::{Run, Trace};
+use mcptest_trace::trace::{Run, Trace, reads_by_name};
 use serde_json::Value;
 
 use crate::runs::{Agent, agents, expected, same};

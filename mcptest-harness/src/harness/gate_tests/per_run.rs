@@ -66,6 +66,69 @@ fn each_mode_says_what_it_asks() {
 }
 
 #[test]
+fn exactly_these_calls_in_any_order() {
+    let gate = "  trajectory: { mode: exact_unordered, calls: [{ name: a }, { name: b }] }\n";
+    holds(judge(gate, &[calls(&["b", "a"])]));
+    shows!(
+        "trajectory-exact-unordered",
+        judge(gate, &[calls(&["b", "a", "a"]), calls(&["x", "b"])])
+    );
+}
+
+#[test]
+fn a_plan_over_writes_leaves_looking_up_free_and_nothing_else() {
+    let gate = "  trajectory: { mode: strict, over: writes, calls: [{ name: cancel_order }, { name: send_mail }] }\n";
+    holds(judge(
+        gate,
+        &[calls(&[
+            "get_order",
+            "cancel_order",
+            "list_users",
+            "send_mail",
+            "get_order",
+        ])],
+    ));
+    shows!(
+        "trajectory-over-writes",
+        judge(
+            gate,
+            &[calls(&[
+                "get_order",
+                "cancel_order",
+                "refund_order",
+                "send_mail"
+            ])]
+        )
+    );
+}
+
+#[test]
+fn forbidden_tools_break_any_plan_and_stand_alone() {
+    let gate = "  trajectory: { forbid: [delete_*, drop_table] }\n";
+    holds(judge(gate, &[calls(&["a", "undelete_order"])]));
+    shows!(
+        "trajectory-forbid",
+        judge(gate, &[calls(&["a", "delete_order", "b", "drop_table"])])
+    );
+    let planned = "  trajectory: { mode: unordered, over: writes, calls: [{ name: cancel_order }], forbid: [get_*] }\n";
+    holds(judge(planned, &[calls(&["cancel_order", "send_mail"])]));
+    shows!(
+        "trajectory-forbid-a-read",
+        judge(planned, &[calls(&["get_order", "cancel_order"])])
+    );
+}
+
+#[test]
+fn an_order_may_hold_for_the_last_calls_too() {
+    let gate = "  trajectory_axes: { order: [{ first: edit, second: test, last: true }] }\n";
+    holds(judge(gate, &[calls(&["edit", "test", "edit", "test"])]));
+    shows!(
+        "axes-last",
+        judge(gate, &[calls(&["edit", "test", "edit"])])
+    );
+}
+
+#[test]
 fn the_best_matching_is_found() {
     let gate = "  trajectory: { mode: unordered, calls: [{ name: search }, { name: search, args: { exact: { q: x } } }] }\n";
     let search = |q: &str| ("search", json!({ "q": q }), json!("ok"));

@@ -9,6 +9,7 @@ mod references;
 mod values;
 
 use self::keywords::{Draft, KEYWORDS, below, keyword};
+pub(super) use self::references::Schemas;
 use super::fields::{Fields, Problems};
 use super::{vacuous, values as kept};
 use crate::model::JsonSchema;

@@ -19,6 +19,9 @@ const IN_PLACE: [&str; 9] = [
     "dependencies",
 ];
 
+/// Keywords that refer to another schema.
+const REFERENCES: [&str; 2] = ["$ref", "$dynamicRef"];
+
 /// Notes every reference that leads outside, nowhere, to no schema, or back to itself.
 pub(super) fn check(root: &Node, problems: &mut Problems) {
     let mut schemas = Schemas::of(root);
@@ -29,7 +32,7 @@ pub(super) fn check(root: &Node, problems: &mut Problems) {
             resource,
         } = schemas.all[at];
         let mut step = schemas.in_place(schema);
-        for key in ["$ref", "$dynamicRef"] {
+        for key in REFERENCES {
             let Some(node) = schema.get(key) else {
                 continue;
             };
@@ -80,7 +83,7 @@ struct Schema<'n> {
 }
 
 /// Every schema of a document, parents first.
-struct Schemas<'n> {
+pub(in crate::load) struct Schemas<'n> {
     all: Vec<Schema<'n>>,
     index: HashMap<*const Node, usize>,
     anchors: HashMap<(usize, &'n str), usize>,
@@ -89,7 +92,7 @@ struct Schemas<'n> {
 }
 
 impl<'n> Schemas<'n> {
-    fn of(root: &'n Node) -> Self {
+    pub(in crate::load) fn of(root: &'n Node) -> Self {
         let mut found = Self {
             all: Vec::new(),
             index: HashMap::new(),
@@ -115,6 +118,24 @@ impl<'n> Schemas<'n> {
             waiting.extend(children.map(|(_, child)| (child, resource)));
         }
         found
+    }
+
+    /// The schemas directly below a schema, each with the keyword it stands under.
+    pub(in crate::load) fn below(&self, schema: &'n Node) -> Vec<(&'static str, &'n Node)> {
+        below(schema)
+    }
+
+    /// The schemas that a schema of the document refers to.
+    pub(in crate::load) fn referred(
+        &mut self,
+        schema: &'n Node,
+    ) -> impl Iterator<Item = &'n Node> + use<'n> {
+        let at = self.index.get(&std::ptr::from_ref(schema));
+        let resource = at.map_or(0, |at| self.all[*at].resource);
+        let references = REFERENCES.map(|key| schema.get(key).and_then(Node::text));
+        let found = references.map(|reference| self.target(reference?, resource).ok());
+        let found = found.map(|at| Some(self.all[at?].node));
+        found.into_iter().flatten()
     }
 
     fn in_place(&self, schema: &'n Node) -> Vec<Step<'n>> {

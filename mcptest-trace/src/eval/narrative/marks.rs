@@ -38,7 +38,7 @@ marks! {
     NotYet "not-yet", Ticked "ticked", OtherVerb "other-verb",
     Abbreviation "abbreviation", Comma "comma", SentenceEnd "sentence-end", Aside "aside",
     AfterWord "after-word",
-    Reads "reads", GenericName "generic-name", MakingHead "making-head", Delegates "delegates",
+    GenericName "generic-name", MakingHead "making-head", Delegates "delegates",
     People "people", DelegatingHead "delegating-head",
     Grammatical "grammatical", OfVerbGroup "of-verb-group", Finite "finite",
     BeforeSubject "before-subject", NotDone "not-done",

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::trace::{OfferedTool, Run, Trace};
+use crate::trace::{OfferedTool, Run, Trace, reads_by_name, words_of_tool};
 
 use super::NarrativeOptions;
 use super::lexicon::{Lexicon, evidence, stem};
@@ -112,23 +112,6 @@ impl KnownTools {
         more.complete = self.complete || !options.tools.is_empty();
         more
     }
-}
-
-/// The words of a tool's name, split at signs and at changes of case.
-fn name_words(name: &str) -> Vec<String> {
-    let mut words: Vec<String> = vec![String::new()];
-    let mut lower = false;
-    for sign in name.chars() {
-        if !sign.is_alphanumeric() || lower && sign.is_uppercase() {
-            words.push(String::new());
-        }
-        if let (true, Some(word)) = (sign.is_alphanumeric(), words.last_mut()) {
-            word.extend(sign.to_lowercase());
-        }
-        lower = sign.is_lowercase();
-    }
-    words.retain(|word| !word.is_empty());
-    words
 }
 
 /// What the name of a tool says.
@@ -274,7 +257,7 @@ impl<'k> ToolBox<'k> {
 impl Said {
     fn of(name: &str) -> Self {
         let lexicon = Lexicon::get();
-        let words = name_words(name);
+        let words = words_of_tool(name);
         let base = |word: &String| {
             let known = lexicon.word(word)?;
             known.verb.filter(|_| known.marks.has(Mark::Base))
@@ -296,12 +279,16 @@ impl Said {
             && words
                 .iter()
                 .all(|word| base(word).is_none() || handing(word));
-        let first = |mark| words.first().is_some_and(|word| is(word, mark));
+        let reads = reads_by_name(name);
         // Only verbs that speech does not use for other things; `address_update` is named after its
         // object first.
         let object_last = words.last().is_some_and(|last| !lexicon.is_verb(last));
         let new = |word: &&String| {
-            object_last && lexicon.word(word).is_none() && word.len() > 2 && word.is_ascii()
+            !reads
+                && object_last
+                && lexicon.word(word).is_none()
+                && word.len() > 2
+                && word.is_ascii()
         };
         Self {
             stems: words.iter().map(|word| stem(word).into_owned()).collect(),
@@ -311,8 +298,8 @@ impl Said {
                 .copied()
                 .collect(),
             verbs,
-            reads: first(Mark::Reads),
-            generic: first(Mark::GenericName),
+            reads,
+            generic: (words.first()).is_some_and(|word| is(word, Mark::GenericName)),
             delegates,
             new_verb: words.first().filter(new).cloned(),
             words,

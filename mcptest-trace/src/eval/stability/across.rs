@@ -6,8 +6,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{
-    SUB_SCORES, StabilityFloors, StabilityReport, agent_stability, drift_flags, float, mean, share,
-    sum, variance,
+    Dimensions, StabilityFloors, StabilityOptions, StabilityReport, SubScore, agent_stability_with,
+    drift_flags_of, float, mean, share, sum, variance,
 };
 use crate::trace::{AsTrace, Tokens, Trace, Turn, canonical_json};
 
@@ -32,6 +32,9 @@ pub struct StabilityAcross {
     pub eventful: usize,
     /// The runs' own reports, in order.
     pub runs: Vec<StabilityReport>,
+    /// The sub-scores that count for the weakest scores and the drift flags.
+    #[serde(skip)]
+    pub dimensions: Dimensions,
 }
 
 impl StabilityAcross {
@@ -58,7 +61,7 @@ impl StabilityAcross {
         let flags: usize = self
             .runs
             .iter()
-            .map(|run| drift_flags(run, floors).len())
+            .map(|run| drift_flags_of(run, floors, self.dimensions).len())
             .sum();
         let mut metrics = json!({
             "score": self.score,
@@ -69,10 +72,10 @@ impl StabilityAcross {
             "early_divergence": self.early_divergence,
             "drift_flags": flags,
         });
-        for (index, name) in SUB_SCORES.into_iter().enumerate() {
-            let scores: Vec<f64> = self.runs.iter().map(|run| run.scores()[index]).collect();
+        for score in SubScore::ALL {
+            let scores: Vec<f64> = self.runs.iter().map(|run| run.score(score)).collect();
             let min = scores.iter().copied().fold(f64::INFINITY, f64::min);
-            metrics[name] = json!({ "mean": mean(&scores), "min": min });
+            metrics[score.as_str()] = json!({ "mean": mean(&scores), "min": min });
         }
         json!({ "stability": metrics })
     }
@@ -95,12 +98,39 @@ impl StabilityAcross {
 /// ```
 #[must_use]
 pub fn agent_stability_across<T: AsTrace>(envelopes: &[T]) -> Option<StabilityAcross> {
+    agent_stability_across_with(envelopes, StabilityOptions::default())
+}
+
+/// [`agent_stability_across`] with options.
+///
+/// ```
+/// use mcptest_trace::eval::{
+///     Dimensions, StabilityOptions, SubScore, agent_stability_across_with,
+/// };
+/// use serde_json::json;
+///
+/// let chatty = json!({
+///     "tool_calls": [{ "name": "search" }],
+///     "conversation": { "tokens": { "total": 8000 } },
+/// });
+/// let mut options = StabilityOptions::default();
+/// let across = |options| agent_stability_across_with(&[&chatty, &chatty], options).unwrap();
+/// assert_eq!(across(options).weakest_score, 0.25);
+/// options.dimensions = Dimensions::of([SubScore::Redundancy]).unwrap();
+/// assert_eq!(across(options).weakest_score, 1.0);
+/// ```
+#[must_use]
+pub fn agent_stability_across_with<T: AsTrace>(
+    envelopes: &[T],
+    options: StabilityOptions,
+) -> Option<StabilityAcross> {
     let traces: Vec<_> = envelopes.iter().map(AsTrace::as_trace).collect();
     let runs: Vec<StabilityReport> = traces
         .iter()
-        .map(|trace| agent_stability(&**trace))
+        .map(|trace| agent_stability_with(&**trace, options.turns))
         .collect();
-    let weakest: Vec<f64> = runs.iter().map(StabilityReport::weakest_score).collect();
+    let weakest = |run: &StabilityReport| run.score(run.weakest_of(options.dimensions));
+    let weakest: Vec<f64> = runs.iter().map(weakest).collect();
     let pairs = compare_pairs(&traces.iter().map(AsRef::as_ref).collect::<Vec<_>>());
     (!runs.is_empty()).then(|| StabilityAcross {
         score: mean(&weakest),
@@ -111,6 +141,7 @@ pub fn agent_stability_across<T: AsTrace>(envelopes: &[T]) -> Option<StabilityAc
         early_divergence: u8::from(pairs.early * 2 > pairs.diverging),
         eventful: traces.iter().filter(|trace| is_eventful(trace)).count(),
         runs,
+        dimensions: options.dimensions,
     })
 }
 

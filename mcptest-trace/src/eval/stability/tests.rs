@@ -335,3 +335,70 @@ proptest! {
         prop_assert_eq!(&first, &metrics(&runs));
     }
 }
+
+fn swinging() -> Value {
+    json!({
+        "tool_calls": [{ "name": "a" }, { "name": "a" }, { "name": "a" }],
+        "conversation": {
+            "turns": [
+                { "role": "user", "content": "Do it, please." },
+                { "role": "assistant", "content": "tool_use desk::a with {\"order\": \"A17\", \"reason\": \"late\"}" },
+                { "role": "assistant", "content": "Done" },
+                { "role": "assistant", "content": "Bye." },
+            ],
+            "tokens": { "total": 4000 },
+        },
+    })
+}
+
+#[test]
+fn turns_that_stand_for_a_call_are_left_out_when_asked() {
+    let all = agent_stability_with(&swinging(), Turns::All);
+    assert_eq!(all, agent_stability(&swinging()));
+    assert!(all.response_consistency < 0.5);
+    let said = agent_stability_with(&swinging(), Turns::Said);
+    assert_eq!(said.response_consistency, 1.0);
+    assert_eq!(said.scores()[0], all.scores()[0]);
+    assert_eq!(said.scores()[2..], all.scores()[2..]);
+}
+
+#[test]
+fn only_the_dimensions_that_count_make_the_weakest_score_and_raise_flags() {
+    let runs = [swinging(), swinging()];
+    let across = |scores: &[SubScore]| {
+        let options = StabilityOptions {
+            dimensions: Dimensions::of(scores.iter().copied()).unwrap(),
+            ..StabilityOptions::default()
+        };
+        agent_stability_across_with(&runs, options).unwrap()
+    };
+    let floors = StabilityFloors::default();
+    let all = agent_stability_across(&runs).unwrap();
+    assert_eq!(all, across(&SubScore::ALL));
+    assert_eq!(all.runs[0].weakest(), "response_consistency");
+    assert_eq!(all.metrics(&floors)["stability"]["drift_flags"], 4);
+
+    let two = across(&[SubScore::CostPerProgress, SubScore::Redundancy]);
+    assert_eq!(two.weakest_score, 1.0 / 3.0);
+    assert_eq!((two.score, two.variance), (1.0 / 3.0, 0.0));
+    assert_eq!(two.runs[0].weakest_of(two.dimensions), SubScore::Redundancy);
+    let metrics = two.metrics(&floors);
+    assert_eq!(metrics["stability"]["drift_flags"], 2);
+    // What does not count is still measured.
+    assert_eq!(
+        metrics["stability"]["response_consistency"],
+        all.metrics(&floors)["stability"]["response_consistency"]
+    );
+    assert_eq!(
+        drift_flags_of(&two.runs[0], &floors, two.dimensions),
+        ["redundancy"]
+    );
+    let one = across(&[SubScore::CostPerProgress]);
+    assert_eq!(
+        (
+            one.weakest_score,
+            one.metrics(&floors)["stability"]["drift_flags"].clone()
+        ),
+        (0.5, json!(0))
+    );
+}

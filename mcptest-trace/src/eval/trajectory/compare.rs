@@ -1,35 +1,46 @@
-//! One run beside one plan: which calls fit, which pair up, and what to say of the rest.
+//! One run beside one plan: which calls fit, which pair up, and which are left over.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::super::arg_diff::ArgDiff;
 use super::super::matching::{longest_in_order, maximum_matching};
-use super::{ArgsCheck, ExpectedCall, ExpectedTrace, MatchMode, Mismatch};
-use crate::trace::{ToolCall, Trace, canonical_json};
-
-/// How many calls of the same name are looked at to find the one closest to an unmatched call.
-const CLOSEST_OF: usize = 16;
+use super::describe::count;
+use super::{ArgsCheck, ExpectedCall, ExpectedTrace, MatchMode, Mismatch, Over};
+use crate::trace::{ReadOnlyTools, ToolCall, Trace, canonical_json};
 
 /// Canonical arguments of a call, and whether its result is an error.
 type Answered = (String, Option<bool>);
 
 pub(super) struct Comparison<'a, S> {
-    plan: &'a ExpectedTrace<S>,
-    recorded: &'a [ToolCall],
-    /// Whether the result of each recorded call is an error; `None` without a result.
-    errors: Vec<Option<bool>>,
+    pub(super) plan: &'a ExpectedTrace<S>,
+    /// The judged calls; elsewhere here a call is its place in this list.
+    pub(super) recorded: Vec<Recorded<'a>>,
     /// Recorded calls that fit each expected call, ascending.
-    fitting: Vec<Vec<usize>>,
+    pub(super) fitting: Vec<Vec<usize>>,
+}
+
+/// A judged call.
+pub(super) struct Recorded<'a> {
+    /// Its place among all calls of the run.
+    pub(super) index: usize,
+    pub(super) call: &'a ToolCall,
+    /// Whether its result is an error; `None` without a result.
+    pub(super) error: Option<bool>,
 }
 
 impl<'a, S: ArgsCheck> Comparison<'a, S> {
-    pub(super) fn new(trace: &'a Trace, plan: &'a ExpectedTrace<S>) -> Self {
-        let results = trace.results_by_call().into_iter();
+    pub(super) fn new(trace: &'a Trace, plan: &'a ExpectedTrace<S>, tools: &ReadOnlyTools) -> Self {
+        let calls = trace.tool_calls.iter().zip(trace.results_by_call());
+        let recorded = calls.enumerate().map(|(index, (call, result))| Recorded {
+            index,
+            call,
+            error: result.map(|result| result.is_error),
+        });
+        let judged =
+            |recorded: &Recorded<'_>| plan.over == Over::Calls || !tools.reads(&recorded.call.name);
         let mut comparison = Self {
             plan,
-            recorded: &trace.tool_calls,
-            errors: results.map(|result| Some(result?.is_error)).collect(),
+            recorded: recorded.filter(judged).collect(),
             fitting: Vec::new(),
         };
         comparison.fitting = comparison.fitting();
@@ -39,8 +50,8 @@ impl<'a, S: ArgsCheck> Comparison<'a, S> {
     fn fitting(&self) -> Vec<Vec<usize>> {
         // Calls that no expectation can tell apart, by name.
         let mut alike: BTreeMap<&str, BTreeMap<Answered, Vec<usize>>> = BTreeMap::new();
-        for (index, call) in self.recorded.iter().enumerate() {
-            let key = (canonical_json(&call.args), self.errors[index]);
+        for (index, Recorded { call, error, .. }) in self.recorded.iter().enumerate() {
+            let key = (canonical_json(&call.args), *error);
             let groups = alike.entry(call.name.as_str()).or_default();
             groups.entry(key).or_default().push(index);
         }
@@ -53,7 +64,7 @@ impl<'a, S: ArgsCheck> Comparison<'a, S> {
                         .is_none_or(|wanted| *error == Some(wanted))
                 })
                 .filter_map(|(_, members)| Some((members.first()?, members)))
-                .filter(|(first, _)| expected.args.accepts(&self.recorded[**first].args))
+                .filter(|(first, _)| expected.args.accepts(&self.call(**first).args))
                 .flat_map(|(_, members)| members.iter().copied())
                 .collect();
             fitting.sort_unstable();
@@ -62,22 +73,41 @@ impl<'a, S: ArgsCheck> Comparison<'a, S> {
         self.plan.calls.iter().map(fits).collect()
     }
 
+    /// So many judged calls, in words.
+    fn count(&self, calls: usize) -> String {
+        match self.plan.over {
+            Over::Calls => count(calls, "call"),
+            Over::Writes => count(calls, "state-changing call"),
+        }
+    }
+
+    pub(super) fn call(&self, recorded: usize) -> &'a ToolCall {
+        self.recorded[recorded].call
+    }
+
+    /// The place of a judged call among all calls of the run.
+    pub(super) fn index(&self, recorded: usize) -> usize {
+        self.recorded[recorded].index
+    }
+
     /// The recorded call that each expected call is matched with.
     pub(super) fn partners(&self) -> Vec<Option<usize>> {
         match self.plan.mode {
             MatchMode::Strict | MatchMode::Subsequence => {
                 longest_in_order(&self.fitting, &self.blocks())
             }
-            MatchMode::Unordered | MatchMode::Superset | MatchMode::Subset => {
-                maximum_matching(&self.fitting, self.recorded.len())
-            }
+            MatchMode::Unordered
+            | MatchMode::Superset
+            | MatchMode::Subset
+            | MatchMode::ExactUnordered => maximum_matching(&self.fitting, self.recorded.len()),
         }
     }
 
     /// Runs of recorded calls that count as simultaneous.
     fn blocks(&self) -> Vec<Range<usize>> {
-        let together = |left: &ToolCall, right: &ToolCall| {
-            self.plan.parallel_unordered && left.step.is_some() && left.step == right.step
+        let together = |left: &Recorded<'_>, right: &Recorded<'_>| {
+            let (left, right) = (left.call.step, right.call.step);
+            self.plan.parallel_unordered && left.is_some() && left == right
         };
         let mut blocks = Vec::new();
         let mut start = 0;
@@ -98,15 +128,16 @@ impl<'a, S: ArgsCheck> Comparison<'a, S> {
             .peekable();
         let mut alignment = Vec::with_capacity(partners.len() + matched.len());
         let mut surplus = Vec::new();
-        for (index, partner) in matched.into_iter().enumerate() {
+        for (recorded, partner) in matched.into_iter().enumerate() {
+            let index = Some(self.index(recorded));
             if let Some(expected) = partner {
                 while let Some(earlier) = missing.next_if(|&earlier| earlier < expected) {
                     alignment.push((Some(earlier), None));
                 }
                 alignment.append(&mut surplus);
-                alignment.push((partner, Some(index)));
+                alignment.push((partner, index));
             } else {
-                surplus.push((None, Some(index)));
+                surplus.push((None, index));
             }
         }
         alignment.extend(missing.map(|call| (Some(call), None)));
@@ -138,7 +169,31 @@ impl<'a, S: ArgsCheck> Comparison<'a, S> {
                 let surplus = (0..matched.len()).filter(|&call| matched[call].is_none());
                 surplus.map(|call| self.surplus(call, partners)).collect()
             }
+            MatchMode::ExactUnordered => self.exact_unordered(partners),
         }
+    }
+
+    /// Each expected call left over beside the closest call of its tool that is left over, then what
+    /// is left of the run.
+    fn exact_unordered(&self, partners: &[Option<usize>]) -> Vec<Mismatch> {
+        let mut taken: Vec<bool> = inverse(partners, self.recorded.len())
+            .into_iter()
+            .map(|partner| partner.is_some())
+            .collect();
+        let mut mismatches = Vec::new();
+        let missing = (0..partners.len()).filter(|&call| partners[call].is_none());
+        for call in missing {
+            let free = (0..taken.len()).filter(|&recorded| !taken[recorded]);
+            let closest = self.closest(call, free);
+            if let Some((recorded, _)) = &closest {
+                taken[*recorded] = true;
+            }
+            let mismatch = closest.map(|(_, mismatch)| mismatch);
+            mismatches.push(mismatch.unwrap_or_else(|| self.missing(call, partners)));
+        }
+        let surplus = (0..taken.len()).filter(|&recorded| !taken[recorded]);
+        mismatches.extend(surplus.map(|recorded| self.surplus(recorded, partners)));
+        mismatches
     }
 
     fn strict(&self) -> Vec<Mismatch> {
@@ -166,7 +221,7 @@ impl<'a, S: ArgsCheck> Comparison<'a, S> {
                 let (arg_diffs, difference) = self.difference(call, index);
                 mismatches.push(Mismatch {
                     expected_index: Some(call),
-                    recorded_index: Some(index),
+                    recorded_index: Some(self.index(index)),
                     arg_diffs,
                     reason: format!("position {call}: {difference}"),
                 });
@@ -181,184 +236,27 @@ impl<'a, S: ArgsCheck> Comparison<'a, S> {
                 reason: format!(
                     "position {call}: expected `{}`, but the run ended after {}",
                     self.plan.calls[call].name,
-                    count(self.recorded.len(), "call")
+                    self.count(self.recorded.len())
                 ),
             });
         }
         if let Some(&first) = surplus.first() {
             mismatches.push(Mismatch {
                 expected_index: None,
-                recorded_index: Some(first),
+                recorded_index: Some(self.index(first)),
                 arg_diffs: Vec::new(),
                 reason: format!(
                     "{} beyond the {planned} expected, the first is `{}`",
-                    count(surplus.len(), "call"),
-                    self.recorded[first].name
+                    self.count(surplus.len()),
+                    self.call(first).name
                 ),
             });
         }
         mismatches
     }
-
-    fn missing_in_order(&self, call: usize, partners: &[Option<usize>]) -> Mismatch {
-        // Between the matched neighbours is where it should have been. With parallel calls the
-        // neighbours may stand either way round within their step.
-        let after = partners[..call].iter().flatten().max().copied();
-        let before = partners[call + 1..].iter().flatten().min().copied();
-        let from = after.map_or(0, |after| after + 1);
-        let window = from..before.unwrap_or(self.recorded.len()).max(from);
-        let taken = inverse(partners, self.recorded.len());
-        if let Some(closest) = self.closest(call, window.filter(|&index| taken[index].is_none())) {
-            return closest;
-        }
-        let name = &self.plan.calls[call].name;
-        let place = match (after, before) {
-            (Some(after), Some(before)) => {
-                format!(" between `tool_calls[{after}]` and `tool_calls[{before}]`")
-            }
-            (Some(after), None) => format!(" after `tool_calls[{after}]`"),
-            (None, Some(before)) => format!(" before `tool_calls[{before}]`"),
-            (None, None) => String::new(),
-        };
-        let elsewhere = self.fitting[call].first();
-        let hint = match elsewhere {
-            Some(&index) => match taken[index] {
-                Some(other) => {
-                    format!("; `tool_calls[{index}]` fits, but already matches `calls[{other}]`")
-                }
-                None => format!("; `tool_calls[{index}]` fits, but is out of order"),
-            },
-            None => String::new(),
-        };
-        Mismatch {
-            expected_index: Some(call),
-            recorded_index: elsewhere.copied(),
-            arg_diffs: Vec::new(),
-            reason: format!("`calls[{call}]` `{name}`: not called{place}{hint}"),
-        }
-    }
-
-    fn missing(&self, call: usize, partners: &[Option<usize>]) -> Mismatch {
-        let name = &self.plan.calls[call].name;
-        if let Some(&taken) = self.fitting[call].first() {
-            return Mismatch {
-                expected_index: Some(call),
-                recorded_index: Some(taken),
-                arg_diffs: Vec::new(),
-                reason: format!(
-                    "`calls[{call}]` `{name}`: every call that fits it already matches another expected call"
-                ),
-            };
-        }
-        let taken = inverse(partners, self.recorded.len());
-        let (free, used): (Vec<_>, Vec<_>) =
-            (0..self.recorded.len()).partition(|&index| taken[index].is_none());
-        self.closest(call, free.into_iter())
-            .or_else(|| self.closest(call, used.into_iter()))
-            .unwrap_or_else(|| Mismatch {
-                expected_index: Some(call),
-                recorded_index: None,
-                arg_diffs: Vec::new(),
-                reason: format!("`calls[{call}]` `{name}`: never called"),
-            })
-    }
-
-    fn surplus(&self, index: usize, partners: &[Option<usize>]) -> Mismatch {
-        let name = &self.recorded[index].name;
-        let opening = format!(
-            "the run may make only the expected calls, and goes beyond them with `tool_calls[{index}]` `{name}`"
-        );
-        let namesakes =
-            (0..self.plan.calls.len()).filter(|&call| self.plan.calls[call].name == *name);
-        let (unmatched, matched): (Vec<_>, Vec<_>) =
-            namesakes.partition(|&call| partners[call].is_none());
-        let closest = |calls: &[usize]| {
-            let calls = calls.iter().take(CLOSEST_OF);
-            calls
-                .map(|&call| (call, self.difference(call, index)))
-                .min_by_key(|(_, (arg_diffs, _))| arg_diffs.len())
-        };
-        let fits = |call: &&usize| self.fitting[**call].binary_search(&index).is_ok();
-        let (expected_index, arg_diffs, why) = if let Some(&call) = matched.iter().find(fits) {
-            let why = "made more often than expected".to_owned();
-            (Some(call), Vec::new(), why)
-        } else if let Some((call, (arg_diffs, difference))) =
-            closest(&unmatched).or_else(|| closest(&matched))
-        {
-            let why = format!("closest is `calls[{call}]`, but {difference}");
-            (Some(call), arg_diffs, why)
-        } else {
-            (None, Vec::new(), "no such call is expected".to_owned())
-        };
-        Mismatch {
-            expected_index,
-            recorded_index: Some(index),
-            arg_diffs,
-            reason: format!("{opening}: {why}"),
-        }
-    }
-
-    /// Describes the call among `indices` that has the expected name and differs in the fewest
-    /// places.
-    fn closest(&self, call: usize, indices: impl Iterator<Item = usize>) -> Option<Mismatch> {
-        let expected = &self.plan.calls[call];
-        let (index, (arg_diffs, difference)) = indices
-            .filter(|&index| self.recorded[index].name == expected.name)
-            .take(CLOSEST_OF)
-            .map(|index| (index, self.difference(call, index)))
-            .min_by_key(|(_, (arg_diffs, _))| arg_diffs.len())?;
-        Some(Mismatch {
-            expected_index: Some(call),
-            recorded_index: Some(index),
-            arg_diffs,
-            reason: format!(
-                "`calls[{call}]` `{}`: closest is `tool_calls[{index}]`, but {difference}",
-                expected.name
-            ),
-        })
-    }
-
-    /// Why a recorded call does not fit an expected one.
-    fn difference(&self, call: usize, index: usize) -> (Vec<ArgDiff>, String) {
-        let (expected, recorded) = (&self.plan.calls[call], &self.recorded[index]);
-        if expected.name != recorded.name {
-            let difference = format!("expected `{}`, recorded `{}`", expected.name, recorded.name);
-            return (Vec::new(), difference);
-        }
-        let diffs = expected.args.diffs(&recorded.args);
-        let arg_diffs: Vec<_> = diffs.into_iter().map(|diff| diff.below("args")).collect();
-        let difference = match (arg_diffs.as_slice(), expected.is_error) {
-            ([], Some(wanted)) if self.errors[index] != Some(wanted) => {
-                let wanted = if wanted { "an error" } else { "a success" };
-                let found = match self.errors[index] {
-                    None => "it has none",
-                    Some(true) => "it is an error",
-                    Some(false) => "it is a success",
-                };
-                format!(
-                    "the result of `{}` should be {wanted} and {found}",
-                    expected.name
-                )
-            }
-            ([], _) => format!("`{}` itself fits", expected.name),
-            ([only], _) => {
-                format!(
-                    "the arguments of `{}` differ at `{}`",
-                    expected.name, only.path
-                )
-            }
-            ([first, rest @ ..], _) => format!(
-                "the arguments of `{}` differ at `{}` and {}",
-                expected.name,
-                first.path,
-                count(rest.len(), "more place")
-            ),
-        };
-        (arg_diffs, difference)
-    }
 }
 
-fn inverse(partners: &[Option<usize>], len: usize) -> Vec<Option<usize>> {
+pub(super) fn inverse(partners: &[Option<usize>], len: usize) -> Vec<Option<usize>> {
     let mut inverse = vec![None; len];
     for (item, partner) in partners.iter().enumerate() {
         if let Some(partner) = partner {
@@ -366,9 +264,4 @@ fn inverse(partners: &[Option<usize>], len: usize) -> Vec<Option<usize>> {
         }
     }
     inverse
-}
-
-fn count(number: usize, what: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {what}{plural}")
 }

@@ -7,10 +7,7 @@ fn axes(dependencies: &[(&str, &str, Option<&str>)], order: &[(&str, &str)]) -> 
         consumer: consumer.to_owned(),
         arg: arg.map(str::to_owned),
     };
-    let order_of = |&(first, second): &(&str, &str)| Order {
-        first: first.to_owned(),
-        second: second.to_owned(),
-    };
+    let order_of = |&(first, second): &(&str, &str)| Order::new(first, second);
     Axes {
         dependencies: dependencies.iter().map(dependency).collect(),
         order: order.iter().map(order_of).collect(),
@@ -39,6 +36,33 @@ fn the_first_calls_decide() {
         "search"
     ]));
     assert!(!order_holds(&["search", "authenticate", "search"]));
+}
+
+#[test]
+fn the_last_calls_decide_too_where_they_are_asked_for() {
+    let axes = Axes {
+        order: vec![Order {
+            last: true,
+            ..Order::new("edit", "test")
+        }],
+        ..Axes::default()
+    };
+    let score = |recorded: &[&str]| score_trajectory_axes(&names(recorded), &axes);
+    let holds = |recorded: &[&str]| score(recorded).order_satisfaction == 100;
+    assert!(holds(&["edit", "test"]));
+    assert!(holds(&[
+        "edit", "edit", "test", "edit", "x", "test", "test"
+    ]));
+    assert!(!holds(&["edit", "test", "edit"]));
+    // What breaks the pair without `last` breaks it with `last`.
+    assert!(!holds(&["test", "edit", "test"]));
+    assert!(!holds(&["test"]) && !holds(&["edit"]) && !holds(&[]));
+    let broken = score(&["edit", "test", "x", "edit"]).broken.remove(0);
+    assert_eq!((broken.first_call, broken.second_call), (Some(3), Some(1)));
+    assert_eq!(
+        broken.reason,
+        "the last `edit` must come before the last `test`, but is `tool_calls[3]`, `test` `tool_calls[1]`"
+    );
 }
 
 #[test]

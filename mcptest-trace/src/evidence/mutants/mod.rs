@@ -42,7 +42,7 @@ mod words;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::text::clean_line;
-use crate::trace::{Run, Trace};
+use crate::trace::{ReadOnlyTools, Run, Trace};
 use serde::Serialize;
 
 use crate::evidence::random::Stream;
@@ -53,7 +53,7 @@ use sites::Site;
 pub use operator::{Kind, Operator};
 pub use score::{Count, Judged, OperatorScore, Score, Scores, score};
 pub use sites::Label;
-pub use words::{next_identifier, reads_by_name, words_of_tool};
+pub use words::next_identifier;
 
 /// A recorded run of a suite.
 #[derive(Debug, Clone, Copy)]
@@ -112,13 +112,13 @@ impl Default for MutantOptions {
 /// The tools of a suite: in any recorded run of it.
 struct Tools<'a> {
     names: BTreeSet<&'a str>,
+    read_only: ReadOnlyTools,
     options: &'a MutantOptions,
 }
 
 impl Tools<'_> {
     fn reads(&self, name: &str) -> bool {
-        self.options.readonly_tools.contains(name)
-            || (!self.options.mutating_tools.contains(name) && reads_by_name(name))
+        self.read_only.reads(name)
     }
 }
 
@@ -211,8 +211,12 @@ pub fn plan(runs: &[RecordedRun<'_>], options: &MutantOptions) -> Plan {
     let calls = runs
         .iter()
         .flat_map(|recorded| &recorded.run.trace.tool_calls);
+    let offered = runs
+        .iter()
+        .flat_map(|recorded| recorded.run.tools.as_deref().unwrap_or_default());
     let tools = Tools {
         names: calls.map(|call| call.name.as_str()).collect(),
+        read_only: ReadOnlyTools::new(offered, &options.mutating_tools, &options.readonly_tools),
         options,
     };
     let mut plan = Plan {

@@ -59,8 +59,8 @@ pub(super) fn changed(run: &Run, change: &Change, trace: &Trace) -> Value {
         .map(|call| call.name.as_str())
         .collect();
     root.insert("tool_names".to_owned(), json!(names));
-    let repeated = json!(trace.redundant_tool_calls());
-    root.insert("redundant_tool_calls".to_owned(), repeated);
+    let redundant = json!(trace.redundant_among(&run.read_only_tools()));
+    root.insert("redundant_tool_calls".to_owned(), redundant);
     root.insert("truncated".to_owned(), json!(trace.truncated()));
     envelope
 }

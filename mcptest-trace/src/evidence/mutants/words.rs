@@ -1,32 +1,8 @@
-//! Words: of the names of tools, of identifiers, and of claims.
+//! Words: of identifiers, and of claims.
 
 use std::collections::BTreeSet;
 
-/// First words of tools that only read.
-const READS: [&str; 22] = [
-    "browse",
-    "calculate",
-    "check",
-    "compute",
-    "count",
-    "describe",
-    "fetch",
-    "find",
-    "get",
-    "inspect",
-    "list",
-    "look",
-    "lookup",
-    "query",
-    "read",
-    "retrieve",
-    "search",
-    "show",
-    "think",
-    "validate",
-    "verify",
-    "view",
-];
+use crate::trace::words_of_tool;
 
 /// Verbs of change with their participles.
 const PARTICIPLES: [(&str, &str); 22] = [
@@ -53,54 +29,6 @@ const PARTICIPLES: [(&str, &str); 22] = [
     ("approve", "approved"),
     ("revoke", "revoked"),
 ];
-
-/// The words of a tool's name, in lower case: split at `_`, other signs, and camel case.
-///
-/// ```
-/// use mcptest_trace::evidence::mutants::words_of_tool;
-///
-/// assert_eq!(words_of_tool("get_user-details"), ["get", "user", "details"]);
-/// assert_eq!(words_of_tool("listHTMLPages2"), ["list", "html", "pages2"]);
-/// ```
-#[must_use]
-pub fn words_of_tool(name: &str) -> Vec<String> {
-    let characters: Vec<char> = name.chars().collect();
-    let mut words = Vec::new();
-    let mut word = String::new();
-    for (place, character) in characters.iter().enumerate() {
-        let before = place.checked_sub(1).map(|before| characters[before]);
-        let after = characters.get(place + 1);
-        let rises = character.is_uppercase()
-            && (before.is_some_and(|before| before.is_lowercase() || before.is_numeric())
-                || (before.is_some_and(char::is_uppercase)
-                    && after.is_some_and(|after| after.is_lowercase())));
-        if (rises || !character.is_alphanumeric()) && !word.is_empty() {
-            words.push(std::mem::take(&mut word));
-        }
-        if character.is_alphanumeric() {
-            word.extend(character.to_lowercase());
-        }
-    }
-    if !word.is_empty() {
-        words.push(word);
-    }
-    words
-}
-
-/// Whether a tool only reads, by the first word of its name.
-///
-/// ```
-/// use mcptest_trace::evidence::mutants::reads_by_name;
-///
-/// assert!(reads_by_name("getUserDetails") && reads_by_name("think"));
-/// assert!(!reads_by_name("update_reservation") && !reads_by_name("getaway"));
-/// ```
-#[must_use]
-pub fn reads_by_name(name: &str) -> bool {
-    let words = words_of_tool(name);
-    let first = words.first().map(String::as_str);
-    first.is_some_and(|first| READS.contains(&first))
-}
 
 /// A claim that this tool did its work; `None` where its first word is no verb of change.
 pub(super) fn claim(tool: &str) -> Option<String> {
@@ -199,13 +127,6 @@ mod tests {
             let next = next_identifier(&text);
             let differing = text.chars().zip(next.chars()).filter(|(a, b)| a != b).count();
             prop_assert_eq!((differing, next.len()), (1, text.len()));
-        }
-
-        #[test]
-        fn the_words_of_a_name_are_its_letters(name in "[a-zA-Z0-9_. -]{0,20}") {
-            let joined: String = words_of_tool(&name).concat();
-            let letters: String = name.chars().filter(|c| c.is_alphanumeric()).collect();
-            prop_assert_eq!(joined, letters.to_lowercase());
         }
     }
 }

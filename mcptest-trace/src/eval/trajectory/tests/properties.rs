@@ -55,6 +55,8 @@ proptest! {
         prop_assert_eq!(count(Unordered), left);
         prop_assert_eq!(count(Superset), left);
         prop_assert_eq!(count(Subset), recorded.len() - (expected.len() - left));
+        let matched = expected.len() - left;
+        prop_assert_eq!(count(ExactUnordered), expected.len().max(recorded.len()) - matched);
         prop_assert_eq!(count(Subsequence), fewest_left(&expected, &mut free, Some(0)));
     }
 
@@ -92,6 +94,27 @@ proptest! {
             plan.parallel_unordered = true;
             let count = |calls: &[u8]| validate_trace(&typed_run(calls, &steps), &plan).mismatch_count;
             prop_assert_eq!(count(&calls), count(&shuffled));
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_plan_over_writes_judges_the_run_without_its_reads(
+        expected in prop::collection::vec("(set|get)_[ab]", 0..5),
+        recorded in prop::collection::vec("(set|get)_[ab]", 0..7),
+    ) {
+        let calls: Vec<_> = expected.iter().map(|name| any(name)).collect();
+        let all: Vec<_> = recorded.iter().map(String::as_str).collect();
+        let writes: Vec<_> = all.iter().copied().filter(|name| name.starts_with("set")).collect();
+        for mode in MODES {
+            let plan = plan(mode, &calls);
+            let over = ExpectedTrace { over: Over::Writes, ..plan.clone() };
+            let (whole, bare) = (validate_trace(&names(&all), &over), validate_trace(&names(&writes), &plan));
+            prop_assert_eq!(whole.mismatch_count, bare.mismatch_count);
+            let judged = whole.alignment.iter().filter_map(|pair| pair.1);
+            prop_assert!(judged.clone().all(|index| all[index].starts_with("set")));
+            prop_assert_eq!(judged.count(), writes.len());
         }
     }
 }

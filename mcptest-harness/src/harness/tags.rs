@@ -1,0 +1,184 @@
+//! Which agents `MCPTEST_TAGS` selects: `smoke,orders` those with one of the tags, `!slow` those
+//! without it.
+
+use std::env::{self, VarError};
+
+use mcptest_suite::model::Agent;
+use mcptest_suite::{clean_line, nearest, quoted_list};
+
+/// The variable that selects.
+const VARIABLE: &str = "MCPTEST_TAGS";
+
+/// What was asked for; at least one tag.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Selection {
+    text: String,
+    wanted: Vec<String>,
+    unwanted: Vec<String>,
+}
+
+impl Selection {
+    /// What the environment asks for; `None` is every agent.
+    ///
+    /// # Errors
+    ///
+    /// The variable is no list of tags.
+    pub(super) fn asked() -> Result<Option<Self>, String> {
+        match env::var(VARIABLE) {
+            Ok(text) => Self::read(&text),
+            Err(VarError::NotPresent) => Ok(None),
+            Err(VarError::NotUnicode(_)) => Err(format!("`{VARIABLE}` is not Unicode")),
+        }
+    }
+
+    fn read(text: &str) -> Result<Option<Self>, String> {
+        let mut selection = Self {
+            text: clean_line(text).into_owned(),
+            ..Self::default()
+        };
+        let tags = text.split(',').map(str::trim);
+        for tag in tags.filter(|tag| !tag.is_empty()) {
+            let (tags, tag) = match tag.strip_prefix('!') {
+                Some(tag) => (&mut selection.unwanted, tag.trim_start()),
+                None => (&mut selection.wanted, tag),
+            };
+            if tag.is_empty() {
+                let text = &selection.text;
+                return Err(format!(
+                    "`{VARIABLE}` is `{text}`, and `!` stands before no tag\n\nhelp: write e.g. `{VARIABLE}=smoke,!slow`"
+                ));
+            }
+            tags.push(tag.to_owned());
+        }
+        let asks = !selection.wanted.is_empty() || !selection.unwanted.is_empty();
+        Ok(asks.then_some(selection))
+    }
+
+    /// Why an agent is not selected, if it is not.
+    pub(super) fn leaves_out(&self, agent: &Agent) -> Option<String> {
+        let tagged = |tag: &&String| agent.tags.contains(tag);
+        if let Some(tag) = self.unwanted.iter().find(tagged) {
+            return Some(format!("tagged `{tag}`, which `{VARIABLE}` leaves out"));
+        }
+        let selected = self.wanted.is_empty() || self.wanted.iter().any(|tag| tagged(&tag));
+        let wanted = || quoted_list(self.wanted.iter().map(String::as_str));
+        (!selected).then(|| format!("not tagged {}, as `{VARIABLE}` asks", wanted()))
+    }
+
+    /// Nothing is left to chance: every tag is one that an agent has, and an agent is selected.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong, and what there is.
+    pub(super) fn check<'a>(
+        &self,
+        agents: impl Iterator<Item = &'a Agent> + Clone,
+    ) -> Result<(), String> {
+        let mut known: Vec<&str> = agents
+            .clone()
+            .flat_map(|agent| agent.tags.iter().map(String::as_str))
+            .collect();
+        known.sort_unstable();
+        known.dedup();
+        let asked = self.wanted.iter().chain(&self.unwanted);
+        if let Some(tag) = asked.map(String::as_str).find(|tag| !known.contains(tag)) {
+            let help = match nearest(tag, known.iter().copied()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None if known.is_empty() => {
+                    format!(
+                        "unset `{VARIABLE}`, or give agents `tags: [{}]`",
+                        clean_line(tag)
+                    )
+                }
+                None => format!("tags there are: {}", quoted_list(known)),
+            };
+            let tag = clean_line(tag);
+            return Err(format!(
+                "`{VARIABLE}` names `{tag}`, and no agent of this test is tagged so\n\nhelp: {help}"
+            ));
+        }
+        let mut agents = agents;
+        if agents.any(|agent| self.leaves_out(agent).is_none()) {
+            return Ok(());
+        }
+        let text = &self.text;
+        Err(format!(
+            "`{VARIABLE}={text}` selects no agent, so nothing would be judged\n\nhelp: ask for fewer tags"
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mcptest_suite::Source;
+    use mcptest_suite::model::Suite;
+
+    fn agents(tags: &[&str]) -> Vec<Agent> {
+        let agents = tags.iter().enumerate().map(|(index, tags)| {
+            format!("- {{ name: agent {index}, model: m, prompt: p, tags: [{tags}], stability: {{}}, runs: 2 }}\n")
+        });
+        let text = format!("agents:\n{}", agents.collect::<String>());
+        Suite::parse(Source::new("a.yml", "a.yml", text))
+            .unwrap()
+            .agents
+    }
+
+    fn read(text: &str) -> Selection {
+        Selection::read(text).unwrap().unwrap()
+    }
+
+    #[test]
+    fn one_of_the_wanted_and_none_of_the_unwanted() {
+        let agents = agents(&["smoke", "smoke, slow", "orders", ""]);
+        let selected = |text: &str| {
+            let selection = read(text);
+            let selected = agents
+                .iter()
+                .map(|agent| selection.leaves_out(agent).is_none());
+            selected.collect::<Vec<_>>()
+        };
+        assert_eq!(selected("smoke"), [true, true, false, false]);
+        assert_eq!(selected(" smoke , orders,"), [true, true, true, false]);
+        assert_eq!(selected("!slow"), [true, false, true, true]);
+        assert_eq!(selected("smoke,! slow"), [true, false, false, false]);
+        assert_eq!(
+            read("smoke,orders,!slow").leaves_out(&agents[3]).as_deref(),
+            Some("not tagged `smoke`, `orders`, as `MCPTEST_TAGS` asks")
+        );
+        assert_eq!(
+            read("smoke,!slow").leaves_out(&agents[1]).as_deref(),
+            Some("tagged `slow`, which `MCPTEST_TAGS` leaves out")
+        );
+    }
+
+    #[test]
+    fn nothing_asked_is_every_agent() {
+        assert_eq!(Selection::read(""), Ok(None));
+        assert_eq!(Selection::read(" , "), Ok(None));
+    }
+
+    #[test]
+    fn what_selects_nothing_or_names_no_tag_is_refused() {
+        let agents = agents(&["smoke, slow", "orders"]);
+        let refused = |text: &str| read(text).check(agents.iter()).unwrap_err();
+        assert_eq!(
+            refused("smok"),
+            "`MCPTEST_TAGS` names `smok`, and no agent of this test is tagged so\n\nhelp: did you mean `smoke`?"
+        );
+        assert_eq!(
+            refused("!nightly"),
+            "`MCPTEST_TAGS` names `nightly`, and no agent of this test is tagged so\n\nhelp: tags there are: `orders`, `slow`, `smoke`"
+        );
+        assert_eq!(
+            refused("smoke,!slow"),
+            "`MCPTEST_TAGS=smoke,!slow` selects no agent, so nothing would be judged\n\nhelp: ask for fewer tags"
+        );
+        assert_eq!(read("orders,!slow").check(agents.iter()), Ok(()));
+        assert!(
+            Selection::read("a,!")
+                .unwrap_err()
+                .contains("`!` stands before no tag")
+        );
+    }
+}

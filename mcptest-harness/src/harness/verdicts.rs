@@ -1,0 +1,187 @@
+//! What the cases of a process come to: each is judged once, on as many threads as were asked for,
+//! and waited for in the order of their names.
+
+use std::collections::{BTreeMap, HashMap};
+use std::num::NonZeroUsize;
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, Scope};
+
+use libtest_mimic::{Completion, Failed, Trial};
+
+/// What a case came to; an error is its failure text.
+pub(super) type Verdict = Result<Passed, String>;
+
+/// What a case that does not fail came to.
+#[derive(Debug, Clone)]
+pub(super) enum Passed {
+    /// It holds, with what was computed.
+    Holds(Option<String>),
+    /// It is ignored, for a reason.
+    Ignored(String),
+}
+
+type Judge = Box<dyn FnOnce() -> Verdict + Send>;
+
+/// How far a case is.
+enum State {
+    Waiting(Judge),
+    Judging,
+    Known(Verdict),
+}
+
+/// The cases of a process, by name.
+#[derive(Clone, Default)]
+pub(super) struct Verdicts(Arc<Shared>);
+
+#[derive(Default)]
+struct Shared {
+    states: Mutex<HashMap<String, State>>,
+    changed: Condvar,
+    /// Whether threads judge ahead of who asks.
+    ahead: AtomicBool,
+}
+
+impl Verdicts {
+    /// A case as a trial that waits for the verdict.
+    pub(super) fn trial(
+        &self,
+        name: &str,
+        judge: impl FnOnce() -> Verdict + Send + 'static,
+    ) -> Trial {
+        self.states()
+            .entry(name.to_owned())
+            .or_insert_with(|| State::Waiting(Box::new(judge)));
+        let (verdicts, known) = (self.clone(), name.to_owned());
+        Trial::ignorable_test(name, move || match verdicts.of(&known) {
+            Ok(Passed::Holds(_)) => Ok(Completion::Completed),
+            Ok(Passed::Ignored(reason)) => Ok(Completion::ignored_with(reason)),
+            Err(text) => Err(Failed::from(text)),
+        })
+    }
+
+    /// Judges cases in their order, on threads of their own, until the scope ends.
+    pub(super) fn judge_ahead<'scope, 'env>(
+        &'env self,
+        scope: &'scope Scope<'scope, 'env>,
+        names: &'env [String],
+        next: &'env AtomicUsize,
+        threads: NonZeroUsize,
+    ) {
+        self.0.ahead.store(true, Ordering::SeqCst);
+        for _ in 0..threads.get() {
+            scope.spawn(|| {
+                while let Some(name) = names.get(next.fetch_add(1, Ordering::SeqCst)) {
+                    self.judge(name);
+                }
+            });
+        }
+    }
+
+    /// The verdict on a case, as soon as it is known.
+    pub(super) fn of(&self, name: &str) -> Verdict {
+        if !self.0.ahead.load(Ordering::SeqCst) {
+            self.judge(name);
+        }
+        let mut states = self.states();
+        loop {
+            match states.get(name) {
+                Some(State::Known(verdict)) => return verdict.clone(),
+                None => return Err(format!("error: there is no case `{name}`")),
+                Some(State::Waiting(_) | State::Judging) => {
+                    let changed = self.0.changed.wait(states);
+                    states = changed.unwrap_or_else(PoisonError::into_inner);
+                }
+            }
+        }
+    }
+
+    /// Judges a case that nobody has judged.
+    fn judge(&self, name: &str) {
+        let judge = {
+            let mut states = self.states();
+            let Some(state) = states.get_mut(name) else {
+                return;
+            };
+            if !matches!(state, State::Waiting(_)) {
+                return;
+            }
+            std::mem::replace(state, State::Judging)
+        };
+        let State::Waiting(judge) = judge else { return };
+        let verdict = panic::catch_unwind(AssertUnwindSafe(judge));
+        let verdict = verdict.unwrap_or_else(|why| {
+            let text = why.downcast_ref::<String>().map(String::as_str);
+            let text = text.or_else(|| why.downcast_ref::<&str>().copied());
+            Err(text.map_or("test panicked".to_owned(), |text| {
+                format!("test panicked: {text}")
+            }))
+        });
+        self.states().insert(name.to_owned(), State::Known(verdict));
+        self.0.changed.notify_all();
+    }
+
+    /// What was computed of the cases that hold, by name, as libtest shows what they printed.
+    pub(super) fn successes(&self) -> String {
+        let states = self.states();
+        let computed = states.iter().filter_map(|(name, state)| match state {
+            State::Known(Ok(Passed::Holds(Some(scores)))) => Some((name, scores)),
+            _ => None,
+        });
+        let computed: BTreeMap<_, _> = computed.collect();
+        let shown = computed
+            .into_iter()
+            .map(|(name, scores)| format!("---- {name} ----\n{scores}\n"));
+        shown.collect::<Vec<_>>().join("\n")
+    }
+
+    fn states(&self) -> MutexGuard<'_, HashMap<String, State>> {
+        self.0.states.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// How many threads judge where nobody says so.
+pub(super) fn available() -> NonZeroUsize {
+    thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_case_is_judged_once_and_everyone_gets_the_same_verdict() {
+        let verdicts = Verdicts::default();
+        let judged = Arc::new(AtomicUsize::new(0));
+        let names: Vec<String> = (0..40).map(|number| format!("case {number}")).collect();
+        for name in &names {
+            let judged = Arc::clone(&judged);
+            // The trial may be made several times.
+            for _ in 0..2 {
+                let judged = Arc::clone(&judged);
+                let _trial = verdicts.trial(name, move || {
+                    judged.fetch_add(1, Ordering::SeqCst);
+                    Err("once".to_owned())
+                });
+            }
+        }
+        let next = AtomicUsize::new(0);
+        thread::scope(|scope| {
+            let four = NonZeroUsize::new(4).unwrap();
+            verdicts.judge_ahead(scope, &names, &next, four);
+            for name in &names {
+                assert_eq!(verdicts.of(name).unwrap_err(), "once");
+            }
+        });
+        assert_eq!(judged.load(Ordering::SeqCst), names.len());
+    }
+
+    #[test]
+    fn a_panic_is_the_failure_of_its_case() {
+        let verdicts = Verdicts::default();
+        let _trial = verdicts.trial("a", || panic!("no {}", "order"));
+        assert_eq!(verdicts.of("a").unwrap_err(), "test panicked: no order");
+        assert!(verdicts.of("unheard of").is_err());
+    }
+}

@@ -1,0 +1,168 @@
+//! Which sub-scores count, of which turns, and how low they may be.
+
+use serde::Serialize;
+
+use crate::trace::Turn;
+
+/// A sub-score of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SubScore {
+    /// How concentrated the tools are over the calls.
+    ToolUsageStability,
+    /// How alike in length the assistant turns are.
+    ResponseConsistency,
+    /// Share of calls that repeat no earlier one.
+    Redundancy,
+    /// Token spend relative to distinct calls.
+    CostPerProgress,
+}
+
+impl SubScore {
+    /// All, in the order of [`StabilityReport::scores`](super::StabilityReport::scores).
+    pub const ALL: [Self; 4] = [
+        Self::ToolUsageStability,
+        Self::ResponseConsistency,
+        Self::Redundancy,
+        Self::CostPerProgress,
+    ];
+
+    /// Its name in targets and suites.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::ToolUsageStability => "tool_usage_stability",
+            Self::ResponseConsistency => "response_consistency",
+            Self::Redundancy => "redundancy",
+            Self::CostPerProgress => "cost_per_progress",
+        }
+    }
+}
+
+/// The sub-scores that count; at least one.
+///
+/// ```
+/// use mcptest_trace::eval::{Dimensions, SubScore};
+///
+/// let dimensions = Dimensions::of([SubScore::Redundancy]).unwrap();
+/// assert!(dimensions.has(SubScore::Redundancy) && !dimensions.has(SubScore::CostPerProgress));
+/// assert_eq!(Dimensions::of([]), None);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Dimensions {
+    first: SubScore,
+    counts: [bool; 4],
+}
+
+impl Dimensions {
+    /// All four.
+    pub const ALL: Self = Self {
+        first: SubScore::ToolUsageStability,
+        counts: [true; 4],
+    };
+
+    /// These alone; `None` of none, as nothing would be judged.
+    #[must_use]
+    pub fn of(scores: impl IntoIterator<Item = SubScore>) -> Option<Self> {
+        let mut counts = [false; 4];
+        for score in scores {
+            counts[score as usize] = true;
+        }
+        let first = SubScore::ALL
+            .into_iter()
+            .find(|score| counts[*score as usize])?;
+        Some(Self { first, counts })
+    }
+
+    /// Whether a sub-score counts.
+    #[must_use]
+    pub const fn has(self, score: SubScore) -> bool {
+        self.counts[score as usize]
+    }
+
+    /// Those that count, in order.
+    pub fn iter(self) -> impl Iterator<Item = SubScore> {
+        SubScore::ALL
+            .into_iter()
+            .filter(move |score| self.has(*score))
+    }
+
+    pub(super) const fn first(self) -> SubScore {
+        self.first
+    }
+}
+
+impl Default for Dimensions {
+    /// All four.
+    fn default() -> Self {
+        Self::ALL
+    }
+}
+
+/// The turns that `response_consistency` looks at.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Turns {
+    /// All assistant turns.
+    #[default]
+    All,
+    /// Those in which something is said: not the `tool_use` turns, which stand for a tool call.
+    Said,
+}
+
+impl Turns {
+    /// Whether a turn is looked at.
+    #[must_use]
+    pub fn has(self, turn: &Turn) -> bool {
+        turn.is_assistant() && (self == Self::All || !turn.is_tool_use())
+    }
+}
+
+/// What departs from the seed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StabilityOptions {
+    /// The sub-scores that can be a run's weakest, and so make `score`, `weakest_score` and
+    /// `variance`, and that raise drift flags.
+    pub dimensions: Dimensions,
+    /// The turns that `response_consistency` looks at.
+    pub turns: Turns,
+}
+
+/// Floors of the sub-scores, each in `0.0..=1.0`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct StabilityFloors {
+    /// Of `tool_usage_stability`.
+    pub tool_usage_stability: f64,
+    /// Of `response_consistency`.
+    pub response_consistency: f64,
+    /// Of `redundancy`.
+    pub redundancy: f64,
+    /// Of `cost_per_progress`.
+    pub cost_per_progress: f64,
+}
+
+impl Default for StabilityFloors {
+    /// 0.5 on every sub-score.
+    fn default() -> Self {
+        Self {
+            tool_usage_stability: 0.5,
+            response_consistency: 0.5,
+            redundancy: 0.5,
+            cost_per_progress: 0.5,
+        }
+    }
+}
+
+impl StabilityFloors {
+    /// The floors in the order of [`SUB_SCORES`].
+    #[must_use]
+    pub const fn floors(&self) -> [f64; 4] {
+        [
+            self.tool_usage_stability,
+            self.response_consistency,
+            self.redundancy,
+            self.cost_per_progress,
+        ]
+    }
+}

@@ -1,0 +1,134 @@
+//! What the arguments of an expected call may be.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::super::arg_diff::{ArgDiff, exact_diffs};
+use super::super::contains::{contains, contains_diffs};
+use crate::trace::json_eq;
+
+/// Something recorded arguments can be checked against, such as a compiled JSON Schema.
+///
+/// A check is pure: equal arguments get equal answers.
+pub trait ArgsCheck {
+    /// Where the arguments are not as they should be; empty when they are. Paths start at the
+    /// arguments themselves, which have the empty path.
+    fn diffs(&self, recorded: &Value) -> Vec<ArgDiff>;
+
+    /// Whether the arguments are as they should be.
+    fn accepts(&self, recorded: &Value) -> bool {
+        self.diffs(recorded).is_empty()
+    }
+
+    /// What is wrong with the check itself, if anything is.
+    fn malformed(&self) -> Option<&MalformedSchema> {
+        None
+    }
+}
+
+impl<T: ArgsCheck + ?Sized> ArgsCheck for Arc<T> {
+    fn diffs(&self, recorded: &Value) -> Vec<ArgDiff> {
+        (**self).diffs(recorded)
+    }
+
+    fn accepts(&self, recorded: &Value) -> bool {
+        (**self).accepts(recorded)
+    }
+
+    fn malformed(&self) -> Option<&MalformedSchema> {
+        (**self).malformed()
+    }
+}
+
+/// The checks of a plan that has none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub enum NoSchema {}
+
+impl ArgsCheck for NoSchema {
+    fn diffs(&self, _recorded: &Value) -> Vec<ArgDiff> {
+        match *self {}
+    }
+}
+
+/// Why a schema does not compile.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MalformedSchema {
+    /// JSON pointer to the part of the schema that is wrong.
+    pub pointer: String,
+    /// What is wrong with it.
+    pub message: String,
+}
+
+impl fmt::Display for MalformedSchema {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { pointer, message } = self;
+        match pointer.as_str() {
+            "" => write!(f, "malformed JSON Schema: {message}"),
+            pointer => write!(f, "malformed JSON Schema at `{pointer}`: {message}"),
+        }
+    }
+}
+
+impl std::error::Error for MalformedSchema {}
+
+/// What the arguments of an expected call may be. A call without arguments counts as one with `{}`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ArgsShape<S = NoSchema> {
+    /// Anything, also nothing.
+    #[default]
+    Any,
+    /// Deliberately not looked at.
+    Ignore,
+    /// Equal to this value; numbers compare by value.
+    Exact(Value),
+    /// Containing this value, as [`contains`] says.
+    Subset(Value),
+    /// Valid under a schema.
+    Schema(S),
+}
+
+/// The arguments that were given: none are `{}`.
+fn given(recorded: &Value) -> Cow<'_, Value> {
+    if recorded.is_null() {
+        Cow::Owned(json!({}))
+    } else {
+        Cow::Borrowed(recorded)
+    }
+}
+
+impl<S: ArgsCheck> ArgsCheck for ArgsShape<S> {
+    fn diffs(&self, recorded: &Value) -> Vec<ArgDiff> {
+        match self {
+            Self::Any | Self::Ignore => Vec::new(),
+            _ if self.accepts(recorded) => Vec::new(),
+            Self::Exact(expected) => exact_diffs(expected, recorded),
+            Self::Subset(expected) => contains_diffs(expected, recorded),
+            Self::Schema(schema) => schema.diffs(given(recorded).as_ref()),
+        }
+    }
+
+    fn accepts(&self, recorded: &Value) -> bool {
+        match self {
+            Self::Any | Self::Ignore => true,
+            Self::Exact(expected) => {
+                json_eq(expected, recorded) || json_eq(expected, given(recorded).as_ref())
+            }
+            Self::Subset(expected) => {
+                contains(expected, recorded) || contains(expected, given(recorded).as_ref())
+            }
+            Self::Schema(schema) => schema.accepts(given(recorded).as_ref()),
+        }
+    }
+
+    fn malformed(&self) -> Option<&MalformedSchema> {
+        match self {
+            Self::Schema(schema) => schema.malformed(),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! What to say of the calls that are left over.
+
+use super::super::arg_diff::ArgDiff;
+use super::compare::{Comparison, Recorded, inverse};
+use super::{ArgsCheck, Mismatch};
+
+/// How many calls of the same name are looked at to find the one closest to an unmatched call.
+const CLOSEST_OF: usize = 16;
+
+impl<S: ArgsCheck> Comparison<'_, S> {
+    pub(super) fn missing_in_order(&self, call: usize, partners: &[Option<usize>]) -> Mismatch {
+        // Between the matched neighbours is where it should have been. With parallel calls the
+        // neighbours may stand either way round within their step.
+        let after = partners[..call].iter().flatten().max().copied();
+        let before = partners[call + 1..].iter().flatten().min().copied();
+        let from = after.map_or(0, |after| after + 1);
+        let window = from..before.unwrap_or(self.recorded.len()).max(from);
+        let taken = inverse(partners, self.recorded.len());
+        let free = window.filter(|&recorded| taken[recorded].is_none());
+        if let Some((_, closest)) = self.closest(call, free) {
+            return closest;
+        }
+        let name = &self.plan.calls[call].name;
+        let [after, before] = [after, before].map(|place| Some(self.index(place?)));
+        let place = match (after, before) {
+            (Some(after), Some(before)) => {
+                format!(" between `tool_calls[{after}]` and `tool_calls[{before}]`")
+            }
+            (Some(after), None) => format!(" after `tool_calls[{after}]`"),
+            (None, Some(before)) => format!(" before `tool_calls[{before}]`"),
+            (None, None) => String::new(),
+        };
+        let elsewhere = self.fitting[call].first();
+        let hint = elsewhere.map_or_else(String::new, |&recorded| {
+            let why = match taken[recorded] {
+                Some(other) => format!("already matches `calls[{other}]`"),
+                None => "is out of order".to_owned(),
+            };
+            let index = self.index(recorded);
+            format!("; `tool_calls[{index}]` fits, but {why}")
+        });
+        Mismatch {
+            expected_index: Some(call),
+            recorded_index: elsewhere.map(|&recorded| self.index(recorded)),
+            arg_diffs: Vec::new(),
+            reason: format!("`calls[{call}]` `{name}`: not called{place}{hint}"),
+        }
+    }
+
+    pub(super) fn missing(&self, call: usize, partners: &[Option<usize>]) -> Mismatch {
+        let name = &self.plan.calls[call].name;
+        if let Some(&taken) = self.fitting[call].first() {
+            return Mismatch {
+                expected_index: Some(call),
+                recorded_index: Some(self.index(taken)),
+                arg_diffs: Vec::new(),
+                reason: format!(
+                    "`calls[{call}]` `{name}`: every call that fits it already matches another expected call"
+                ),
+            };
+        }
+        let taken = inverse(partners, self.recorded.len());
+        let (free, used): (Vec<_>, Vec<_>) =
+            (0..self.recorded.len()).partition(|&index| taken[index].is_none());
+        let closest = self.closest(call, free.into_iter());
+        let closest = closest.or_else(|| self.closest(call, used.into_iter()));
+        closest.map_or_else(
+            || Mismatch {
+                expected_index: Some(call),
+                recorded_index: None,
+                arg_diffs: Vec::new(),
+                reason: format!("`calls[{call}]` `{name}`: never called"),
+            },
+            |(_, mismatch)| mismatch,
+        )
+    }
+
+    pub(super) fn surplus(&self, recorded: usize, partners: &[Option<usize>]) -> Mismatch {
+        let (name, index) = (&self.call(recorded).name, self.index(recorded));
+        let opening = format!(
+            "the run may make only the expected calls, and goes beyond them with `tool_calls[{index}]` `{name}`"
+        );
+        let namesakes =
+            (0..self.plan.calls.len()).filter(|&call| self.plan.calls[call].name == *name);
+        let (unmatched, matched): (Vec<_>, Vec<_>) =
+            namesakes.partition(|&call| partners[call].is_none());
+        let closest = |calls: &[usize]| {
+            let calls = calls.iter().take(CLOSEST_OF);
+            calls
+                .map(|&call| (call, self.difference(call, recorded)))
+                .min_by_key(|(_, (arg_diffs, _))| arg_diffs.len())
+        };
+        let fits = |call: &&usize| self.fitting[**call].binary_search(&recorded).is_ok();
+        let (expected_index, arg_diffs, why) = if let Some(&call) = matched.iter().find(fits) {
+            let why = "made more often than expected".to_owned();
+            (Some(call), Vec::new(), why)
+        } else if let Some((call, (arg_diffs, difference))) =
+            closest(&unmatched).or_else(|| closest(&matched))
+        {
+            let why = format!("closest is `calls[{call}]`, but {difference}");
+            (Some(call), arg_diffs, why)
+        } else {
+            (None, Vec::new(), "no such call is expected".to_owned())
+        };
+        Mismatch {
+            expected_index,
+            recorded_index: Some(index),
+            arg_diffs,
+            reason: format!("{opening}: {why}"),
+        }
+    }
+
+    /// The call among these that has the expected name and differs in the fewest places, and how.
+    pub(super) fn closest(
+        &self,
+        call: usize,
+        among: impl Iterator<Item = usize>,
+    ) -> Option<(usize, Mismatch)> {
+        let expected = &self.plan.calls[call];
+        let (closest, (arg_diffs, difference)) = among
+            .filter(|&recorded| self.call(recorded).name == expected.name)
+            .take(CLOSEST_OF)
+            .map(|recorded| (recorded, self.difference(call, recorded)))
+            .min_by_key(|(_, (arg_diffs, _))| arg_diffs.len())?;
+        let index = self.index(closest);
+        let mismatch = Mismatch {
+            expected_index: Some(call),
+            recorded_index: Some(index),
+            arg_diffs,
+            reason: format!(
+                "`calls[{call}]` `{}`: closest is `tool_calls[{index}]`, but {difference}",
+                expected.name
+            ),
+        };
+        Some((closest, mismatch))
+    }
+
+    /// Why a recorded call does not fit an expected one.
+    pub(super) fn difference(&self, call: usize, recorded: usize) -> (Vec<ArgDiff>, String) {
+        let expected = &self.plan.calls[call];
+        let Recorded {
+            call: recorded,
+            error,
+            ..
+        } = &self.recorded[recorded];
+        if expected.name != recorded.name {
+            let difference = format!("expected `{}`, recorded `{}`", expected.name, recorded.name);
+            return (Vec::new(), difference);
+        }
+        let diffs = expected.args.diffs(&recorded.args);
+        let arg_diffs: Vec<_> = diffs.into_iter().map(|diff| diff.below("args")).collect();
+        let difference = match (arg_diffs.as_slice(), expected.is_error) {
+            ([], Some(wanted)) if *error != Some(wanted) => {
+                let wanted = if wanted { "an error" } else { "a success" };
+                let found = match error {
+                    None => "it has none",
+                    Some(true) => "it is an error",
+                    Some(false) => "it is a success",
+                };
+                format!(
+                    "the result of `{}` should be {wanted} and {found}",
+                    expected.name
+                )
+            }
+            ([], _) => format!("`{}` itself fits", expected.name),
+            ([only], _) => {
+                format!(
+                    "the arguments of `{}` differ at `{}`",
+                    expected.name, only.path
+                )
+            }
+            ([first, rest @ ..], _) => format!(
+                "the arguments of `{}` differ at `{}` and {}",
+                expected.name,
+                first.path,
+                count(rest.len(), "more place")
+            ),
+        };
+        (arg_diffs, difference)
+    }
+}
+
+/// So many of a thing, in words.
+pub(super) fn count(number: usize, what: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {what}{plural}")
+}

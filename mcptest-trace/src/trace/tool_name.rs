@@ -1,0 +1,182 @@
+//! What the name of a tool says, and which tools only read.
+
+use std::collections::BTreeMap;
+
+use super::OfferedTool;
+
+/// First words of tools that only read.
+const READS: [&str; 22] = [
+    "browse",
+    "calculate",
+    "check",
+    "compute",
+    "count",
+    "describe",
+    "fetch",
+    "find",
+    "get",
+    "inspect",
+    "list",
+    "look",
+    "lookup",
+    "query",
+    "read",
+    "retrieve",
+    "search",
+    "show",
+    "think",
+    "validate",
+    "verify",
+    "view",
+];
+
+/// The words of a tool's name, in lower case: split at `_`, other signs, and camel case.
+///
+/// ```
+/// use mcptest_trace::trace::words_of_tool;
+///
+/// assert_eq!(words_of_tool("get_user-details"), ["get", "user", "details"]);
+/// assert_eq!(words_of_tool("listHTMLPages2"), ["list", "html", "pages2"]);
+/// ```
+#[must_use]
+pub fn words_of_tool(name: &str) -> Vec<String> {
+    let characters: Vec<char> = name.chars().collect();
+    let mut words = Vec::new();
+    let mut word = String::new();
+    for (place, character) in characters.iter().enumerate() {
+        let before = place.checked_sub(1).map(|before| characters[before]);
+        let after = characters.get(place + 1);
+        let rises = character.is_uppercase()
+            && (before.is_some_and(|before| before.is_lowercase() || before.is_numeric())
+                || (before.is_some_and(char::is_uppercase)
+                    && after.is_some_and(|after| after.is_lowercase())));
+        if (rises || !character.is_alphanumeric()) && !word.is_empty() {
+            words.push(std::mem::take(&mut word));
+        }
+        if character.is_alphanumeric() {
+            word.extend(character.to_lowercase());
+        }
+    }
+    if !word.is_empty() {
+        words.push(word);
+    }
+    words
+}
+
+/// Whether a tool only reads, by the first word of its name.
+///
+/// ```
+/// use mcptest_trace::trace::reads_by_name;
+///
+/// assert!(reads_by_name("getUserDetails") && reads_by_name("think"));
+/// assert!(!reads_by_name("update_reservation") && !reads_by_name("getaway"));
+/// ```
+#[must_use]
+pub fn reads_by_name(name: &str) -> bool {
+    let words = words_of_tool(name);
+    let first = words.first().map(String::as_str);
+    first.is_some_and(|first| READS.contains(&first))
+}
+
+/// Which tools only read: those that a suite lists, else those that their servers say so of, else
+/// those whose names do ([`reads_by_name`]). All others change something.
+///
+/// ```
+/// use mcptest_trace::trace::{OfferedTool, ReadOnlyTools};
+///
+/// let mut recorded = OfferedTool::in_line("desk::audit(id)");
+/// recorded.read_only = Some(true);
+/// let tools = ReadOnlyTools::new(&[recorded], &["get_lock".into()], &["ping".into()]);
+/// assert!(tools.reads("audit") && tools.reads("ping") && tools.reads("get_order"));
+/// assert!(!tools.reads("get_lock") && !tools.reads("cancel_order"));
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ReadOnlyTools {
+    /// Whether a tool only reads, where more than its name says so.
+    known: BTreeMap<String, bool>,
+}
+
+impl ReadOnlyTools {
+    /// By what the recordings and the suite say. `readonly` is stronger than `mutating`, and both are
+    /// stronger than what was recorded; of two recorded tools of one name, the one that writes counts.
+    #[must_use]
+    pub fn new<'a>(
+        offered: impl IntoIterator<Item = &'a OfferedTool>,
+        mutating: impl IntoIterator<Item = &'a String>,
+        readonly: impl IntoIterator<Item = &'a String>,
+    ) -> Self {
+        let mut known: BTreeMap<String, bool> = BTreeMap::new();
+        for tool in offered {
+            if let Some(reads) = tool.read_only {
+                let so_far = known.entry(tool.name.clone()).or_insert(reads);
+                *so_far &= reads;
+            }
+        }
+        known.extend(mutating.into_iter().map(|name| (name.clone(), false)));
+        known.extend(readonly.into_iter().map(|name| (name.clone(), true)));
+        Self { known }
+    }
+
+    /// Whether a tool only reads.
+    #[must_use]
+    pub fn reads(&self, name: &str) -> bool {
+        let known = self.known.get(name).copied();
+        known.unwrap_or_else(|| reads_by_name(name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn offered(name: &str, read_only: bool) -> OfferedTool {
+        OfferedTool {
+            read_only: Some(read_only),
+            ..OfferedTool::in_line(name)
+        }
+    }
+
+    #[test]
+    fn the_suite_is_stronger_than_the_recording_and_that_than_the_name() {
+        let list = |names: &[&str]| {
+            names
+                .iter()
+                .map(|name| (*name).to_owned())
+                .collect::<Vec<_>>()
+        };
+        let recorded = [
+            offered("get_lock", false),
+            offered("sync", true),
+            offered("sync", false),
+            offered("audit", true),
+            offered("rotate", true),
+        ];
+        let tools = ReadOnlyTools::new(
+            &recorded,
+            &list(&["rotate", "both"]),
+            &list(&["both", "delete_draft"]),
+        );
+        for (name, reads) in [
+            ("get_lock", false),
+            ("sync", false),
+            ("audit", true),
+            ("rotate", false),
+            ("both", true),
+            ("delete_draft", true),
+            ("get_order", true),
+            ("delete_order", false),
+        ] {
+            assert_eq!(tools.reads(name), reads, "{name}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_words_of_a_name_are_its_letters(name in "[a-zA-Z0-9_. -]{0,20}") {
+            let joined: String = words_of_tool(&name).concat();
+            let letters: String = name.chars().filter(|c| c.is_alphanumeric()).collect();
+            prop_assert_eq!(joined, letters.to_lowercase());
+        }
+    }
+}
