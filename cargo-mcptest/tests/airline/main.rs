@@ -8,6 +8,7 @@
     reason = "helpers of tests"
 )]
 
+mod calibrate;
 mod compare;
 mod data;
 mod mutants;
@@ -26,6 +27,9 @@ macro_rules! tests {
 const TESTS: &[(&str, fn())] = tests! {
     compare::the_first_runs_against_the_last;
     compare::a_candidate_that_does_worse_in_every_way;
+    calibrate::every_target_has_its_power_its_limit_and_its_price;
+    calibrate::cross_run_targets_have_no_power;
+    calibrate::thresholds_are_written_once;
     mutants::what_the_suite_notices;
     mutants::a_plan_of_the_writes_notices_more;
 };
