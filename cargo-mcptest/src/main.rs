@@ -7,7 +7,7 @@
 //! - [`init`]: a crate gets its first agent test;
 //! - [`validate`]: what is wrong with suites and recordings;
 //! - [`explain`]: every number of some cases; [`report`]: all verdicts in one piece;
-//! - [`compare`]: did the agents get worse;
+//! - [`compare`]: did the agents get worse; [`calibrate`]: what does a threshold mean; [`mutants`]: would the suites notice;
 //! - [`schema`], [`completions`]: for editors and shells;
 //! - [`package`]: the crate that a command is about, found by `cargo metadata`;
 //! - [`judging`]: its verdicts; [`git`]: its recordings at a revision; [`edit`]: its suites, changed;
@@ -15,6 +15,7 @@
 //!
 //! What is here never reaches the build of a test.
 
+mod calibrate;
 mod compare;
 mod completions;
 mod edit;
@@ -24,12 +25,14 @@ mod git;
 mod import;
 mod init;
 mod judging;
+mod mutants;
 mod outcome;
 mod output;
 mod package;
 mod report;
 mod schema;
 mod status;
+mod table;
 mod validate;
 
 use std::io::{stderr, stdout};
@@ -64,6 +67,8 @@ enum Command {
     Explain(explain::Explain),
     Report(report::Report),
     Compare(Box<compare::Compare>),
+    Calibrate(calibrate::Calibrate),
+    Mutants(mutants::Mutants),
     Schema(schema::Schema),
     Completions(completions::Completions),
 }
@@ -77,6 +82,8 @@ impl Command {
             Self::Explain(explain) => explain.run(output),
             Self::Report(report) => report.run(output),
             Self::Compare(compare) => compare.run(output),
+            Self::Calibrate(calibrate) => calibrate.run(output),
+            Self::Mutants(mutants) => mutants.run(output),
             Self::Schema(schema) => schema.run(output),
             Self::Completions(completions) => completions.run(output),
         }

@@ -47,6 +47,11 @@ impl<'a> Gates<'a> {
         self.0.is_empty()
     }
 
+    /// Their names.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.0.iter().map(Ask::name)
+    }
+
     /// Whether all hold for a run; nothing where none of them judges runs one by one.
     pub(crate) fn hold_for(&self, run: &Run) -> Option<bool> {
         self.hold_without(run, None)

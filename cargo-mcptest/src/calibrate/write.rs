@@ -1,0 +1,312 @@
+//! Thresholds in the suites, in place, every other byte as it was.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs;
+
+use mcptest::parse_suite;
+use mcptest_suite::{Source, Span};
+use mcptest_trace::evidence::calibrate::{Calibration, Direction, Kind, Target, Verdict};
+use serde_json::{Value, json};
+
+use super::slots::{Place, Slot, Slots};
+use super::values::is_free;
+use super::{SuiteFound, written_number};
+use crate::edit::{Edit, edited};
+use crate::failure::Failure;
+use crate::judging::Opened;
+
+/// A threshold that was written, or could not be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Written {
+    file: String,
+    line: usize,
+    target: String,
+    change: Change,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Change {
+    /// What was there, and what is now.
+    Written(String, String),
+    /// A gate is new, with this bound.
+    Added(String),
+    /// Nothing: several agents share the number by an alias.
+    Shared,
+    /// Nothing: every run there can be would meet this limit.
+    AlwaysMet(String),
+}
+
+impl Written {
+    pub(super) fn json(&self) -> Value {
+        let (before, now, why_not) = match &self.change {
+            Change::Written(before, now) => (Some(before), Some(now), None),
+            Change::Added(bound) => (None, Some(bound), None),
+            Change::Shared => (None, None, Some("shared")),
+            Change::AlwaysMet(_) => (None, None, Some("always_met")),
+        };
+        json!({
+            "file": self.file,
+            "line": self.line,
+            "target": self.target,
+            "before": before,
+            "now": now,
+            "why_not": why_not,
+        })
+    }
+}
+
+impl fmt::Display for Written {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            file,
+            line,
+            target,
+            change,
+        } = self;
+        write!(f, "{file}:{line}: {target}: ")?;
+        match change {
+            Change::Written(before, now) => write!(f, "{before} → {now}"),
+            Change::Added(bound) => write!(f, "added, {bound}"),
+            Change::Shared => f.write_str("several agents share it by an alias; change it by hand"),
+            Change::AlwaysMet(limit) => {
+                write!(f, "kept; {limit} would be met by every run there can be")
+            }
+        }
+    }
+}
+
+/// A limit with the comment above it.
+struct Proposal<'a> {
+    target: &'a Target,
+    gate: &'a str,
+    limit: f64,
+    comment: Vec<String>,
+    tells_runs_apart: bool,
+    /// Whether every run there can be meets it.
+    always_met: bool,
+}
+
+/// Writes the thresholds of a suite.
+pub(super) fn write(
+    opened: &Opened,
+    found: &SuiteFound,
+    add: bool,
+) -> Result<Vec<Written>, Failure> {
+    let Some((_, suite)) = opened.suites.suites().find(|(name, _)| *name == found.name) else {
+        return Ok(Vec::new());
+    };
+    let proposals = proposals(found);
+    let directions = proposals
+        .iter()
+        .map(|proposal| (proposal.target.name.clone(), proposal.target.direction));
+    let slots = Slots::of(suite, directions.collect());
+    let source = &suite.source;
+    let (mut edits, mut written) = (Vec::new(), Vec::new());
+    for slot in &slots.slots {
+        let proposal = proposals
+            .iter()
+            .find(|proposal| proposal.target.name == slot.target);
+        if let Some(proposal) = proposal {
+            written.push(proposal.written(source, slot));
+            if !proposal.always_met {
+                edits.push(proposal.edit(slot));
+            }
+        }
+    }
+    if add {
+        let agents = suite.agents.iter().zip(&slots.declared);
+        for (agent, declared) in agents {
+            let new = |proposal: &&Proposal<'_>| {
+                proposal.tells_runs_apart
+                    && is_free(proposal.gate)
+                    && !declared.contains(&proposal.gate)
+            };
+            let new: Vec<&Proposal<'_>> = proposals.iter().filter(new).collect();
+            let Some(edit) = gates_after(source, agent.name.span, &new) else {
+                continue;
+            };
+            written.extend(new.iter().map(|proposal| Written {
+                file: source.shown().to_owned(),
+                line: source.line_column(edit.span.start).0,
+                target: proposal.target.name.clone(),
+                change: Change::Added(proposal.bound()),
+            }));
+            edits.push(edit);
+        }
+    }
+    let by_hand = slots.shared.iter().filter(|(target, _)| {
+        proposals
+            .iter()
+            .any(|proposal| proposal.target.name == *target)
+    });
+    written.extend(by_hand.map(|(target, span)| Written {
+        file: source.shown().to_owned(),
+        line: source.line_column(span.start).0,
+        target: target.clone(),
+        change: Change::Shared,
+    }));
+    // What agents share is told once.
+    let mut seen = Vec::new();
+    written.retain(|change| {
+        let new = !seen.contains(change);
+        seen.push(change.clone());
+        new
+    });
+    written.sort_by_key(|change| change.line);
+    if edits.is_empty() {
+        return Ok(written);
+    }
+    let text = edited(source.text(), &edits).map_err(|clash| {
+        let (line, column) = source.line_column(clash.0);
+        Failure::new(format!(
+            "{}:{line}:{column}: two thresholds would stand in one place",
+            source.shown()
+        ))
+        .help("agents share this number by an anchor; give them numbers of their own")
+    })?;
+    // What was written must be a suite, as the one before was.
+    let again = Source::new(source.path(), source.shown(), text.as_str());
+    parse_suite(again).map_err(|error| {
+        Failure::new(format!(
+            "nothing was written: the suite would not load with the thresholds\n{error}"
+        ))
+    })?;
+    fs::write(source.path(), text).map_err(|error| {
+        Failure::new(format!("`{}` cannot be written: {error}", source.shown()))
+    })?;
+    Ok(written)
+}
+
+fn proposals(found: &SuiteFound) -> Vec<Proposal<'_>> {
+    let each = found.each.iter().filter_map(|(column, found)| {
+        let limit = found.limit?;
+        Some(Proposal {
+            target: &column.target,
+            gate: &column.gate,
+            limit: limit.rounded,
+            comment: found.comment(),
+            tells_runs_apart: found.power.verdict == Verdict::TellsRunsApart,
+            always_met: column.always_meets(limit.rounded),
+        })
+    });
+    let together = found.together.iter().filter_map(|(column, found)| {
+        let limit = found.limit?;
+        let enough = match (limit.enough, limit.agents_needed) {
+            (false, Some(needed)) => format!(" (too few: the share needs {needed})"),
+            _ => String::new(),
+        };
+        Some(Proposal {
+            target: &column.target,
+            gate: &column.gate,
+            limit: limit.rounded,
+            comment: vec![
+                format!(
+                    "calibrated on {} agents all of whose runs passed: {:.1}% of such agents promised{enough};",
+                    limit.agents,
+                    100.0 * limit.promised
+                ),
+                format!("leave-one-out is not done across runs; {}", found.verdict.as_str()),
+            ],
+            tells_runs_apart: false,
+            always_met: column.always_meets(limit.rounded),
+        })
+    });
+    each.chain(together)
+        .filter(|proposal| proposal.target.kind != Kind::Flag)
+        .collect()
+}
+
+impl Proposal<'_> {
+    fn number(&self) -> String {
+        written_number(self.limit, self.target.kind)
+    }
+
+    fn bound(&self) -> String {
+        let key = match self.target.direction {
+            Direction::LowIsBad => "min",
+            Direction::HighIsBad => "max",
+        };
+        format!("{key}: {}", self.number())
+    }
+
+    fn assertion(&self) -> String {
+        format!(
+            "{{ target: {}, matcher: {{ {} }} }}",
+            self.target.name,
+            self.bound()
+        )
+    }
+
+    fn edit(&self, slot: &Slot) -> Edit {
+        let (span, text) = match &slot.place {
+            Place::Number(span) => (*span, self.number()),
+            Place::Block { at, before, after } => (
+                *at,
+                format!("{before}expect: [{}]{after}", self.assertion()),
+            ),
+        };
+        Edit {
+            span,
+            text,
+            comment: self.comment.clone(),
+        }
+    }
+
+    fn written(&self, source: &Source, slot: &Slot) -> Written {
+        let (span, before, now) = match &slot.place {
+            Place::Number(span) => (*span, source.slice(*span).to_owned(), self.number()),
+            Place::Block { at, .. } => (*at, "the default".to_owned(), self.bound()),
+        };
+        Written {
+            file: source.shown().to_owned(),
+            line: source.line_column(span.start).0,
+            target: slot.target.clone(),
+            change: if self.always_met {
+                Change::AlwaysMet(self.number())
+            } else {
+                Change::Written(before, now)
+            },
+        }
+    }
+}
+
+/// Gates as keys of an agent, after the line of its name; nothing where there are none, and where the
+/// agent is written on one line with its name.
+fn gates_after(source: &Source, name: Span, proposals: &[&Proposal<'_>]) -> Option<Edit> {
+    let mut gates: BTreeMap<&str, Vec<&Proposal<'_>>> = BTreeMap::new();
+    for proposal in proposals {
+        gates.entry(proposal.gate).or_default().push(proposal);
+    }
+    let text = source.text();
+    let start = text[..name.start]
+        .rfind('\n')
+        .map_or(0, |newline| newline + 1);
+    let end = text[name.end..]
+        .find('\n')
+        .map(|newline| name.end + newline)?;
+    let key = text[start..name.start].trim_start_matches([' ', '-']);
+    let rest = text[name.end..end].trim();
+    if gates.is_empty() || key != "name: " || !(rest.is_empty() || rest.starts_with('#')) {
+        return None;
+    }
+    let indent = " ".repeat(name.start - start - key.len());
+    let mut added = String::new();
+    for (gate, proposals) in gates {
+        let comments = proposals.iter().flat_map(|proposal| &proposal.comment);
+        added.extend(comments.map(|line| format!("{indent}# {line}\n")));
+        let asked: Vec<String> = proposals
+            .iter()
+            .map(|proposal| proposal.assertion())
+            .collect();
+        added.push_str(&format!(
+            "{indent}{gate}: {{ expect: [{}] }}\n",
+            asked.join(", ")
+        ));
+    }
+    Some(Edit {
+        span: Span::new(end + 1, end + 1),
+        text: added,
+        comment: Vec::new(),
+    })
+}

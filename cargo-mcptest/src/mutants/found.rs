@@ -1,0 +1,381 @@
+//! What became of all mutants, as text and as data.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use mcptest_trace::evidence::mutants::{
+    Count, Judged, Kind, Label, Mutant, Operator, Score, Scores, Sites, score,
+};
+use serde_json::{Value, json};
+
+use super::judging::{Bench, Mutated};
+use super::outline;
+use crate::judging::Opened;
+use crate::table::table;
+
+/// The format of the outcomes, as JSON.
+const FORMAT: &str = "mutants/1.0";
+
+/// What became of a mutant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum State {
+    /// A gate noticed.
+    Killed,
+    /// No gate noticed.
+    Survived,
+    /// No gate was green on its run.
+    NotCovered,
+    /// It is harmless, and no gate minds.
+    Harmless,
+    /// It is harmless, and a gate minds.
+    Brittle,
+}
+
+impl State {
+    fn of(mutant: &Mutant, judged: &Judged) -> Self {
+        match (mutant.label, judged.killed_by.is_empty()) {
+            (Label::Harmless, true) => Self::Harmless,
+            (Label::Harmless, false) => Self::Brittle,
+            (_, false) => Self::Killed,
+            (_, true) if judged.covered => Self::Survived,
+            (_, true) => Self::NotCovered,
+        }
+    }
+
+    pub(super) const fn is_survivor(&self) -> bool {
+        matches!(self, Self::Survived | Self::NotCovered)
+    }
+
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Killed => "killed",
+            Self::Survived => "survived",
+            Self::NotCovered => "not_covered",
+            Self::Harmless => "harmless",
+            Self::Brittle => "brittle",
+        }
+    }
+}
+
+/// A mutant with what became of it.
+pub(super) struct Fate<'a> {
+    /// The agent's case.
+    case: &'a str,
+    /// Its place on the bench.
+    agent: usize,
+    pub(super) mutant: Mutant,
+    judged: Judged,
+    state: State,
+}
+
+/// All mutants.
+pub(super) struct Found<'a> {
+    pub(super) mutants: Vec<Fate<'a>>,
+    pub(super) scores: Scores,
+    sites: BTreeMap<Operator, Sites>,
+    runs: usize,
+    /// What was red before.
+    red: &'a [String],
+    gates: BTreeSet<&'static str>,
+}
+
+impl<'a> Found<'a> {
+    pub(super) fn new(bench: &'a Bench<'_>, mutated: Mutated) -> Self {
+        let scores = score(
+            mutated
+                .mutants
+                .iter()
+                .map(|(_, mutant, judged)| (mutant, judged)),
+        );
+        let fate = |(agent, mutant, judged): (usize, Mutant, Judged)| Fate {
+            case: bench.agents[agent].test.case(),
+            agent,
+            state: State::of(&mutant, &judged),
+            mutant,
+            judged,
+        };
+        Self {
+            mutants: mutated.mutants.into_iter().map(fate).collect(),
+            scores,
+            sites: mutated.sites,
+            runs: mutated.runs,
+            red: &bench.red,
+            gates: bench.gates(),
+        }
+    }
+
+    /// A line a mutant of which something became.
+    pub(super) fn lines(&self, wanted: impl Fn(&State) -> bool) -> String {
+        let wanted = self.mutants.iter().filter(|fate| wanted(&fate.state));
+        wanted.map(|fate| format!("{}\n", fate.line())).collect()
+    }
+
+    /// The operators that have mutants, in order.
+    fn operators(&self) -> impl Iterator<Item = (Operator, &Sites)> {
+        let sites = self.sites.iter().filter(|(_, sites)| sites.sites > 0);
+        sites.map(|(operator, sites)| (*operator, sites))
+    }
+
+    fn killed(&self, operator: Operator) -> Count {
+        self.scores
+            .operators
+            .get(&operator)
+            .map(|found| found.counted)
+            .unwrap_or_default()
+    }
+
+    /// The gates that kill nothing.
+    fn idle(&self) -> Vec<&'static str> {
+        let kills = |gate: &&&str| {
+            self.scores
+                .operators
+                .values()
+                .any(|found| found.by_gate.contains_key(**gate))
+        };
+        self.gates
+            .iter()
+            .filter(|gate| !kills(gate))
+            .copied()
+            .collect()
+    }
+
+    /// Kills that only one gate makes, by gate.
+    fn only_by(&self) -> BTreeMap<&str, usize> {
+        let mut only: BTreeMap<&str, usize> = BTreeMap::new();
+        for (gate, count) in self
+            .scores
+            .operators
+            .values()
+            .flat_map(|found| &found.only_by)
+        {
+            *only.entry(gate).or_default() += count;
+        }
+        only
+    }
+
+    /// The score of each agent, in the order of the bench.
+    fn by_agent(&self) -> Vec<(&'a str, Scores)> {
+        let mut agents: BTreeMap<usize, (&'a str, Vec<(&Mutant, &Judged)>)> = BTreeMap::new();
+        for fate in &self.mutants {
+            let entry = agents
+                .entry(fate.agent)
+                .or_insert_with(|| (fate.case, Vec::new()));
+            entry.1.push((&fate.mutant, &fate.judged));
+        }
+        agents
+            .into_values()
+            .map(|(case, judged)| (case, score(judged)))
+            .collect()
+    }
+
+    pub(super) fn text(&self, bench: &Bench<'_>, diffs: usize) -> String {
+        let counted = self.scores.harm.count.mutants + self.scores.waste.count.mutants;
+        let harmless = self.scores.brittle.mutants;
+        let mut text = format!(
+            "{} runs broken: {counted} mutants that a suite should notice, {harmless} that it should not mind\n",
+            self.runs
+        );
+        if !self.red.is_empty() {
+            text.push_str(&format!(
+                "{} gates are red before, and notice nothing\n",
+                self.red.len()
+            ));
+        }
+        text.push_str(&format!("\n{}\n", table(&self.matrix())));
+        let scores = &self.scores;
+        text.push_str(&format!(
+            "harm:    {}\n",
+            scored(scores.harm, scores.harm_covered)
+        ));
+        text.push_str(&format!(
+            "waste:   {}\n",
+            scored(scores.waste, scores.waste_covered)
+        ));
+        let share = scores
+            .brittle
+            .share()
+            .map_or_else(|| "no number".to_owned(), |share| format!("{share:.4}"));
+        text.push_str(&format!(
+            "brittle: {share}, {} of {harmless} harmless changes turn a gate red\n",
+            scores.brittle.killed
+        ));
+        let only: Vec<String> = self
+            .only_by()
+            .iter()
+            .map(|(gate, count)| format!("{gate} {count}"))
+            .collect();
+        if !only.is_empty() {
+            text.push_str(&format!("noticed by one gate alone: {}\n", only.join(", ")));
+        }
+        let idle = self.idle();
+        if !idle.is_empty() {
+            text.push_str(&format!("gates that notice nothing: {}\n", idle.join(", ")));
+        }
+        let mut rows = vec![
+            ["agent test", "harm score", "killed", "brittle"]
+                .map(str::to_owned)
+                .to_vec(),
+        ];
+        rows.extend(self.by_agent().into_iter().map(|(case, scores)| {
+            let harm = scores.harm;
+            vec![
+                case.to_owned(),
+                harm.score
+                    .map_or_else(|| "-".to_owned(), |score| format!("{score:.4}")),
+                format!("{} of {}", harm.count.killed, harm.count.mutants),
+                format!("{} of {}", scores.brittle.killed, scores.brittle.mutants),
+            ]
+        }));
+        text.push_str(&format!("\n{}", table(&rows)));
+        text.push_str(&self.survivors(bench, diffs));
+        text
+    }
+
+    /// How many of each operator each gate kills.
+    fn matrix(&self) -> Vec<Vec<String>> {
+        let mut head = [
+            "operator",
+            "sites",
+            "harmless",
+            "unclear",
+            "duplicates",
+            "judged",
+            "killed",
+        ]
+        .map(str::to_owned)
+        .to_vec();
+        head.extend(self.gates.iter().map(|gate| (*gate).to_owned()));
+        let mut rows = vec![head];
+        for (operator, sites) in self.operators() {
+            let killed = self.killed(operator);
+            let waste = if operator.kind() == Kind::Waste {
+                " (waste)"
+            } else {
+                ""
+            };
+            let mut row = vec![format!("{operator}{waste}")];
+            row.extend(
+                [
+                    sites.sites,
+                    sites.harmless,
+                    sites.unclear,
+                    sites.duplicates,
+                    killed.mutants,
+                    killed.killed,
+                ]
+                .map(|count| count.to_string()),
+            );
+            let by_gate = self
+                .scores
+                .operators
+                .get(&operator)
+                .map(|found| &found.by_gate);
+            row.extend(self.gates.iter().map(|gate| {
+                let kills = by_gate.and_then(|by_gate| by_gate.get(*gate));
+                kills.copied().unwrap_or_default().to_string()
+            }));
+            rows.push(row);
+        }
+        rows
+    }
+
+    /// Survivors as diffs, those of operators that nobody kills first.
+    fn survivors(&self, bench: &Bench<'_>, diffs: usize) -> String {
+        let all = self
+            .mutants
+            .iter()
+            .filter(|fate| fate.state.is_survivor())
+            .count();
+        if all == 0 {
+            return "\nno mutant survived\n".to_owned();
+        }
+        let mut operators: Vec<Operator> = self.operators().map(|(operator, _)| operator).collect();
+        operators.sort_by_key(|operator| self.killed(*operator).killed > 0);
+        let mut text = format!("\n{all} mutants survived\n");
+        for operator in operators {
+            let own = || {
+                let own = self
+                    .mutants
+                    .iter()
+                    .filter(|fate| fate.mutant.operator == operator);
+                own.filter(|fate| fate.state.is_survivor())
+            };
+            for fate in own().take(diffs) {
+                let run = &bench.agents[fate.agent].runs[fate.mutant.number - 1];
+                let uncovered = if fate.state == State::NotCovered {
+                    "\nno gate holds on this run"
+                } else {
+                    ""
+                };
+                text.push_str(&format!(
+                    "\n{}\nin {}\nwould be killed by {}{uncovered}\n{}",
+                    fate.line(),
+                    run.origin,
+                    operator.suggestion(),
+                    outline::diff(run, &fate.mutant.apply(run)),
+                ));
+            }
+            let more = own().count().saturating_sub(diffs);
+            if more > 0 && diffs > 0 {
+                text.push_str(&format!("and {more} more survivors of {operator}\n"));
+            }
+        }
+        text
+    }
+
+    pub(super) fn json(&self, opened: &Opened) -> Value {
+        let mutants = self.mutants.iter().map(|fate| {
+            json!({
+                "agent": fate.case,
+                "run": fate.mutant.number,
+                "operator": fate.mutant.operator,
+                "call": fate.mutant.call.as_ref().map(|(call, tool)| json!({ "number": call + 1, "tool": tool })),
+                "what": fate.mutant.what,
+                "state": fate.state.as_str(),
+                "killed_by": fate.judged.killed_by,
+                "line": fate.line(),
+            })
+        });
+        let agents = self.by_agent().into_iter().map(|(case, scores)| {
+            json!({ "agent": case, "harm": scores.harm, "waste": scores.waste, "brittle": scores.brittle })
+        });
+        json!({
+            "format": FORMAT,
+            "package": opened.package.name,
+            "harness": opened.package.versions.json(),
+            "runs": self.runs,
+            "red_before": self.red,
+            "sites": self.sites,
+            "scores": self.scores,
+            "brittleness": self.scores.brittle.share(),
+            "only_by": self.only_by(),
+            "idle_gates": self.idle(),
+            "agents": agents.collect::<Vec<_>>(),
+            "mutants": mutants.collect::<Vec<_>>(),
+        })
+    }
+}
+
+impl Fate<'_> {
+    fn line(&self) -> String {
+        format!("{} {}", self.case, self.mutant.describe())
+    }
+}
+
+/// A score in words, and that of the mutants that some gate could notice.
+fn scored(score: Score, covered: Score) -> String {
+    let number = |score: Score| {
+        score
+            .score
+            .map_or_else(|| "no number".to_owned(), |score| format!("{score:.4}"))
+    };
+    let [all, able] = [score, covered].map(|score| score.count);
+    format!(
+        "{}, {} of {} killed; where a gate was green {}, {} of {}",
+        number(score),
+        all.killed,
+        all.mutants,
+        number(covered),
+        able.killed,
+        able.mutants
+    )
+}

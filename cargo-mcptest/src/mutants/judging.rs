@@ -1,0 +1,271 @@
+//! Which gates hold on the recorded runs, and which of them notice that a run is broken.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use mcptest::replay::{AgentTest, Ask};
+use mcptest::suite::gates::GateKind;
+use mcptest::suite::model::Suite;
+use mcptest::suite::read::{AgentFacts, GateReader, Problems};
+use mcptest::trace::Run;
+use mcptest_suite::Entry;
+use mcptest_trace::evidence::mutants::{
+    Judged, Mutant, MutantOptions, Operator, RecordedRun, Sites, plan,
+};
+
+use crate::failure::Failure;
+use crate::judging::{Filter, Opened, in_parallel};
+
+/// Gates that notice any change whatsoever, and so say nothing.
+const NOTICE_ANYTHING: [&str; 2] = ["snapshot", "regression"];
+
+/// The agents whose runs are broken, with the gates that can notice.
+pub(super) struct Bench<'a> {
+    pub(super) agents: Vec<Tested<'a>>,
+    /// What is red before anything is broken, a line each.
+    pub(super) red: Vec<String>,
+    /// What the suites say of their tools, by suite: those that only read, those that change things.
+    tools: BTreeMap<String, [BTreeSet<String>; 2]>,
+}
+
+/// An agent with its gates.
+pub(super) struct Tested<'a> {
+    pub(super) test: AgentTest<'a>,
+    pub(super) runs: &'a [Run],
+    gates: Vec<Gate<'a>>,
+}
+
+struct Gate<'a> {
+    ask: Ask<'a>,
+    /// Whether it holds: run by run, or of all runs.
+    holds: Holds,
+}
+
+enum Holds {
+    EachRun(Vec<bool>),
+    Together(bool),
+}
+
+/// The mutants of all suites, judged.
+pub(super) struct Mutated {
+    /// Each with the place of its agent and what the gates made of it.
+    pub(super) mutants: Vec<(usize, Mutant, Judged)>,
+    pub(super) sites: BTreeMap<Operator, Sites>,
+    /// Runs that were broken.
+    pub(super) runs: usize,
+}
+
+impl<'a> Bench<'a> {
+    pub(super) fn new(opened: &'a Opened, filter: &Filter) -> Result<Self, Failure> {
+        let all = opened.suites.agents();
+        if all.iter().all(|test| !filter.wants(test.case())) {
+            return Err(filter.nothing(all.iter().map(AgentTest::case)));
+        }
+        let mut bench = Self {
+            agents: Vec::new(),
+            red: Vec::new(),
+            tools: BTreeMap::new(),
+        };
+        let chosen = all
+            .into_iter()
+            .filter(|test| filter.wants(test.case()) && test.agent().skip.is_none());
+        for test in chosen {
+            match test.runs() {
+                Ok(runs) => bench.agents.push(Tested::new(test, runs)),
+                Err(why) => bench
+                    .red
+                    .push(format!("{}: {}", test.case(), why.trim_end())),
+            }
+        }
+        for tested in &bench.agents {
+            bench.red.extend(tested.red());
+        }
+        for (name, suite) in opened.suites.suites() {
+            let mut tools = ToolLists::default();
+            if Suite::parse_with(suite.source.clone(), &mut tools).is_ok() {
+                bench.tools.insert(name.to_owned(), tools.0);
+            }
+        }
+        Ok(bench)
+    }
+
+    /// Breaks the runs, suite by suite, and judges every mutant.
+    pub(super) fn judge(&self, options: &MutantOptions) -> Mutated {
+        let mut mutated = Mutated {
+            mutants: Vec::new(),
+            sites: BTreeMap::new(),
+            runs: 0,
+        };
+        let suites: BTreeSet<&str> = self
+            .agents
+            .iter()
+            .map(|agent| agent.test.suite_name())
+            .collect();
+        for suite in suites {
+            self.judge_suite(suite, options, &mut mutated);
+        }
+        mutated
+    }
+
+    fn judge_suite(&self, suite: &str, options: &MutantOptions, mutated: &mut Mutated) {
+        let own = || {
+            self.agents
+                .iter()
+                .enumerate()
+                .filter(|(_, agent)| agent.test.suite_name() == suite)
+        };
+        let stems: Vec<(usize, String)> = own()
+            .map(|(place, agent)| (place, agent.test.stem()))
+            .collect();
+        let mut places = Vec::new();
+        let mut runs = Vec::new();
+        for (place, stem) in &stems {
+            for (number, run) in self.agents[*place].runs.iter().enumerate() {
+                places.push((*place, number));
+                runs.push(RecordedRun::new(stem, number + 1, run));
+            }
+        }
+        let [readonly, mutating] = self.tools.get(suite).cloned().unwrap_or_default();
+        let options = MutantOptions {
+            readonly_tools: readonly,
+            mutating_tools: mutating,
+            ..options.clone()
+        };
+        let plan = plan(&runs, &options);
+        mutated.runs += plan.runs;
+        for (operator, sites) in plan.sites {
+            let all = mutated.sites.entry(operator).or_default();
+            all.sites += sites.sites;
+            all.harmless += sites.harmless;
+            all.unclear += sites.unclear;
+            all.duplicates += sites.duplicates;
+            all.chosen += sites.chosen;
+            all.chosen_harmless += sites.chosen_harmless;
+        }
+        // An agent at a time, so that a thread puts each mutant into the runs that it has already.
+        let mut by_agent: BTreeMap<usize, Vec<Mutant>> = BTreeMap::new();
+        for mutant in plan.mutants {
+            by_agent
+                .entry(places[mutant.run].0)
+                .or_default()
+                .push(mutant);
+        }
+        let by_agent: Vec<(usize, Vec<Mutant>)> = by_agent.into_iter().collect();
+        let judged = in_parallel(&by_agent, |(place, mutants)| {
+            let runs = mutants.iter().map(|mutant| places[mutant.run].1);
+            self.agents[*place].judge(mutants.iter().zip(runs))
+        });
+        for ((place, mutants), judged) in by_agent.into_iter().zip(judged) {
+            let all = mutants.into_iter().zip(judged);
+            mutated
+                .mutants
+                .extend(all.map(|(mutant, judged)| (place, mutant, judged)));
+        }
+    }
+
+    /// The names of the gates that can notice something, in byte order.
+    pub(super) fn gates(&self) -> BTreeSet<&'static str> {
+        let gates = self.agents.iter().flat_map(|agent| &agent.gates);
+        gates.map(|gate| gate.ask.name()).collect()
+    }
+}
+
+impl<'a> Tested<'a> {
+    fn new(test: AgentTest<'a>, runs: &'a [Run]) -> Self {
+        let asks = test
+            .asks()
+            .into_iter()
+            .filter(|ask| !NOTICE_ANYTHING.contains(&ask.name()));
+        let gates = asks.map(|ask| {
+            let each: Option<Vec<bool>> = runs.iter().map(|run| ask.holds_for(run)).collect();
+            Gate {
+                ask,
+                holds: match each {
+                    Some(each) if !runs.is_empty() => Holds::EachRun(each),
+                    _ => Holds::Together(ask.holds(runs)),
+                },
+            }
+        });
+        Self {
+            gates: gates.collect(),
+            runs,
+            test,
+        }
+    }
+
+    /// The gates that are red, a line each.
+    fn red(&self) -> impl Iterator<Item = String> {
+        self.gates.iter().filter_map(|gate| {
+            let name = format!("{}::{}", self.test.case(), gate.ask.name());
+            match &gate.holds {
+                Holds::EachRun(runs) if runs.contains(&false) => {
+                    let red: Vec<String> = (1..)
+                        .zip(runs)
+                        .filter(|(_, holds)| !**holds)
+                        .map(|(run, _): (usize, _)| format!("run-{run}"))
+                        .collect();
+                    Some(format!("{name} on {}", red.join(", ")))
+                }
+                Holds::Together(false) => Some(name),
+                _ => None,
+            }
+        })
+    }
+
+    /// What the gates that hold make of mutants, each with the place of its run.
+    fn judge<'m>(&self, mutants: impl Iterator<Item = (&'m Mutant, usize)>) -> Vec<Judged> {
+        let together = self
+            .gates
+            .iter()
+            .any(|gate| matches!(gate.holds, Holds::Together(true)));
+        // A gate over all runs sees the mutant in the place of its run.
+        let mut runs = if together {
+            self.runs.to_vec()
+        } else {
+            Vec::new()
+        };
+        let judged = mutants.map(|(mutant, place)| {
+            let mut judged = Judged::default();
+            let broken = mutant.apply(&self.runs[place]);
+            let mut kills = |gate: &Gate<'_>, holds: bool| {
+                judged.covered = true;
+                if !holds {
+                    judged.killed_by.insert(gate.ask.name().to_owned());
+                }
+            };
+            for gate in &self.gates {
+                if let Holds::EachRun(held) = &gate.holds
+                    && held[place]
+                {
+                    kills(gate, gate.ask.holds_for(&broken).unwrap_or(true));
+                }
+            }
+            if together {
+                let original = std::mem::replace(&mut runs[place], broken);
+                for gate in &self.gates {
+                    if matches!(gate.holds, Holds::Together(true)) {
+                        kills(gate, gate.ask.holds(&runs));
+                    }
+                }
+                runs[place] = original;
+            }
+            judged
+        });
+        judged.collect()
+    }
+}
+
+/// What a suite says of its tools: those that only read, those that change things.
+#[derive(Default)]
+struct ToolLists([BTreeSet<String>; 2]);
+
+impl GateReader for ToolLists {
+    fn read(&mut self, _: &AgentFacts<'_>, gates: &[(GateKind, &Entry)], _: &mut Problems) {
+        for (_, entry) in gates {
+            for (list, key) in self.0.iter_mut().zip(["readonly_tools", "mutating_tools"]) {
+                let names = entry.value.get(key).and_then(|names| names.items());
+                let names = names.into_iter().flatten().filter_map(|name| name.text());
+                list.extend(names.map(ToOwned::to_owned));
+            }
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! `cargo mcptest mutants`: would the suites notice a broken agent?
+//!
+//! - `judging`: which gates hold on the recorded runs, and which of them notice a mutant;
+//! - `outline`: what a run did, for diffs;
+//! - `found`: what became of all mutants, as text and as data;
+//! - `suggest`: a plan made from the passing runs.
+//!
+//! How runs are broken, and how that is counted, is [`mcptest_trace::evidence::mutants`].
+
+mod found;
+mod judging;
+mod outline;
+mod suggest;
+
+use std::fs;
+use std::path::PathBuf;
+
+use mcptest_suite::clean;
+use mcptest_trace::evidence::mutants::MutantOptions;
+
+use crate::failure::Failure;
+use crate::judging::{Filter, Opened};
+use crate::output::{Format, Output};
+use crate::package::Judging;
+use crate::status::{EXIT_STATUS, Status};
+use found::Found;
+use judging::Bench;
+
+/// Breaks each recorded run in one way, judges it again, and sees whether a gate turns red.
+///
+/// The score is the share of broken runs that some gate notices; brittleness is the share of harmless
+/// changes that turn a gate red. Only both numbers together say that a suite is good.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXIT_STATUS)]
+pub(crate) struct Mutants {
+    #[command(flatten)]
+    filter: Filter,
+    #[command(flatten)]
+    judging: Judging,
+    /// Go on with the gates that hold, where others are red.
+    #[arg(long)]
+    only_green: bool,
+    /// The least harm score, in percent.
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    fail_under: Option<f64>,
+    /// The highest brittleness, in percent.
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    fail_brittle: Option<f64>,
+    /// At most so many mutants of a run in one way.
+    #[arg(long, value_name = "COUNT", default_value_t = 3)]
+    per_operator: usize,
+    /// Every mutant there is.
+    #[arg(long, conflicts_with = "per_operator")]
+    all: bool,
+    /// Part K of N alone, K from 0.
+    #[arg(long, value_name = "K/N", value_parser = shard)]
+    shard: Option<(usize, usize)>,
+    /// The seed of the choice.
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// How many survivors of an operator are shown as a diff.
+    #[arg(long, value_name = "COUNT", default_value_t = 1)]
+    diffs: usize,
+    /// Print a plan of the state-changing calls, made from the passing runs.
+    #[arg(long)]
+    suggest: bool,
+    /// How to say it.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+fn percent(text: &str) -> Result<f64, String> {
+    let number: f64 = text
+        .parse()
+        .map_err(|_| "write a number of percent".to_owned())?;
+    let is_share = (0.0..=100.0).contains(&number);
+    if is_share {
+        Ok(number)
+    } else {
+        Err("write a number from 0 to 100".to_owned())
+    }
+}
+
+fn shard(text: &str) -> Result<(usize, usize), String> {
+    let parts = text.split_once('/');
+    let parts = parts.and_then(|(part, parts)| Some((part.parse().ok()?, parts.parse().ok()?)));
+    match parts {
+        Some((part, parts)) if part < parts => Ok((part, parts)),
+        _ => Err("write the part and how many there are, e.g. `0/4` to `3/4`".to_owned()),
+    }
+}
+
+impl Mutants {
+    pub(crate) fn run(&self, output: &mut Output<'_>) -> Result<Status, Failure> {
+        let opened = Opened::whole(&self.judging, output)?;
+        let bench = Bench::new(&opened, &self.filter)?;
+        if !bench.red.is_empty() && !self.only_green {
+            for red in &bench.red {
+                writeln!(output.err, "red: {}", clean(red))?;
+            }
+            let red = match bench.red.len() {
+                1 => "1 gate is red".to_owned(),
+                many => format!("{many} gates are red"),
+            };
+            return Err(Failure::new(format!(
+                "{red} before anything is broken, and a red gate notices nothing"
+            ))
+            .help("mend them first, or go on with what holds: `--only-green`"));
+        }
+        let options = MutantOptions {
+            per_operator: (!self.all).then_some(self.per_operator),
+            shard: self.shard,
+            seed: self.seed,
+            ..MutantOptions::default()
+        };
+        let found = Found::new(&bench, bench.judge(&options));
+        if found.mutants.is_empty() {
+            return Err(Failure::cannot_tell("there is no run that can be broken")
+                .help("runs whose outcome is failed are left alone; record runs that pass"));
+        }
+        let folder = self.write(&opened, &found)?;
+        match self.format {
+            Format::Json => output.json(&found.json(&opened))?,
+            Format::Text => {
+                write!(output.out, "{}", clean(&found.text(&bench, self.diffs)))?;
+                writeln!(
+                    output.out,
+                    "\nevery mutant on a line: {}",
+                    clean(&folder.to_string_lossy())
+                )?;
+                if self.suggest {
+                    write!(output.out, "\n{}", clean(&suggest::plans(&bench)))?;
+                }
+            }
+        }
+        self.status(&found, output)
+    }
+
+    fn status(&self, found: &Found<'_>, output: &mut Output<'_>) -> Result<Status, Failure> {
+        let mut status = Status::Holds;
+        let harm = found.scores.harm.score;
+        if let (Some(least), Some(harm)) = (self.fail_under, harm)
+            && 100.0 * harm < least
+        {
+            writeln!(
+                output.err,
+                "the harm score {:.1}% is under {least}%",
+                100.0 * harm
+            )?;
+            status = Status::Finding;
+        }
+        let brittle = found.scores.brittle.share();
+        if let (Some(most), Some(brittle)) = (self.fail_brittle, brittle)
+            && 100.0 * brittle > most
+        {
+            writeln!(
+                output.err,
+                "the brittleness {:.1}% is over {most}%",
+                100.0 * brittle
+            )?;
+            status = Status::Finding;
+        }
+        if status == Status::Holds && self.fail_under.is_some() && harm.is_none() {
+            return Err(Failure::cannot_tell(
+                "no mutant does harm, so there is no harm score",
+            ));
+        }
+        Ok(status)
+    }
+
+    /// The files that other programs read: all outcomes, and a line a mutant by what became of it.
+    fn write(&self, opened: &Opened, found: &Found<'_>) -> Result<PathBuf, Failure> {
+        let folder = opened.package.target.join("mcptest").join("mutants");
+        let outcomes = mcptest_trace::trace::pretty_json(&found.json(opened)) + "\n";
+        let files = [
+            ("outcomes.json", outcomes),
+            ("survived.txt", found.lines(found::State::is_survivor)),
+            (
+                "killed.txt",
+                found.lines(|state| *state == found::State::Killed),
+            ),
+            (
+                "brittle.txt",
+                found.lines(|state| *state == found::State::Brittle),
+            ),
+        ];
+        let write = || {
+            fs::create_dir_all(&folder)?;
+            files
+                .iter()
+                .try_for_each(|(name, text)| fs::write(folder.join(name), text))
+        };
+        write().map_err(|error| {
+            Failure::new(format!(
+                "`{}` cannot be written to: {error}",
+                folder.display()
+            ))
+        })?;
+        Ok(folder)
+    }
+}

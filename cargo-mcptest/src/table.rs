@@ -1,0 +1,39 @@
+//! Rows of cells under headings, for people.
+
+use mcptest_suite::clean_line;
+
+/// The first column to the left, the others, which are numbers, to the right.
+pub(crate) fn table(rows: &[Vec<String>]) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
+    let rows: Vec<Vec<String>> = rows
+        .iter()
+        .map(|row| {
+            row.iter()
+                .map(|cell| clean_line(cell).into_owned())
+                .collect()
+        })
+        .collect();
+    let width = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column));
+        cells
+            .map(|cell| cell.chars().count())
+            .max()
+            .unwrap_or_default()
+    };
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let mut text = String::new();
+    for row in &rows {
+        let cells =
+            row.iter()
+                .zip(&widths)
+                .enumerate()
+                .map(|(column, (cell, width))| match column {
+                    0 => format!("{cell:<width$}"),
+                    _ => format!("{cell:>width$}"),
+                });
+        let line = cells.collect::<Vec<_>>().join("  ");
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}

@@ -1,0 +1,99 @@
+//! Runs 1 and 2 of each agent against runs 3 and 4.
+
+use std::fs;
+
+use e2e_support::folder::{Folder, collect};
+use serde_json::Value;
+
+use crate::data::{airline, answer, expected, same};
+
+/// The runs 1 and 2 in `first`, 3 and 4 in `last`.
+fn halves() -> Folder {
+    let folder = airline();
+    for (path, bytes) in collect(&folder.at("cassettes")) {
+        let half = if path.ends_with("run-1.json") || path.ends_with("run-2.json") {
+            "first"
+        } else {
+            "last"
+        };
+        folder.write(&format!("{half}/cassettes/{path}"), bytes);
+    }
+    folder
+}
+
+pub(crate) fn the_first_runs_against_the_last() {
+    let found = answer(&halves(), &["compare", "first", "last"], 0);
+    check(&found, &expected()["compare_runs_1_2_with_3_4"]);
+    assert_eq!(found["decision"], "holds");
+}
+
+pub(crate) fn a_candidate_that_does_worse_in_every_way() {
+    let folder = halves();
+    for path in collect(&folder.at("last")).into_keys() {
+        let path = folder.at("last").join(path);
+        let mut run: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+        run["outcome"]["passed"] = false.into();
+        let last = run["trace"]["tool_calls"].as_array_mut().unwrap();
+        last.pop();
+        let calls = last.len();
+        let results = run["trace"]["tool_results"].as_array_mut().unwrap();
+        results.retain(|result| result["call_index"].as_u64().unwrap() < calls as u64);
+        let conversation = &mut run["trace"]["conversation"];
+        // Steps and turns must agree with the calls and the tokens.
+        for part in ["steps", "turns", "per_turn"] {
+            conversation.as_object_mut().unwrap().remove(part);
+        }
+        for part in ["prompt", "completion", "total"] {
+            let tokens = &mut conversation["tokens"][part];
+            if let Some(count) = tokens.as_u64() {
+                *tokens = (2 * count).into();
+            }
+        }
+        fs::write(path, run.to_string()).unwrap();
+    }
+    let found = answer(&folder, &["compare", "first", "last"], 1);
+    check(&found, &expected()["compare_degraded"]);
+}
+
+fn check(found: &Value, expected: &Value) {
+    let (suite, wanted) = (&found["suite"], &expected["suite"]);
+    for (place, name) in [
+        ("/outcomes/share", "alpha_suite"),
+        ("/outcomes/difference", "difference"),
+        ("/outcomes/interval/0", "ci/0"),
+        ("/outcomes/interval/1", "ci/1"),
+        ("/outcomes/p_worse", "p_worse"),
+        ("/outcomes/p_better", "p_better"),
+        ("/outcomes/noticeable_drop", "noticeable_drop"),
+        ("/outcomes/runs_for_margin", "runs_for_margin"),
+        ("/cost/ratio", "cost_ratio"),
+        ("/cost/p_costlier", "p_costlier"),
+        ("/behaviour/tools/p", "p_tools"),
+    ] {
+        let wanted = wanted.pointer(&format!("/{name}")).unwrap_or(&Value::Null);
+        same(place, suite.pointer(place).unwrap_or(&Value::Null), wanted);
+    }
+    let agents = found["agents"].as_array().unwrap();
+    let wanted = expected["agents"].as_array().unwrap();
+    // The expected numbers are of some agents.
+    assert!(agents.len() == 30 && !wanted.is_empty());
+    for (agent, wanted) in agents.iter().zip(wanted) {
+        assert_eq!(agent["agent"], wanted["agent"]);
+        same("worse", &agent["outcomes"]["p_worse"], &wanted["p_worse"]);
+        same(
+            "costlier",
+            &agent["cost"]["p_costlier"],
+            &wanted["p_costlier"],
+        );
+        same(
+            "tools",
+            &agent["behaviour"]["tools"]["p"],
+            &wanted["p_tools"],
+        );
+        same(
+            "calls",
+            &agent["behaviour"]["calls"]["p"],
+            &wanted["p_calls"],
+        );
+    }
+}

@@ -1,0 +1,51 @@
+//! The evidence that the command gives of 120 recorded runs of a real agent (30 agents of 4 runs), which
+//! lie in `../shared/data` beside the workspace, or where `MCPTEST_SHARED_DATA` says. Where they are
+//! absent every test is listed as ignored, with the reason.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "helpers of tests"
+)]
+
+mod calibrate;
+mod compare;
+mod data;
+mod mutants;
+
+use std::process::ExitCode;
+
+use libtest_mimic::{Arguments, Completion, Trial};
+
+/// The table's rows: the path of a function.
+macro_rules! tests {
+    ($($module:ident :: $test:ident;)*) => {
+        &[$((concat!(stringify!($module), "::", stringify!($test)), $module::$test as fn())),*]
+    };
+}
+
+const TESTS: &[(&str, fn())] = tests! {
+    compare::the_first_runs_against_the_last;
+    compare::a_candidate_that_does_worse_in_every_way;
+    calibrate::every_target_has_its_power_its_limit_and_its_price;
+    calibrate::cross_run_targets_have_no_power;
+    calibrate::thresholds_are_written_once;
+    mutants::what_the_suite_notices;
+    mutants::a_plan_of_the_writes_notices_more;
+};
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let absent = data::absent();
+    let trials = TESTS.iter().map(|(name, test)| {
+        let (test, absent) = (*test, absent.clone());
+        Trial::ignorable_test(*name, move || {
+            if let Some(reason) = absent {
+                return Ok(Completion::ignored_with(reason));
+            }
+            test();
+            Ok(Completion::Completed)
+        })
+    });
+    libtest_mimic::run(&arguments, trials.collect()).exit_code()
+}

@@ -1,0 +1,277 @@
+//! `cargo mcptest calibrate`: thresholds, what they promise, and where they are written.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod support;
+
+use std::fs;
+
+use e2e_support::folder::Folder;
+use serde_json::{Value, json};
+use support::{good, mcptest, run_of, shop};
+
+/// An agent whose passed runs take 2 to 4 calls and 1000 + 10·i tokens, and whose failed runs take 9 calls.
+fn desk(passed: usize, failed: usize) -> Folder {
+    let folder = shop(&good());
+    fs::remove_dir_all(folder.at("suites/cassettes")).unwrap();
+    for number in 0..passed + failed {
+        let good = number < passed;
+        let extra = if good { 1 + number % 3 } else { 8 };
+        let calls: Vec<(&str, Value)> = (0..extra)
+            .map(|call| ("refund", json!({ "order": 7, "part": call, "run": number })))
+            .collect();
+        let mut run = run_of(&calls);
+        run["outcome"]["passed"] = good.into();
+        run["trace"]["conversation"]["tokens"] =
+            json!({ "prompt": 0, "completion": 1000 + 10 * number, "total": 1000 + 10 * number });
+        folder.write(
+            &format!(
+                "suites/cassettes/Refund_agent__gpt-5/run-{}.json",
+                number + 1
+            ),
+            format!("{run:#}\n"),
+        );
+    }
+    folder.write(
+        "suites/refunds.yml",
+        suite(passed + failed, "    calls: { max: 20 }  # generous\n"),
+    );
+    folder
+}
+
+fn suite(runs: usize, gates: &str) -> String {
+    format!(
+        "# refunds\nagents:\n  - name: Refund agent   # ours\n    model: gpt-5\n    prompt: Please refund order 7.\n    runs: {runs}\n{gates}"
+    )
+}
+
+fn read(folder: &Folder) -> String {
+    fs::read_to_string(folder.at("suites/refunds.yml")).unwrap()
+}
+
+fn found<'a>(said: &'a Value, target: &str) -> &'a Value {
+    let targets = said["suites"][0]["each_run"].as_array().unwrap();
+    targets
+        .iter()
+        .find(|found| found["name"] == target)
+        .unwrap()
+}
+
+#[test]
+fn a_metric_that_tells_runs_apart_is_said_to_with_its_price() {
+    let folder = desk(20, 10);
+    let said = mcptest(folder.path(), &["calibrate"]).exits(0);
+    assert!(
+        said.stdout
+            .contains("calls.count: 20 passed and 10 failed runs\n"),
+        "{said}"
+    );
+    assert!(said.stdout.contains("\ntells runs apart: "), "{said}");
+    assert!(
+        said.stdout.contains(
+            "\nlimit 4: 95.2% of passing runs of these agents, with 95% confidence 86.1%\n"
+        ),
+        "{said}"
+    );
+    let json = mcptest(folder.path(), &["calibrate", "--format", "json"]).exits(0);
+    let json: Value = serde_json::from_str(&json.stdout).unwrap();
+    assert_eq!(json["format"], "calibrate/1.0");
+    let count = found(&json, "calls.count");
+    assert_eq!(count["power"]["verdict"], "tells_runs_apart");
+    assert_eq!(count["limit"]["rounded"], 4.0);
+    assert_eq!(
+        count["values"]["Refund_agent__gpt-5"]
+            .as_array()
+            .unwrap()
+            .len(),
+        30
+    );
+    assert_eq!(json["written"], Value::Null);
+}
+
+#[test]
+fn numbers_are_written_in_place_with_what_they_promise() {
+    let folder = desk(20, 10);
+    let said = mcptest(folder.path(), &["calibrate", "--write"]).exits(0);
+    assert!(
+        said.stdout
+            .contains("suites/refunds.yml:7: calls.count: 20 → 4\n"),
+        "{said}"
+    );
+    let after = read(&folder);
+    let comment = after
+        .lines()
+        .filter(|line| line.trim_start().starts_with("# "))
+        .skip(1)
+        .take(2)
+        .collect::<Vec<_>>();
+    assert_eq!(
+        after.replace(&format!("{}\n{}\n", comment[0], comment[1]), ""),
+        suite(30, "    calls: { max: 4 }  # generous\n")
+    );
+    assert_eq!(
+        comment[0],
+        "    # calibrated on 20 passed runs of 1 agents: 95.2% of passing runs promised (86.1% with 95% confidence);"
+    );
+    assert!(
+        comment[1].starts_with("    # leave-one-run-out (one agent) "),
+        "{after}"
+    );
+    mcptest(folder.path(), &["calibrate", "--write"]).exits(0);
+    assert_eq!(read(&folder), after);
+}
+
+#[test]
+fn every_way_of_writing_a_bound_is_found() {
+    for (before, now) in [
+        (
+            "expect: [{ target: calls.count, matcher: { max: 20 } }]",
+            "max: 4 ",
+        ),
+        (
+            "expect: [{ target: calls.count, matcher: { between: [1, 20] } }]",
+            "between: [1, 4]",
+        ),
+        (
+            "expect: [{ target: calls.count, matcher: { schema: { maximum: 20 } } }]",
+            "maximum: 4 ",
+        ),
+    ] {
+        let folder = desk(20, 10);
+        folder.write(
+            "suites/refunds.yml",
+            suite(30, &format!("    calls:\n      {before}\n")),
+        );
+        mcptest(folder.path(), &["calibrate", "--write"]).exits(0);
+        assert!(read(&folder).contains(now), "{}", read(&folder));
+    }
+    // The other end is not a limit of badness.
+    let folder = desk(20, 10);
+    let least = suite(
+        30,
+        "    calls:\n      expect: [{ target: calls.count, matcher: { min: 1 } }]\n",
+    );
+    folder.write("suites/refunds.yml", &least);
+    let said = mcptest(folder.path(), &["calibrate", "--write"]).exits(0);
+    assert!(said.stdout.contains("nothing was written: "), "{said}");
+    assert_eq!(read(&folder), least);
+}
+
+#[test]
+fn a_default_is_made_explicit() {
+    for (before, after) in [
+        (
+            "    golden_path: { calls: [get_order, refund] }\n",
+            "    golden_path: { expect: [{ target: golden_path.penalty, matcher: { min: ",
+        ),
+        (
+            "    golden_path:\n      calls: [get_order, refund]\n",
+            "      expect: [{ target: golden_path.penalty, matcher: { min: ",
+        ),
+    ] {
+        let folder = desk(20, 10);
+        folder.write("suites/refunds.yml", suite(30, before));
+        mcptest(folder.path(), &["calibrate", "--write"]).exits(0);
+        let text = read(&folder);
+        assert!(text.contains(after), "{text}");
+        assert!(text.contains("calls: [get_order, refund]"), "{text}");
+        mcptest(folder.path(), &["explain", "golden_path"]).exits(1);
+    }
+}
+
+#[test]
+fn only_gates_that_tell_runs_apart_are_added() {
+    let folder = desk(20, 10);
+    folder.write(
+        "suites/refunds.yml",
+        suite(
+            30,
+            "    trajectory: { mode: subsequence, calls: [{ name: get_order }] }\n",
+        ),
+    );
+    let said = mcptest(folder.path(), &["calibrate", "--write", "--add"]).exits(0);
+    assert!(
+        said.stdout.contains(": calls.count: added, max: 4\n"),
+        "{said}"
+    );
+    let text = read(&folder);
+    let added = "  - name: Refund agent   # ours\n    # calibrated on 20 passed runs of 1 agents";
+    assert!(text.contains(added), "{text}");
+    assert!(
+        text.contains("    calls: { expect: [{ target: calls.count, matcher: { max: 4 } }"),
+        "{text}"
+    );
+    mcptest(folder.path(), &["explain", "::calls"]).exits(1);
+}
+
+#[test]
+fn too_few_runs_promise_what_they_can() {
+    let folder = desk(3, 1);
+    let said = mcptest(folder.path(), &["calibrate"]).exits(0);
+    assert!(
+        said.stdout
+            .contains("\ntoo few: 3 passing runs can promise 75.0%, for 95% you need 19\n"),
+        "{said}"
+    );
+    let cases = mcptest(folder.path(), &["calibrate", "--cases", "--share", "80"]).exits(0);
+    assert!(
+        cases
+            .stdout
+            .starts_with("suite refunds: outcomes as recorded, 80% of cases of 4 runs\n"),
+        "{cases}"
+    );
+}
+
+#[test]
+fn a_gate_has_no_say_in_what_it_is_calibrated_against() {
+    let folder = desk(20, 10);
+    folder.write("suites/refunds.yml", suite(30, "    calls: { max: 5 }\n    expect: [{ target: final_response, matcher: { exact: Done. } }]\n"));
+    let said = mcptest(
+        folder.path(),
+        &["calibrate", "--outcome", "gates", "--format", "json"],
+    )
+    .exits(0);
+    let said: Value = serde_json::from_str(&said.stdout).unwrap();
+    let count = found(&said, "calls.count");
+    assert_eq!(
+        (&count["passed"], &count["failed"]),
+        (&json!(30), &json!(0))
+    );
+    let response = found(&said, "stability.redundancy");
+    assert_eq!(
+        (&response["passed"], &response["failed"]),
+        (&json!(20), &json!(10))
+    );
+}
+
+#[test]
+fn without_outcomes_nobody_knows_what_a_limit_catches() {
+    let folder = desk(4, 0);
+    for run in 1..=4 {
+        let path = folder.at(&format!(
+            "suites/cassettes/Refund_agent__gpt-5/run-{run}.json"
+        ));
+        let mut value: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+        value.as_object_mut().unwrap().remove("outcome");
+        fs::write(path, value.to_string()).unwrap();
+    }
+    let said = mcptest(folder.path(), &["calibrate", "--outcome", "recorded"]).exits(0);
+    assert!(
+        said.stdout
+            .contains("nobody knows whether it catches anything"),
+        "{said}"
+    );
+}
+
+#[test]
+fn nothing_to_calibrate_is_no_answer() {
+    let folder = desk(2, 0);
+    fs::remove_dir_all(folder.at("suites/cassettes")).unwrap();
+    let said = mcptest(folder.path(), &["calibrate"]).exits(3);
+    assert!(
+        said.stderr.contains("left out: refunds::refund_agent: "),
+        "{said}"
+    );
+    assert!(said.stderr.ends_with("error: no run has a value to calibrate\n\nhelp: `cargo mcptest validate` says what is wrong with the recordings\n"), "{said}");
+    mcptest(folder.path(), &["calibrate", "--share", "101"]).exits(2);
+    mcptest(folder.path(), &["calibrate", "--add"]).exits(2);
+}

@@ -1,0 +1,232 @@
+//! `cargo mcptest mutants`: which broken runs the suites notice, and what is said of the others.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod support;
+
+use std::fs;
+
+use serde_json::{Value, json};
+use support::{SUITE, VERSIONS, good, mcptest, shop};
+
+const LINE: &str = "refunds::refund_agent run-1 change_number call 2 refund args.order 7 → 8";
+
+#[test]
+fn survivors_are_shown_with_the_gate_that_would_kill_them() {
+    let shop = shop(&good());
+    let said = mcptest(shop.path(), &["mutants", "--all", "--diffs", "9"]).exits(0);
+    assert_eq!(said.stderr, VERSIONS);
+    assert!(said.stdout.starts_with("2 runs broken: "), "{said}");
+    let survivor = "\
+refunds::refund_agent run-1 fail_result call 2 refund
+in suites/cassettes/Refund_agent__gpt-5/run-1.json
+would be killed by `is_error: false` on the call, or `expect:` on `tool_results[*].is_error`
+--- recorded
++++ mutant
+@@ -1,4 +1,4 @@
+ get_order {\"order\":7} → ok
+-refund {\"order\":7} → ok
++refund {\"order\":7} → error
+ says: Done.
+ stops: completed
+";
+    assert!(
+        !said.stdout.contains(LINE),
+        "a killed mutant among the survivors\n{said}"
+    );
+    let folder = shop.at("target/mcptest/mutants");
+    let file = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
+    assert!(
+        file("killed.txt").lines().any(|line| line == LINE),
+        "{}",
+        file("killed.txt")
+    );
+    let survived = file("survived.txt");
+    let outcomes: Value = serde_json::from_str(&file("outcomes.json")).unwrap();
+    assert_eq!(outcomes["format"], "mutants/1.0");
+    let lines = |state: &str| {
+        let mutants = outcomes["mutants"].as_array().unwrap();
+        mutants
+            .iter()
+            .filter(|mutant| mutant["state"] == state)
+            .count()
+    };
+    assert_eq!(
+        survived.lines().count(),
+        lines("survived") + lines("not_covered")
+    );
+    assert_eq!(file("killed.txt").lines().count(), lines("killed"));
+    assert_eq!(file("brittle.txt").lines().count(), lines("brittle"));
+    assert!(said.stdout.contains(survivor), "{survivor}\nin\n{said}");
+    let json = mcptest(shop.path(), &["mutants", "--all", "--format", "json"]).exits(0);
+    assert_eq!(
+        serde_json::from_str::<Value>(&json.stdout).unwrap(),
+        outcomes
+    );
+}
+
+#[test]
+fn a_gate_that_nobody_needs_and_one_that_alone_notices_are_named() {
+    let shop = shop(&good());
+    shop.write("suites/refunds.yml", SUITE.replace("max: 4", "max: 99"));
+    let said = mcptest(shop.path(), &["mutants"]).exits(0);
+    for line in [
+        "gates that notice nothing: calls\n",
+        "noticed by one gate alone: trajectory ",
+    ] {
+        assert!(said.stdout.contains(line), "{line} in\n{said}");
+    }
+}
+
+#[test]
+fn a_red_suite_is_no_start_unless_told() {
+    let shop = shop(&[]);
+    let said = mcptest(shop.path(), &["mutants"]).exits(2);
+    assert_eq!(
+        said.stderr,
+        format!(
+            "{VERSIONS}red: refunds::refund_agent::trajectory on run-2\n\
+             error: 1 gate is red before anything is broken, and a red gate notices nothing\n\n\
+             help: mend them first, or go on with what holds: `--only-green`\n"
+        )
+    );
+    let said = mcptest(
+        shop.path(),
+        &["mutants", "--only-green", "--format", "json"],
+    )
+    .exits(0);
+    let said: Value = serde_json::from_str(&said.stdout).unwrap();
+    assert_eq!(
+        said["red_before"],
+        json!(["refunds::refund_agent::trajectory on run-2"])
+    );
+    let kills_of = |run: u64| {
+        let mutants = said["mutants"].as_array().unwrap().iter();
+        mutants
+            .filter(|mutant| {
+                mutant["run"] == run && mutant["killed_by"].to_string().contains("trajectory")
+            })
+            .count()
+    };
+    assert!(kills_of(1) > 0 && kills_of(2) == 0);
+}
+
+#[test]
+fn the_exit_status_says_whether_enough_is_noticed() {
+    let shop = shop(&good());
+    let under = mcptest(shop.path(), &["mutants", "--fail-under", "99"]).exits(1);
+    assert!(under.stderr.contains("% is under 99%\n"), "{under}");
+    mcptest(
+        shop.path(),
+        &["mutants", "--fail-under", "1", "--fail-brittle", "100"],
+    )
+    .exits(0);
+    for wrong in [
+        ["--shard", "4/4"],
+        ["--shard", "x"],
+        ["--fail-under", "101"],
+        ["--fail-brittle", "nan"],
+    ] {
+        mcptest(shop.path(), &[&["mutants"][..], &wrong].concat()).exits(2);
+    }
+    let nothing = mcptest(shop.path(), &["mutants", "no_such_agent"]).exits(3);
+    assert!(
+        nothing
+            .stderr
+            .contains("error: no case is named so: no_such_agent\n"),
+        "{nothing}"
+    );
+}
+
+#[test]
+fn runs_that_failed_are_left_alone() {
+    let shop = shop(&good());
+    for run in 1..=2 {
+        let path = shop.at(&format!(
+            "suites/cassettes/Refund_agent__gpt-5/run-{run}.json"
+        ));
+        let text = fs::read_to_string(&path).unwrap();
+        fs::write(path, text.replace("\"passed\": true", "\"passed\": false")).unwrap();
+    }
+    let said = mcptest(shop.path(), &["mutants"]).exits(3);
+    assert_eq!(
+        said.stderr,
+        format!(
+            "{VERSIONS}error: there is no run that can be broken\n\nhelp: runs whose outcome is failed are left alone; record runs that pass\n"
+        )
+    );
+}
+
+#[test]
+fn shards_together_are_all_mutants_and_all_is_more() {
+    let shop = shop(&good());
+    let count = |more: &[&str]| {
+        let said = mcptest(
+            shop.path(),
+            &[&["mutants", "--format", "json"], more].concat(),
+        )
+        .exits(0);
+        let said: Value = serde_json::from_str(&said.stdout).unwrap();
+        said["mutants"].as_array().unwrap().len()
+    };
+    let all = count(&[]);
+    assert_eq!(
+        all,
+        (0..3)
+            .map(|part| count(&["--shard", &format!("{part}/3")]))
+            .sum::<usize>()
+    );
+    assert!(count(&["--per-operator", "1"]) < count(&["--all"]));
+}
+
+#[test]
+fn a_suggested_plan_kills_what_the_suite_did_not() {
+    let shop = shop(&[("refund", json!({ "order": 7 }))]);
+    // Two runs that are equal in every value are one run copied.
+    let second = shop.at("suites/cassettes/Refund_agent__gpt-5/run-2.json");
+    let text = fs::read_to_string(&second).unwrap();
+    fs::write(&second, text.replace("Done.", "It is done.")).unwrap();
+    let without = SUITE.split("    trajectory:").next().unwrap();
+    shop.write(
+        "suites/refunds.yml",
+        format!("{without}    calls: {{ max: 4 }}\n"),
+    );
+    let said = mcptest(shop.path(), &["mutants", "--suggest"]).exits(0);
+    let (_, plan) = said
+        .stdout
+        .split_once("# refunds::refund_agent: 2 passing runs agree\n")
+        .unwrap();
+    assert_eq!(
+        plan,
+        "trajectory:\n  over: writes\n  mode: strict\n  calls:\n    - { name: \"refund\", args: { exact: {\"order\":7} }, is_error: false }\n"
+    );
+    let indented: String = plan.lines().map(|line| format!("    {line}\n")).collect();
+    shop.write("suites/refunds.yml", format!("{without}{indented}"));
+    mcptest(shop.path(), &["mutants"]).exits(0);
+    let killed = fs::read_to_string(shop.at("target/mcptest/mutants/killed.txt")).unwrap();
+    assert!(killed.lines().any(|line| line == LINE), "{killed}");
+}
+
+#[test]
+fn a_suggestion_for_an_agent_that_changes_nothing_forbids_what_could() {
+    let mut folder = shop(&[]);
+    folder = folder.with_run("suites/cassettes/Refund_agent__gpt-5/run-2.json", &{
+        let mut run = support::run_of(&[]);
+        run["tools"] = json!(["shop::get_order(order)", "shop::refund(order)"]);
+        run
+    });
+    let first = folder.at("suites/cassettes/Refund_agent__gpt-5/run-1.json");
+    fs::write(&first, format!("{:#}", support::run_of(&[]))).unwrap();
+    let without = SUITE.split("    trajectory:").next().unwrap();
+    folder.write(
+        "suites/refunds.yml",
+        format!("{without}    calls: {{ max: 4 }}\n"),
+    );
+    let said = mcptest(folder.path(), &["mutants", "--suggest"]).exits(0);
+    let told = "# refunds::refund_agent: 2 passing runs agree: nothing changes\ntrajectory: { forbid: [\"refund\"] }\n";
+    assert!(said.stdout.ends_with(told), "{said}");
+    folder.write(
+        "suites/refunds.yml",
+        format!("{without}    trajectory: {{ forbid: [\"refund\"] }}\n"),
+    );
+    mcptest(folder.path(), &["mutants"]).exits(0);
+}
