@@ -14,6 +14,7 @@ mod output;
 mod place;
 mod prepared;
 mod recording;
+mod regression;
 pub mod replay;
 mod runner;
 mod runs;
