@@ -4,14 +4,14 @@ use std::path::Path;
 
 use mcptest_suite::model::{GateKind, Suite};
 use mcptest_suite::read::{AgentFacts, GateReader, Problems};
-use mcptest_suite::{Diagnostic, Entry as Node, LoadError, Source, Span, Spanned};
+use mcptest_suite::{Diagnostic, Entry, LoadError, Source, Span, Spanned};
 use regex::Regex;
 
 use super::Gate;
 use super::block::Block;
 use super::recovery::Recovery;
 use super::reliability::Reliability;
-use super::table::{Entry, entry};
+use super::table::{GateEntry, entry};
 use super::targets;
 use crate::check::{Check, Compiler};
 use crate::eval::{Fault, FaultPlan};
@@ -74,7 +74,7 @@ impl GateReader for GateReading {
     fn read(
         &mut self,
         agent: &AgentFacts<'_>,
-        gates: &[(GateKind, &Node)],
+        gates: &[(GateKind, &Entry)],
         problems: &mut Problems,
     ) {
         let gates = gates
@@ -144,7 +144,7 @@ pub fn parse_suite(source: Source) -> Result<Suite, LoadError> {
 
 fn gate(
     kind: GateKind,
-    node: &Node,
+    node: &Entry,
     agent: &AgentFacts<'_>,
     compiler: &mut Compiler,
     problems: &mut Problems,
@@ -180,7 +180,7 @@ fn gate(
 }
 
 /// What must hold of the gate's targets.
-fn expect(kind: GateKind, entry: &Entry, block: &mut Block<'_, '_>) -> Vec<Check> {
+fn expect(kind: GateKind, entry: &GateEntry, block: &mut Block<'_, '_>) -> Vec<Check> {
     let known = entry.targets;
     if known.is_empty() {
         return Vec::new();

@@ -60,7 +60,7 @@ impl CaseSnapshots {
 
     /// Compares a text with its snapshot and writes what the mode asks for.
     fn compare(&self, name: &str, text: &str) -> Result<(), Refused> {
-        let mode = Mode::of_environment()?;
+        let mode = UpdateMode::of_environment()?;
         let path = self
             .folder
             .join(file_name(&format!("{}-{name}", self.stem)));
@@ -272,7 +272,7 @@ enum Writes {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Mode {
+struct UpdateMode {
     writes: Writes,
     /// Write even what is the same.
     force: bool,
@@ -280,7 +280,7 @@ struct Mode {
     force_pass: bool,
 }
 
-impl Mode {
+impl UpdateMode {
     fn of_environment() -> Result<Self, Refused> {
         let variable = |name: &str| std::env::var(name).unwrap_or_default();
         let update = variable("INSTA_UPDATE");
