@@ -29,6 +29,8 @@ mod harness;
 mod record;
 mod render;
 
+#[doc(hidden)]
+pub use check::TargetProblem;
 pub use gate::{GateInfo, gates, parse_suite, read_suite};
 pub use harness::{AgentRuns, CheckFailure, Harness, Verdict};
 /// The suite language: the model of a suite, its loader and its diagnostics.
