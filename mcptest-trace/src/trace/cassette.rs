@@ -1,13 +1,13 @@
 //! Reading a recorded run from its JSON.
 
 use std::borrow::Cow;
-use std::fmt;
 
 use serde_json::{Map, Value, json};
 
 use super::digest::Digest;
 use super::error::{CassetteError, Flaw};
 use super::json::{self, Parsed};
+use super::origin::Origin;
 use super::place::{self, Loss, Place};
 use super::read::{self, Reader};
 use super::{
@@ -78,25 +78,6 @@ impl Run {
         latest()
             .find(|result| result.is_error)
             .or_else(|| latest().next())
-    }
-}
-
-/// Where a run was read from.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Origin {
-    /// The path as it is shown: relative to the crate, `/` between segments.
-    pub shown: String,
-    /// The line, from 1, in a file that holds one run a line.
-    pub line: Option<usize>,
-}
-
-impl fmt::Display for Origin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.shown)?;
-        match self.line {
-            Some(line) => write!(f, ":{line}"),
-            None => Ok(()),
-        }
     }
 }
 
