@@ -209,7 +209,7 @@ impl LoadedSuite {
             let (suite, agent, model) = (&self.suite, self.agent(subject), subject.model);
             let gates = self.gates(subject);
             if let Some(recording) = &self.recording {
-                recording.ensure(recording::Subject {
+                recording.ensure(recording::ToRecord {
                     suite,
                     agent,
                     model,

@@ -27,7 +27,7 @@ pub(crate) struct Wanted<'a> {
 }
 
 /// Something that holds runs.
-struct Found {
+struct Holder {
     shown: String,
     files: Vec<PathBuf>,
     /// `None` where a pattern named the files.
@@ -199,8 +199,8 @@ impl Wanted<'_> {
     }
 
     /// What holds runs, and everything that was looked for.
-    fn found(&self) -> Result<(Vec<Found>, Vec<String>), PlaceError> {
-        let mut found: Vec<Found> = Vec::new();
+    fn found(&self) -> Result<(Vec<Holder>, Vec<String>), PlaceError> {
+        let mut found: Vec<Holder> = Vec::new();
         let mut looked = Vec::new();
         if let Some(cassette) = self.cassette {
             let files = self.own(cassette)?;
@@ -211,7 +211,7 @@ impl Wanted<'_> {
             if files.is_empty() {
                 return Ok((found, looked));
             }
-            found.push(Found {
+            found.push(Holder {
                 shown,
                 files,
                 layout: own_layout(&path, cassette),
@@ -228,7 +228,7 @@ impl Wanted<'_> {
                     .first()
                     .is_some_and(|own| self.cassette.is_some() && within(&files, &own.files));
                 if !files.is_empty() && !named {
-                    found.push(Found {
+                    found.push(Holder {
                         shown: shown.clone(),
                         files,
                         layout: Some(layout),
@@ -328,7 +328,7 @@ impl Wanted<'_> {
     }
 }
 
-fn several(found: Vec<Found>) -> PlaceError {
+fn several(found: Vec<Holder>) -> PlaceError {
     PlaceError::Several(found.into_iter().map(|found| found.shown).collect())
 }
 
