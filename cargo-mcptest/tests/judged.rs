@@ -93,7 +93,7 @@ fn no_case_of_a_name_is_no_verdict() {
 #[test]
 fn a_suite_that_does_not_load_is_in_the_report() {
     let shop = shop(&good()).with("suites/odd.yml", "agnets: []\n");
-    let said = mcptest(shop.path(), &["report"]).exits(2);
+    let said = mcptest(shop.path(), &["report", "--format", "markdown"]).exits(2);
     assert!(said.stdout.contains("❌ odd::load: "), "{said}");
     assert!(said.stdout.contains("did you mean `agents`?"), "{said}");
     assert!(
@@ -104,7 +104,7 @@ fn a_suite_that_does_not_load_is_in_the_report() {
 
 #[test]
 fn a_report_for_a_pull_request_shows_agents_and_failures() {
-    let green = mcptest(shop(&good()).path(), &["report"]).exits(0);
+    let green = mcptest(shop(&good()).path(), &["report", "--format", "markdown"]).exits(0);
     assert_eq!(
         green.stdout,
         "## Agent tests of shop\n\n**3 passed, 0 failed, 0 ignored**\n\n\
@@ -115,7 +115,11 @@ fn a_report_for_a_pull_request_shows_agents_and_failures() {
         "refund",
         json!({ "order": "```\n</details><script>alert(1)</script>|\u{1b}[31m" }),
     )]);
-    let red = mcptest(folder.path(), &["report", "-o", "report.md"]).exits(1);
+    let red = mcptest(
+        folder.path(),
+        &["report", "--format", "markdown", "-o", "report.md"],
+    )
+    .exits(1);
     assert_eq!(red.stdout, "");
     let text = fs::read_to_string(folder.at("report.md")).unwrap();
     let (before, after) = text.split_once("\n````text\n").unwrap();
@@ -225,7 +229,7 @@ fn checks_in_rust_are_in_it_when_the_tests_run() {
             .find(|folder| folder.join("CACHEDIR.TAG").is_file())
     });
     let mut line = command(env!("CARGO_BIN_EXE_cargo-mcptest"), folder.path());
-    line.args(["report", "--with-checks"])
+    line.args(["report", "--format", "markdown", "--with-checks"])
         .env("CARGO_NET_OFFLINE", "true");
     if let Some(target) = target {
         line.env("CARGO_TARGET_DIR", target);
@@ -244,7 +248,11 @@ fn checks_in_rust_are_in_it_when_the_tests_run() {
         "suites/refunds.yml",
         suite.replace("    calls: { max: 4 }\n", ""),
     );
-    let said = mcptest(folder.path(), &["report", "--results", "results"]).exits(0);
+    let said = mcptest(
+        folder.path(),
+        &["report", "--format", "markdown", "--results", "results"],
+    )
+    .exits(0);
     assert!(
         said.stderr.contains("note: refunds::refund_agent::calls is left out: the suites have no such case any more\n"),
         "{said}"

@@ -136,21 +136,17 @@ impl Tree {
 
 /// Why an agent's own case judges nothing, where nothing that is asked of the agent is run here.
 fn nothing_judged(loaded: &Loaded, case: &Case) -> Option<String> {
-    match case.kind {
-        CaseKind::Agent(subject) => {
-            let agent = &loaded.suite.agents[subject.agent];
-            agent.only_unsupported().or_else(|| agent.only_checks())
-        }
-        CaseKind::Gate(..) | CaseKind::Unsupported => None,
-    }
+    let CaseKind::Agent(subject) = case.kind else {
+        return None;
+    };
+    let agent = &loaded.suite.agents[subject.agent];
+    agent.only_unsupported().or_else(|| agent.only_checks())
 }
 
 /// The name of the case that the agent of a case has itself.
 fn agent_name(loaded: &Loaded, case: &Case) -> String {
-    match case.kind {
-        CaseKind::Agent(subject) | CaseKind::Gate(subject, _) => {
-            loaded.suite.agents[subject.agent].case_name(subject.model)
-        }
-        CaseKind::Unsupported => String::new(),
-    }
+    let subject = case.kind.subject();
+    subject.map_or(String::new(), |subject| {
+        loaded.suite.agents[subject.agent].case_name(subject.model)
+    })
 }

@@ -5,6 +5,7 @@ use crate::model::{Agent, GateKind, Matcher, MatcherKind, Suite, Unsupported};
 
 /// One test case of a suite.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Case {
     /// The name below the suite's, e.g. `refund_agent::stability`.
     pub name: String,
@@ -16,6 +17,7 @@ pub struct Case {
 
 /// What a case judges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum CaseKind {
     /// The agent test itself: run count, staleness, caps and `expect:`.
     Agent(Subject),
@@ -23,6 +25,17 @@ pub enum CaseKind {
     Gate(Subject, GateKind),
     /// Nothing: it stands for something that is not run here.
     Unsupported,
+}
+
+impl CaseKind {
+    /// The agent and model that the case is about, if it is about one.
+    #[must_use]
+    pub const fn subject(self) -> Option<Subject> {
+        match self {
+            Self::Agent(subject) | Self::Gate(subject, _) => Some(subject),
+            Self::Unsupported => None,
+        }
+    }
 }
 
 /// The agent and model a case is about, as indices into the suite.

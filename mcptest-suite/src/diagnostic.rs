@@ -12,6 +12,7 @@ use mcptest_trace::text::is_hostile;
 
 /// A place with words about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Label {
     /// The place.
     pub span: Span,
@@ -21,6 +22,7 @@ pub struct Label {
 
 /// One problem of a file: what is wrong, where, and what to do next.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Diagnostic {
     /// What is wrong, as a lowercase fragment.
     pub message: String,
@@ -200,6 +202,7 @@ fn visible(span: Span, text: &str) -> Range<usize> {
 
 /// How text is drawn.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Style {
     /// ASCII without colour: the same bytes everywhere.
     #[default]

@@ -59,6 +59,7 @@ for_each_gate!(kinds);
 
 /// A gate that an agent declares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Gate {
     /// Its kind.
     pub kind: GateKind,

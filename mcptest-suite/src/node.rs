@@ -8,6 +8,7 @@ use crate::Span;
 
 /// A value of the document and where it stands.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Node {
     /// The value.
     pub value: NodeValue,
@@ -36,6 +37,7 @@ pub enum NodeValue {
 
 /// One entry of a mapping.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Entry {
     /// The key.
     pub key: String,

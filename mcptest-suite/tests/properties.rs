@@ -152,7 +152,8 @@ proptest! {
         let first = Segment::Key("root".to_owned());
         let segments: Vec<_> = std::iter::once(first).chain(segments).collect();
         let end = segments.len();
-        let target = Target { text: String::new(), span: Span::default(), segments };
+        let mut target = Target::parse("root", Span::default()).unwrap();
+        target.segments = segments;
         let written = target.prefix(end);
         let read = Target::parse(&written, Span::default());
         prop_assert_eq!(read.map(|target| target.segments), Ok(target.segments), "{}", written);

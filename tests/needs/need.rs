@@ -1,6 +1,7 @@
 //! What a test can need, and whether it is here.
 
 use std::env;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use crate::support::folder::Folder;
@@ -26,9 +27,11 @@ pub(crate) enum Need {
     RefusedFiles,
     /// The recorded runs of a real agent, which are kept beside the workspace.
     RealRuns,
+    /// Chromium, driven by packages from the npm registry; only where it is required.
+    Browser,
 }
 
-const ALL: [Need; 7] = [
+const ALL: [Need; 8] = [
     Need::Nextest,
     Need::Insta,
     Need::Npm,
@@ -36,6 +39,7 @@ const ALL: [Need; 7] = [
     Need::SmallDisk,
     Need::RefusedFiles,
     Need::RealRuns,
+    Need::Browser,
 ];
 
 impl Need {
@@ -49,6 +53,7 @@ impl Need {
             Self::SmallDisk => "small-disk",
             Self::RefusedFiles => "refused-files",
             Self::RealRuns => "real-runs",
+            Self::Browser => "browser",
         }
     }
 
@@ -67,6 +72,14 @@ impl Need {
                 false,
                 "MCPTEST_TESTS_REQUIRE=pip asks for servers from PyPI",
             ),
+            Self::Browser if required => (
+                browser().is_some() && answers("npm") && answers("node"),
+                "chromium, npm or node is not installed",
+            ),
+            Self::Browser => (
+                false,
+                "MCPTEST_TESTS_REQUIRE=browser asks for chromium, and for packages from the npm registry",
+            ),
             Self::SmallDisk => {
                 let folder = Folder::new();
                 let disk = disk::SmallDisk::on(&folder.at("disk"));
@@ -84,6 +97,16 @@ impl Need {
         };
         (!here).then(|| reason.to_owned())
     }
+}
+
+/// The browser.
+pub(crate) fn browser() -> Option<PathBuf> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let names = ["chromium", "chromium-browser", "google-chrome"];
+    let places = env::split_paths(&path)
+        .flat_map(|folder| names.map(|name| folder.join(name)))
+        .find(|place| place.is_file());
+    places
 }
 
 /// Whether a program is installed.

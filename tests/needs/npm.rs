@@ -11,12 +11,17 @@ use crate::support::workshop::kept;
 
 /// Installs a package where it is kept from run to run; the folder of its programs.
 fn installed(package: &str) -> PathBuf {
-    let prefix = kept().join("npm").join(package.replace(['/', '@'], "_"));
+    installed_all(&package.replace(['/', '@'], "_"), &[package])
+}
+
+/// The same for several, in a folder of a name.
+pub(super) fn installed_all(name: &str, packages: &[&str]) -> PathBuf {
+    let prefix = kept().join("npm").join(name);
     std::fs::create_dir_all(&prefix).unwrap();
     let installed = Command::new("npm")
         .args(["install", "--no-audit", "--no-fund", "--prefix"])
         .arg(&prefix)
-        .arg(package)
+        .args(packages)
         .output()
         .unwrap();
     assert!(installed.status.success(), "{installed:?}");

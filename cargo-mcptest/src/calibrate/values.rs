@@ -7,7 +7,7 @@ use mcptest::eval::{Better, Measure, SUB_SCORES, Unit, agent_stability, calls, c
 use mcptest::replay::{AgentTest, ReplayCase};
 use mcptest::result::CaseResult;
 use mcptest::trace::Run;
-use mcptest_trace::evidence::calibrate::{AgentScored, Direction, Kind, Scored, Target};
+use mcptest_trace::evidence::calibrate::{AgentScored, Direction, Kind, Quantity, Scored};
 use serde_json::{Value, json};
 
 use crate::judging::{Filter, Opened, in_parallel};
@@ -27,7 +27,7 @@ pub(super) struct SuiteValues {
 #[derive(Debug, Clone)]
 pub(super) struct Column {
     pub(super) gate: String,
-    pub(super) target: Target,
+    pub(super) target: Quantity,
     /// Whether it has a value for each run, or one for all of them.
     pub(super) each_run: bool,
     /// The smallest and the largest number it can be.
@@ -277,28 +277,12 @@ fn sub_scores(agents: &[Judged<'_>]) -> impl Iterator<Item = Column> {
             });
             Column {
                 gate: "stability".to_owned(),
-                target: Target::new(format!("stability.{name}"), Direction::LowIsBad, Kind::Real),
+                target: Quantity::new(format!("stability.{name}"), Direction::LowIsBad, Kind::Real),
                 each_run: true,
                 range: (0.0, Some(1.0)),
                 agents: agents.collect(),
             }
         })
-}
-
-/// What can be calibrated of a target: nothing of words, and of what is neither good nor bad.
-fn target(measure: &Measure) -> Option<Target> {
-    let direction = match measure.better {
-        Better::Higher => Direction::LowIsBad,
-        Better::Lower => Direction::HighIsBad,
-        Better::Neither => return None,
-    };
-    let kind = match measure.unit {
-        Unit::Flag | Unit::AllOrNothing => Kind::Flag,
-        Unit::Count | Unit::Tokens => Kind::Count,
-        Unit::Word(_) => return None,
-        _ => Kind::Real,
-    };
-    Some(Target::new(measure.name, direction, kind))
 }
 
 /// What a declared gate says of an agent's runs; nothing where it does not declare the gate.

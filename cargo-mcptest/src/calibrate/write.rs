@@ -6,7 +6,7 @@ use std::fs;
 
 use mcptest::parse_suite;
 use mcptest_suite::{Source, Span};
-use mcptest_trace::evidence::calibrate::{Direction, Kind, Target, Verdict};
+use mcptest_trace::evidence::calibrate::{Direction, Kind, Quantity, Verdict};
 use serde_json::{Value, json};
 
 use super::slots::{Place, Slot, Slots};
@@ -78,7 +78,7 @@ impl fmt::Display for Written {
 
 /// A limit with the comment above it.
 struct Proposal<'a> {
-    target: &'a Target,
+    target: &'a Quantity,
     gate: &'a str,
     limit: f64,
     comment: Vec<String>,

@@ -3,16 +3,18 @@
 //!
 //! One file a format, each a function of the verdicts.
 
+mod html;
 mod junit;
 mod markdown;
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use mcptest_suite::clean;
 use mcptest_trace::trace::pretty_json;
 use serde_json::json;
 
+use html::Remarks;
 pub(crate) use markdown::cell;
 
 use crate::failure::Failure;
@@ -34,7 +36,7 @@ pub(crate) struct Report {
     /// What is written.
     #[arg(long, value_enum, default_value_t)]
     format: Written,
-    /// Where to; standard output without it.
+    /// Where to; without it the page goes to `target/mcptest/report.html`, all else to standard output.
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -42,8 +44,10 @@ pub(crate) struct Report {
 /// How a report is written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
 enum Written {
-    /// For a summary of a CI job, or a pull request.
+    /// One page for a browser, which needs no other file and no network.
     #[default]
+    Html,
+    /// For a summary of a CI job, or a pull request.
     Markdown,
     /// For programs: every result, whole.
     Json,
@@ -55,6 +59,13 @@ impl Report {
     pub(crate) fn run(&self, output: &mut Output<'_>) -> Result<Status, Failure> {
         let verdicts = self.source.read(&self.filter, output)?;
         let text = match self.format {
+            Written::Html => {
+                let remarks = Remarks {
+                    changes: None,
+                    notes: verdicts.notes.clone(),
+                };
+                html::render(&verdicts.opened.suites, &verdicts.cases, remarks)?
+            }
             Written::Markdown => markdown::report(&verdicts),
             Written::Json => json(&verdicts),
             Written::Junit => junit::report(&verdicts),
@@ -63,13 +74,27 @@ impl Report {
             writeln!(output.err, "note: {}", clean(note))?;
         }
         match &self.output {
+            Some(path) => write(path, &text)?,
+            None if self.format == Written::Html => {
+                let path = verdicts.opened.package.target.join("mcptest/report.html");
+                write(&path, &text)?;
+                writeln!(output.out, "{}", path.display())?;
+            }
             None => output.out.write_all(text.as_bytes())?,
-            Some(path) => fs::write(path, text).map_err(|error| {
-                Failure::new(format!("`{}` cannot be written: {error}", path.display()))
-            })?,
         }
         Ok(verdicts.status())
     }
+}
+
+/// Writes a report; the folders above it are made.
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    folder
+        .map_or(Ok(()), fs::create_dir_all)
+        .and_then(|()| fs::write(path, text))
+        .map_err(|error| Failure::new(format!("`{}` cannot be written: {error}", path.display())))
 }
 
 fn json(verdicts: &Verdicts) -> String {

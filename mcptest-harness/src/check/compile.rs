@@ -161,6 +161,14 @@ impl Compiler {
             MatcherKind::AnyOf(any) => CompiledMatcher::AnyOf(self.matchers(any, snapshot)?),
             MatcherKind::OneOf(one) => CompiledMatcher::OneOf(self.matchers(one, snapshot)?),
             MatcherKind::NeedsModel(name) => CompiledMatcher::NeedsModel(name),
+            other => {
+                let name = other.name();
+                let message = format!("this version does not know the matcher `{name}`");
+                let problem = Diagnostic::at(matcher.span, message);
+                self.problems
+                    .push(problem.help("use crates of one version"));
+                return None;
+            }
         })
     }
 
@@ -285,10 +293,7 @@ fn not_of_models(matcher: &Matcher) -> Option<Matcher> {
         }
         other => other.clone(),
     };
-    Some(Matcher {
-        kind,
-        span: matcher.span,
-    })
+    Some(Matcher::new(kind, matcher.span))
 }
 
 impl CompiledMatcher {

@@ -262,6 +262,17 @@ impl CompiledMatcher {
                 .flatten()
                 .filter_map(Value::as_str)
         };
+        let respelt = |name: &str| name.to_lowercase().replace('-', "_");
+        let other = wanted.iter().find_map(|part| {
+            let other = names().find(|name| name != part && respelt(name) == respelt(part))?;
+            names().all(|name| name != *part).then_some((part, other))
+        });
+        if let Some((part, other)) = other {
+            let [part, other] = [part, other].map(mcptest_suite::clean_line);
+            return Some(format!(
+                "`{part}` is written otherwise in the recording: `{other}`"
+            ));
+        }
         let part = wanted.into_iter().find_map(|part| {
             let longer = names().find(|name| name.contains(part) && *name != part)?;
             names().all(|name| name != part).then_some((part, longer))

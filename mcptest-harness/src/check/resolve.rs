@@ -9,6 +9,7 @@ use serde_json::Value;
 
 /// Why a path leads nowhere: the first step that is missing, and what is there instead.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Unresolved {
     /// The path up to the missing step; empty at the root.
     pub parent: String,

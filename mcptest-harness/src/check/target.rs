@@ -11,6 +11,7 @@ use crate::trace::Run;
 
 /// Why a target path gives no value.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum TargetProblem {
     /// The text is no path.
     Malformed(TargetError),

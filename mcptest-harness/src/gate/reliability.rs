@@ -66,7 +66,7 @@ impl Options for Reliability {
         ),
         Key::number(
             "half_width",
-            Range::Above0UpTo(100.0),
+            Range::Above0UpTo(50.0),
             "The half-width the pass rate must be known to, in percent; too few runs fail.",
         ),
     ];
@@ -101,13 +101,20 @@ impl Options for Reliability {
     }
 }
 
+/// A half-width that an interval within 0 to 100 percent cannot exceed.
+const WIDEST: f64 = 50.0;
+
 fn half_width(block: &mut Block<'_, '_>) -> Option<f64> {
     let percent = block.number("half_width")?;
-    if percent > 0.0 {
+    if percent > 0.0 && percent < WIDEST {
         return Some(percent);
     }
     let node = block.node("half_width")?;
-    let message = "a half-width of 0 percent would need infinitely many runs";
+    let message = if percent > 0.0 {
+        "every pass rate is known to 50 percent up or down, after one run"
+    } else {
+        "a half-width of 0 percent would need infinitely many runs"
+    };
     block.problems.push(
         Diagnostic::at(node.span, message)
             .help("say how exactly the pass rate must be known, in percent: `half_width: 5`"),

@@ -1,5 +1,8 @@
 //! The `stability` gate: how stable each run was, and how alike the runs are.
 
+use std::collections::BTreeSet;
+
+use mcptest_suite::read::did_you_mean;
 use mcptest_suite::{Diagnostic, Span};
 use serde_json::Value;
 
@@ -8,20 +11,27 @@ use super::key::{Key, Range};
 use super::table::Entry;
 use super::{AllRuns, Breach, Cause, Input, NotJudged, Options, Threshold};
 use crate::eval::{
-    Measure, SUB_SCORES, StabilityAcross, StabilityFloors, StabilityReport, TOKENS_PER_USEFUL_CALL,
-    agent_stability_across, drift_flags, stability,
+    Dimensions, Measure, SUB_SCORES, StabilityAcross, StabilityFloors, StabilityOptions,
+    StabilityReport, SubScore, TOKENS_PER_USEFUL_CALL, Turns, agent_stability_across_with,
+    drift_flags_of, stability,
 };
 use crate::render::{Evidence, Table, cut, thousands};
 use crate::trace::{Run, Trace, canonical_json};
 
 pub(super) const ENTRY: Entry = Entry::all_runs::<Stability>();
 
-/// What fails a run whatever all runs come to.
+/// What is looked at, and what fails a run whatever all runs come to.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Stability {
+    options: StabilityOptions,
     /// Fails any run with a sub-score strictly below its floor.
     floors: Option<StabilityFloors>,
 }
+
+/// What may stand at `dimensions`, for editors.
+const DIMENSIONS: &str = r#"{ "type": "array", "minItems": 1, "items": {
+    "enum": ["tool_usage_stability", "response_consistency", "redundancy", "cost_per_progress"]
+} }"#;
 
 /// The keys below `floors`.
 const FLOORS: &[Key] = &[
@@ -38,12 +48,25 @@ const fn floor(name: &'static str, says: &'static str) -> Key {
 impl Options for Stability {
     const SAYS: &'static str = "How stable each run is, and how alike the runs are. Needs `runs:` of at least 2. Default: stability.weakest_score >= 0.5.";
 
-    const KEYS: &'static [Key] = &[Key::mapping(
-        "floors",
-        "`floors`",
-        FLOORS,
-        "Fails any run with a sub-score strictly below its floor.",
-    )];
+    const KEYS: &'static [Key] = &[
+        Key::other(
+            "dimensions",
+            DIMENSIONS,
+            "The sub-scores that can be a run's weakest and fall below a floor; all four where it is left out.",
+        ),
+        Key::word(
+            "turns",
+            &["all", "said"],
+            "The assistant turns that `response_consistency` looks at; `said`: those in which something is said, not the `tool_use` turns that stand for a call.",
+        )
+        .usually_word("all"),
+        Key::mapping(
+            "floors",
+            "`floors`",
+            FLOORS,
+            "Fails any run with a sub-score strictly below its floor.",
+        ),
+    ];
 
     const TARGETS: &'static [Measure] = stability::TARGETS;
 
@@ -57,9 +80,14 @@ impl Options for Stability {
             }
             block.problems.push(problem);
         }
+        let options = options(block);
+        let counted = options.dimensions;
         let floors = block.mapping("floors", |block| {
             let mut floors = StabilityFloors::default();
             let mut read = |name, floor: &mut f64| {
+                if !counted.iter().any(|score| score.as_str() == name) {
+                    never_below(block, name);
+                }
                 *floor = block.number(name).unwrap_or(*floor);
             };
             read("tool_usage_stability", &mut floors.tool_usage_stability);
@@ -68,7 +96,55 @@ impl Options for Stability {
             read("cost_per_progress", &mut floors.cost_per_progress);
             floors
         });
-        Some(Self { floors })
+        Some(Self { options, floors })
+    }
+}
+
+/// Which sub-scores count, and of which turns.
+fn options(block: &mut Block<'_, '_>) -> StabilityOptions {
+    let mut options = StabilityOptions::default();
+    if let Some(node) = block.node("dimensions") {
+        let names = block.problems.texts(node, "sub-scores");
+        let known = |name: &str| {
+            SubScore::ALL
+                .into_iter()
+                .find(|score| score.as_str() == name)
+        };
+        for name in names.iter().filter(|name| known(&name.value).is_none()) {
+            let message = format!("unknown sub-score `{}`", name.value);
+            let problem = Diagnostic::at(name.span, message);
+            let names = SUB_SCORES.into_iter();
+            block
+                .problems
+                .push(did_you_mean(problem, &name.value, names, "sub-scores"));
+        }
+        let scores = names.iter().filter_map(|name| known(&name.value));
+        options.dimensions = Dimensions::of(scores).unwrap_or_default();
+    }
+    let turns = [("all", Turns::All), ("said", Turns::Said)];
+    let turns = block.choice("turns", "turn kind", &turns);
+    options.turns = turns.unwrap_or_default();
+    if let Some(node) = block.node("turns")
+        && !options.dimensions.has(SubScore::ResponseConsistency)
+    {
+        let message = "`turns` does nothing where `response_consistency` does not count";
+        block.problems.push(
+            Diagnostic::at(node.span, message)
+                .help("add `response_consistency` to `dimensions`, or remove `turns`"),
+        );
+    }
+    options
+}
+
+/// Notes a floor of a sub-score that does not count.
+fn never_below(block: &mut Block<'_, '_>, name: &'static str) {
+    if let Some(node) = block.node(name) {
+        let message =
+            format!("`{name}` is not among `dimensions`, so no run falls below its floor");
+        block.problems.push(
+            Diagnostic::at(node.span, message)
+                .help(format!("add `{name}` to `dimensions`, or remove its floor")),
+        );
     }
 }
 
@@ -77,8 +153,9 @@ impl AllRuns for Stability {
 
     fn report(&self, input: &Input<'_>) -> Result<StabilityAcross, NotJudged> {
         let traces: Vec<&Trace> = input.runs.iter().map(|run| &run.trace).collect();
-        let breaches = vacuous(input.runs);
-        let across = agent_stability_across(&traces).filter(|_| breaches.is_empty());
+        let breaches = vacuous(input.runs, self.options);
+        let across =
+            agent_stability_across_with(&traces, self.options).filter(|_| breaches.is_empty());
         across.ok_or(NotJudged {
             breaches,
             evidence: Vec::new(),
@@ -99,42 +176,70 @@ impl AllRuns for Stability {
         };
         let runs = across.runs.iter().enumerate();
         let below = runs.flat_map(|(index, report)| {
-            below_floors(report, floors).map(move |breach| (Some(index), breach))
+            below_floors(report, floors, self.options.dimensions)
+                .map(move |breach| (Some(index), breach))
         });
         below.collect()
     }
 
     fn explain(&self, input: &Input<'_>, across: &StabilityAcross) -> Vec<Evidence> {
-        evidence(across, input.runs)
+        evidence(across, input.runs, self.options)
     }
 }
 
 /// The runs of which nothing can be said.
-fn vacuous(runs: &[Run]) -> Vec<(Option<usize>, Breach)> {
+fn vacuous(runs: &[Run], options: StabilityOptions) -> Vec<(Option<usize>, Breach)> {
     let empty = runs.iter().enumerate();
-    let empty = empty.filter(|(_, run)| nothing_happened(&run.trace));
+    let empty = empty.filter(|(_, run)| nothing_happened(&run.trace, options));
+    let needs = if options.dimensions == Dimensions::ALL && options.turns == Turns::All {
+        "stability needs a call, a turn or a token in every run".to_owned()
+    } else {
+        let needs: BTreeSet<&str> = options.dimensions.iter().map(needs).collect();
+        let needs: Vec<&str> = needs.into_iter().collect();
+        format!("what counts needs {} in every run", needs.join(" or "))
+    };
     let breaches = empty.map(|(index, _)| {
-        let asks = "stability needs a call, a turn or a token in every run".to_owned();
         let found = "none, so nothing was judged";
-        (Some(index), Breach::new(Cause::Option(asks), found))
+        (
+            Some(index),
+            Breach::new(Cause::Option(needs.clone()), found),
+        )
     });
     breaches.collect()
 }
 
-/// Whether a run has nothing of what the scores are made of.
-fn nothing_happened(trace: &Trace) -> bool {
+/// What a sub-score is made of.
+const fn needs(score: SubScore) -> &'static str {
+    match score {
+        SubScore::ToolUsageStability | SubScore::Redundancy => "a call",
+        SubScore::ResponseConsistency => "an assistant turn",
+        SubScore::CostPerProgress => "a token",
+    }
+}
+
+/// Whether a run has nothing of what the scores that count are made of.
+fn nothing_happened(trace: &Trace, options: StabilityOptions) -> bool {
     let conversation = &trace.conversation;
-    trace.tool_calls.is_empty()
-        && conversation.turns.is_empty()
-        && conversation.tokens.total == 0
-        && conversation.steps.iter().all(|step| step.total() == 0)
+    let has = |score| match score {
+        SubScore::ToolUsageStability | SubScore::Redundancy => !trace.tool_calls.is_empty(),
+        SubScore::ResponseConsistency => {
+            let mut turns = conversation.turns.iter();
+            turns.any(|turn| options.turns.has(turn))
+        }
+        SubScore::CostPerProgress => {
+            let mut steps = conversation.steps.iter();
+            conversation.tokens.total > 0 || steps.any(|step| step.total() > 0)
+        }
+    };
+    !options.dimensions.iter().any(has)
 }
 
 fn below_floors<'a>(
     report: &'a StabilityReport,
     floors: &'a StabilityFloors,
+    counted: Dimensions,
 ) -> impl Iterator<Item = Breach> + 'a {
-    drift_flags(report, floors)
+    drift_flags_of(report, floors, counted)
         .into_iter()
         .filter_map(move |flag| {
             let place = SUB_SCORES.iter().position(|name| *name == flag)?;
@@ -147,12 +252,19 @@ fn below_floors<'a>(
 }
 
 /// The runs × sub-scores, and what made the weakest one low.
-fn evidence(across: &StabilityAcross, runs: &[Run]) -> Vec<Evidence> {
+fn evidence(across: &StabilityAcross, runs: &[Run], options: StabilityOptions) -> Vec<Evidence> {
     let mut table = Table::new(["run"].into_iter().chain(SUB_SCORES).chain(["file"]));
     let lowest = across.weakest_score;
     for (index, (report, run)) in across.runs.iter().zip(runs).enumerate() {
-        let score = |score: f64| format!("{}{score:.2}", if score <= lowest { "*" } else { "" });
-        let cells = report.scores().map(score);
+        let cell = |of: SubScore| {
+            let score = report.score(of);
+            match options.dimensions.has(of) {
+                true if score <= lowest => format!("*{score:.2}"),
+                true => format!("{score:.2}"),
+                false => format!("({score:.2})"),
+            }
+        };
+        let cells = SubScore::ALL.map(cell);
         table.row(
             [(index + 1).to_string()]
                 .into_iter()
@@ -163,16 +275,20 @@ fn evidence(across: &StabilityAcross, runs: &[Run]) -> Vec<Evidence> {
     let weakest = across
         .runs
         .iter()
-        .position(|run| run.weakest_score() <= lowest)
+        .position(|run| run.score(run.weakest_of(options.dimensions)) <= lowest)
         .unwrap_or_default();
     let report = &across.runs[weakest];
-    let reason = reason(report.weakest(), &runs[weakest].trace);
-    let legend = format!(
+    let sub_score = report.weakest_of(options.dimensions);
+    let reason = reason(sub_score, &runs[weakest].trace, options.turns);
+    let mut legend = format!(
         "* the weakest: `{}` of run {} is {:.4}, because {reason}",
-        report.weakest(),
+        sub_score.as_str(),
         weakest + 1,
-        report.weakest_score(),
+        report.score(sub_score),
     );
+    if options.dimensions != Dimensions::ALL {
+        legend += "\n() does not count, as `dimensions` says";
+    }
     let alike = format!(
         "between the runs: tool_sequence_similarity {:.2}, argument_consistency {:.2}, early_divergence {}",
         across.tool_sequence_similarity, across.argument_consistency, across.early_divergence
@@ -184,10 +300,10 @@ fn evidence(across: &StabilityAcross, runs: &[Run]) -> Vec<Evidence> {
 }
 
 /// What made a sub-score low.
-fn reason(sub_score: &str, trace: &Trace) -> String {
+fn reason(sub_score: SubScore, trace: &Trace, counted: Turns) -> String {
     let calls = trace.tool_calls.len();
     match sub_score {
-        "tool_usage_stability" => {
+        SubScore::ToolUsageStability => {
             let mut tools: Vec<&str> = trace
                 .tool_calls
                 .iter()
@@ -201,12 +317,9 @@ fn reason(sub_score: &str, trace: &Trace) -> String {
                 cut(&tools.join(", "), 100)
             )
         }
-        "response_consistency" => {
-            let assistant = trace
-                .conversation
-                .turns
-                .iter()
-                .filter(|turn| turn.is_assistant());
+        SubScore::ResponseConsistency => {
+            let turns = trace.conversation.turns.iter();
+            let assistant = turns.filter(|turn| counted.has(turn));
             let lengths: Vec<usize> = assistant.map(|turn| turn.content.chars().count()).collect();
             let (least, most) = (lengths.iter().min(), lengths.iter().max());
             format!(
@@ -216,7 +329,7 @@ fn reason(sub_score: &str, trace: &Trace) -> String {
                 most.copied().unwrap_or_default()
             )
         }
-        "redundancy" => {
+        SubScore::Redundancy => {
             let mut counts = std::collections::BTreeMap::new();
             for call in &trace.tool_calls {
                 *counts.entry(call.key()).or_insert(0_usize) += 1;
@@ -235,7 +348,7 @@ fn reason(sub_score: &str, trace: &Trace) -> String {
                 cut(&shown.unwrap_or_default(), 120)
             )
         }
-        _ => {
+        SubScore::CostPerProgress => {
             let (tokens, distinct) = (
                 trace.conversation.tokens.total,
                 trace.distinct_tool_calls() as u64,

@@ -123,7 +123,7 @@ impl Options for Plan {
         let orders = [("unordered", true), ("ordered", false)];
         let parallel = block.choice("parallel", "order", &orders);
         let overs = [("calls", Over::Calls), ("writes", Over::Writes)];
-        let over = block.choice("over", "choice of calls", &overs);
+        let over = block.choice("over", "call kind", &overs);
         let (mode, calls) = if alone {
             (MatchMode::Unordered, Vec::new())
         } else {

@@ -119,7 +119,8 @@ pub(crate) fn verdict(suite: &LoadedSuite, case: &Case, context: &Context) -> Ca
             Ok(recorded) => judge_gate(suite, subject, kind, recorded),
             Err(failure) => Came::NotJudged(not_judged(failure, context)).into(),
         },
-        CaseKind::Unsupported => {
+        // Unsupported, or of another version.
+        _ => {
             let reason = case.ignored.as_deref().unwrap_or_default();
             Came::NotJudged(format!("not run: {reason}")).into()
         }
@@ -210,7 +211,7 @@ fn about(suite: &LoadedSuite, case: &Case, context: &Context) -> CaseResult {
     let (subject, kind) = match case.kind {
         CaseKind::Agent(subject) => (subject, None),
         CaseKind::Gate(subject, kind) => (subject, Some(kind)),
-        CaseKind::Unsupported => return result,
+        _ => return result,
     };
     let agent = suite.agent(subject);
     result.agent = Some(AgentFacts {

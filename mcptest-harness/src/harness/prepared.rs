@@ -114,12 +114,9 @@ impl Prepared {
         let clashes = cases.iter().filter_map(|case| {
             let name = full(case);
             let other = self.taken.get(&name).or_else(|| suites.get(&name))?;
-            let span = match case.kind {
-                CaseKind::Agent(subject) | CaseKind::Gate(subject, _) => {
-                    suite.agent(subject).name.span
-                }
-                CaseKind::Unsupported => mcptest_suite::Span::default(),
-            };
+            let subject = case.kind.subject();
+            let span = subject.map(|subject| suite.agent(subject).name.span);
+            let span = span.unwrap_or_default();
             let problem = Diagnostic::new(format!("the name `{name}` is taken by {other}"))
                 .label(span, format!("its case would be `{name}`"))
                 .help("rename this agent, or move one of the two suites");
@@ -138,12 +135,7 @@ impl Prepared {
     /// Why a case's agent is not asked for, if it is not.
     fn left_out(&self, suite: &LoadedSuite, case: &Case) -> Option<String> {
         let selection = self.selection.as_ref()?;
-        match case.kind {
-            CaseKind::Agent(subject) | CaseKind::Gate(subject, _) => {
-                selection.leaves_out(suite.agent(subject))
-            }
-            CaseKind::Unsupported => None,
-        }
+        selection.leaves_out(suite.agent(case.kind.subject()?))
     }
 
     /// Every case, sorted by name.

@@ -243,7 +243,7 @@ impl ReplayCase<'_> {
     fn subject(&self) -> Option<Subject> {
         match self.case.kind {
             CaseKind::Agent(subject) | CaseKind::Gate(subject, _) => Some(subject),
-            CaseKind::Unsupported => None,
+            _ => None,
         }
     }
 

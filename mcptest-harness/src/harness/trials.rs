@@ -41,12 +41,9 @@ pub(super) fn trial(
     run: &Settings<'_>,
 ) -> Trial {
     let name = format!("{path}::{}", case.name);
-    let agent = match case.kind {
-        CaseKind::Agent(subject) | CaseKind::Gate(subject, _) => {
-            format!("{path}::{}", suite.agent(subject).case_name(subject.model))
-        }
-        CaseKind::Unsupported => String::new(),
-    };
+    let agent = case.kind.subject().map_or(String::new(), |subject| {
+        format!("{path}::{}", suite.agent(subject).case_name(subject.model))
+    });
     let context = Context {
         name,
         agent,

@@ -8,7 +8,7 @@ use serde_json::{Number, Value};
 use mcptest_trace::eval::{Better, Measure, Unit};
 
 use super::fields::{Problems, did_you_mean};
-use super::schema::Schemas;
+use super::schema::{Schemas, below};
 use crate::model::{Assertion, JsonSchema, Matcher, MatcherKind, Segment};
 use crate::{Diagnostic, Node, NodeValue, Span};
 
@@ -24,9 +24,24 @@ const ASK_NOTHING: [&str; 7] = [
 ];
 
 /// Numbers of a recorded run that an agent's own `expect:` can look at.
-const OF_A_RUN: [Measure; 4] = [
-    Measure::count("tool_calls.length", Better::Neither, "calls").sometimes(),
+const OF_A_RUN: [Measure; 8] = [
     Measure::count("tool_names.length", Better::Neither, "calls"),
+    tokens("conversation.tokens.total"),
+    tokens("conversation.tokens.prompt"),
+    tokens("conversation.tokens.completion"),
+    Measure::count(
+        "conversation.message_count",
+        Better::Neither,
+        "messages of the conversation",
+    )
+    .sometimes(),
+    Measure::amount(
+        "conversation.duration_ms",
+        Unit::Milliseconds,
+        Better::Lower,
+        "how long it took",
+    )
+    .sometimes(),
     Measure::count(
         "redundant_tool_calls",
         Better::Lower,
@@ -39,14 +54,46 @@ const OF_A_RUN: [Measure; 4] = [
     ),
 ];
 
+const fn tokens(name: &'static str) -> Measure {
+    Measure::amount(name, Unit::Tokens, Better::Lower, "tokens of the run").sometimes()
+}
+
+/// The length of a list or a text of a run.
+const LENGTH: Measure = Measure::count("length", Better::Neither, "its length").sometimes();
+
 /// Notes what an agent's assertions ask of these numbers that never or always holds.
 pub(crate) fn check_run(assertions: &[Assertion], problems: &mut Problems) {
     for assertion in assertions {
         let path = assertion.target.text.as_str();
-        if let Some(target) = OF_A_RUN.iter().find(|target| target.name == path) {
+        let known = OF_A_RUN.iter().find(|target| target.name == path);
+        let length = || is_length(&assertion.target.segments).then_some(&LENGTH);
+        if let Some(target) = known.or_else(length) {
             check(assertion, target, &[], problems);
         }
     }
+}
+
+/// Whether a path is the length of what is a list or a text in every run, and no key of that name.
+fn is_length(path: &[Segment]) -> bool {
+    let (Some(Segment::Key(last)), Some(holder)) = (path.last(), path.split_last()) else {
+        return false;
+    };
+    let holder: Vec<&str> = holder
+        .1
+        .iter()
+        .map(|segment| match segment {
+            Segment::Key(key) => key,
+            Segment::Index(_) => "[n]",
+            Segment::Every => "[*]",
+        })
+        .collect();
+    last == "length"
+        && matches!(
+            holder.as_slice(),
+            ["final_response" | "tool_calls" | "tool_results"]
+                | ["conversation", "turns" | "steps" | "per_turn"]
+                | ["conversation", "turns", "[n]", "content"]
+        )
 }
 
 /// What an assertion looks at.
@@ -238,7 +285,7 @@ impl Looked<'_> {
                 continue;
             }
             waiting.extend(schemas.referred(node).map(|node| (looked, node)));
-            for (keyword, node) in schemas.below(node) {
+            for (keyword, node) in below(node) {
                 match keyword {
                     "not" | "if" => waiting.push((looked.negated(), node)),
                     "allOf" | "anyOf" | "oneOf" | "then" | "else" => waiting.push((looked, node)),

@@ -131,17 +131,19 @@ fn kind(name: &str, node: &Node, problems: &mut Problems) -> Option<Option<Match
         "max" => number(node, problems).map(MatcherKind::Max),
         "between" => between(node, problems),
         "not" => read(node, problems).map(|inner| MatcherKind::Not(Box::new(inner))),
-        "allOf" => list(node, problems).map(MatcherKind::AllOf),
-        "anyOf" => list(node, problems).map(MatcherKind::AnyOf),
-        "oneOf" => list(node, problems).map(MatcherKind::OneOf),
+        "allOf" => list(name, node, problems).map(MatcherKind::AllOf),
+        "anyOf" => list(name, node, problems).map(MatcherKind::AnyOf),
+        "oneOf" => list(name, node, problems).map(MatcherKind::OneOf),
         _ => return None,
     })
 }
 
-fn list(node: &Node, problems: &mut Problems) -> Option<Vec<Matcher>> {
+fn list(name: &str, node: &Node, problems: &mut Problems) -> Option<Vec<Matcher>> {
     let items = problems.items(node, "matchers")?;
     let read: Vec<_> = items.iter().map(|item| read(item, problems)).collect();
-    read.into_iter().collect()
+    let read: Vec<Matcher> = read.into_iter().collect::<Option<_>>()?;
+    vacuous::contradiction(name, &read, problems);
+    Some(read)
 }
 
 /// What a matcher looks for: something, and not everything.

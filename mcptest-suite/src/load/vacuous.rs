@@ -1,8 +1,11 @@
 //! Demands that hold for everything, or for nothing: no recording can decide them, so they are
 //! mistakes of the suite.
 
+use std::slice;
+
 use super::fields::Problems;
 use super::schema::Schemas;
+use crate::model::{Matcher, MatcherKind};
 use crate::{Diagnostic, Entry, Node, NodeValue, Span};
 
 /// How many references are followed one after the other.
@@ -90,7 +93,32 @@ pub(super) fn schema(node: &Node, problems: &mut Problems) {
     }
 }
 
+/// Notes a matcher that stands beside its own `not`: one of the two holds for every value.
+pub(super) fn contradiction(name: &str, matchers: &[Matcher], problems: &mut Problems) {
+    let denied = |matcher: &&Matcher| {
+        let is_denied = |other: &Matcher| match &other.kind {
+            MatcherKind::Not(inner) => inner.kind == matcher.kind,
+            _ => false,
+        };
+        matchers.iter().any(is_denied)
+    };
+    let Some(matcher) = matchers.iter().find(denied) else {
+        return;
+    };
+    let (holds, which) = match name {
+        "allOf" => ("for nothing", "the two"),
+        _ => ("for every value", "one of the two"),
+    };
+    let message = format!("`{name}` of a matcher and its `not` holds {holds}");
+    problems.push(
+        Diagnostic::at(matcher.span, message)
+            .note("what no run can decide is no test")
+            .help(format!("remove {which}")),
+    );
+}
+
 /// Whether a schema asks nothing but what stands at one of its keywords.
+#[must_use]
 pub fn asks_only(schema: &Node, keyword: &str) -> bool {
     let entries = schema.entries().unwrap_or_default();
     entries
@@ -127,12 +155,16 @@ fn entry_asks_nothing(schema: &Node, entry: &Entry) -> bool {
             .filter_map(|key| schema.get(key))
             .all(asks_nothing),
         "then" | "else" => asks_nothing(value),
-        "type" => TYPES.iter().all(|(name, _)| {
-            let named = |item: &Node| item.text().is_some_and(|text| text == *name);
-            items.iter().any(named)
-        }),
+        "type" => is_every_type(items.iter()),
         "allOf" => items.iter().all(asks_nothing),
-        "anyOf" => items.iter().any(asks_nothing),
+        "anyOf" => {
+            let alone = items.iter().filter(|item| asks_only(item, "type"));
+            let types = alone.filter_map(|item| item.get("type"));
+            items.iter().any(asks_nothing)
+                || is_every_type(
+                    types.flat_map(|types| types.items().unwrap_or(slice::from_ref(types))),
+                )
+        }
         "oneOf" => {
             let certain = items.iter().filter(|item| asks_nothing(item)).count();
             let never = items.iter().filter(|item| fits_nothing(item)).count();
@@ -141,6 +173,11 @@ fn entry_asks_nothing(schema: &Node, entry: &Entry) -> bool {
         "not" => fits_nothing(value),
         key => ASK_NOTHING.contains(&key),
     }
+}
+
+fn is_every_type<'n>(named: impl Iterator<Item = &'n Node>) -> bool {
+    let named: Vec<&str> = named.filter_map(Node::text).collect();
+    TYPES.iter().all(|(name, _)| named.contains(name))
 }
 
 /// A type that keywords are about.
@@ -210,6 +247,7 @@ fn fits_nothing(node: &Node) -> bool {
 }
 
 /// What is said of a demand that holds for `what`.
+#[must_use]
 pub fn holds_for(demand: &str, what: &str, span: Span) -> Diagnostic {
     Diagnostic::at(span, format!("`{demand}` holds for {what}"))
         .note("what no run can decide is no test")

@@ -7,6 +7,7 @@ use crate::{Span, Spanned, cassette_slug, segment};
 
 /// One agent test: who ran, what was asked, and what must hold of every recorded run.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Agent {
     /// Its name.
     pub name: Spanned<String>,
@@ -88,6 +89,7 @@ impl Agent {
 
 /// Options for a check written in Rust.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct CheckOptions {
     /// The check's name, a segment of case names.
     pub name: Spanned<String>,
@@ -97,6 +99,7 @@ pub struct CheckOptions {
 
 /// A model.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Model {
     /// The provider, when the suite names it.
     pub provider: Option<String>,
@@ -147,6 +150,7 @@ impl Prompt {
 
 /// Caps on one run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Caps {
     /// Most model calls.
     pub max_turns: Option<Spanned<u64>>,

@@ -9,6 +9,7 @@ use crate::{Node, Span, Spanned};
 
 /// One entry of an `expect:` list.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Assertion {
     /// What is looked at.
     pub target: Target,
@@ -22,6 +23,7 @@ pub struct Assertion {
 
 /// A matcher and where it is written.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Matcher {
     /// What it asks.
     pub kind: MatcherKind,
@@ -30,6 +32,12 @@ pub struct Matcher {
 }
 
 impl Matcher {
+    /// A matcher whose key stands at `span`.
+    #[must_use]
+    pub const fn new(kind: MatcherKind, span: Span) -> Self {
+        Self { kind, span }
+    }
+
     /// The matchers in it that only a model could apply: their keys and places, in the order of
     /// the file.
     #[must_use]
@@ -67,6 +75,7 @@ impl Matcher {
     missing_docs,
     reason = "each variant is named after its key, described in the guide"
 )]
+#[non_exhaustive]
 pub enum MatcherKind {
     Exact(Value),
     Contains(Value),
@@ -164,6 +173,7 @@ impl MatcherKind {
 /// A JSON Schema from a suite. Its keywords are known and it refers to nothing outside itself;
 /// whether it compiles is seen where schemas are compiled.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct JsonSchema {
     /// The schema, with `type: number` added where a numeric bound stands without a type.
     pub value: Value,

@@ -15,6 +15,7 @@ pub use crate::gates::{Gate, GateKind};
 
 /// A loaded suite.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Suite {
     /// The file it was read from.
     pub source: Source,
@@ -57,6 +58,7 @@ impl Suite {
 
 /// Something that is recognised but not run here; listed as an ignored case.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Unsupported {
     /// The key or matcher as it stands in the suite.
     pub key: String,
@@ -70,6 +72,7 @@ pub struct Unsupported {
 
 /// What a model costs, in US dollars per million tokens.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Price {
     /// The model's identifier.
     pub model: Spanned<String>,
@@ -81,6 +84,7 @@ pub struct Price {
 
 /// How to reach an MCP server.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Server {
     /// The name agents use.
     pub name: Spanned<String>,
@@ -122,6 +126,7 @@ pub enum Inherit {
 
 /// An OpenAI-compatible model provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Provider {
     /// The name models use.
     pub name: Spanned<String>,

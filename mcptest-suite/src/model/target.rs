@@ -6,6 +6,7 @@ use crate::Span;
 
 /// A path to what an assertion looks at.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Target {
     /// The path as it is written.
     pub text: String,
@@ -17,6 +18,7 @@ pub struct Target {
 
 /// One step of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Segment {
     /// A key of an object; `length` also counts the elements of a list or the characters of text.
     Key(String),
@@ -47,6 +49,7 @@ fn is_plain(key: &str) -> bool {
 
 /// What is wrong with a path, and at which byte of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TargetError {
     /// Byte offset into the path.
     pub at: usize,

@@ -5,12 +5,13 @@ use serde_json::{Map, Value, json};
 
 use super::drift::drift;
 use super::estimate::RunSteps;
-use super::guard::{GrowthRatioGuard, recent_drift};
+use super::guard::GrowthRatioGuard;
 use super::hypervector::Hypervector;
 use super::options::{GuardOptions, OptionsError};
 use super::pattern::FailurePattern;
-use super::report::{FailureReport, Trajectory};
+use super::report::FailureReport;
 use super::status::{EnergyError, Status, Step};
+use super::trajectory::{Trajectory, recent_drift};
 use crate::eval::measure::{Better, Measure, Unit};
 
 /// The targets of the metric.

@@ -6,11 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::guard::GrowthRatioGuard;
 use super::naive::{LyapunovMonitor, NaiveCap};
-use super::options::{GuardOptions, OptionsError};
+use super::options::{DRIFT_THRESHOLD, GuardOptions, OptionsError};
 use super::status::{EnergyError, Status, Step};
-
-/// δ, the drift above which growth is confirmed as a failure (§3.1).
-pub const DRIFT_THRESHOLD: f64 = 0.7;
 
 /// An ablation condition of §4.2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -1,12 +1,11 @@
 //! The decision tree of §6.1.
 
-use super::condition::DRIFT_THRESHOLD;
-use super::guard::recent_drift;
+use super::options::DRIFT_THRESHOLD;
 use super::pattern::FailurePattern;
 use super::real;
-use super::report::Trajectory;
 use super::stats::Summary;
 use super::status::Status;
+use super::trajectory::Trajectory;
 
 /// The numbers of §6.1.
 const EARLY_STEPS: usize = 3;
@@ -115,7 +114,7 @@ fn context_spiral(ratios: &[f64]) -> Option<Finding> {
 
 fn policy_drift(trajectory: &Trajectory<'_>) -> Option<Finding> {
     let threshold = trajectory.drift_threshold.unwrap_or(DRIFT_THRESHOLD);
-    let drift = recent_drift(trajectory.steps, trajectory.window)?;
+    let drift = trajectory.recent_drift()?;
     (drift > threshold).then(|| {
         let line = format!(
             "mean drift {drift:.2} over the last {} steps (above {threshold:.2})",

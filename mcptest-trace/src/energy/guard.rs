@@ -1,9 +1,10 @@
 //! The growth-ratio guard (§3): tokens of a step against the median of the run's own first steps.
 
 use super::options::{GuardOptions, OptionsError};
-use super::report::{FailureReport, Trajectory};
+use super::report::FailureReport;
 use super::status::{EnergyError, Status, Step};
-use super::{mean, real, whole};
+use super::trajectory::{Trajectory, recent_drift};
+use super::{real, whole};
 
 /// Watches a run live or replays a recorded one.
 ///
@@ -209,12 +210,6 @@ impl GrowthRatioGuard {
             drift,
         })
     }
-}
-
-/// Mean drift of the last `window` steps, of those that have one.
-pub(super) fn recent_drift(steps: &[Step], window: usize) -> Option<f64> {
-    let recent = &steps[steps.len().saturating_sub(window)..];
-    mean(recent.iter().filter_map(|step| step.usable_drift()))
 }
 
 /// The quantile of sorted, non-empty values, interpolated linearly (the median is the mean of the

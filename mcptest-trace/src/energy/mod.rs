@@ -58,21 +58,23 @@ pub(crate) mod splitmix;
 pub mod stats;
 mod status;
 mod sweep;
+mod trajectory;
 mod votes;
 
 pub use analysis::{Analysis, DriftInput, TARGETS, analyse};
 pub use compress::{Compression, Decimator, DecimatorOptions, Message};
-pub use condition::{Condition, DRIFT_THRESHOLD, Monitor};
+pub use condition::{Condition, Monitor};
 pub use drift::{HolographicEngine, drift};
 pub use estimate::{RunSteps, responses};
 pub use guard::GrowthRatioGuard;
 pub use hypervector::{DIMENSIONS, Hypervector};
 pub use naive::{LyapunovMonitor, NaiveCap};
-pub use options::{GuardOptions, OptionsError};
+pub use options::{DRIFT_THRESHOLD, GuardOptions, OptionsError};
 pub use pattern::{FailurePattern, Recommendation};
-pub use report::{FailureReport, PROJECTED_STEPS, Trajectory, sparkline};
+pub use report::{FailureReport, PROJECTED_STEPS, sparkline};
 pub use status::{EnergyError, Status, Step};
 pub use sweep::{Sweep, SweepCell, SweepRun, Tally, ablation, sweep};
+pub use trajectory::Trajectory;
 
 /// A count as a real number.
 #[expect(

@@ -4,6 +4,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+/// δ, the drift above which growth is confirmed as a failure (§3.1).
+pub const DRIFT_THRESHOLD: f64 = 0.7;
+
 /// Options of a [`GrowthRatioGuard`](super::GrowthRatioGuard); every field has the paper's default.
 ///
 /// ```

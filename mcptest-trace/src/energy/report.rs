@@ -6,56 +6,12 @@ use serde::{Deserialize, Serialize};
 
 use super::diagnose::diagnosis;
 use super::pattern::{FailurePattern, Recommendation};
-use super::status::{Status, Step};
-use super::{real, whole};
+use super::status::Status;
+use super::trajectory::Trajectory;
+use super::whole;
 
 /// Steps a stopped run is projected to go on for.
 pub const PROJECTED_STEPS: u64 = 10;
-
-/// What a report is made from.
-#[derive(Debug, Clone, Copy)]
-pub struct Trajectory<'a> {
-    /// The steps up to where the run stopped or ended.
-    pub steps: &'a [Step],
-    /// The baseline in tokens; without one there are no ratios.
-    pub baseline: Option<f64>,
-    /// How the run stands.
-    pub status: Status,
-    /// τ, to say which steps were high.
-    pub threshold: f64,
-    /// W: steps that count as recent.
-    pub window: usize,
-    /// δ; [`DRIFT_THRESHOLD`](super::DRIFT_THRESHOLD) when there is none.
-    pub drift_threshold: Option<f64>,
-    /// Whether the token counts are an estimate.
-    pub estimated: bool,
-}
-
-impl Trajectory<'_> {
-    /// V̂ of every step, those of the warm-up included; empty without a baseline above 0.
-    #[must_use]
-    pub fn ratios(&self) -> Vec<f64> {
-        let baseline = self.baseline.filter(|baseline| *baseline > 0.0);
-        let Some(baseline) = baseline else {
-            return Vec::new();
-        };
-        let tokens = self.steps.iter().map(|step| real(step.tokens));
-        tokens
-            .map(|tokens| (tokens / baseline).min(f64::MAX))
-            .collect()
-    }
-
-    /// The same without numbers that are none.
-    fn usable(self) -> Self {
-        let finite = |number: &f64| number.is_finite();
-        Self {
-            baseline: self.baseline.filter(finite),
-            threshold: Some(self.threshold).filter(finite).unwrap_or_default(),
-            drift_threshold: self.drift_threshold.filter(finite),
-            ..self
-        }
-    }
-}
 
 /// How a run failed, on what evidence, and what to do about it.
 ///

@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 
+use super::super::status::Step;
 use super::*;
 use crate::energy::{GrowthRatioGuard, GuardOptions};
 

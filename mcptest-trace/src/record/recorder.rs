@@ -7,7 +7,7 @@ use std::time::{Instant, SystemTime};
 use serde_json::{Map, Value, json};
 
 use crate::eval::recovery::{Decisions, Effect};
-use crate::trace::{StopReason, ToolCall, canonical_json};
+use crate::trace::{OfferedTool, StopReason, ToolCall, canonical_json};
 
 /// A tool call that was written down; hand it back with the call's result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -160,9 +160,14 @@ impl Recorder {
         self
     }
 
-    /// The tools that were offered, one line each, so that a change of them can be shown.
-    pub fn tools_offered(&mut self, tools: Vec<String>) -> &mut Self {
-        self.extra.insert("tools".to_owned(), tools.into());
+    /// The tools that were offered: a line each, so that a change of them can be shown, and whether a
+    /// tool only reads, where its server says so.
+    pub fn tools_offered<T: Into<OfferedTool>>(
+        &mut self,
+        tools: impl IntoIterator<Item = T>,
+    ) -> &mut Self {
+        let tools = tools.into_iter().map(|tool| Value::from(tool.into()));
+        self.extra.insert("tools".to_owned(), tools.collect());
         self
     }
 

@@ -5,7 +5,7 @@ use super::Recorder;
 use crate::eval::recovery::Decisions;
 use crate::eval::{Fault, FaultKind, FaultPlan, replay_recovery};
 use crate::trace::parse_run;
-use crate::trace::{Origin, Run, StopReason, Trace};
+use crate::trace::{OfferedTool, Origin, Run, StopReason, Trace};
 
 /// The run as replay reads it.
 fn read(recorder: &Recorder) -> Run {
@@ -43,6 +43,20 @@ fn what_was_written_down_is_what_replay_reads() {
         run.trace.conversation.stop_reason,
         Some(StopReason::Completed)
     );
+}
+
+#[test]
+fn what_a_server_says_of_a_tool_is_written_down() {
+    let mut recorder = Recorder::new("agent", "model");
+    recorder.user("hi");
+    recorder.tools_offered([
+        OfferedTool::in_line("desk::find(id)").with_read_only(Some(true)),
+        OfferedTool::in_line("desk::cancel(id)"),
+    ]);
+    let tools = read(&recorder).tools.unwrap();
+    assert_eq!(tools[0].read_only, Some(true));
+    assert_eq!(tools[0].line.as_deref(), Some("desk::find(id)"));
+    assert_eq!(tools[1], OfferedTool::in_line("desk::cancel(id)"));
 }
 
 #[test]

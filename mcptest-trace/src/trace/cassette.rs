@@ -1,13 +1,13 @@
 //! Reading a recorded run from its JSON.
 
 use std::borrow::Cow;
-use std::fmt;
 
 use serde_json::{Map, Value, json};
 
 use super::digest::Digest;
 use super::error::{CassetteError, Flaw};
 use super::json::{self, Parsed};
+use super::origin::Origin;
 use super::place::{self, Loss, Place};
 use super::read::{self, Reader};
 use super::{
@@ -81,25 +81,6 @@ impl Run {
     }
 }
 
-/// Where a run was read from.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Origin {
-    /// The path as it is shown: relative to the crate, `/` between segments.
-    pub shown: String,
-    /// The line, from 1, in a file that holds one run a line.
-    pub line: Option<usize>,
-}
-
-impl fmt::Display for Origin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.shown)?;
-        match self.line {
-            Some(line) => write!(f, ":{line}"),
-            None => Ok(()),
-        }
-    }
-}
-
 /// A run, with what tells it from its copies.
 pub(super) struct Read {
     pub(super) run: Run,
@@ -165,15 +146,24 @@ pub(super) fn parse(bytes: &[u8], origin: &Origin) -> Result<Read, CassetteError
         return Ok(Read { run, digest });
     }
     let typed = problems.iter().map(|problem| {
-        let at = place::find(bytes, &problem.path);
+        let find = if problem.of_key {
+            place::find_key
+        } else {
+            place::find
+        };
+        let at = find(bytes, &problem.path);
         let at = at.map(|offset| Place::of(bytes, offset, origin.line.unwrap_or(1)));
         Flaw::new(&problem.to_string(), at)
     });
     Err(flawed(origin, lost.into_iter().chain(typed).collect()))
 }
 
-/// The error that lists these.
+/// The error that lists these, in the order of the text.
 fn flawed(origin: &Origin, mut flaws: Vec<Flaw>) -> CassetteError {
+    flaws.sort_by_key(|flaw| {
+        let place = flaw.place.as_ref();
+        place.map_or((usize::MAX, 0), |place| (place.line, place.column))
+    });
     let more = flaws.len().saturating_sub(SHOWN);
     flaws.truncate(SHOWN);
     if more > 0 {
@@ -225,6 +215,17 @@ fn not_json(bytes: &[u8], origin: &Origin, error: &serde_json::Error) -> Cassett
         let problem = format!("holds {values} JSON values, and a file of this name holds one run");
         let help = "name a file of one run a line `.jsonl`, or put each run into a file of its own";
         return CassetteError::new(origin, vec![problem.into()], help);
+    }
+    if let Err(error) = std::str::from_utf8(bytes) {
+        let at = error.valid_up_to();
+        let byte = bytes.get(at).copied().unwrap_or_default();
+        let place = Place::of(bytes, at, origin.line.unwrap_or(1));
+        let flaw = Flaw::new(
+            &format!("is not UTF-8 text: byte 0x{byte:02X}"),
+            Some(place),
+        );
+        let help = "save the file as UTF-8; text in Latin-1 or another old encoding looks so";
+        return CassetteError::new(origin, vec![flaw], help);
     }
     let text = error.to_string();
     let where_it_is = format!(" at line {} column {}", error.line(), error.column());

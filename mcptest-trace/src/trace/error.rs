@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::text::clean_line;
 
-use super::cassette::Origin;
+use super::origin::Origin;
 use super::place::Place;
 
 /// The most characters of a problem that are shown.

@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 
 use serde::de::IgnoredAny;
 
-use super::cassette::{Origin, Read, Run, parse};
+use super::cassette::{Read, Run, parse};
 use super::cause;
 use super::digest::Digest;
 use super::error::CassetteError;
+use super::origin::Origin;
 
 /// The largest cassette file that is read, in bytes.
 pub const MAX_BYTES: u64 = 256 << 20;

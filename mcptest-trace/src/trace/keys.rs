@@ -36,6 +36,17 @@ pub(super) static RUN: Keys = Keys {
     instead: &[("prompt", "user_prompt"), ("system", "system_prompt")],
 };
 
+pub(super) static TOOL: Keys = Keys {
+    known: &["name", "server", "line", "read_only"],
+    always: &[],
+    instead: &[
+        ("tool", "name"),
+        ("tool_name", "name"),
+        ("server_name", "server"),
+        ("readOnlyHint", "read_only"),
+    ],
+};
+
 pub(super) static TRACE: Keys = Keys {
     known: &[
         "tool_calls",

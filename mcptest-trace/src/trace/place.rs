@@ -104,6 +104,13 @@ pub(super) fn find(bytes: &[u8], path: &str) -> Option<usize> {
     walk.best.map(|(_, offset)| offset)
 }
 
+/// The byte at which the key of a path begins, as [`find`] finds its value.
+pub(super) fn find_key(bytes: &[u8], path: &str) -> Option<usize> {
+    let mut walk = Walk::new(bytes, Some(path));
+    walk.value();
+    walk.key.or(walk.best.map(|(_, offset)| offset))
+}
+
 /// One walk through a JSON text that was parsed before, so that it is valid and not nested too deep.
 struct Walk<'a> {
     bytes: &'a [u8],
@@ -113,6 +120,8 @@ struct Walk<'a> {
     wanted: Option<&'a str>,
     /// The longest path found that the wanted one begins with, and its value.
     best: Option<(usize, usize)>,
+    /// The key of the wanted path.
+    key: Option<usize>,
     lost: Vec<Lost>,
 }
 
@@ -124,6 +133,7 @@ impl<'a> Walk<'a> {
             path: String::new(),
             wanted,
             best: None,
+            key: None,
             lost: Vec::new(),
         }
     }
@@ -185,6 +195,9 @@ impl<'a> Walk<'a> {
             self.path.push('.');
         }
         self.path.push_str(&key);
+        if self.wanted == Some(self.path.as_str()) {
+            self.key.get_or_insert(start);
+        }
         if !keys.insert(key) && self.wanted.is_none() {
             self.lose(start, Loss::Key);
         }
@@ -265,6 +278,14 @@ mod tests {
         assert!(found("a[1].b.c").starts_with("\"\\\"}\""));
         assert!(found("d.e").starts_with("null"));
         assert!(found("").starts_with("{\n"));
+    }
+
+    #[test]
+    fn a_key_is_found_before_its_value() {
+        let key = |path| &TEXT[find_key(TEXT.as_bytes(), path).unwrap()..];
+        assert!(key("d.e").starts_with("\"e\": null"));
+        assert!(key("a[1].b.c").starts_with("\"b.c\":"));
+        assert!(key("d.f").starts_with("{\"e\""));
     }
 
     #[test]

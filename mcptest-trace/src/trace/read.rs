@@ -18,6 +18,8 @@ pub struct Problem {
     pub path: String,
     /// What is wrong, e.g. `expected a string, found 7`.
     pub message: String,
+    /// Whether the key itself is wrong, and not its value.
+    pub(super) of_key: bool,
 }
 
 impl fmt::Display for Problem {
@@ -63,14 +65,19 @@ impl<'p> Reader<'p> {
         self.problems.push(Problem {
             path: self.path.clone(),
             message: message.into(),
+            of_key: false,
         });
     }
 
     /// Notes the keys that were meant to be a known one.
     pub(super) fn keys(&mut self, map: &Map<String, Value>, keys: &'static Keys) {
         for (key, known) in keys.meant(map) {
-            self.at(key)
-                .problem(format!("not a known key; did you mean `{known}`?"));
+            let at = self.at(key);
+            at.problems.push(Problem {
+                path: at.path,
+                message: format!("not a known key; did you mean `{known}`?"),
+                of_key: true,
+            });
         }
     }
 

@@ -47,6 +47,30 @@ fn the_envelope_holds_the_trace_and_what_is_derived() {
 }
 
 #[test]
+fn a_tool_is_listed_by_its_line_or_as_an_object() {
+    let with = |tools: serde_json::Value| {
+        let mut run = run();
+        run["tools"] = tools;
+        parse(&run.to_string())
+    };
+    let listed = json!([
+        "desk::find(id) #0a",
+        { "name": "audit", "server": "desk", "line": "desk::audit()", "read_only": true },
+        { "name": "bare" },
+    ]);
+    let tools = with(listed.clone()).unwrap().tools.unwrap();
+    assert_eq!(tools[0].line.as_deref(), Some("desk::find(id) #0a"));
+    assert_eq!(tools[1].read_only, Some(true));
+    // As they were read, they are written.
+    let written: Vec<_> = tools.into_iter().map(serde_json::Value::from).collect();
+    assert_eq!(serde_json::Value::from(written), listed);
+    assert_eq!(
+        with(json!([{ "name": "audit", "readOnlyHint": true }])).unwrap_err(),
+        ["`tools[0].readOnlyHint`: not a known key; did you mean `read_only`?"]
+    );
+}
+
+#[test]
 fn a_repeat_after_a_change_is_not_redundant() {
     let redundant = |names: &[&str], failed: Option<usize>, tools: serde_json::Value| {
         let mut run = run();
@@ -96,7 +120,9 @@ fn what_is_no_cassette_is_refused_with_the_reason() {
     }
     let not_text = parse_run(b"{\"a\": \"\xff\"}", &origin()).unwrap_err();
     assert!(
-        not_text.problems[0].message.contains("is not JSON"),
+        not_text.problems[0]
+            .message
+            .contains("is not UTF-8 text: byte 0xFF"),
         "{not_text}"
     );
     let deep = "[".repeat(100_000);

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
+use super::keys;
 use super::read::Reader;
 
 /// A tool that an agent was offered.
@@ -13,6 +14,8 @@ pub struct OfferedTool {
     pub name: String,
     /// The server that offers it, where that was recorded.
     pub server: Option<String>,
+    /// The tool in a line, where that was recorded: what a change of it is shown by.
+    pub line: Option<String>,
     /// Whether it only reads, where its server says so.
     pub read_only: Option<bool>,
 }
@@ -37,7 +40,62 @@ impl OfferedTool {
         Self {
             name: name.to_owned(),
             server,
+            line: Some(line.to_owned()),
             read_only: None,
+        }
+    }
+
+    /// The same tool, with what its server says of it: MCP's `readOnlyHint`.
+    #[must_use]
+    pub fn with_read_only(self, read_only: Option<bool>) -> Self {
+        Self { read_only, ..self }
+    }
+}
+
+impl From<String> for OfferedTool {
+    /// [`OfferedTool::in_line`].
+    fn from(line: String) -> Self {
+        Self::in_line(&line)
+    }
+}
+
+impl From<OfferedTool> for Value {
+    /// The tool as a recording lists it: its line, or an object where there is more to say.
+    ///
+    /// ```
+    /// use mcptest_trace::trace::OfferedTool;
+    /// use serde_json::{Value, json};
+    ///
+    /// let tool = OfferedTool::in_line("desk::find(id)");
+    /// assert_eq!(Value::from(tool.clone()), json!("desk::find(id)"));
+    /// assert_eq!(
+    ///     Value::from(tool.with_read_only(Some(true))),
+    ///     json!({ "name": "find", "server": "desk", "line": "desk::find(id)", "read_only": true })
+    /// );
+    /// ```
+    fn from(tool: OfferedTool) -> Self {
+        let OfferedTool {
+            name,
+            server,
+            line,
+            read_only,
+        } = tool;
+        match (line, read_only) {
+            (Some(line), None) => line.into(),
+            (line, read_only) => {
+                let more = [
+                    ("server", server.map(Value::from)),
+                    ("line", line.map(Value::from)),
+                    ("read_only", read_only.map(Value::from)),
+                ];
+                let more = more
+                    .into_iter()
+                    .filter_map(|(key, value)| Some((key, value?)));
+                let entries = [("name", Value::from(name))].into_iter().chain(more);
+                entries
+                    .map(|(key, value)| (key.to_owned(), value))
+                    .collect()
+            }
         }
     }
 }
@@ -46,11 +104,15 @@ impl OfferedTool {
 pub(super) fn read(value: &Value, at: &mut Reader<'_>) -> Option<OfferedTool> {
     let tool = match value {
         Value::String(line) => Some(OfferedTool::in_line(line)),
-        Value::Object(map) => Some(OfferedTool {
-            name: at.required_text(map, "name"),
-            server: at.text(map, "server"),
-            read_only: at.flag(map, "read_only"),
-        }),
+        Value::Object(map) => {
+            at.keys(map, &keys::TOOL);
+            Some(OfferedTool {
+                name: at.required_text(map, "name"),
+                server: at.text(map, "server"),
+                line: at.text(map, "line"),
+                read_only: at.flag(map, "read_only"),
+            })
+        }
         _ => None,
     };
     if tool.is_none() {

@@ -2,9 +2,10 @@
 //! `[tool, arguments, result]` (a result, `"ok"`, `"error"`, or `null` for none) and the verbs that
 //! the suite adds.
 //!
-//! `absent` and `mismatched` are the verbs of the claims that a careful reader finds so. Where the
-//! rules of today leave a claim open on purpose, or take it for supported, the label was changed and
-//! `reason` says why.
+//! `absent` and `mismatched` are the verbs of the claims that a careful reader finds so, who takes the
+//! recording for all that was done. The rules do not see all of it, on purpose: `open` are those of
+//! these verbs that they leave unclear, `passes` those that they take for supported, and `reason` says
+//! why. Both are counted apart.
 
 use mcptest_trace::eval::narrative::{
     NarrativeOptions, NarrativeReport, Verdict, narrative_divergence,
@@ -24,6 +25,22 @@ const WRONG: &[&str] = &[
     "After deleting the branch, I created the issue.",
     "I wrote a summary to `notes.md`.",
 ];
+
+/// What becomes of the claims that a careful reader finds false.
+#[derive(Debug, Default)]
+struct Seen {
+    flagged: usize,
+    open: usize,
+    passed: usize,
+}
+
+impl Seen {
+    fn add(&mut self, flagged: &[Vec<String>], open: &[String], passed: &[String]) {
+        self.flagged += flagged.iter().map(Vec::len).sum::<usize>();
+        self.open += open.len();
+        self.passed += passed.len();
+    }
+}
 
 fn cases() -> impl Iterator<Item = Value> {
     let lines = include_str!("closings.jsonl").lines();
@@ -76,6 +93,7 @@ fn with(report: &NarrativeReport, is: impl Fn(&Verdict) -> bool) -> Vec<String> 
 #[test]
 fn claims_are_compared_with_calls_as_a_careful_reader_would() {
     let (mut right, mut wrong) = (0, Vec::new());
+    let mut seen = Seen::default();
     for case in cases() {
         let report = report(&case, false);
         let absent = with(&report, |verdict| *verdict == Verdict::Unsupported);
@@ -83,11 +101,18 @@ fn claims_are_compared_with_calls_as_a_careful_reader_would() {
             matches!(verdict, Verdict::ArgMismatch { .. })
         });
         let unclear = with(&report, |verdict| matches!(verdict, Verdict::Unclear(_)));
-        let left_open = verbs(&case["unclear"])
-            .iter()
-            .all(|verb| unclear.contains(verb));
-        if absent == verbs(&case["absent"]) && mismatched == verbs(&case["mismatched"]) && left_open
-        {
+        let (open, passes) = (verbs(&case["open"]), verbs(&case["passes"]));
+        let flagged = |label: &str| {
+            let excused = |verb: &String| open.contains(verb) || passes.contains(verb);
+            let mut verbs = verbs(&case[label]);
+            verbs.retain(|verb| !excused(verb));
+            verbs
+        };
+        let as_excused = open.iter().all(|verb| unclear.contains(verb))
+            && !passes.iter().any(|verb| unclear.contains(verb));
+        let labelled = [flagged("absent"), flagged("mismatched")];
+        if labelled == [absent.as_slice(), &mismatched] && as_excused {
+            seen.add(&labelled, &open, &passes);
             right += 1;
             continue;
         }
@@ -96,13 +121,17 @@ fn claims_are_compared_with_calls_as_a_careful_reader_would() {
         );
         wrong.push(case["closing"].as_str().unwrap().to_owned());
     }
-    println!("closings: {right} right, {} wrong", wrong.len());
+    println!(
+        "closings: {right} right, {} wrong; false claims: {seen:?}",
+        wrong.len()
+    );
     let known = |closing: &&String| !WRONG.iter().any(|known| closing.starts_with(known));
     assert_eq!(
         wrong.iter().filter(known).collect::<Vec<_>>(),
         Vec::<&String>::new()
     );
     assert_eq!((right, wrong.len()), (315 - WRONG.len(), WRONG.len()));
+    assert_eq!((seen.open, seen.passed), (60, 22));
 }
 
 #[test]

@@ -127,6 +127,8 @@ fn text_is_read_in_linear_time() {
         "**a ",
         ".)",
         "cancelled ",
+        "cancelled, ",
+        "we cancelled, ",
         "if ",
         "“",
         "1 ",
@@ -154,6 +156,30 @@ fn text_is_read_in_linear_time() {
         // Four times the text; were it quadratic, it would take sixteen times as long.
         let most = small * 10 + Duration::from_millis(50);
         assert!(large < most, "{shape:?} took {small:?}, then {large:?}");
+    }
+}
+
+/// Without optimisation too: a suite is run so.
+#[test]
+fn a_megabyte_in_one_sentence_is_judged_in_a_second() {
+    for shape in [
+        "I have cancelled your order W123 and ",
+        "I have cancelled order W1 and refunded it, ",
+        "word ",
+        "1 ",
+    ] {
+        let text = shape.repeat((1 << 20) / shape.len());
+        let run = closing(&text);
+        let time = || {
+            let start = cpu();
+            let report = narrative_divergence(&run, &NarrativeOptions::default());
+            assert!(report.divergence_score <= 1.0);
+            cpu().saturating_sub(start)
+        };
+        // Other work on the same processor only ever makes it slower.
+        let took = (0..3).map(|_| time()).min().unwrap();
+        println!("{shape:?}: {took:?}");
+        assert!(took < Duration::from_secs(1), "{shape:?} took {took:?}");
     }
 }
 

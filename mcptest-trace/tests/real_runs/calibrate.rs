@@ -6,7 +6,7 @@ use mcptest_trace::eval::{
     StabilityAcross, agent_stability, agent_stability_across, score_golden_path, validate_trace,
 };
 use mcptest_trace::evidence::calibrate::{
-    AgentScored, Calibration, Direction, Kind, Scored, Target, Verdict, calibrate,
+    AgentScored, Calibration, Direction, Kind, Quantity, Scored, Verdict, calibrate,
     calibrate_across, joint, tally,
 };
 use mcptest_trace::evidence::conformal::Share;
@@ -40,11 +40,15 @@ fn plan(agent: &Agent) -> ExpectedTrace<NoSchema> {
 }
 
 /// The name in the expected numbers, the target, and its measure.
-fn targets() -> Vec<(String, Target, Measure)> {
+fn targets() -> Vec<(String, Quantity, Measure)> {
     use Direction::{HighIsBad, LowIsBad};
-    let mut targets: Vec<(String, Target, Measure)> = Vec::new();
+    let mut targets: Vec<(String, Quantity, Measure)> = Vec::new();
     let mut add = |name: &str, direction, kind, measure: Measure| {
-        targets.push((name.to_owned(), Target::new(name, direction, kind), measure));
+        targets.push((
+            name.to_owned(),
+            Quantity::new(name, direction, kind),
+            measure,
+        ));
     };
     for (place, name) in SUB_SCORES.into_iter().enumerate() {
         let measure = move |_: &Agent, run: &Run| Some(agent_stability(&run.trace).scores()[place]);
@@ -270,7 +274,7 @@ pub(crate) fn the_comment_above_a_limit() {
 
 pub(crate) fn the_default_guard_stops_too_many_runs() {
     let agents = agents();
-    let target = Target::new("energy.stopped", Direction::HighIsBad, Kind::Flag);
+    let target = Quantity::new("energy.stopped", Direction::HighIsBad, Kind::Flag);
     let stopped: Measure = Box::new(|_, run| {
         let steps = RunSteps::recorded(&run.trace).unwrap();
         let found = analyse(&steps, GuardOptions::default(), None).unwrap();
@@ -322,7 +326,11 @@ pub(crate) fn cross_run_targets_have_no_power() {
             })
             .collect();
         // The expected numbers have a limit of the flag too.
-        let found = calibrate_across(&Target::new(name, direction, Kind::Real), &scored, share());
+        let found = calibrate_across(
+            &Quantity::new(name, direction, Kind::Real),
+            &scored,
+            share(),
+        );
         let row = &expected[name];
         let power = found.power.unwrap();
         assert_eq!(found.agents as u64, row["agents"]);

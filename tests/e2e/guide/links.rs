@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use super::{Page, pages};
+use super::{Page, blocks, pages};
 use crate::support::workshop::workspace;
 
 /// A page without its blocks of code.
@@ -109,6 +109,36 @@ fn the_readme_links_to_every_page() {
     let linked = links(&pages[0].text);
     for page in &pages[1..] {
         assert!(linked.contains(&page.path), "{}", page.path);
+    }
+}
+
+/// On crates.io nothing but the package is there.
+#[test]
+fn the_readmes_of_the_packages_lead_to_files_of_the_package_and_show_what_is_executed() {
+    let executed: Vec<String> = blocks().into_iter().map(|block| block.text).collect();
+    for package in [
+        "mcptest-harness",
+        "mcptest-trace",
+        "mcptest-suite",
+        "mcptest-macros",
+        "cargo-mcptest",
+    ] {
+        let page = Page {
+            path: format!("{package}/README.md"),
+            text: fs::read_to_string(workspace().join(package).join("README.md")).unwrap(),
+        };
+        for link in links(&page.text) {
+            assert!(!link.contains(".."), "{package}: {link}");
+            assert_eq!(problem(&page, &link), None);
+        }
+        // The dependency is a path in this repository, and the command has tests of its own.
+        let blocks = page
+            .blocks()
+            .into_iter()
+            .filter(|block| block.language != "toml");
+        for block in blocks.filter(|_| package == "mcptest-harness") {
+            assert!(executed.contains(&block.text), "{}", block.place());
+        }
     }
 }
 

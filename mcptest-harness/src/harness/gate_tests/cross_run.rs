@@ -56,6 +56,59 @@ fn stability_explains_each_sub_score() {
     );
 }
 
+#[test]
+fn only_the_sub_scores_that_count_can_be_the_weakest() {
+    let mut costly = calls(&["a", "a", "b"]);
+    costly["conversation"]["tokens"] = json!({ "total": 90_000 });
+    let other = calls(&["a"]);
+    let gate = "  stability: { dimensions: [redundancy] }\n";
+    holds(judge(gate, &[costly.clone(), other.clone()]));
+    shows!(
+        "stability-dimensions",
+        judge(
+            "  stability: { dimensions: [redundancy, tool_usage_stability], floors: { redundancy: 0.8 } }\n",
+            &[costly, other]
+        )
+    );
+    // Without a call there is no redundancy to speak of, however much was said.
+    let mut said = calls(&[]);
+    said["conversation"]["turns"] = json!([{ "role": "assistant", "content": "ok" }]);
+    shows!(
+        "stability-dimensions-without-data",
+        judge(gate, &[said.clone(), said])
+    );
+}
+
+#[test]
+fn turns_that_stand_for_a_call_may_be_left_out() {
+    let run = |tool: &str| {
+        let mut run = calls(&["a"]);
+        run["conversation"]["turns"] = json!([
+            { "role": "assistant", "content": format!("tool_use desk::a with {tool}") },
+            { "role": "assistant", "content": "Your order is on its way." },
+            { "role": "assistant", "content": "It will be there soon!!!!" },
+        ]);
+        run
+    };
+    let runs = [run(&"x".repeat(900)), run("{}")];
+    holds(judge("  stability: { turns: said }\n", &runs));
+    let judged = judge("  stability: {}\n", &runs);
+    let failed: String = judged.into_iter().filter_map(|(_, text)| text).collect();
+    assert!(
+        failed.contains("`response_consistency` of run 1"),
+        "{failed}"
+    );
+    // A run that only calls tools says nothing.
+    let mut silent = calls(&["a"]);
+    silent["conversation"]["turns"] =
+        json!([{ "role": "assistant", "content": "tool_use desk::a with {}" }]);
+    let gate = "  stability: { dimensions: [response_consistency], turns: said }\n";
+    shows!(
+        "stability-said-by-nobody",
+        judge(gate, &[silent.clone(), silent])
+    );
+}
+
 /// Runs with outcomes.
 fn outcomes(outcomes: &[bool]) -> Vec<Value> {
     let run = |passed: &bool| json!({ "trace": calls(&["a"]), "outcome": { "passed": passed } });

@@ -119,6 +119,28 @@ fn forbidden_tools_break_any_plan_and_stand_alone() {
 }
 
 #[test]
+fn a_forbidden_tool_that_is_written_otherwise_is_told_from_one_that_was_not_called() {
+    for forbidden in [
+        "delete-*",
+        "Delete_Order",
+        "desk__delete_*",
+        "desk::delete_order",
+    ] {
+        let gate = format!("  trajectory: {{ forbid: [\"{forbidden}\"] }}\n");
+        let judged = judge(&gate, &[calls(&["delete_order"])]);
+        let failed: String = judged.into_iter().filter_map(|(_, text)| text).collect();
+        assert!(
+            failed.contains("the recordings know no such tool"),
+            "{forbidden}: {failed}"
+        );
+    }
+    holds(judge(
+        "  trajectory: { forbid: [drop_table, get_*] }\n",
+        &[calls(&["delete_order"])],
+    ));
+}
+
+#[test]
 fn an_order_may_hold_for_the_last_calls_too() {
     let gate = "  trajectory_axes: { order: [{ first: edit, second: test, last: true }] }\n";
     holds(judge(gate, &[calls(&["edit", "test", "edit", "test"])]));

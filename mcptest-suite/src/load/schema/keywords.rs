@@ -195,7 +195,7 @@ pub(super) fn keyword(name: &str) -> Option<&'static Keyword> {
 }
 
 /// The schemas directly below a schema, each with the keyword it stands under.
-pub(super) fn below(schema: &Node) -> Vec<(&'static str, &Node)> {
+pub(in crate::load) fn below(schema: &Node) -> Vec<(&'static str, &Node)> {
     let mut found = Vec::new();
     for entry in schema.entries().unwrap_or_default() {
         let Some(keyword) = keyword(&entry.key) else {

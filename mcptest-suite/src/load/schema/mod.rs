@@ -8,7 +8,8 @@ mod keywords;
 mod references;
 mod values;
 
-use self::keywords::{Draft, KEYWORDS, below, keyword};
+pub(super) use self::keywords::below;
+use self::keywords::{Draft, KEYWORDS, keyword};
 pub(super) use self::references::Schemas;
 use super::fields::{Fields, Problems};
 use super::{vacuous, values as kept};

@@ -120,11 +120,6 @@ impl<'n> Schemas<'n> {
         found
     }
 
-    /// The schemas directly below a schema, each with the keyword it stands under.
-    pub(in crate::load) fn below(&self, schema: &'n Node) -> Vec<(&'static str, &'n Node)> {
-        below(schema)
-    }
-
     /// The schemas that a schema of the document refers to.
     pub(in crate::load) fn referred(
         &mut self,

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use super::calls::{Calls, Ending};
 use super::marks::Mark;
-use super::reading::Found;
-use super::report::{Considered, Finding, Unclear, Verdict};
+use super::reading::Told;
+use super::report::{Claim, Considered, Finding, Unclear, Verdict};
 use super::tools::{Tool, ToolBox};
 
 /// Calls that a claim reports as considered.
@@ -19,8 +19,6 @@ const LISTED: usize = 5;
 pub(super) struct Judge<'t> {
     calls: &'t Calls<'t>,
     tools: &'t ToolBox<'t>,
-    /// The document's text.
-    text: &'t str,
     /// The successful writes of the run.
     writes: Vec<(&'t str, &'t Tool<'t>)>,
     /// The writes with a general name.
@@ -35,6 +33,18 @@ pub(super) struct Judged {
     pub(super) settle: Option<String>,
 }
 
+impl Judged {
+    /// The verdict on a claim that tells what this one told.
+    pub(super) fn again(claim: &Claim) -> Self {
+        Self {
+            verdict: claim.verdict.clone(),
+            supporting: Vec::new(),
+            considered: claim.considered.clone(),
+            settle: claim.settle.clone(),
+        }
+    }
+}
+
 /// The tools that do the verb of a claim.
 struct Doers<'t> {
     all: BTreeSet<&'t str>,
@@ -45,20 +55,19 @@ struct Doers<'t> {
 }
 
 impl<'t> Judge<'t> {
-    pub(super) fn new(calls: &'t Calls<'t>, tools: &'t ToolBox<'t>, text: &'t str) -> Self {
+    pub(super) fn new(calls: &'t Calls<'t>, tools: &'t ToolBox<'t>) -> Self {
         let done = calls.successful_tools();
         let done = done.filter_map(|name| Some((name, tools.get(name)?)));
         let vague = tools.all_writes().filter(|(_, tool)| tool.vague);
         Self {
             calls,
             tools,
-            text,
             writes: done.filter(|(_, tool)| tool.write).collect(),
             vague: vague.map(|(name, _)| name).collect(),
         }
     }
 
-    pub(super) fn judge(&self, found: &Found<'_>) -> Judged {
+    pub(super) fn judge(&self, found: &Told<'_>) -> Judged {
         let doers = self.doers(found);
         let calls = doers
             .left
@@ -68,8 +77,7 @@ impl<'t> Judge<'t> {
         let done: Vec<usize> = calls.filter(|call| self.calls.succeeded(*call)).collect();
         let compared = &done[..done.len().min(MOST_COMPARED)];
         let other = self.other_identifier(found, compared);
-        let clause = &self.text[found.clause.clone()];
-        let other_value = self.calls.only_failed(clause, &doers.left, compared);
+        let other_value = self.calls.only_failed(found.clause, &doers.left, compared);
         let verdict = match other {
             Some(claimed) if !self.calls.knows(claimed) => Verdict::ArgMismatch {
                 claimed: claimed.to_owned(),
@@ -97,7 +105,7 @@ impl<'t> Judge<'t> {
         self.writes.iter().map(|(name, _)| *name)
     }
 
-    fn doers(&self, found: &Found<'_>) -> Doers<'t> {
+    fn doers(&self, found: &Told<'_>) -> Doers<'t> {
         let (tools, verbs) = (self.tools, &found.verbs);
         let named = verbs.iter().filter_map(|verb| tools.named(verb));
         let listed = named.clone().next().is_some();
@@ -133,7 +141,7 @@ impl<'t> Judge<'t> {
 
     /// An identifier of the claim that no supporting call carries, while each of them carries another
     /// of its kind; one that occurs nowhere in the run only where the claim has no better one.
-    fn other_identifier<'f>(&self, found: &'f Found<'_>, done: &[usize]) -> Option<&'f str> {
+    fn other_identifier<'f>(&self, found: &'f Told<'_>, done: &[usize]) -> Option<&'f str> {
         if done.is_empty() || found.identifiers.is_empty() {
             return None;
         }
@@ -147,7 +155,7 @@ impl<'t> Judge<'t> {
     }
 
     /// The verdict where no call of the verb succeeded.
-    fn without_call(&self, found: &Found<'_>, doers: &Doers<'_>) -> Verdict {
+    fn without_call(&self, found: &Told<'_>, doers: &Doers<'_>) -> Verdict {
         let is = |mark| found.marks.has(mark);
         if !is(Mark::Ours) && self.calls.was_read(&found.word, &found.identifiers) {
             return Verdict::Read;
@@ -234,7 +242,7 @@ impl<'t> Judge<'t> {
 
     /// The line of `evidence:` that would settle the claim, if one of its tools did it: those that
     /// succeeded and are not known to do this. Nothing where no such line would change the verdict.
-    fn settle(&self, found: &Found<'_>, doers: &Doers<'_>, verdict: &Verdict) -> Option<String> {
+    fn settle(&self, found: &Told<'_>, doers: &Doers<'_>, verdict: &Verdict) -> Option<String> {
         let open = matches!(verdict, Verdict::Unsupported | Verdict::Unclear(_));
         let others = self
             .writes()

@@ -9,6 +9,8 @@ use super::token::{Token, any};
 const GROUP: usize = 8;
 const SUBJECT: usize = 20;
 const CLAUSE: usize = 32;
+/// How far from its subject a verb may stand that shares it with others before it.
+const SHARED: usize = 64;
 
 /// A verb with what stands before it.
 #[derive(Debug, Clone)]
@@ -178,7 +180,8 @@ fn share(tokens: &[Token<'_>], group: &mut Group, before: Option<&Group>) -> boo
     };
     group.marks = group.marks.with(earlier.marks);
     // *created and published the package* has an object of its own.
-    if earlier.verb + 2 == group.start || !earlier.has(Mark::Ours) {
+    let own = earlier.has(Mark::Ours) && earlier.verb + 2 != group.start;
+    if !own && group.start - earlier.subject.start < SHARED {
         group.subject = earlier.subject.clone();
     }
     true

@@ -11,17 +11,19 @@ use super::lexicon::lower;
 /// and a digit, and no ordinal, size, time, count or number-and-word such as `500-piece`.
 pub(super) fn is_identifier(word: &str) -> bool {
     let word = word.trim_start_matches('#');
-    let allowed = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-    let digits = word.chars().take_while(char::is_ascii_digit).count();
-    let rest = word.get(digits..).unwrap_or_default();
-    let measure = digits > 0
-        && (rest.len() <= 3 || rest.starts_with('-'))
-        && rest.chars().all(|c| c.is_ascii_alphabetic() || c == '-');
+    let allowed = |c: u8| c.is_ascii_alphanumeric() || c == b'-' || c == b'_';
+    let has = |what: fn(&u8) -> bool| word.as_bytes().iter().any(what);
+    let measure = || {
+        let rest = word.trim_start_matches(|c: char| c.is_ascii_digit());
+        rest.len() < word.len()
+            && (rest.len() <= 3 || rest.starts_with('-'))
+            && rest.bytes().all(|c| c.is_ascii_alphabetic() || c == b'-')
+    };
     word.len() >= 2
-        && word.chars().all(allowed)
-        && word.chars().any(|c| c.is_ascii_digit())
-        && word.chars().any(|c| c.is_ascii_alphabetic())
-        && !measure
+        && has(u8::is_ascii_alphabetic)
+        && has(u8::is_ascii_digit)
+        && word.bytes().all(allowed)
+        && !measure()
 }
 
 /// The identifiers in a recorded value, keys included, in lower case.

@@ -5,9 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::OnceLock;
 
-use super::NarrativeOptions;
 use super::marks::{Mark, Marks, of};
-use super::tools::ToolBox;
+use super::options::NarrativeOptions;
 
 /// A map by words.
 pub(super) type Words<K, V> = HashMap<K, V, BuildHasherDefault<Fnv>>;
@@ -46,10 +45,10 @@ pub(super) struct Word<'v> {
 }
 
 /// The forms of a verb.
-const FORMS: Marks = of![Base Present Past Participle Gerund];
+pub(super) const FORMS: Marks = of![Base Present Past Participle Gerund];
 
 /// What is said of a verb and so of each of its forms.
-const OF_VERB: Marks = of![NameOnly NeedsParticle];
+pub(super) const OF_VERB: Marks = of![NameOnly NeedsParticle];
 
 /// The data file, read.
 #[derive(Debug, Default)]
@@ -120,7 +119,7 @@ impl Lexicon {
     }
 
     /// The forms of a verb, with what each is.
-    fn forms(&self, base: &str) -> Vec<(String, Marks)> {
+    pub(super) fn forms(&self, base: &str) -> Vec<(String, Marks)> {
         let vowel = |c: Option<char>| c.is_some_and(|c| "aeiou".contains(c));
         let mut back = base.chars().rev();
         let (last, before, third) = (back.next(), back.next(), back.next());
@@ -249,57 +248,8 @@ impl Lexicon {
     }
 }
 
-/// The lexicon together with the verbs that one suite and its tools add.
-#[derive(Debug, Default)]
-pub(super) struct Vocabulary {
-    added: Words<String, (String, Marks)>,
-}
-
-impl Vocabulary {
-    /// The verbs of the lexicon, those of the options, and those that name known tools.
-    pub(super) fn new(options: &NarrativeOptions, tools: &ToolBox<'_>) -> Self {
-        let lexicon = Lexicon::get();
-        let asked = options.verbs.iter().chain(options.evidence.keys());
-        let asked = asked.map(|verb| base(verb));
-        let mut added: Words<String, (String, Marks)> = Words::default();
-        for verb in asked.chain(tools.new_verbs().map(str::to_owned)) {
-            let of_verb = match lexicon.word(&verb) {
-                Some(word) if word.verb == Some(&verb) => word.marks.among(of![NeedsParticle]),
-                _ => Marks::default(),
-            };
-            for (form, marks) in lexicon.forms(&verb) {
-                let known = added.entry(form).or_insert_with(|| (verb.clone(), of_verb));
-                if known.0 == verb {
-                    known.1 = known.1.with(marks);
-                }
-            }
-        }
-        Self { added }
-    }
-
-    /// What is known of a word in lower case.
-    pub(super) fn word(&self, text: &str) -> Word<'_> {
-        let of_verb = FORMS.with(OF_VERB);
-        let mut word = Lexicon::get().word(text).copied().unwrap_or_default();
-        if word.marks.has(Mark::NameOnly) {
-            (word.verb, word.marks) = (None, word.marks.without(of_verb));
-        }
-        let added = (!self.added.is_empty()).then(|| self.added.get(text));
-        if let Some((verb, marks)) = added.flatten() {
-            word.verb = Some(verb);
-            word.marks = word.marks.without(of_verb).with(*marks);
-        }
-        let other = word.marks.has(Mark::OtherVerb)
-            || word.marks.is_empty() && text.len() > 4 && text.ends_with("ed");
-        if other && word.verb.is_none() {
-            word.marks = word.marks.with(of![Past Participle]);
-        }
-        word
-    }
-}
-
 /// The base form of a verb as an option spells it: its first word, inflected or not.
-fn base(verb: &str) -> String {
+pub(super) fn base(verb: &str) -> String {
     let verb = verb.trim().to_lowercase();
     let first = verb.split_whitespace().next().unwrap_or_default();
     let known = Lexicon::get().word(first).and_then(|word| word.verb);
@@ -365,6 +315,14 @@ mod tests {
         for section in lines.filter_map(|line| line.strip_prefix('[')?.strip_suffix(']')) {
             let known = Mark::named(section).is_some() || own.contains(&section);
             assert!(known, "unknown section {section}");
+        }
+    }
+
+    #[test]
+    fn all_forms_of_a_verb_begin_with_its_first_letter() {
+        for (form, word) in &Lexicon::get().words {
+            let base = word.verb.unwrap_or(form);
+            assert_eq!(form.chars().next(), base.chars().next(), "{form} of {base}");
         }
     }
 

@@ -99,12 +99,12 @@ marks! {
 
 /// A set of marks: `of![Have Been]`.
 macro_rules! of {
-    [$($mark:ident)*] => { Marks::of(&[$(Mark::$mark),*]) };
+    [$($mark:ident)*] => { const { Marks::of(&[$(Mark::$mark),*]) } };
 }
 pub(super) use of;
 
 /// A set of marks.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub(super) struct Marks(u128);
 
 impl Marks {

@@ -45,8 +45,9 @@ mod text;
 mod token;
 mod tools;
 mod unclaimed;
+mod vocabulary;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
 use crate::trace::AsTrace;
@@ -57,11 +58,11 @@ pub use targets::TARGETS;
 pub use tools::KnownTools;
 
 use calls::Calls;
-use evidence::Judge;
-use lexicon::Vocabulary;
-use reading::Found;
+use evidence::{Judge, Judged};
+use reading::{Found, Told};
 use text::Document;
 use tools::ToolBox;
+use vocabulary::Vocabulary;
 
 /// The ids of the rules, as `ignore:` takes them.
 pub fn rule_ids() -> impl Iterator<Item = &'static str> {
@@ -117,17 +118,23 @@ pub fn narrative_divergence_with<T: AsTrace + ?Sized>(
     let vocabulary = Vocabulary::new(options, &tools);
     let calls = Calls::of(&trace, &tools);
     let document = Document::read(closing);
-    let judge = Judge::new(&calls, &tools, &document.text);
+    let judge = Judge::new(&calls, &tools);
 
     let mut claimed = BTreeSet::new();
     let mut claims = Vec::new();
+    // Where each thing was told first: what is told again is not judged again.
+    let mut first: HashMap<Told<'_>, usize> = HashMap::new();
     for found in reading::claims(&document, &vocabulary, &tools) {
-        if options.ignore.iter().any(|id| id == found.rule.id) {
+        if options.ignore.iter().any(|id| id == found.told.rule.id) {
             continue;
         }
-        let judged = judge.judge(&found);
+        let judged = match first.get(&found.told) {
+            Some(at) => Judged::again(&claims[*at]),
+            None => judge.judge(&found.told),
+        };
         claimed.extend(judged.supporting.iter().copied());
-        claims.push(claim(&document, closing, found, judged));
+        claims.push(claim(&document, closing, &found, judged));
+        first.entry(found.told).or_insert(claims.len() - 1);
     }
     let mut report = NarrativeReport {
         divergence_score: 0.0,
@@ -143,7 +150,8 @@ pub fn narrative_divergence_with<T: AsTrace + ?Sized>(
 /// Bytes of a sentence that a claim quotes on either side.
 const QUOTED: usize = 200;
 
-fn claim(document: &Document, closing: &str, found: Found<'_>, judged: evidence::Judged) -> Claim {
+fn claim(document: &Document, closing: &str, found: &Found<'_>, judged: Judged) -> Claim {
+    let told = &found.told;
     let whole = |range: Range<usize>| {
         let start = closing.floor_char_boundary(range.start);
         start..closing.ceil_char_boundary(range.end).max(start)
@@ -157,10 +165,10 @@ fn claim(document: &Document, closing: &str, found: Found<'_>, judged: evidence:
     let end = sentence.end.min(span.end + QUOTED).max(span.end);
     let sentence = whole(start..end);
     Claim {
-        rule: found.rule.id,
-        verb: found.verbs.first().copied().unwrap_or_default().to_owned(),
-        object: found.object.into_iter().next_back(),
-        identifiers: found.identifiers,
+        rule: told.rule.id,
+        verb: told.verbs.first().copied().unwrap_or_default().to_owned(),
+        object: told.object.last().cloned(),
+        identifiers: told.identifiers.clone(),
         sentence: closing[sentence.clone()].trim_end().to_owned(),
         sentence_span: sentence,
         span,

@@ -4,16 +4,27 @@ use std::ops::Range;
 
 use super::context;
 use super::group::{self, Group};
-use super::lexicon::{Lexicon, Vocabulary, stem};
+use super::lexicon::{Lexicon, stem};
 use super::marks::{Mark, Marks, of};
 use super::rules::{self, Rule};
 use super::text::{Document, Kind};
 use super::token::{self, Token, any};
 use super::tools::ToolBox;
+use super::vocabulary::Vocabulary;
 
 /// A claim as it is read, before any call is looked at.
 #[derive(Debug, Clone)]
 pub(super) struct Found<'v> {
+    pub(super) told: Told<'v>,
+    /// Bytes of the claim in the document's text.
+    pub(super) span: Range<usize>,
+    /// Bytes of its sentence in the document's text.
+    pub(super) sentence: Range<usize>,
+}
+
+/// What a claim tells, wherever it stands.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Told<'v> {
     pub(super) rule: &'static Rule,
     /// How the verb stands.
     pub(super) marks: Marks,
@@ -25,12 +36,8 @@ pub(super) struct Found<'v> {
     pub(super) object: Vec<String>,
     /// The identifiers of its object, in lower case.
     pub(super) identifiers: Vec<String>,
-    /// Bytes of its object and of what follows the verb in the document's text.
-    pub(super) clause: Range<usize>,
-    /// Bytes of the claim in the document's text.
-    pub(super) span: Range<usize>,
-    /// Bytes of its sentence in the document's text.
-    pub(super) sentence: Range<usize>,
+    /// Its object and what follows the verb.
+    pub(super) clause: &'v str,
 }
 
 /// What the lexicon says of a verb that rules and verdicts ask for: of the verb as it stands, and of
@@ -62,6 +69,7 @@ pub(super) fn claims<'v>(
             } else {
                 asks |= context::asks_to_go_ahead(&tokens);
                 let reader = Reader {
+                    text: &document.text,
                     tokens: &tokens,
                     tools,
                     code: document.code,
@@ -76,15 +84,20 @@ pub(super) fn claims<'v>(
             scopes.read(block, &last);
         }
     }
-    let ruled = found.into_iter().filter_map(|mut claim: Found<'_>| {
-        claim.marks.add_if(asks, Mark::AsksToGoAhead);
-        claim.rule = rules::first(claim.marks)?;
-        Some(claim)
-    });
-    ruled.collect()
+    if asks {
+        found.retain_mut(|claim: &mut Found<'_>| {
+            claim.told.marks.add(Mark::AsksToGoAhead);
+            let rule = rules::first(claim.told.marks);
+            claim.told.rule = rule.unwrap_or(claim.told.rule);
+            rule.is_some()
+        });
+    }
+    found
 }
 
 struct Reader<'a, 'v> {
+    /// The document's text.
+    text: &'v str,
     tokens: &'a [Token<'v>],
     tools: &'a ToolBox<'a>,
     /// Whether the closing shows code.
@@ -211,13 +224,15 @@ impl<'v> Reader<'_, 'v> {
             group.verb + 1
         };
         Some(Found {
-            rule,
-            marks: group.marks,
-            verbs,
-            word: token.text.clone().into_owned(),
-            object: nouns(words),
-            identifiers: identifiers(words),
-            clause: self.clause(&group, &object),
+            told: Told {
+                rule,
+                marks: group.marks,
+                verbs,
+                word: token.text.clone().into_owned(),
+                object: nouns(words),
+                identifiers: identifiers(words),
+                clause: &self.text[self.clause(&group, &object)],
+            },
             span: self.trimmed(first, last),
             sentence: self.sentence.clone(),
         })

@@ -1,12 +1,12 @@
 //! Every row of the table, on its own sentences.
 
-use super::lexicon::Vocabulary;
 use super::marks::Mark;
 use super::options::NarrativeOptions;
 use super::reading;
 use super::rules::rules;
 use super::text::Document;
 use super::tools::{KnownTools, ToolBox};
+use super::vocabulary::Vocabulary;
 
 /// The claims that are read from a closing, by rule, whether it is sure, and the verbs.
 fn read(closing: &str) -> Vec<(&'static str, bool, Vec<String>)> {
@@ -16,8 +16,8 @@ fn read(closing: &str) -> Vec<(&'static str, bool, Vec<String>)> {
     let document = Document::read(&closing.replace("\\n", "\n"));
     let claims = reading::claims(&document, &vocabulary, &tools);
     let told = claims.into_iter().map(|found| {
-        let verbs = found.verbs.into_iter().map(str::to_owned);
-        (found.rule.id, found.rule.sure, verbs.collect())
+        let verbs = found.told.verbs.into_iter().map(str::to_owned);
+        (found.told.rule.id, found.told.rule.sure, verbs.collect())
     });
     told.collect()
 }

@@ -6,8 +6,9 @@ use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::identifier::is_identifier;
-use super::lexicon::{Lexicon, Vocabulary, lower};
+use super::lexicon::Lexicon;
 use super::marks::{Mark, Marks, of};
+use super::vocabulary::Vocabulary;
 
 /// A word or a sign of a sentence.
 #[derive(Debug, Clone)]
@@ -44,18 +45,17 @@ impl Token<'_> {
 
 /// Whether something can be said of any of these tokens.
 pub(super) fn any(tokens: &[Token<'_>], mark: Mark) -> bool {
-    tokens.iter().any(|token| token.is(mark))
+    let wanted = Marks::of(&[mark]);
+    tokens.iter().any(|token| token.marks.meets(wanted))
 }
 
 /// The sentences of a block, as ranges of the document's text.
 pub(super) fn sentences(text: &str, block: &Range<usize>) -> Vec<Range<usize>> {
     // Without a sign that ends one before its end, a block is one sentence.
     let ends = ['.', '!', '?', '\n', '…', '。', '！', '？'];
-    let whole = &text[block.clone()];
-    if !whole
-        .trim_end_matches(|c| c == ' ' || ends.contains(&c))
-        .contains(ends)
-    {
+    let whole = text[block.clone()].trim_end_matches(|c| c == ' ' || ends.contains(&c));
+    let may_end = |byte| !matches!(byte, b' '..=b'~') || matches!(byte, b'.' | b'!' | b'?');
+    if !(whole.bytes().any(may_end) && whole.contains(ends)) {
         return vec![block.clone()];
     }
     let mut found: Vec<Range<usize>> = Vec::new();
@@ -99,7 +99,9 @@ pub(super) fn tokens<'v>(
                 last.end = at + word.len();
             }
             _ => {
-                parts.extend(signs(whole, end..at));
+                if end < at && &whole[end..at] != " " {
+                    parts.extend(signs(whole, end..at));
+                }
                 parts.push((at..at + word.len(), true));
             }
         }
@@ -113,11 +115,12 @@ pub(super) fn tokens<'v>(
             tokens.push(token(range, whole[part].into(), of![Sign], vocabulary));
             continue;
         }
-        let mut text = lower(&whole[part]);
-        if text.contains('’') {
-            text = text.replace('’', "'").into();
+        let word = &whole[part];
+        let (mut text, seen) = (Cow::Borrowed(word), Signs::of(word));
+        if seen.high {
+            text = text.to_lowercase().replace('’', "'").into();
         }
-        let apart = text.contains('\'').then(|| Lexicon::get().apart(&text));
+        let apart = (seen.apostrophe || seen.high).then(|| Lexicon::get().apart(&text));
         if let Some(words) = apart.flatten() {
             let words = words.iter().map(|word| Cow::Owned((*word).to_owned()));
             let word = |word| token(range.clone(), word, Marks::default(), vocabulary);
@@ -125,7 +128,7 @@ pub(super) fn tokens<'v>(
             continue;
         }
         let mut marks = Marks::default();
-        if text.bytes().any(|c| c.is_ascii_digit()) {
+        if seen.digit {
             let named = is_identifier(&text);
             marks.add(if named {
                 Mark::Identifier
@@ -137,6 +140,30 @@ pub(super) fn tokens<'v>(
     }
     mark_quoted(&mut tokens);
     tokens
+}
+
+/// What stands in a word.
+#[derive(Default)]
+struct Signs {
+    digit: bool,
+    apostrophe: bool,
+    /// What is spelt otherwise in lower case, or is no ASCII.
+    high: bool,
+}
+
+impl Signs {
+    fn of(word: &str) -> Self {
+        let mut seen = Self::default();
+        for byte in word.bytes() {
+            match byte {
+                b'0'..=b'9' => seen.digit = true,
+                b'\'' => seen.apostrophe = true,
+                b'A'..=b'Z' | 0x80.. => seen.high = true,
+                _ => {}
+            }
+        }
+        seen
+    }
 }
 
 /// The signs between two words; what only says how the one before it is drawn is none.

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::trace::{OfferedTool, Run, Trace, reads_by_name, words_of_tool};
 
-use super::NarrativeOptions;
 use super::lexicon::{Lexicon, evidence, stem};
 use super::marks::Mark;
+use super::options::NarrativeOptions;
 
 /// The tools that an agent is known to have, and whether these are all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -159,7 +159,7 @@ impl<'k> ToolBox<'k> {
     ) -> Self {
         let listed = |names: &[String], name| names.iter().any(|listed| listed == name);
         let read = |(name, known): (&'k String, &'k Known)| {
-            let reads = known.read_only.unwrap_or(false) || known.said.reads;
+            let reads = known.read_only.unwrap_or(known.said.reads);
             let named = || options.evidence.values().flatten().any(|tool| tool == name);
             let write = (!reads || listed(&options.mutating_tools, name) || named())
                 && !listed(&options.readonly_tools, name);

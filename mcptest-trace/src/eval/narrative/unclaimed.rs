@@ -1,7 +1,6 @@
 //! Successful calls that changed something and that the closing never mentions.
 
 use std::borrow::Cow;
-use std::cell::LazyCell;
 use std::collections::BTreeSet;
 
 use super::calls::Calls;
@@ -20,30 +19,46 @@ pub(super) fn calls(
     closing: &str,
     claimed: &BTreeSet<usize>,
 ) -> Vec<UnclaimedCall> {
-    // Read only when a write asks for it.
-    let spoken: LazyCell<BTreeSet<Cow<'_, str>>, _> = LazyCell::new(|| {
-        let words = closing.split(|c: char| !c.is_alphanumeric());
-        words.filter(|word| !word.is_empty()).map(fold).collect()
-    });
-    let mentioned = |tool: &str| {
+    let salient = |tool: &str| {
         let words = tools.words(tool).iter();
-        let mut salient = words
-            .filter(|word| word.chars().count() >= SALIENT)
-            .peekable();
-        salient.peek().is_some() && salient.all(|word| spoken.contains(&fold(word)))
+        let salient = words.filter(|word| word.chars().count() >= SALIENT);
+        salient.map(|word| fold(word)).collect::<Vec<_>>()
     };
     let silent = calls.recorded().iter().enumerate().filter(|(index, call)| {
-        calls.succeeded(*index)
-            && tools.writes(&call.name)
-            && !claimed.contains(index)
-            && !mentioned(&call.name)
+        calls.succeeded(*index) && tools.writes(&call.name) && !claimed.contains(index)
     });
-    silent
-        .map(|(call, recorded)| UnclaimedCall {
-            call,
+    let silent: Vec<_> = silent
+        .map(|(index, call)| (index, call, salient(&call.name)))
+        .collect();
+    let mut wanted: BTreeSet<&str> = silent
+        .iter()
+        .flat_map(|(_, _, words)| words.iter().map(AsRef::as_ref))
+        .collect();
+    forget_spoken(&mut wanted, closing);
+    let unspoken = silent.iter().filter(|(_, _, words)| {
+        words.is_empty() || words.iter().any(|word| wanted.contains(word.as_ref()))
+    });
+    unspoken
+        .map(|(call, recorded, _)| UnclaimedCall {
+            call: *call,
             tool: recorded.name.clone(),
         })
         .collect()
+}
+
+/// Takes the words out that stand in a text, inflected or not. A word is looked at only where its
+/// first letter is one of theirs: all forms of a word share it.
+fn forget_spoken(wanted: &mut BTreeSet<&str>, text: &str) {
+    let initial = |word: &str| word.chars().next().map(|c| c.to_lowercase().next());
+    let initials: BTreeSet<_> = wanted.iter().map(|word| initial(word)).collect();
+    for word in text.split(|c: char| !c.is_alphanumeric()) {
+        if wanted.is_empty() {
+            return;
+        }
+        if initials.contains(&initial(word)) {
+            wanted.remove(fold(word).as_ref());
+        }
+    }
 }
 
 /// A verb's base form, else the singular.

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Kind, Target, Verdict};
+use super::{Kind, Quantity, Verdict};
 use crate::evidence::concordance::{Concordance, concordance};
 use crate::evidence::conformal::{Passing, Share, promised};
 
@@ -22,7 +22,7 @@ pub struct AgentScored {
 pub struct AcrossCalibration {
     /// The target.
     #[serde(flatten)]
-    pub target: Target,
+    pub target: Quantity,
     /// Agents with a value.
     pub agents: usize,
     /// Agents without one.
@@ -55,7 +55,7 @@ pub struct AcrossLimit {
 /// Calibrates a cross-run target. A flag is measured alone.
 #[must_use]
 pub fn calibrate_across(
-    target: &Target,
+    target: &Quantity,
     agents: &[AgentScored],
     share: Share,
 ) -> AcrossCalibration {

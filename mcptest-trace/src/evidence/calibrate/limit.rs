@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::energy::stats::{Interval, wilson};
 use serde::Serialize;
 
-use super::{Tally, Target};
+use super::{Quantity, Tally};
 use crate::evidence::area::Judged;
 use crate::evidence::conformal::{Passing, Share, confident, promised};
 use crate::evidence::number::{real, wide};
@@ -64,7 +64,7 @@ fn looser(passing: &Passing, share: Share, left_out: Option<usize>) -> Option<f6
 }
 
 /// The limit from these runs; `None` when none passed.
-pub(super) fn limit(target: &Target, runs: &[Judged<'_>], share: Share) -> Option<Limit> {
+pub(super) fn limit(target: &Quantity, runs: &[Judged<'_>], share: Share) -> Option<Limit> {
     let (passing, agents) = passing(runs);
     let same = passing.threshold(share, None)?;
     let new = passing.threshold_for_new_agents(share, None);
@@ -184,7 +184,7 @@ pub struct CurvePoint {
 const CURVE: [u32; 4] = [80, 90, 95, 100];
 
 /// The curve from limits to false alarms and catches, for runs of these agents.
-pub(super) fn curve(target: &Target, runs: &[Judged<'_>]) -> Vec<CurvePoint> {
+pub(super) fn curve(target: &Quantity, runs: &[Judged<'_>]) -> Vec<CurvePoint> {
     let (passing, _) = passing(runs);
     let points = CURVE.into_iter().filter_map(|percent| {
         let least = passing.threshold(Share::percent(percent)?, None)?;

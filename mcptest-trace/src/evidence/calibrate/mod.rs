@@ -6,10 +6,10 @@
 //! tuned on what is reported.
 //!
 //! ```
-//! use mcptest_trace::evidence::calibrate::{Direction, Kind, Scored, Target, Verdict, calibrate};
+//! use mcptest_trace::evidence::calibrate::{Direction, Kind, Scored, Quantity, Verdict, calibrate};
 //! use mcptest_trace::evidence::conformal::Share;
 //!
-//! let target = Target::new("tokens", Direction::HighIsBad, Kind::Count);
+//! let target = Quantity::new("tokens", Direction::HighIsBad, Kind::Count);
 //! let agents = ["refund", "search", "book"];
 //! let runs: Vec<Scored> = (0..30)
 //!     .map(|run| Scored {
@@ -27,7 +27,7 @@
 mod across;
 mod limit;
 mod power;
-mod target;
+mod quantity;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -40,7 +40,7 @@ use crate::evidence::conformal::Share;
 pub use across::{AcrossCalibration, AcrossLimit, AgentScored, calibrate_across};
 pub use limit::{Check, CurvePoint, LeftOut, Limit};
 pub use power::{Power, Verdict};
-pub use target::{Direction, Kind, Scored, Tally, Target, tally};
+pub use quantity::{Direction, Kind, Quantity, Scored, Tally, tally};
 
 /// The version of a calibration as JSON.
 pub const FORMAT: &str = "calibrate/1.0";
@@ -52,7 +52,7 @@ pub struct Calibration {
     pub format: &'static str,
     /// The target.
     #[serde(flatten)]
-    pub target: Target,
+    pub target: Quantity,
     /// The share of passing runs that shall meet the limit.
     pub share: Share,
     /// All runs.
@@ -82,7 +82,7 @@ pub struct Calibration {
 /// Where no outcome is known at all, all runs are taken for passing ones: their spread is known then,
 /// and nobody knows whether a limit catches anything.
 #[must_use]
-pub fn calibrate<'a>(target: &Target, runs: &[Scored<'a>], share: Share) -> Calibration {
+pub fn calibrate<'a>(target: &Quantity, runs: &[Scored<'a>], share: Share) -> Calibration {
     let has_value = |run: &&Scored<'a>| run.value.is_some_and(|value| !value.is_nan());
     let valued = || runs.iter().filter(has_value);
     let without_outcome = valued().filter(|run| run.passed.is_none()).count();

@@ -7,8 +7,8 @@ fn share() -> Share {
     Share::percent(95).unwrap()
 }
 
-fn high(kind: Kind) -> Target {
-    Target::new("tokens", Direction::HighIsBad, kind)
+fn high(kind: Kind) -> Quantity {
+    Quantity::new("tokens", Direction::HighIsBad, kind)
 }
 
 fn runs<'a>(agents: &[&'a str], values: impl IntoIterator<Item = (f64, bool)>) -> Vec<Scored<'a>> {
@@ -147,7 +147,7 @@ fn flags_and_runs_without_a_value_are_counted_and_not_calibrated() {
 fn all_that_is_said_of_a_target() {
     let names = ["a", "b", "c", "d"];
     let values = (0..40_u32).map(|run| (f64::from(run * 7 % 40) / 8.0, run % 3 != 0));
-    let target = Target::new("energy.peak_ratio", Direction::HighIsBad, Kind::Real);
+    let target = Quantity::new("energy.peak_ratio", Direction::HighIsBad, Kind::Real);
     let found = calibrate(&target, &runs(&names, values), share());
     assert_eq!(
         found.text(),
@@ -200,7 +200,7 @@ fn across_runs_the_agent_is_the_unit() {
             runs: 4,
         })
         .collect();
-    let target = Target::new("stability.score", Direction::LowIsBad, Kind::Real);
+    let target = Quantity::new("stability.score", Direction::LowIsBad, Kind::Real);
     let found = calibrate_across(&target, &agents, share());
     assert_eq!(found.power.unwrap().concordance, 1.0);
     assert_eq!(found.verdict, Verdict::TellsAgentsApartOnly);
@@ -227,7 +227,7 @@ proptest! {
     fn rounding_goes_outward(value in -1e6..1e6_f64, low: bool, whole: bool) {
         let direction = if low { Direction::LowIsBad } else { Direction::HighIsBad };
         let kind = if whole { Kind::Count } else { Kind::Real };
-        let target = Target::new("t", direction, kind);
+        let target = Quantity::new("t", direction, kind);
         let rounded = target.rounded(value);
         prop_assert!(!target.alarms(value, rounded));
         let step = if whole { 1.0 } else { 1.1e-4 };

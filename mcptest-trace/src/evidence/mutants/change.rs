@@ -1,10 +1,9 @@
 //! A change of a run, and what it makes of the turns.
 
-use crate::trace::{Run, canonical_json};
+use crate::trace::{Trace, canonical_json};
 use serde_json::{Value, json};
 
 use super::turns::{self, AsTurn, Of};
-use super::{recorded, typed};
 
 /// A change of a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,24 +44,6 @@ pub(super) fn failed() -> Value {
 }
 
 impl Change {
-    /// The run with this change.
-    pub(super) fn apply(&self, run: &Run) -> Run {
-        let trace = typed::changed(&run.trace, self);
-        // Field by field: a clone of the whole run would copy what is replaced.
-        Run {
-            origin: run.origin.clone(),
-            agent_name: run.agent_name.clone(),
-            model: run.model.clone(),
-            user_prompt: run.user_prompt.clone(),
-            system_prompt: run.system_prompt.clone(),
-            tools: run.tools.clone(),
-            signals: run.signals,
-            outcome: run.outcome,
-            envelope: recorded::changed(run, self, &trace),
-            trace,
-        }
-    }
-
     /// The turns with this change, of a run with so many calls; `before` is the name of the changed
     /// call, or the closing.
     pub(super) fn turns<T: AsTurn>(&self, mut turns: Vec<T>, calls: usize, before: &str) -> Vec<T> {
@@ -103,7 +84,7 @@ impl Change {
     }
 
     /// What [`Change::turns`] needs to know of the run before.
-    pub(super) fn before<'a>(&self, trace: &'a crate::trace::Trace) -> &'a str {
+    pub(super) fn before<'a>(&self, trace: &'a Trace) -> &'a str {
         match self {
             Self::Call { call, .. } => &trace.tool_calls[*call].name,
             _ => trace.closing().unwrap_or_default(),

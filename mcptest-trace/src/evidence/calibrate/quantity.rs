@@ -1,6 +1,8 @@
-//! What is calibrated: a target, its direction, its values.
+//! What is calibrated: the numbers of a target, which end of them is bad, their values.
 
 use serde::{Deserialize, Serialize};
+
+use crate::eval::{Better, Measure, Unit};
 
 /// Which end of a target's values is the bad one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,9 +26,9 @@ pub enum Kind {
     Flag,
 }
 
-/// A numeric target of a gate.
+/// The numbers of a target.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Target {
+pub struct Quantity {
     /// Its path, e.g. `golden_path.penalty`.
     pub name: String,
     /// Which end is the bad one.
@@ -35,8 +37,36 @@ pub struct Target {
     pub kind: Kind,
 }
 
-impl Target {
-    /// A target.
+impl Quantity {
+    /// The numbers of a target that a metric computes; `None` of words and lists, and where neither
+    /// end is bad.
+    ///
+    /// ```
+    /// use mcptest_trace::eval::{golden_path, narrative};
+    /// use mcptest_trace::evidence::calibrate::{Direction, Kind, Quantity};
+    ///
+    /// let penalty = Quantity::of(&golden_path::TARGETS[0]).unwrap();
+    /// assert_eq!((penalty.direction, penalty.kind), (Direction::LowIsBad, Kind::Real));
+    /// let claims = narrative::TARGETS.iter().find(|target| target.name == "narrative.claims");
+    /// assert_eq!(claims.and_then(Quantity::of), None);
+    /// ```
+    #[must_use]
+    pub fn of(target: &Measure) -> Option<Self> {
+        let direction = match target.better {
+            Better::Higher => Direction::LowIsBad,
+            Better::Lower => Direction::HighIsBad,
+            Better::Neither => return None,
+        };
+        let kind = match target.unit {
+            Unit::Word(_) => return None,
+            Unit::Flag | Unit::AllOrNothing => Kind::Flag,
+            Unit::Count | Unit::Tokens | Unit::Milliseconds => Kind::Count,
+            Unit::Percent | Unit::Fraction | Unit::Ratio | Unit::Distance => Kind::Real,
+        };
+        (!target.list).then(|| Self::new(target.name, direction, kind))
+    }
+
+    /// Numbers of this name.
     pub fn new(name: impl Into<String>, direction: Direction, kind: Kind) -> Self {
         Self {
             name: name.into(),
@@ -56,11 +86,11 @@ impl Target {
     /// The limit as it is written: rounded outward, to 4 decimals or a whole number.
     ///
     /// ```
-    /// use mcptest_trace::evidence::calibrate::{Direction, Kind, Target};
+    /// use mcptest_trace::evidence::calibrate::{Direction, Kind, Quantity};
     ///
-    /// let ratio = Target::new("energy.peak_ratio", Direction::HighIsBad, Kind::Real);
+    /// let ratio = Quantity::new("energy.peak_ratio", Direction::HighIsBad, Kind::Real);
     /// assert_eq!(ratio.rounded(2.71978), 2.7198);
-    /// let penalty = Target::new("golden_path.penalty", Direction::LowIsBad, Kind::Real);
+    /// let penalty = Quantity::new("golden_path.penalty", Direction::LowIsBad, Kind::Real);
     /// assert_eq!(penalty.rounded(0.013_649_1), 0.0136);
     /// assert_eq!(penalty.rounded(0.1), 0.1);
     /// ```
@@ -124,7 +154,7 @@ impl Tally {
 
 /// What a limit does to these runs; runs without a value or an outcome are left out.
 #[must_use]
-pub fn tally(target: &Target, runs: &[Scored<'_>], limit: f64) -> Tally {
+pub fn tally(target: &Quantity, runs: &[Scored<'_>], limit: f64) -> Tally {
     let mut tally = Tally::default();
     for run in runs {
         if let (Some(value), Some(passed)) = (run.value, run.passed) {

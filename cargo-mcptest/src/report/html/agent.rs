@@ -1,0 +1,393 @@
+//! What the page of an agent shows: its cases, its runs side by side, what its closings claim.
+
+use std::collections::HashMap;
+
+use mcptest::replay::AgentTest;
+use mcptest::result::{CaseResult, Status, TargetResult};
+use mcptest_trace::eval::narrative::Verdict;
+use mcptest_trace::eval::reliability::summarize;
+use mcptest_trace::eval::stability::{SUB_SCORES, agent_stability};
+use mcptest_trace::trace::{Run, canonical_json};
+use serde::Serialize;
+use serde_json::Value;
+
+/// The longest argument or result that the file holds, in bytes.
+const LONGEST: usize = 100_000;
+
+/// The page of an agent.
+#[derive(Debug, Serialize)]
+pub(super) struct AgentView {
+    cases: Vec<CaseView>,
+    pub(super) runs: Vec<RunView>,
+    /// Why the recordings cannot be used.
+    unusable: Option<String>,
+    /// The tools that are expected, in order.
+    plan: Vec<String>,
+    /// The names of the sub-scores of stability.
+    sub_scores: [&'static str; 4],
+    /// Empirical pass^k in percent over the first k runs.
+    decay: Vec<u64>,
+    /// What asks: the lines of the suite.
+    suite: Excerpt,
+    /// The prompts, with the runs of each.
+    prompts: Vec<(String, Vec<usize>)>,
+}
+
+/// Lines of a suite.
+#[derive(Debug, Serialize)]
+struct Excerpt {
+    file: String,
+    first: usize,
+    lines: Vec<String>,
+}
+
+/// A case.
+#[derive(Debug, Serialize)]
+struct CaseView {
+    case: String,
+    gate: String,
+    status: Status,
+    reason: Option<String>,
+    line: Option<usize>,
+    targets: Vec<TargetResult>,
+    judged: Vec<(String, u64)>,
+    notes: Vec<String>,
+    failure: Option<String>,
+}
+
+/// A run.
+#[derive(Debug, Serialize)]
+pub(super) struct RunView {
+    origin: String,
+    pub(super) passed: Option<bool>,
+    /// Whether the outcome was recorded, and not what the gates say.
+    recorded: bool,
+    stop: Option<String>,
+    pub(super) tokens: Option<u64>,
+    pub(super) calls: Vec<CallView>,
+    /// The closing, cut where claims begin and end; with the claim's place in `claims`.
+    closing: Option<Vec<(String, Option<usize>)>>,
+    claims: Vec<ClaimView>,
+    scores: [f64; 4],
+    energy: Option<EnergyView>,
+    /// The tools that the plan expects and that were never called.
+    missing: Vec<String>,
+    /// The first call that is not that of all runs.
+    apart: Option<usize>,
+}
+
+impl RunView {
+    /// How many calls end in an error.
+    pub(super) fn errors(&self) -> u64 {
+        let errors = self.calls.iter().filter(|call| call.error);
+        u64::try_from(errors.count()).unwrap_or(u64::MAX)
+    }
+}
+
+/// A call.
+#[derive(Debug, Serialize)]
+pub(super) struct CallView {
+    name: String,
+    server: String,
+    args: String,
+    /// The result; nothing where there is none.
+    result: Option<String>,
+    error: bool,
+    /// The fault that was injected.
+    fault: Option<String>,
+    /// Whether the plan expects it.
+    planned: bool,
+    /// The earlier call that this one repeats.
+    repeats: Option<usize>,
+    step: Option<u64>,
+}
+
+/// A claim of a closing.
+#[derive(Debug, Serialize)]
+struct ClaimView {
+    rule: &'static str,
+    verdict: &'static str,
+    why: String,
+    /// The calls that were compared, and what was found of each.
+    calls: Vec<(usize, String)>,
+}
+
+/// How the tokens of a run grow.
+#[derive(Debug, Serialize)]
+struct EnergyView {
+    ratios: Vec<f64>,
+    baseline: Option<f64>,
+    threshold: f64,
+    /// The step that tripped, from 1.
+    trip: Option<usize>,
+    estimated: bool,
+}
+
+/// The results of an agent's cases, its own first.
+pub(super) fn results_of<'r>(results: &'r [CaseResult], case: &str) -> Vec<&'r CaseResult> {
+    let of_agent = |result: &&CaseResult| {
+        let agent = result.agent.as_ref();
+        agent.is_some_and(|agent| agent.case == case)
+    };
+    let mut results: Vec<_> = results.iter().filter(of_agent).collect();
+    results.sort_by(|left, right| left.case.cmp(&right.case));
+    results
+}
+
+impl AgentView {
+    pub(super) fn of(test: &AgentTest<'_>, results: &[&CaseResult]) -> Self {
+        let (runs, unusable) = match test.runs() {
+            Ok(runs) => (runs, None),
+            Err(why) => (&[][..], Some(why)),
+        };
+        let plan: Vec<String> = test.plan().into_iter().map(str::to_owned).collect();
+        let apart = first_apart(runs);
+        let mut views: Vec<RunView> = runs.iter().map(|run| run_view(test, run)).collect();
+        for view in &mut views {
+            view.apart = apart.filter(|at| *at <= view.calls.len());
+            view.missing = against(&plan, &mut view.calls);
+        }
+        let outcomes: Option<Vec<bool>> = views.iter().map(|run| run.passed).collect();
+        let decay = outcomes.filter(|outcomes| !outcomes.is_empty());
+        Self {
+            cases: results.iter().map(|result| case_view(result)).collect(),
+            unusable,
+            plan,
+            sub_scores: SUB_SCORES,
+            decay: decay.map_or_else(Vec::new, |outcomes| summarize(&outcomes).decay_curve),
+            suite: excerpt(test),
+            prompts: prompts(runs),
+            runs: views,
+        }
+    }
+}
+
+fn case_view(result: &CaseResult) -> CaseView {
+    let judged = result.judged.iter();
+    CaseView {
+        case: result.case.clone(),
+        gate: result.gate.clone().unwrap_or_default(),
+        status: result.status,
+        reason: result.reason.clone(),
+        line: result.asked.map(|place| place.line),
+        targets: result.targets.clone(),
+        judged: judged.map(|(what, count)| (what.clone(), *count)).collect(),
+        notes: result.notes.clone(),
+        failure: result.failure.as_ref().map(|failure| failure.text.clone()),
+    }
+}
+
+/// The lines of the suite from the agent's name to the next agent.
+fn excerpt(test: &AgentTest<'_>) -> Excerpt {
+    let suite = test.suite();
+    let source = &suite.source;
+    let begin = test.agent().name.span.start;
+    let (first, _) = source.line_column(begin);
+    let later = suite.agents.iter().map(|agent| agent.name.span.start);
+    let next = later.filter(|start| *start > begin).min();
+    let end = next.map_or(usize::MAX, |start| source.line_column(start).0);
+    let lines = source.text().lines().skip(first - 1);
+    let mut lines: Vec<String> = lines.take(end - first).map(str::to_owned).collect();
+    while lines.last().is_some_and(|line| line.trim().is_empty()) {
+        lines.pop();
+    }
+    Excerpt {
+        file: source.shown().to_owned(),
+        first,
+        lines,
+    }
+}
+
+fn prompts(runs: &[Run]) -> Vec<(String, Vec<usize>)> {
+    let mut prompts: Vec<(String, Vec<usize>)> = Vec::new();
+    for (index, run) in runs.iter().enumerate() {
+        match prompts
+            .iter_mut()
+            .find(|(text, _)| *text == run.user_prompt)
+        {
+            Some((_, runs)) => runs.push(index),
+            None => prompts.push((run.user_prompt.clone(), vec![index])),
+        }
+    }
+    prompts
+}
+
+fn run_view(test: &AgentTest<'_>, run: &Run) -> RunView {
+    let trace = &run.trace;
+    let recorded = run.outcome.and_then(|outcome| outcome.passed);
+    let stop = trace.conversation.stop_reason.as_ref();
+    let energy = test.energy(run).map(|analysis| EnergyView {
+        baseline: analysis.baseline,
+        threshold: analysis.report.threshold,
+        trip: analysis.trip_step,
+        estimated: analysis.estimated,
+        ratios: analysis.ratios,
+    });
+    let (closing, claims) = closing(test, run);
+    RunView {
+        origin: run.origin.to_string(),
+        passed: recorded.or_else(|| by_gates(test, run)),
+        recorded: recorded.is_some(),
+        stop: stop.map(|reason| reason.as_str().to_owned()),
+        tokens: Some(trace.conversation.tokens.total).filter(|total| *total > 0),
+        calls: calls(run),
+        closing,
+        claims,
+        scores: agent_stability(trace).scores(),
+        energy,
+        missing: Vec::new(),
+        apart: None,
+    }
+}
+
+/// What the agent's `expect:` and its gates of one run say; nothing where none is of one run.
+fn by_gates(test: &AgentTest<'_>, run: &Run) -> Option<bool> {
+    let asks = test.asks();
+    let verdicts = asks.iter().filter_map(|ask| ask.holds_for(run));
+    verdicts.reduce(|left, right| left && right)
+}
+
+fn calls(run: &Run) -> Vec<CallView> {
+    let trace = &run.trace;
+    let mut seen: HashMap<(String, String), usize> = HashMap::new();
+    let calls = trace.tool_calls.iter().zip(trace.results_by_call());
+    let calls = calls.enumerate().map(|(index, (call, result))| {
+        let args = shown(&call.args);
+        let first = *seen
+            .entry((call.name.clone(), canonical_json(&call.args)))
+            .or_insert(index);
+        let fault = result.and_then(|result| result.synthesized.as_ref());
+        CallView {
+            name: call.name.clone(),
+            server: call.server.clone(),
+            args,
+            result: result.map(|result| shown(&unwrapped(&result.result))),
+            error: result.is_some_and(|result| result.is_error),
+            fault: fault.map(|fault| format!("{} ({})", fault.fault, fault.kind)),
+            planned: false,
+            repeats: (first < index).then_some(first),
+            step: call.step,
+        }
+    });
+    calls.collect()
+}
+
+/// What a tool said, where MCP's envelope holds texts alone: the texts, each as the JSON that it is.
+fn unwrapped(result: &Value) -> Value {
+    let content = result.get("content").and_then(Value::as_array);
+    let texts: Option<Vec<&str>> = content.and_then(|content| {
+        let texts = content.iter().map(|part| {
+            let only_text = part.get("type").is_some_and(|kind| kind == "text");
+            part.get("text")
+                .and_then(Value::as_str)
+                .filter(|_| only_text)
+        });
+        texts.collect()
+    });
+    match texts.as_deref() {
+        None | Some([]) => result.clone(),
+        Some([text]) => serde_json::from_str(text).unwrap_or_else(|_| (*text).into()),
+        Some(texts) => texts.join("\n").into(),
+    }
+}
+
+/// A value as text; a very long one is cut, and says so.
+fn shown(value: &Value) -> String {
+    let text = match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        value => mcptest_trace::trace::pretty_json(value),
+    };
+    if text.len() <= LONGEST {
+        return text;
+    }
+    let end = text.floor_char_boundary(LONGEST);
+    let more = text.len() - end;
+    format!("{}\n… {more} bytes more in the recording", &text[..end])
+}
+
+/// The closing in pieces, and what is claimed in them.
+#[expect(clippy::type_complexity, reason = "a text in pieces, said once")]
+fn closing(
+    test: &AgentTest<'_>,
+    run: &Run,
+) -> (Option<Vec<(String, Option<usize>)>>, Vec<ClaimView>) {
+    let Some(said) = run.trace.final_response.as_deref() else {
+        return (None, Vec::new());
+    };
+    let report = test.closing(run);
+    let mut pieces = Vec::new();
+    let mut at = 0;
+    let mut by_place: Vec<(usize, std::ops::Range<usize>)> = report
+        .claims
+        .iter()
+        .enumerate()
+        .map(|(index, claim)| (index, claim.span.clone()))
+        .collect();
+    by_place.sort_by_key(|(_, span)| (span.start, span.end));
+    for (index, span) in by_place {
+        // A claim inside another is told in the list below the text.
+        let (Some(before), Some(claimed)) = (said.get(at..span.start), said.get(span.clone()))
+        else {
+            continue;
+        };
+        pieces.push((before.to_owned(), None));
+        pieces.push((claimed.to_owned(), Some(index)));
+        at = span.end;
+    }
+    pieces.push((said.get(at..).unwrap_or_default().to_owned(), None));
+    pieces.retain(|(text, _)| !text.is_empty());
+    let claims = report.claims.iter().map(|claim| {
+        let (verdict, why) = match &claim.verdict {
+            Verdict::Supported => ("supported", String::new()),
+            Verdict::Read => ("supported", "it is what a read returned".to_owned()),
+            Verdict::Unsupported => ("unsupported", "no successful call supports it".to_owned()),
+            Verdict::Unclear(why) => ("unclear", why.to_string()),
+            Verdict::ArgMismatch { claimed, recorded } => (
+                "unsupported",
+                format!(
+                    "it says {claimed}, and the call has {}",
+                    recorded.join(", ")
+                ),
+            ),
+        };
+        ClaimView {
+            rule: claim.rule,
+            verdict,
+            why,
+            calls: claim
+                .considered
+                .iter()
+                .map(|considered| (considered.call, considered.finding.to_string()))
+                .collect(),
+        }
+    });
+    (Some(pieces), claims.collect())
+}
+
+/// The first call in which the runs differ; nothing where all make the same calls, or there is one.
+fn first_apart(runs: &[Run]) -> Option<usize> {
+    let (first, others) = runs.split_first()?;
+    let tool = |run: &Run, at: usize| run.trace.tool_calls.get(at).map(|call| call.name.clone());
+    let longest = runs.iter().map(|run| run.trace.tool_calls.len()).max()?;
+    (0..longest).find(|at| {
+        let wanted = tool(first, *at);
+        others.iter().any(|run| tool(run, *at) != wanted)
+    })
+}
+
+/// Marks the calls that a plan expects, and gives the tools of the plan that were never called. Order
+/// is not looked at: which order holds is for the gate to say.
+fn against(plan: &[String], calls: &mut [CallView]) -> Vec<String> {
+    let missing = plan.iter().filter(|tool| {
+        let wanted = |call: &&mut CallView| !call.planned && call.name == **tool;
+        match calls.iter_mut().find(wanted) {
+            Some(call) => {
+                call.planned = true;
+                false
+            }
+            None => true,
+        }
+    });
+    missing.cloned().collect()
+}

@@ -1,0 +1,166 @@
+//! The report as one HTML file, for people who would rather look than read.
+//!
+//! The file needs no network and no other file. What it shows is data beside the page, compressed: one
+//! piece for the overview and one for each agent, unpacked when the agent is looked at. Text of
+//! recordings never stands in the page's source, so nothing in it can break out of it; the page writes
+//! it as text, with control and direction characters made visible.
+
+mod agent;
+mod overview;
+
+use std::io::{self, Write as _};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use flate2::Compression;
+use flate2::write::DeflateEncoder;
+use mcptest::replay::Package;
+use mcptest::result::CaseResult;
+use serde::Serialize;
+
+use agent::AgentView;
+pub(super) use overview::Changes;
+use overview::Overview;
+
+/// What is said beside the verdicts.
+#[derive(Debug, Default)]
+pub(super) struct Remarks {
+    /// What changed since a baseline.
+    pub(super) changes: Option<Changes>,
+    /// What must be known of where the results come from, a line each.
+    pub(super) notes: Vec<String>,
+}
+
+/// The page of a package's results, which are in the order of their names. An error is one of
+/// packing.
+pub(super) fn render(
+    package: &Package,
+    results: &[CaseResult],
+    remarks: Remarks,
+) -> io::Result<String> {
+    let mut pieces = String::new();
+    let mut overview = Overview::new(package.name(), remarks);
+    for result in results.iter().filter(|result| result.agent.is_none()) {
+        overview.without_agent(result);
+    }
+    for test in package.agents() {
+        let results = agent::results_of(results, test.case());
+        if results.is_empty() {
+            continue;
+        }
+        let view = AgentView::of(&test, &results);
+        let number = overview.add(&test, &view, &results);
+        pieces += &piece(&format!("agent-{number}"), &view)?;
+    }
+    overview.settle();
+    pieces += &piece("overview", &overview)?;
+    Ok(PAGE
+        .replacen("/*style*/", STYLE, 1)
+        .replacen("/*script*/", SCRIPT, 1)
+        .replacen("<!--data-->", &pieces, 1))
+}
+
+const PAGE: &str = include_str!("page.html");
+const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
+
+/// Data as an element of the page: JSON, deflated, in base64.
+fn piece(id: &str, data: &impl Serialize) -> io::Result<String> {
+    let mut encoder = DeflateEncoder::new(Vec::new(), Compression::best());
+    serde_json::to_writer(&mut encoder, data)?;
+    encoder.flush()?;
+    let packed = BASE64.encode(encoder.finish()?);
+    Ok(format!(
+        "<script type=\"application/octet-stream\" id=\"{id}\">{packed}</script>\n"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read as _;
+
+    use flate2::read::DeflateDecoder;
+    use mcptest::replay::ReplayCase;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    const HOSTILE: &str = "</script><script>alert(1)</script>";
+
+    fn page() -> String {
+        let folder = tempfile::tempdir().unwrap();
+        let below = folder.path().join("suites/cassettes");
+        std::fs::create_dir_all(&below).unwrap();
+        let suite = format!(
+            "agents:\n  - name: A\n    model: m\n    prompt: {HOSTILE:?}\n    narrative: {{}}\n    golden_path: {{ calls: [get, put] }}\n"
+        );
+        std::fs::write(folder.path().join("suites/s.yml"), suite).unwrap();
+        let run = json!({
+            "schema_version": "v1", "model": "m", "user_prompt": HOSTILE, "agent_name": "A",
+            "outcome": { "passed": false },
+            "trace": {
+                "tool_calls": [{ "name": "get", "args": { "x": HOSTILE } }, { "name": "get", "args": { "x": HOSTILE } }],
+                "tool_results": [
+                    { "call_index": 0, "is_error": false, "result": { "content": [{ "type": "text", "text": "{\"a\":1}" }] } },
+                    { "call_index": 1, "is_error": true, "result": "gone" },
+                ],
+                "final_response": "I have deleted the order.",
+                "conversation": { "tokens": { "total": 10 } },
+            },
+        });
+        std::fs::write(below.join("A__m.json"), run.to_string()).unwrap();
+        let package = Package::open(folder.path(), "shop", &["suites".into()]);
+        let results: Vec<_> = package.cases().iter().map(ReplayCase::judge).collect();
+        render(&package, &results, Remarks::default()).unwrap()
+    }
+
+    fn unpacked(page: &str, id: &str) -> Value {
+        let begin = format!("<script type=\"application/octet-stream\" id=\"{id}\">");
+        let (_, rest) = page.split_once(&begin).unwrap();
+        let (packed, _) = rest.split_once('<').unwrap();
+        let bytes = BASE64.decode(packed).unwrap();
+        let mut text = String::new();
+        DeflateDecoder::new(&bytes[..])
+            .read_to_string(&mut text)
+            .unwrap();
+        serde_json::from_str(&text).unwrap()
+    }
+
+    #[test]
+    fn no_text_of_a_recording_stands_in_the_source_of_the_page() {
+        let page = page();
+        assert!(!page.contains("alert") && !page.contains("deleted the order"));
+        assert_eq!(page.matches("<script").count(), 3);
+        assert_eq!(page, self::page());
+    }
+
+    #[test]
+    fn an_agent_shows_its_calls_its_claims_and_what_the_plan_misses() {
+        let agent = unpacked(&page(), "agent-0");
+        let run = &agent["runs"][0];
+        assert_eq!(run["passed"], false);
+        assert_eq!(run["calls"][0]["result"], "{\n  \"a\": 1\n}");
+        assert_eq!(run["calls"][0]["planned"], true);
+        assert_eq!(run["calls"][1]["repeats"], 0);
+        assert_eq!(run["calls"][1]["error"], true);
+        assert_eq!(run["missing"], json!(["put"]));
+        assert_eq!(run["claims"][0]["verdict"], "unsupported");
+        assert_eq!(run["closing"][0], json!(["I have deleted the order", 0]));
+        assert_eq!(agent["suite"]["lines"][0], "  - name: A");
+    }
+
+    #[test]
+    fn the_overview_counts_cases_and_runs() {
+        let overview = unpacked(&page(), "overview");
+        assert_eq!(
+            overview["passed"].as_u64().unwrap() + overview["failed"].as_u64().unwrap(),
+            3
+        );
+        assert_eq!(
+            (&overview["runs"], &overview["runs_passed"]),
+            (&json!(1), &json!(0))
+        );
+        assert_eq!(overview["curve"][0]["mean"], 0.0);
+        assert_eq!(overview["agents"][0]["runs"], json!([[false, 2, 1]]));
+    }
+}

@@ -1,0 +1,181 @@
+//! What the first page shows: verdicts, how reliable the agents are, what they cost, one row each.
+
+use mcptest::replay::AgentTest;
+use mcptest::result::{CaseResult, Status};
+use mcptest_trace::eval::reliability::summarize;
+use mcptest_trace::evidence::stratified::mean_interval;
+use serde::Serialize;
+
+use super::Remarks;
+use super::agent::AgentView;
+
+/// The most runs that the curve goes to.
+const LONGEST_CURVE: usize = 32;
+
+/// The first page.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Overview {
+    package: String,
+    passed: usize,
+    failed: usize,
+    ignored: usize,
+    agents: Vec<Row>,
+    refused: Vec<Refused>,
+    /// pass^k over the agents: mean and interval in percent, for k from 1.
+    curve: Vec<Point>,
+    runs: usize,
+    runs_passed: usize,
+    calls: u64,
+    tokens: u64,
+    /// Runs whose tokens were not recorded.
+    without_tokens: usize,
+    changes: Option<Changes>,
+    notes: Vec<String>,
+    #[serde(skip)]
+    pass_hat: Vec<Vec<f64>>,
+}
+
+/// An agent's row.
+#[derive(Debug, Serialize)]
+struct Row {
+    suite: String,
+    case: String,
+    name: String,
+    model: String,
+    status: Status,
+    /// Each case: the gate (empty for the agent's own), its verdict.
+    cases: Vec<(String, Status)>,
+    /// Each run: whether it passed, its calls, its errors.
+    runs: Vec<(Option<bool>, usize, u64)>,
+    tokens: u64,
+}
+
+/// A suite that does not load.
+#[derive(Debug, Serialize)]
+struct Refused {
+    case: String,
+    text: String,
+}
+
+/// A point of the curve.
+#[derive(Debug, Serialize)]
+struct Point {
+    mean: f64,
+    low: Option<f64>,
+    high: Option<f64>,
+    agents: usize,
+}
+
+/// What changed since a baseline: the rows of a comparison.
+#[derive(Debug, Clone, Serialize)]
+pub(in crate::report) struct Changes {
+    /// What the runs are compared with.
+    pub(in crate::report) baseline: String,
+    /// The comparison on one line.
+    pub(in crate::report) summary: String,
+    /// The agent's stem, the verdict, and what it rests on.
+    pub(in crate::report) rows: Vec<(String, String, String)>,
+}
+
+impl Overview {
+    pub(super) fn new(package: &str, remarks: Remarks) -> Self {
+        Self {
+            package: package.to_owned(),
+            changes: remarks.changes,
+            notes: remarks.notes,
+            ..Self::default()
+        }
+    }
+
+    /// Takes in a case that is about no agent: a suite that does not load, or a key that is not run.
+    pub(super) fn without_agent(&mut self, result: &CaseResult) {
+        self.count(result.status);
+        if let Some(failure) = &result.failure {
+            self.refused.push(Refused {
+                case: result.case.clone(),
+                text: failure.text.clone(),
+            });
+        }
+    }
+
+    fn count(&mut self, status: Status) {
+        match status {
+            Status::Passed => self.passed += 1,
+            Status::Failed => self.failed += 1,
+            Status::Ignored => self.ignored += 1,
+        }
+    }
+
+    /// Takes in an agent; gives its place among the rows.
+    pub(super) fn add(
+        &mut self,
+        test: &AgentTest<'_>,
+        view: &AgentView,
+        results: &[&CaseResult],
+    ) -> usize {
+        let mut cases = Vec::new();
+        for result in results {
+            self.count(result.status);
+            cases.push((result.gate.clone().unwrap_or_default(), result.status));
+        }
+        let failed = cases.iter().any(|(_, status)| *status == Status::Failed);
+        let judged = cases.iter().any(|(_, status)| *status == Status::Passed);
+        let status = match (failed, judged) {
+            (true, _) => Status::Failed,
+            (false, true) => Status::Passed,
+            (false, false) => Status::Ignored,
+        };
+        let outcomes: Vec<Option<bool>> = view.runs.iter().map(|run| run.passed).collect();
+        let known: Option<Vec<bool>> = outcomes.iter().copied().collect();
+        if let Some(known) = known.filter(|known| !known.is_empty()) {
+            self.pass_hat.push(summarize(&known).pass_hat);
+        }
+        self.runs += outcomes.len();
+        self.runs_passed += outcomes
+            .iter()
+            .filter(|passed| **passed == Some(true))
+            .count();
+        let mut tokens = 0;
+        for run in &view.runs {
+            self.calls += u64::try_from(run.calls.len()).unwrap_or(u64::MAX);
+            tokens += run.tokens.unwrap_or_default();
+            self.without_tokens += usize::from(run.tokens.is_none());
+        }
+        self.tokens += tokens;
+        let runs = view.runs.iter();
+        let runs = runs.map(|run| (run.passed, run.calls.len(), run.errors()));
+        self.agents.push(Row {
+            suite: test.suite_name().to_owned(),
+            case: test.case().to_owned(),
+            name: test.agent().name.value.clone(),
+            model: test.model().to_owned(),
+            status,
+            cases,
+            runs: runs.collect(),
+            tokens,
+        });
+        self.agents.len() - 1
+    }
+
+    /// The curve, once every agent is there: the mean over the agents that have as many runs.
+    pub(super) fn settle(&mut self) {
+        let longest = self.pass_hat.iter().map(Vec::len).max().unwrap_or_default();
+        for k in 0..longest.min(LONGEST_CURVE) {
+            let shares: Vec<f64> = self
+                .pass_hat
+                .iter()
+                .filter_map(|of| of.get(k))
+                .copied()
+                .collect();
+            let Some(over) = mean_interval(&shares) else {
+                continue;
+            };
+            self.curve.push(Point {
+                mean: 100.0 * over.mean,
+                low: over.interval.map(|(low, _)| (100.0 * low).max(0.0)),
+                high: over.interval.map(|(_, high)| (100.0 * high).min(100.0)),
+                agents: shares.len(),
+            });
+        }
+    }
+}

@@ -1,0 +1,456 @@
+"use strict";
+(() => {
+  const main = document.getElementById("main");
+  const trail = document.getElementById("trail");
+  const DRAWN_AT_ONCE = 100;
+  const LONG = 600;
+
+  // ---- data
+
+  const unpacked = new Map();
+  function unpack(id) {
+    if (!unpacked.has(id)) {
+      const packed = document.getElementById(id).textContent;
+      const bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
+      const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+      unpacked.set(id, new Response(stream).json());
+    }
+    return unpacked.get(id);
+  }
+
+  // ---- elements; text of recordings only ever goes through `clean` into a text node
+
+  // Control and direction characters are shown as what they are.
+  const HOSTILE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
+  function clean(text) {
+    return String(text).replace(HOSTILE, (letter) => "\\u{" + letter.charCodeAt(0).toString(16) + "}");
+  }
+
+  function make(name, attributes, ...children) {
+    const element = document.createElement(name);
+    for (const [key, value] of Object.entries(attributes || {})) {
+      if (value === null || value === undefined || value === false) continue;
+      if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
+      else element.setAttribute(key, value === true ? "" : value);
+    }
+    append(element, children);
+    return element;
+  }
+  function append(element, children) {
+    for (const child of children.flat(Infinity)) {
+      if (child === null || child === undefined || child === false) continue;
+      element.append(child instanceof Node ? child : document.createTextNode(clean(child)));
+    }
+  }
+  const SVG = "http://www.w3.org/2000/svg";
+  function draw(name, attributes, ...children) {
+    const element = document.createElementNS(SVG, name);
+    for (const [key, value] of Object.entries(attributes || {})) element.setAttribute(key, value);
+    append(element, children);
+    return element;
+  }
+
+  // Something wide, scrolled by keyboard too.
+  const wide = (label, ...children) => make("div", { class: "wide", tabindex: "0", role: "region", "aria-label": label }, children);
+
+  const WORDS = { passed: "passed", failed: "failed", ignored: "not judged" };
+  const SIGNS = { passed: "✓ ", failed: "✕ ", ignored: "– " };
+  const badge = (status, text) => make("span", { class: "badge " + status }, SIGNS[status], text || WORDS[status]);
+  const count = (number, one, many) => grouped(number) + " " + (number === 1 ? one : many || one + "s");
+  const grouped = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, ",");
+  const short = (number) => (Number.isInteger(number) ? grouped(number) : String(+number.toFixed(4)));
+  const address = (name) => "#case=" + encodeURIComponent(name);
+
+  // A text that is folded where it is long.
+  function folded(text, label) {
+    if (text.length <= LONG) return make("pre", { class: "wrap" }, text);
+    const pre = make("pre", { class: "wrap" }, text.slice(0, LONG) + " …");
+    const more = make("button", {
+      type: "button",
+      onclick: () => { pre.replaceChildren(clean(text)); more.remove(); },
+    }, `show all ${count(text.length, "character")} of ${label}`);
+    return make("div", {}, pre, more);
+  }
+
+  // ---- charts
+
+  // Points over 1, 2, …; `range` is what the vertical axis spans.
+  function chart(title, points, { range, band, limit, base, trip, label }) {
+    const [width, height, left, bottom, top] = [320, 150, 38, 22, 10];
+    const last = Math.max(points.length - 1, 1);
+    const x = (at) => left + (at * (width - left - 10)) / last;
+    const y = (value) => height - bottom - ((value - range[0]) * (height - bottom - top)) / (range[1] - range[0] || 1);
+    const picture = draw("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label });
+    for (const value of [range[0], (range[0] + range[1]) / 2, range[1]]) {
+      picture.append(
+        draw("line", { x1: left, x2: width - 10, y1: y(value), y2: y(value), class: "axis" }),
+        draw("text", { x: left - 5, y: y(value) + 4, "text-anchor": "end" }, short(+value.toFixed(2))),
+      );
+    }
+    if (band && band.every(([low, high]) => low !== null && high !== null)) {
+      const there = band.map(([, high], at) => `${x(at)},${y(high)}`);
+      const back = band.map(([low], at) => `${x(at)},${y(low)}`).reverse();
+      picture.append(draw("polygon", { points: there.concat(back).join(" "), class: "band" }));
+    }
+    for (const [value, kind] of [[limit, "limit"], [base, "base"]]) {
+      if (value !== undefined) picture.append(draw("line", { x1: left, x2: width - 10, y1: y(value), y2: y(value), class: kind }));
+    }
+    picture.append(draw("polyline", { points: points.map((value, at) => `${x(at)},${y(value)}`).join(" "), class: "curve" }));
+    if (points.length <= 40) {
+      points.forEach((value, at) => picture.append(draw("circle", { cx: x(at), cy: y(value), r: 2.5, class: "dot" })));
+    }
+    if (trip) picture.append(draw("circle", { cx: x(trip - 1), cy: y(points[trip - 1]), r: 5, class: "trip" }));
+    picture.append(draw("text", { x: left, y: height - 5 }, "1"));
+    if (points.length > 1) picture.append(draw("text", { x: x(last), y: height - 5, "text-anchor": "end" }, String(points.length)));
+    return make("figure", {}, make("figcaption", {}, title), picture);
+  }
+
+  // ---- overview
+
+  function sparks(runs) {
+    const most = Math.max(1, ...runs.map(([, calls]) => calls));
+    const passed = runs.filter(([pass]) => pass === true).length;
+    const known = runs.filter(([pass]) => pass !== null).length;
+    const label = `${passed} of ${runs.length} runs pass` + (known < runs.length ? `, ${runs.length - known} unknown` : "");
+    const bars = runs.slice(0, 40).map(([pass, calls]) =>
+      make("i", { class: pass === null ? "" : pass ? "pass" : "fail", style: `height:${4 + Math.round((18 * calls) / most)}px` }));
+    return make("span", { class: "spark", role: "img", "aria-label": label, title: label }, bars);
+  }
+
+  const passedShare = (row) => row.runs.filter(([pass]) => pass === true).length / (row.runs.length || 1);
+  const sum = (numbers) => numbers.reduce((all, one) => all + one, 0);
+  const COLUMNS = [
+    { title: "Verdict", key: (row) => ["failed", "ignored", "passed"].indexOf(row.status), cell: (row) => badge(row.status) },
+    {
+      title: "Agent", key: (row) => row.name.toLowerCase(), class: "name",
+      cell: (row) => [make("a", { href: address(row.case) }, row.name), make("div", { class: "faint" }, row.case)],
+    },
+    { title: "Model", key: (row) => row.model, class: "optional", cell: (row) => row.model },
+    { title: "Runs", key: passedShare, cell: (row) => sparks(row.runs) },
+    {
+      title: "Passed", class: "number", key: passedShare,
+      cell: (row) => {
+        const known = row.runs.filter(([pass]) => pass !== null);
+        return known.length ? known.filter(([pass]) => pass).length + " of " + row.runs.length : "unknown";
+      },
+    },
+    { title: "Calls", class: "number optional", key: (row) => sum(row.runs.map(([, calls]) => calls)), cell: (row) => grouped(sum(row.runs.map(([, calls]) => calls))) },
+    { title: "Errors", class: "number optional", key: (row) => sum(row.runs.map(([, , errors]) => errors)), cell: (row) => grouped(sum(row.runs.map(([, , errors]) => errors))) },
+    { title: "Tokens", class: "number optional", key: (row) => row.tokens, cell: (row) => (row.tokens ? grouped(row.tokens) : "–") },
+    {
+      title: "Failed cases", class: "optional", key: (row) => row.cases.filter(([, status]) => status === "failed").length,
+      cell: (row) => make("div", { class: "gates" }, row.cases.filter(([, status]) => status === "failed").map(([gate]) => badge("failed", gate || "expect"))),
+    },
+  ];
+
+  let asked = { text: "", status: "", gate: "", column: 0, down: false };
+
+  async function overview() {
+    const data = await unpack("overview");
+    document.title = "Agent tests of " + clean(data.package);
+    trail.replaceChildren();
+    const cards = make("div", { class: "cards" },
+      make("section", { class: "card" }, make("h2", {}, "Cases"),
+        make("div", { class: "big " + (data.failed ? "bad" : "good") }, data.failed ? count(data.failed, "fails", "fail") : "all hold"),
+        make("p", { class: "faint" }, `${grouped(data.passed)} passed, ${grouped(data.failed)} failed, ${grouped(data.ignored)} not judged`)),
+      make("section", { class: "card" }, make("h2", {}, "Runs"),
+        make("div", { class: "big" }, `${grouped(data.runs_passed)} of ${grouped(data.runs)}`),
+        make("p", { class: "faint" }, "passed, by the recorded outcome, else by the gates that judge run by run")),
+      make("section", { class: "card" }, make("h2", {}, "Cost"),
+        make("div", { class: "big" }, data.tokens ? grouped(data.tokens) : "unknown"),
+        make("p", { class: "faint" }, "tokens in " + count(data.calls, "tool call") +
+          (data.without_tokens ? `; ${count(data.without_tokens, "run")} without recorded tokens` : ""))));
+    const parts = [make("h1", {}, "Agent tests of " + clean(data.package)), data.notes.map((note) => make("p", { class: "odd" }, note)), cards];
+    if (data.curve.length) {
+      const means = data.curve.map((point) => point.mean);
+      const agents = data.curve.map((point) => point.agents);
+      parts.push(make("h2", {}, "How often all of k runs pass"), make("div", { class: "charts" },
+        chart("pass^k over the agents, in percent, with the 95% interval of the mean", means, {
+          range: [0, 100], band: data.curve.map((point) => [point.low, point.high]),
+          label: "pass^k: " + means.map((mean, at) => `k ${at + 1}: ${mean.toFixed(1)}%`).join(", "),
+        }),
+        wide("pass^k in numbers", make("table", {},
+          make("thead", {}, make("tr", {}, ["k", "pass^k", "from", "to", "agents"].map((title) => make("th", { scope: "col", class: "number" }, title)))),
+          make("tbody", {}, data.curve.slice(0, 10).map((point, at) => make("tr", {},
+            [String(at + 1), point.mean.toFixed(1) + " %", point.low === null ? "–" : point.low.toFixed(1), point.high === null ? "–" : point.high.toFixed(1), String(agents[at])]
+              .map((text) => make("td", { class: "number" }, text)))))))));
+    }
+    if (data.changes) {
+      parts.push(make("h2", {}, "Since " + clean(data.changes.baseline)), make("p", {}, data.changes.summary),
+        wide("What changed", make("table", {},
+          make("thead", {}, make("tr", {}, ["Agent", "Verdict", "Because"].map((title) => make("th", { scope: "col" }, title)))),
+          make("tbody", {}, data.changes.rows.map((row) => make("tr", {}, row.map((text) => make("td", {}, text))))))));
+    }
+    if (data.refused.length) {
+      parts.push(make("h2", {}, "Suites that do not load"), data.refused.map((refused) =>
+        make("section", { class: "case failed", id: "case=" + refused.case }, make("h3", {}, badge("failed"), " ", refused.case), make("pre", { tabindex: "0", "aria-label": "Problems of " + clean(refused.case) }, refused.text))));
+    }
+    if (data.agents.length || !data.refused.length) parts.push(...table(data.agents));
+    main.replaceChildren();
+    append(main, parts);
+  }
+
+  function table(rows) {
+    const found = make("p", { class: "faint", role: "status" });
+    const body = make("tbody");
+    const more = make("div");
+    const gates = [...new Set(rows.flatMap((row) => row.cases.map(([gate]) => gate)))].filter(Boolean).sort();
+    let shown = [];
+    const fill = (upTo) => {
+      for (const row of shown.slice(body.children.length, upTo)) {
+        body.append(make("tr", {}, COLUMNS.map((column) => make("td", { class: column.class }, column.cell(row)))));
+      }
+      more.hidden = body.children.length >= shown.length;
+    };
+    const refresh = () => {
+      const words = asked.text.toLowerCase().split(/\s+/).filter(Boolean);
+      shown = rows.filter((row) => {
+        const text = `${row.name} ${row.case} ${row.model}`.toLowerCase();
+        const gate = row.cases.find(([gate]) => gate === asked.gate);
+        const status = asked.gate ? gate && gate[1] : row.status;
+        return words.every((word) => text.includes(word)) && (!asked.gate || gate) && (!asked.status || status === asked.status);
+      });
+      const key = COLUMNS[asked.column].key;
+      const order = (left, right) => (left < right ? -1 : left > right ? 1 : 0);
+      shown.sort((left, right) => (asked.down ? -1 : 1) * order(key(left), key(right)) || order(left.case, right.case));
+      found.replaceChildren(count(shown.length, "agent") + (shown.length < rows.length ? ` of ${grouped(rows.length)}` : ""));
+      body.replaceChildren();
+      fill(DRAWN_AT_ONCE);
+    };
+    const heads = COLUMNS.map((column, at) => {
+      const head = make("th", { scope: "col", class: column.class });
+      head.append(make("button", {
+        type: "button",
+        onclick: () => {
+          asked.down = asked.column === at && !asked.down;
+          asked.column = at;
+          mark();
+          refresh();
+        },
+      }, column.title));
+      return head;
+    });
+    const mark = () => heads.forEach((head, at) => {
+      if (at === asked.column) head.setAttribute("aria-sort", asked.down ? "descending" : "ascending");
+      else head.removeAttribute("aria-sort");
+    });
+    const option = (value, text, chosen) => make("option", { value, selected: value === chosen }, text);
+    const tools = make("div", { class: "tools", role: "search" },
+      make("label", {}, "Search", make("input", { type: "search", value: asked.text, oninput: (event) => { asked.text = event.target.value; refresh(); } })),
+      make("label", {}, "Verdict", make("select", { onchange: (event) => { asked.status = event.target.value; refresh(); } },
+        option("", "any", asked.status), Object.entries(WORDS).map(([value, text]) => option(value, text, asked.status)))),
+      make("label", {}, "Gate", make("select", { onchange: (event) => { asked.gate = event.target.value; refresh(); } },
+        option("", "any", asked.gate), gates.map((gate) => option(gate, gate, asked.gate)))),
+      found);
+    more.append(make("button", { type: "button", onclick: () => fill(body.children.length + DRAWN_AT_ONCE) }, "show more"));
+    new IntersectionObserver((seen) => {
+      if (seen.some((entry) => entry.isIntersecting)) fill(body.children.length + DRAWN_AT_ONCE);
+    }, { rootMargin: "400px" }).observe(more);
+    window.onbeforeprint = () => fill(shown.length);
+    mark();
+    refresh();
+    return [make("h2", { id: "agents" }, "Agents"), tools,
+      wide("Agents", make("table", { "aria-labelledby": "agents" }, make("thead", {}, make("tr", {}, heads)), body)), more];
+  }
+
+  // ---- an agent
+
+  async function agent(place, row, name) {
+    const data = await unpack("agent-" + place);
+    document.title = clean(row.name) + " · agent tests";
+    trail.replaceChildren(document.createTextNode("› " + clean(row.case)));
+    const parts = [
+      make("h1", {}, badge(row.status), " ", row.name),
+      make("p", { class: "faint" }, `${row.model}, ${count(data.runs.length, "run")}`),
+      data.unusable && make("section", { class: "case failed" }, make("h3", {}, "The recordings cannot be used"), make("pre", { tabindex: "0", "aria-label": "Problems of the recordings" }, data.unusable)),
+      make("h2", {}, "Cases"),
+      data.cases.map((one) => caseOf(one, data, name)),
+    ];
+    if (data.runs.length) {
+      parts.push(make("h2", {}, "Runs side by side"), legend(data),
+        make("div", { class: "runs", tabindex: "0", role: "region", "aria-label": "Runs side by side" }, data.runs.map((run, at) => runOf(run, at))),
+        make("h2", {}, "Sub-scores of stability"), scores(data), ...curves(data));
+    }
+    parts.push(make("h2", {}, "Prompt"), data.prompts.map(([text, runs]) => [
+      data.prompts.length > 1 && make("p", { class: "faint" }, "of " + runs.map((run) => "run " + (run + 1)).join(", ")),
+      folded(text, "the prompt"),
+    ]), make("h2", {}, "What asks: " + clean(data.suite.file)), source(data));
+    main.replaceChildren();
+    append(main, parts);
+    const here = [...main.querySelectorAll(".case")].find((element) => element.dataset.case === name);
+    if (here && name !== row.case) here.scrollIntoView();
+    else window.scrollTo(0, 0);
+  }
+
+  function caseOf(one, data, name) {
+    const facts = one.judged.map(([what, number]) => `${number} ${what.replace(/_/g, " ")}`).join(", ");
+    return make("section", { class: "case " + one.status + (one.case === name && one.gate ? " here" : ""), "data-case": one.case },
+      make("h3", {}, badge(one.status), " ", make("a", { href: address(one.case) }, one.gate || "expect"), " ",
+        make("span", { class: "faint" }, one.line ? `${data.suite.file}:${one.line}` : "")),
+      one.reason && make("p", {}, one.reason),
+      facts && make("p", { class: "faint" }, "judged: " + facts),
+      one.notes.map((note) => make("p", { class: "odd" }, note)),
+      one.failure && make("pre", { class: "failure", tabindex: "0", "aria-label": "Failure of " + clean(one.gate || "expect") }, one.failure),
+      one.targets.length > 0 && make("details", { open: one.case === name },
+        make("summary", {}, count(one.targets.length, "target")), targets(one)));
+  }
+
+  function targets(one) {
+    const each = one.targets.some((target) => (target.per_run || []).length);
+    const runs = each ? Math.max(...one.targets.map((target) => (target.per_run || []).length)) : 1;
+    const many = runs > 10;
+    const value = (found) => (found === null || found === undefined ? "none" : typeof found === "number" ? short(found) : typeof found === "string" ? found : JSON.stringify(found));
+    const cells = (target) => {
+      if (!each) return [value(target.value)];
+      const found = target.per_run || [];
+      if (!many) return found.map(value);
+      const numbers = found.filter((number) => typeof number === "number").sort((left, right) => left - right);
+      return numbers.length ? [numbers[0], numbers[numbers.length >> 1], numbers[numbers.length - 1]].map(short) : ["…", "…", "…"];
+    };
+    const heads = !each ? ["value"] : many ? ["lowest", "median", "highest"] : Array.from({ length: runs }, (_, at) => "run " + (at + 1));
+    return wide("Targets of " + clean(one.gate || "expect"), make("table", {},
+      make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "target"), heads.map((head) => make("th", { scope: "col", class: "number" }, head)),
+        make("th", { scope: "col" }, "asked"), make("th", { scope: "col", class: "number" }, "margin"), make("th", { scope: "col", class: "optional" }, "what it is"))),
+      make("tbody", {}, one.targets.map((target) => make("tr", {},
+        make("th", { scope: "row" }, target.name), cells(target).map((cell) => make("td", { class: /^[-\d.,]+$/.test(cell) ? "number" : "text" }, cell)),
+        make("td", {}, (target.bounds || []).map((bound) => make("div", { class: bound.holds ? "good" : "bad" },
+          (bound.holds ? "✓ " : "✕ ") + (bound.path ? bound.path + " " : "") + bound.asks + (bound.default ? " (default)" : "")))),
+        make("td", { class: "number" }, (target.bounds || []).map((bound) => make("div", {}, bound.margin === undefined ? "" : short(bound.margin)))),
+        make("td", { class: "optional faint" }, target.better === "neither" ? target.meaning : `${target.meaning}; ${target.better} is better`))))));
+  }
+
+  function legend(data) {
+    const said = ["✕ an error", "↻ repeats an earlier call", "⚡ an injected fault"];
+    if (data.runs.some((run) => run.apart !== null)) said.push("≠ where the runs first differ");
+    if (data.plan.length) said.push("◆ expected by the plan");
+    return make("p", { class: "faint" }, said.join("   "), data.plan.length ? make("span", {}, make("br"), "plan: " + clean(data.plan.join(" → "))) : null);
+  }
+
+  function runOf(run, at) {
+    const status = run.passed === null ? "ignored" : run.passed ? "passed" : "failed";
+    const facts = [count(run.calls.length, "call"), run.tokens !== null && count(run.tokens, "token"), run.stop].filter(Boolean).join(", ");
+    const calls = run.calls.map((call, index) => callOf(call, index, run, at));
+    const ends = (mark, text) => make("li", { class: "call parting" }, make("span", { class: "note" }, mark + " " + text));
+    if (run.missing.length) calls.push(ends("◆", "expected and never called: " + run.missing.join(", ")));
+    if (run.apart !== null && run.apart >= run.calls.length) calls.push(ends("≠", "ends where others go on"));
+    return make("section", { class: "run", "aria-label": "Run " + (at + 1) },
+      make("h3", {}, "Run " + (at + 1) + " ", badge(status, run.passed === null ? "unknown" : run.passed ? "passed" : "failed")),
+      make("div", { class: "faint" }, facts), make("div", { class: "faint" }, run.origin),
+      make("ol", {}, calls),
+      run.closing === null ? make("p", { class: "faint" }, "no closing message") : closing(run, at));
+  }
+
+  function callOf(call, index, run, at) {
+    const notes = [];
+    if (run.apart === index) notes.push("≠ the runs differ from here on");
+    if (call.repeats !== null) notes.push("↻ repeats call " + (call.repeats + 1));
+    if (call.fault) notes.push("⚡ " + call.fault);
+    if (call.result === null) notes.push("no result");
+    const parting = run.apart === index;
+    const details = make("details", { id: `run-${at}-call-${index}` },
+      make("summary", {}, make("span", { class: "place" }, index + 1 + ". "), call.error && make("span", { class: "bad" }, "✕ "), call.planned && "◆ ", call.name,
+        notes.map((note) => make("span", { class: "note" }, note))));
+    details.addEventListener("toggle", () => {
+      if (!details.open || details.children.length > 1) return;
+      append(details, [
+        call.server && make("p", { class: "faint" }, "server " + clean(call.server)),
+        make("div", { class: "faint" }, "arguments"), folded(call.args || "none", "the arguments"),
+        make("div", { class: call.error ? "bad" : "faint" }, call.error ? "result: an error" : "result"),
+        call.result === null ? make("p", { class: "faint" }, "none recorded") : folded(call.result, "the result"),
+      ]);
+    });
+    return make("li", { class: "call" + (call.error ? " error" : "") + (parting ? " parting" : "") }, details);
+  }
+
+  function closing(run, at) {
+    const to = (call) => make("a", {
+      href: `#run-${at}-call-${call}`,
+      onclick: (event) => {
+        event.preventDefault();
+        const details = document.getElementById(`run-${at}-call-${call}`);
+        details.open = true;
+        details.querySelector("summary").focus();
+      },
+    }, "call " + (call + 1));
+    const text = make("div", { class: "closing" }, run.closing.map(([piece, claim]) =>
+      claim === null ? piece : make("mark", { class: run.claims[claim].verdict, title: run.claims[claim].verdict }, piece)));
+    const list = run.claims.map((claim) => {
+      const supporting = claim.calls.filter(([, found]) => found === "supports the claim");
+      const others = claim.calls.filter(([, found]) => found !== "supports the claim");
+      const status = { supported: "good", unsupported: "bad", unclear: "odd" }[claim.verdict];
+      return make("li", {}, make("span", { class: status }, claim.verdict), make("span", { class: "faint" }, " rule " + claim.rule),
+        claim.why && ": " + claim.why, supporting.length > 0 && [" by ", supporting.map(([call], index) => [index > 0 && ", ", to(call)])],
+        others.length > 0 && make("details", {}, make("summary", {}, count(others.length, "other call")),
+          make("ul", {}, others.map(([call, found]) => make("li", {}, to(call), " " + found)))));
+    });
+    return make("div", {}, make("h4", {}, "Closing"), text, list.length > 0 && make("ul", {}, list));
+  }
+
+  function scores(data) {
+    const lowest = Math.min(0.9999, ...data.runs.flatMap((run) => run.scores));
+    return wide("Sub-scores of stability", make("table", {},
+      make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "run"), data.sub_scores.map((name) => make("th", { scope: "col", class: "number" }, name)))),
+      make("tbody", {}, data.runs.map((run, at) => make("tr", {}, make("th", { scope: "row" }, String(at + 1)),
+        run.scores.map((score) => make("td", { class: "number" + (score === lowest ? " bad" : "") }, score.toFixed(2) + (score === lowest ? " lowest" : ""))))))));
+  }
+
+  function curves(data) {
+    const pictures = [];
+    if (data.decay.length > 1) {
+      pictures.push(chart("pass^k over the first k runs, in percent", data.decay, {
+        range: [0, 100], label: "decay: " + data.decay.map((share, at) => `${at + 1}: ${share}%`).join(", "),
+      }));
+    }
+    data.runs.forEach((run, at) => {
+      const energy = run.energy;
+      if (!energy || energy.ratios.length < 2) return;
+      const top = Math.max(energy.threshold, ...energy.ratios) * 1.08;
+      const words = [`run ${at + 1}: tokens per model call, as a ratio to the baseline`];
+      if (energy.baseline !== null) words.push(`of ${grouped(Math.round(energy.baseline))} tokens`);
+      if (energy.estimated) words.push("(estimated)");
+      words.push(energy.trip ? `; trips at step ${energy.trip}` : "; does not trip");
+      pictures.push(chart(words.join(" ").replace(" ;", ";"), energy.ratios, {
+        range: [0, top], limit: energy.threshold, base: 1, trip: energy.trip,
+        label: `${words.join(" ")}; threshold ${short(energy.threshold)}, highest ${short(Math.max(...energy.ratios))}`,
+      }));
+    });
+    return pictures.length ? [make("h2", {}, "Curves"), make("div", { class: "charts" }, pictures)] : [];
+  }
+
+  function source(data) {
+    const asking = new Set(data.cases.map((one) => one.line));
+    return make("pre", { class: "source", tabindex: "0", "aria-label": "Lines of the suite" }, data.suite.lines.map((line, at) => {
+      const number = data.suite.first + at;
+      return make("span", { class: asking.has(number) ? "asked" : null }, make("b", {}, String(number)), line + "\n");
+    }));
+  }
+
+  // ---- addresses
+
+  async function go() {
+    const data = await unpack("overview");
+    const named = /^#case=(.*)$/.exec(location.hash);
+    let name = "";
+    try {
+      name = named ? decodeURIComponent(named[1]) : "";
+    } catch {
+      name = "";
+    }
+    const of = (row) => name === row.case || row.cases.some(([gate]) => gate && name === row.case + "::" + gate);
+    const place = name ? data.agents.findIndex(of) : -1;
+    if (place >= 0) await agent(place, data.agents[place], name);
+    else {
+      await overview();
+      const refused = name && document.getElementById("case=" + name);
+      if (refused) refused.scrollIntoView();
+      else if (name) main.prepend(make("p", { class: "odd" }, `There is no case ${name} in this report.`));
+      else window.scrollTo(0, 0);
+    }
+    main.dataset.ready = location.hash || "#";
+  }
+
+  window.addEventListener("hashchange", () => { go().then(() => main.focus({ preventScroll: true })); });
+  go().catch((error) => {
+    main.replaceChildren(make("p", { class: "bad" }, "This report cannot be shown: " + error));
+  });
+})();

@@ -1,0 +1,55 @@
+//! The words of one suite: the lexicon, the verbs that the suite adds, and those in names of tools.
+
+use super::lexicon::{FORMS, Lexicon, OF_VERB, Word, Words, base};
+use super::marks::{Mark, Marks, of};
+use super::options::NarrativeOptions;
+use super::tools::ToolBox;
+
+/// The lexicon together with the verbs that one suite and its tools add.
+#[derive(Debug, Default)]
+pub(super) struct Vocabulary {
+    added: Words<String, (String, Marks)>,
+}
+
+impl Vocabulary {
+    /// The verbs of the lexicon, those of the options, and those that name known tools.
+    pub(super) fn new(options: &NarrativeOptions, tools: &ToolBox<'_>) -> Self {
+        let lexicon = Lexicon::get();
+        let asked = options.verbs.iter().chain(options.evidence.keys());
+        let asked = asked.map(|verb| base(verb));
+        let mut added: Words<String, (String, Marks)> = Words::default();
+        for verb in asked.chain(tools.new_verbs().map(str::to_owned)) {
+            let of_verb = match lexicon.word(&verb) {
+                Some(word) if word.verb == Some(&verb) => word.marks.among(of![NeedsParticle]),
+                _ => Marks::default(),
+            };
+            for (form, marks) in lexicon.forms(&verb) {
+                let known = added.entry(form).or_insert_with(|| (verb.clone(), of_verb));
+                if known.0 == verb {
+                    known.1 = known.1.with(marks);
+                }
+            }
+        }
+        Self { added }
+    }
+
+    /// What is known of a word in lower case.
+    pub(super) fn word(&self, text: &str) -> Word<'_> {
+        let of_verb = FORMS.with(OF_VERB);
+        let mut word = Lexicon::get().word(text).copied().unwrap_or_default();
+        if word.marks.has(Mark::NameOnly) {
+            (word.verb, word.marks) = (None, word.marks.without(of_verb));
+        }
+        let added = (!self.added.is_empty()).then(|| self.added.get(text));
+        if let Some((verb, marks)) = added.flatten() {
+            word.verb = Some(verb);
+            word.marks = word.marks.without(of_verb).with(*marks);
+        }
+        let other = word.marks.has(Mark::OtherVerb)
+            || word.marks.is_empty() && text.len() > 4 && text.ends_with("ed");
+        if other && word.verb.is_none() {
+            word.marks = word.marks.with(of![Past Participle]);
+        }
+        word
+    }
+}

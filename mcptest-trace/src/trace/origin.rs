@@ -1,0 +1,22 @@
+//! Where a run was read from.
+
+use std::fmt;
+
+/// Where a run was read from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin {
+    /// The path as it is shown: relative to the crate, `/` between segments.
+    pub shown: String,
+    /// The line, from 1, in a file that holds one run a line.
+    pub line: Option<usize>,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.shown)?;
+        match self.line {
+            Some(line) => write!(f, ":{line}"),
+            None => Ok(()),
+        }
+    }
+}

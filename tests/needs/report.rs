@@ -1,0 +1,140 @@
+//! The HTML report in a real browser.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::need::browser;
+use crate::support::folder::Folder;
+use crate::support::process;
+use crate::support::workshop;
+
+/// Looks at a page with what is installed from the npm registry.
+const LOOK: &str = include_str!("report/look.mjs");
+
+/// What must not become a part of the page.
+const HOSTILE: &str = "</script><script>alert(1)</script><img src=x onerror=alert(2)><i>\u{202e}";
+
+fn package() -> Folder {
+    let run = |agent: &str, closing: &str, tokens: u64| {
+        json!({
+            "schema_version": "v1", "agent_name": agent, "model": "m", "user_prompt": format!("p {HOSTILE}"),
+            "trace": {
+                "tool_calls": [
+                    { "name": "get_order", "server": "shop", "args": { "note": HOSTILE } },
+                    { "name": "get_order", "server": "shop", "args": { "note": HOSTILE } },
+                ],
+                "tool_results": [
+                    { "call_index": 0, "is_error": false, "result": { "content": [{ "type": "text", "text": HOSTILE.repeat(60) }] } },
+                    { "call_index": 1, "is_error": true, "result": "gone" },
+                ],
+                "final_response": closing,
+                "conversation": {
+                    "tokens": { "total": tokens }, "stop_reason": "completed",
+                    "steps": [{ "prompt": 100, "completion": 5 }, { "prompt": 120, "completion": 5 }, { "prompt": 130, "completion": 5 }, { "prompt": tokens, "completion": 0 }],
+                },
+            },
+        })
+    };
+    let prompt = serde_json::to_string(&format!("p {HOSTILE}")).unwrap();
+    let agent = |name: &str, more: &str| {
+        format!(
+            "  - name: {name}\n    model: m\n    prompt: {prompt}\n    runs: 2\n    narrative: {{}}\n    golden_path: {{ calls: [get_order, refund] }}\n    stability: {{}}\n{more}"
+        )
+    };
+    let suite = format!(
+        "agents:\n{}{}",
+        agent("Refunds", ""),
+        agent("Fine", "    calls: { max: 9 }\n")
+    );
+    let mut folder = Folder::new()
+        .with(
+            "Cargo.toml",
+            workshop::manifest("shop", "[lib]\npath = \"lib.rs\"\n"),
+        )
+        .with("lib.rs", "")
+        .with("suites/broken.yml", "agents: [{ nam: x }]\n")
+        .with("suites/shop.yml", suite);
+    for (agent, place) in [("Refunds", 1), ("Fine", 2)] {
+        for number in 1..=2 {
+            let closing = match place {
+                1 => format!("I have refunded the order. {HOSTILE}"),
+                _ => format!("Nothing was done, {number}."),
+            };
+            let path = format!("suites/cassettes/{agent}__m/run-{number}.json");
+            folder = folder.with_run(&path, &run(agent, &closing, 400 * number));
+        }
+    }
+    workshop::lock_dependencies(folder.path());
+    folder
+}
+
+/// The page of a package.
+fn page(folder: &Folder) -> PathBuf {
+    let build = ["build", "-q", "-p", "cargo-mcptest"];
+    workshop::run_cargo(workshop::workspace(), &build).exits(0);
+    let command = workshop::kept().with_file_name("debug/cargo-mcptest");
+    let page = folder.at("report.html");
+    let mut report = process::command(command, folder.path());
+    report.args(["mcptest", "report", "--format", "html", "-o"]);
+    // A suite does not load, and the page shows it beside the others.
+    process::run(report.arg(&page)).exits(2);
+    page
+}
+
+/// What a browser sees of a page.
+fn look(page: &PathBuf) -> Value {
+    let modules = crate::npm::installed_all("report", &["puppeteer-core@24", "axe-core@4"]);
+    let script = modules.join("look.mjs");
+    std::fs::write(&script, LOOK).unwrap();
+    let pictures = workshop::kept().join("report");
+    std::fs::create_dir_all(&pictures).unwrap();
+    let seen = Command::new("node")
+        .arg(&script)
+        .arg(&modules)
+        .arg(browser().unwrap())
+        .arg(page)
+        .arg(&pictures)
+        .output()
+        .unwrap();
+    assert!(seen.status.success(), "{seen:?}");
+    serde_json::from_slice(&seen.stdout).unwrap()
+}
+
+pub(super) fn the_page_works_in_a_browser() {
+    let folder = package();
+    let seen = look(&page(&folder));
+    assert_eq!(seen["errors"], json!([]));
+    assert_eq!(seen["requests"], json!([]));
+    assert_eq!(seen["dialogs"], 0);
+    let looks = seen["looks"].as_array().unwrap();
+    assert_eq!(looks.len(), 7);
+    for look in looks {
+        let found = look["axe"].as_array().unwrap();
+        let bad = |one: &&Value| matches!(one[0].as_str(), Some("serious" | "critical"));
+        let serious: Vec<&Value> = found.iter().filter(bad).collect();
+        assert!(serious.is_empty(), "{}: {serious:#?}", look["name"]);
+        assert_eq!(look["foreign"], 0, "{}", look["name"]);
+        assert!(look["overflow"].as_i64().unwrap() <= 0, "{}", look["name"]);
+    }
+    let text = |at: usize| looks[at]["text"].as_str().unwrap();
+    assert!(text(0).contains("broken::load"), "{}", text(0));
+    let agents = looks
+        .iter()
+        .filter(|look| look["title"] == "Refunds · agent tests");
+    let shown: Vec<&str> = agents.map(|look| look["text"].as_str().unwrap()).collect();
+    assert_eq!(shown.len(), 2);
+    for part in [
+        "<script>alert(1)</script>",
+        "\\u{202e}",
+        "unsupported",
+        "repeats call 1",
+        "expected and never called: refund",
+    ] {
+        assert!(shown[0].contains(part), "{part}: {}", shown[0]);
+    }
+    assert!(text(6).contains("There is no case there::is_none in this report."));
+    assert_eq!(seen["found"], json!(["Fine"]));
+    assert_eq!(seen["opened"], "Fine · agent tests");
+}

@@ -1,0 +1,100 @@
+//! What users of the published crates can name: kept in `tests/surface/*.txt`, so that a change of it is
+//! seen. `INSTA_UPDATE=always cargo test --test surface` writes the lists.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
+
+mod listing;
+mod sources;
+
+use std::fs;
+use std::path::Path;
+
+fn compare(package: &str, library: &str) {
+    let project = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let modules = sources::read(library, &project.join(package).join("src/lib.rs"));
+    let right = listing::of(&modules);
+    let kept = project.join(format!("tests/surface/{package}.txt"));
+    if fs::read_to_string(&kept).is_ok_and(|kept| kept == right) {
+        return;
+    }
+    // `INSTA_UPDATE=always` writes it, as it writes snapshots.
+    let update = std::env::var("INSTA_UPDATE").is_ok_and(|update| update == "always");
+    let file = if update {
+        kept
+    } else {
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{package}.txt"))
+    };
+    fs::write(&file, right).unwrap();
+    assert!(
+        update,
+        "the public items of {package} are others than tests/surface/{package}.txt says; those that are: {}",
+        file.display()
+    );
+}
+
+#[test]
+fn the_public_items_of_the_trace_are_those_that_are_listed() {
+    compare("mcptest-trace", "mcptest_trace");
+}
+
+#[test]
+fn the_public_items_of_the_suite_language_are_those_that_are_listed() {
+    compare("mcptest-suite", "mcptest_suite");
+}
+
+#[test]
+fn the_public_items_of_the_harness_are_those_that_are_listed() {
+    compare("mcptest-harness", "mcptest");
+}
+
+/// A crate of one file, as it is listed.
+fn listed(source: &str) -> Vec<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("lib.rs");
+    fs::write(&root, source).unwrap();
+    let listing = listing::of(&sources::read("a", &root));
+    listing.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn what_can_be_named_is_listed_once_with_its_fields_variants_and_signatures() {
+    let lines = listed(
+        r"
+        mod inner {
+            pub struct Seen { pub field: Vec<u8>, hidden: u8 }
+            impl Seen { pub const fn new(from: &str) -> Self { todo!() } fn own(&self) {} }
+            impl std::fmt::Display for Seen {}
+            pub struct Unseen;
+            pub(crate) struct Within;
+            #[cfg(test)] mod tests { pub struct Test; }
+        }
+        pub use inner::Seen as Shown;
+        pub mod deep { pub use super::inner::Seen; pub use std::mem; }
+        #[derive(Clone)] #[non_exhaustive] pub enum Kind { One(u8), Two { x: Option<String> } }
+        pub trait Reads: Send { fn read(&mut self) -> u8; fn given(&self) {} }
+        pub fn make<T: Into<String>>(of: T) -> Result<Shown, String> { todo!() }
+        pub const MOST: usize = 3;
+        ",
+    );
+    let wanted = [
+        "mod a",
+        "enum a::Kind #[derive(Clone)] #[non_exhaustive]",
+        "field a::Kind::One.0: u8",
+        "field a::Kind::Two.x: Option<String>",
+        "variant a::Kind::One",
+        "variant a::Kind::Two",
+        "const a::MOST: usize",
+        "fn a::Reads::given(&self) { given }",
+        "fn a::Reads::read(&mut self) -> u8",
+        "trait a::Reads: Send",
+        "field a::Shown.field: Vec<u8>",
+        "fn a::Shown::new(from: &str) -> Self const",
+        "impl a::Shown: std::fmt::Display",
+        "struct a::Shown { private fields }",
+        "mod a::deep",
+        "use a::deep::Seen = a::Shown",
+        "use a::deep::mem = std::mem",
+        "fn a::make<T: Into<String>>(of: T) -> Result<Shown, String>",
+    ];
+    assert_eq!(lines, wanted);
+}

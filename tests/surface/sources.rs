@@ -1,0 +1,156 @@
+//! The modules of a crate, read from its source files.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
+
+use syn::{Attribute, Item, Meta, UseTree, Visibility};
+
+/// A module, with what stands in it.
+pub(crate) struct Module {
+    /// As it is written: `mcptest_suite::model`.
+    pub(crate) path: String,
+    /// The module that it stands in.
+    pub(crate) parent: Option<usize>,
+    pub(crate) items: Vec<Item>,
+    /// The modules in it, by name, and whether each is public.
+    pub(crate) modules: HashMap<String, (usize, bool)>,
+    pub(crate) uses: Vec<Use>,
+}
+
+/// One name that a `use` brings in.
+pub(crate) struct Use {
+    pub(crate) public: bool,
+    pub(crate) path: Vec<String>,
+    /// What it is called here; `None` for all names of the path.
+    pub(crate) name: Option<String>,
+}
+
+/// Reads a crate; the first module is its root.
+pub(crate) fn read(name: &str, root: &Path) -> Vec<Module> {
+    let mut modules = Vec::new();
+    file(&mut modules, name, None, root, root.parent().unwrap());
+    modules
+}
+
+/// Reads a file as a module; `folder` holds the files of the modules in it.
+fn file(
+    modules: &mut Vec<Module>,
+    path: &str,
+    parent: Option<usize>,
+    file: &Path,
+    folder: &Path,
+) -> usize {
+    let shown = file.display();
+    let text = fs::read_to_string(file).unwrap_or_else(|error| panic!("{shown}: {error}"));
+    let parsed = syn::parse_file(&text).unwrap_or_else(|error| panic!("{shown}: {error}"));
+    module(modules, path, parent, parsed.items, folder)
+}
+
+fn module(
+    modules: &mut Vec<Module>,
+    path: &str,
+    parent: Option<usize>,
+    items: Vec<Item>,
+    folder: &Path,
+) -> usize {
+    let index = modules.len();
+    modules.push(Module {
+        path: path.to_owned(),
+        parent,
+        items: Vec::new(),
+        modules: HashMap::new(),
+        uses: Vec::new(),
+    });
+    for item in items {
+        if is_test(attributes(&item)) {
+            continue;
+        }
+        match item {
+            Item::Mod(inner) => {
+                let name = inner.ident.to_string();
+                let (path, below) = (format!("{path}::{name}"), folder.join(&name));
+                let public = matches!(inner.vis, Visibility::Public(_));
+                let there = if let Some((_, items)) = inner.content {
+                    module(modules, &path, Some(index), items, &below)
+                } else {
+                    let plain = folder.join(format!("{name}.rs"));
+                    let source = if plain.is_file() {
+                        plain
+                    } else {
+                        below.join("mod.rs")
+                    };
+                    file(modules, &path, Some(index), &source, &below)
+                };
+                modules[index].modules.insert(name, (there, public));
+            }
+            Item::Use(inner) => {
+                let public = matches!(inner.vis, Visibility::Public(_));
+                let uses = &mut modules[index].uses;
+                names(&inner.tree, public, &mut Vec::new(), uses);
+            }
+            other => modules[index].items.push(other),
+        }
+    }
+    index
+}
+
+fn names(tree: &UseTree, public: bool, path: &mut Vec<String>, uses: &mut Vec<Use>) {
+    let mut bring = |path: Vec<String>, name: Option<String>| {
+        uses.push(Use { public, path, name });
+    };
+    match tree {
+        UseTree::Path(step) => {
+            path.push(step.ident.to_string());
+            names(&step.tree, public, path, uses);
+            path.pop();
+        }
+        UseTree::Group(group) => {
+            for tree in &group.items {
+                names(tree, public, path, uses);
+            }
+        }
+        UseTree::Glob(_) => bring(path.clone(), None),
+        UseTree::Name(name) if name.ident == "self" => bring(path.clone(), path.last().cloned()),
+        UseTree::Name(name) => {
+            let name = name.ident.to_string();
+            bring(
+                [&path[..], std::slice::from_ref(&name)].concat(),
+                Some(name),
+            );
+        }
+        UseTree::Rename(name) if name.ident == "self" => {
+            bring(path.clone(), Some(name.rename.to_string()));
+        }
+        UseTree::Rename(name) => {
+            let path = [&path[..], &[name.ident.to_string()]].concat();
+            bring(path, Some(name.rename.to_string()));
+        }
+    }
+}
+
+fn is_test(attributes: &[Attribute]) -> bool {
+    attributes.iter().any(|attribute| match &attribute.meta {
+        Meta::List(list) if list.path.is_ident("cfg") => list.tokens.to_string() == "test",
+        _ => false,
+    })
+}
+
+/// The attributes of an item.
+pub(crate) fn attributes(item: &Item) -> &[Attribute] {
+    match item {
+        Item::Const(item) => &item.attrs,
+        Item::Enum(item) => &item.attrs,
+        Item::Fn(item) => &item.attrs,
+        Item::Impl(item) => &item.attrs,
+        Item::Macro(item) => &item.attrs,
+        Item::Mod(item) => &item.attrs,
+        Item::Static(item) => &item.attrs,
+        Item::Struct(item) => &item.attrs,
+        Item::Trait(item) => &item.attrs,
+        Item::Type(item) => &item.attrs,
+        Item::Union(item) => &item.attrs,
+        Item::Use(item) => &item.attrs,
+        _ => &[],
+    }
+}
