@@ -11,8 +11,11 @@ use e2e_support::process;
 use serde_json::{Value, json};
 use support::{VERSIONS, good, mcptest, run_of, shop};
 
-/// The four agents of the worked example: their last tool, tokens and passes before and now.
-const AGENTS: [(&str, [&str; 2], [u64; 2], [usize; 2]); 4] = [
+/// A name, and before and now: the last tool, tokens, passes.
+type Agent = (&'static str, [&'static str; 2], [u64; 2], [u64; 2]);
+
+/// The four agents of the worked example.
+const AGENTS: [Agent; 4] = [
     ("a_refund", ["refund", "refund"], [1000, 1005], [6, 1]),
     ("b_search", ["search", "search"], [2000, 2905], [5, 5]),
     ("c_book", ["book", "book"], [1500, 1505], [0, 6]),
@@ -40,7 +43,7 @@ fn write_runs(folder: &Folder, below: &str, time: usize) {
                 agent,
                 last[time],
                 tokens[time] + 10 * number,
-                (number as usize) < passed[time],
+                number < passed[time],
                 "go",
             );
             let path = format!("{below}cassettes/{agent}__m/run-{}.json", number + 1);

@@ -68,7 +68,7 @@ const DEFAULTS: [(&str, &str); 3] = [
 
 /// The slots of a suite, and which gates each of its agents declares.
 pub(super) struct Slots {
-    pub(super) slots: Vec<Slot>,
+    pub(super) own: Vec<Slot>,
     pub(super) declared: Vec<Vec<&'static str>>,
     /// Targets whose number stands elsewhere, by an alias that others share.
     pub(super) shared: Vec<(String, Span)>,
@@ -80,7 +80,7 @@ impl Slots {
     /// Reads the slots of targets with these directions.
     pub(super) fn of(suite: &Suite, directions: Vec<(String, Direction)>) -> Self {
         let mut slots = Self {
-            slots: Vec::new(),
+            own: Vec::new(),
             declared: Vec::new(),
             shared: Vec::new(),
             source: suite.source.clone(),
@@ -93,7 +93,7 @@ impl Slots {
 
     fn add(&mut self, target: &str, node: &Node) {
         match &node.value {
-            NodeValue::Number(..) if node.defined.is_none() => self.slots.push(Slot {
+            NodeValue::Number(..) if node.defined.is_none() => self.own.push(Slot {
                 target: target.to_owned(),
                 place: Place::Number(node.span),
             }),
@@ -162,7 +162,7 @@ impl Slots {
         } else {
             return;
         };
-        self.slots.push(Slot {
+        self.own.push(Slot {
             target: (*target).to_owned(),
             place: Place::Block { at, before, after },
         });

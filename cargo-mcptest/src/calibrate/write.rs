@@ -6,7 +6,7 @@ use std::fs;
 
 use mcptest::parse_suite;
 use mcptest_suite::{Source, Span};
-use mcptest_trace::evidence::calibrate::{Calibration, Direction, Kind, Quantity, Verdict};
+use mcptest_trace::evidence::calibrate::{Direction, Kind, Quantity, Verdict};
 use serde_json::{Value, json};
 
 use super::slots::{Place, Slot, Slots};
@@ -103,7 +103,7 @@ pub(super) fn write(
     let slots = Slots::of(suite, directions.collect());
     let source = &suite.source;
     let (mut edits, mut written) = (Vec::new(), Vec::new());
-    for slot in &slots.slots {
+    for slot in &slots.own {
         let proposal = proposals
             .iter()
             .find(|proposal| proposal.target.name == slot.target);

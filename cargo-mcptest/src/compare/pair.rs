@@ -223,8 +223,10 @@ fn gone(baseline: &Side, agents: &[AgentTest<'_>], across_models: bool) -> Vec<S
         .collect();
     let name = |stem: &str| stem.split("__").next().unwrap_or_default().to_owned();
     let names: BTreeSet<String> = declared.iter().map(|stem| name(stem)).collect();
-    let is_gone =
-        |stem: &String| !declared.contains(stem) && !(across_models && names.contains(&name(stem)));
+    let is_gone = |stem: &String| {
+        let renewed = across_models && names.contains(&name(stem));
+        !declared.contains(stem) && !renewed
+    };
     match (baseline, baseline.folder()) {
         (Side::Results { agents, .. }, _) => {
             let stems = agents

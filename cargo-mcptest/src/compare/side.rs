@@ -54,9 +54,10 @@ impl Side {
         if folder.is_dir() {
             let folder = std::path::absolute(folder)?;
             let shown = shown_path(Path::new(named));
-            return match first_result(&folder) {
-                true => Self::results(opened, &folder, shown),
-                false => Ok(Self::Folder { shown, folder }),
+            return if first_result(&folder) {
+                Self::results(opened, &folder, shown)
+            } else {
+                Ok(Self::Folder { shown, folder })
             };
         }
         if named.starts_with(['.', '/']) {

@@ -43,16 +43,13 @@ impl Plan {
             manifest: None,
             steps: Vec::new(),
         };
-        let harness = match &package.harness {
-            Some(name) => {
-                plan.step(Did::Kept, "Cargo.toml", "the dependency on mcptest-harness");
-                name.clone()
-            }
-            None => {
-                let (name, what) = manifest.depend(dependency)?;
-                plan.step(Did::Added, "Cargo.toml", what);
-                name
-            }
+        let harness = if let Some(name) = &package.harness {
+            plan.step(Did::Kept, "Cargo.toml", "the dependency on mcptest-harness");
+            name.clone()
+        } else {
+            let (name, what) = manifest.depend(dependency)?;
+            plan.step(Did::Added, "Cargo.toml", what);
+            name
         };
         let suites = plan.suites(package)?;
         if let Some(target) = package

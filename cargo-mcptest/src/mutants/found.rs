@@ -41,7 +41,7 @@ impl State {
         }
     }
 
-    pub(super) const fn is_survivor(&self) -> bool {
+    pub(super) const fn is_survivor(self) -> bool {
         matches!(self, Self::Survived | Self::NotCovered)
     }
 
@@ -104,8 +104,8 @@ impl<'a> Found<'a> {
     }
 
     /// A line a mutant of which something became.
-    pub(super) fn lines(&self, wanted: impl Fn(&State) -> bool) -> String {
-        let wanted = self.mutants.iter().filter(|fate| wanted(&fate.state));
+    pub(super) fn lines(&self, wanted: impl Fn(State) -> bool) -> String {
+        let wanted = self.mutants.iter().filter(|fate| wanted(fate.state));
         wanted.map(|fate| format!("{}\n", fate.line())).collect()
     }
 
@@ -154,17 +154,15 @@ impl<'a> Found<'a> {
 
     /// The score of each agent, in the order of the bench.
     fn by_agent(&self) -> Vec<(&'a str, Scores)> {
-        let mut agents: BTreeMap<usize, (&'a str, Vec<(&Mutant, &Judged)>)> = BTreeMap::new();
+        let mut agents: BTreeMap<usize, Vec<&Fate<'a>>> = BTreeMap::new();
         for fate in &self.mutants {
-            let entry = agents
-                .entry(fate.agent)
-                .or_insert_with(|| (fate.case, Vec::new()));
-            entry.1.push((&fate.mutant, &fate.judged));
+            agents.entry(fate.agent).or_default().push(fate);
         }
-        agents
-            .into_values()
-            .map(|(case, judged)| (case, score(judged)))
-            .collect()
+        let scored = agents.into_values().filter_map(|fates| {
+            let judged = fates.iter().map(|fate| (&fate.mutant, &fate.judged));
+            Some((fates.first()?.case, score(judged)))
+        });
+        scored.collect()
     }
 
     pub(super) fn text(&self, bench: &Bench<'_>, diffs: usize) -> String {

@@ -118,7 +118,7 @@ impl Mutants {
             return Err(Failure::cannot_tell("there is no run that can be broken")
                 .help("runs whose outcome is failed are left alone; record runs that pass"));
         }
-        let folder = self.write(&opened, &found)?;
+        let folder = write(&opened, &found)?;
         match self.format {
             Format::Json => output.json(&found.json(&opened))?,
             Format::Text => {
@@ -167,35 +167,35 @@ impl Mutants {
         }
         Ok(status)
     }
+}
 
-    /// The files that other programs read: all outcomes, and a line a mutant by what became of it.
-    fn write(&self, opened: &Opened, found: &Found<'_>) -> Result<PathBuf, Failure> {
-        let folder = opened.package.target.join("mcptest").join("mutants");
-        let outcomes = mcptest_trace::trace::pretty_json(&found.json(opened)) + "\n";
-        let files = [
-            ("outcomes.json", outcomes),
-            ("survived.txt", found.lines(found::State::is_survivor)),
-            (
-                "killed.txt",
-                found.lines(|state| *state == found::State::Killed),
-            ),
-            (
-                "brittle.txt",
-                found.lines(|state| *state == found::State::Brittle),
-            ),
-        ];
-        let write = || {
-            fs::create_dir_all(&folder)?;
-            files
-                .iter()
-                .try_for_each(|(name, text)| fs::write(folder.join(name), text))
-        };
-        write().map_err(|error| {
-            Failure::new(format!(
-                "`{}` cannot be written to: {error}",
-                folder.display()
-            ))
-        })?;
-        Ok(folder)
-    }
+/// The files that other programs read: all outcomes, and a line a mutant by what became of it.
+fn write(opened: &Opened, found: &Found<'_>) -> Result<PathBuf, Failure> {
+    let folder = opened.package.target.join("mcptest").join("mutants");
+    let outcomes = mcptest_trace::trace::pretty_json(&found.json(opened)) + "\n";
+    let files = [
+        ("outcomes.json", outcomes),
+        ("survived.txt", found.lines(found::State::is_survivor)),
+        (
+            "killed.txt",
+            found.lines(|state| state == found::State::Killed),
+        ),
+        (
+            "brittle.txt",
+            found.lines(|state| state == found::State::Brittle),
+        ),
+    ];
+    let write = || {
+        fs::create_dir_all(&folder)?;
+        files
+            .iter()
+            .try_for_each(|(name, text)| fs::write(folder.join(name), text))
+    };
+    write().map_err(|error| {
+        Failure::new(format!(
+            "`{}` cannot be written to: {error}",
+            folder.display()
+        ))
+    })?;
+    Ok(folder)
 }

@@ -32,9 +32,7 @@ pub(super) fn report(verdicts: &Verdicts) -> String {
             attribute(name),
             counts(&cases)
         ));
-        cases
-            .iter()
-            .for_each(|case| xml.push_str(&testcase(name, case)));
+        xml.extend(cases.iter().map(|case| testcase(name, case)));
         xml.push_str("  </testsuite>\n");
     }
     xml + "</testsuites>\n"

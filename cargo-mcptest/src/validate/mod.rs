@@ -79,7 +79,7 @@ impl Validate {
         problems.extend(tools::unknown(&opened));
         problems.extend(orphans.iter().flat_map(Orphans::problems));
         let removed = match orphans.filter(|_| self.fix) {
-            Some(orphans) => self.remove(&opened, &orphans)?,
+            Some(orphans) => remove(&opened, &orphans)?,
             None => Vec::new(),
         };
         problems
@@ -94,19 +94,6 @@ impl Validate {
         } else {
             Status::Holds
         })
-    }
-
-    fn remove(&self, opened: &Opened, orphans: &Orphans) -> Result<Vec<String>, Failure> {
-        for file in orphans.files() {
-            let path = opened.package.folder.join(file);
-            fs::remove_file(&path)
-                .map_err(|error| Failure::new(format!("`{file}` cannot be removed: {error}")))?;
-            // A folder of runs without a run is no layout any more.
-            if let Some(folder) = path.parent() {
-                _ = fs::remove_dir(folder);
-            }
-        }
-        Ok(orphans.files().map(ToOwned::to_owned).collect())
     }
 
     fn say(
@@ -152,6 +139,20 @@ impl Validate {
         )?;
         Ok(())
     }
+}
+
+/// Removes what nothing asks for, and says what that was.
+fn remove(opened: &Opened, orphans: &Orphans) -> Result<Vec<String>, Failure> {
+    for file in orphans.files() {
+        let path = opened.package.folder.join(file);
+        fs::remove_file(&path)
+            .map_err(|error| Failure::new(format!("`{file}` cannot be removed: {error}")))?;
+        // A folder of runs without a run is no layout any more.
+        if let Some(folder) = path.parent() {
+            _ = fs::remove_dir(folder);
+        }
+    }
+    Ok(orphans.files().map(ToOwned::to_owned).collect())
 }
 
 fn loading(opened: &Opened) -> Vec<Problem> {

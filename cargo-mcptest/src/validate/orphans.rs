@@ -107,31 +107,11 @@ impl Asked {
         for agent in agents {
             let suite = agent.suite().source.path();
             let beside = suite.parent().unwrap_or(folder);
-            match agent.runs() {
-                Ok(runs) => asked
-                    .read
-                    .extend(runs.iter().map(|run| run.origin.shown.clone())),
-                Err(_) => {
-                    let model = agent
-                        .agent()
-                        .models
-                        .iter()
-                        .find(|model| model.value.id == agent.model());
-                    let stems = model.map(|model| agent.agent().cassette_stems(&model.value));
-                    let stems = stems.unwrap_or_default();
-                    let central = folder
-                        .join("cassettes")
-                        .join(agent.suite_name().replace("::", "/"));
-                    for place in [beside.join("cassettes"), central] {
-                        asked
-                            .unread
-                            .extend(stems.iter().map(|stem| place.join(stem)));
-                    }
-                    let own = agent.agent().cassette.as_ref();
-                    asked
-                        .unread
-                        .extend(own.map(|own| beside.join(before_pattern(&own.value))));
-                }
+            if let Ok(runs) = agent.runs() {
+                let read = runs.iter().map(|run| run.origin.shown.clone());
+                asked.read.extend(read);
+            } else {
+                asked.unread.extend(wanted(folder, beside, agent));
             }
             let file = suite.file_stem().unwrap_or_default().to_string_lossy();
             let case = agent
@@ -160,6 +140,28 @@ impl Asked {
         };
         self.snapshots.iter().any(begins)
     }
+}
+
+/// Where the runs of an agent are looked for.
+fn wanted(folder: &Path, beside: &Path, agent: &AgentTest<'_>) -> Vec<PathBuf> {
+    let test = agent.agent();
+    let model = test
+        .models
+        .iter()
+        .find(|model| model.value.id == agent.model());
+    let stems = model.map(|model| test.cassette_stems(&model.value));
+    let stems = stems.unwrap_or_default();
+    let central = agent.suite_name().replace("::", "/");
+    let places = [
+        beside.join("cassettes"),
+        folder.join("cassettes").join(central),
+    ];
+    let places = places
+        .iter()
+        .flat_map(|place| stems.iter().map(move |stem| place.join(stem)));
+    let own = test.cassette.as_ref();
+    let own = own.map(|own| beside.join(before_pattern(&own.value)));
+    places.chain(own).collect()
 }
 
 /// The part of a `cassette:` that is no pattern.
@@ -204,7 +206,8 @@ fn is_of_a_suite(path: &Path) -> bool {
         let file = line
             .strip_prefix("source: ")
             .map(|file| file.trim_end_matches('"'));
-        file.is_some_and(|file| file.ends_with(".yml") || file.ends_with(".yaml"))
+        let end = file.and_then(|file| Path::new(file).extension());
+        end.is_some_and(|end| end == "yml" || end == "yaml")
     })
 }
 

@@ -63,13 +63,13 @@ pub(super) fn unknown(opened: &Opened) -> Vec<Problem> {
                 .iter()
                 .filter(|(tool, _)| !known.is_empty() && !known.contains(tool));
             problems.extend(unknown.map(|(tool, span)| {
-                let names = || known.iter().map(String::as_str);
+                let tools = || known.iter().map(String::as_str);
                 let problem = Diagnostic::at(
                     *span,
                     format!("no recorded run saw or lists the tool `{tool}`"),
                 )
-                .note(format!("tools in the recordings: {}", quoted_list(names())));
-                let problem = match nearest(tool, names()) {
+                .note(format!("tools in the recordings: {}", quoted_list(tools())));
+                let problem = match nearest(tool, tools()) {
                     Some(near) => problem.help(format!("did you mean `{near}`?")),
                     None => {
                         problem.help("name a tool that the agent has, or record runs that use it")
