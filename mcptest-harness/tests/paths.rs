@@ -1,6 +1,8 @@
 //! Paths that code of users may hold since before the crates were split: they lead where they led. This
 //! test compiles, or a path is lost.
 
+#![allow(clippy::expect_used, reason = "a test")]
+
 mod eval {
     #[expect(unused_imports, reason = "that they are there is the test")]
     use mcptest::eval::{

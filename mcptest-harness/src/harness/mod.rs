@@ -10,6 +10,7 @@ mod events;
 #[cfg(test)]
 mod gate_tests;
 mod loaded;
+mod near;
 mod output;
 mod place;
 mod prepared;

@@ -4,7 +4,7 @@ use super::faults::Faults;
 use super::fields::{Fields, Problems, did_you_mean, is_own_key};
 use super::names::Identity;
 use super::{
-    assertion, defaults, demand, inject, models, names, oracle, prompt, regression, snapshots,
+    assertion, defaults, inject, models, names, of_a_run, oracle, prompt, regression, snapshots,
     values,
 };
 use crate::gates::{Gate, GateKind};
@@ -110,7 +110,7 @@ fn read(
         .map(|node| oracle::read(node, problems));
     let (expect, expects, mut unsupported) = expect(&mut fields, problems);
     snapshots::check_names(&expect, problems);
-    demand::check_run(&expect, problems);
+    of_a_run::check(&expect, problems);
     if observable.unwrap_or(context.observable) {
         oracle::check(&expect, problems);
     }

@@ -10,6 +10,7 @@ mod inject;
 mod matcher;
 mod models;
 mod names;
+mod of_a_run;
 mod oracle;
 mod prompt;
 mod regression;
