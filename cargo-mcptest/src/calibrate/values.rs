@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use mcptest::energy::{GuardOptions, RunSteps, analyse};
-use mcptest::eval::{Better, Measure, SUB_SCORES, Unit, agent_stability, calls, count_calls};
+use mcptest::eval::{SUB_SCORES, agent_stability, calls, count_calls};
 use mcptest::replay::{AgentTest, ReplayCase};
 use mcptest::result::CaseResult;
 use mcptest::trace::Run;
@@ -226,8 +226,8 @@ fn columns(agents: &[Judged<'_>]) -> Vec<Column> {
                 .iter()
                 .any(|result| result.gate.as_deref() == Some(name))
         });
-        for measure in gate.targets.iter().filter(|measure| !measure.list) {
-            let Some(target) = target(measure) else {
+        for measure in gate.targets {
+            let Some(target) = Quantity::of(measure) else {
                 continue;
             };
             let free = |agent: &Judged<'_>| {
