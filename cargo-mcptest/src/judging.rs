@@ -51,6 +51,15 @@ impl Filter {
         self.names.is_empty() || self.names.iter().any(fits)
     }
 
+    /// The same as arguments of a test.
+    pub(crate) fn arguments(&self) -> Vec<&str> {
+        let exact = self.exact.then_some("--exact");
+        exact
+            .into_iter()
+            .chain(self.names.iter().map(String::as_str))
+            .collect()
+    }
+
     /// No case has such a name.
     pub(crate) fn nothing<'a>(&self, cases: impl Iterator<Item = &'a str> + Clone) -> Failure {
         let Some(name) = self.names.first() else {

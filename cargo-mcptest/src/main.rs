@@ -5,6 +5,7 @@
 //!
 //! - [`mod@import`]: runs that are there already become recordings;
 //! - [`init`]: a crate gets its first agent test;
+//! - [`mod@record`]: runs agents live;
 //! - [`validate`]: what is wrong with suites and recordings;
 //! - [`explain`]: every number of some cases; [`report`]: all verdicts in one piece;
 //! - [`compare`]: did the agents get worse; [`calibrate`]: what does a threshold mean; [`mutants`]: would the suites notice;
@@ -29,6 +30,7 @@ mod mutants;
 mod outcome;
 mod output;
 mod package;
+mod record;
 mod report;
 mod schema;
 mod status;
@@ -63,6 +65,7 @@ struct Arguments {
 enum Command {
     Init(init::Init),
     Import(Box<import::Import>),
+    Record(record::Record),
     Validate(validate::Validate),
     Explain(explain::Explain),
     Report(report::Report),
@@ -78,6 +81,7 @@ impl Command {
         match self {
             Self::Init(init) => init.run(output),
             Self::Import(import) => Ok(import.run(output.out, output.err)),
+            Self::Record(record) => record.run(output),
             Self::Validate(validate) => validate.run(output),
             Self::Explain(explain) => explain.run(output),
             Self::Report(report) => report.run(output),
@@ -91,6 +95,9 @@ impl Command {
 }
 
 fn main() -> ExitCode {
+    if let Some(recorded) = record::child() {
+        return recorded;
+    }
     let mut arguments: Vec<_> = std::env::args_os().collect();
     // Called by its own name, without cargo.
     if arguments.get(1).is_none_or(|first| first != "mcptest") {

@@ -226,7 +226,7 @@ fn columns(agents: &[Judged<'_>]) -> Vec<Column> {
                 .iter()
                 .any(|result| result.gate.as_deref() == Some(name))
         });
-        for measure in gate.targets.iter().filter(|measure| !measure.list) {
+        for measure in gate.targets {
             let Some(target) = Quantity::of(measure) else {
                 continue;
             };

@@ -5,6 +5,9 @@
     reason = "helpers of tests, each of which uses some"
 )]
 
+pub(crate) mod desk;
+pub(crate) mod four_agents;
+
 use std::path::Path;
 
 use e2e_support::folder::Folder;

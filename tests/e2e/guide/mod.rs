@@ -20,7 +20,7 @@ use crate::support::workshop::workspace;
 
 /// The marked blocks, page by page, and with what each is executed. A block that no test looks at is
 /// a block that nobody keeps true.
-const USED: [(&str, &str, &str); 19] = [
+const USED: [(&str, &str, &str); 31] = [
     ("README.md", "output: cargo test ::narrative", "newcomer"),
     ("README.md", "file: Cargo.toml", "newcomer"),
     ("README.md", "file: tests/agents.rs", "newcomer"),
@@ -36,6 +36,41 @@ const USED: [(&str, &str, &str); 19] = [
     ("docs/checks.md", "file: suites/polite.yml", "newcomer"),
     ("docs/checks.md", "file: tests/polite.rs", "newcomer"),
     ("docs/ci.md", "commands: demo", "newcomer"),
+    (
+        "docs/evidence.md",
+        "mcptest commands: install",
+        "cargo-mcptest/tests/guide",
+    ),
+    (
+        "docs/evidence.md",
+        "mcptest: four agents",
+        "cargo-mcptest/tests/guide",
+    ),
+    (
+        "docs/evidence.md",
+        "mcptest: a shop",
+        "cargo-mcptest/tests/guide",
+    ),
+    (
+        "docs/evidence.md",
+        "workflow: compare.yml",
+        "cargo-mcptest/tests/guide",
+    ),
+    (
+        "docs/evidence.md",
+        "mcptest: thirty runs",
+        "cargo-mcptest/tests/guide",
+    ),
+    (
+        "docs/evidence.md",
+        "mcptest: thirty runs, calibrated",
+        "cargo-mcptest/tests/guide",
+    ),
+    (
+        "docs/evidence.md",
+        "mcptest: a shop",
+        "cargo-mcptest/tests/guide",
+    ),
     (
         "docs/gates.md",
         "twin: offline-trace-validation.yml",
@@ -66,6 +101,31 @@ const USED: [(&str, &str, &str); 19] = [
         "docs/recording.md",
         "file: tests/own_agent.rs",
         "guide_recording",
+    ),
+    (
+        "docs/reports.md",
+        "manifest: roots",
+        "cargo-mcptest/tests/guide",
+    ),
+    (
+        "docs/reports.md",
+        "mcptest commands: reports",
+        "cargo-mcptest/tests/guide",
+    ),
+    (
+        "docs/reports.md",
+        "mcptest: a shop",
+        "cargo-mcptest/tests/guide",
+    ),
+    (
+        "docs/reports.md",
+        "mcptest: a shop",
+        "cargo-mcptest/tests/guide",
+    ),
+    (
+        "docs/reports.md",
+        "mcptest: a shop",
+        "cargo-mcptest/tests/guide",
     ),
     (
         "docs/suites.md",

@@ -1,0 +1,185 @@
+//! What the pages of `docs/` show of the command is what it prints.
+//!
+//! A block below `<!-- mcptest: <crate> -->` begins with a command, which is run in that crate; what
+//! follows is what it prints. A line `…` stands for any lines, and one that ends in ` …` for any that
+//! begins so.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use e2e_support::folder::Folder;
+use e2e_support::process::{command, run};
+use support::desk::desk;
+use support::four_agents::four_agents;
+use support::{good, mcptest, shop};
+
+/// A block of a page: what stands above it, its language, its text.
+struct Block {
+    place: String,
+    mark: String,
+    language: String,
+    text: String,
+}
+
+fn blocks() -> Vec<Block> {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs");
+    let mut pages: Vec<_> = fs::read_dir(docs)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    pages.push(Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md"));
+    pages.sort();
+    let mut blocks = Vec::new();
+    for page in pages {
+        let text = fs::read_to_string(&page).unwrap();
+        let mut lines = (1..).zip(text.lines());
+        let mut above = "";
+        while let Some((line, text)) = lines.next() {
+            if let Some(language) = text.strip_prefix("```") {
+                let inside = lines
+                    .by_ref()
+                    .map(|(_, text)| text)
+                    .take_while(|text| *text != "```");
+                let mark = above
+                    .strip_prefix("<!-- ")
+                    .and_then(|mark| mark.strip_suffix(" -->"));
+                blocks.push(Block {
+                    place: format!("{}:{line}", page.file_name().unwrap().to_string_lossy()),
+                    mark: mark.unwrap_or_default().to_owned(),
+                    language: language.to_owned(),
+                    text: inside.map(|text| format!("{text}\n")).collect(),
+                });
+            }
+            above = text;
+        }
+    }
+    blocks
+}
+
+/// The crates that the pages speak of.
+fn crates() -> BTreeMap<&'static str, Folder> {
+    BTreeMap::from([
+        ("a shop", shop(&good())),
+        ("a shop with a red case", shop(&[])),
+        ("four agents", four_agents()),
+        ("thirty runs", desk(20, 10)),
+        ("thirty runs, calibrated", desk(20, 10)),
+    ])
+}
+
+/// The words of a command line; quotes are not used in the pages.
+fn arguments(line: &str) -> Vec<&str> {
+    let (line, _) = line.split_once('#').unwrap_or((line, ""));
+    line.trim()
+        .strip_prefix("cargo mcptest")
+        .unwrap_or_else(|| panic!("{line}"))
+        .split_whitespace()
+        .collect()
+}
+
+/// Whether text is as shown.
+fn as_shown(shown: &str, printed: &str) -> bool {
+    let shown: Vec<&str> = shown.lines().collect();
+    let printed: Vec<&str> = printed.lines().collect();
+    fits(&shown, &printed)
+}
+
+fn fits(shown: &[&str], printed: &[&str]) -> bool {
+    match (shown, printed) {
+        ([], rest) => rest.iter().all(|line| line.is_empty()),
+        (["…", shown @ ..], printed) => {
+            (0..=printed.len()).any(|skipped| fits(shown, &printed[skipped..]))
+        }
+        ([first, shown @ ..], [line, printed @ ..]) => {
+            let same = match first.strip_suffix(" …") {
+                Some(beginning) => line.starts_with(beginning),
+                None => first == line,
+            };
+            same && fits(shown, printed)
+        }
+        (_, []) => false,
+    }
+}
+
+#[test]
+fn what_is_shown_is_what_is_printed() {
+    let crates = crates();
+    let mut shown = 0;
+    for block in blocks() {
+        let Some(about) = block.mark.strip_prefix("mcptest: ") else {
+            continue;
+        };
+        let folder = crates
+            .get(about)
+            .unwrap_or_else(|| panic!("{}: no crate is named `{about}`", block.place));
+        let (line, expected) = block.text.split_once('\n').unwrap();
+        let line = line
+            .strip_prefix("$ ")
+            .unwrap_or_else(|| panic!("{}: it begins with no command", block.place));
+        let said = mcptest(folder.path(), &arguments(line));
+        assert!(as_shown(expected, &said.stdout), "{}: {said}", block.place);
+        shown += 1;
+    }
+    assert!(shown > 5, "{shown}");
+}
+
+/// Commands by themselves, and those of a workflow: they are taken, whatever they find.
+#[test]
+fn commands_of_the_pages_are_taken() {
+    let mut taken = 0;
+    for block in blocks() {
+        let is_workflow = block.mark.starts_with("workflow: ");
+        if !is_workflow && !block.mark.starts_with("mcptest commands: ") {
+            continue;
+        }
+        assert!(is_workflow || block.language == "sh", "{}", block.place);
+        for line in block.text.lines() {
+            let Some(at) = line.find("cargo mcptest ") else {
+                continue;
+            };
+            let folder = four_agents();
+            let line = line[at..].split(" >").next().unwrap();
+            let line = line
+                .replace("origin/main", "before")
+                .replace("${{ github.base_ref }}", "before")
+                .replace("origin/before", "before");
+            let mut process = command(env!("CARGO_BIN_EXE_cargo-mcptest"), folder.path());
+            let said = run(process.args(arguments(&line)));
+            assert!(
+                matches!(said.code, Some(0 | 1 | 3)),
+                "{}: {line}: {said}",
+                block.place
+            );
+            taken += 1;
+        }
+    }
+    assert!(taken > 5, "{taken}");
+}
+
+#[test]
+fn suites_in_other_folders_are_named_as_the_pages_say() {
+    let folder = shop(&good());
+    let blocks = blocks();
+    let block = blocks
+        .iter()
+        .find(|block| block.mark == "manifest: roots")
+        .unwrap();
+    let manifest = fs::read_to_string(folder.at("Cargo.toml")).unwrap();
+    let own = "[package.metadata.mcptest]\nroots = [\"suites\"]\n";
+    assert!(manifest.contains(own), "{manifest}");
+    folder.write("Cargo.toml", manifest.replace(own, &block.text));
+    folder.write(
+        "more/suites/late.yml",
+        "agents:\n- { name: a, model: m, prompt: p, calls: { max: 3 } }\n",
+    );
+    let said = mcptest(folder.path(), &["validate"]).exits(1);
+    assert!(
+        said.stdout
+            .ends_with("2 suites, 2 agent tests: 1 problem\n"),
+        "{said}"
+    );
+}
