@@ -103,10 +103,9 @@ impl Need {
 pub(crate) fn browser() -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     let names = ["chromium", "chromium-browser", "google-chrome"];
-    let places = env::split_paths(&path)
+    env::split_paths(&path)
         .flat_map(|folder| names.map(|name| folder.join(name)))
-        .find(|place| place.is_file());
-    places
+        .find(|place| place.is_file())
 }
 
 /// Whether a program is installed.

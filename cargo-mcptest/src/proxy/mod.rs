@@ -91,15 +91,15 @@ impl Proxy {
                     .help("write its command after `--`, as the client's configuration has it")
             })?;
         let (to_server, from_server) = (server.stdin.take(), server.stdout.take());
-        let (seen, sees) = mpsc::channel();
+        let (seen, passing) = mpsc::channel();
         let mut session = Session::new(&self.agent, &self.model, self.server.clone());
         session.asked(&prompt, system_prompt.as_deref());
         let mut recording = Recording::new(self)?;
         let recorder = thread::spawn(move || {
-            while let Ok(part) = sees.recv() {
+            while let Ok(part) = passing.recv() {
                 session.see(part);
                 // What has come meanwhile is written together.
-                while let Ok(part) = sees.try_recv() {
+                while let Ok(part) = passing.try_recv() {
                     session.see(part);
                 }
                 if session.has_news() {

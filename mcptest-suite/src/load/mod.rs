@@ -199,16 +199,7 @@ fn read_document(
     let defaults = fields
         .get("defaults")
         .map(|node| defaults::read(node, number, problems));
-    for entry in fields.take_matching(&CHANGE_AGENTS) {
-        problems.push(
-            Diagnostic::at(
-                entry.key_span,
-                format!("`{}` is not supported here", entry.key),
-            )
-            .note("it changes what the agent tests mean, so the suite is not run without it")
-            .help("write what it adds into the agents themselves"),
-        );
-    }
+    refuse_what_changes_agents(&mut fields, problems);
     let unsupported: Vec<_> = fields
         .take_matching(&OTHER_TESTS)
         .map(|entry| {
@@ -252,4 +243,18 @@ fn read_document(
         regression,
         unsupported,
     })
+}
+
+/// What would change the agents if it were left out.
+fn refuse_what_changes_agents(fields: &mut Fields<'_>, problems: &mut Problems) {
+    for entry in fields.take_matching(&CHANGE_AGENTS) {
+        problems.push(
+            Diagnostic::at(
+                entry.key_span,
+                format!("`{}` is not supported here", entry.key),
+            )
+            .note("it changes what the agent tests mean, so the suite is not run without it")
+            .help("write what it adds into the agents themselves"),
+        );
+    }
 }
