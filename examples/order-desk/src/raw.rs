@@ -33,11 +33,15 @@ pub enum Raw {
     Environment,
     /// Describes `find_order` with the time at which it was started.
     Clock,
+    /// Says of `find_order` that it only reads.
+    ReadOnly,
+    /// The same, and describes it with the time at which it was started.
+    ReadOnlyClock,
 }
 
 impl Raw {
     /// All of them, by the names of the command line.
-    pub const ALL: [(&'static str, Self); 12] = [
+    pub const ALL: [(&'static str, Self); 14] = [
         ("nan", Self::Nan),
         ("latin", Self::Latin),
         ("surrogate", Self::Surrogate),
@@ -50,6 +54,8 @@ impl Raw {
         ("dead-with-helper", Self::DeadWithHelper),
         ("environment", Self::Environment),
         ("clock", Self::Clock),
+        ("read-only", Self::ReadOnly),
+        ("read-only-clock", Self::ReadOnlyClock),
     ];
 
     /// Serves until standard input ends.
@@ -100,16 +106,14 @@ impl Raw {
             "description": "Finds an order.",
             "inputSchema": { "type": "object", "properties": { "order_id": { "type": "string" } } },
         });
-        match self {
-            Self::NoInputSchema => {
-                if let Some(tool) = tool.as_object_mut() {
-                    tool.remove("inputSchema");
-                }
-            }
-            Self::Clock => {
-                tool["description"] = format!("Finds an order. Up since {started}.").into();
-            }
-            _ => {}
+        if let (Self::NoInputSchema, Some(tool)) = (self, tool.as_object_mut()) {
+            tool.remove("inputSchema");
+        }
+        if matches!(self, Self::Clock | Self::ReadOnlyClock) {
+            tool["description"] = format!("Finds an order. Up since {started}.").into();
+        }
+        if matches!(self, Self::ReadOnly | Self::ReadOnlyClock) {
+            tool["annotations"] = json!({ "readOnlyHint": true });
         }
         json!({ "tools": [tool] })
     }
@@ -133,7 +137,11 @@ impl Raw {
                 lines.sort();
                 text(&lines.join("\n")).to_string().into_bytes()
             }
-            Self::NoInputSchema | Self::DeadWithHelper | Self::Clock => text("Ada").to_string().into_bytes(),
+            Self::NoInputSchema
+            | Self::DeadWithHelper
+            | Self::Clock
+            | Self::ReadOnly
+            | Self::ReadOnlyClock => text("Ada").to_string().into_bytes(),
         }
     }
 }

@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use serde_json::{Number, Value};
 
 use mcptest_trace::eval::{Measure, Unit};
+use mcptest_trace::text::misspelt;
 
 use super::fields::{Problems, did_you_mean};
 use super::schema::{Schemas, below};
@@ -31,11 +32,26 @@ struct Looked<'a> {
     target: Measure,
     /// Below a `not` or an `if`, where a most asks for more than it.
     negated: bool,
+    /// Other words than the known ones may be recorded, so only a misspelt one is a mistake.
+    other_words: bool,
 }
 
 /// Notes what an assertion asks of its target that never or always holds. `rest` is what the path
 /// has after the target's name.
 pub fn check(assertion: &Assertion, target: &Measure, rest: &[Segment], problems: &mut Problems) {
+    looked(assertion, target, rest).matcher(&assertion.matcher, problems);
+}
+
+/// The same of a word where recordings may have others than the known ones.
+pub(super) fn check_word(assertion: &Assertion, target: &Measure, problems: &mut Problems) {
+    let looked = Looked {
+        other_words: true,
+        ..looked(assertion, target, &[])
+    };
+    looked.matcher(&assertion.matcher, problems);
+}
+
+fn looked<'a>(assertion: &'a Assertion, target: &Measure, rest: &[Segment]) -> Looked<'a> {
     let mut target = *target;
     match rest {
         [Segment::Key(_)] => {
@@ -44,12 +60,12 @@ pub fn check(assertion: &Assertion, target: &Measure, rest: &[Segment], problems
         [Segment::Index(_)] => target.list = false,
         _ => {}
     }
-    let looked = Looked {
+    Looked {
         path: &assertion.target.text,
         target,
         negated: false,
-    };
-    looked.matcher(&assertion.matcher, problems);
+        other_words: false,
+    }
 }
 
 impl Looked<'_> {
@@ -137,6 +153,13 @@ impl Looked<'_> {
             )));
         }
         match (value, self.target.unit) {
+            (Value::String(word), Unit::Word(words)) if self.other_words => {
+                if let Some(near) = misspelt(word, words.iter().copied()) {
+                    let message = format!("`{word}` is no word for `{}`", self.path);
+                    let problem = Diagnostic::at(span, message);
+                    problems.push(problem.help(format!("did you mean `{near}`?")));
+                }
+            }
             (Value::String(word), Unit::Word(words)) => {
                 if !words.contains(&word.as_str()) {
                     let message = format!("`{}` is never `{word}`", self.path);

@@ -1,13 +1,15 @@
-//! Demands of an agent's own `expect:` on numbers that every recorded run knows the unit of.
+//! Demands of an agent's own `expect:` on numbers and words of a recorded run that are known.
 
 use mcptest_trace::eval::{Better, Measure, Unit};
+use mcptest_trace::trace::StopReason;
 
 use super::demand;
 use super::fields::Problems;
 use crate::model::{Assertion, Segment};
 
 /// Numbers of a recorded run that an agent's own `expect:` can look at.
-const OF_A_RUN: [Measure; 8] = [
+const OF_A_RUN: [Measure; 9] = [
+    Measure::count("tool_calls.length", Better::Neither, "calls"),
     Measure::count("tool_names.length", Better::Neither, "calls"),
     tokens("conversation.tokens.total"),
     tokens("conversation.tokens.prompt"),
@@ -44,10 +46,23 @@ const fn tokens(name: &'static str) -> Measure {
 /// The length of a list or a text of a run.
 const LENGTH: Measure = Measure::count("length", Better::Neither, "its length").sometimes();
 
-/// Notes what an agent's assertions ask of these numbers that never or always holds.
+/// Why a run stopped, as the recorder words it; recordings of others may have other words.
+const STOP_REASON: Measure = Measure::amount(
+    "conversation.stop_reason",
+    Unit::Word(StopReason::WORDS),
+    Better::Neither,
+    "why the run stopped",
+)
+.sometimes();
+
+/// Notes what an agent's assertions ask of these that never or always holds.
 pub(super) fn check(assertions: &[Assertion], problems: &mut Problems) {
     for assertion in assertions {
         let path = assertion.target.text.as_str();
+        if path == STOP_REASON.name {
+            demand::check_word(assertion, &STOP_REASON, problems);
+            continue;
+        }
         let known = OF_A_RUN.iter().find(|target| target.name == path);
         let length = || is_length(&assertion.target.segments).then_some(&LENGTH);
         if let Some(target) = known.or_else(length) {
@@ -73,7 +88,7 @@ fn is_length(path: &[Segment]) -> bool {
     last == "length"
         && matches!(
             holder.as_slice(),
-            ["final_response" | "tool_calls" | "tool_results"]
+            ["final_response" | "tool_results"]
                 | ["conversation", "turns" | "steps" | "per_turn"]
                 | ["conversation", "turns", "[n]", "content"]
         )

@@ -4,4 +4,4 @@ mod clean;
 mod suggest;
 
 pub use clean::{clean, clean_line, is_hostile};
-pub use suggest::{nearest, quoted_list};
+pub use suggest::{misspelt, nearest, quoted_list};

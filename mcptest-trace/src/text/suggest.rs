@@ -22,6 +22,27 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
+/// The known word that `word` is a misspelling of: one letter, the case or a `-` for a `_` is wrong.
+/// Nothing of a word that is right.
+///
+/// ```
+/// let known = ["turn_budget", "completed"];
+/// assert_eq!(mcptest_trace::text::misspelt("complete", known), Some("completed"));
+/// assert_eq!(mcptest_trace::text::misspelt("completed", known), None);
+/// assert_eq!(mcptest_trace::text::misspelt("cost_budget", known), None);
+/// ```
+pub fn misspelt<'a>(
+    word: &str,
+    known: impl IntoIterator<Item = &'a str> + Clone,
+) -> Option<&'a str> {
+    if known.clone().into_iter().any(|known| known == word) {
+        return None;
+    }
+    let folded = fold(word);
+    let mut known = known.into_iter();
+    known.find(|known| strsim::osa_distance(&folded, &fold(known)) <= 1)
+}
+
 /// Case and the choice of `-` or `_` are not differences.
 fn fold(word: &str) -> String {
     word.to_lowercase().replace('-', "_")

@@ -239,6 +239,15 @@ pub enum StopReason {
 }
 
 impl StopReason {
+    /// The reasons that this version knows, as they stand in a cassette.
+    pub const WORDS: &'static [&'static str] = &[
+        "completed",
+        "turn_budget",
+        "token_budget",
+        "tool_call_budget",
+        "time_budget",
+    ];
+
     fn from_text(text: &str) -> Self {
         match text {
             "completed" => Self::Completed,

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::{Origin, Run, parse_run, read_runs};
+use super::{Origin, Run, StopReason, parse_run, read_runs};
 
 fn origin() -> Origin {
     Origin {
@@ -610,4 +610,13 @@ fn runs_that_are_equal_in_every_value_are_copies_and_those_alike_are_not() {
         read_runs(&files).unwrap_err()[0].to_string(),
         "c.json: is a copy of b.json, not a run of its own: every value is the same, `recorded_at` included"
     );
+}
+
+#[test]
+fn every_known_reason_to_stop_is_read_as_itself() {
+    for word in StopReason::WORDS {
+        let reason = StopReason::from_text(word);
+        assert!(!matches!(reason, StopReason::Other(_)), "{word}");
+        assert_eq!(reason.as_str(), *word);
+    }
 }

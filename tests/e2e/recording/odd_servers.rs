@@ -48,9 +48,10 @@ fn a_dead_server_is_no_slow_tool_though_a_helper_keeps_its_output_open() {
 }
 
 /// Runs that each look the order up once, after the servers started anew.
-fn with_a_clock(word: &str) -> (Scene, crate::support::process::Finished) {
+fn with_a_clock(how: &str, word: &str) -> (Scene, crate::support::process::Finished) {
+    let server = format!("{{ command: [ORDER_DESK, --raw, {how}] }}");
     let suite = FINDER
-        .replace("SERVER", "{ command: [ORDER_DESK, --raw, clock] }")
+        .replace("SERVER", &server)
         .replace("    expect:", "    runs: 4\n    expect:");
     let run = |closing: &str| {
         json!([
@@ -66,22 +67,48 @@ fn with_a_clock(word: &str) -> (Scene, crate::support::process::Finished) {
     (scene, ran)
 }
 
-#[test]
-fn tools_that_change_at_every_start_do_not_cost_for_ever() {
-    let (scene, ran) = with_a_clock("all");
-    let ran = ran.exits(101);
+/// The failure, without what the fingerprints are, which is chance.
+fn the_change(ran: &crate::support::process::Finished) -> String {
     let (_, text) = ran.only_failure();
-    // What the fingerprints are is chance.
     let lines = text.lines().map(|line| match line.split_once(" #") {
         Some((before, _)) => format!("{before} #N"),
         None => line.to_owned(),
     });
-    let text = lines.collect::<Vec<_>>().join("\n");
-    snapshot::assert("tools-change", &text, scene.folder.path());
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn tools_that_change_at_every_start_do_not_cost_for_ever() {
+    // What a server says of a tool besides does not hide the change.
+    let (_, ran) = with_a_clock("read-only-clock", "all");
+    snapshot::assert(
+        "tools-change",
+        &the_change(&ran.exits(101)),
+        "/nowhere".as_ref(),
+    );
+    let (scene, ran) = with_a_clock("clock", "all");
+    let ran = ran.exits(101);
+    snapshot::assert("tools-change", &the_change(&ran), "/nowhere".as_ref());
     assert_eq!(scene.conversations(), 2, "{ran}");
     // A second try goes on from what is there, and starts over once.
     scene.record("all", &[]).exits(101);
     assert_eq!(scene.conversations(), 4);
+}
+
+#[test]
+fn what_a_server_says_of_a_tool_is_recorded_and_makes_no_other_tool_of_it() {
+    let (said, plain) = (raw("read-only"), raw("environment"));
+    for scene in [&said, &plain] {
+        scene.record("missing", &[]).exits(0);
+    }
+    let (said, plain) = (said.run(PLACE), plain.run(PLACE));
+    let line = "desk::find_order(order_id?: string) #0209a2ea";
+    assert_eq!(plain["tools"], json!([line]));
+    assert_eq!(
+        said["tools"],
+        json!([{ "name": "find_order", "server": "desk", "line": line, "read_only": true }])
+    );
+    assert_eq!(said["tools_fingerprint"], plain["tools_fingerprint"]);
 }
 
 /// What the server said of its environment.

@@ -369,8 +369,8 @@ struct Tools {
 impl Tools {
     fn of(run: &Value) -> Option<Self> {
         let lines = run["tools"].as_array().map(|tools| {
-            let lines = tools.iter().filter_map(Value::as_str);
-            lines.map(ToOwned::to_owned).collect()
+            let line = |tool: &Value| tool.as_str().or(tool["line"].as_str()).map(str::to_owned);
+            tools.iter().filter_map(line).collect()
         });
         Some(Self {
             fingerprint: run[TOOLS].as_str()?.to_owned(),

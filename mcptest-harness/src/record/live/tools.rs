@@ -9,7 +9,7 @@ use serde_json::Value;
 use mcptest_trace::record::{Recorder, fingerprint};
 
 use crate::record::Trouble;
-use crate::trace::canonical_json;
+use crate::trace::{OfferedTool, canonical_json};
 
 /// The longest name that every provider takes.
 const MAX_NAME: usize = 64;
@@ -30,6 +30,8 @@ pub(super) struct LiveTool {
     pub(super) wire_name: String,
     pub(super) description: Option<String>,
     pub(super) schema: Value,
+    /// Whether it only reads, where its server says so.
+    read_only: Option<bool>,
 }
 
 impl Offered {
@@ -84,6 +86,10 @@ impl Offered {
                 wire_name,
                 description: tool.description.as_ref().map(ToString::to_string),
                 schema,
+                read_only: tool
+                    .annotations
+                    .as_ref()
+                    .and_then(|said| said.read_only_hint),
             });
         }
         Ok(offered)
@@ -110,12 +116,18 @@ impl Offered {
         split.unwrap_or(("", wire_name))
     }
 
-    /// Writes down which tools were offered, and what tells them from others.
+    /// Writes down which tools were offered, and what tells them from others: what a model sees of
+    /// them, so not what their servers say of them besides.
     pub(super) fn write_down(&self, recorder: &mut Recorder) {
-        let mut lines: Vec<String> = self.tools.iter().map(LiveTool::line).collect();
-        lines.sort();
+        let lines = self.tools.iter().map(|tool| (tool.line(), tool.read_only));
+        let mut tools: Vec<_> = lines.collect();
+        tools.sort();
+        let lines: Vec<&str> = tools.iter().map(|(line, _)| line.as_str()).collect();
         recorder.tools_fingerprint(fingerprint(&lines.join("\n")));
-        recorder.tools_offered(lines);
+        let offered = tools
+            .iter()
+            .map(|(line, read_only)| OfferedTool::in_line(line).with_read_only(*read_only));
+        recorder.tools_offered(offered);
     }
 }
 
@@ -207,6 +219,7 @@ mod tests {
                 "properties": { "order": { "type": "string" }, "cents": { "type": "integer" }, "why": {} },
                 "required": ["order", "cents"],
             }),
+            read_only: None,
         };
         insta::assert_snapshot!(tool.line(), @"desk::refund(cents: integer, order: string, why?) #a3c31e1c");
     }
