@@ -6,7 +6,7 @@ mod support;
 use std::fs;
 use std::path::Path;
 
-use e2e_support::folder::{Folder, collect};
+use e2e_support::folder::collect;
 use e2e_support::process;
 use serde_json::{Value, json};
 use support::four_agents::{AGENTS, four_agents, run, write_runs};
