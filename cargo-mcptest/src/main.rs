@@ -30,6 +30,7 @@ mod mutants;
 mod outcome;
 mod output;
 mod package;
+mod proxy;
 mod record;
 mod report;
 mod schema;
@@ -72,6 +73,7 @@ enum Command {
     Compare(Box<compare::Compare>),
     Calibrate(calibrate::Calibrate),
     Mutants(mutants::Mutants),
+    Proxy(proxy::Proxy),
     Schema(schema::Schema),
     Completions(completions::Completions),
 }
@@ -88,6 +90,8 @@ impl Command {
             Self::Compare(compare) => compare.run(output),
             Self::Calibrate(calibrate) => calibrate.run(output),
             Self::Mutants(mutants) => mutants.run(output),
+            // It has the exit code of the server, and never comes here.
+            Self::Proxy(_) => Ok(Status::Holds),
             Self::Schema(schema) => schema.run(output),
             Self::Completions(completions) => completions.run(output),
         }
@@ -108,15 +112,16 @@ fn main() -> ExitCode {
         out: &mut stdout().lock(),
         err: &mut stderr().lock(),
     };
-    let status = arguments
-        .command
-        .run(&mut output)
-        .unwrap_or_else(|failure| {
-            if !failure.is_silent() {
-                // Where nothing can be said, the status still speaks.
-                _ = writeln!(output.err, "{failure}");
-            }
-            failure.status
-        });
-    status.into()
+    let code = match &arguments.command {
+        // The client sees the server's own exit code.
+        Command::Proxy(proxy) => proxy.run().map(ExitCode::from),
+        command => command.run(&mut output).map(ExitCode::from),
+    };
+    code.unwrap_or_else(|failure| {
+        if !failure.is_silent() {
+            // Where nothing can be said, the status still speaks.
+            _ = writeln!(output.err, "{failure}");
+        }
+        failure.status.into()
+    })
 }

@@ -30,6 +30,8 @@ mod record;
 mod render;
 pub mod result;
 
+#[doc(hidden)]
+pub use check::TargetProblem;
 pub use gate::{GateInfo, gates, parse_suite, read_suite};
 pub use harness::{AgentRuns, CheckFailure, Harness, Verdict, replay};
 /// The suite language: the model of a suite, its loader and its diagnostics.

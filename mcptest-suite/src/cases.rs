@@ -1,7 +1,7 @@
 //! The cases of a suite: one list for the runner and for the macro.
 
-use crate::UNSUPPORTED;
 use crate::model::{Agent, GateKind, Matcher, MatcherKind, Suite, Unsupported};
+use crate::{REGRESSION, UNSUPPORTED};
 
 /// One test case of a suite.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,6 +23,10 @@ pub enum CaseKind {
     Agent(Subject),
     /// One gate over the runs.
     Gate(Subject, GateKind),
+    /// An agent's runs, against those of the baseline.
+    Regression(Subject),
+    /// All agents of the suite together, against the baseline.
+    SuiteRegression,
     /// Nothing: it stands for something that is not run here.
     Unsupported,
 }
@@ -32,8 +36,10 @@ impl CaseKind {
     #[must_use]
     pub const fn subject(self) -> Option<Subject> {
         match self {
-            Self::Agent(subject) | Self::Gate(subject, _) => Some(subject),
-            Self::Unsupported => None,
+            Self::Agent(subject) | Self::Gate(subject, _) | Self::Regression(subject) => {
+                Some(subject)
+            }
+            Self::SuiteRegression | Self::Unsupported => None,
         }
     }
 }
@@ -78,6 +84,13 @@ impl Suite {
             .iter()
             .map(|key| unsupported("", key))
             .collect();
+        if self.regression.is_some() {
+            cases.push(Case {
+                name: REGRESSION.to_owned(),
+                kind: CaseKind::SuiteRegression,
+                ignored: None,
+            });
+        }
         let only = self.agents.iter().any(|agent| agent.only.is_some());
         for (index, agent) in self.agents.iter().enumerate() {
             let first = cases.len();
@@ -93,6 +106,14 @@ impl Suite {
                         name: format!("{name}::{}", gate.kind.name()),
                         kind: CaseKind::Gate(subject, gate.kind),
                         ignored: counted,
+                    });
+                }
+                if self.regression.is_some() {
+                    let skip = agent.regression.as_ref().and_then(|own| own.skip.as_ref());
+                    cases.push(Case {
+                        name: format!("{name}::{REGRESSION}"),
+                        kind: CaseKind::Regression(subject),
+                        ignored: skip.map(|reason| format!("skipped: {}", reason.value)),
                     });
                 }
                 cases.push(Case {

@@ -75,6 +75,9 @@ pub const UNSUPPORTED: &str = "unsupported";
 /// The segment of the case that stands for a suite that does not load.
 pub const LOAD: &str = "load";
 
+/// The segment of the cases that compare runs with those of a baseline.
+pub const REGRESSION: &str = "regression";
+
 /// One segment of a case name made from free text: NFC, lower case, each run of characters that an
 /// identifier cannot hold turned into one `_` (none at the ends), `_` before a leading digit, `_`
 /// after a keyword. `None` when nothing is left.
@@ -120,6 +123,7 @@ pub fn segment(text: &str) -> Option<String> {
 pub fn is_reserved(segment: &str) -> bool {
     segment == UNSUPPORTED
         || segment == LOAD
+        || segment == REGRESSION
         || GateKind::ALL.iter().any(|kind| kind.name() == segment)
 }
 

@@ -40,7 +40,7 @@ pub(crate) enum Judged<'v> {
 }
 
 /// What a matcher makes of a value.
-enum Verdict {
+enum MatcherVerdict {
     Holds,
     /// It does not, and what is different.
     Fails(Vec<String>),
@@ -50,7 +50,7 @@ enum Verdict {
     Undecided(&'static str),
 }
 
-impl Verdict {
+impl MatcherVerdict {
     fn of(holds: bool) -> Self {
         if holds {
             Self::Holds
@@ -86,8 +86,8 @@ impl Check {
             self.matcher.judge(&value, snapshot)
         };
         match verdict {
-            Verdict::Holds => Judged::Holds,
-            Verdict::Undecided(name) => Judged::Undecided(name),
+            MatcherVerdict::Holds => Judged::Holds,
+            MatcherVerdict::Undecided(name) => Judged::Undecided(name),
             verdict => Judged::Fails(Mismatch {
                 found: Found::Value(value),
                 details: verdict.details(),
@@ -115,23 +115,23 @@ impl CompiledMatcher {
     }
 
     /// Whether the value is what is wanted.
-    fn judge(&self, value: &Value, snapshot: &Snapshots<'_>) -> Verdict {
+    fn judge(&self, value: &Value, snapshot: &Snapshots<'_>) -> MatcherVerdict {
         match self {
             Self::Exact(expected) => differences(exact_diffs(expected, value), expected),
             Self::Contains(expected) => match comparable_below(expected, value) {
                 Ok(()) => differences(contains_diffs(expected, value), expected),
-                Err(reason) => Verdict::NotApplicable(vec![reason]),
+                Err(reason) => MatcherVerdict::NotApplicable(vec![reason]),
             },
             Self::Subset(expected) => subset(expected, value),
-            Self::Regex(regex) => text(value, |text| Verdict::of(regex.is_match(text))),
+            Self::Regex(regex) => text(value, |text| MatcherVerdict::of(regex.is_match(text))),
             Self::Schema(schema) => valid(Some(schema), value),
             Self::FlagSchema(schema) => match valid(Some(schema), &(*value == 1).into()) {
-                Verdict::Holds => Verdict::Holds,
+                MatcherVerdict::Holds => MatcherVerdict::Holds,
                 _ => valid(Some(schema), value),
             },
             Self::Snapshot(name) => match snapshot(name, value) {
-                Ok(()) => Verdict::Holds,
-                Err(details) => Verdict::Fails(details),
+                Ok(()) => MatcherVerdict::Holds,
+                Err(details) => MatcherVerdict::Fails(details),
             },
             Self::ContainsAll(all) => all_of(all.iter().map(|expected| {
                 let verdict = contained(expected, value);
@@ -141,15 +141,17 @@ impl CompiledMatcher {
             Self::Icontains(expected) => {
                 contained(&Value::String(expected.to_lowercase()), &lower_case(value))
             }
-            Self::StartsWith(start) => text(value, |text| Verdict::of(text.starts_with(start))),
+            Self::StartsWith(start) => {
+                text(value, |text| MatcherVerdict::of(text.starts_with(start)))
+            }
             Self::IsJson(schema) => text(value, |text| match serde_json::from_str(text) {
                 Ok(parsed) => valid(schema.as_ref(), &parsed),
-                Err(error) => Verdict::Fails(vec![format!("not JSON: {error}")]),
+                Err(error) => MatcherVerdict::Fails(vec![format!("not JSON: {error}")]),
             }),
             Self::IsValidToolsCall(schema) => match tool_call_arguments(value) {
                 Ok(arguments) => valid(schema.as_ref(), arguments),
-                Err(reason) if value.is_object() => Verdict::Fails(vec![reason.to_owned()]),
-                Err(reason) => Verdict::NotApplicable(vec![reason.to_owned()]),
+                Err(reason) if value.is_object() => MatcherVerdict::Fails(vec![reason.to_owned()]),
+                Err(reason) => MatcherVerdict::NotApplicable(vec![reason.to_owned()]),
             },
             Self::Levenshtein {
                 value: expected,
@@ -161,8 +163,8 @@ impl CompiledMatcher {
                 compare_numbers(value, least).is_ge() && compare_numbers(value, most).is_le()
             }),
             Self::Not(inner) => match inner.judge(value, snapshot) {
-                Verdict::Holds => Verdict::Fails(Vec::new()),
-                Verdict::Fails(_) => Verdict::Holds,
+                MatcherVerdict::Holds => MatcherVerdict::Fails(Vec::new()),
+                MatcherVerdict::Fails(_) => MatcherVerdict::Holds,
                 other => other,
             },
             Self::AllOf(all) => all_of(all.iter().map(|matcher| {
@@ -173,15 +175,17 @@ impl CompiledMatcher {
             })),
             Self::AnyOf(any) => any_of(any.iter().map(
                 |matcher| match matcher.judge(value, snapshot) {
-                    Verdict::Fails(details) => Verdict::Fails(vec![branch(matcher, &details)]),
-                    Verdict::NotApplicable(details) => {
-                        Verdict::NotApplicable(vec![branch(matcher, &details)])
+                    MatcherVerdict::Fails(details) => {
+                        MatcherVerdict::Fails(vec![branch(matcher, &details)])
+                    }
+                    MatcherVerdict::NotApplicable(details) => {
+                        MatcherVerdict::NotApplicable(vec![branch(matcher, &details)])
                     }
                     other => other,
                 },
             )),
             Self::OneOf(one) => one_of(one, |matcher| matcher.judge(value, snapshot)),
-            Self::NeedsModel(name) => Verdict::Undecided(name),
+            Self::NeedsModel(name) => MatcherVerdict::Undecided(name),
         }
     }
 
@@ -297,7 +301,7 @@ impl CompiledMatcher {
 }
 
 /// Holds when all hold; what does not is listed with its words.
-fn all_of(judged: impl Iterator<Item = (String, Verdict)>) -> Verdict {
+fn all_of(judged: impl Iterator<Item = (String, MatcherVerdict)>) -> MatcherVerdict {
     let (mut failed, mut not_applicable, mut undecided) = (Vec::new(), Vec::new(), None);
     for (words, verdict) in judged {
         let line = |details: &[String]| match details {
@@ -305,100 +309,103 @@ fn all_of(judged: impl Iterator<Item = (String, Verdict)>) -> Verdict {
             details => format!("{words} ({})", details.join("; ")),
         };
         match verdict {
-            Verdict::Holds => {}
-            Verdict::Fails(details) => failed.push(line(&details)),
-            Verdict::NotApplicable(details) => not_applicable.push(line(&details)),
-            Verdict::Undecided(name) => undecided = undecided.or(Some(name)),
+            MatcherVerdict::Holds => {}
+            MatcherVerdict::Fails(details) => failed.push(line(&details)),
+            MatcherVerdict::NotApplicable(details) => not_applicable.push(line(&details)),
+            MatcherVerdict::Undecided(name) => undecided = undecided.or(Some(name)),
         }
     }
     match (failed.is_empty(), not_applicable.is_empty(), undecided) {
-        (true, true, None) => Verdict::Holds,
-        (true, true, Some(name)) => Verdict::Undecided(name),
-        (true, false, _) => Verdict::NotApplicable(not_applicable),
-        (false, _, _) => Verdict::Fails(failed.into_iter().chain(not_applicable).collect()),
+        (true, true, None) => MatcherVerdict::Holds,
+        (true, true, Some(name)) => MatcherVerdict::Undecided(name),
+        (true, false, _) => MatcherVerdict::NotApplicable(not_applicable),
+        (false, _, _) => MatcherVerdict::Fails(failed.into_iter().chain(not_applicable).collect()),
     }
 }
 
 /// Holds when one holds.
-fn any_of(judged: impl Iterator<Item = Verdict>) -> Verdict {
+fn any_of(judged: impl Iterator<Item = MatcherVerdict>) -> MatcherVerdict {
     let (mut details, mut applicable, mut undecided) = (Vec::new(), true, None);
     for verdict in judged {
         match verdict {
-            Verdict::Holds => return Verdict::Holds,
-            Verdict::Undecided(name) => undecided = undecided.or(Some(name)),
-            Verdict::Fails(more) => details.extend(more),
-            Verdict::NotApplicable(more) => {
+            MatcherVerdict::Holds => return MatcherVerdict::Holds,
+            MatcherVerdict::Undecided(name) => undecided = undecided.or(Some(name)),
+            MatcherVerdict::Fails(more) => details.extend(more),
+            MatcherVerdict::NotApplicable(more) => {
                 applicable = false;
                 details.extend(more);
             }
         }
     }
     match (undecided, applicable) {
-        (Some(name), _) => Verdict::Undecided(name),
-        (None, true) => Verdict::Fails(details),
-        (None, false) => Verdict::NotApplicable(details),
+        (Some(name), _) => MatcherVerdict::Undecided(name),
+        (None, true) => MatcherVerdict::Fails(details),
+        (None, false) => MatcherVerdict::NotApplicable(details),
     }
 }
 
 /// Holds when exactly one holds.
-fn one_of(matchers: &[CompiledMatcher], judge: impl Fn(&CompiledMatcher) -> Verdict) -> Verdict {
+fn one_of(
+    matchers: &[CompiledMatcher],
+    judge: impl Fn(&CompiledMatcher) -> MatcherVerdict,
+) -> MatcherVerdict {
     let mut holding = Vec::new();
     let (mut unread, mut undecided) = (Vec::new(), None);
     let mut applicable = true;
     for matcher in matchers {
         match judge(matcher) {
-            Verdict::Holds => holding.push(matcher),
-            Verdict::Undecided(name) => undecided = undecided.or(Some(name)),
-            Verdict::Fails(_) => {}
-            Verdict::NotApplicable(details) => {
+            MatcherVerdict::Holds => holding.push(matcher),
+            MatcherVerdict::Undecided(name) => undecided = undecided.or(Some(name)),
+            MatcherVerdict::Fails(_) => {}
+            MatcherVerdict::NotApplicable(details) => {
                 applicable = false;
                 unread.extend(details);
             }
         }
     }
     match (holding.len(), undecided, applicable) {
-        (0 | 1, Some(name), _) => Verdict::Undecided(name),
-        (1, None, _) => Verdict::Holds,
-        (0, None, true) => Verdict::Fails(vec!["none of them holds".to_owned()]),
-        (0, None, false) => Verdict::NotApplicable(unread),
+        (0 | 1, Some(name), _) => MatcherVerdict::Undecided(name),
+        (1, None, _) => MatcherVerdict::Holds,
+        (0, None, true) => MatcherVerdict::Fails(vec!["none of them holds".to_owned()]),
+        (0, None, false) => MatcherVerdict::NotApplicable(unread),
         _ => {
             let phrases = holding.iter().map(|matcher| matcher.phrase());
             let lines = phrases.map(|phrase| format!("this one holds: {phrase}"));
-            Verdict::Fails(lines.collect())
+            MatcherVerdict::Fails(lines.collect())
         }
     }
 }
 
 /// Differences as lines; a difference of the whole value is left to showing both.
-fn differences(diffs: Vec<ArgDiff>, expected: &Value) -> Verdict {
+fn differences(diffs: Vec<ArgDiff>, expected: &Value) -> MatcherVerdict {
     if diffs.is_empty() {
-        return Verdict::Holds;
+        return MatcherVerdict::Holds;
     }
     let structured = expected.is_object() || expected.is_array();
     let placed = diffs
         .into_iter()
         .filter(|diff| structured && !diff.path.is_empty());
-    Verdict::Fails(placed.map(|diff| difference(&diff)).collect())
+    MatcherVerdict::Fails(placed.map(|diff| difference(&diff)).collect())
 }
 
-fn contained(expected: &Value, value: &Value) -> Verdict {
+fn contained(expected: &Value, value: &Value) -> MatcherVerdict {
     match comparable_below(expected, value) {
-        Ok(()) => Verdict::of(contains(expected, value)),
-        Err(reason) => Verdict::NotApplicable(vec![reason]),
+        Ok(()) => MatcherVerdict::of(contains(expected, value)),
+        Err(reason) => MatcherVerdict::NotApplicable(vec![reason]),
     }
 }
 
 /// Validity against a schema, where there is one; one that does not compile decides nothing.
-fn valid(schema: Option<&Arc<Schema>>, value: &Value) -> Verdict {
+fn valid(schema: Option<&Arc<Schema>>, value: &Value) -> MatcherVerdict {
     let Some(schema) = schema else {
-        return Verdict::Holds;
+        return MatcherVerdict::Holds;
     };
     match schema.violations(value) {
-        Ok(violations) if violations.is_empty() => Verdict::Holds,
-        Ok(violations) if schema.is_broken_by(value) => Verdict::Fails(violations),
+        Ok(violations) if violations.is_empty() => MatcherVerdict::Holds,
+        Ok(violations) if schema.is_broken_by(value) => MatcherVerdict::Fails(violations),
         // It says nothing of such a value, so its negation does not hold either.
-        Ok(violations) => Verdict::NotApplicable(violations),
-        Err(error) => Verdict::NotApplicable(vec![error.to_string()]),
+        Ok(violations) => MatcherVerdict::NotApplicable(violations),
+        Err(error) => MatcherVerdict::NotApplicable(vec![error.to_string()]),
     }
 }
 
@@ -422,26 +429,26 @@ fn branch(matcher: &CompiledMatcher, details: &[String]) -> String {
     }
 }
 
-fn text(value: &Value, judge: impl FnOnce(&str) -> Verdict) -> Verdict {
+fn text(value: &Value, judge: impl FnOnce(&str) -> MatcherVerdict) -> MatcherVerdict {
     match value {
         Value::String(text) => judge(text),
-        _ => Verdict::NotApplicable(vec!["this matcher reads text only".to_owned()]),
+        _ => MatcherVerdict::NotApplicable(vec!["this matcher reads text only".to_owned()]),
     }
 }
 
-fn number(value: &Value, judge: impl FnOnce(&Number) -> bool) -> Verdict {
+fn number(value: &Value, judge: impl FnOnce(&Number) -> bool) -> MatcherVerdict {
     match value {
-        Value::Number(number) => Verdict::of(judge(number)),
-        _ => Verdict::NotApplicable(vec!["this matcher reads numbers only".to_owned()]),
+        Value::Number(number) => MatcherVerdict::of(judge(number)),
+        _ => MatcherVerdict::NotApplicable(vec!["this matcher reads numbers only".to_owned()]),
     }
 }
 
 /// Every expected key, recursively; lists and scalars equal.
-fn subset(expected: &Value, value: &Value) -> Verdict {
+fn subset(expected: &Value, value: &Value) -> MatcherVerdict {
     match compare::subset(expected, value) {
-        Subset::Holds => Verdict::Holds,
-        Subset::Fails => Verdict::Fails(Vec::new()),
-        Subset::NotComparable(reason) => Verdict::NotApplicable(vec![reason]),
+        Subset::Holds => MatcherVerdict::Holds,
+        Subset::Fails => MatcherVerdict::Fails(Vec::new()),
+        Subset::NotComparable(reason) => MatcherVerdict::NotApplicable(vec![reason]),
     }
 }
 
@@ -456,19 +463,19 @@ fn tool_call_arguments(value: &Value) -> Result<&Value, &'static str> {
         .ok_or("it has no `args` or `arguments` that is an object")
 }
 
-fn levenshtein(expected: &str, text: &str, max: u64) -> Verdict {
+fn levenshtein(expected: &str, text: &str, max: u64) -> MatcherVerdict {
     let (left, right) = (expected.chars().count(), text.chars().count());
     if left.abs_diff(right) as u64 > max {
         let difference = left.abs_diff(right);
-        return Verdict::Fails(vec![format!("the lengths alone differ by {difference}")]);
+        return MatcherVerdict::Fails(vec![format!("the lengths alone differ by {difference}")]);
     }
     if left.saturating_mul(right) > LEVENSHTEIN_PAIRS {
         let reason =
             format!("{left} and {right} characters are too many to compare letter by letter");
-        return Verdict::NotApplicable(vec![reason]);
+        return MatcherVerdict::NotApplicable(vec![reason]);
     }
     match strsim::levenshtein(expected, text) {
-        distance if distance as u64 <= max => Verdict::Holds,
-        distance => Verdict::Fails(vec![format!("the distance is {distance}")]),
+        distance if distance as u64 <= max => MatcherVerdict::Holds,
+        distance => MatcherVerdict::Fails(vec![format!("the distance is {distance}")]),
     }
 }

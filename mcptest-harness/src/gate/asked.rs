@@ -4,7 +4,7 @@ use std::path::Path;
 
 use mcptest_suite::model::{GateKind, Suite};
 use mcptest_suite::read::{AgentFacts, GateReader, Problems};
-use mcptest_suite::{Diagnostic, Entry as Node, LoadError, Source, Span, Spanned};
+use mcptest_suite::{Diagnostic, Entry, LoadError, Source, Span, Spanned};
 use regex::Regex;
 
 use super::block::Block;
@@ -12,7 +12,7 @@ use super::energy::{self, Energy};
 use super::narrative::Narrative;
 use super::recovery::Recovery;
 use super::reliability::Reliability;
-use super::table::{Entry, entry};
+use super::table::{GateEntry, entry};
 use super::targets;
 use super::{Gate, Input};
 use crate::check::{Check, Compiler};
@@ -99,7 +99,7 @@ impl GateReader for GateReading {
     fn read(
         &mut self,
         agent: &AgentFacts<'_>,
-        gates: &[(GateKind, &Node)],
+        gates: &[(GateKind, &Entry)],
         problems: &mut Problems,
     ) {
         let gates = gates
@@ -169,7 +169,7 @@ pub fn parse_suite(source: Source) -> Result<Suite, LoadError> {
 
 fn gate(
     kind: GateKind,
-    node: &Node,
+    node: &Entry,
     agent: &AgentFacts<'_>,
     compiler: &mut Compiler,
     problems: &mut Problems,
@@ -205,7 +205,7 @@ fn gate(
 }
 
 /// What must hold of the gate's targets.
-fn expect(kind: GateKind, entry: &Entry, block: &mut Block<'_, '_>) -> Vec<Check> {
+fn expect(kind: GateKind, entry: &GateEntry, block: &mut Block<'_, '_>) -> Vec<Check> {
     let known = entry.targets;
     if known.is_empty() {
         return Vec::new();

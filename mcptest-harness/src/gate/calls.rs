@@ -5,13 +5,13 @@ use serde_json::Value;
 
 use super::block::Block;
 use super::key::Key;
-use super::table::Entry;
+use super::table::GateEntry;
 use super::{Breach, Cause, EachRun, Input, Options, Scored, Threshold};
 use crate::eval::{CallCounts, CallLimits, Measure, calls, count_calls};
 use crate::render::{Evidence, cut, thousands};
 use crate::trace::Run;
 
-pub(super) const ENTRY: Entry = Entry::each_run::<CallLimits>();
+pub(super) const ENTRY: GateEntry = GateEntry::each_run::<CallLimits>();
 
 impl Options for CallLimits {
     const SAYS: &'static str = "A run takes no more tool calls, errors, model calls and tokens than it may. It has no default: say a limit, or `expect:`.";

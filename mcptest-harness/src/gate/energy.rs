@@ -5,14 +5,14 @@ use serde_json::Value;
 
 use super::block::{Block, written};
 use super::key::{Key, Range};
-use super::table::Entry;
+use super::table::GateEntry;
 use super::{Breach, Cause, EachRun, Input, Options, Scored, Threshold};
 use crate::energy::{self, Analysis, DriftInput, GuardOptions, RunSteps, analyse, responses};
 use crate::eval::Measure;
 use crate::render::Evidence;
 use crate::trace::Run;
 
-pub(super) const ENTRY: Entry = Entry::each_run::<Energy>();
+pub(super) const ENTRY: GateEntry = GateEntry::each_run::<Energy>();
 
 /// A guard, and what it may be told that was not recorded.
 #[derive(Debug, Clone, Copy, Default)]

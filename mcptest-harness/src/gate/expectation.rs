@@ -142,14 +142,14 @@ impl Breach {
 
 /// What became of assertions on a value.
 #[derive(Debug, Default)]
-pub(crate) struct Verdicts {
+pub(crate) struct CheckVerdicts {
     /// What does not hold.
     pub(crate) breaches: Vec<Breach>,
     /// What only a matcher that needs a model could tell: the assertion's place, and the matcher.
     pub(crate) undecided: Vec<(usize, &'static str)>,
 }
 
-impl Verdicts {
+impl CheckVerdicts {
     /// What does not hold, and what nobody can tell here as what does not hold either.
     pub(crate) fn all(self) -> Vec<Breach> {
         let undecided = self.undecided.into_iter().map(|(index, matcher)| Breach {
@@ -170,8 +170,8 @@ pub(crate) fn check_breaches(
     checks: &[Check],
     root: &Value,
     snapshots: &Snapshots<'_>,
-) -> Verdicts {
-    let mut verdicts = Verdicts::default();
+) -> CheckVerdicts {
+    let mut verdicts = CheckVerdicts::default();
     for (index, check) in checks.iter().enumerate() {
         match check.judge(root, snapshots) {
             Judged::Holds => {}

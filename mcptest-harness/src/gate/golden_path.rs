@@ -7,13 +7,13 @@ use serde_json::Value;
 
 use super::block::Block;
 use super::key::Key;
-use super::table::Entry;
+use super::table::GateEntry;
 use super::{Breach, EachRun, Input, Options, Scored, Threshold};
 use crate::eval::{GoldenPath, GoldenPathReport, Measure, golden_path, score_golden_path};
 use crate::render::{Evidence, cut, shorten};
 use crate::trace::Run;
 
-pub(super) const ENTRY: Entry = Entry::each_run::<GoldenPath>();
+pub(super) const ENTRY: GateEntry = GateEntry::each_run::<GoldenPath>();
 
 impl Options for GoldenPath {
     const SAYS: &'static str =

@@ -6,14 +6,14 @@ use serde_json::{Value, json};
 
 use super::block::Block;
 use super::key::{Key, Range};
-use super::table::Entry;
+use super::table::GateEntry;
 use super::{Breach, Cause, Counts, EachRun, Input, Options, Scored, Threshold, wide};
 use crate::eval::narrative::{self, Claim, Verdict};
 use crate::eval::{Measure, NarrativeOptions, NarrativeReport, narrative_divergence_with};
 use crate::render::{Evidence, cut, shorten};
 use crate::trace::Run;
 
-pub(super) const ENTRY: Entry = Entry::each_run::<Narrative>();
+pub(super) const ENTRY: GateEntry = GateEntry::each_run::<Narrative>();
 
 /// What is read of a closing, and what it may come to.
 #[derive(Debug, Clone)]

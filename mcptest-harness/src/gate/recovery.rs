@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::block::Block;
 use super::key::Key;
-use super::table::Entry;
+use super::table::GateEntry;
 use super::{Breach, Cause, Counts, EachRun, Input, Options, Scored, Threshold, wide};
 use crate::eval::{
     Fault, FaultPlan, Measure, RecoveryReport, never_fired, recovery, replay_recovery,
@@ -13,7 +13,7 @@ use crate::eval::{
 use crate::render::{Evidence, shorten, thousands};
 use crate::trace::Run;
 
-pub(super) const ENTRY: Entry = Entry::each_run::<Recovery>();
+pub(super) const ENTRY: GateEntry = GateEntry::each_run::<Recovery>();
 
 /// The injected faults, and what coping with them may cost.
 #[derive(Debug, Clone)]

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::block::Block;
 use super::key::{Key, Range};
-use super::table::{Entry, judging_each_run};
+use super::table::{GateEntry, judging_each_run};
 use super::{AllRuns, Breach, Cause, Input, NotJudged, Options, Threshold, check_breaches};
 use crate::eval::{
     Confidence, Measure, ReliabilitySummary, recommend_runs, reliability, summarize_with,
@@ -15,7 +15,7 @@ use crate::eval::{
 use crate::render::{Evidence, Table, cut};
 use crate::trace::Run;
 
-pub(super) const ENTRY: Entry = Entry::all_runs::<Reliability>();
+pub(super) const ENTRY: GateEntry = GateEntry::all_runs::<Reliability>();
 
 /// The half-width that `recommended_runs` is for when the suite states none, in percent.
 const USUAL_HALF_WIDTH: f64 = 5.0;
@@ -23,7 +23,7 @@ const USUAL_HALF_WIDTH: f64 = 5.0;
 /// What makes a run a pass, and how surely the rate must be known.
 #[derive(Debug, Clone)]
 pub(crate) struct Reliability {
-    pub(super) outcome: Outcome,
+    pub(super) outcome: Counts,
     confidence: Confidence,
     /// The half-width the pass rate must be known to, in percent.
     half_width: Option<f64>,
@@ -31,7 +31,7 @@ pub(crate) struct Reliability {
 
 /// What makes a run a pass.
 #[derive(Debug, Clone)]
-pub(super) enum Outcome {
+pub(super) enum Counts {
     /// All of these hold: the agent's `expect:`, and gates that judge each run.
     Judged { expect: bool, gates: Vec<GateKind> },
     /// The cassette's `outcome.passed`.
@@ -76,7 +76,7 @@ impl Options for Reliability {
     fn read(block: &mut Block<'_, '_>) -> Option<Self> {
         let outcome = match block.node("outcome") {
             Some(node) => outcome(node, block.agent, block.problems),
-            None if block.agent.expects == Expects::Something => Some(Outcome::Judged {
+            None if block.agent.expects == Expects::Something => Some(Counts::Judged {
                 expect: true,
                 gates: Vec::new(),
             }),
@@ -136,13 +136,13 @@ fn no_expect(expects: Expects, span: Span) -> Diagnostic {
     )
 }
 
-fn outcome(node: &Node, agent: &AgentFacts<'_>, problems: &mut Problems) -> Option<Outcome> {
+fn outcome(node: &Node, agent: &AgentFacts<'_>, problems: &mut Problems) -> Option<Counts> {
     let alone = match node.items() {
         Some([only]) => only,
         _ => node,
     };
     if alone.text() == Some("recorded") {
-        return Some(Outcome::Recorded);
+        return Some(Counts::Recorded);
     }
     let single = std::slice::from_ref(node);
     let items = if node.text().is_some() {
@@ -193,12 +193,12 @@ fn outcome(node: &Node, agent: &AgentFacts<'_>, problems: &mut Problems) -> Opti
     }
     gates.sort_unstable();
     gates.dedup();
-    (expect || !gates.is_empty()).then_some(Outcome::Judged { expect, gates })
+    (expect || !gates.is_empty()).then_some(Counts::Judged { expect, gates })
 }
 
 /// The outcomes of the runs, and what they come to.
 pub(crate) struct Outcomes {
-    verdicts: Vec<Verdict>,
+    verdicts: Vec<RunVerdict>,
     summary: ReliabilitySummary,
 }
 
@@ -207,11 +207,11 @@ impl AllRuns for Reliability {
 
     fn report(&self, input: &Input<'_>) -> Result<Outcomes, NotJudged> {
         let runs = input.runs.iter().enumerate();
-        let verdicts: Vec<Verdict> = runs
+        let verdicts: Vec<RunVerdict> = runs
             .map(|(index, run)| verdict(self, input, index, run))
             .collect();
         let unknown = verdicts.iter().enumerate();
-        let unknown = unknown.filter(|(_, verdict)| **verdict == Verdict::Unknown);
+        let unknown = unknown.filter(|(_, verdict)| **verdict == RunVerdict::Unknown);
         let breaches = unknown.map(|(index, _)| {
             let asks = "`outcome: recorded` needs `outcome.passed` in every recording";
             (
@@ -226,7 +226,7 @@ impl AllRuns for Reliability {
                 evidence: Vec::new(),
             });
         }
-        let outcomes = verdicts.iter().map(|verdict| *verdict == Verdict::Pass);
+        let outcomes = verdicts.iter().map(|verdict| *verdict == RunVerdict::Pass);
         let outcomes: Vec<bool> = outcomes.collect();
         let summary = summarize_with(&outcomes, self.confidence, self.half_width());
         Ok(Outcomes { verdicts, summary })
@@ -250,9 +250,9 @@ impl AllRuns for Reliability {
         let mut table = Table::new(["run", "outcome", "file", "why"]);
         for (index, (run, verdict)) in input.runs.iter().zip(verdicts).enumerate() {
             let (outcome, why) = match verdict {
-                Verdict::Pass => ("pass", String::new()),
-                Verdict::Fail(why) => ("FAIL", cut(why, 140)),
-                Verdict::Unknown => ("?", String::new()),
+                RunVerdict::Pass => ("pass", String::new()),
+                RunVerdict::Fail(why) => ("FAIL", cut(why, 140)),
+                RunVerdict::Unknown => ("?", String::new()),
             };
             table.row([
                 (index + 1).to_string(),
@@ -277,7 +277,7 @@ impl AllRuns for Reliability {
 impl Reliability {
     /// Whether the agent's own `expect:` is counted here.
     pub(crate) fn counts_expect(&self) -> bool {
-        matches!(self.outcome, Outcome::Judged { expect: true, .. })
+        matches!(self.outcome, Counts::Judged { expect: true, .. })
     }
 
     /// The half-width that runs are recommended for, as a fraction.
@@ -297,7 +297,7 @@ impl Reliability {
 
 /// What became of a run.
 #[derive(Debug, PartialEq, Eq)]
-enum Verdict {
+enum RunVerdict {
     Pass,
     /// With the first thing it breaks.
     Fail(String),
@@ -305,16 +305,16 @@ enum Verdict {
     Unknown,
 }
 
-fn verdict(gate: &Reliability, input: &Input<'_>, index: usize, run: &Run) -> Verdict {
+fn verdict(gate: &Reliability, input: &Input<'_>, index: usize, run: &Run) -> RunVerdict {
     let (expect, gates) = match &gate.outcome {
-        Outcome::Recorded => {
+        Counts::Recorded => {
             return match run.outcome.and_then(|outcome| outcome.passed) {
-                Some(true) => Verdict::Pass,
-                Some(false) => Verdict::Fail("recorded as failed".to_owned()),
-                None => Verdict::Unknown,
+                Some(true) => RunVerdict::Pass,
+                Some(false) => RunVerdict::Fail("recorded as failed".to_owned()),
+                None => RunVerdict::Unknown,
             };
         }
-        Outcome::Judged { expect, gates } => (*expect, gates),
+        Counts::Judged { expect, gates } => (*expect, gates),
     };
     if expect {
         let snapshots = |name: &str, value: &_| input.snapshots.value(index, name, value);
@@ -322,21 +322,21 @@ fn verdict(gate: &Reliability, input: &Input<'_>, index: usize, run: &Run) -> Ve
         let broken = check_breaches(checks, &run.envelope, &snapshots).all();
         if let Some(breach) = broken.first() {
             let Cause::Check(check) = breach.cause else {
-                return Verdict::Fail(breach.found.clone());
+                return RunVerdict::Fail(breach.found.clone());
             };
-            return Verdict::Fail(format!("`{}`: {}", checks[check].target.text, breach.found));
+            return RunVerdict::Fail(format!("`{}`: {}", checks[check].target.text, breach.found));
         }
     }
     for gate in gates.iter().filter_map(|kind| input.gates.get(*kind)) {
         let of_gate = input.of(gate);
         let name = gate.kind.name();
         let Some(breaches) = gate.gate.of_run(&of_gate, run) else {
-            return Verdict::Fail(format!("`{name}` judges all runs together"));
+            return RunVerdict::Fail(format!("`{name}` judges all runs together"));
         };
         if let Some(breach) = breaches.first() {
             let asks = breach.asks(&gate.expect);
-            return Verdict::Fail(format!("`{name}`: {asks}, {}", breach.found));
+            return RunVerdict::Fail(format!("`{name}`: {asks}, {}", breach.found));
         }
     }
-    Verdict::Pass
+    RunVerdict::Pass
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::block::Block;
 use super::key::{Key, Range};
 use super::narrative::Narrative;
-use super::table::Entry;
+use super::table::GateEntry;
 use super::{AllRuns, Breach, Cause, Counts, Input, NotJudged, Options, Threshold, wide};
 use crate::eval::{
     Measure, NarrativeOptions, SessionReport, SessionScore, Weights, score_session, session,
@@ -15,7 +15,7 @@ use crate::eval::{
 use crate::render::{Evidence, shorten};
 use crate::trace::{Run, pretty_json};
 
-pub(super) const ENTRY: Entry = Entry::all_runs::<Session>();
+pub(super) const ENTRY: GateEntry = GateEntry::all_runs::<Session>();
 
 /// How a session's signals are come by, and what they weigh.
 #[derive(Debug, Clone, Copy)]

@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 
 use super::block::Block;
 use super::key::Key;
-use super::table::Entry;
+use super::table::GateEntry;
 use super::{Gate, Input, Judgement, Options};
 use crate::render::{Evidence, Finding};
 use crate::trace::{Trace, canonical_json};
 
-pub(super) const ENTRY: Entry = Entry::its_own::<Snapshot>();
+pub(super) const ENTRY: GateEntry = GateEntry::its_own::<Snapshot>();
 
 /// What a redacted place shows.
 const BLANK: &str = "<redacted>";

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::block::Block;
 use super::key::{Key, Range};
-use super::table::Entry;
+use super::table::GateEntry;
 use super::{AllRuns, Breach, Cause, Input, NotJudged, Options, Threshold};
 use crate::eval::{
     Dimensions, Measure, SUB_SCORES, StabilityAcross, StabilityFloors, StabilityOptions,
@@ -18,7 +18,7 @@ use crate::eval::{
 use crate::render::{Evidence, Table, cut, thousands};
 use crate::trace::{Run, Trace, canonical_json};
 
-pub(super) const ENTRY: Entry = Entry::all_runs::<Stability>();
+pub(super) const ENTRY: GateEntry = GateEntry::all_runs::<Stability>();
 
 /// What is looked at, and what fails a run whatever all runs come to.
 #[derive(Debug, Clone, Copy)]

@@ -11,7 +11,7 @@ use super::{AllRuns, EachRun, Gate, Options};
 use crate::eval::Measure;
 
 /// What is known of a gate before any suite is read.
-pub(super) struct Entry {
+pub(super) struct GateEntry {
     pub(super) says: &'static str,
     pub(super) keys: &'static [Key],
     pub(super) targets: &'static [Measure],
@@ -23,7 +23,7 @@ pub(super) struct Entry {
 /// Reads a gate's block.
 type Read = fn(&mut Block<'_, '_>) -> Option<Box<dyn Gate>>;
 
-impl Entry {
+impl GateEntry {
     pub(super) const fn each_run<G: EachRun>() -> Self {
         Self::of::<G>(true, |block| Some(Box::new(RunByRun(G::read(block)?))))
     }
@@ -50,7 +50,7 @@ impl Entry {
 
 macro_rules! implementations {
     ($($variant:ident, $module:ident;)*) => {
-        static TABLE: &[(GateKind, Entry)] =
+        static TABLE: &[(GateKind, GateEntry)] =
             &[$((GateKind::$variant, super::$module::ENTRY),)*];
     };
 }
@@ -58,7 +58,7 @@ macro_rules! implementations {
 mcptest_suite::for_each_gate!(implementations);
 
 /// The implementation of a kind; nothing for one of another version of the suite language.
-pub(super) fn entry(kind: GateKind) -> Option<&'static Entry> {
+pub(super) fn entry(kind: GateKind) -> Option<&'static GateEntry> {
     let found = TABLE.iter().find(|(known, _)| *known == kind);
     found.map(|(_, entry)| entry)
 }
@@ -116,7 +116,7 @@ pub fn gates() -> Vec<GateInfo> {
     all.collect()
 }
 
-fn schema(entry: &Entry) -> Value {
+fn schema(entry: &GateEntry) -> Value {
     let mut schema = schema_of(entry.keys);
     schema["description"] = entry.says.into();
     if !entry.targets.is_empty() {

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::block::Block;
 use super::key::{Key, Takes};
-use super::table::Entry;
+use super::table::GateEntry;
 use super::{Breach, Cause, EachRun, Input, Options, Scored, Threshold};
 use crate::check::difference;
 use crate::eval::{
@@ -18,7 +18,7 @@ use crate::eval::{
 use crate::render::{Evidence, cut, short_json, shorten};
 use crate::trace::{Run, canonical_json};
 
-pub(super) const ENTRY: Entry = Entry::each_run::<Plan>();
+pub(super) const ENTRY: GateEntry = GateEntry::each_run::<Plan>();
 
 /// The expected calls.
 type Plan = ExpectedTrace<Arc<Schema>>;

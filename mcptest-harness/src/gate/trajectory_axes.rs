@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::block::Block;
 use super::key::{Key, Takes};
-use super::table::Entry;
+use super::table::GateEntry;
 use super::{Breach, EachRun, Input, Options, Scored, Threshold};
 use crate::eval::{
     Axes, AxesReport, Dependency, Measure, Order, score_trajectory_axes, trajectory_axes,
@@ -15,7 +15,7 @@ use crate::eval::{
 use crate::render::Evidence;
 use crate::trace::Run;
 
-pub(super) const ENTRY: Entry = Entry::each_run::<Axes>();
+pub(super) const ENTRY: GateEntry = GateEntry::each_run::<Axes>();
 
 /// The keys of a dependency.
 const DEPENDENCY: &[Key] = &[

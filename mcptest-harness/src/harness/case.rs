@@ -6,11 +6,12 @@ use std::panic::{self, AssertUnwindSafe};
 use std::time::Instant;
 
 use mcptest_suite::model::{Agent, GateKind};
-use mcptest_suite::{Case, CaseKind, Diagnostic, Style, Subject};
+use mcptest_suite::{Case, CaseKind, Diagnostic, REGRESSION, Style, Subject};
 
 use super::agent_runs::AgentRuns;
 use super::alike::{alike, errors_unknown};
 use super::loaded::LoadedSuite;
+use super::regression;
 use crate::gate::{
     Caps, Expect, Gate, Inject, Input, Judgement, Scores, Subject as Asks, targets_of,
     unknown_tools,
@@ -72,12 +73,12 @@ pub(crate) enum Judged {
 pub(crate) struct CaseVerdict {
     came: Came,
     /// What it was made of; its failure stands in `came`.
-    judgement: Judgement,
+    pub(super) judgement: Judgement,
 }
 
 /// What a case came to.
 #[derive(Default)]
-enum Came {
+pub(super) enum Came {
     #[default]
     Holds,
     /// Another case judges it.
@@ -119,6 +120,8 @@ pub(crate) fn verdict(suite: &LoadedSuite, case: &Case, context: &Context) -> Ca
             Ok(recorded) => judge_gate(suite, subject, kind, recorded),
             Err(failure) => Came::NotJudged(not_judged(failure, context)).into(),
         },
+        CaseKind::Regression(subject) => regression::of_agent(suite, subject, context),
+        CaseKind::SuiteRegression => regression::of_suite(suite, context),
         // Unsupported, or of another version.
         _ => {
             let reason = case.ignored.as_deref().unwrap_or_default();
@@ -209,8 +212,12 @@ fn about(suite: &LoadedSuite, case: &Case, context: &Context) -> CaseResult {
     let mut result = CaseResult::new(&context.package, &context.name);
     result.suite = SuiteFacts::new(&context.suite, source.shown(), digest);
     let (subject, kind) = match case.kind {
-        CaseKind::Agent(subject) => (subject, None),
+        CaseKind::Agent(subject) | CaseKind::Regression(subject) => (subject, None),
         CaseKind::Gate(subject, kind) => (subject, Some(kind)),
+        CaseKind::SuiteRegression => {
+            result.gate = Some(REGRESSION.to_owned());
+            return result;
+        }
         _ => return result,
     };
     let agent = suite.agent(subject);
@@ -223,7 +230,10 @@ fn about(suite: &LoadedSuite, case: &Case, context: &Context) -> CaseResult {
     let gate = kind.and_then(|kind| suite.gates(subject).get(kind));
     let span = gate.map_or(agent.name.span, |gate| gate.span);
     result.asked = Some(result::place(source, span));
-    result.gate = kind.map(|kind| kind.name().to_owned());
+    result.gate = match case.kind {
+        CaseKind::Regression(_) => Some(REGRESSION.to_owned()),
+        _ => kind.map(|kind| kind.name().to_owned()),
+    };
     // What is not judged needs no recordings.
     if let (None, Ok(recorded)) = (&case.ignored, suite.recorded(subject)) {
         let facts = Facts {
@@ -231,7 +241,7 @@ fn about(suite: &LoadedSuite, case: &Case, context: &Context) -> CaseResult {
             runs: recorded.runs(),
         };
         result.recordings = facts.recordings();
-        if kind.is_none() {
+        if matches!(case.kind, CaseKind::Agent(_)) {
             result.runs = facts.runs();
             result.prompts = facts.prompts().collect();
         }

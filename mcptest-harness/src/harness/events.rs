@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use serde_json::json;
 
-use super::verdicts::{Passed, Verdicts};
+use super::verdicts::{NotFailed, Verdicts};
 
 /// Writes what becomes of the cases, in their order; whether one failed.
 pub(super) fn write(
@@ -31,11 +31,11 @@ pub(super) fn write(
             r#"{{ "type": "test", "event": "started", "name": {shown} }}"#
         )?;
         let (event, more) = match verdicts.of(name) {
-            Ok(Passed::Holds(_)) => {
+            Ok(NotFailed::Holds(_)) => {
                 passed += 1;
                 ("ok", String::new())
             }
-            Ok(Passed::Ignored(reason)) => {
+            Ok(NotFailed::Ignored(reason)) => {
                 ignored += 1;
                 ("ignored", format!(r#", "message": {}"#, json!(reason)))
             }

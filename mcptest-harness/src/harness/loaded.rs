@@ -94,14 +94,14 @@ impl LoadedSuite {
         &self.crate_dir
     }
 
-    /// The runs of an agent below another folder that is laid out as its package, or that holds
+    /// The files of an agent's runs below another folder that is laid out as its package, or that holds
     /// `cassettes/` or the recordings themselves; nothing where there are none. However many there
     /// are, they are not held against the suite.
-    pub(crate) fn recorded_in(
+    pub(crate) fn files_in(
         &self,
         folder: &Path,
         subject: Subject,
-    ) -> Result<Option<Vec<Run>>, String> {
+    ) -> Result<Option<Vec<(PathBuf, String)>>, String> {
         let agent = self.agent(subject);
         let suite_path = self.source().path();
         let suite_dir = suite_path.parent().unwrap_or(suite_path);
@@ -128,15 +128,7 @@ impl LoadedSuite {
                 stems: stems(),
             };
             match wanted.files() {
-                Ok(files) => {
-                    let runs = read_runs(&files);
-                    return runs.map(Some).map_err(|errors| {
-                        let drawn = errors
-                            .iter()
-                            .map(|error| format!("{}: {}", error.origin, error.drawn()));
-                        drawn.collect::<Vec<_>>().join("\n")
-                    });
-                }
+                Ok(files) => return Ok(Some(files)),
                 Err(PlaceError::Nothing { .. }) => {}
                 Err(PlaceError::Several(places)) => {
                     return Err(format!(
@@ -149,6 +141,42 @@ impl LoadedSuite {
             }
         }
         Ok(None)
+    }
+
+    /// The same, read.
+    pub(crate) fn recorded_in(
+        &self,
+        folder: &Path,
+        subject: Subject,
+    ) -> Result<Option<Vec<Run>>, String> {
+        let Some(files) = self.files_in(folder, subject)? else {
+            return Ok(None);
+        };
+        read_runs(&files).map(Some).map_err(|errors| {
+            let drawn = errors.iter();
+            let drawn = drawn.map(|error| format!("{}: {}", error.origin, error.drawn()));
+            drawn.collect::<Vec<_>>().join("\n")
+        })
+    }
+
+    /// The files of an agent's recorded runs; none where they cannot be told.
+    pub(crate) fn recorded_files(&self, subject: Subject) -> Vec<PathBuf> {
+        let place = Place {
+            crate_dir: &self.crate_dir,
+            relative: &self.relative,
+            command: "",
+        };
+        let wanted = place.wanted(&self.suite, self.agent(subject), subject.model);
+        let files = wanted.files().unwrap_or_default().into_iter();
+        files.map(|(path, _)| path).collect()
+    }
+
+    /// Every agent with every one of its models.
+    pub(crate) fn subjects(&self) -> impl Iterator<Item = Subject> {
+        let agents = self.suite.agents.iter().enumerate();
+        agents.flat_map(|(agent, test)| {
+            (0..test.models.len()).map(move |model| Subject { agent, model })
+        })
     }
 
     /// The stem of an agent's recordings.
@@ -181,7 +209,7 @@ impl LoadedSuite {
             let (suite, agent, model) = (&self.suite, self.agent(subject), subject.model);
             let gates = self.gates(subject);
             if let Some(recording) = &self.recording {
-                recording.ensure(recording::Subject {
+                recording.ensure(recording::ToRecord {
                     suite,
                     agent,
                     model,

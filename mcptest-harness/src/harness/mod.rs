@@ -10,10 +10,12 @@ mod events;
 #[cfg(test)]
 mod gate_tests;
 mod loaded;
+mod near;
 mod output;
 mod place;
 mod prepared;
 mod recording;
+mod regression;
 pub mod replay;
 mod runner;
 mod runs;

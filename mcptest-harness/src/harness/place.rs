@@ -10,6 +10,7 @@ use std::path::{Component, Path, PathBuf};
 
 use mcptest_suite::shown_path;
 
+use super::near;
 use crate::trace::Layout;
 
 /// What is looked for.
@@ -27,7 +28,7 @@ pub(crate) struct Wanted<'a> {
 }
 
 /// Something that holds runs.
-struct Found {
+struct Holder {
     shown: String,
     files: Vec<PathBuf>,
     /// `None` where a pattern named the files.
@@ -95,7 +96,7 @@ impl Wanted<'_> {
         let mut paths: Vec<PathBuf> = found
             .iter()
             .filter_map(|found| match &found.layout {
-                Some(Layout::Folder(folder)) => Some(near_runs(folder)),
+                Some(Layout::Folder(folder)) => Some(near::near_runs(folder)),
                 _ => None,
             })
             .flatten()
@@ -109,28 +110,9 @@ impl Wanted<'_> {
         paths.iter().map(|path| self.shown(path)).collect()
     }
 
-    /// Files in the two places whose names differ from what is looked for in the case of letters, or
-    /// by a `.txt` that an editor has added.
+    /// Files in the two places that are nearly named like a run.
     fn nearly_named(&self) -> impl Iterator<Item = PathBuf> {
-        let names = self
-            .stems
-            .iter()
-            .flat_map(|stem| ["", ".json", ".jsonl"].map(|extension| format!("{stem}{extension}")));
-        let names: Vec<String> = names.collect();
-        let places = [self.beside(), self.central()].into_iter();
-        let entries = places.flat_map(|place| {
-            let entries = fs::read_dir(place).into_iter().flatten();
-            let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-            paths.sort_by(|left, right| natural(left, right));
-            paths
-        });
-        entries.filter(move |path| {
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
-            let lower = name.to_lowercase();
-            let lower = lower.strip_suffix(".txt").unwrap_or(&lower);
-            !names.iter().any(|wanted| *wanted == name)
-                && names.iter().any(|wanted| wanted.to_lowercase() == lower)
-        })
+        near::nearly_named([self.beside(), self.central()], &self.stems)
     }
 
     /// Where runs are recorded: where the agent's runs lie now, else where a number of them would
@@ -199,8 +181,8 @@ impl Wanted<'_> {
     }
 
     /// What holds runs, and everything that was looked for.
-    fn found(&self) -> Result<(Vec<Found>, Vec<String>), PlaceError> {
-        let mut found: Vec<Found> = Vec::new();
+    fn found(&self) -> Result<(Vec<Holder>, Vec<String>), PlaceError> {
+        let mut found: Vec<Holder> = Vec::new();
         let mut looked = Vec::new();
         if let Some(cassette) = self.cassette {
             let files = self.own(cassette)?;
@@ -211,7 +193,7 @@ impl Wanted<'_> {
             if files.is_empty() {
                 return Ok((found, looked));
             }
-            found.push(Found {
+            found.push(Holder {
                 shown,
                 files,
                 layout: own_layout(&path, cassette),
@@ -228,7 +210,7 @@ impl Wanted<'_> {
                     .first()
                     .is_some_and(|own| self.cassette.is_some() && within(&files, &own.files));
                 if !files.is_empty() && !named {
-                    found.push(Found {
+                    found.push(Holder {
                         shown: shown.clone(),
                         files,
                         layout: Some(layout),
@@ -328,7 +310,7 @@ impl Wanted<'_> {
     }
 }
 
-fn several(found: Vec<Found>) -> PlaceError {
+fn several(found: Vec<Holder>) -> PlaceError {
     PlaceError::Several(found.into_iter().map(|found| found.shown).collect())
 }
 
@@ -415,28 +397,8 @@ fn folder(path: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// What lies in a folder of runs and looks like a run without being one: a folder, or a file with
-/// `.json` in its name that is not where a run's is.
-fn near_runs(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder)
-        .into_iter()
-        .flatten()
-        .filter_map(Result::ok);
-    let near = entries.map(|entry| entry.path()).filter(|path| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let name = name.to_lowercase();
-        let is_run = path
-            .extension()
-            .is_some_and(|extension| extension == "json");
-        !name.starts_with('.') && (path.is_dir() || (!is_run && name.contains(".json")))
-    });
-    let mut near: Vec<PathBuf> = near.collect();
-    near.sort_by(|left, right| natural(left, right));
-    near
-}
-
 /// Compares paths with runs of digits taken as numbers; equal numbers by the bytes.
-fn natural(left: &Path, right: &Path) -> Ordering {
+pub(super) fn natural(left: &Path, right: &Path) -> Ordering {
     let (left, right) = (left.to_string_lossy(), right.to_string_lossy());
     let (mut a, mut b) = (left.as_bytes(), right.as_bytes());
     loop {

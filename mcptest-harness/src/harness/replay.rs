@@ -150,15 +150,8 @@ impl Package {
     #[must_use]
     pub fn agents(&self) -> Vec<AgentTest<'_>> {
         let agents = self.suites.iter().flat_map(|(name, suite)| {
-            let agents = suite.suite.agents.iter().enumerate();
-            agents.flat_map(move |(agent, test)| {
-                (0..test.models.len()).map(move |model| AgentTest {
-                    suite_name: name,
-                    suite,
-                    subject: Subject { agent, model },
-                    case: format!("{name}::{}", test.case_name(model)),
-                })
-            })
+            let subjects = suite.subjects();
+            subjects.map(|subject| AgentTest::of(name, suite, subject))
         });
         let mut agents: Vec<_> = agents.collect();
         agents.sort_by(|left, right| left.case.cmp(&right.case));
@@ -242,7 +235,9 @@ impl ReplayCase<'_> {
 
     fn subject(&self) -> Option<Subject> {
         match self.case.kind {
-            CaseKind::Agent(subject) | CaseKind::Gate(subject, _) => Some(subject),
+            CaseKind::Agent(subject)
+            | CaseKind::Gate(subject, _)
+            | CaseKind::Regression(subject) => Some(subject),
             _ => None,
         }
     }
@@ -276,6 +271,16 @@ impl std::fmt::Debug for AgentTest<'_> {
 }
 
 impl<'a> AgentTest<'a> {
+    pub(super) fn of(suite_name: &'a str, suite: &'a LoadedSuite, subject: Subject) -> Self {
+        let agent = suite.agent(subject).case_name(subject.model);
+        Self {
+            suite_name,
+            suite,
+            subject,
+            case: format!("{suite_name}::{agent}"),
+        }
+    }
+
     /// The full name of the agent's own case.
     #[must_use]
     pub fn case(&self) -> &str {

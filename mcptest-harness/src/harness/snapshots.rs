@@ -70,9 +70,9 @@ impl CaseSnapshots {
     /// Compares a text with its snapshot and writes what the mode asks for.
     fn compare(&self, name: &str, text: &str) -> Result<(), Refused> {
         let mode = if self.only_compared {
-            Mode::COMPARED
+            UpdateMode::COMPARED
         } else {
-            Mode::of_environment()?
+            UpdateMode::of_environment()?
         };
         let path = self
             .folder
@@ -285,7 +285,7 @@ enum Writes {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Mode {
+struct UpdateMode {
     writes: Writes,
     /// Write even what is the same.
     force: bool,
@@ -293,7 +293,7 @@ struct Mode {
     force_pass: bool,
 }
 
-impl Mode {
+impl UpdateMode {
     const COMPARED: Self = Self {
         writes: Writes::Nothing,
         force: false,

@@ -9,7 +9,7 @@ use super::agent_runs::AgentRuns;
 use super::arguments::Asked;
 use super::case::{self, Context, Judged};
 use super::loaded::{LoadedSuite, is_runnable};
-use super::verdicts::{Passed, Verdicts};
+use super::verdicts::{NotFailed, Verdicts};
 use crate::result::folder;
 
 /// A check written in Rust, shared by the cases it makes.
@@ -27,7 +27,7 @@ impl Settings<'_> {
     /// A trial that is ignored whatever is asked for.
     pub(super) fn ignored(&self, name: &str, reason: &str, asked: &Asked) -> Trial {
         let reason = mcptest_suite::clean_line(reason).into_owned();
-        let trial = self.verdicts.trial(name, || Ok(Passed::Ignored(reason)));
+        let trial = self.verdicts.trial(name, || Ok(NotFailed::Ignored(reason)));
         trial.with_ignored_flag(asked.arguments.list || asked.arguments.ignored)
     }
 }
@@ -82,12 +82,12 @@ fn ignorable(
     let verdict = move || match ignored {
         Some(reason) if !run_anyway => {
             folder::leave(|| case::ignored(&suite, &case, &context, &reason));
-            Ok(Passed::Ignored(clean(&reason)))
+            Ok(NotFailed::Ignored(clean(&reason)))
         }
         _ => Ok(match judge(&suite, &context)? {
-            Judged::Holds(scores) => Passed::Holds(scores),
+            Judged::Holds(scores) => NotFailed::Holds(scores),
             Judged::Elsewhere(reason) | Judged::Undecided(reason) => {
-                Passed::Ignored(clean(&reason))
+                NotFailed::Ignored(clean(&reason))
             }
         }),
     };

@@ -11,24 +11,24 @@ use std::thread::{self, Scope};
 use libtest_mimic::{Completion, Failed, Trial};
 
 /// What a case came to; an error is its failure text.
-pub(super) type Verdict = Result<Passed, String>;
+pub(super) type CaseVerdict = Result<NotFailed, String>;
 
 /// What a case that does not fail came to.
 #[derive(Debug, Clone)]
-pub(super) enum Passed {
+pub(super) enum NotFailed {
     /// It holds, with what was computed.
     Holds(Option<String>),
     /// It is ignored, for a reason.
     Ignored(String),
 }
 
-type Judge = Box<dyn FnOnce() -> Verdict + Send>;
+type JudgeCase = Box<dyn FnOnce() -> CaseVerdict + Send>;
 
 /// How far a case is.
-enum State {
-    Waiting(Judge),
+enum CaseState {
+    Waiting(JudgeCase),
     Judging,
-    Known(Verdict),
+    Known(CaseVerdict),
 }
 
 /// The cases of a process, by name.
@@ -37,7 +37,7 @@ pub(super) struct Verdicts(Arc<Shared>);
 
 #[derive(Default)]
 struct Shared {
-    states: Mutex<HashMap<String, State>>,
+    states: Mutex<HashMap<String, CaseState>>,
     changed: Condvar,
     /// Whether threads judge ahead of who asks.
     ahead: AtomicBool,
@@ -48,15 +48,15 @@ impl Verdicts {
     pub(super) fn trial(
         &self,
         name: &str,
-        judge: impl FnOnce() -> Verdict + Send + 'static,
+        judge: impl FnOnce() -> CaseVerdict + Send + 'static,
     ) -> Trial {
         self.states()
             .entry(name.to_owned())
-            .or_insert_with(|| State::Waiting(Box::new(judge)));
+            .or_insert_with(|| CaseState::Waiting(Box::new(judge)));
         let (verdicts, known) = (self.clone(), name.to_owned());
         Trial::ignorable_test(name, move || match verdicts.of(&known) {
-            Ok(Passed::Holds(_)) => Ok(Completion::Completed),
-            Ok(Passed::Ignored(reason)) => Ok(Completion::ignored_with(reason)),
+            Ok(NotFailed::Holds(_)) => Ok(Completion::Completed),
+            Ok(NotFailed::Ignored(reason)) => Ok(Completion::ignored_with(reason)),
             Err(text) => Err(Failed::from(text)),
         })
     }
@@ -80,16 +80,16 @@ impl Verdicts {
     }
 
     /// The verdict on a case, as soon as it is known.
-    pub(super) fn of(&self, name: &str) -> Verdict {
+    pub(super) fn of(&self, name: &str) -> CaseVerdict {
         if !self.0.ahead.load(Ordering::SeqCst) {
             self.judge(name);
         }
         let mut states = self.states();
         loop {
             match states.get(name) {
-                Some(State::Known(verdict)) => return verdict.clone(),
+                Some(CaseState::Known(verdict)) => return verdict.clone(),
                 None => return Err(format!("error: there is no case `{name}`")),
-                Some(State::Waiting(_) | State::Judging) => {
+                Some(CaseState::Waiting(_) | CaseState::Judging) => {
                     let changed = self.0.changed.wait(states);
                     states = changed.unwrap_or_else(PoisonError::into_inner);
                 }
@@ -104,12 +104,14 @@ impl Verdicts {
             let Some(state) = states.get_mut(name) else {
                 return;
             };
-            if !matches!(state, State::Waiting(_)) {
+            if !matches!(state, CaseState::Waiting(_)) {
                 return;
             }
-            std::mem::replace(state, State::Judging)
+            std::mem::replace(state, CaseState::Judging)
         };
-        let State::Waiting(judge) = judge else { return };
+        let CaseState::Waiting(judge) = judge else {
+            return;
+        };
         let verdict = panic::catch_unwind(AssertUnwindSafe(judge));
         let verdict = verdict.unwrap_or_else(|why| {
             let text = why.downcast_ref::<String>().map(String::as_str);
@@ -118,7 +120,8 @@ impl Verdicts {
                 format!("test panicked: {text}")
             }))
         });
-        self.states().insert(name.to_owned(), State::Known(verdict));
+        self.states()
+            .insert(name.to_owned(), CaseState::Known(verdict));
         self.0.changed.notify_all();
     }
 
@@ -126,7 +129,7 @@ impl Verdicts {
     pub(super) fn successes(&self) -> String {
         let states = self.states();
         let computed = states.iter().filter_map(|(name, state)| match state {
-            State::Known(Ok(Passed::Holds(Some(scores)))) => Some((name, scores)),
+            CaseState::Known(Ok(NotFailed::Holds(Some(scores)))) => Some((name, scores)),
             _ => None,
         });
         let computed: BTreeMap<_, _> = computed.collect();
@@ -136,7 +139,7 @@ impl Verdicts {
         shown.collect::<Vec<_>>().join("\n")
     }
 
-    fn states(&self) -> MutexGuard<'_, HashMap<String, State>> {
+    fn states(&self) -> MutexGuard<'_, HashMap<String, CaseState>> {
         self.0.states.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -99,6 +99,12 @@ fn file_of(package: &str, case: &str) -> PathBuf {
     Path::new(package).join(name + ".json")
 }
 
+/// The result of a case that was left in a folder; nothing where there is none of this version.
+pub(crate) fn read_case(folder: &Path, package: &str, case: &str) -> Option<CaseResult> {
+    let text = fs::read_to_string(folder.join(file_of(package, case))).ok()?;
+    CaseResult::from_json(&text).ok()
+}
+
 /// The results in a folder, whoever wrote them.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]

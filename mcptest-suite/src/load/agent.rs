@@ -4,7 +4,8 @@ use super::faults::Faults;
 use super::fields::{Fields, Problems, did_you_mean, is_own_key};
 use super::names::Identity;
 use super::{
-    assertion, defaults, demand, inject, models, names, oracle, prompt, snapshots, values,
+    assertion, defaults, inject, models, names, of_a_run, oracle, prompt, regression, snapshots,
+    values,
 };
 use crate::gates::{Gate, GateKind};
 use crate::model::{Agent, Assertion, Caps, CheckOptions, Unsupported};
@@ -33,6 +34,8 @@ pub(super) struct Context<'a> {
     /// What agents say that do not say it themselves.
     pub(super) defaults: &'a [&'a Entry],
     pub(super) observable: bool,
+    /// Whether the suite says what its agents are compared with.
+    pub(super) compared: bool,
 }
 
 pub(super) fn read_all(
@@ -77,6 +80,9 @@ fn read(
     let runs = runs(&mut fields, problems);
     let caps = caps(&mut fields, problems);
     let (skip, only) = skip_and_only(&mut fields, problems);
+    let regression = fields
+        .entry("regression")
+        .and_then(|entry| regression::of_agent(entry, context.compared, problems));
     let tags = fields
         .get("tags")
         .map(|node| tags(node, problems))
@@ -104,7 +110,7 @@ fn read(
         .map(|node| oracle::read(node, problems));
     let (expect, expects, mut unsupported) = expect(&mut fields, problems);
     snapshots::check_names(&expect, problems);
-    demand::check_run(&expect, problems);
+    of_a_run::check(&expect, problems);
     if observable.unwrap_or(context.observable) {
         oracle::check(&expect, problems);
     }
@@ -154,6 +160,7 @@ fn read(
         checks,
         cassette,
         unsupported,
+        regression,
     })
 }
 
@@ -307,7 +314,7 @@ fn skip_and_only(
 }
 
 /// Why an agent is skipped: words, and no boolean that is one only by mistake.
-fn reason(node: &Node, problems: &mut Problems) -> Option<Spanned<String>> {
+pub(super) fn reason(node: &Node, problems: &mut Problems) -> Option<Spanned<String>> {
     let reason = problems.words(node)?;
     let written = reason.value.trim().to_lowercase();
     let meant = match written.as_str() {

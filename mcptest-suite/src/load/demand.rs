@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use serde_json::{Number, Value};
 
-use mcptest_trace::eval::{Better, Measure, Unit};
+use mcptest_trace::eval::{Measure, Unit};
 
 use super::fields::{Problems, did_you_mean};
 use super::schema::{Schemas, below};
@@ -22,79 +22,6 @@ const ASK_NOTHING: [&str; 7] = [
     "$comment",
     "$schema",
 ];
-
-/// Numbers of a recorded run that an agent's own `expect:` can look at.
-const OF_A_RUN: [Measure; 8] = [
-    Measure::count("tool_names.length", Better::Neither, "calls"),
-    tokens("conversation.tokens.total"),
-    tokens("conversation.tokens.prompt"),
-    tokens("conversation.tokens.completion"),
-    Measure::count(
-        "conversation.message_count",
-        Better::Neither,
-        "messages of the conversation",
-    )
-    .sometimes(),
-    Measure::amount(
-        "conversation.duration_ms",
-        Unit::Milliseconds,
-        Better::Lower,
-        "how long it took",
-    )
-    .sometimes(),
-    Measure::count(
-        "redundant_tool_calls",
-        Better::Lower,
-        "calls that repeat an earlier one",
-    ),
-    Measure::flag(
-        "truncated",
-        Better::Lower,
-        "1 when the run did not complete",
-    ),
-];
-
-const fn tokens(name: &'static str) -> Measure {
-    Measure::amount(name, Unit::Tokens, Better::Lower, "tokens of the run").sometimes()
-}
-
-/// The length of a list or a text of a run.
-const LENGTH: Measure = Measure::count("length", Better::Neither, "its length").sometimes();
-
-/// Notes what an agent's assertions ask of these numbers that never or always holds.
-pub(crate) fn check_run(assertions: &[Assertion], problems: &mut Problems) {
-    for assertion in assertions {
-        let path = assertion.target.text.as_str();
-        let known = OF_A_RUN.iter().find(|target| target.name == path);
-        let length = || is_length(&assertion.target.segments).then_some(&LENGTH);
-        if let Some(target) = known.or_else(length) {
-            check(assertion, target, &[], problems);
-        }
-    }
-}
-
-/// Whether a path is the length of what is a list or a text in every run, and no key of that name.
-fn is_length(path: &[Segment]) -> bool {
-    let (Some(Segment::Key(last)), Some(holder)) = (path.last(), path.split_last()) else {
-        return false;
-    };
-    let holder: Vec<&str> = holder
-        .1
-        .iter()
-        .map(|segment| match segment {
-            Segment::Key(key) => key,
-            Segment::Index(_) => "[n]",
-            Segment::Every => "[*]",
-        })
-        .collect();
-    last == "length"
-        && matches!(
-            holder.as_slice(),
-            ["final_response" | "tool_calls" | "tool_results"]
-                | ["conversation", "turns" | "steps" | "per_turn"]
-                | ["conversation", "turns", "[n]", "content"]
-        )
-}
 
 /// What an assertion looks at.
 #[derive(Clone, Copy)]

@@ -10,8 +10,10 @@ mod inject;
 mod matcher;
 mod models;
 mod names;
+mod of_a_run;
 mod oracle;
 mod prompt;
+mod regression;
 pub(crate) mod schema;
 pub(crate) mod snapshots;
 mod top_level;
@@ -187,6 +189,9 @@ fn read_document(
         .get("oracle")
         .is_some_and(|node| oracle::read(node, problems));
     fields.get("variables");
+    let regression = fields.entry("regression");
+    let compared = regression.is_some();
+    let regression = regression.and_then(|entry| regression::of_suite(entry, problems));
     let agents = fields.entry("agents");
     let number = agents
         .and_then(|entry| entry.value.items())
@@ -221,6 +226,7 @@ fn read_document(
         servers: &declared,
         defaults: &defaults.unwrap_or_default(),
         observable,
+        compared,
     };
     let agents = match agents {
         Some(entry) => agent::read_all(&entry.value, &context, gates, problems),
@@ -243,6 +249,7 @@ fn read_document(
         prices,
         redact: redact.unwrap_or_default(),
         redact_env: redact_env.unwrap_or_default(),
+        regression,
         unsupported,
     })
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Assertion, Gate, GateKind, Unsupported};
+use super::{AgentRegression, Assertion, Gate, GateKind, Unsupported};
 use crate::{Span, Spanned, cassette_slug, segment};
 
 /// One agent test: who ran, what was asked, and what must hold of every recorded run.
@@ -44,6 +44,8 @@ pub struct Agent {
     pub cassette: Option<Spanned<String>>,
     /// Keys and matchers that are recognised but not run here.
     pub unsupported: Vec<Unsupported>,
+    /// What it says of its comparison with the suite's baseline.
+    pub regression: Option<AgentRegression>,
 }
 
 impl Agent {

@@ -2,11 +2,13 @@
 
 mod agent;
 mod assertion;
+mod regression;
 mod target;
 
 pub use agent::{Agent, Caps, CheckOptions, Model, Prompt};
 pub use assertion::{Assertion, JsonSchema, Matcher, MatcherKind, compare_numbers};
 pub use mcptest_trace::eval::{Fault, FaultKind};
+pub use regression::{AgentRegression, Regression};
 pub use target::{Segment, Target, TargetError};
 
 use crate::{Source, Span, Spanned};
@@ -35,6 +37,8 @@ pub struct Suite {
     pub redact: Vec<Spanned<String>>,
     /// Environment variables whose values are blanked in recordings.
     pub redact_env: Vec<Spanned<String>>,
+    /// What the agents are compared with.
+    pub regression: Option<Regression>,
     /// Top-level keys that are recognised but not run here.
     pub unsupported: Vec<Unsupported>,
 }

@@ -2,45 +2,13 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// A moment in UTC as RFC 3339 has it, to the millisecond: `2026-01-31T12:00:00.123Z`. Moments
-/// before 1970 are shown as 1970.
-pub(super) fn rfc3339(moment: SystemTime) -> String {
-    let since = moment.duration_since(UNIX_EPOCH).unwrap_or_default();
-    let (days, second) = (since.as_secs() / 86_400, since.as_secs() % 86_400);
-    let (year, month, day) = date(days);
-    format!(
-        "{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}.{:03}Z",
-        second / 3_600,
-        second / 60 % 60,
-        second % 60,
-        since.subsec_millis()
-    )
-}
+use jiff::Timestamp;
 
-/// The date that lies a number of days after 1970-01-01.
-fn date(mut days: u64) -> (u64, usize, u64) {
-    let leap = |year: u64| {
-        year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
-    };
-    // 400 years have 146,097 days, whichever they are.
-    let mut year = 1970 + days / 146_097 * 400;
-    days %= 146_097;
-    loop {
-        let length = 365 + u64::from(leap(year));
-        if days < length {
-            break;
-        }
-        days -= length;
-        year += 1;
-    }
-    let february = 28 + u64::from(leap(year));
-    let months = [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-    let mut month = 0;
-    while days >= months[month] {
-        days -= months[month];
-        month += 1;
-    }
-    (year, month + 1, days + 1)
+/// A moment in UTC as RFC 3339 has it, to the millisecond: `2026-01-31T12:00:00.123Z`. Moments
+/// before 1970 are shown as 1970, and those after 9999 as the last of that year.
+pub(super) fn rfc3339(moment: SystemTime) -> String {
+    let moment = Timestamp::try_from(moment.max(UNIX_EPOCH)).unwrap_or(Timestamp::MAX);
+    format!("{moment:.3}")
 }
 
 #[cfg(test)]
@@ -56,6 +24,16 @@ mod tests {
         assert_eq!(at(1_893_455_999), "2029-12-31T23:59:59.007Z");
         assert_eq!(at(4_107_542_400), "2100-03-01T00:00:00.007Z");
         assert_eq!(at(13_574_563_200), "2400-02-29T00:00:00.007Z");
+    }
+
+    #[test]
+    fn a_moment_that_no_date_has_is_the_last_one() {
+        let late = UNIX_EPOCH + Duration::from_secs(1 << 40);
+        assert!(
+            rfc3339(late).starts_with("9999-12-30T"),
+            "{}",
+            rfc3339(late)
+        );
     }
 
     #[test]

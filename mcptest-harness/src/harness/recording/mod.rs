@@ -25,7 +25,7 @@ use crate::render::{Evidence, Failure, Finding};
 use crate::trace::Layout;
 
 pub(crate) use own_loop::OwnLoop;
-use session::Session;
+use session::RecordingSession;
 
 /// The variable under which nextest tells its processes that they belong together.
 const TOGETHER: &str = "NEXTEST_RUN_ID";
@@ -59,7 +59,7 @@ fn built_in() -> Arc<dyn Live> {
 
 /// What is recorded: an agent with a model, at its place.
 #[derive(Clone, Copy)]
-pub(crate) struct Subject<'a> {
+pub(crate) struct ToRecord<'a> {
     pub(crate) suite: &'a Suite,
     pub(crate) agent: &'a Agent,
     pub(crate) model: usize,
@@ -70,7 +70,7 @@ pub(crate) struct Subject<'a> {
     pub(crate) place: &'a Place<'a>,
 }
 
-impl<'a> Subject<'a> {
+impl<'a> ToRecord<'a> {
     fn wanted(&self) -> Wanted<'a> {
         self.place.wanted(self.suite, self.agent, self.model)
     }
@@ -91,8 +91,8 @@ impl Recording {
     }
 
     /// Records what is to be recorded of an agent; when nothing is, does nothing.
-    pub(crate) fn ensure(&self, subject: Subject<'_>) -> Result<(), Failure> {
-        let Subject { agent, place, .. } = subject;
+    pub(crate) fn ensure(&self, subject: ToRecord<'_>) -> Result<(), Failure> {
+        let ToRecord { agent, place, .. } = subject;
         let wanted = subject.wanted();
         if self.mode == Mode::Missing && is_complete(agent, &wanted) {
             return Ok(());
@@ -113,7 +113,7 @@ impl Recording {
                 Trouble::new(problem).help("see the agent's own case"),
             ));
         }
-        let session = Session {
+        let session = RecordingSession {
             recording: self,
             subject,
             store: &store,

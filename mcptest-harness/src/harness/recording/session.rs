@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::blank::{no_secret_in_the_suite, redacted, redactor};
-use super::{Recording, Subject, failure, runs};
+use super::{Recording, ToRecord, failure, runs};
 use crate::eval::recovery::Decisions;
 use crate::gate::Stale;
 use mcptest_trace::record::redact::suspects;
@@ -22,14 +22,14 @@ const REQUEST: &str = "request_fingerprint";
 const TOOLS: &str = "tools_fingerprint";
 
 /// An agent at its place, under its lock.
-pub(super) struct Session<'a> {
+pub(super) struct RecordingSession<'a> {
     pub(super) recording: &'a Recording,
-    pub(super) subject: Subject<'a>,
+    pub(super) subject: ToRecord<'a>,
     pub(super) store: &'a Store,
     pub(super) stored: &'a dyn Fn(StoreError) -> Failure,
 }
 
-impl Session<'_> {
+impl RecordingSession<'_> {
     /// Adds the runs that are declared and not there.
     pub(super) fn missing(&self) -> Result<(), Failure> {
         let declared = self.subject.agent.runs.value;
@@ -128,7 +128,7 @@ impl Session<'_> {
 
     /// What recordings may not have been made with.
     fn stale(&self) -> Stale<'_> {
-        let Subject {
+        let ToRecord {
             agent,
             gates,
             model,
@@ -145,7 +145,7 @@ impl Session<'_> {
 
     /// What must hold before anything is spent.
     fn prepare(&self) -> Result<Progress, Failure> {
-        let Subject {
+        let ToRecord {
             suite,
             agent,
             model,
@@ -167,7 +167,7 @@ impl Session<'_> {
 
     /// One run, live. It can be read back, and holds no secret.
     fn record(&self, number: usize, progress: &Progress) -> Result<Value, Failure> {
-        let Subject {
+        let ToRecord {
             suite,
             agent,
             model,
@@ -254,7 +254,7 @@ impl Session<'_> {
 
     /// What tells what is asked of the agent from what was asked of it.
     fn asked(&self) -> String {
-        let Subject {
+        let ToRecord {
             suite,
             agent,
             model,

@@ -17,12 +17,12 @@ use tokio::time::timeout;
 use super::child::{self, Lost, MAX_MESSAGE, Process, Start};
 use super::model::http_client;
 use super::problem::with_causes;
-use super::servers::{Connected, NoTools, Service, Wanted, list_tools};
+use super::servers::{Connected, NoTools, Service, WantedServer, list_tools};
 use super::wire;
 use crate::record::Trouble;
 
 /// Connects to a server and asks for its tools.
-pub(super) async fn connect(wanted: &Wanted, limit: Duration) -> Result<Connected, Trouble> {
+pub(super) async fn connect(wanted: &WantedServer, limit: Duration) -> Result<Connected, Trouble> {
     let (opened, mut process) = match &wanted.server.transport {
         Transport::Stdio {
             command,
@@ -79,7 +79,7 @@ pub(super) async fn connect(wanted: &Wanted, limit: Duration) -> Result<Connecte
 
 /// The tools of a server.
 async fn tools(
-    wanted: &Wanted,
+    wanted: &WantedServer,
     service: Service,
     process: Option<&mut Process>,
     limit: Duration,
@@ -110,7 +110,7 @@ async fn tools(
     Err(wanted.lists_nothing(&how, shown))
 }
 
-impl Wanted {
+impl WantedServer {
     fn trouble(&self, problem: &str) -> Trouble {
         let name = &self.server.name.value;
         Trouble::new(format!("the server `{name}` {problem}")).at(self.span)

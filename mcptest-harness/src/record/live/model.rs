@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::Timeouts;
 use super::problem::{Again, Problem, message_of};
 use super::provider::Provider;
-use super::tools::OfferedTool;
+use super::tools::LiveTool;
 use crate::record::Trouble;
 
 /// How long is waited before each further try.
@@ -293,8 +293,8 @@ fn library_name(model: &str) -> String {
 }
 
 /// The tools as the library takes them.
-pub(super) fn chat_tools(tools: &[OfferedTool]) -> Vec<Tool> {
-    let chat_tool = |tool: &OfferedTool| {
+pub(super) fn chat_tools(tools: &[LiveTool]) -> Vec<Tool> {
+    let chat_tool = |tool: &LiveTool| {
         let mut chat_tool = Tool::new(tool.wire_name.as_str()).with_schema(tool.schema.clone());
         chat_tool.description.clone_from(&tool.description);
         chat_tool

@@ -29,7 +29,7 @@ const MAX_RESULT: usize = 8 << 20;
 
 /// A server of the suite, and where the agent names it.
 #[derive(Debug, Clone)]
-pub(super) struct Wanted {
+pub(super) struct WantedServer {
     pub(super) server: Server,
     pub(super) span: Span,
     pub(super) suite_dir: PathBuf,
@@ -37,7 +37,7 @@ pub(super) struct Wanted {
 }
 
 /// The servers of an agent, each declared, each with its token.
-pub(super) fn declared(suite: &Suite, agent: &Agent) -> Result<Vec<Wanted>, Trouble> {
+pub(super) fn declared(suite: &Suite, agent: &Agent) -> Result<Vec<WantedServer>, Trouble> {
     let path = suite.source.path();
     let suite_dir = path.parent().unwrap_or(path);
     let wanted = agent.servers.iter().map(|name| {
@@ -61,7 +61,7 @@ pub(super) fn declared(suite: &Suite, agent: &Agent) -> Result<Vec<Wanted>, Trou
             } => Some(token(variable, server)?),
             _ => None,
         };
-        Ok(Wanted {
+        Ok(WantedServer {
             server: server.clone(),
             span: name.span,
             suite_dir: suite_dir.to_owned(),
@@ -112,7 +112,10 @@ pub(super) enum Called {
 
 impl Servers {
     /// Connects to all servers and asks for their tools.
-    pub(super) async fn connect(wanted: &[Wanted], timeouts: &Timeouts) -> Result<Self, Trouble> {
+    pub(super) async fn connect(
+        wanted: &[WantedServer],
+        timeouts: &Timeouts,
+    ) -> Result<Self, Trouble> {
         let mut servers = Self {
             connected: Vec::new(),
             timeout: timeouts.server,

@@ -17,13 +17,13 @@ const MAX_NAME: usize = 64;
 /// The tools of a run.
 #[derive(Debug)]
 pub(super) struct Offered {
-    tools: Vec<OfferedTool>,
+    tools: Vec<LiveTool>,
     by_wire_name: HashMap<String, usize>,
 }
 
 /// A tool of a server.
 #[derive(Debug)]
-pub(super) struct OfferedTool {
+pub(super) struct LiveTool {
     pub(super) server: String,
     pub(super) name: String,
     /// The name the model sees: `<server>__<tool>`.
@@ -78,7 +78,7 @@ impl Offered {
                     .at(span)
                     .help("a model calls tools by their names, so each needs its own"));
             }
-            offered.tools.push(OfferedTool {
+            offered.tools.push(LiveTool {
                 server: server.to_owned(),
                 name: tool.name.to_string(),
                 wire_name,
@@ -89,12 +89,12 @@ impl Offered {
         Ok(offered)
     }
 
-    pub(super) fn tools(&self) -> &[OfferedTool] {
+    pub(super) fn tools(&self) -> &[LiveTool] {
         &self.tools
     }
 
     /// The tool that a model means.
-    pub(super) fn find(&self, wire_name: &str) -> Option<&OfferedTool> {
+    pub(super) fn find(&self, wire_name: &str) -> Option<&LiveTool> {
         self.by_wire_name
             .get(wire_name)
             .map(|index| &self.tools[*index])
@@ -104,7 +104,7 @@ impl Offered {
     /// server.
     pub(super) fn invented<'a>(&'a self, wire_name: &'a str) -> (&'a str, &'a str) {
         let split = wire_name.split_once("__").and_then(|(prefix, rest)| {
-            let known = |tool: &&OfferedTool| wire_part(&tool.server) == prefix;
+            let known = |tool: &&LiveTool| wire_part(&tool.server) == prefix;
             Some((self.tools.iter().find(known)?.server.as_str(), rest))
         });
         split.unwrap_or(("", wire_name))
@@ -112,14 +112,14 @@ impl Offered {
 
     /// Writes down which tools were offered, and what tells them from others.
     pub(super) fn write_down(&self, recorder: &mut Recorder) {
-        let mut lines: Vec<String> = self.tools.iter().map(OfferedTool::line).collect();
+        let mut lines: Vec<String> = self.tools.iter().map(LiveTool::line).collect();
         lines.sort();
         recorder.tools_fingerprint(fingerprint(&lines.join("\n")));
         recorder.tools_offered(lines);
     }
 }
 
-impl OfferedTool {
+impl LiveTool {
     /// The tool in a line that people can compare: its arguments, the optional ones marked, and a
     /// fingerprint of all the rest.
     fn line(&self) -> String {
@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn a_tool_is_written_down_with_its_arguments() {
-        let tool = OfferedTool {
+        let tool = LiveTool {
             server: "desk".to_owned(),
             name: "refund".to_owned(),
             wire_name: "desk__refund".to_owned(),

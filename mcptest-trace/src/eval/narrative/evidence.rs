@@ -67,7 +67,7 @@ impl<'t> Judge<'t> {
         }
     }
 
-    pub(super) fn judge(&self, found: &Told<'_>) -> Judged {
+    pub(super) fn judge(&self, found: &Told<'_>, sure: bool) -> Judged {
         let doers = self.doers(found);
         let calls = doers
             .left
@@ -88,7 +88,7 @@ impl<'t> Judge<'t> {
             _ => Verdict::Unsupported,
         };
         let verdict = match verdict {
-            Verdict::Unsupported if !found.rule.sure => Verdict::Unclear(Unclear::Wording),
+            Verdict::Unsupported if !sure => Verdict::Unclear(Unclear::Wording),
             verdict => verdict,
         };
         let supports = matches!(verdict, Verdict::Supported | Verdict::ArgMismatch { .. });

@@ -125,12 +125,12 @@ pub fn narrative_divergence_with<T: AsTrace + ?Sized>(
     // Where each thing was told first: what is told again is not judged again.
     let mut first: HashMap<Told<'_>, usize> = HashMap::new();
     for found in reading::claims(&document, &vocabulary, &tools) {
-        if options.ignore.iter().any(|id| id == found.told.rule.id) {
+        if options.ignore.iter().any(|id| id == found.rule.id) {
             continue;
         }
         let judged = match first.get(&found.told) {
             Some(at) => Judged::again(&claims[*at]),
-            None => judge.judge(&found.told),
+            None => judge.judge(&found.told, found.rule.sure),
         };
         claimed.extend(judged.supporting.iter().copied());
         claims.push(claim(&document, closing, &found, judged));
@@ -165,7 +165,7 @@ fn claim(document: &Document, closing: &str, found: &Found<'_>, judged: Judged) 
     let end = sentence.end.min(span.end + QUOTED).max(span.end);
     let sentence = whole(start..end);
     Claim {
-        rule: told.rule.id,
+        rule: found.rule.id,
         verb: told.verbs.first().copied().unwrap_or_default().to_owned(),
         object: told.object.last().cloned(),
         identifiers: told.identifiers.clone(),

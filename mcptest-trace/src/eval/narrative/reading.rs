@@ -15,6 +15,7 @@ use super::vocabulary::Vocabulary;
 /// A claim as it is read, before any call is looked at.
 #[derive(Debug, Clone)]
 pub(super) struct Found<'v> {
+    pub(super) rule: &'static Rule,
     pub(super) told: Told<'v>,
     /// Bytes of the claim in the document's text.
     pub(super) span: Range<usize>,
@@ -25,8 +26,7 @@ pub(super) struct Found<'v> {
 /// What a claim tells, wherever it stands.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Told<'v> {
-    pub(super) rule: &'static Rule,
-    /// How the verb stands.
+    /// How the verb stands, from which the rule follows.
     pub(super) marks: Marks,
     /// The verb in its base form, and after it what else may be meant.
     pub(super) verbs: Vec<&'v str>,
@@ -88,7 +88,7 @@ pub(super) fn claims<'v>(
         found.retain_mut(|claim: &mut Found<'_>| {
             claim.told.marks.add(Mark::AsksToGoAhead);
             let rule = rules::first(claim.told.marks);
-            claim.told.rule = rule.unwrap_or(claim.told.rule);
+            claim.rule = rule.unwrap_or(claim.rule);
             rule.is_some()
         });
     }
@@ -224,8 +224,8 @@ impl<'v> Reader<'_, 'v> {
             group.verb + 1
         };
         Some(Found {
+            rule,
             told: Told {
-                rule,
                 marks: group.marks,
                 verbs,
                 word: token.text.clone().into_owned(),

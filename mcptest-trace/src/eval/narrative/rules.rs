@@ -3,13 +3,12 @@
 //! To add a pattern, add a row with its examples there; a test runs every example and
 //! counter-example.
 
-use std::hash::{Hash, Hasher};
 use std::sync::OnceLock;
 
 use super::marks::{Mark, Marks};
 
 /// A row of the table.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub(super) struct Rule {
     /// What failures and `ignore:` call it.
     pub(super) id: &'static str,
@@ -21,13 +20,6 @@ pub(super) struct Rule {
     one_of: Marks,
     /// What must not be there.
     unless: Marks,
-}
-
-impl Hash for Rule {
-    /// The id tells rows apart.
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.id.hash(state);
-    }
 }
 
 /// The rows, first match first.

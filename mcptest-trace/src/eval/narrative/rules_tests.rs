@@ -17,7 +17,7 @@ fn read(closing: &str) -> Vec<(&'static str, bool, Vec<String>)> {
     let claims = reading::claims(&document, &vocabulary, &tools);
     let told = claims.into_iter().map(|found| {
         let verbs = found.told.verbs.into_iter().map(str::to_owned);
-        (found.told.rule.id, found.told.rule.sure, verbs.collect())
+        (found.rule.id, found.rule.sure, verbs.collect())
     });
     told.collect()
 }

@@ -155,7 +155,7 @@ impl Default for StabilityFloors {
 }
 
 impl StabilityFloors {
-    /// The floors in the order of [`SUB_SCORES`].
+    /// The floors in the order of [`SUB_SCORES`](super::SUB_SCORES).
     #[must_use]
     pub const fn floors(&self) -> [f64; 4] {
         [

@@ -1,0 +1,273 @@
+//! What the messages of a session say: the server's name, its tools, the calls and their answers.
+//!
+//! Messages of MCP over standard input and output are JSON, one a line. What is none goes by.
+
+use std::collections::HashMap;
+
+use mcptest_trace::record::{CallId, Recorder};
+use mcptest_trace::trace::OfferedTool;
+use serde_json::{Value, json};
+
+use super::relay::{Seen, Side};
+
+/// A session while it goes on.
+pub(super) struct Session {
+    run: Recorder,
+    server: Option<String>,
+    /// What has come of a line, from each side.
+    begun: [Vec<u8>; 2],
+    /// What was asked and not answered yet, by the request's identifier.
+    asked: HashMap<String, Asked>,
+    tools: Vec<OfferedTool>,
+    closing: bool,
+    news: bool,
+}
+
+enum Asked {
+    Call(CallId),
+    Tools,
+    Initialize,
+}
+
+impl Session {
+    pub(super) fn new(agent: &str, model: &str, server: Option<String>) -> Self {
+        Self {
+            run: Recorder::new(agent, model),
+            server,
+            begun: [Vec::new(), Vec::new()],
+            asked: HashMap::new(),
+            tools: Vec::new(),
+            closing: false,
+            news: false,
+        }
+    }
+
+    pub(super) fn asked(&mut self, prompt: &str, system_prompt: Option<&str>) {
+        self.run.user(prompt);
+        if let Some(text) = system_prompt {
+            self.run.system_prompt(text);
+        }
+    }
+
+    /// The agent's last message.
+    pub(super) fn closed(&mut self, text: &str) {
+        self.run.said(text.trim_end());
+        self.closing = true;
+    }
+
+    /// Whether a call or an answer has come since the run was last asked for.
+    pub(super) fn has_news(&self) -> bool {
+        self.news
+    }
+
+    /// The run so far. Why it stopped is known only where the agent's closing is.
+    pub(super) fn cassette(&mut self) -> Value {
+        self.news = false;
+        let mut cassette = self.run.cassette();
+        if !self.closing
+            && let Some(conversation) = cassette.pointer_mut("/trace/conversation")
+            && let Some(conversation) = conversation.as_object_mut()
+        {
+            conversation.remove("stop_reason");
+        }
+        cassette
+    }
+
+    pub(super) fn see(&mut self, seen: Seen) {
+        let Seen::Bytes(side, bytes) = seen else {
+            return;
+        };
+        let mut rest = bytes.as_slice();
+        while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
+            let mut line = std::mem::take(&mut self.begun[place(side)]);
+            line.extend_from_slice(&rest[..end]);
+            rest = &rest[end + 1..];
+            if let Ok(message) = serde_json::from_slice::<Value>(&line) {
+                self.messages(side, message);
+            }
+        }
+        self.begun[place(side)].extend_from_slice(rest);
+    }
+
+    /// A message, or several in one list.
+    fn messages(&mut self, side: Side, message: Value) {
+        match (message, side) {
+            (Value::Array(all), side) => {
+                for message in all {
+                    self.messages(side, message);
+                }
+            }
+            (message, Side::Client) => self.of_client(&message),
+            (message, Side::Server) => self.of_server(message),
+        }
+    }
+
+    fn of_client(&mut self, message: &Value) {
+        let (Some(id), Some(method)) = (message.get("id"), message["method"].as_str()) else {
+            return;
+        };
+        let asked = match method {
+            "initialize" => Asked::Initialize,
+            "tools/list" => Asked::Tools,
+            "tools/call" => {
+                let parameters = &message["params"];
+                let Some(tool) = parameters["name"].as_str() else {
+                    return;
+                };
+                let server = self.server.clone().unwrap_or_default();
+                let arguments = parameters.get("arguments").cloned();
+                self.news = true;
+                Asked::Call(self.run.tool_called(
+                    &server,
+                    tool,
+                    arguments.unwrap_or_else(|| json!({})),
+                ))
+            }
+            _ => return,
+        };
+        self.asked.insert(id.to_string(), asked);
+    }
+
+    fn of_server(&mut self, mut message: Value) {
+        // A request of the server's own has an identifier too.
+        if message.get("method").is_some() {
+            return;
+        }
+        let asked = message.get("id").map(Value::to_string);
+        let Some(asked) = asked.and_then(|id| self.asked.remove(&id)) else {
+            return;
+        };
+        let result = message.get_mut("result").map(Value::take);
+        match (asked, result) {
+            (Asked::Call(call), Some(result)) => {
+                self.run.tool_returned(call, result);
+                self.news = true;
+            }
+            (Asked::Call(call), None) => {
+                let text = message["error"]["message"].as_str();
+                let text = text.unwrap_or("the server answered with an error");
+                let content = json!([{ "type": "text", "text": text }]);
+                let result = json!({ "content": content, "isError": true });
+                self.run.tool_failed(call, result);
+                self.news = true;
+            }
+            (Asked::Initialize, Some(result)) if self.server.is_none() => {
+                let name = result["serverInfo"]["name"].as_str();
+                self.server = name.map(str::to_owned);
+            }
+            (Asked::Tools, Some(result)) => self.offered(&result),
+            _ => {}
+        }
+    }
+
+    /// The tools that the server offers; of several pages each adds its own.
+    fn offered(&mut self, result: &Value) {
+        let server = self.server.clone().unwrap_or_default();
+        let tools = result["tools"].as_array().into_iter().flatten();
+        let tools = tools.filter_map(|tool| {
+            let line = format!("{server}::{}", tool["name"].as_str()?);
+            let reads = tool["annotations"]["readOnlyHint"].as_bool();
+            Some(OfferedTool::in_line(&line).with_read_only(reads))
+        });
+        for tool in tools {
+            if self.tools.iter().all(|known| known.name != tool.name) {
+                self.tools.push(tool);
+            }
+        }
+        self.run.tools_offered(self.tools.iter().cloned());
+    }
+}
+
+const fn place(side: Side) -> usize {
+    match side {
+        Side::Client => 0,
+        Side::Server => 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn session(client: &str, server: &str) -> Value {
+        let mut session = Session::new("A", "m", None);
+        session.asked("p", None);
+        for (side, text) in [(Side::Client, client), (Side::Server, server)] {
+            // In the smallest parts that can come.
+            for byte in text.bytes() {
+                session.see(Seen::Bytes(side, vec![byte]));
+            }
+        }
+        session.cassette()
+    }
+
+    #[test]
+    fn calls_meet_their_answers_whatever_their_order_and_their_parts() {
+        let run = session(
+            concat!(
+                r#"{"jsonrpc":"2.0","id":1,"method":"initialize"}"#,
+                "\n",
+                r#"{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"get","arguments":{"id":7}}}"#,
+                "\n",
+                "no JSON\n",
+                r#"[{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"put"}}]"#,
+                "\n",
+            ),
+            concat!(
+                r#"{"jsonrpc":"2.0","id":1,"result":{"serverInfo":{"name":"shop"}}}"#,
+                "\r\n",
+                r#"{"jsonrpc":"2.0","id":2,"method":"sampling/createMessage"}"#,
+                "\n",
+                r#"{"jsonrpc":"2.0","id":2,"error":{"code":-1,"message":"gone"}}"#,
+                "\n",
+                r#"{"jsonrpc":"2.0","id":"a","result":{"content":[{"type":"text","text":"ok"}]}}"#,
+                "\n",
+            ),
+        );
+        let trace = &run["trace"];
+        assert_eq!(trace["tool_calls"][0]["name"], "get");
+        assert_eq!(trace["tool_calls"][0]["args"], json!({ "id": 7 }));
+        let results = trace["tool_results"].as_array().unwrap();
+        let of = |call: u64| {
+            results
+                .iter()
+                .find(|result| result["call_index"] == call)
+                .unwrap()
+        };
+        assert_eq!(of(0)["is_error"], false);
+        assert_eq!(of(1)["is_error"], true);
+        assert_eq!(of(1)["result"]["content"][0]["text"], "gone");
+        assert_eq!(trace["conversation"].get("stop_reason"), None);
+    }
+
+    #[test]
+    fn what_a_server_says_of_its_tools_is_kept() {
+        let run = session(
+            concat!(
+                r#"{"id":1,"method":"tools/list"}"#,
+                "\n",
+                r#"{"id":2,"method":"tools/list","params":{"cursor":"x"}}"#,
+                "\n",
+            ),
+            concat!(
+                r#"{"id":1,"result":{"tools":[{"name":"get","annotations":{"readOnlyHint":true}}]}}"#,
+                "\n",
+                r#"{"id":2,"result":{"tools":[{"name":"put"}]}}"#,
+                "\n",
+            ),
+        );
+        let tools = run["tools"].as_array().unwrap();
+        assert_eq!(tools.len(), 2);
+        assert_eq!(tools[0]["read_only"], true);
+    }
+
+    #[test]
+    fn a_closing_says_that_the_run_was_completed() {
+        let mut session = Session::new("A", "m", Some("shop".to_owned()));
+        session.asked("p", Some("be kind"));
+        session.closed("Done.\n");
+        let run = session.cassette();
+        assert_eq!(run["trace"]["final_response"], "Done.");
+        assert_eq!(run["trace"]["conversation"]["stop_reason"], "completed");
+    }
+}

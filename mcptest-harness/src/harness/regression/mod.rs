@@ -1,0 +1,211 @@
+//! `regression:`: did the agents get worse since the runs that are trusted?
+//!
+//! One case for the suite, which has the power that an agent with a few runs cannot have, and one for
+//! each agent. An agent's case reads its own runs alone: how many agents share the chance of a false
+//! red is told from the bytes of files. What is computed is
+//! [`compare`](mcptest_trace::evidence::compare).
+
+mod baseline;
+mod sides;
+
+use mcptest_suite::model::Regression;
+use mcptest_suite::{Diagnostic, REGRESSION, Subject};
+use mcptest_trace::evidence::compare::{
+    AgentComparison, AgentSamples, CompareOptions, Comparison, Decision, Finding as Found, Metric,
+    Sides, compare, compare_agent,
+};
+
+use self::baseline::Baseline;
+use super::case::{Came, CaseVerdict, Context};
+use super::loaded::LoadedSuite;
+use crate::render::{Evidence, Failure, Finding};
+
+/// The verdict on the agents of a suite together.
+pub(super) fn of_suite(suite: &LoadedSuite, context: &Context) -> CaseVerdict {
+    let Some(regression) = &suite.suite.regression else {
+        return Came::NotJudged("this suite has no `regression`".to_owned()).into();
+    };
+    let baseline = Baseline::find(suite, &context.suite, &context.package, regression);
+    let baseline = match baseline {
+        Ok(baseline) => baseline,
+        Err(failure) => return Came::Fails(failure).into(),
+    };
+    let changed = baseline.changed();
+    let mut samples = Vec::new();
+    for subject in suite.subjects().filter(|subject| compared(suite, *subject)) {
+        // What has the same bytes is not read.
+        let sides = if changed.contains(&subject) {
+            baseline.sides(subject)
+        } else if baseline.knows(subject) {
+            Ok(Sides::Unchanged)
+        } else {
+            Ok(Sides::New)
+        };
+        match sides {
+            Ok(sides) => samples.push(AgentSamples {
+                agent: suite.stem(subject),
+                sides,
+            }),
+            Err(why) => {
+                let agent = suite.agent(subject);
+                let message = format!("the runs of `{}` cannot be compared", agent.name.value);
+                let problem = Diagnostic::new(message).label(agent.name.span, "");
+                let failure = Finding::new(problem).show(Evidence::Text(why));
+                return Came::Fails(failure.into()).into();
+            }
+        }
+    }
+    let comparison = compare(&samples, &options(suite, regression, changed.len()));
+    let text = comparison.text();
+    match suite_finding(&comparison) {
+        Some((asks, found)) => fails(regression, &asks, &found, text),
+        None => holds(&text),
+    }
+}
+
+/// The verdict on one agent.
+pub(super) fn of_agent(suite: &LoadedSuite, subject: Subject, context: &Context) -> CaseVerdict {
+    let Some(regression) = &suite.suite.regression else {
+        return Came::NotJudged("this suite has no `regression`".to_owned()).into();
+    };
+    let whole = format!("{}::{REGRESSION}", context.suite);
+    let found = Baseline::find(suite, &context.suite, &context.package, regression);
+    let Ok(baseline) = found else {
+        let reason = format!("not compared: there is no baseline; see `{whole}`");
+        return Came::Elsewhere(reason).into();
+    };
+    let changed = baseline.changed();
+    let sides = if baseline.knows(subject) && !changed.contains(&subject) {
+        Ok(Sides::Unchanged)
+    } else {
+        baseline.sides(subject)
+    };
+    let (before, now) = match sides {
+        Ok(Sides::Both {
+            baseline,
+            candidate,
+        }) => (baseline, candidate),
+        Ok(Sides::Unchanged) => {
+            return Came::Elsewhere("unchanged since the baseline".to_owned()).into();
+        }
+        Ok(Sides::NotComparable { differences }) => {
+            let first = differences.first().map_or("", String::as_str);
+            let reason = format!("not comparable with the baseline: {first}; see `{whole}`");
+            return Came::Elsewhere(reason).into();
+        }
+        Ok(Sides::New | Sides::Gone) => {
+            return Came::Elsewhere("new: the baseline has no runs of it".to_owned()).into();
+        }
+        Err(why) => return Came::NotJudged(format!("not compared: {why}")).into(),
+    };
+    let options = options(suite, regression, changed.len());
+    let stem = suite.stem(subject);
+    let comparison = compare_agent(&stem, &before, &now, &options);
+    let verdict = comparison.verdict(&options);
+    if comparison.regressed(&options) {
+        let asks = format!("`{stem}` must be no worse than its baseline");
+        return fails(regression, &asks, &verdict, String::new());
+    }
+    if !could_tell(&comparison, &options) {
+        return Came::Elsewhere(format!("cannot tell: {verdict}; see `{whole}`")).into();
+    }
+    holds(&verdict)
+}
+
+/// Whether a metric that may fail could have been a finding, with runs as bad as can be.
+fn could_tell(comparison: &AgentComparison, options: &CompareOptions) -> bool {
+    options.fail_on.iter().any(|metric| match metric {
+        Metric::Outcomes => {
+            let found = comparison.finding(Metric::Outcomes);
+            found.is_some_and(|found| found != Found::TooFewRuns)
+        }
+        Metric::Cost => {
+            let cost = comparison.cost.as_ref();
+            cost.is_some_and(|cost| cost.smallest_p <= cost.share)
+        }
+        Metric::Behaviour => {
+            let behaviour = comparison.behaviour.as_ref();
+            let share = behaviour.and_then(|behaviour| behaviour.share);
+            behaviour
+                .is_some_and(|found| share.is_some_and(|share| found.tools.smallest_p <= share))
+        }
+    })
+}
+
+/// Whether an agent takes part.
+fn compared(suite: &LoadedSuite, subject: Subject) -> bool {
+    let agent = suite.agent(subject);
+    let skipped = agent
+        .regression
+        .as_ref()
+        .is_some_and(|own| own.skip.is_some());
+    !skipped && agent.skip.is_none()
+}
+
+fn options(suite: &LoadedSuite, regression: &Regression, changed: usize) -> CompareOptions {
+    let mut options = regression.options.clone();
+    options.hypotheses = Some(changed);
+    for subject in suite.subjects() {
+        let own = suite.agent(subject).regression.as_ref();
+        if let Some(margin) = own.and_then(|own| own.margin) {
+            options.agent_margins.insert(suite.stem(subject), margin);
+        }
+    }
+    options
+}
+
+/// What the suite's own case fails for: what was asked, and what was found. What an agent alone comes
+/// to is for its own case to say.
+fn suite_finding(comparison: &Comparison) -> Option<(String, String)> {
+    let suite = &comparison.suite;
+    let found = |metric: &Metric| match metric {
+        Metric::Outcomes => suite.outcomes.as_ref().map(|found| found.finding),
+        Metric::Cost => suite.cost.as_ref().map(|found| found.finding),
+        Metric::Behaviour => suite.behaviour.as_ref().map(|found| found.finding),
+    };
+    let metrics = comparison.options.fail_on.iter();
+    let mut worse = metrics.filter(|metric| found(metric) == Some(Found::Regressed));
+    if let Some(metric) = worse.next() {
+        let what = match metric {
+            Metric::Outcomes => "the outcomes",
+            Metric::Cost => "the cost",
+            Metric::Behaviour => "the behaviour",
+        };
+        let asks = format!("{what} of the suite must be no worse than in the baseline");
+        return Some((asks, "worse, see below".to_owned()));
+    }
+    match &comparison.decision {
+        Decision::CannotTell {
+            reason,
+            allowed: false,
+        } => Some((
+            "a regression must be able to show".to_owned(),
+            format!("cannot tell: {reason}"),
+        )),
+        Decision::NotShown => Some((
+            "it must be shown that the suite is not worse".to_owned(),
+            "it is not".to_owned(),
+        )),
+        _ => None,
+    }
+}
+
+fn fails(regression: &Regression, asks: &str, found: &str, shown: String) -> CaseVerdict {
+    let message = format!("`{REGRESSION}` does not hold: {asks}");
+    let problem = Diagnostic::new(message)
+        .label(regression.baseline.span, found)
+        .help("where this is meant, make today's runs the baseline with `cargo mcptest compare --accept <folder>`");
+    let finding = Finding::new(problem);
+    let finding = if shown.is_empty() {
+        finding
+    } else {
+        finding.show(Evidence::Text(shown))
+    };
+    Came::Fails(Failure::from(finding)).into()
+}
+
+fn holds(text: &str) -> CaseVerdict {
+    let mut verdict = CaseVerdict::from(Came::Holds);
+    verdict.judgement.notes.push(text.trim_end().to_owned());
+    verdict
+}

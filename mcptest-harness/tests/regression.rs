@@ -1,0 +1,327 @@
+//! `regression:`: runs against those of a baseline.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use mcptest::replay::{Package, ReplayCase};
+use mcptest::result::{CaseResult, Status, folder};
+use serde_json::json;
+use tempfile::TempDir;
+
+/// An agent: how many of six runs passed before and pass now, and the tokens of the first run of each.
+const AGENTS: [(&str, [usize; 2], [u64; 2]); 4] = [
+    ("a_refund", [6, 1], [1000, 1005]),
+    ("b_search", [5, 5], [2000, 2905]),
+    ("c_book", [0, 6], [1500, 1505]),
+    ("d_cancel", [6, 4], [1200, 1205]),
+];
+
+fn run(agent: &str, prompt: &str, passed: bool, tokens: u64) -> String {
+    let cassette = json!({
+        "schema_version": "v1", "agent_name": agent, "model": "m", "user_prompt": prompt,
+        "outcome": { "passed": passed },
+        "trace": {
+            "tool_calls": [{ "name": "find" }, { "name": "read" }],
+            "final_response": "done",
+            "conversation": { "tokens": { "total": tokens }, "stop_reason": "completed" },
+        },
+    });
+    cassette.to_string()
+}
+
+fn write(folder: &Path, path: &str, text: &str) {
+    let path = folder.join(path);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+fn suite(regression: &str, more: &str) -> String {
+    let agents = AGENTS.map(|(name, ..)| {
+        format!("  - {{ name: {name}, model: m, prompt: p, runs: 6, calls: {{ max: 9 }}{more} }}\n")
+    });
+    format!("{regression}agents:\n{}", agents.concat())
+}
+
+/// Six runs of each agent, now (1) or before (0).
+fn runs(folder: &Path, below: &str, side: usize) {
+    for (name, passed, tokens) in AGENTS {
+        for number in 0..6 {
+            let passes = number < passed[side];
+            let text = run(name, "p", passes, tokens[side] + 10 * number as u64);
+            write(
+                folder,
+                &format!("{below}/{name}__m/run-{}.json", number + 1),
+                &text,
+            );
+        }
+    }
+}
+
+/// A package with today's runs beside its suite, and those of the baseline in `trusted`.
+fn package(regression: &str, more: &str) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "suites/s.yml", &suite(regression, more));
+    runs(folder.path(), "suites/cassettes", 1);
+    runs(folder.path(), "suites/trusted", 0);
+    folder
+}
+
+fn open(folder: &TempDir) -> Package {
+    Package::open(folder.path(), "shop", &["suites".into()])
+}
+
+fn regressions(folder: &TempDir) -> BTreeMap<String, CaseResult> {
+    let package = open(folder);
+    assert_eq!(package.failures(), []);
+    let results = package
+        .cases()
+        .iter()
+        .map(ReplayCase::judge)
+        .collect::<Vec<_>>();
+    let of_gate = results
+        .into_iter()
+        .filter(|case| case.gate.as_deref() == Some("regression"));
+    of_gate.map(|case| (case.case.clone(), case)).collect()
+}
+
+fn said(result: &CaseResult) -> String {
+    let failure = result.failure.as_ref().map(|failure| failure.text.clone());
+    failure
+        .or_else(|| result.reason.clone())
+        .unwrap_or_else(|| result.notes.join("\n"))
+}
+
+const TRUSTED: &str = "regression: { baseline: trusted }\n";
+
+#[test]
+fn each_agent_and_the_suite_are_cases() {
+    let found = regressions(&package(TRUSTED, ""));
+    let verdicts: Vec<(&str, Status)> = found
+        .values()
+        .map(|result| (result.case.as_str(), result.status))
+        .collect();
+    assert_eq!(
+        verdicts,
+        [
+            ("s::a_refund::regression", Status::Failed),
+            ("s::b_search::regression", Status::Failed),
+            ("s::c_book::regression", Status::Passed),
+            ("s::d_cancel::regression", Status::Passed),
+            ("s::regression", Status::Passed),
+        ]
+    );
+    let lines = found.values().map(said).collect::<Vec<_>>().join("\n");
+    for part in [
+        "`a_refund__m` must be no worse than its baseline",
+        "regressed   p 0.0032 ≤ 0.00625, 83 points",
+        "costlier    p 0.0011, outcomes: no evidence",
+        "improved    p 0.0002",
+        "a drop of 87 points would have been noticed",
+        "37.9 points would have been noticed",
+        "cargo mcptest compare --accept",
+    ] {
+        assert!(lines.contains(part), "{part}\n{lines}");
+    }
+}
+
+#[test]
+fn what_is_unchanged_holds_and_says_so() {
+    let folder = package(TRUSTED, "");
+    runs(folder.path(), "suites/cassettes", 0);
+    let found = regressions(&folder);
+    assert_eq!(found["s::regression"].status, Status::Passed);
+    assert!(
+        said(&found["s::regression"]).contains("unchanged"),
+        "{}",
+        said(&found["s::regression"])
+    );
+    for (case, result) in found
+        .iter()
+        .filter(|(case, _)| case.matches("::").count() == 2)
+    {
+        assert_eq!(result.status, Status::Ignored, "{case}");
+        assert_eq!(said(result), "unchanged since the baseline");
+    }
+}
+
+#[test]
+fn without_a_baseline_the_suite_fails_and_says_how_to_save_one() {
+    let folder = package("regression: { baseline: nowhere }\n", "");
+    let found = regressions(&folder);
+    let text = said(&found["s::regression"]);
+    assert_eq!(found["s::regression"].status, Status::Failed);
+    assert!(
+        text.contains("looked for the folder suites/nowhere"),
+        "{text}"
+    );
+    assert!(
+        text.contains("cargo mcptest compare --accept suites/nowhere"),
+        "{text}"
+    );
+    let agent = &found["s::a_refund::regression"];
+    assert_eq!(
+        said(agent),
+        "not compared: there is no baseline; see `s::regression`"
+    );
+}
+
+#[test]
+fn too_few_runs_are_no_silent_pass() {
+    let folder = package(TRUSTED, "");
+    let fewer = suite(TRUSTED, "").replace("runs: 6", "runs: 1");
+    write(folder.path(), "suites/s.yml", &fewer);
+    for side in ["trusted", "cassettes"] {
+        for (name, ..) in AGENTS {
+            for run in 2..=6 {
+                let path = format!("suites/{side}/{name}__m/run-{run}.json");
+                fs::remove_file(folder.path().join(path)).unwrap();
+            }
+        }
+    }
+    let found = regressions(&folder);
+    let whole = &found["s::regression"];
+    assert_eq!(whole.status, Status::Failed);
+    assert!(said(whole).contains("cannot tell"), "{}", said(whole));
+    let agent = &found["s::a_refund::regression"];
+    assert_eq!(agent.status, Status::Ignored);
+    assert!(said(agent).starts_with("cannot tell: "), "{}", said(agent));
+
+    let allowed = TRUSTED.replace(" }", ", inconclusive: pass }");
+    write(
+        folder.path(),
+        "suites/s.yml",
+        &suite(&allowed, "").replace("runs: 6", "runs: 1"),
+    );
+    let whole = &regressions(&folder)["s::regression"];
+    assert_eq!(whole.status, Status::Passed);
+    assert!(said(whole).contains("cannot tell"), "{}", said(whole));
+}
+
+#[test]
+fn an_agent_may_have_a_margin_of_its_own_or_be_left_out() {
+    let wide = regressions(&package(TRUSTED, ", regression: { margin: 90 }"));
+    assert_eq!(wide["s::a_refund::regression"].status, Status::Passed);
+    let skipped = regressions(&package(
+        TRUSTED,
+        ", regression: { skip: waits for the new shop }",
+    ));
+    let agent = &skipped["s::a_refund::regression"];
+    assert_eq!(said(agent), "skipped: waits for the new shop");
+    let whole = &skipped["s::regression"];
+    assert_eq!(
+        whole.status,
+        Status::Failed,
+        "nothing was compared: {}",
+        said(whole)
+    );
+}
+
+#[test]
+fn runs_with_another_prompt_are_not_compared() {
+    let folder = package(TRUSTED, "");
+    let path = "suites/trusted/a_refund__m/run-1.json";
+    write(folder.path(), path, &run("a_refund", "another", true, 1000));
+    let found = regressions(&folder);
+    let agent = &found["s::a_refund::regression"];
+    assert_eq!(agent.status, Status::Ignored);
+    assert_eq!(
+        said(agent),
+        "not comparable with the baseline: baseline: recorded with another prompt; see `s::regression`"
+    );
+    assert!(said(&found["s::regression"]).contains("a_refund__m"));
+}
+
+#[test]
+fn saved_results_are_a_baseline_too() {
+    let folder = package("regression: { baseline: saved }\n", "");
+    runs(folder.path(), "suites/cassettes", 0);
+    let before = open(&folder);
+    for case in before.cases() {
+        let mut result = case.judge();
+        result.duration_ms = None;
+        folder::write(&folder.path().join("suites/saved"), &result).unwrap();
+    }
+    let found = regressions(&folder);
+    assert_eq!(
+        said(&found["s::a_refund::regression"]),
+        "unchanged since the baseline"
+    );
+    runs(folder.path(), "suites/cassettes", 1);
+    let found = regressions(&folder);
+    let agent = &found["s::a_refund::regression"];
+    assert_eq!(agent.status, Status::Failed);
+    assert!(
+        said(agent).contains("regressed   p 0.0032 ≤ 0.00625, 83 points"),
+        "{}",
+        said(agent)
+    );
+    assert_eq!(found["s::c_book::regression"].status, Status::Passed);
+}
+
+#[test]
+fn one_agent_alone_has_all_of_the_chance() {
+    let folder = package(TRUSTED, "");
+    runs(folder.path(), "suites/cassettes", 0);
+    for number in 0..6 {
+        let path = format!("suites/cassettes/a_refund__m/run-{}.json", number + 1);
+        write(
+            folder.path(),
+            &path,
+            &run("a_refund", "p", number < 1, 1005 + 10 * number),
+        );
+    }
+    let found = regressions(&folder);
+    assert!(
+        said(&found["s::a_refund::regression"]).contains("≤ 0.05"),
+        "{}",
+        said(&found["s::a_refund::regression"])
+    );
+    assert_eq!(
+        said(&found["s::b_search::regression"]),
+        "unchanged since the baseline"
+    );
+    assert_eq!(
+        found["s::regression"].status,
+        Status::Passed,
+        "{}",
+        said(&found["s::regression"])
+    );
+}
+
+#[test]
+fn what_a_suite_says_wrongly_is_refused() {
+    for (regression, more, problem) in [
+        ("regression: {}\n", "", "`baseline`"),
+        (
+            "regression: { baseline: x, margin: 200 }\n",
+            "",
+            "from 0 to 100",
+        ),
+        (
+            "regression: { baseline: x, fail_on: [outcome] }\n",
+            "",
+            "did you mean `outcomes`?",
+        ),
+        (
+            "regression: { baseline: x, marging: 3 }\n",
+            "",
+            "did you mean `margin`?",
+        ),
+        (
+            "",
+            ", regression: { margin: 3 }",
+            "this suite does not say what its agents are compared with",
+        ),
+    ] {
+        let folder = package(regression, more);
+        let package = open(&folder);
+        let text = &package.failures()[0].text;
+        assert!(text.contains(problem), "{problem}\n{text}");
+    }
+    let text = suite(TRUSTED, "").replace("a_refund", "Regression");
+    let error = mcptest::parse_suite(mcptest::suite::Source::new("s.yml", "s.yml", text));
+    assert!(error.unwrap_err().to_string().contains("regression"));
+}
