@@ -2,8 +2,13 @@
 //!
 //! Nothing in it is guessed: a demand is what every run does, with the runs it comes from beside it.
 
+mod order;
+mod plan;
+mod recipe;
+
 use std::path::Path;
 
+use mcptest::trace::{Origin, Run, parse_run};
 use mcptest_suite::model::{Prompt, Suite};
 use mcptest_suite::{LoadError, Source};
 use serde_json::Value;
@@ -13,6 +18,11 @@ const LARGEST: usize = 16 << 20;
 
 /// The longest list of calls that is compared.
 const MOST_CALLS: usize = 2_000;
+
+/// The most runs of an agent, and the most of their bytes, that gates are made of; of more, only what
+/// all call.
+const MOST_RUNS: usize = 200;
+const MOST_BYTES: usize = 8 << 20;
 
 /// An agent of the suite, as its runs show it.
 #[derive(Debug, Default)]
@@ -30,6 +40,48 @@ pub(super) struct Entry {
     shared: Option<Vec<String>>,
     fewest: Option<(usize, usize)>,
     most: Option<(usize, usize)>,
+    /// The runs themselves, while they are few.
+    whole: Whole,
+}
+
+/// The runs of an agent, as long as they are few enough.
+#[derive(Debug, Default)]
+struct Whole {
+    runs: Vec<Run>,
+    bytes: usize,
+    too_many: bool,
+}
+
+impl Whole {
+    fn add(&mut self, run: &Value) {
+        if self.too_many {
+            return;
+        }
+        let text = run.to_string();
+        self.bytes += text.len();
+        let origin = Origin {
+            shown: "recording".to_owned(),
+            line: None,
+        };
+        match parse_run(text.as_bytes(), &origin) {
+            Ok(run) if self.runs.len() < MOST_RUNS && self.bytes <= MOST_BYTES => {
+                self.runs.push(run);
+            }
+            _ => {
+                self.too_many = true;
+                self.runs = Vec::new();
+            }
+        }
+    }
+
+    /// The gates that they carry.
+    fn gates(&self) -> Option<String> {
+        if self.too_many {
+            None
+        } else {
+            recipe::gates(&self.runs)
+        }
+    }
 }
 
 impl Entry {
@@ -53,6 +105,7 @@ impl Entry {
     /// Takes a run into account.
     pub(super) fn add(&mut self, run: &Value, by_task: bool) {
         self.of_model += 1;
+        self.whole.add(run);
         self.runs = self.runs.max(self.of_model);
         if self.prompts.is_empty() {
             self.prompts = prompts(run, by_task);
@@ -60,6 +113,10 @@ impl Entry {
             system
                 .unwrap_or_default()
                 .clone_into(&mut self.system_prompt);
+        }
+        // Where users went on differently, the suite says how they began.
+        if self.prompts.len() > 1 && prompts(run, by_task) != self.prompts {
+            self.prompts.truncate(1);
         }
         let calls = run["trace"]["tool_calls"].as_array();
         let calls = calls.map_or(&[][..], Vec::as_slice);
@@ -112,7 +169,13 @@ impl Entry {
             text.push_str(&format!("    system_prompt: {prompt}\n"));
         }
         text.push_str(&format!("    runs: {}\n", self.runs));
-        text.push_str(&self.demand());
+        // Gates judge the runs of each model, and what those of one share says nothing of another's.
+        let gates = if self.models.len() == 1 {
+            self.whole.gates()
+        } else {
+            None
+        };
+        text.push_str(&gates.unwrap_or_else(|| self.demand()));
         text
     }
 
@@ -219,8 +282,9 @@ impl Starter {
             "# Written by `cargo mcptest import`; what it demands is what the runs do.\nagents:\n{}",
             self.text
         );
-        let read = Suite::parse(Source::new(path, shown, text.as_str()));
-        let read = read.map_err(|error: LoadError| error.to_string())?;
+        let read: Result<Suite, LoadError> =
+            mcptest::parse_suite(Source::new(path, shown, text.as_str()));
+        let read = read.map_err(|error| error.to_string())?;
         let same = read.agents.len() == self.written.len()
             && read
                 .agents

@@ -12,6 +12,7 @@ mod calibrate;
 mod compare;
 mod data;
 mod mutants;
+mod starter;
 
 use std::process::ExitCode;
 
@@ -32,6 +33,7 @@ const TESTS: &[(&str, fn())] = tests! {
     calibrate::thresholds_are_written_once;
     mutants::what_the_suite_notices;
     mutants::a_plan_of_the_writes_notices_more;
+    starter::a_first_suite_is_green_and_notices_most;
 };
 
 fn main() -> ExitCode {

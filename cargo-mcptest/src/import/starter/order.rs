@@ -1,0 +1,161 @@
+//! What comes before what an agent changes, and where its arguments come from.
+
+use std::collections::BTreeSet;
+
+use mcptest::eval::{Axes, Dependency, Order, score_trajectory_axes};
+use mcptest::trace::Run;
+
+use super::quoted;
+use super::recipe::Gate;
+
+/// The most pairs and dependencies that are written of an agent.
+const MOST: usize = 24;
+
+/// Which tools come before a change, and which arguments come from an earlier result.
+pub(super) fn axes<'a>(good: &[&'a Run]) -> Option<Gate<'a>> {
+    let holds_for_all = |axes: &Axes| {
+        good.iter().all(|run| {
+            let report = score_trajectory_axes(&run.trace, axes);
+            report.dependency_satisfaction >= 100 && report.order_satisfaction >= 100
+        })
+    };
+    let mut axes = Axes::default();
+    for pair in pairs(good) {
+        let last = Order {
+            last: true,
+            ..pair.clone()
+        };
+        let holds = |pair: &Order| {
+            let order = vec![pair.clone()];
+            holds_for_all(&Axes {
+                order,
+                ..Axes::default()
+            })
+        };
+        if axes.order.len() < MOST && holds(&pair) {
+            axes.order.push(if holds(&last) { last } else { pair });
+        }
+    }
+    for dependency in dependencies(good) {
+        let alone = Axes {
+            dependencies: vec![dependency.clone()],
+            ..Axes::default()
+        };
+        if axes.dependencies.len() < MOST && holds_for_all(&alone) {
+            axes.dependencies.push(dependency);
+        }
+    }
+    if axes.order.is_empty() && axes.dependencies.is_empty() {
+        return None;
+    }
+    let mut text = "    trajectory_axes:\n".to_owned();
+    if !axes.order.is_empty() {
+        text.push_str("      order:\n");
+        text.extend(axes.order.iter().map(|pair| {
+            let last = if pair.last { ", last: true" } else { "" };
+            format!(
+                "        - {{ first: {}, second: {}{last} }}\n",
+                quoted(&pair.first),
+                quoted(&pair.second)
+            )
+        }));
+    }
+    if !axes.dependencies.is_empty() {
+        text.push_str("      dependencies:\n");
+        text.extend(axes.dependencies.iter().map(|dependency| {
+            let arg = dependency
+                .arg
+                .as_deref()
+                .map_or_else(String::new, |arg| format!(", arg: {}", quoted(arg)));
+            format!(
+                "        - {{ producer: {}, consumer: {}{arg} }}\n",
+                quoted(&dependency.producer),
+                quoted(&dependency.consumer)
+            )
+        }));
+    }
+    Some(Gate {
+        name: "trajectory_axes",
+        text,
+        holds: Box::new(move |run| {
+            let report = score_trajectory_axes(&run.trace, &axes);
+            report.dependency_satisfaction >= 100 && report.order_satisfaction >= 100
+        }),
+    })
+}
+
+/// Pairs of tools of which one changes something, nearest first: two reads may change places.
+fn pairs(good: &[&Run]) -> Vec<Order> {
+    let Some(run) = good.first() else {
+        return Vec::new();
+    };
+    let reads = run.read_only_tools();
+    let mut first_calls: Vec<&str> = Vec::new();
+    for call in &run.trace.tool_calls {
+        if !first_calls.contains(&call.name.as_str()) {
+            first_calls.push(&call.name);
+        }
+    }
+    let mut pairs = Vec::new();
+    for distance in 1..first_calls.len() {
+        for (place, first) in first_calls.iter().enumerate() {
+            let Some(second) = first_calls.get(place + distance) else {
+                break;
+            };
+            if !(reads.reads(first) && reads.reads(second)) {
+                pairs.push(Order::new(*first, *second));
+            }
+        }
+    }
+    pairs
+}
+
+/// Arguments that no user said and that an earlier result has.
+fn dependencies(good: &[&Run]) -> Vec<Dependency> {
+    let Some(run) = good.first() else {
+        return Vec::new();
+    };
+    let mut found: BTreeSet<(String, String, String)> = BTreeSet::new();
+    let results = run.trace.results_by_call();
+    for (place, call) in run.trace.tool_calls.iter().enumerate() {
+        for (key, value) in call.args.as_object().into_iter().flatten() {
+            let Some(word) = value.as_str().filter(|word| is_identifier(word)) else {
+                continue;
+            };
+            if key.contains(['.', '[', ']']) || good.iter().any(|run| said_by_user(run, word)) {
+                continue;
+            }
+            for (earlier, result) in run.trace.tool_calls[..place].iter().zip(&results) {
+                let has = result.is_some_and(|result| result.result.to_string().contains(word));
+                if has && earlier.name != call.name {
+                    found.insert((earlier.name.clone(), call.name.clone(), key.clone()));
+                }
+            }
+        }
+    }
+    found
+        .into_iter()
+        .map(|(producer, consumer, arg)| Dependency {
+            producer,
+            consumer,
+            arg: Some(arg),
+        })
+        .collect()
+}
+
+/// A word with a digit, as identifiers are.
+fn is_identifier(word: &str) -> bool {
+    word.len() >= 4
+        && word.contains(|c: char| c.is_ascii_digit())
+        && word.chars().all(|c| c.is_alphanumeric() || c == '_')
+}
+
+fn said_by_user(run: &Run, word: &str) -> bool {
+    let turns = run
+        .trace
+        .conversation
+        .turns
+        .iter()
+        .filter(|turn| turn.role == "user");
+    run.user_prompt.contains(word) || turns.into_iter().any(|turn| turn.content.contains(word))
+}

@@ -1,0 +1,220 @@
+//! The gates that the runs of an agent carry: what the passing ones do, strict in what they change and
+//! free in how they look things up.
+//!
+//! Each gate is run on the runs that it comes from. One that does not hold for all of them goes in as a
+//! comment that says which runs break it, so that the suite is green as it is written.
+
+use mcptest::eval::{KnownTools, NarrativeOptions, count_calls, narrative_divergence_with};
+use mcptest::trace::Run;
+use serde_json::Value;
+
+use super::{order, plan, quoted};
+
+/// Something that must hold of a run.
+pub(super) type Holds<'a> = Box<dyn Fn(&Run) -> bool + 'a>;
+
+/// A gate, and whether a run holds it.
+pub(super) struct Gate<'a> {
+    pub(super) name: &'static str,
+    /// Its lines, indented as keys of an agent.
+    pub(super) text: String,
+    pub(super) holds: Holds<'a>,
+}
+
+/// The keys below an agent that its runs carry; nothing where no run passed.
+pub(super) fn gates(runs: &[Run]) -> Option<String> {
+    let passed = |run: &&Run| run.outcome.and_then(|outcome| outcome.passed);
+    let known = runs.iter().filter(|run| passed(run).is_some()).count();
+    let good: Vec<(usize, &Run)> = (1..)
+        .zip(runs)
+        .filter(|(_, run)| known == 0 || passed(run) == Some(true))
+        .collect();
+    if good.is_empty() {
+        return None;
+    }
+    let only_good: Vec<&Run> = good.iter().map(|(_, run)| *run).collect();
+    let tools = KnownTools::of_runs(runs);
+    let proposed = [
+        expect(&only_good),
+        errors(&only_good),
+        plan::trajectory(&only_good, &tools),
+        order::axes(&only_good),
+        Some(narrative(&tools)),
+    ];
+    let mut text = format!(
+        "    # from {}\n",
+        numbers(good.iter().map(|(number, _)| *number))
+    );
+    let mut kept: Vec<Gate<'_>> = Vec::new();
+    for gate in proposed.into_iter().flatten() {
+        let broken: Vec<usize> = good
+            .iter()
+            .filter(|(_, run)| !(gate.holds)(run))
+            .map(|(number, _)| *number)
+            .collect();
+        if broken.is_empty() {
+            text.push_str(&gate.text);
+            kept.push(gate);
+        } else {
+            text.push_str(&format!(
+                "    # broken by {}:\n",
+                numbers(broken.into_iter())
+            ));
+            text.extend(
+                gate.text
+                    .lines()
+                    .map(|line| format!("    # {}\n", line.get(4..).unwrap_or_default())),
+            );
+        }
+    }
+    if kept.is_empty() {
+        return None;
+    }
+    if good.len() < runs.len() {
+        text.push_str(&reliability(runs, &kept));
+    }
+    Some(text)
+}
+
+/// Runs by their numbers.
+fn numbers(numbers: impl Iterator<Item = usize>) -> String {
+    let numbers: Vec<usize> = numbers.collect();
+    match numbers.as_slice() {
+        [first, .., last] if last - first + 1 == numbers.len() => {
+            format!("run-{first}..run-{last}")
+        }
+        numbers => numbers
+            .iter()
+            .map(|number| format!("run-{number}"))
+            .collect::<Vec<_>>()
+            .join(", "),
+    }
+}
+
+/// Where runs failed, the gates count at the rate that was observed.
+fn reliability(runs: &[Run], kept: &[Gate<'_>]) -> String {
+    let green = runs
+        .iter()
+        .filter(|run| kept.iter().all(|gate| (gate.holds)(run)))
+        .count();
+    let names: Vec<&str> = kept.iter().map(|gate| gate.name).collect();
+    format!(
+        "    # {green} of {} runs hold all of these\n    reliability:\n      outcome: [{}]\n      expect: [{{ target: reliability.pass_rate, matcher: {{ min: {} }} }}]\n",
+        runs.len(),
+        names.join(", "),
+        100 * green / runs.len()
+    )
+}
+
+/// There is a closing, the reason why runs stop, and no error where there was none.
+fn expect<'a>(good: &[&'a Run]) -> Option<Gate<'a>> {
+    let mut asked: Vec<(String, Holds<'a>)> = Vec::new();
+    let closes = |run: &Run| {
+        run.envelope["final_response"]
+            .as_str()
+            .is_some_and(|text| text.contains(|c: char| !c.is_whitespace()))
+    };
+    if good.iter().all(|run| closes(run)) {
+        asked.push((
+            "{ target: final_response, matcher: { regex: \"\\\\S\" } }".to_owned(),
+            Box::new(closes),
+        ));
+    }
+    let reason = |run: &Run| {
+        run.envelope
+            .pointer("/conversation/stop_reason")
+            .and_then(Value::as_str)
+            .map(ToOwned::to_owned)
+    };
+    let first = good.first().and_then(|run| reason(run));
+    if let Some(first) =
+        first.filter(|first| good.iter().all(|run| reason(run).as_ref() == Some(first)))
+    {
+        let text = format!(
+            "{{ target: conversation.stop_reason, matcher: {{ exact: {} }} }}",
+            quoted(&first)
+        );
+        asked.push((
+            text,
+            Box::new(move |run| reason(run).as_ref() == Some(&first)),
+        ));
+    }
+    let fine = |run: &Run| {
+        let results = &run.trace.tool_results;
+        !results.is_empty()
+            && run.trace.errors_unknown() == 0
+            && results.iter().all(|result| !result.is_error)
+    };
+    if good.iter().all(|run| fine(run)) {
+        let text = "{ target: \"tool_results[*].is_error\", matcher: { not: { contains: true } } }";
+        asked.push((text.to_owned(), Box::new(fine)));
+    }
+    if asked.is_empty() {
+        return None;
+    }
+    let (lines, holds): (Vec<String>, Vec<_>) = asked.into_iter().unzip();
+    Some(Gate {
+        name: "expect",
+        text: format!(
+            "    expect:\n{}",
+            lines
+                .iter()
+                .map(|line| format!("      - {line}\n"))
+                .collect::<String>()
+        ),
+        holds: Box::new(move |run| holds.iter().all(|holds| holds(run))),
+    })
+}
+
+/// No more errors than the passing runs have, where they have some.
+fn errors<'a>(good: &[&Run]) -> Option<Gate<'a>> {
+    let count = |run: &Run| count_calls(&run.trace).errors;
+    let most = good
+        .iter()
+        .map(|run| count(run))
+        .collect::<Option<Vec<u64>>>()?;
+    let most = most.into_iter().max().filter(|most| *most > 0)?;
+    Some(Gate {
+        name: "calls",
+        text: format!("    calls: {{ max_errors: {most} }}\n"),
+        holds: Box::new(move |run| count(run).is_some_and(|errors| errors <= most)),
+    })
+}
+
+/// The closing claims nothing that was not done.
+fn narrative<'a>(tools: &KnownTools) -> Gate<'a> {
+    let (tools, options) = (tools.clone(), NarrativeOptions::default());
+    Gate {
+        name: "narrative",
+        text: "    narrative: {}\n".to_owned(),
+        holds: Box::new(move |run| {
+            narrative_divergence_with(&run.trace, &options, &tools)
+                .claimed_but_absent()
+                .next()
+                .is_none()
+        }),
+    }
+}
+
+/// A value as YAML on one line, in which nothing is a variable.
+pub(super) fn flow(value: &Value) -> String {
+    match value {
+        Value::String(text) => quoted(text),
+        Value::Array(items) => format!(
+            "[{}]",
+            items.iter().map(flow).collect::<Vec<_>>().join(", ")
+        ),
+        Value::Object(entries) => {
+            let entries = entries
+                .iter()
+                .map(|(key, value)| format!("{}: {}", quoted(key), flow(value)));
+            let entries: Vec<String> = entries.collect();
+            format!("{{{}}}", entries.join(", "))
+        }
+        value => value.to_string(),
+    }
+}
+
+#[cfg(test)]
+#[path = "recipe_tests.rs"]
+mod tests;

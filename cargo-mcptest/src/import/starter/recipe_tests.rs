@@ -1,0 +1,119 @@
+//! What the runs of an agent are made to demand.
+
+use super::*;
+use mcptest::trace::{Origin, parse_run};
+use serde_json::json;
+
+/// A run: whether it passed, its calls with their arguments, what it says.
+fn run(passed: Option<bool>, calls: &[(&str, Value)], says: &str) -> Run {
+    let results = (0..calls.len())
+        .map(|call| json!({ "call_index": call, "is_error": false, "result": "it is RF77" }));
+    let mut value = json!({
+        "schema_version": "v1", "model": "m", "user_prompt": "p",
+        "trace": {
+            "tool_calls": calls.iter().map(|(name, args)| json!({ "name": name, "args": args })).collect::<Vec<_>>(),
+            "tool_results": results.collect::<Vec<_>>(),
+            "final_response": says,
+            "conversation": { "stop_reason": "completed" },
+        },
+    });
+    if let Some(passed) = passed {
+        value["outcome"] = json!({ "passed": passed });
+    }
+    let origin = Origin {
+        shown: "a".to_owned(),
+        line: None,
+    };
+    parse_run(value.to_string().as_bytes(), &origin).unwrap()
+}
+
+fn look() -> (&'static str, Value) {
+    ("get_order", json!({ "order": 7 }))
+}
+
+fn refund(id: &str) -> (&'static str, Value) {
+    ("refund", json!({ "receipt": id }))
+}
+
+fn written(runs: &[Run]) -> String {
+    gates(runs).unwrap()
+}
+
+#[test]
+fn runs_that_change_the_same_are_held_to_it_and_free_in_what_they_read() {
+    let runs = [
+        run(None, &[look(), refund("RF77")], "Done."),
+        run(None, &[look(), look(), refund("RF77")], "It is done."),
+    ];
+    assert_eq!(
+        written(&runs),
+        "    # from run-1..run-2\n    expect:\n      - { target: final_response, matcher: { regex: \"\\\\S\" } }\n      \
+         - { target: conversation.stop_reason, matcher: { exact: \"completed\" } }\n      \
+         - { target: \"tool_results[*].is_error\", matcher: { not: { contains: true } } }\n    \
+         trajectory:\n      over: writes\n      mode: strict\n      calls:\n        \
+         - { name: \"refund\", args: { exact: {\"receipt\": \"RF77\"} }, is_error: false }\n    \
+         trajectory_axes:\n      order:\n        - { first: \"get_order\", second: \"refund\", last: true }\n      \
+         dependencies:\n        - { producer: \"get_order\", consumer: \"refund\", arg: \"receipt\" }\n    narrative: {}\n"
+    );
+}
+
+#[test]
+fn arguments_that_differ_are_those_that_there_were() {
+    let runs = [
+        run(None, &[refund("R1")], "Done."),
+        run(None, &[refund("R2")], "Done."),
+    ];
+    let line = "{ name: \"refund\", args: { schema: {\"enum\": [{\"receipt\": \"R1\"}, {\"receipt\": \"R2\"}]} }, is_error: false }";
+    assert!(written(&runs).contains(line), "{}", written(&runs));
+}
+
+#[test]
+fn what_only_some_runs_change_is_not_demanded() {
+    let more = run(None, &[refund("R1"), ("close_order", json!({}))], "Done.");
+    let text = written(&[run(None, &[refund("R1")], "Done."), more]);
+    assert!(text.contains("mode: subsequence\n      calls:\n        - { name: \"refund\", args: { exact: {\"receipt\": \"R1\"} }"), "{text}");
+    assert!(!text.contains("close_order"), "{text}");
+    let nothing = run(None, &[look()], "Done.");
+    let text = written(&[run(None, &[refund("R1")], "Done."), nothing]);
+    assert!(text.contains("mode: subset\n      calls:\n        - { name: \"refund\", args: { exact: {\"receipt\": \"R1\"} }"), "{text}");
+}
+
+#[test]
+fn who_changes_nothing_may_call_nothing_that_does() {
+    let failed = run(Some(false), &[look(), refund("R1")], "Done.");
+    let text = written(&[run(Some(true), &[look()], "Here it is."), failed]);
+    assert!(
+        text.contains("    trajectory:\n      forbid: [\"refund\"]\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn failed_runs_count_at_the_rate_that_was_observed() {
+    let runs = [
+        run(Some(true), &[refund("R1")], "Done."),
+        run(Some(false), &[refund("R2")], "Done."),
+        run(Some(false), &[], ""),
+    ];
+    let text = written(&runs);
+    assert!(text.starts_with("    # from run-1\n"), "{text}");
+    assert!(
+        text.ends_with("    # 1 of 3 runs hold all of these\n    reliability:\n      outcome: [expect, trajectory, narrative]\n      \
+                        expect: [{ target: reliability.pass_rate, matcher: { min: 33 } }]\n"),
+        "{text}"
+    );
+    assert_eq!(gates(&runs[1..]), None);
+}
+
+#[test]
+fn a_gate_that_a_good_run_breaks_is_a_comment() {
+    let runs = [
+        run(None, &[look()], "I have refunded order 7."),
+        run(None, &[look()], "Here it is."),
+    ];
+    let text = written(&runs);
+    assert!(
+        text.contains("    # broken by run-1:\n    # narrative: {}\n"),
+        "{text}"
+    );
+}
