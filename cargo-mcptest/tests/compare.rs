@@ -336,3 +336,21 @@ fn what_cannot_be_compared_is_told() {
         "{broken}"
     );
 }
+
+#[test]
+fn an_agent_has_the_margin_that_its_suite_gives_it() {
+    let folder = four_agents();
+    let suite = fs::read_to_string(folder.at("suites/desk.yml")).unwrap();
+    let own = suite.replacen("runs: 6,", "runs: 6, regression: { margin: 90 },", 1);
+    folder.write(
+        "suites/desk.yml",
+        format!("regression: {{ baseline: ../before }}\n{own}"),
+    );
+    let said = mcptest(folder.path(), &["compare", "before"]).exits(1);
+    assert!(!said.stdout.contains("same          regressed"), "{said}");
+    assert!(
+        said.stdout
+            .contains("\n1 regressed, 1 improved. Exit status 1.\n"),
+        "{said}"
+    );
+}

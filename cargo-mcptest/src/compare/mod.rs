@@ -170,8 +170,12 @@ impl Compare {
             self.cost.kind(),
             self.across_models,
         )?;
+        let options = CompareOptions {
+            agent_margins: pairs.margins(),
+            ..self.options()
+        };
         let (samples, outcome) = pairs.samples(self.outcome);
-        let comparison = compare(&samples, &self.options());
+        let comparison = compare(&samples, &options);
         self.say(&comparison, &baseline, &candidate, outcome, output)?;
         if let Some(folder) = self.save.as_ref().or(self.accept.as_ref()) {
             save(&opened, folder)?;

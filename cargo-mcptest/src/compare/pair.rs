@@ -25,6 +25,8 @@ struct Pair {
     candidate: Option<Vec<SideRun>>,
     /// Why it cannot be compared, whatever its runs.
     refused: Vec<String>,
+    /// The least drop that counts of it, where the suite says so.
+    margin: Option<f64>,
 }
 
 impl Pairs {
@@ -68,6 +70,7 @@ impl Pairs {
                 baseline: read(baseline)?,
                 candidate: read(candidate)?,
                 refused,
+                margin: agent.agent().regression.as_ref().and_then(|own| own.margin),
             })
         };
         let pairs: Result<Vec<Pair>, Failure> = in_parallel(&agents, pair).into_iter().collect();
@@ -86,6 +89,15 @@ impl Pairs {
             agents: pairs,
             gone: gone(baseline, &agents, across_models),
         })
+    }
+
+    /// The margins of agents that have one of their own (`regression: { margin: … }`).
+    pub(super) fn margins(&self) -> BTreeMap<String, f64> {
+        let own = self
+            .agents
+            .iter()
+            .filter_map(|pair| Some((pair.name.clone(), pair.margin?)));
+        own.collect()
     }
 
     /// What is compared, with what says whether a run passed.
