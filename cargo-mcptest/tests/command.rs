@@ -122,3 +122,17 @@ fn shells_complete_every_command() {
         }
     }
 }
+
+#[test]
+fn a_suite_that_no_test_would_find_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a.jsonl"), RUN).unwrap();
+    let output = run(folder.path(), &["import", "a.jsonl", "--suite", "airline"]).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        said.contains("a suite's file ends in `.yml`, e.g. `suites/airline.yml`"),
+        "{said}"
+    );
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}

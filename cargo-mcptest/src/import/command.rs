@@ -39,8 +39,9 @@ pub(crate) struct Import {
     /// Files, folders, patterns, or `-` for standard input.
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// The suite that the runs belong to; a first one is written where there is none.
-    #[arg(long)]
+    /// The suite that the runs belong to, e.g. `suites/refunds.yml`; a first one is written where there
+    /// is none.
+    #[arg(long, value_name = "FILE", value_parser = suite_file)]
     suite: PathBuf,
     /// The format of the files, where they do not tell.
     #[arg(long, value_enum)]
@@ -115,6 +116,18 @@ enum Shown {
     #[default]
     Text,
     Json,
+}
+
+/// A file that the harness finds as a suite.
+fn suite_file(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    match path.extension().and_then(|end| end.to_str()) {
+        Some("yml" | "yaml") => Ok(path),
+        _ => Err(format!(
+            "no test would find it: a suite's file ends in `.yml`, e.g. `suites/{}.yml`",
+            path.file_stem().unwrap_or_default().to_string_lossy()
+        )),
+    }
 }
 
 impl Import {
