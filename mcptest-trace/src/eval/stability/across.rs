@@ -13,6 +13,7 @@ use crate::trace::{AsTrace, Tokens, Trace, Turn, canonical_json};
 
 /// What several runs of one agent look like together.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct StabilityAcross {
     /// Mean of the runs' weakest scores, `0.0..=1.0`.
     pub score: f64,
