@@ -31,6 +31,7 @@ pub(super) fn run(
         return print(arguments, verdicts, &trials, &[]);
     }
     let names = wanted(arguments, &trials());
+    verdicts.keep(&names);
     let threads = arguments.test_threads.and_then(NonZeroUsize::new);
     let threads = threads.unwrap_or_else(available);
     let next = AtomicUsize::new(0);

@@ -192,9 +192,12 @@ impl Harness {
             checks: &self.checks,
             verdicts: &verdicts,
         };
-        let trials = || prepared.trials(&asked, &run);
+        let made = prepared.trials(&asked, &run);
         let is_load = |name: &str| prepared.is_failure(name);
-        let arguments = asked.for_trials(&trials(), is_load);
+        let arguments = asked.for_trials(&made, is_load);
+        // From here on a suite is held by its cases alone: its runs go with the last of them.
+        drop(prepared);
+        let trials = || made.iter().map(|trial| verdicts.again(trial)).collect();
         // Recording says on standard error what it does.
         let first = recording.is_some();
         Ok(output::run(&arguments, &verdicts, first, trials))

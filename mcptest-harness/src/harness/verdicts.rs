@@ -1,7 +1,7 @@
 //! What the cases of a process come to: each is judged once, on as many threads as were asked for,
 //! and waited for in the order of their names.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::num::NonZeroUsize;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -53,6 +53,23 @@ impl Verdicts {
         self.states()
             .entry(name.to_owned())
             .or_insert_with(|| CaseState::Waiting(Box::new(judge)));
+        self.waiting(name)
+    }
+
+    /// The same trial once more: a trial is used up when it is run.
+    pub(super) fn again(&self, trial: &Trial) -> Trial {
+        let ignored = trial.has_ignored_flag();
+        self.waiting(trial.name()).with_ignored_flag(ignored)
+    }
+
+    /// Lets go of the cases that nobody asks for, and of what they hold.
+    pub(super) fn keep(&self, names: &[String]) {
+        let kept: HashSet<&String> = names.iter().collect();
+        self.states().retain(|name, _| kept.contains(name));
+    }
+
+    /// A trial that waits for the verdict on a case.
+    fn waiting(&self, name: &str) -> Trial {
         let (verdicts, known) = (self.clone(), name.to_owned());
         Trial::ignorable_test(name, move || match verdicts.of(&known) {
             Ok(NotFailed::Holds(_)) => Ok(Completion::Completed),
@@ -178,6 +195,28 @@ mod tests {
             }
         });
         assert_eq!(judged.load(Ordering::SeqCst), names.len());
+    }
+
+    #[test]
+    fn what_a_case_holds_goes_when_it_is_judged_or_nobody_asks_for_it() {
+        let verdicts = Verdicts::default();
+        let held = Arc::new(());
+        let trials = ["a", "b", "c"].map(|name| {
+            let held = Arc::clone(&held);
+            verdicts.trial(name, move || {
+                let _held = &held;
+                Err("judged".to_owned())
+            })
+        });
+        let again: Vec<Trial> = trials.iter().map(|trial| verdicts.again(trial)).collect();
+        assert_eq!(again[0].name(), "a");
+        assert_eq!(Arc::strong_count(&held), 4);
+        verdicts.keep(&["a".to_owned(), "b".to_owned()]);
+        assert_eq!(Arc::strong_count(&held), 3);
+        assert_eq!(verdicts.of("a").unwrap_err(), "judged");
+        assert_eq!(Arc::strong_count(&held), 2);
+        let flagged = verdicts.again(&again[1]).with_ignored_flag(true);
+        assert!(verdicts.again(&flagged).has_ignored_flag());
     }
 
     #[test]

@@ -98,6 +98,7 @@ pub struct Decimator {
 
 /// What a [`Decimator`] made of a history.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Compression {
     /// The score of each message, 0 to 1.
     pub scores: Vec<f64>,

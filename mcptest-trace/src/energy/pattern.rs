@@ -133,6 +133,7 @@ impl fmt::Display for FailurePattern {
 
 /// One thing to do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Recommendation {
     /// From 1, the most important.
     pub priority: u8,

@@ -31,6 +31,7 @@ pub const PROJECTED_STEPS: u64 = 10;
 /// # Ok::<(), mcptest_trace::energy::OptionsError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct FailureReport {
     /// The first pattern of the decision tree of §6.1 that fits.
     pub pattern: FailurePattern,

@@ -76,6 +76,7 @@ impl Tally {
 
 /// One row of a sweep.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct SweepCell {
     /// τ.
     pub ratio_threshold: f64,
@@ -89,6 +90,7 @@ pub struct SweepCell {
 
 /// The table of §5.2.5: prints itself as one.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Sweep {
     /// One cell a pair of τ and W, by τ, then W, in the order given.
     pub cells: Vec<SweepCell>,

@@ -77,6 +77,7 @@ impl GoldenPath {
 
 /// How wasteful a run was. The counts are those of the run, whatever is penalised.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct GoldenPathReport {
     /// Whether nothing penalised was wasted.
     pub passed: bool,

@@ -115,6 +115,7 @@ pub struct RecoveryMarks {
 
 /// What the marks of one call come to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct RecoveryScore {
     /// From the start to the detection; `None` if it never happened.
     pub time_to_detection_ms: Option<u64>,
@@ -238,6 +239,7 @@ pub struct Hit {
 
 /// A call that succeeded although a fault must have hit it: recorded without the fault.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Contradiction {
     /// Index of the call.
     pub call_index: usize,
@@ -264,6 +266,7 @@ impl fmt::Display for Contradiction {
 /// A result that the recording marks as the doing of a fault that the plan does not have there: the
 /// run was recorded under another plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct ForeignMark {
     /// Index of the call.
     pub call_index: usize,
@@ -298,6 +301,7 @@ impl fmt::Display for ForeignMark {
 
 /// How a run coped with the injected faults, in virtual time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct RecoveryReport {
     /// Whether the run stopped as `completed` with a non-empty final response.
     pub recovered: bool,

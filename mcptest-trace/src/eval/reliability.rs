@@ -156,6 +156,7 @@ pub fn confidence_band(runs: usize, confidence: Confidence) -> f64 {
 
 /// What the outcomes of a number of runs come to.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct ReliabilitySummary {
     /// Number of runs.
     pub runs: usize,

@@ -75,6 +75,7 @@ const FLAG_ABOVE: f64 = 0.5;
 
 /// One score of a session.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct SessionScore {
     /// In `0.0..=1.0`, higher is better, four decimals; 1.0 when nothing could be evaluated.
     pub score: f64,
@@ -92,6 +93,7 @@ pub struct SessionScore {
 
 /// Both scores of a session.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct SessionReport {
     /// How bad the worst moments were.
     pub agent_reliability: SessionScore,

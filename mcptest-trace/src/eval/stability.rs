@@ -127,6 +127,7 @@ pub const SUB_SCORES: [&str; 4] = [
 
 /// The sub-scores of one run, each in `0.0..=1.0`, higher is more stable.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct StabilityReport {
     /// How concentrated the tools are over the calls.
     pub tool_usage_stability: f64,

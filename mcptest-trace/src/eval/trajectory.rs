@@ -165,6 +165,7 @@ pub struct Mismatch {
 
 /// How a run compares with a plan.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct TrajectoryReport {
     /// Whether the run holds.
     pub passed: bool,

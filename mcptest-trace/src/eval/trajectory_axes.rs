@@ -113,6 +113,7 @@ pub enum Axis {
 
 /// A constraint that does not hold.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct BrokenEdge {
     /// The list it was declared in.
     pub axis: Axis,
@@ -130,6 +131,7 @@ pub struct BrokenEdge {
 
 /// How far the constraints hold.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct AxesReport {
     /// Share of dependencies that hold, `0..=100`, rounded down.
     pub dependency_satisfaction: usize,

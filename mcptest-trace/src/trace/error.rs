@@ -12,6 +12,7 @@ const LONGEST: usize = 400;
 
 /// A run that cannot be used, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CassetteError {
     /// The file and line.
     pub origin: Origin,
@@ -23,6 +24,7 @@ pub struct CassetteError {
 
 /// One thing that is wrong with a recording.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Flaw {
     /// What is wrong, on one line; text of the recording in it is cleaned and cut.
     pub message: String,

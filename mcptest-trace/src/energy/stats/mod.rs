@@ -60,6 +60,7 @@ impl std::fmt::Display for Summary {
 
 /// The result of Welch's t-test.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Welch {
     /// The statistic; its sign is that of the difference of the means.
     pub t: f64,

@@ -12,6 +12,7 @@ use serde::ser::SerializeStruct;
 /// (`divergence_score`, `claimed_but_absent`, `present_but_unclaimed`, `arg_mismatch`,
 /// `gate_passed` as 1 or 0, `claims` and `unclear`).
 #[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
 pub struct NarrativeReport {
     /// Flagged items over recorded calls and claims together, `0.0..=1.0`; 0 when there is neither
     /// a call nor a claim.
@@ -98,6 +99,7 @@ pub struct Claim {
 
 /// A recorded call that was compared with a claim.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Considered {
     /// Index of the call in the trace.
     pub call: usize,
@@ -165,6 +167,7 @@ pub enum Verdict {
 /// Why a claim is unclear.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Unclear {
     /// Such a sentence need not claim that the agent did it.
     Wording,
@@ -192,6 +195,7 @@ impl fmt::Display for Unclear {
 
 /// A successful call that changed something without the closing mentioning it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct UnclaimedCall {
     /// Index of the call in the trace.
     pub call: usize,

@@ -13,6 +13,7 @@ use crate::trace::{AsTrace, Tokens, Trace, Turn, canonical_json};
 
 /// What several runs of one agent look like together.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct StabilityAcross {
     /// Mean of the runs' weakest scores, `0.0..=1.0`.
     pub score: f64,
@@ -201,9 +202,10 @@ fn compare_pairs(traces: &[&Trace]) -> Pairs {
         let same = counts[left] * (counts[left] - 1) / 2;
         similarity.push(float(same));
         consistency.push(float(same));
+        let places = Places::of(left, tools.len());
         for right in &distinct[index + 1..] {
             let pairs = counts[left] * counts[right];
-            similarity.push(float(pairs) * sequence_similarity(left, right));
+            similarity.push(float(pairs) * places.similarity(right));
             consistency.push(float(pairs) * argument_consistency(left, right));
             if let Some(step) = divergence(left, right) {
                 diverging += pairs;
@@ -220,49 +222,59 @@ fn compare_pairs(traces: &[&Trace]) -> Pairs {
     }
 }
 
-pub(super) fn sequence_similarity(left: &Path, right: &Path) -> f64 {
-    let (calls, common) = (
-        left.len() + right.len(),
-        longest_common_subsequence(left, right),
-    );
-    if calls == 0 {
-        1.0
-    } else {
-        2.0 * float(common) / float(calls)
-    }
+/// Where a run's path has each tool, 64 positions a word.
+pub(super) struct Places {
+    calls: usize,
+    /// Words for a tool.
+    words: usize,
+    /// The words of all tools, one after the other.
+    bits: Vec<u64>,
 }
 
-/// The length of the longest common subsequence of the tools, 64 positions of `left` at a time
-/// (Crochemore, Iliopoulos, Pinzon and Reid, "A fast and practical bit-vector algorithm for the
-/// longest common subsequence problem", 2001): a zero bit marks a position where the subsequence
-/// grows.
-fn longest_common_subsequence(left: &Path, right: &Path) -> usize {
-    let words = left.len().div_ceil(64);
-    let mut places: HashMap<usize, Vec<u64>> = HashMap::new();
-    for (index, (tool, _)) in left.iter().enumerate() {
-        let places = places.entry(*tool).or_insert_with(|| vec![0; words]);
-        places[index / 64] |= 1 << (index % 64);
-    }
-    let mut row = vec![u64::MAX; words];
-    for places in right.iter().filter_map(|(tool, _)| places.get(tool)) {
-        let mut carry = false;
-        for (word, places) in row.iter_mut().zip(places) {
-            let (sum, over) = word.overflowing_add(*word & places);
-            let (sum, over_again) = sum.overflowing_add(u64::from(carry));
-            carry = over || over_again;
-            *word = sum | (*word & !places);
+impl Places {
+    /// Of a path whose tools are numbers below `tools`.
+    pub(super) fn of(path: &Path, tools: usize) -> Self {
+        let words = path.len().div_ceil(64);
+        let mut bits = vec![0; tools * words];
+        for (index, (tool, _)) in path.iter().enumerate() {
+            bits[tool * words + index / 64] |= 1 << (index % 64);
+        }
+        Self {
+            calls: path.len(),
+            words,
+            bits,
         }
     }
-    let grown = |(index, word): (usize, &u64)| {
-        let used = (left.len() - index * 64).min(64);
-        let kept = if used == 64 {
-            u64::MAX
+
+    /// `2·LCS / (len a + len b)` of the tools of this path and another.
+    pub(super) fn similarity(&self, other: &Path) -> f64 {
+        let calls = self.calls + other.len();
+        if calls == 0 {
+            1.0
         } else {
-            (1 << used) - 1
-        };
-        (!word & kept).count_ones() as usize
-    };
-    row.iter().enumerate().map(grown).sum()
+            2.0 * float(self.longest_common_subsequence(other)) / float(calls)
+        }
+    }
+
+    /// The length of the longest common subsequence of the tools, 64 positions of this path at a
+    /// time (Crochemore, Iliopoulos, Pinzon and Reid, "A fast and practical bit-vector algorithm for
+    /// the longest common subsequence problem", 2001): a zero bit marks a position where the
+    /// subsequence grows.
+    fn longest_common_subsequence(&self, other: &Path) -> usize {
+        let mut row = vec![u64::MAX; self.words];
+        for (tool, _) in other {
+            let places = &self.bits[tool * self.words..][..self.words];
+            let mut carry = false;
+            for (word, places) in row.iter_mut().zip(places) {
+                let (sum, over) = word.overflowing_add(*word & places);
+                let (sum, over_again) = sum.overflowing_add(u64::from(carry));
+                carry = over || over_again;
+                *word = sum | (*word & !places);
+            }
+        }
+        // No bit past the path's end is ever cleared: no tool has a place there.
+        row.iter().map(|word| word.count_zeros() as usize).sum()
+    }
 }
 
 pub(super) fn argument_consistency(left: &Path, right: &Path) -> f64 {
@@ -270,10 +282,10 @@ pub(super) fn argument_consistency(left: &Path, right: &Path) -> f64 {
         .iter()
         .zip(right)
         .filter(|((tool, _), (other, _))| tool == other);
-    let same: Vec<bool> = aligned
-        .map(|((_, args), (_, other))| args == other)
-        .collect();
-    share(same.iter().filter(|same| **same).count(), same.len())
+    let (same, all) = aligned.fold((0, 0), |(same, all), ((_, args), (_, other))| {
+        (same + usize::from(args == other), all + 1)
+    });
+    share(same, all)
 }
 
 /// The step at which two tool sequences part.

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::across::{Path, argument_consistency, sequence_similarity};
+use super::across::{Path, Places, argument_consistency};
 use super::*;
 
 fn run(tools: &[(&str, i32)], tokens: u64, turns: &[&str]) -> Value {
@@ -202,6 +202,11 @@ fn early_divergence_wants_a_strict_majority_of_the_diverging_pairs() {
         run(&[("a", 0), ("b", 0), ("d", 0)], 0, &[]),
     ];
     assert_eq!(agent_stability_across(&tie).unwrap().early_divergence, 0);
+}
+
+/// Of paths whose tools are numbers below 256.
+fn sequence_similarity(left: &Path, right: &Path) -> f64 {
+    Places::of(left, 256).similarity(right)
 }
 
 /// Pair by pair, without grouping equal runs.

@@ -19,6 +19,7 @@ pub struct AgentScored {
 
 /// A cross-run target, calibrated.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct AcrossCalibration {
     /// The target.
     #[serde(flatten)]
@@ -37,6 +38,7 @@ pub struct AcrossCalibration {
 
 /// A limit from agents all of whose runs passed.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct AcrossLimit {
     /// The value.
     pub value: f64,

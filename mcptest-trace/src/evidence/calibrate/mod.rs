@@ -47,6 +47,7 @@ pub const FORMAT: &str = "calibrate/1.0";
 
 /// A per-run target, calibrated.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Calibration {
     /// The format of this as JSON.
     pub format: &'static str,

@@ -65,6 +65,7 @@ impl Verdict {
 
 /// How well a target tells runs apart.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Power {
     /// Over all pairs of a passed and a failed run.
     pub over: Option<Area>,

@@ -11,6 +11,7 @@ use crate::evidence::sequence::distance;
 
 /// The behaviour of an agent on both sides.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct BehaviourCompared {
     /// Sequences of tool names.
     pub tools: Permuted,
@@ -28,6 +29,7 @@ pub struct BehaviourCompared {
 
 /// What is described without a p-value.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Differences {
     /// Tools of no run of the baseline.
     pub new_tools: Vec<Seen>,
@@ -204,6 +206,7 @@ fn constants<'a>(runs: &[&'a Behaviour]) -> BTreeMap<&'a String, &'a String> {
 
 /// The suite's behaviour.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct SuiteBehaviour {
     /// Agents whose behaviour is compared.
     pub agents: usize,

@@ -10,6 +10,7 @@ use crate::evidence::stratified::mean_interval;
 
 /// The cost of an agent on both sides.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct CostCompared {
     /// Mean cost before.
     pub baseline: f64,
@@ -81,6 +82,7 @@ fn finding(before: f64, now: f64, p: (f64, f64), share: f64, margin: f64) -> Fin
 
 /// The cost of the suite.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct SuiteCost {
     /// Agents whose cost is compared.
     pub agents: usize,

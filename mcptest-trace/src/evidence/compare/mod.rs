@@ -69,6 +69,7 @@ pub enum Finding {
 
 /// One agent, compared.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct AgentComparison {
     /// The stem of its recordings.
     pub agent: String,
@@ -107,6 +108,7 @@ impl AgentComparison {
 
 /// The suite, compared.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct SuiteComparison {
     /// Outcomes of all agents that have them.
     pub outcomes: Option<SuiteOutcomes>,
@@ -127,6 +129,7 @@ pub struct NotComparable {
 
 /// Two sides, compared.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Comparison {
     /// The format of this as JSON.
     pub format: &'static str,

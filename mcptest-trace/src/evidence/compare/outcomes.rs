@@ -41,6 +41,7 @@ impl std::fmt::Display for Passed {
 
 /// The outcomes of an agent on both sides.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct OutcomesCompared {
     /// Passed before.
     pub baseline: Passed,

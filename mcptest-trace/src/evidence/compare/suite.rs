@@ -9,6 +9,7 @@ use crate::evidence::stratified::{
 
 /// The outcomes of all agents together.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct SuiteOutcomes {
     /// Agents whose outcomes are compared.
     pub agents: usize,

@@ -152,6 +152,7 @@ pub struct Plan {
 
 /// A run, broken in one way.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Mutant {
     /// The place of its run among the runs of the plan.
     pub run: usize,

@@ -49,6 +49,7 @@ pub struct Score {
 
 /// What became of the mutants of an operator.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct OperatorScore {
     /// Counted mutants.
     pub counted: Count,
@@ -64,6 +65,7 @@ pub struct OperatorScore {
 
 /// All scores.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Scores {
     /// Operator by operator.
     pub operators: BTreeMap<Operator, OperatorScore>,
