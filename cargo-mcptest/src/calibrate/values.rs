@@ -173,11 +173,15 @@ fn of_suite(name: &str, mut tests: Vec<AgentTest<'_>>, cases: &[ReplayCase<'_>])
             Err(why) => unusable.push((test.case().to_owned(), why)),
         }
     }
+    let mut gates: BTreeMap<String, Vec<&ReplayCase<'_>>> = BTreeMap::new();
+    for case in cases.iter().filter(|case| case.gate().is_some()) {
+        if let Some(agent) = case.agent() {
+            gates.entry(agent).or_default().push(case);
+        }
+    }
     let results = in_parallel(&judged, |judged| {
-        let own = cases.iter().filter(|case| {
-            case.gate().is_some() && case.agent().as_deref() == Some(judged.test.case())
-        });
-        own.map(ReplayCase::judge).collect::<Vec<_>>()
+        let own = gates.get(judged.test.case()).into_iter().flatten();
+        own.map(|case| case.judge()).collect::<Vec<_>>()
     });
     for (judged, results) in judged.iter_mut().zip(results) {
         judged.results = results;
