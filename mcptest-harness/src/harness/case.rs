@@ -212,9 +212,8 @@ fn about(suite: &LoadedSuite, case: &Case, context: &Context) -> CaseResult {
     let mut result = CaseResult::new(&context.package, &context.name);
     result.suite = SuiteFacts::new(&context.suite, source.shown(), digest);
     let (subject, kind) = match case.kind {
-        CaseKind::Agent(subject) => (subject, None),
+        CaseKind::Agent(subject) | CaseKind::Regression(subject) => (subject, None),
         CaseKind::Gate(subject, kind) => (subject, Some(kind)),
-        CaseKind::Regression(subject) => (subject, None),
         CaseKind::SuiteRegression => {
             result.gate = Some(REGRESSION.to_owned());
             return result;

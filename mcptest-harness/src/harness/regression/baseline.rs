@@ -124,7 +124,7 @@ impl<'a> Baseline<'a> {
             }
             Place::Results(folder) => {
                 let before = self.results(folder, subject).runs(&agent, self.cost);
-                let now = now.into_iter().map(sides::SideRun::as_result);
+                let now = now.into_iter().map(sides::SideRun::into_result);
                 (before, now.collect())
             }
         };

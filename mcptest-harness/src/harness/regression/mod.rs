@@ -59,7 +59,7 @@ pub(super) fn of_suite(suite: &LoadedSuite, context: &Context) -> CaseVerdict {
     let text = comparison.text();
     match suite_finding(&comparison) {
         Some((asks, found)) => fails(regression, &asks, &found, text),
-        None => holds(text),
+        None => holds(&text),
     }
 }
 
@@ -109,7 +109,7 @@ pub(super) fn of_agent(suite: &LoadedSuite, subject: Subject, context: &Context)
     if !could_tell(&comparison, &options) {
         return Came::Elsewhere(format!("cannot tell: {verdict}; see `{whole}`")).into();
     }
-    holds(verdict)
+    holds(&verdict)
 }
 
 /// Whether a metric that may fail could have been a finding, with runs as bad as can be.
@@ -204,7 +204,7 @@ fn fails(regression: &Regression, asks: &str, found: &str, shown: String) -> Cas
     Came::Fails(Failure::from(finding)).into()
 }
 
-fn holds(text: String) -> CaseVerdict {
+fn holds(text: &str) -> CaseVerdict {
     let mut verdict = CaseVerdict::from(Came::Holds);
     verdict.judgement.notes.push(text.trim_end().to_owned());
     verdict
