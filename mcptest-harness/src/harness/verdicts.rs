@@ -204,7 +204,7 @@ mod tests {
         let trials = ["a", "b", "c"].map(|name| {
             let held = Arc::clone(&held);
             verdicts.trial(name, move || {
-                let _held = &held;
+                drop(held);
                 Err("judged".to_owned())
             })
         });

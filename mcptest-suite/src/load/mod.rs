@@ -140,25 +140,30 @@ impl Suite {
     }
 }
 
+/// What is wrong with a document that has no keys.
+fn no_mapping(document: &Node) -> Option<Diagnostic> {
+    if document.value == NodeValue::Null {
+        return Some(
+            Diagnostic::at(document.span, "this suite is empty")
+                .help("a suite has at least one agent test: `agents: [{ name: …, model: …, prompt: …, expect: … }]`"),
+        );
+    }
+    if document.entries().is_some() {
+        return None;
+    }
+    let message = format!("expected a suite, found {}", document.found());
+    let problem = Diagnostic::at(document.span, message);
+    Some(problem.help("a suite is a mapping; put agent tests under `agents:`"))
+}
+
 fn read_document(
     mut document: crate::Node,
     source: &Source,
     gates: &mut dyn GateReader,
     problems: &mut Problems,
 ) -> Option<Suite> {
-    if document.value == NodeValue::Null {
-        problems.push(
-            Diagnostic::at(document.span, "this suite is empty")
-                .help("a suite has at least one agent test: `agents: [{ name: …, model: …, prompt: …, expect: … }]`"),
-        );
-        return None;
-    }
-    if document.entries().is_none() {
-        let message = format!("expected a suite, found {}", document.found());
-        problems.push(
-            Diagnostic::at(document.span, message)
-                .help("a suite is a mapping; put agent tests under `agents:`"),
-        );
+    if let Some(problem) = no_mapping(&document) {
+        problems.push(problem);
         return None;
     }
     variables::fill_in(&mut document, source, problems);

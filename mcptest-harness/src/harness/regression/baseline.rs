@@ -41,7 +41,7 @@ impl<'a> Baseline<'a> {
         let beside = suite.source().path().parent().unwrap_or(suite.crate_dir());
         let folder = beside.join(&named.value);
         let results = folder.join(package);
-        let place = if hlike_a_results(&results) {
+        let place = if has_results(&results) {
             Place::Results(folder)
         } else if folder.is_dir() {
             Place::Recordings(folder)
@@ -124,7 +124,7 @@ impl<'a> Baseline<'a> {
             }
             Place::Results(folder) => {
                 let before = self.results(folder, subject).runs(&agent, self.cost);
-                let now = now.into_iter().map(sides::SideRun::like_a_result);
+                let now = now.into_iter().map(sides::SideRun::into_result);
                 (before, now.collect())
             }
         };
@@ -154,7 +154,7 @@ impl<'a> Baseline<'a> {
 }
 
 /// Whether results lie in a folder.
-fn hlike_a_results(folder: &Path) -> bool {
+fn has_results(folder: &Path) -> bool {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut files = entries.map(|entry| entry.path());
     files.any(|path| {

@@ -165,7 +165,7 @@ impl AgentResults {
 impl SideRun {
     /// The same as results have it, so that it can be compared with one: calls by their digest, and no
     /// values of arguments.
-    pub(crate) fn like_a_result(mut self) -> Self {
+    pub(crate) fn into_result(mut self) -> Self {
         if let Some(behaviour) = &mut self.sample.behaviour {
             behaviour.arguments = BTreeMap::new();
             for call in &mut behaviour.calls {
