@@ -159,8 +159,10 @@ fn text_is_read_in_linear_time() {
     }
 }
 
-/// Without optimisation too: a suite is run so.
+/// Without optimisation too: a suite is run so. It says a figure of the machine, and so decides nothing
+/// where it is not asked for.
 #[test]
+#[ignore = "it measures this machine: -- --ignored megabyte --nocapture"]
 fn a_megabyte_in_one_sentence_is_judged_in_a_second() {
     for shape in [
         "I have cancelled your order W123 and ",
