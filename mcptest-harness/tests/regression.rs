@@ -164,8 +164,23 @@ fn without_a_baseline_the_suite_fails_and_says_how_to_save_one() {
     let agent = &found["s::a_refund::regression"];
     assert_eq!(
         said(agent),
-        "not compared: there is no baseline; see `s::regression`"
+        "not compared: the baseline cannot be used; see `s::regression`"
     );
+}
+
+#[test]
+fn runs_are_not_compared_with_themselves() {
+    for baseline in ["cassettes", ".", ".."] {
+        let folder = package(&format!("regression: {{ baseline: {baseline:?} }}\n"), "");
+        let found = regressions(&folder);
+        let whole = &found["s::regression"];
+        assert_eq!(whole.status, Status::Failed, "{baseline}: {}", said(whole));
+        let text = said(whole);
+        assert!(
+            text.contains("the baseline is where the runs of today are"),
+            "{text}"
+        );
+    }
 }
 
 #[test]
@@ -198,6 +213,32 @@ fn too_few_runs_are_no_silent_pass() {
     let whole = &regressions(&folder)["s::regression"];
     assert_eq!(whole.status, Status::Passed);
     assert!(said(whole).contains("cannot tell"), "{}", said(whole));
+}
+
+#[test]
+fn what_nobody_knows_to_have_passed_is_no_pass() {
+    let suite = "regression: { baseline: trusted }\nagents: [{ name: a_refund, model: m, prompt: p, runs: 6, stability: {} }]\n";
+    let folder = package(TRUSTED, "");
+    write(folder.path(), "suites/s.yml", suite);
+    for below in ["trusted", "cassettes"] {
+        for number in 1..=6 {
+            let text = run("a_refund", "p", true, 1000 + number);
+            let mut run: serde_json::Value = serde_json::from_str(&text).unwrap();
+            run.as_object_mut().unwrap().remove("outcome");
+            run["trace"]["final_response"] = json!(below);
+            let path = format!("suites/{below}/a_refund__m/run-{number}.json");
+            write(folder.path(), &path, &run.to_string());
+        }
+    }
+    let found = regressions(&folder);
+    let agent = &found["s::a_refund::regression"];
+    assert_eq!(agent.status, Status::Ignored, "{}", said(agent));
+    assert!(
+        said(agent).starts_with("cannot tell: no outcomes"),
+        "{}",
+        said(agent)
+    );
+    assert_eq!(found["s::regression"].status, Status::Failed);
 }
 
 #[test]

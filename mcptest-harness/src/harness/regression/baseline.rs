@@ -55,6 +55,14 @@ impl<'a> Baseline<'a> {
                 ));
             return Err(problem.into());
         };
+        if let Place::Recordings(folder) = &place
+            && is_where_runs_are(suite, folder)
+        {
+            let problem = Diagnostic::new("the baseline is where the runs of today are")
+                .label(named.span, "the runs would be compared with themselves")
+                .help("name a folder that keeps the runs you trust; `cargo mcptest compare --accept <folder>` saves the results of today in one");
+            return Err(problem.into());
+        }
         Ok(Self {
             suite,
             suite_name,
@@ -151,6 +159,24 @@ impl<'a> Baseline<'a> {
         }
         results
     }
+}
+
+/// Whether a folder leads to the very files that the suite's agents are judged by.
+fn is_where_runs_are(suite: &LoadedSuite, folder: &Path) -> bool {
+    suite.subjects().any(|subject| {
+        let Ok(Some(trusted)) = suite.files_in(folder, subject) else {
+            return false;
+        };
+        let now: Vec<PathBuf> = suite
+            .recorded_files(subject)
+            .iter()
+            .filter_map(|path| path.canonicalize().ok())
+            .collect();
+        let mut trusted = trusted
+            .iter()
+            .filter_map(|(path, _)| path.canonicalize().ok());
+        trusted.any(|path| now.contains(&path))
+    })
 }
 
 /// Whether results lie in a folder.

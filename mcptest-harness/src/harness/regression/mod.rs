@@ -71,7 +71,7 @@ pub(super) fn of_agent(suite: &LoadedSuite, subject: Subject, context: &Context)
     let whole = format!("{}::{REGRESSION}", context.suite);
     let found = Baseline::find(suite, &context.suite, &context.package, regression);
     let Ok(baseline) = found else {
-        let reason = format!("not compared: there is no baseline; see `{whole}`");
+        let reason = format!("not compared: the baseline cannot be used; see `{whole}`");
         return Came::Elsewhere(reason).into();
     };
     let changed = baseline.changed();
@@ -112,13 +112,15 @@ pub(super) fn of_agent(suite: &LoadedSuite, subject: Subject, context: &Context)
     holds(&verdict)
 }
 
-/// Whether a metric that may fail could have been a finding, with runs as bad as can be.
+/// Whether a metric that may fail could have been a finding, with runs as bad as can be. Where outcomes
+/// may fail they must be known: that a run costs the same says nothing of whether it passes.
 fn could_tell(comparison: &AgentComparison, options: &CompareOptions) -> bool {
+    if options.fail_on.contains(&Metric::Outcomes) {
+        let found = comparison.finding(Metric::Outcomes);
+        return found.is_some_and(|found| found != Found::TooFewRuns);
+    }
     options.fail_on.iter().any(|metric| match metric {
-        Metric::Outcomes => {
-            let found = comparison.finding(Metric::Outcomes);
-            found.is_some_and(|found| found != Found::TooFewRuns)
-        }
+        Metric::Outcomes => false,
         Metric::Cost => {
             let cost = comparison.cost.as_ref();
             cost.is_some_and(|cost| cost.smallest_p <= cost.share)
