@@ -8,6 +8,7 @@ mod compile;
 mod judge;
 mod limits;
 mod pattern;
+mod phrase;
 mod resolve;
 mod schema;
 mod target;
@@ -15,7 +16,8 @@ mod target;
 mod tests;
 
 pub(crate) use compile::{Check, Compiler};
-pub(crate) use judge::{Found, Judged, Mismatch, Snapshots, difference};
+pub(crate) use judge::{CheckOutcome, Found, Mismatch, Snapshots};
+pub(crate) use phrase::difference;
 pub use resolve::{Unresolved, resolve};
 pub use schema::Schema;
 pub use target::{TargetProblem, target};

@@ -8,7 +8,7 @@
 use mcptest_suite::{Source, model::Suite};
 use serde_json::{Value, json};
 
-use super::{Check, Compiler, Found, Judged};
+use super::{Check, CheckOutcome, Compiler, Found};
 
 /// Compiles `{ target: x, matcher: … }`.
 fn check(target: &str, matcher: &str) -> Check {
@@ -27,7 +27,7 @@ fn no_snapshots(_: &str, _: &Value) -> Result<(), Vec<String>> {
 }
 
 fn holds(check: &Check, root: &Value) -> bool {
-    matches!(check.judge(root, &no_snapshots), Judged::Holds)
+    matches!(check.judge(root, &no_snapshots), CheckOutcome::Holds)
 }
 
 /// Whether a matcher accepts a value at a target.
@@ -44,7 +44,7 @@ fn accepts_nothing(matcher: &str) -> bool {
 fn details(matcher: &str, value: Value) -> Vec<String> {
     let root = json!({ "x": value });
     match check("x", matcher).judge(&root, &no_snapshots) {
-        Judged::Fails(mismatch) => mismatch.details,
+        CheckOutcome::Fails(mismatch) => mismatch.details,
         other => panic!("{other:?}"),
     }
 }
@@ -433,7 +433,7 @@ fn no_matcher_accepts_a_path_that_leads_nowhere() {
 fn a_path_that_leads_nowhere_is_named_and_not_compared() {
     let root = json!({ "x": 1 });
     let check = check("xx", "{ not: { exact: 1 } }");
-    let Judged::Fails(mismatch) = check.judge(&root, &no_snapshots) else {
+    let CheckOutcome::Fails(mismatch) = check.judge(&root, &no_snapshots) else {
         panic!("it holds")
     };
     let Found::Nothing(unresolved) = mismatch.found else {
@@ -478,10 +478,10 @@ fn a_bad_pattern_is_a_problem_at_its_place() {
 fn a_model_has_the_last_word_only_where_the_rest_leaves_it() {
     let judged =
         |matcher: &str| match check("x", matcher).judge(&json!({ "x": "a" }), &no_snapshots) {
-            Judged::Holds => "holds",
-            Judged::Fails(_) => "fails",
-            Judged::Undecided("llm-judge") => "undecided",
-            Judged::Undecided(other) => panic!("{other}"),
+            CheckOutcome::Holds => "holds",
+            CheckOutcome::Fails(_) => "fails",
+            CheckOutcome::Undecided("llm-judge") => "undecided",
+            CheckOutcome::Undecided(other) => panic!("{other}"),
         };
     let model = "{ llm-judge: is it polite? }";
     for (matcher, verdict) in [

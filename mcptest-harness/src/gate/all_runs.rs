@@ -2,14 +2,14 @@
 
 use std::any::Any;
 
-use super::{AllRuns, Breach, Gate, Input, Judgement, Scores, defaults, expected, findings};
+use super::{AllRuns, Breach, Criterion, Input, Judgement, Scores, defaults, expected, findings};
 use crate::render::{Evidence, Failure};
 
 /// A gate that looks at all runs together.
 #[derive(Debug)]
 pub(super) struct Together<G>(pub(super) G);
 
-impl<G: AllRuns> Gate for Together<G> {
+impl<G: AllRuns> Criterion for Together<G> {
     fn judge(&self, input: &Input<'_>) -> Judgement {
         let fails = |breaches: Vec<(Option<usize>, Breach)>, evidence: Vec<Evidence>| Failure {
             findings: findings(&input.about(), breaches),

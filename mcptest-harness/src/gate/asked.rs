@@ -14,7 +14,7 @@ use super::recovery::Recovery;
 use super::reliability::Reliability;
 use super::table::{GateEntry, entry};
 use super::targets;
-use super::{Gate, Input};
+use super::{Criterion, Input};
 use crate::check::{Check, Compiler};
 use crate::energy::Analysis;
 use crate::eval::{Fault, FaultPlan, NarrativeOptions};
@@ -28,7 +28,7 @@ pub(crate) struct ReadGate {
     pub(crate) span: Span,
     /// What must hold of its targets; empty for its default.
     pub(crate) expect: Vec<Check>,
-    pub(crate) gate: Box<dyn Gate>,
+    pub(crate) gate: Box<dyn Criterion>,
 }
 
 /// All that is asked of an agent: by itself, and by its gates.

@@ -3,7 +3,7 @@
 use mcptest_suite::model::Agent;
 use mcptest_suite::{Diagnostic, Spanned};
 
-use super::{Gate, Input, Judgement, runs_note, scope};
+use super::{Criterion, Input, Judgement, runs_note, scope};
 use crate::render::{Finding, thousands};
 use crate::trace::{Run, Trace};
 
@@ -22,7 +22,7 @@ struct Cap<'a> {
 #[derive(Debug)]
 pub(crate) struct Caps;
 
-impl Gate for Caps {
+impl Criterion for Caps {
     fn judge(&self, input: &Input<'_>) -> Judgement {
         let findings = caps(input.agent).into_iter().flat_map(|cap| {
             let exceeded = exceeded(&cap, input.runs);

@@ -3,7 +3,7 @@
 use std::any::Any;
 
 use super::{
-    Breach, Counts, EachRun, Gate, Input, Judgement, Scores, defaults, expected, findings,
+    Breach, Counts, Criterion, EachRun, Input, Judgement, Scores, defaults, expected, findings,
 };
 use crate::render::{Evidence, Failure, numbers};
 use crate::trace::Run;
@@ -61,7 +61,7 @@ impl<G: EachRun> RunByRun<G> {
     }
 }
 
-impl<G: EachRun> Gate for RunByRun<G> {
+impl<G: EachRun> Criterion for RunByRun<G> {
     fn judge(&self, input: &Input<'_>) -> Judgement {
         let (mut breaches, mut broken, mut scores) = (Vec::new(), Vec::new(), Vec::new());
         let (mut runs_hold, mut counts) = (Vec::new(), Counts::new());

@@ -1,6 +1,6 @@
 //! An agent's own `expect:`: it holds only if it holds for every run.
 
-use super::{Breach, Gate, Input, Judgement, check_breaches, findings, needs_model};
+use super::{Breach, Criterion, Input, Judgement, check_breaches, findings, needs_model};
 use crate::render::Failure;
 use crate::trace::Run;
 
@@ -8,7 +8,7 @@ use crate::trace::Run;
 #[derive(Debug)]
 pub(crate) struct Expect;
 
-impl Gate for Expect {
+impl Criterion for Expect {
     fn judge(&self, input: &Input<'_>) -> Judgement {
         let checks = input.expect();
         let (mut breaches, mut undecided) = (Vec::new(), None);

@@ -6,7 +6,7 @@ use std::fmt;
 use mcptest_suite::{Diagnostic, Span};
 use serde_json::Value;
 
-use crate::check::{Check, Found, Judged, Mismatch, Snapshots};
+use crate::check::{Check, CheckOutcome, Found, Mismatch, Snapshots};
 use crate::render::{Diff, Evidence, Finding, numbers, short_json};
 use crate::trace::Run;
 
@@ -174,9 +174,9 @@ pub(crate) fn check_breaches(
     let mut verdicts = CheckVerdicts::default();
     for (index, check) in checks.iter().enumerate() {
         match check.judge(root, snapshots) {
-            Judged::Holds => {}
-            Judged::Undecided(matcher) => verdicts.undecided.push((index, matcher)),
-            Judged::Fails(mismatch) => verdicts.breaches.push(breach(index, check, mismatch)),
+            CheckOutcome::Holds => {}
+            CheckOutcome::Undecided(matcher) => verdicts.undecided.push((index, matcher)),
+            CheckOutcome::Fails(mismatch) => verdicts.breaches.push(breach(index, check, mismatch)),
         }
     }
     verdicts

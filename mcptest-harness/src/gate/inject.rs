@@ -1,7 +1,7 @@
 //! An agent's `inject:`: every fault that it names fired, where no `recovery` gate says so.
 
 use super::recovery::{Recovery, not_exercised, silent_faults};
-use super::{Breach, Cause, Gate, Input, Judgement, findings};
+use super::{Breach, Cause, Criterion, Input, Judgement, findings};
 use crate::eval::replay_recovery;
 use crate::render::Failure;
 use mcptest_suite::model::GateKind;
@@ -10,7 +10,7 @@ use mcptest_suite::model::GateKind;
 #[derive(Debug)]
 pub(crate) struct Inject;
 
-impl Gate for Inject {
+impl Criterion for Inject {
     fn judge(&self, input: &Input<'_>) -> Judgement {
         let runs = input.runs.iter().enumerate();
         let unmet = runs.filter_map(|(index, run)| Some((Some(index), unmet(input, run)?)));

@@ -78,8 +78,8 @@ pub(crate) struct Input<'a> {
     pub(crate) agent: &'a Agent,
     /// All that is asked of the agent.
     pub(crate) gates: &'a AgentGates,
-    /// What findings are about.
-    pub(crate) subject: Subject<'a>,
+    /// What is asked, and where.
+    pub(crate) declared: Declared<'a>,
     /// The recorded runs; never empty.
     pub(crate) runs: &'a [Run],
     /// The tools that the runs show, once a gate has asked for them.
@@ -87,9 +87,9 @@ pub(crate) struct Input<'a> {
     pub(crate) snapshots: &'a dyn SnapshotStore,
 }
 
-/// What asks something of runs: a gate, or the agent itself.
+/// What the suite asks of runs in one place: with a gate, or with the agent itself.
 #[derive(Clone, Copy)]
-pub(crate) struct Subject<'a> {
+pub(crate) struct Declared<'a> {
     /// The gate's key, or that of the agent.
     pub(crate) name: &'a str,
     /// Where the key stands.
@@ -101,7 +101,7 @@ pub(crate) struct Subject<'a> {
 impl<'a> Input<'a> {
     /// The gate's `expect:`, compiled; empty for the default gate.
     fn expect(&self) -> &'a [Check] {
-        self.subject.expect
+        self.declared.expect
     }
 
     /// The tools that the agent is known to have, by all of its runs.
@@ -113,21 +113,21 @@ impl<'a> Input<'a> {
     /// What findings are about.
     fn about(&self) -> About<'a> {
         About {
-            name: self.subject.name,
-            span: self.subject.span,
-            checks: self.subject.expect,
+            name: self.declared.name,
+            span: self.declared.span,
+            checks: self.declared.expect,
             runs: self.runs,
         }
     }
 
     /// The same for a gate of the agent.
     pub(crate) fn of(&self, gate: &'a ReadGate) -> Self {
-        let subject = Subject {
+        let declared = Declared {
             name: gate.kind.name(),
             span: gate.span,
             expect: &gate.expect,
         };
-        Self { subject, ..*self }
+        Self { declared, ..*self }
     }
 }
 
@@ -183,7 +183,7 @@ impl From<Vec<Finding>> for Judgement {
 }
 
 /// Something that is asked of an agent's runs, with its options.
-pub(crate) trait Gate: fmt::Debug + Send + Sync {
+pub(crate) trait Criterion: fmt::Debug + Send + Sync {
     /// Judges the runs.
     fn judge(&self, input: &Input<'_>) -> Judgement;
 

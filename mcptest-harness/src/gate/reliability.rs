@@ -23,7 +23,7 @@ const USUAL_HALF_WIDTH: f64 = 5.0;
 /// What makes a run a pass, and how surely the rate must be known.
 #[derive(Debug, Clone)]
 pub(crate) struct Reliability {
-    pub(super) outcome: Counts,
+    pub(super) outcome: Successes,
     confidence: Confidence,
     /// The half-width the pass rate must be known to, in percent.
     half_width: Option<f64>,
@@ -31,7 +31,7 @@ pub(crate) struct Reliability {
 
 /// What makes a run a pass.
 #[derive(Debug, Clone)]
-pub(super) enum Counts {
+pub(super) enum Successes {
     /// All of these hold: the agent's `expect:`, and gates that judge each run.
     Judged { expect: bool, gates: Vec<GateKind> },
     /// The cassette's `outcome.passed`.
@@ -76,7 +76,7 @@ impl Options for Reliability {
     fn read(block: &mut Block<'_, '_>) -> Option<Self> {
         let outcome = match block.node("outcome") {
             Some(node) => outcome(node, block.agent, block.problems),
-            None if block.agent.expects == Expects::Something => Some(Counts::Judged {
+            None if block.agent.expects == Expects::Something => Some(Successes::Judged {
                 expect: true,
                 gates: Vec::new(),
             }),
@@ -136,13 +136,13 @@ fn no_expect(expects: Expects, span: Span) -> Diagnostic {
     )
 }
 
-fn outcome(node: &Node, agent: &AgentFacts<'_>, problems: &mut Problems) -> Option<Counts> {
+fn outcome(node: &Node, agent: &AgentFacts<'_>, problems: &mut Problems) -> Option<Successes> {
     let alone = match node.items() {
         Some([only]) => only,
         _ => node,
     };
     if alone.text() == Some("recorded") {
-        return Some(Counts::Recorded);
+        return Some(Successes::Recorded);
     }
     let single = std::slice::from_ref(node);
     let items = if node.text().is_some() {
@@ -193,7 +193,7 @@ fn outcome(node: &Node, agent: &AgentFacts<'_>, problems: &mut Problems) -> Opti
     }
     gates.sort_unstable();
     gates.dedup();
-    (expect || !gates.is_empty()).then_some(Counts::Judged { expect, gates })
+    (expect || !gates.is_empty()).then_some(Successes::Judged { expect, gates })
 }
 
 /// The outcomes of the runs, and what they come to.
@@ -277,7 +277,7 @@ impl AllRuns for Reliability {
 impl Reliability {
     /// Whether the agent's own `expect:` is counted here.
     pub(crate) fn counts_expect(&self) -> bool {
-        matches!(self.outcome, Counts::Judged { expect: true, .. })
+        matches!(self.outcome, Successes::Judged { expect: true, .. })
     }
 
     /// The half-width that runs are recommended for, as a fraction.
@@ -307,14 +307,14 @@ enum RunVerdict {
 
 fn verdict(gate: &Reliability, input: &Input<'_>, index: usize, run: &Run) -> RunVerdict {
     let (expect, gates) = match &gate.outcome {
-        Counts::Recorded => {
+        Successes::Recorded => {
             return match run.outcome.and_then(|outcome| outcome.passed) {
                 Some(true) => RunVerdict::Pass,
                 Some(false) => RunVerdict::Fail("recorded as failed".to_owned()),
                 None => RunVerdict::Unknown,
             };
         }
-        Counts::Judged { expect, gates } => (*expect, gates),
+        Successes::Judged { expect, gates } => (*expect, gates),
     };
     if expect {
         let snapshots = |name: &str, value: &_| input.snapshots.value(index, name, value);

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::block::Block;
 use super::key::Key;
 use super::table::GateEntry;
-use super::{Gate, Input, Judgement, Options};
+use super::{Criterion, Input, Judgement, Options};
 use crate::render::{Evidence, Finding};
 use crate::trace::{Trace, canonical_json};
 
@@ -57,7 +57,7 @@ impl Options for Snapshot {
     }
 }
 
-impl Gate for Snapshot {
+impl Criterion for Snapshot {
     fn judge(&self, input: &Input<'_>) -> Judgement {
         let mut findings = Vec::new();
         let mut used = vec![false; self.redact.len()];
@@ -83,7 +83,7 @@ impl Gate for Snapshot {
             let mut details = details.into_iter();
             let what = details.next().unwrap_or_default();
             let mut problem = Diagnostic::at(
-                input.subject.span,
+                input.declared.span,
                 format!("`snapshot` does not hold: {what}"),
             );
             problem.helps.extend(details.next());

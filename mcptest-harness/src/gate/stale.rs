@@ -3,7 +3,7 @@
 use mcptest_suite::model::{Agent, Model, Prompt};
 use mcptest_suite::{Diagnostic, Span, Spanned, cassette_slug};
 
-use super::{AgentGates, Gate, Input, Judgement, runs_note, scope};
+use super::{AgentGates, Criterion, Input, Judgement, runs_note, scope};
 use crate::eval::FaultPlan;
 use crate::eval::recovery::{Evidence as HitBy, replay_recovery};
 use crate::render::{Diff, Evidence, Finding};
@@ -25,7 +25,7 @@ pub(crate) struct Stale<'a> {
     pub(crate) command: &'a str,
 }
 
-impl Gate for Stale<'_> {
+impl Criterion for Stale<'_> {
     fn judge(&self, input: &Input<'_>) -> Judgement {
         self.findings(input.runs).into()
     }

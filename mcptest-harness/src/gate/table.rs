@@ -7,7 +7,7 @@ use super::all_runs::Together;
 use super::block::Block;
 use super::each_run::RunByRun;
 use super::key::{Key, schema_of};
-use super::{AllRuns, EachRun, Gate, Options};
+use super::{AllRuns, Criterion, EachRun, Options};
 use crate::eval::Measure;
 
 /// What is known of a gate before any suite is read.
@@ -21,7 +21,7 @@ pub(super) struct GateEntry {
 }
 
 /// Reads a gate's block.
-type Read = fn(&mut Block<'_, '_>) -> Option<Box<dyn Gate>>;
+type Read = fn(&mut Block<'_, '_>) -> Option<Box<dyn Criterion>>;
 
 impl GateEntry {
     pub(super) const fn each_run<G: EachRun>() -> Self {
@@ -33,7 +33,7 @@ impl GateEntry {
     }
 
     /// A gate that judges in a way of its own.
-    pub(super) const fn its_own<G: Options + Gate>() -> Self {
+    pub(super) const fn its_own<G: Options + Criterion>() -> Self {
         Self::of::<G>(false, |block| Some(Box::new(G::read(block)?)))
     }
 

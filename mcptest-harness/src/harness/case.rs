@@ -6,21 +6,18 @@ use std::panic::{self, AssertUnwindSafe};
 use std::time::Instant;
 
 use mcptest_suite::model::{Agent, GateKind};
-use mcptest_suite::{Case, CaseKind, Diagnostic, REGRESSION, Style, Subject};
+use mcptest_suite::{Case, CaseKind, Diagnostic, Style, Subject};
 
 use super::agent_runs::AgentRuns;
 use super::alike::{alike, errors_unknown};
+use super::case_result::{about, data, targets};
 use super::loaded::LoadedSuite;
 use super::regression;
 use crate::gate::{
-    Caps, Expect, Gate, Inject, Input, Judgement, Scores, Subject as Asks, targets_of,
-    unknown_tools,
+    Caps, Criterion, Declared, Expect, Inject, Input, Judgement, Scores, unknown_tools,
 };
 use crate::render::{Evidence, Failure, Finding, rerun_line};
-use crate::result::{
-    self, AgentFacts, Asker, CaseResult, Facts, FailureFacts, Status, SuiteFacts, TargetResult,
-    folder,
-};
+use crate::result::{self, FailureFacts, Status, folder};
 use crate::trace::Run;
 
 /// What a case needs besides its suite.
@@ -59,7 +56,7 @@ pub(crate) fn rerun(package: &str, case: &str) -> String {
 
 /// What became of a case that does not fail.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Judged {
+pub(crate) enum CaseOutcome {
     /// With what was computed, as a table.
     Holds(Option<String>),
     /// Another case judges it; this one says so.
@@ -71,7 +68,7 @@ pub(crate) enum Judged {
 /// The verdict on a case, as it was made.
 #[derive(Default)]
 pub(crate) struct CaseVerdict {
-    came: Came,
+    pub(super) came: Came,
     /// What it was made of; its failure stands in `came`.
     pub(super) judgement: Judgement,
 }
@@ -101,7 +98,11 @@ impl From<Came> for CaseVerdict {
 
 /// Judges a case; an error is the whole failure text. Its result is left where the environment asks
 /// for it.
-pub(crate) fn judge(suite: &LoadedSuite, case: &Case, context: &Context) -> Result<Judged, String> {
+pub(crate) fn judge(
+    suite: &LoadedSuite,
+    case: &Case,
+    context: &Context,
+) -> Result<CaseOutcome, String> {
     let begun = Instant::now();
     let verdict = verdict(suite, case, context);
     folder::leave(|| {
@@ -136,144 +137,23 @@ fn told(
     suite: &LoadedSuite,
     case: &Case,
     context: &Context,
-) -> Result<Judged, String> {
+) -> Result<CaseOutcome, String> {
     let CaseVerdict { came, judgement } = verdict;
     match came {
         Came::Holds => {
             let table = result::table(&targets(&judgement, suite, case));
             let parts: Vec<String> = table.into_iter().chain(judgement.notes).collect();
-            Ok(Judged::Holds(
+            Ok(CaseOutcome::Holds(
                 (!parts.is_empty()).then(|| parts.join("\n\n")),
             ))
         }
-        Came::Elsewhere(reason) => Ok(Judged::Elsewhere(reason)),
-        Came::Undecided(reason) => Ok(Judged::Undecided(reason)),
+        Came::Elsewhere(reason) => Ok(CaseOutcome::Elsewhere(reason)),
+        Came::Undecided(reason) => Ok(CaseOutcome::Undecided(reason)),
         Came::Fails(failure) => {
             Err(failure.render(suite.source(), &context.rerun(), context.style))
         }
         Came::NotJudged(text) => Err(text),
     }
-}
-
-/// A verdict as data.
-pub(crate) fn data(
-    verdict: &CaseVerdict,
-    suite: &LoadedSuite,
-    case: &Case,
-    context: &Context,
-) -> CaseResult {
-    let CaseVerdict { came, judgement } = verdict;
-    let (status, reason, failure) = match came {
-        Came::Holds => (Status::Passed, None, None),
-        Came::Elsewhere(reason) | Came::Undecided(reason) => {
-            (Status::Ignored, Some(reason.clone()), None)
-        }
-        Came::Fails(failure) => {
-            let text = failure.render(suite.source(), &context.rerun(), Style::Plain);
-            let facts = result::failure_facts(failure, text, suite.source());
-            (Status::Failed, None, Some(facts))
-        }
-        Came::NotJudged(text) => (Status::Failed, None, Some(FailureFacts::of(text))),
-    };
-    let mut result = about(suite, case, context);
-    result.status = status;
-    result.reason = reason;
-    result.failure = failure;
-    result.targets = match case.kind {
-        CaseKind::Agent(subject) => expected(suite, subject),
-        _ => targets(judgement, suite, case),
-    };
-    result.runs_hold.clone_from(&judgement.runs_hold);
-    result.notes.clone_from(&judgement.notes);
-    let counts = judgement.counts.iter();
-    result.judged = counts
-        .map(|(what, count)| ((*what).to_owned(), *count))
-        .collect();
-    result
-}
-
-/// The result of a case that is not judged, for a reason.
-pub(crate) fn ignored(
-    suite: &LoadedSuite,
-    case: &Case,
-    context: &Context,
-    reason: &str,
-) -> CaseResult {
-    let mut result = about(suite, case, context);
-    result.status = Status::Ignored;
-    result.reason = Some(reason.to_owned());
-    result
-}
-
-/// What is known of a case before it is judged, and of its runs.
-fn about(suite: &LoadedSuite, case: &Case, context: &Context) -> CaseResult {
-    let source = suite.source();
-    let digest = result::digest(source.text());
-    let mut result = CaseResult::new(&context.package, &context.name);
-    result.suite = SuiteFacts::new(&context.suite, source.shown(), digest);
-    let (subject, kind) = match case.kind {
-        CaseKind::Agent(subject) | CaseKind::Regression(subject) => (subject, None),
-        CaseKind::Gate(subject, kind) => (subject, Some(kind)),
-        CaseKind::SuiteRegression => {
-            result.gate = Some(REGRESSION.to_owned());
-            return result;
-        }
-        _ => return result,
-    };
-    let agent = suite.agent(subject);
-    result.agent = Some(AgentFacts {
-        name: agent.name.value.clone(),
-        model: agent.models[subject.model].value.id.clone(),
-        case: context.agent.clone(),
-        stem: suite.stem(subject),
-    });
-    let gate = kind.and_then(|kind| suite.gates(subject).get(kind));
-    let span = gate.map_or(agent.name.span, |gate| gate.span);
-    result.asked = Some(result::place(source, span));
-    result.gate = match case.kind {
-        CaseKind::Regression(_) => Some(REGRESSION.to_owned()),
-        _ => kind.map(|kind| kind.name().to_owned()),
-    };
-    // What is not judged needs no recordings.
-    if let (None, Ok(recorded)) = (&case.ignored, suite.recorded(subject)) {
-        let facts = Facts {
-            crate_dir: suite.crate_dir(),
-            runs: recorded.runs(),
-        };
-        result.recordings = facts.recordings();
-        if matches!(case.kind, CaseKind::Agent(_)) {
-            result.runs = facts.runs();
-            result.prompts = facts.prompts().collect();
-        }
-    }
-    result
-}
-
-/// What was computed, and what was asked of it.
-fn targets(judgement: &Judgement, suite: &LoadedSuite, case: &Case) -> Vec<TargetResult> {
-    let CaseKind::Gate(subject, kind) = case.kind else {
-        return Vec::new();
-    };
-    let gate = suite.gates(subject).get(kind);
-    let asker = Asker {
-        source: suite.source(),
-        checks: gate.map_or(&[][..], |gate| &gate.expect),
-        defaults: &judgement.defaults,
-    };
-    asker.targets(targets_of(kind), &judgement.scores)
-}
-
-/// What an agent's own assertions look at.
-fn expected(suite: &LoadedSuite, subject: Subject) -> Vec<TargetResult> {
-    let Ok(recorded) = suite.recorded(subject) else {
-        return Vec::new();
-    };
-    let asker = Asker {
-        source: suite.source(),
-        checks: &suite.gates(subject).expect,
-        defaults: &[],
-    };
-    asker.expected(recorded.runs())
 }
 
 /// What is said of a case whose agent's recordings cannot be used: the agent's own case says why.
@@ -409,20 +289,20 @@ fn judge_agent(suite: &LoadedSuite, subject: Subject, context: &Context) -> Case
         .inject
         .first()
         .map_or(agent.name.span, |first| first.span);
-    let asks = |name, span| Asks {
+    let asked = |name, span| Declared {
         name,
         span,
         expect: if counted { &[] } else { &gates.expect[..] },
     };
-    let own: [(&dyn Gate, Asks<'_>); 3] = [
-        (&Caps, asks("caps", agent.name.span)),
-        (&Inject, asks("inject", injected)),
-        (&Expect, asks("expect", agent.name.span)),
+    let own: [(&dyn Criterion, Declared<'_>); 3] = [
+        (&Caps, asked("caps", agent.name.span)),
+        (&Inject, asked("inject", injected)),
+        (&Expect, asked("expect", agent.name.span)),
     ];
     let (mut findings, mut undecided) = (Vec::new(), None);
     let mut whole = Judgement::default();
-    for (gate, subject) in own {
-        let judgement = gate.judge(&Input { subject, ..input });
+    for (criterion, declared) in own {
+        let judgement = criterion.judge(&Input { declared, ..input });
         let failure = judgement.failure.into_iter();
         findings.extend(failure.flat_map(|failure| failure.findings));
         undecided = undecided.or(judgement.undecided);

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use mcptest_suite::{Case, Style};
 
 use super::agent_runs::{AgentRuns, Verdict};
-use super::case::{self, Context, Judged};
+use super::case::{self, CaseOutcome, Context};
 use super::discovery::SuiteFile;
 use super::loaded::LoadedSuite;
 use super::recording;
@@ -59,7 +59,7 @@ pub fn run_case(case: &MacroCase<'_>) -> Result<(), Shown> {
     let (suite, found, context) = find(case)?;
     match case::judge(&suite, &found, &context).map_err(Shown)? {
         // The standard test harness keeps what is printed, and shows it where it is asked to.
-        Judged::Holds(scores) => {
+        CaseOutcome::Holds(scores) => {
             let asked = || std::env::args_os().any(|argument| argument == "--show-output");
             if let Some(scores) = scores.filter(|_| asked()) {
                 println!("{scores}");
@@ -67,11 +67,11 @@ pub fn run_case(case: &MacroCase<'_>) -> Result<(), Shown> {
             Ok(())
         }
         // The standard test harness has no way to ignore a test that runs already.
-        Judged::Elsewhere(reason) => {
+        CaseOutcome::Elsewhere(reason) => {
             println!("note: {}", mcptest_suite::clean_line(&reason));
             Ok(())
         }
-        Judged::Undecided(reason) => Err(Shown(undecided(&reason, &context))),
+        CaseOutcome::Undecided(reason) => Err(Shown(undecided(&reason, &context))),
     }
 }
 

@@ -14,7 +14,7 @@ use super::place::{PlaceError, Wanted};
 use super::recording::{self, Recording};
 use super::runs::{self, Place};
 use super::snapshots::CaseSnapshots;
-use crate::gate::{self, AgentGates, Gate as _, GateReading, Input, Stale};
+use crate::gate::{self, AgentGates, Criterion as _, GateReading, Input, Stale};
 use crate::record::{Command, in_ci};
 use crate::render::Failure;
 use crate::trace::{Run, read_runs};
@@ -250,7 +250,7 @@ impl LoadedSuite {
         Input {
             agent,
             gates,
-            subject: gate::Subject {
+            declared: gate::Declared {
                 name: "expect",
                 span: agent.name.span,
                 expect: &gates.expect,

@@ -4,11 +4,13 @@ mod agent_runs;
 mod alike;
 mod arguments;
 mod case;
+mod case_result;
 mod discovery;
 mod entry;
 mod events;
 #[cfg(test)]
 mod gate_tests;
+mod listing;
 mod loaded;
 mod near;
 mod output;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::place::natural;
+use super::listing::natural;
 
 /// Files whose names differ from what is looked for in the case of letters, or by a `.txt` that an editor
 /// has added.

@@ -1,5 +1,8 @@
 //! Where recorded runs are looked for.
 
+use std::cmp::Ordering;
+use std::fs;
+
 use super::*;
 
 /// A crate with files, and what an agent looks for in it.

@@ -22,7 +22,7 @@ use crate::result::{CaseResult, folder};
 pub(super) struct Prepared {
     suites: Vec<(SuitePath, Arc<LoadedSuite>, Vec<Case>)>,
     /// Case name and problem of each suite that does not load.
-    failures: BTreeMap<String, Vec<LoadFailure>>,
+    failures: BTreeMap<String, Vec<Unloaded>>,
     /// The suite that has a case, by the case's full name.
     taken: HashMap<String, String>,
     /// The agents that are asked for, where not all are.
@@ -30,7 +30,7 @@ pub(super) struct Prepared {
 }
 
 /// Why a suite does not load.
-enum LoadFailure {
+enum Unloaded {
     Text(String),
     Load(LoadError),
 }
@@ -61,7 +61,7 @@ impl Prepared {
         self.failures
             .entry(case)
             .or_default()
-            .push(LoadFailure::Text(text));
+            .push(Unloaded::Text(text));
     }
 
     pub(super) fn refuse(&mut self, path: &SuitePath, error: LoadError) {
@@ -69,7 +69,7 @@ impl Prepared {
         self.failures
             .entry(case)
             .or_default()
-            .push(LoadFailure::Load(error));
+            .push(Unloaded::Load(error));
     }
 
     /// Nothing is recorded while a suite does not load, or where one recording would take the place
@@ -162,8 +162,8 @@ impl Prepared {
         }
         for (case, problems) in &self.failures {
             let drawn = problems.iter().map(|problem| match problem {
-                LoadFailure::Text(text) => text.clone(),
-                LoadFailure::Load(error) => error.render(run.style),
+                Unloaded::Text(text) => text.clone(),
+                Unloaded::Load(error) => error.render(run.style),
             });
             let rerun = rerun_line(&rerun(run.package, case));
             let text = drawn.chain([rerun]).collect::<Vec<_>>().join("\n\n");

@@ -3,21 +3,21 @@
 //! Nothing is written and nothing is recorded here. Checks in Rust are not among the cases, since
 //! they are in the package's own test programs; `MCPTEST_RESULTS` lets those tell what they found.
 
+mod agent_test;
+
 use std::path::{Path, PathBuf};
 
-use mcptest_suite::model::{Agent, GateKind, Suite};
+use mcptest_suite::model::{GateKind, Suite};
 use mcptest_suite::{Case, CaseKind, LOAD, Style, Subject};
 
-use super::agent_runs::AgentRuns;
+pub use agent_test::{AgentTest, Ask};
+
 use super::case::{self, Context};
+use super::case_result;
 use super::discovery::discover;
 use super::loaded::LoadedSuite;
-use crate::energy::Analysis;
-use crate::eval::{KnownTools, NarrativeReport, narrative_divergence_with};
-use crate::gate::{Expect, Gate, Input, ReadGate, SnapshotStore, Subject as Asks};
 use crate::record::Command;
 use crate::result::CaseResult;
-use crate::trace::Run;
 
 /// The suites of a package, loaded.
 ///
@@ -154,7 +154,7 @@ impl Package {
             subjects.map(|subject| AgentTest::of(name, suite, subject))
         });
         let mut agents: Vec<_> = agents.collect();
-        agents.sort_by(|left, right| left.case.cmp(&right.case));
+        agents.sort_by(|left, right| left.case().cmp(right.case()));
         agents
     }
 }
@@ -210,10 +210,10 @@ impl ReplayCase<'_> {
     pub fn judge(&self) -> CaseResult {
         let context = self.context();
         if let Some(reason) = &self.case.ignored {
-            return case::ignored(self.suite, &self.case, &context, reason);
+            return case_result::ignored(self.suite, &self.case, &context, reason);
         }
         let verdict = case::verdict(self.suite, &self.case, &context);
-        case::data(&verdict, self.suite, &self.case, &context)
+        case_result::data(&verdict, self.suite, &self.case, &context)
     }
 
     /// What the numbers of a gate were made of, also where it holds: texts of several lines. Nothing
@@ -253,239 +253,5 @@ impl ReplayCase<'_> {
             package: self.package.to_owned(),
             style: Style::Plain,
         }
-    }
-}
-
-/// An agent test with one model.
-pub struct AgentTest<'a> {
-    suite_name: &'a str,
-    suite: &'a LoadedSuite,
-    subject: Subject,
-    case: String,
-}
-
-impl std::fmt::Debug for AgentTest<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("AgentTest").field(&self.case).finish()
-    }
-}
-
-impl<'a> AgentTest<'a> {
-    pub(super) fn of(suite_name: &'a str, suite: &'a LoadedSuite, subject: Subject) -> Self {
-        let agent = suite.agent(subject).case_name(subject.model);
-        Self {
-            suite_name,
-            suite,
-            subject,
-            case: format!("{suite_name}::{agent}"),
-        }
-    }
-
-    /// The full name of the agent's own case.
-    #[must_use]
-    pub fn case(&self) -> &str {
-        &self.case
-    }
-
-    /// The name of its suite: what its cases' names begin with.
-    #[must_use]
-    pub fn suite_name(&self) -> &'a str {
-        self.suite_name
-    }
-
-    /// Its suite.
-    #[must_use]
-    pub fn suite(&self) -> &'a Suite {
-        &self.suite.suite
-    }
-
-    /// What the suite says of it.
-    #[must_use]
-    pub fn agent(&self) -> &'a Agent {
-        self.suite.agent(self.subject)
-    }
-
-    /// The model's identifier.
-    #[must_use]
-    pub fn model(&self) -> &'a str {
-        &self.agent().models[self.subject.model].value.id
-    }
-
-    /// The stem of its recordings.
-    #[must_use]
-    pub fn stem(&self) -> String {
-        self.suite.stem(self.subject)
-    }
-
-    /// Its recorded runs.
-    ///
-    /// # Errors
-    ///
-    /// Why they cannot be judged, as `cargo test` prints it.
-    pub fn runs(&self) -> Result<&'a [Run], String> {
-        let recorded = self.suite.recorded(self.subject);
-        recorded
-            .as_ref()
-            .map(AgentRuns::runs)
-            .map_err(|failure| failure.findings_text(self.suite.source()))
-    }
-
-    /// Its runs below another folder: a copy of the package, a folder that holds `cassettes/`, or the
-    /// recordings themselves. Nothing where none are there; however many there are, they are not held
-    /// against the suite.
-    ///
-    /// # Errors
-    ///
-    /// A recording there cannot be read, or the runs lie in several places.
-    pub fn runs_in(&self, folder: &Path) -> Result<Option<Vec<Run>>, String> {
-        self.suite.recorded_in(folder, self.subject)
-    }
-
-    /// What the closing of a run claims, and what supports it: as the agent's `narrative` reads it,
-    /// else as the default does.
-    #[must_use]
-    pub fn closing(&self, run: &Run) -> NarrativeReport {
-        let options = self.suite.gates(self.subject).narrative_options();
-        match self.suite.recorded(self.subject) {
-            Ok(recorded) => {
-                let of_runs = || KnownTools::of_runs(recorded.runs());
-                let known = recorded.known_tools().get_or_init(of_runs);
-                narrative_divergence_with(&run.trace, &options, known)
-            }
-            Err(_) => narrative_divergence_with(&run.trace, &options, &KnownTools::default()),
-        }
-    }
-
-    /// How the tokens of a run grow: as the agent's `energy` reads it, else as the default does.
-    /// Nothing where that cannot be computed, e.g. without tokens of each model call.
-    #[must_use]
-    pub fn energy(&self, run: &Run) -> Option<Analysis> {
-        let recorded = self.suite.recorded(self.subject).as_ref().ok()?;
-        let gates = self.suite.gates(self.subject);
-        input(
-            self.suite,
-            self.subject,
-            recorded,
-            recorded.runs(),
-            |input| gates.energy_of(input, run),
-        )
-    }
-
-    /// The tools that the agent's `trajectory`, else its `golden_path`, expects, in order.
-    #[must_use]
-    pub fn plan(&self) -> Vec<&'a str> {
-        self.suite.gates(self.subject).plan()
-    }
-
-    /// All that is asked of the agent, its own `expect:` first; nothing where its recordings cannot
-    /// be used.
-    #[must_use]
-    pub fn asks(&self) -> Vec<Ask<'a>> {
-        let Ok(recorded) = self.suite.recorded(self.subject) else {
-            return Vec::new();
-        };
-        let gates = self.suite.gates(self.subject);
-        let own = (!gates.expect.is_empty()).then_some(None);
-        let asks = own.into_iter().chain(gates.gates.iter().map(Some));
-        asks.map(|gate| Ask {
-            suite: self.suite,
-            subject: self.subject,
-            recorded,
-            gate,
-        })
-        .collect()
-    }
-}
-
-/// Something that is asked of an agent: its `expect:`, or a gate. It can be asked of other runs than
-/// the recorded ones. Snapshots are not looked at: they are of the recorded runs.
-#[derive(Clone, Copy)]
-pub struct Ask<'a> {
-    suite: &'a LoadedSuite,
-    subject: Subject,
-    recorded: &'a AgentRuns,
-    gate: Option<&'a ReadGate>,
-}
-
-impl std::fmt::Debug for Ask<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Ask").field(&self.name()).finish()
-    }
-}
-
-impl Ask<'_> {
-    /// The gate's key, or `expect`.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
-        self.gate.map_or("expect", |gate| gate.kind.name())
-    }
-
-    /// The gate; nothing for the agent's own `expect:`.
-    #[must_use]
-    pub fn gate(&self) -> Option<GateKind> {
-        self.gate.map(|gate| gate.kind)
-    }
-
-    /// Whether it holds for a run by itself; nothing where all runs are judged together.
-    #[must_use]
-    pub fn holds_for(&self, run: &Run) -> Option<bool> {
-        self.with(self.recorded.runs(), |gate, input| {
-            gate.of_run(input, run).map(|breaches| breaches.is_empty())
-        })
-    }
-
-    /// Whether it holds for runs together.
-    #[must_use]
-    pub fn holds(&self, runs: &[Run]) -> bool {
-        self.with(runs, |gate, input| gate.judge(input).failure.is_none())
-    }
-
-    fn with<T>(&self, runs: &[Run], judge: impl FnOnce(&dyn Gate, &Input<'_>) -> T) -> T {
-        input(
-            self.suite,
-            self.subject,
-            self.recorded,
-            runs,
-            |input| match self.gate {
-                Some(gate) => judge(&*gate.gate, &input.of(gate)),
-                None => judge(&Expect, input),
-            },
-        )
-    }
-}
-
-/// What is judged, without snapshots: an agent's `expect:`, of some runs.
-fn input<T>(
-    suite: &LoadedSuite,
-    subject: Subject,
-    recorded: &AgentRuns,
-    runs: &[Run],
-    judge: impl FnOnce(&Input<'_>) -> T,
-) -> T {
-    let (agent, gates) = (suite.agent(subject), suite.gates(subject));
-    judge(&Input {
-        agent,
-        gates,
-        subject: Asks {
-            name: "expect",
-            span: agent.name.span,
-            expect: &gates.expect,
-        },
-        runs,
-        known_tools: recorded.known_tools(),
-        snapshots: &NoSnapshots,
-    })
-}
-
-/// Snapshots that nobody looks at.
-struct NoSnapshots;
-
-impl SnapshotStore for NoSnapshots {
-    fn value(&self, _: usize, _: &str, _: &serde_json::Value) -> Result<(), Vec<String>> {
-        Ok(())
-    }
-
-    fn outline(&self, _: &str) -> Result<(), Vec<String>> {
-        Ok(())
     }
 }

@@ -7,7 +7,8 @@ use mcptest_suite::{Case, CaseKind, Style, SuitePath};
 
 use super::agent_runs::AgentRuns;
 use super::arguments::Asked;
-use super::case::{self, Context, Judged};
+use super::case::{self, CaseOutcome, Context};
+use super::case_result;
 use super::loaded::{LoadedSuite, is_runnable};
 use super::verdicts::{NotFailed, Verdicts};
 use crate::result::folder;
@@ -71,7 +72,7 @@ fn ignorable(
     asked: &Asked,
     context: Context,
     verdicts: &Verdicts,
-    judge: impl FnOnce(&LoadedSuite, &Context) -> Result<Judged, String> + Send + 'static,
+    judge: impl FnOnce(&LoadedSuite, &Context) -> Result<CaseOutcome, String> + Send + 'static,
 ) -> Trial {
     let ignored = case.ignored.clone();
     let flagged = ignored.is_some() && (asked.arguments.list || asked.arguments.ignored);
@@ -81,12 +82,12 @@ fn ignorable(
     let (suite, case) = (Arc::clone(suite), case.clone());
     let verdict = move || match ignored {
         Some(reason) if !run_anyway => {
-            folder::leave(|| case::ignored(&suite, &case, &context, &reason));
+            folder::leave(|| case_result::ignored(&suite, &case, &context, &reason));
             Ok(NotFailed::Ignored(clean(&reason)))
         }
         _ => Ok(match judge(&suite, &context)? {
-            Judged::Holds(scores) => NotFailed::Holds(scores),
-            Judged::Elsewhere(reason) | Judged::Undecided(reason) => {
+            CaseOutcome::Holds(scores) => NotFailed::Holds(scores),
+            CaseOutcome::Elsewhere(reason) | CaseOutcome::Undecided(reason) => {
                 NotFailed::Ignored(clean(&reason))
             }
         }),
@@ -119,7 +120,7 @@ pub(super) fn check_trial(
     };
     let (checked, named, check) = (case.clone(), name.to_owned(), Arc::clone(check));
     let judge = move |suite: &LoadedSuite, context: &Context| {
-        case::check(suite, &checked, &named, &*check, context).map(|()| Judged::Holds(None))
+        case::check(suite, &checked, &named, &*check, context).map(|()| CaseOutcome::Holds(None))
     };
     Some(ignorable(suite, case, asked, context, run.verdicts, judge))
 }

@@ -11,7 +11,7 @@ use std::thread::{self, Scope};
 use libtest_mimic::{Completion, Failed, Trial};
 
 /// What a case came to; an error is its failure text.
-pub(super) type CaseVerdict = Result<NotFailed, String>;
+pub(super) type TrialOutcome = Result<NotFailed, String>;
 
 /// What a case that does not fail came to.
 #[derive(Debug, Clone)]
@@ -22,13 +22,13 @@ pub(super) enum NotFailed {
     Ignored(String),
 }
 
-type JudgeCase = Box<dyn FnOnce() -> CaseVerdict + Send>;
+type JudgeCase = Box<dyn FnOnce() -> TrialOutcome + Send>;
 
 /// How far a case is.
 enum CaseState {
     Waiting(JudgeCase),
     Judging,
-    Known(CaseVerdict),
+    Known(TrialOutcome),
 }
 
 /// The cases of a process, by name.
@@ -48,7 +48,7 @@ impl Verdicts {
     pub(super) fn trial(
         &self,
         name: &str,
-        judge: impl FnOnce() -> CaseVerdict + Send + 'static,
+        judge: impl FnOnce() -> TrialOutcome + Send + 'static,
     ) -> Trial {
         self.states()
             .entry(name.to_owned())
@@ -97,7 +97,7 @@ impl Verdicts {
     }
 
     /// The verdict on a case, as soon as it is known.
-    pub(super) fn of(&self, name: &str) -> CaseVerdict {
+    pub(super) fn of(&self, name: &str) -> TrialOutcome {
         if !self.0.ahead.load(Ordering::SeqCst) {
             self.judge(name);
         }

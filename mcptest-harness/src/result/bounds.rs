@@ -4,7 +4,7 @@ use mcptest_suite::Source;
 use serde_json::Value;
 
 use super::Bound;
-use crate::check::{Check, Judged, resolve};
+use crate::check::{Check, CheckOutcome, resolve};
 use crate::gate::{Limit, Threshold, no_snapshots};
 
 /// What an assertion asks of values, those of each run or the one of all runs.
@@ -12,7 +12,7 @@ pub(super) fn of_check(check: &Check, values: &[&Value], target: &str, source: &
     let (minimum, maximum) = check.matcher.limits();
     let holds = values
         .iter()
-        .all(|metrics| matches!(check.judge(metrics, &no_snapshots), Judged::Holds));
+        .all(|metrics| matches!(check.judge(metrics, &no_snapshots), CheckOutcome::Holds));
     let numbers = values.iter().map(|metrics| {
         let found = resolve(&check.target, metrics).ok()?;
         number(&found)

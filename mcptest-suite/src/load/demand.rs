@@ -8,10 +8,11 @@ use serde_json::{Number, Value};
 use mcptest_trace::eval::{Measure, Unit};
 use mcptest_trace::text::misspelt;
 
+use super::bounds::{Bound, SIDES, Side, bounds_of, shown};
 use super::fields::{Problems, did_you_mean};
 use super::schema::{Schemas, below};
 use crate::model::{Assertion, JsonSchema, Matcher, MatcherKind, Segment};
-use crate::{Diagnostic, Node, NodeValue, Span};
+use crate::{Diagnostic, Node, Span};
 
 /// Keywords of a schema that ask nothing of a number that is there.
 const ASK_NOTHING: [&str; 7] = [
@@ -374,65 +375,4 @@ impl Looked<'_> {
         let message = format!("`{}` is {unit}, never {kind}", self.path);
         Diagnostic::at(span, message).note("what no run can decide is no test")
     }
-}
-
-/// One side of what a number may be.
-#[derive(Clone, Copy, PartialEq)]
-enum Side {
-    Least,
-    Above,
-    Most,
-    Below,
-    Exactly,
-}
-
-/// The keywords that bound a number.
-const SIDES: [(&str, Side); 4] = [
-    ("minimum", Side::Least),
-    ("exclusiveMinimum", Side::Above),
-    ("maximum", Side::Most),
-    ("exclusiveMaximum", Side::Below),
-];
-
-struct Bound {
-    side: Side,
-    value: f64,
-    span: Span,
-}
-
-impl Bound {
-    fn is_lower(&self) -> bool {
-        matches!(self.side, Side::Least | Side::Above | Side::Exactly)
-    }
-
-    fn words(&self) -> String {
-        let side = match self.side {
-            Side::Least => "at least",
-            Side::Above => "more than",
-            Side::Most => "at most",
-            Side::Below => "less than",
-            Side::Exactly => "exactly",
-        };
-        format!("{side} {}", self.value)
-    }
-}
-
-fn bounds_of(schema: &Node) -> Vec<Bound> {
-    let read = SIDES.iter().filter_map(|(key, side)| {
-        let node = schema.get(key)?;
-        let NodeValue::Number(number, _) = &node.value else {
-            return None;
-        };
-        Some(Bound {
-            side: *side,
-            value: number.as_f64()?,
-            span: node.span,
-        })
-    });
-    read.collect()
-}
-
-/// A number without the noise of its last binary digits.
-fn shown(number: f64) -> f64 {
-    (number * 1e9).round() / 1e9
 }

@@ -2,6 +2,7 @@
 
 mod agent;
 pub(crate) mod assertion;
+mod bounds;
 mod defaults;
 pub(crate) mod demand;
 mod faults;

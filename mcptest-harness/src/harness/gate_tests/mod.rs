@@ -12,7 +12,7 @@ use std::fs;
 use mcptest_suite::{CaseKind, Style};
 use serde_json::{Value, json};
 
-use super::case::{self, Context, Judged};
+use super::case::{self, CaseOutcome, Context};
 use super::discovery::SuiteFile;
 use super::loaded::LoadedSuite;
 
@@ -37,7 +37,7 @@ fn verdicts(
     agent: &str,
     runs: &[Value],
     checked: bool,
-) -> Vec<(String, Result<Judged, String>)> {
+) -> Vec<(String, Result<CaseOutcome, String>)> {
     let (_folder, loaded) = loaded(top, agent, runs);
     let judged = loaded
         .suite

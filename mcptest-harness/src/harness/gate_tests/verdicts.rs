@@ -2,11 +2,11 @@
 
 use serde_json::json;
 
-use super::super::case::Judged;
+use super::super::case::CaseOutcome;
 use super::{calls, holds, judge, judge_runs, shows, trace, verdicts};
 
 /// What became of the agent's own case.
-fn own_case(agent: &str, checked: bool) -> Result<Judged, String> {
+fn own_case(agent: &str, checked: bool) -> Result<CaseOutcome, String> {
     let runs = [json!({ "trace": calls(&["a"]) })];
     let mut verdicts = verdicts("", agent, &runs, checked);
     let place = verdicts.iter().position(|(name, _)| name == "agent");
@@ -19,7 +19,7 @@ fn what_reliability_judges_is_not_held_by_the_agents_own_case() {
     let judged = own_case(agent, false);
     assert_eq!(
         judged,
-        Ok(Judged::Elsewhere(
+        Ok(CaseOutcome::Elsewhere(
             "`expect` judged by `reliability`".to_owned()
         ))
     );
@@ -37,7 +37,7 @@ fn a_model_with_the_last_word_leaves_the_case_undecided() {
     };
     assert_eq!(
         own_case(&agent("a"), false),
-        Ok(Judged::Undecided(
+        Ok(CaseOutcome::Undecided(
             "`final_response`: `llm-judge` needs a model, and replaying has none".to_owned()
         ))
     );
@@ -54,23 +54,26 @@ fn an_agent_of_which_nothing_is_judged_is_no_pass() {
     let reason = "nothing that is asked of it is run here: `llm-judge`";
     assert_eq!(
         own_case(model, false),
-        Ok(Judged::Undecided(reason.to_owned()))
+        Ok(CaseOutcome::Undecided(reason.to_owned()))
     );
-    assert_eq!(own_case(model, true), Ok(Judged::Holds(None)));
+    assert_eq!(own_case(model, true), Ok(CaseOutcome::Holds(None)));
     let gate = "  tool_selection: {}\n";
-    assert!(matches!(own_case(gate, false), Ok(Judged::Undecided(_))));
+    assert!(matches!(
+        own_case(gate, false),
+        Ok(CaseOutcome::Undecided(_))
+    ));
     let check = "  checks: { polite: {} }\n";
     assert_eq!(
         own_case(check, false),
-        Ok(Judged::Undecided(
+        Ok(CaseOutcome::Undecided(
             "all that is asked is the check `polite`, and none is registered here".to_owned()
         ))
     );
-    assert_eq!(own_case(check, true), Ok(Judged::Holds(None)));
+    assert_eq!(own_case(check, true), Ok(CaseOutcome::Holds(None)));
     // One demand beside them is enough.
     assert_eq!(
         own_case(&format!("{model}  max_tool_calls: 3\n"), false),
-        Ok(Judged::Holds(None))
+        Ok(CaseOutcome::Holds(None))
     );
 }
 

@@ -1,0 +1,135 @@
+//! A case and its verdict as data.
+
+use mcptest_suite::{Case, CaseKind, REGRESSION, Style, Subject};
+
+use super::case::{Came, CaseVerdict, Context};
+use super::loaded::LoadedSuite;
+use crate::gate::{Judgement, targets_of};
+use crate::result::{
+    self, AgentFacts, Asker, CaseResult, Facts, FailureFacts, Status, SuiteFacts, TargetResult,
+};
+
+/// A verdict as data.
+pub(crate) fn data(
+    verdict: &CaseVerdict,
+    suite: &LoadedSuite,
+    case: &Case,
+    context: &Context,
+) -> CaseResult {
+    let CaseVerdict { came, judgement } = verdict;
+    let (status, reason, failure) = match came {
+        Came::Holds => (Status::Passed, None, None),
+        Came::Elsewhere(reason) | Came::Undecided(reason) => {
+            (Status::Ignored, Some(reason.clone()), None)
+        }
+        Came::Fails(failure) => {
+            let text = failure.render(suite.source(), &context.rerun(), Style::Plain);
+            let facts = result::failure_facts(failure, text, suite.source());
+            (Status::Failed, None, Some(facts))
+        }
+        Came::NotJudged(text) => (Status::Failed, None, Some(FailureFacts::of(text))),
+    };
+    let mut result = about(suite, case, context);
+    result.status = status;
+    result.reason = reason;
+    result.failure = failure;
+    result.targets = match case.kind {
+        CaseKind::Agent(subject) => expected(suite, subject),
+        _ => targets(judgement, suite, case),
+    };
+    result.runs_hold.clone_from(&judgement.runs_hold);
+    result.notes.clone_from(&judgement.notes);
+    let counts = judgement.counts.iter();
+    result.judged = counts
+        .map(|(what, count)| ((*what).to_owned(), *count))
+        .collect();
+    result
+}
+
+/// The result of a case that is not judged, for a reason.
+pub(crate) fn ignored(
+    suite: &LoadedSuite,
+    case: &Case,
+    context: &Context,
+    reason: &str,
+) -> CaseResult {
+    let mut result = about(suite, case, context);
+    result.status = Status::Ignored;
+    result.reason = Some(reason.to_owned());
+    result
+}
+
+/// What is known of a case before it is judged, and of its runs.
+pub(super) fn about(suite: &LoadedSuite, case: &Case, context: &Context) -> CaseResult {
+    let source = suite.source();
+    let digest = result::digest(source.text());
+    let mut result = CaseResult::new(&context.package, &context.name);
+    result.suite = SuiteFacts::new(&context.suite, source.shown(), digest);
+    let (subject, kind) = match case.kind {
+        CaseKind::Agent(subject) | CaseKind::Regression(subject) => (subject, None),
+        CaseKind::Gate(subject, kind) => (subject, Some(kind)),
+        CaseKind::SuiteRegression => {
+            result.gate = Some(REGRESSION.to_owned());
+            return result;
+        }
+        _ => return result,
+    };
+    let agent = suite.agent(subject);
+    result.agent = Some(AgentFacts {
+        name: agent.name.value.clone(),
+        model: agent.models[subject.model].value.id.clone(),
+        case: context.agent.clone(),
+        stem: suite.stem(subject),
+    });
+    let gate = kind.and_then(|kind| suite.gates(subject).get(kind));
+    let span = gate.map_or(agent.name.span, |gate| gate.span);
+    result.asked = Some(result::place(source, span));
+    result.gate = match case.kind {
+        CaseKind::Regression(_) => Some(REGRESSION.to_owned()),
+        _ => kind.map(|kind| kind.name().to_owned()),
+    };
+    // What is not judged needs no recordings.
+    if let (None, Ok(recorded)) = (&case.ignored, suite.recorded(subject)) {
+        let facts = Facts {
+            crate_dir: suite.crate_dir(),
+            runs: recorded.runs(),
+        };
+        result.recordings = facts.recordings();
+        if matches!(case.kind, CaseKind::Agent(_)) {
+            result.runs = facts.runs();
+            result.prompts = facts.prompts().collect();
+        }
+    }
+    result
+}
+
+/// What was computed, and what was asked of it.
+pub(super) fn targets(
+    judgement: &Judgement,
+    suite: &LoadedSuite,
+    case: &Case,
+) -> Vec<TargetResult> {
+    let CaseKind::Gate(subject, kind) = case.kind else {
+        return Vec::new();
+    };
+    let gate = suite.gates(subject).get(kind);
+    let asker = Asker {
+        source: suite.source(),
+        checks: gate.map_or(&[][..], |gate| &gate.expect),
+        defaults: &judgement.defaults,
+    };
+    asker.targets(targets_of(kind), &judgement.scores)
+}
+
+/// What an agent's own assertions look at.
+fn expected(suite: &LoadedSuite, subject: Subject) -> Vec<TargetResult> {
+    let Ok(recorded) = suite.recorded(subject) else {
+        return Vec::new();
+    };
+    let asker = Asker {
+        source: suite.source(),
+        checks: &suite.gates(subject).expect,
+        defaults: &[],
+    };
+    asker.expected(recorded.runs())
+}
