@@ -10,6 +10,7 @@ use regex::Regex;
 
 use super::agent_runs::AgentRuns;
 use super::discovery::SuiteFile;
+use super::near::NearNames;
 use super::place::{PlaceError, Wanted};
 use super::recording::{self, Recording};
 use super::runs::{self, Place};
@@ -34,6 +35,8 @@ pub(crate) struct LoadedSuite {
     command: Command,
     /// Whether judging leaves nothing behind.
     looked_at: bool,
+    /// What lies where its runs lie, once an agent has asked for it.
+    near: OnceLock<NearNames>,
 }
 
 impl LoadedSuite {
@@ -63,6 +66,7 @@ impl LoadedSuite {
             recording: None,
             command: Command::default(),
             looked_at: false,
+            near: OnceLock::new(),
         })
     }
 
@@ -126,6 +130,7 @@ impl LoadedSuite {
                 suite_stem: self.relative.with_extension(""),
                 cassette: cassette.as_deref(),
                 stems: stems(),
+                near: &OnceLock::new(),
             };
             match wanted.files() {
                 Ok(files) => return Ok(Some(files)),
@@ -165,6 +170,7 @@ impl LoadedSuite {
             crate_dir: &self.crate_dir,
             relative: &self.relative,
             command: "",
+            near: &self.near,
         };
         let wanted = place.wanted(&self.suite, self.agent(subject), subject.model);
         let files = wanted.files().unwrap_or_default().into_iter();
@@ -201,10 +207,16 @@ impl LoadedSuite {
             let command = self
                 .command
                 .of(&self.agent(subject).case_name(subject.model));
+            // What is recorded now was not there before.
+            let listed_anew = OnceLock::new();
             let place = Place {
                 crate_dir: &self.crate_dir,
                 relative: &self.relative,
                 command: &command,
+                near: match self.recording {
+                    Some(_) => &listed_anew,
+                    None => &self.near,
+                },
             };
             let (suite, agent, model) = (&self.suite, self.agent(subject), subject.model);
             let gates = self.gates(subject);
@@ -267,6 +279,7 @@ impl LoadedSuite {
             crate_dir: &self.crate_dir,
             relative: &self.relative,
             command: "",
+            near: &self.near,
         };
         let agents = self
             .suite

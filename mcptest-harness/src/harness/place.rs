@@ -5,11 +5,12 @@
 //! runs are `<stem>.json`, every `<stem>/*.json`, or the lines of `<stem>.jsonl`; exactly one too.
 
 use std::path::{Component, Path, PathBuf};
+use std::sync::OnceLock;
 
 use mcptest_suite::shown_path;
 
 use super::listing::{file, folder, is_cassette, natural};
-use super::near;
+use super::near::{self, NearNames};
 use crate::trace::Layout;
 
 /// What is looked for.
@@ -24,6 +25,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) cassette: Option<&'a str>,
     /// The stems of the agent's files; the first is the one that is recommended.
     pub(crate) stems: Vec<String>,
+    /// What lies where the suite's runs lie, once an agent has asked for it.
+    pub(crate) near: &'a OnceLock<NearNames>,
 }
 
 /// Something that holds runs.
@@ -67,8 +70,11 @@ impl Wanted<'_> {
                     None => [one, several],
                 };
                 let pattern = self.cassette.filter(|cassette| is_pattern(cassette));
-                let near = self.nearly_named().filter(|_| self.cassette.is_none());
-                let near = near.map(|path| self.shown(&path)).collect();
+                let near = match self.cassette {
+                    Some(_) => Vec::new(),
+                    None => self.nearly_named(),
+                };
+                let near = near.iter().map(|path| self.shown(path)).collect();
                 Err(match pattern {
                     Some(pattern) => self.nothing_fits(pattern),
                     None => PlaceError::Nothing { looked, put, near },
@@ -102,7 +108,7 @@ impl Wanted<'_> {
             .collect();
         if self.cassette.is_none() {
             let files = || found.iter().flat_map(|found| &found.files);
-            let near = self.nearly_named();
+            let near = self.nearly_named().into_iter();
             // Where the file system takes both names for one, it is read.
             paths.extend(near.filter(|path| !files().any(|file| is_one(path, file))));
         }
@@ -110,8 +116,9 @@ impl Wanted<'_> {
     }
 
     /// Files in the two places that are nearly named like a run.
-    fn nearly_named(&self) -> impl Iterator<Item = PathBuf> {
-        near::nearly_named([self.beside(), self.central()], &self.stems)
+    fn nearly_named(&self) -> Vec<PathBuf> {
+        let listed = || NearNames::of([self.beside(), self.central()]);
+        self.near.get_or_init(listed).like(&self.stems)
     }
 
     /// Where runs are recorded: where the agent's runs lie now, else where a number of them would

@@ -19,6 +19,7 @@ fn files_of(files: &[&str], cassette: Option<&str>) -> Result<Vec<String>, Place
         suite_stem: "shop/orders".into(),
         cassette,
         stems: vec!["Agent__m".to_owned()],
+        near: &OnceLock::new(),
     };
     Ok(wanted
         .files()?
@@ -229,6 +230,7 @@ fn a_run_in_other_letters_is_named_whether_another_is_there_or_not() {
         suite_stem: "s".into(),
         cassette: None,
         stems: vec!["Agent__m".to_owned()],
+        near: &OnceLock::new(),
     };
     let named = [
         "suites/cassettes/Agent__m.JSON",
@@ -289,6 +291,7 @@ fn what_looks_like_a_run_and_is_not_read_is_named() {
         suite_stem: "s".into(),
         cassette: None,
         stems: vec!["Agent__m".to_owned()],
+        near: &OnceLock::new(),
     };
     let named = ["old", "run-2.JSON", "run-2.jsonl", "run-3.json.bak"];
     assert_eq!(

@@ -1,10 +1,12 @@
 //! An agent's recorded runs, found and read once, and what is wrong with them.
 
 use std::path::Path;
+use std::sync::OnceLock;
 
 use mcptest_suite::model::{Agent, Suite};
 use mcptest_suite::{Diagnostic, Span};
 
+use super::near::NearNames;
 use super::place::{PlaceError, Wanted};
 use crate::render::{Evidence, Failure, Finding};
 use crate::trace::Run;
@@ -17,6 +19,8 @@ pub(crate) struct Place<'a> {
     pub(crate) relative: &'a Path,
     /// The command that records the agent, without what it is told by its environment.
     pub(crate) command: &'a str,
+    /// What lies where the suite's runs lie, once an agent has asked for it.
+    pub(crate) near: &'a OnceLock<NearNames>,
 }
 
 /// Finds and reads the runs. An error is a failure of the agent case: missing, malformed or copied
@@ -57,6 +61,7 @@ impl Place<'_> {
                 .as_ref()
                 .map(|cassette| cassette.value.as_str()),
             stems: agent.cassette_stems(&agent.models[model].value),
+            near: self.near,
         }
     }
 }
