@@ -13,11 +13,10 @@ mod eval {
         RecoveryScore, ReliabilitySummary, SUB_SCORES, Schema, SessionReport, SessionScore,
         SessionTrace, StabilityAcross, StabilityFloors, StabilityReport, TOKENS_PER_USEFUL_CALL,
         TrajectoryReport, Weights, agent_consistency, agent_reliability, agent_stability,
-        agent_stability_across, arg_diff, confidence_band, contains, contains_diffs,
-        derive_signals, drift_flags, exact_diffs, golden_path, narrative, narrative_divergence,
-        recommend_runs, recovery, reliability, replay_recovery, score_golden_path, score_recovery,
-        score_session, score_trajectory_axes, session, stability, summarize, summarize_with,
-        tool_calls_from_envelope, trajectory, trajectory_axes, validate_trace,
+        agent_stability_across, confidence_band, contains, contains_diffs, derive_signals,
+        drift_flags, exact_diffs, narrative_divergence, recommend_runs, replay_recovery,
+        score_golden_path, score_recovery, score_session, score_trajectory_axes, summarize,
+        summarize_with, tool_calls_from_envelope, validate_trace,
     };
 }
 
@@ -57,9 +56,6 @@ fn a_path_of_the_root_is_the_same_item() {
 
 fn run() -> mcptest::trace::Run {
     let cassette = br#"{ "schema_version": "v1", "model": "m", "user_prompt": "p", "trace": { "tool_calls": [] } }"#;
-    let origin = mcptest::trace::Origin {
-        shown: "run.json".to_owned(),
-        line: None,
-    };
+    let origin = mcptest::trace::Origin::file("run.json");
     mcptest::trace::parse_run(cassette, &origin).expect("a small recording")
 }

@@ -73,11 +73,7 @@ fn decimate_100_messages(bencher: Bencher) {
         .collect();
     let messages: Vec<_> = texts
         .iter()
-        .map(|text| Message {
-            text,
-            tool: false,
-            error: text.contains("error"),
-        })
+        .map(|text| Message::new(text).with_error(text.contains("error")))
         .collect();
     let decimator = Decimator::default();
     bencher.bench(|| decimator.decimate(black_box(&messages)));

@@ -59,10 +59,7 @@ fn agents(root: &Path) -> Vec<Agent> {
 }
 
 fn parse(bytes: &[u8]) -> Option<Run> {
-    let origin = Origin {
-        shown: "run.json".to_owned(),
-        line: None,
-    };
+    let origin = Origin::file("run.json");
     parse_run(bytes, &origin).ok()
 }
 

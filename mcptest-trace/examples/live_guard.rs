@@ -33,11 +33,8 @@ fn run(guard: &mut GrowthRatioGuard, policy: &HolographicEngine) -> Result<(), E
     for turn in 0..50 {
         let (answer, output) = call_model(turn);
         let characters = context + answer.len();
-        let step = Step {
-            tokens: characters.div_ceil(4) as u64,
-            errors: 0,
-            drift: policy.drift("bookings", &answer),
-        };
+        let tokens = characters.div_ceil(4) as u64;
+        let step = Step::of(tokens).with_drift(policy.drift("bookings", &answer));
         // The only line a guard needs; `?` ends the loop when it trips or freezes.
         if guard.record(step)? == Status::Warning {
             println!("turn {turn}: warning, {} tokens in one step", step.tokens);
@@ -50,10 +47,8 @@ fn run(guard: &mut GrowthRatioGuard, policy: &HolographicEngine) -> Result<(), E
 fn main() -> Result<(), OptionsError> {
     let mut policy = HolographicEngine::new();
     policy.register("bookings", POLICY);
-    let mut guard = GrowthRatioGuard::new(GuardOptions {
-        drift_threshold: Some(0.7),
-        ..GuardOptions::default()
-    })?;
+    let options = GuardOptions::default().with_drift_threshold(0.7);
+    let mut guard = GrowthRatioGuard::new(options)?;
 
     if let Err(stopped) = run(&mut guard, &policy) {
         println!("stopped: {stopped}\n");

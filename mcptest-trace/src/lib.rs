@@ -5,7 +5,6 @@
 //! - [`eval`]: the metrics, pure functions from runs to numbers;
 //! - `record`, with the feature `store`: writing a run down, keeping secrets out of it, and putting it
 //!   into a file that is never lost;
-//! - [`text`]: words in messages;
 //! - [`energy`]: a live guard against runs that grow out of hand, and its analysis afterwards.
 //!
 //! Nothing here knows of test cases or of gates, so a program can measure its own agent with it.
@@ -15,5 +14,6 @@ pub mod eval;
 pub mod evidence;
 #[cfg(feature = "store")]
 pub mod record;
+#[doc(hidden)]
 pub mod text;
 pub mod trace;

@@ -32,18 +32,13 @@ impl Side {
                 // Near a normal law: twelve uniform numbers, variance 1.
                 let normal = (0..12).map(|_| uniform(stream)).sum::<f64>() - 6.0;
                 let amount = (self.cost * (0.3 * normal).exp()).round();
-                RunSample {
-                    cost: Some(Cost {
-                        #[expect(
-                            clippy::cast_possible_truncation,
-                            clippy::cast_sign_loss,
-                            reason = "tokens"
-                        )]
-                        amount: amount as u64,
-                        estimated: false,
-                    }),
-                    ..RunSample::with_outcome(passed)
-                }
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "tokens"
+                )]
+                let cost = Cost::measured(amount as u64);
+                RunSample::with_outcome(passed).with_cost(Some(cost))
             })
             .collect()
     }
@@ -55,12 +50,12 @@ fn compared(label: &str, suite: u32, agents: &[(Side, Side)]) -> Comparison {
     let samples: Vec<AgentSamples> = agents
         .iter()
         .enumerate()
-        .map(|(agent, (before, now))| AgentSamples {
-            agent: format!("agent {agent:02}"),
-            sides: Sides::Both {
+        .map(|(agent, (before, now))| {
+            let sides = Sides::Both {
                 baseline: before.sample(&mut stream),
                 candidate: now.sample(&mut stream),
-            },
+            };
+            AgentSamples::new(format!("agent {agent:02}"), sides)
         })
         .collect();
     compare(&samples, &CompareOptions::default())

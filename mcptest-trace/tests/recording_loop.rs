@@ -21,10 +21,7 @@ fn a_loop_writes_runs_that_can_be_read() {
         );
         let text = std::fs::read_to_string(&file).unwrap();
         assert!(!text.contains("desk-7f1c0b52"), "{text}");
-        let origin = Origin {
-            shown: "run".to_owned(),
-            line: None,
-        };
+        let origin = Origin::file("run");
         let run = parse_run(text.as_bytes(), &origin).unwrap();
         let tools: Vec<_> = run.trace.tool_calls.iter().map(|call| &call.name).collect();
         assert_eq!(tools, ["find_order", "refund_order"]);

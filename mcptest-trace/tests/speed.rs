@@ -23,21 +23,15 @@ fn sample(stream: &mut Stream) -> RunSample {
     let tools: Vec<String> = (0..8)
         .map(|_| format!("tool_{}", stream.below(5)))
         .collect();
-    RunSample {
-        passed: Some(stream.below(10) > 2),
-        cost: Some(Cost {
-            amount: 1_000 + stream.below(5_000) as u64,
-            estimated: false,
-        }),
-        behaviour: Some(Behaviour {
-            calls: tools
-                .iter()
-                .map(|tool| format!("{tool} {}", stream.below(3)))
-                .collect(),
-            tools,
-            ..Behaviour::default()
-        }),
-    }
+    let passed = stream.below(10) > 2;
+    let cost = Cost::measured(1_000 + stream.below(5_000) as u64);
+    let calls = tools
+        .iter()
+        .map(|tool| format!("{tool} {}", stream.below(3)))
+        .collect();
+    RunSample::with_outcome(passed)
+        .with_cost(Some(cost))
+        .with_behaviour(Some(Behaviour::new(tools, calls)))
 }
 
 #[test]
@@ -45,12 +39,12 @@ fn sample(stream: &mut Stream) -> RunSample {
 fn a_thousand_agents_are_compared_in_two_seconds() {
     let mut stream = Stream::new("speed", 0);
     let samples: Vec<AgentSamples> = (0..1_000)
-        .map(|agent| AgentSamples {
-            agent: format!("agent {agent:04}"),
-            sides: Sides::Both {
+        .map(|agent| {
+            let sides = Sides::Both {
                 baseline: (0..4).map(|_| sample(&mut stream)).collect(),
                 candidate: (0..4).map(|_| sample(&mut stream)).collect(),
-            },
+            };
+            AgentSamples::new(format!("agent {agent:04}"), sides)
         })
         .collect();
     within("compare 1,000 × 4 + 4", Duration::from_secs(2), || {
@@ -69,10 +63,9 @@ fn a_thousand_agents_are_calibrated_in_a_second() {
         .collect();
     let target = Quantity::new("tokens", Direction::HighIsBad, Kind::Count);
     let scored: Vec<Scored> = (0..4_000)
-        .map(|run| Scored {
-            agent: &names[run / 4],
-            value: Some(stream.below(100_000) as f64),
-            passed: Some(stream.below(10) > 2),
+        .map(|run| {
+            let value = stream.below(100_000) as f64;
+            Scored::new(&names[run / 4], Some(value), Some(stream.below(10) > 2))
         })
         .collect();
     within("calibrate 1,000 × 4", Duration::from_secs(1), || {

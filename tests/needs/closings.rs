@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use mcptest::eval::narrative::Verdict;
-use mcptest::trace::{ToolResult, Trace};
+use mcptest::eval::ClaimVerdict;
+use mcptest::trace::Trace;
 
 use crate::told::{MODES, Mode, Told, airline, desk, other_domains};
 
@@ -81,19 +81,15 @@ fn without(trace: &Trace, tools: &[String]) -> Trace {
         .collect();
     let results = trace.tool_results.iter().filter_map(|result| {
         let call_index = kept.iter().position(|at| *at == result.call_index)?;
-        Some(ToolResult {
-            call_index,
-            ..result.clone()
-        })
+        let mut result = result.clone();
+        result.call_index = call_index;
+        Some(result)
     });
-    Trace {
-        tool_results: results.collect(),
-        tool_calls: kept
-            .iter()
-            .map(|at| trace.tool_calls[*at].clone())
-            .collect(),
-        ..trace.clone()
-    }
+    let calls = kept.iter().map(|at| trace.tool_calls[*at].clone());
+    let mut left = trace.clone();
+    left.tool_results = results.collect();
+    left.tool_calls = calls.collect();
+    left
 }
 
 /// Truthful runs left without any call that supports a claim; the gate has to fail on them.
@@ -128,9 +124,9 @@ fn by_rule(runs: &[&Told]) -> BTreeMap<&'static str, [usize; 5]> {
         for claim in run.judged(Mode::Evidence).claims {
             let [found, right, wrong, unclear, unlabelled] = rules.entry(claim.rule).or_default();
             *found += 1;
-            let flagged = claim.verdict == Verdict::Unsupported;
+            let flagged = claim.verdict == ClaimVerdict::Unsupported;
             *match run.label_of(&claim) {
-                _ if matches!(claim.verdict, Verdict::Unclear(_)) => unclear,
+                _ if matches!(claim.verdict, ClaimVerdict::Unclear(_)) => unclear,
                 Some(label) if label.soft || label.supported != flagged => right,
                 None if !flagged => unlabelled,
                 _ => wrong,

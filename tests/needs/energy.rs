@@ -35,10 +35,9 @@ pub(crate) fn guarded(runs: &[Labelled], thresholds: &[f64], windows: &[usize]) 
         estimated_trips += usize::from(analysis.tripped);
         steps.push((recorded.steps(), *passed));
     }
-    let runs = steps.iter().map(|(steps, passed)| SweepRun {
-        steps,
-        passed: Some(*passed),
-    });
+    let runs = steps
+        .iter()
+        .map(|(steps, passed)| SweepRun::new(steps, Some(*passed)));
     let runs: Vec<_> = runs.collect();
     Guarded {
         counted,

@@ -1,8 +1,6 @@
 //! What becomes of claims once the runs behind them are changed.
 
-use mcptest::eval::narrative::{
-    Claim, NarrativeOptions, NarrativeReport, Verdict, narrative_divergence,
-};
+use mcptest::eval::{Claim, ClaimVerdict, NarrativeOptions, NarrativeReport, narrative_divergence};
 use mcptest::trace::Trace;
 use serde_json::{Value, json};
 
@@ -24,13 +22,13 @@ pub(crate) struct Flagged {
 fn flagged_when(
     runs: &[Labelled],
     change: impl Fn(&Trace, &Claim) -> Option<Trace>,
-    is_flagged: impl Fn(&Verdict) -> bool,
+    is_flagged: impl Fn(&ClaimVerdict) -> bool,
 ) -> Flagged {
     let (mut claims, mut left) = (0, Vec::new());
     for run in runs {
         let before = report(&run.trace);
         for claim in &before.claims {
-            if claim.verdict != Verdict::Supported {
+            if claim.verdict != ClaimVerdict::Supported {
                 continue;
             }
             let Some(changed) = change(&run.trace, claim) else {
@@ -61,7 +59,9 @@ pub(crate) fn flagged_when_the_calls_fail(runs: &[Labelled]) -> Flagged {
         }
         Some(trace)
     };
-    flagged_when(runs, failing, |verdict| *verdict == Verdict::Unsupported)
+    flagged_when(runs, failing, |verdict| {
+        *verdict == ClaimVerdict::Unsupported
+    })
 }
 
 /// The same calls, done to another record of the kind; the user still speaks of the first one.
@@ -90,16 +90,16 @@ pub(crate) fn flagged_with_another_identifier(runs: &[Labelled]) -> Flagged {
         Some(trace)
     };
     flagged_when(runs, elsewhere, |verdict| {
-        matches!(verdict, Verdict::Unsupported | Verdict::ArgMismatch { .. })
+        matches!(
+            verdict,
+            ClaimVerdict::Unsupported | ClaimVerdict::ArgMismatch { .. }
+        )
     })
 }
 
 /// The claims with a verb of the suite's own that nothing supports.
 pub(crate) fn absent_with_the_verb(runs: &[Labelled], verb: &str) -> Vec<String> {
-    let options = NarrativeOptions {
-        verbs: vec![verb.to_owned()],
-        ..NarrativeOptions::default()
-    };
+    let options = NarrativeOptions::default().with_verbs([verb]);
     let mut absent = Vec::new();
     for run in runs {
         let report = narrative_divergence(&run.trace, &options);

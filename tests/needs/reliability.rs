@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mcptest::eval::reliability::summarize;
+use mcptest::eval::summarize;
 
 use crate::runs::Labelled;
 

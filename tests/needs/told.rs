@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use mcptest::eval::narrative::{
+use mcptest::eval::{
     Claim, KnownTools, NarrativeOptions, NarrativeReport, narrative_divergence_with,
 };
 use mcptest::trace::Trace;
@@ -55,10 +55,7 @@ impl Told {
         let options = match mode {
             Mode::Evidence => self.options.clone(),
             Mode::Plain => NarrativeOptions::default(),
-            Mode::Complete => NarrativeOptions {
-                tools: self.known.names().map(str::to_owned).collect(),
-                ..NarrativeOptions::default()
-            },
+            Mode::Complete => NarrativeOptions::default().with_tools(self.known.names()),
         };
         narrative_divergence_with(trace, &options, &self.known)
     }
@@ -222,10 +219,9 @@ pub(crate) fn other_domains() -> Vec<Told> {
 }
 
 fn options(mapping: &str) -> NarrativeOptions {
-    NarrativeOptions {
-        evidence: evidence(mapping),
-        ..NarrativeOptions::default()
-    }
+    let mut options = NarrativeOptions::default();
+    options.evidence = evidence(mapping);
+    options
 }
 
 /// The runs of the airline.

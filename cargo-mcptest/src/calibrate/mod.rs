@@ -280,6 +280,7 @@ impl SuiteFound {
                 passed,
                 catches,
                 failed,
+                ..
             } = self.joint;
             text.push_str(&format!(
                 "the {telling} that tell something together: {false_alarms} of {passed} passed runs stopped, {catches} of {failed} failed runs caught\n"

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use mcptest::energy::{GuardOptions, RunSteps, analyse};
-use mcptest::eval::{SUB_SCORES, agent_stability, calls, count_calls};
+use mcptest::eval::{SUB_SCORES, agent_stability, count_calls, targets};
 use mcptest::replay::{AgentTest, ReplayCase};
 use mcptest::result::CaseResult;
 use mcptest::trace::Run;
@@ -89,24 +89,17 @@ impl Column {
             values
                 .iter()
                 .zip(passed)
-                .map(move |(value, passed)| Scored {
-                    agent,
-                    value: *value,
-                    passed: *passed,
-                })
+                .map(move |(value, passed)| Scored::new(agent, *value, *passed))
         });
         runs.collect()
     }
 
     pub(super) fn agents_scored(&self, passed: &[Vec<Option<bool>>]) -> Vec<AgentScored> {
         let agents = self.agents.iter().zip(passed);
-        let scored = agents.map(|((_, values), passed)| AgentScored {
-            value: values.first().copied().flatten(),
-            passed: passed
-                .iter()
-                .filter(|passed| **passed == Some(true))
-                .count(),
-            runs: passed.len(),
+        let scored = agents.map(|((_, values), passed)| {
+            let value = values.first().copied().flatten();
+            let runs_passed = passed.iter().filter(|passed| **passed == Some(true));
+            AgentScored::new(value, runs_passed.count(), passed.len())
         });
         scored.collect()
     }
@@ -334,7 +327,7 @@ fn number(value: &Value) -> Option<f64> {
 
 /// The gates that are measured where no agent declares them.
 pub(super) fn is_free(gate: &str) -> bool {
-    calls::TARGETS
+    targets::CALLS
         .iter()
         .any(|measure| measure.name.split('.').next() == Some(gate))
         || gate == "energy"

@@ -170,10 +170,7 @@ impl Compare {
             self.cost.kind(),
             self.across_models,
         )?;
-        let options = CompareOptions {
-            agent_margins: pairs.margins(),
-            ..self.options()
-        };
+        let options = self.options().with_agent_margins(pairs.margins());
         let (samples, outcome) = pairs.samples(self.outcome);
         let comparison = compare(&samples, &options);
         self.say(&comparison, &baseline, &candidate, outcome, output)?;
@@ -198,17 +195,15 @@ impl Compare {
             Fails::Cost => Metric::Cost,
             Fails::Behaviour => Metric::Behaviour,
         };
-        CompareOptions {
-            margin: self.margin,
-            suite_margin: self.suite_margin,
-            cost_margin: self.cost_margin,
-            fail_on: self.fail_on.iter().map(metric).collect(),
-            cost: self.cost.kind(),
-            require_not_worse: self.require.is_some(),
-            inconclusive_passes: self.inconclusive.is_some(),
-            seed: self.seed,
-            ..CompareOptions::default()
-        }
+        CompareOptions::default()
+            .with_margin(self.margin)
+            .with_suite_margin(self.suite_margin)
+            .with_cost_margin(self.cost_margin)
+            .with_fail_on(self.fail_on.iter().map(metric))
+            .with_cost(self.cost.kind())
+            .with_require_not_worse(self.require.is_some())
+            .with_inconclusive_passes(self.inconclusive.is_some())
+            .with_seed(self.seed)
     }
 
     /// Saves the results of today, with nothing to compare them with.

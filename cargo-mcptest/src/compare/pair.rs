@@ -115,10 +115,10 @@ impl Pairs {
         } else {
             Outcome::Gates
         });
-        let gone = self.gone.into_iter().map(|agent| AgentSamples {
-            agent,
-            sides: Sides::Gone,
-        });
+        let gone = self
+            .gone
+            .into_iter()
+            .map(|agent| AgentSamples::new(agent, Sides::Gone));
         let compared = self
             .agents
             .into_iter()
@@ -139,10 +139,7 @@ impl Pair {
             (None, Some(_)) => Sides::New,
             (Some(baseline), Some(candidate)) => both(baseline, candidate, refused, outcome),
         };
-        Some(AgentSamples {
-            agent: self.name,
-            sides,
-        })
+        Some(AgentSamples::new(self.name, sides))
     }
 }
 
@@ -172,12 +169,12 @@ fn both(
         return Sides::NotComparable { differences };
     }
     let samples = |runs: Vec<SideRun>| -> Vec<RunSample> {
-        let of_run = |run: SideRun| RunSample {
-            passed: match outcome {
+        let of_run = |run: SideRun| {
+            let passed = match outcome {
                 Outcome::Recorded => run.sample.passed,
                 Outcome::Gates => run.gates,
-            },
-            ..run.sample
+            };
+            run.sample.with_passed(passed)
         };
         runs.into_iter().map(of_run).collect()
     };

@@ -93,10 +93,7 @@ impl SideRun {
         let texts =
             [&run.user_prompt, &run.system_prompt].map(|text| (fingerprint(text), text.clone()));
         Self {
-            sample: RunSample {
-                passed: outcome::recorded(run),
-                ..RunSample::of(run, cost)
-            },
+            sample: RunSample::of(run, cost).with_passed(outcome::recorded(run)),
             gates: gates.hold_for(run),
             bytes: files.bytes(run),
             differences: differences(agent, &run.model, &texts),
@@ -122,24 +119,17 @@ impl SideRun {
                 CostKind::Tokens => run.tokens,
                 CostKind::Steps => run.model_calls,
                 CostKind::Calls => u64::try_from(run.calls.len()).ok(),
+                _ => None,
             };
             let text = |digest: &String| {
                 let text = own.prompts.get(digest).cloned();
                 (digest.clone(), text.unwrap_or_default())
             };
             Self {
-                sample: RunSample {
-                    passed: run.passed,
-                    cost: amount.map(|amount| Cost {
-                        amount,
-                        estimated: false,
-                    }),
-                    behaviour: Some(Behaviour {
-                        tools: run.tools.clone(),
-                        calls: run.calls.clone(),
-                        arguments: BTreeMap::new(),
-                    }),
-                },
+                sample: RunSample::default()
+                    .with_passed(run.passed)
+                    .with_cost(amount.map(Cost::measured))
+                    .with_behaviour(Some(Behaviour::new(run.tools.clone(), run.calls.clone()))),
                 gates: results
                     .hold
                     .as_ref()

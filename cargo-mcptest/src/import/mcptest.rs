@@ -39,10 +39,7 @@ impl Format for Mcptest {
         let [record] = *records else {
             return Err(refuse("a run is one record".to_owned()));
         };
-        let origin = Origin {
-            shown: record.input.shown.clone(),
-            line: None,
-        };
+        let origin = Origin::file(record.input.shown.as_str());
         // The reader sees what is not lost in a value: keys that stand twice, numbers beyond 64 bits.
         let bytes = record.input.bytes(record.part);
         let bytes = bytes.map_err(|error| refuse(error.to_string()))?;

@@ -59,10 +59,7 @@ impl Whole {
         }
         let text = run.to_string();
         self.bytes += text.len();
-        let origin = Origin {
-            shown: "recording".to_owned(),
-            line: None,
-        };
+        let origin = Origin::file("recording");
         match parse_run(text.as_bytes(), &origin) {
             Ok(run) if self.runs.len() < MOST_RUNS && self.bytes <= MOST_BYTES => {
                 self.runs.push(run);

@@ -230,10 +230,7 @@ impl Writing<'_> {
 
 /// Whether a recording can be read back.
 fn checked(run: &Value) -> Result<(), String> {
-    let origin = Origin {
-        shown: "recording".to_owned(),
-        line: None,
-    };
+    let origin = Origin::file("recording");
     match parse_run(render_line(run).as_bytes(), &origin) {
         Ok(_) => Ok(()),
         Err(error) => {

@@ -125,11 +125,10 @@ impl<'a> Bench<'a> {
             }
         }
         let [readonly, mutating] = self.tools.get(suite).cloned().unwrap_or_default();
-        let options = MutantOptions {
-            readonly_tools: readonly,
-            mutating_tools: mutating,
-            ..options.clone()
-        };
+        let options = options
+            .clone()
+            .with_readonly_tools(readonly)
+            .with_mutating_tools(mutating);
         let plan = plan(&runs, &options);
         mutated.runs += plan.runs;
         for (operator, sites) in plan.sites {

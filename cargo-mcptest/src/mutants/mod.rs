@@ -107,12 +107,10 @@ impl Mutants {
             ))
             .help("mend them first, or go on with what holds: `--only-green`"));
         }
-        let options = MutantOptions {
-            per_operator: (!self.all).then_some(self.per_operator),
-            shard: self.shard,
-            seed: self.seed,
-            ..MutantOptions::default()
-        };
+        let mut options = MutantOptions::default()
+            .with_per_operator((!self.all).then_some(self.per_operator))
+            .with_seed(self.seed);
+        options.shard = self.shard;
         let found = Found::new(&bench, bench.judge(&options));
         if found.mutants.is_empty() {
             return Err(Failure::cannot_tell("there is no run that can be broken")

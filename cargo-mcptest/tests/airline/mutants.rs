@@ -71,7 +71,7 @@ pub(crate) fn a_plan_of_the_writes_notices_more() {
             let path = folder.at(&format!("cassettes/airline/{stem}/run-{number}.json"));
             let bytes = fs::read(&path).unwrap();
             let shown = path.display().to_string();
-            let run = parse_run(&bytes, &Origin { shown, line: None }).unwrap();
+            let run = parse_run(&bytes, &Origin::file(shown)).unwrap();
             if run.outcome.and_then(|outcome| outcome.passed) != Some(true) {
                 continue;
             }

@@ -112,20 +112,16 @@ fn build(schema: &Value) -> Result<Validator, MalformedSchema> {
         .should_validate_formats(true)
         .with_pattern_options(PatternOptions::regex())
         .build(schema)
-        .map_err(|error| MalformedSchema {
-            pointer: error.instance_path().to_string(),
-            message: error.to_string(),
-        })
+        .map_err(|error| MalformedSchema::new(error.instance_path().to_string(), error.to_string()))
 }
 
 impl ArgsCheck for Schema {
     fn diffs(&self, recorded: &Value) -> Vec<ArgDiff> {
         let violations = self.violations(recorded);
         let lines = violations.unwrap_or_else(|malformed| vec![malformed.to_string()]);
-        let diff = |violation| ArgDiff {
-            path: String::new(),
-            expected: Some(json!({ "schema": violation })),
-            recorded: Some(recorded.clone()),
+        let diff = |violation| {
+            let expected = json!({ "schema": violation });
+            ArgDiff::new("", Some(expected), Some(recorded.clone()))
         };
         lines.into_iter().map(diff).collect()
     }

@@ -48,7 +48,7 @@ impl std::error::Error for TargetProblem {}
 ///     "schema_version": "v1", "model": "gpt-5", "user_prompt": "Where is my order?",
 ///     "trace": { "tool_calls": [{ "name": "find_order", "args": { "id": 7 } }] }
 /// }"#;
-/// let origin = Origin { shown: "run-1.json".to_owned(), line: None };
+/// let origin = Origin::file("run-1.json");
 /// let run = parse_run(cassette, &origin)?;
 /// assert_eq!(target(&run, "tool_calls[0].args.id")?, 7);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

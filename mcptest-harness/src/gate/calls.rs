@@ -7,7 +7,7 @@ use super::block::Block;
 use super::key::Key;
 use super::table::GateEntry;
 use super::{Breach, Cause, EachRun, Input, Options, Scored, Threshold};
-use crate::eval::{CallCounts, CallLimits, Measure, calls, count_calls};
+use crate::eval::{CallCounts, CallLimits, Measure, count_calls, targets};
 use crate::render::{Evidence, cut, thousands};
 use crate::trace::Run;
 
@@ -35,7 +35,7 @@ impl Options for CallLimits {
         ),
     ];
 
-    const TARGETS: &'static [Measure] = calls::TARGETS;
+    const TARGETS: &'static [Measure] = targets::CALLS;
 
     fn read(block: &mut Block<'_, '_>) -> Option<Self> {
         let mut limits = Self::default();

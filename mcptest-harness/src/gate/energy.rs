@@ -178,10 +178,7 @@ pub(super) fn analysis(
     }
     let has_policy = !run.system_prompt.trim().is_empty();
     let wanted = gate.guard.drift_threshold.is_some() || asks_for_drift(input);
-    let drift = (wanted && has_policy).then(|| DriftInput {
-        policy: &run.system_prompt,
-        responses: &texts,
-    });
+    let drift = (wanted && has_policy).then(|| DriftInput::new(&run.system_prompt, &texts));
     let analysis = analyse(&steps, gate.guard, drift).map_err(|error| {
         let asks = "the options must fit the recording".to_owned();
         (asks, error.to_string())

@@ -9,7 +9,7 @@ use super::block::Block;
 use super::key::Key;
 use super::table::GateEntry;
 use super::{Breach, EachRun, Input, Options, Scored, Threshold};
-use crate::eval::{GoldenPath, GoldenPathReport, Measure, golden_path, score_golden_path};
+use crate::eval::{GoldenPath, GoldenPathReport, Measure, score_golden_path, targets};
 use crate::render::{Evidence, cut, shorten};
 use crate::trace::Run;
 
@@ -38,7 +38,7 @@ impl Options for GoldenPath {
         ),
     ];
 
-    const TARGETS: &'static [Measure] = golden_path::TARGETS;
+    const TARGETS: &'static [Measure] = targets::GOLDEN_PATH;
 
     fn read(block: &mut Block<'_, '_>) -> Option<Self> {
         let calls = block.texts("calls");

@@ -8,7 +8,7 @@ use super::block::Block;
 use super::key::{Key, Range};
 use super::table::GateEntry;
 use super::{Breach, Cause, Counts, EachRun, Input, Options, Scored, Threshold, wide};
-use crate::eval::narrative::{self, Claim, Verdict};
+use crate::eval::{Claim, ClaimVerdict, narrative_rules, targets};
 use crate::eval::{Measure, NarrativeOptions, NarrativeReport, narrative_divergence_with};
 use crate::render::{Evidence, cut, shorten};
 use crate::trace::Run;
@@ -83,23 +83,23 @@ impl Options for Narrative {
         Key::flag("llm_assisted", false, "Accepted; changes no verdict."),
     ];
 
-    const TARGETS: &'static [Measure] = narrative::TARGETS;
+    const TARGETS: &'static [Measure] = targets::NARRATIVE;
 
     const RESTS_ON_ERRORS: bool = true;
 
     fn read(block: &mut Block<'_, '_>) -> Option<Self> {
         // Whoever has said it elsewhere may say it here.
         block.flag("llm_assisted");
+        let mut options = NarrativeOptions::default();
+        options.mutating_tools = block.names("mutating_tools");
+        options.readonly_tools = block.names("readonly_tools");
+        options.verbs = block.names("verbs");
+        options.evidence = evidence(block);
+        options.tools = block.names("tools");
+        options.ignore = ignored(block);
+        options.strict = block.flag("strict").unwrap_or_default();
         Some(Self {
-            options: NarrativeOptions {
-                mutating_tools: block.names("mutating_tools"),
-                readonly_tools: block.names("readonly_tools"),
-                verbs: block.names("verbs"),
-                evidence: evidence(block),
-                tools: block.names("tools"),
-                ignore: ignored(block),
-                strict: block.flag("strict").unwrap_or_default(),
-            },
+            options,
             max_divergence_score: block.number("max_divergence_score"),
             fail_on_claimed_but_absent_mutating: block
                 .flag("fail_on_claimed_but_absent_mutating")
@@ -136,7 +136,7 @@ fn evidence(block: &mut Block<'_, '_>) -> BTreeMap<String, Vec<String>> {
 
 /// What may stand at `ignore`, for editors.
 fn rules() -> Value {
-    let ids: Vec<&str> = narrative::rule_ids().collect();
+    let ids: Vec<&str> = narrative_rules().collect();
     json!({ "type": "array", "items": { "enum": ids } })
 }
 
@@ -145,7 +145,7 @@ fn ignored(block: &mut Block<'_, '_>) -> Vec<String> {
     let Some(node) = block.node("ignore") else {
         return Vec::new();
     };
-    let rules: Vec<(&str, &str)> = narrative::rule_ids().map(|id| (id, id)).collect();
+    let rules: Vec<(&str, &str)> = narrative_rules().map(|id| (id, id)).collect();
     let items = block.problems.any_items(node, "rule ids").iter();
     let ids = items.filter_map(|item| block.problems.choice(item, "rule", &rules));
     ids.map(str::to_owned).collect()
@@ -203,17 +203,19 @@ impl EachRun for Narrative {
         let mut evidence = Vec::new();
         for claim in &report.claims {
             let title = match &claim.verdict {
-                Verdict::Unsupported => "claimed, but no successful call supports it".to_owned(),
-                Verdict::Unclear(why) if report.strict => {
+                ClaimVerdict::Unsupported => {
+                    "claimed, but no successful call supports it".to_owned()
+                }
+                ClaimVerdict::Unclear(why) if report.strict => {
                     format!("unclear, and `strict` takes it for absent: {why}")
                 }
-                Verdict::Unclear(why) => format!("unclear, and not counted: {why}"),
-                Verdict::ArgMismatch { claimed, recorded } => format!(
+                ClaimVerdict::Unclear(why) => format!("unclear, and not counted: {why}"),
+                ClaimVerdict::ArgMismatch { claimed, recorded } => format!(
                     "claimed with `{}`, recorded with {}",
                     cut(claimed, 60),
                     cut(&recorded.join(", "), 120)
                 ),
-                Verdict::Supported | Verdict::Read => continue,
+                ClaimVerdict::Supported | ClaimVerdict::Read => continue,
             };
             let title = format!("{title} (rule `{}`):", claim.rule);
             evidence.push(Evidence::Text(shown(&title, claim, run)));

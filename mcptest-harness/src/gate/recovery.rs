@@ -8,7 +8,7 @@ use super::key::Key;
 use super::table::GateEntry;
 use super::{Breach, Cause, Counts, EachRun, Input, Options, Scored, Threshold, wide};
 use crate::eval::{
-    Fault, FaultPlan, Measure, RecoveryReport, never_fired, recovery, replay_recovery,
+    Fault, FaultPlan, Measure, RecoveryReport, never_fired, replay_recovery, targets,
 };
 use crate::render::{Evidence, shorten, thousands};
 use crate::trace::Run;
@@ -55,7 +55,7 @@ impl Options for Recovery {
         ),
     ];
 
-    const TARGETS: &'static [Measure] = recovery::TARGETS;
+    const TARGETS: &'static [Measure] = targets::RECOVERY;
 
     const RESTS_ON_ERRORS: bool = true;
 

@@ -10,7 +10,7 @@ use super::key::{Key, Range};
 use super::table::{GateEntry, judging_each_run};
 use super::{AllRuns, Breach, Cause, Input, NotJudged, Options, Threshold, check_breaches};
 use crate::eval::{
-    Confidence, Measure, ReliabilitySummary, recommend_runs, reliability, summarize_with,
+    Confidence, Measure, ReliabilitySummary, recommend_runs, summarize_with, targets,
 };
 use crate::render::{Evidence, Table, cut};
 use crate::trace::Run;
@@ -71,7 +71,7 @@ impl Options for Reliability {
         ),
     ];
 
-    const TARGETS: &'static [Measure] = reliability::TARGETS;
+    const TARGETS: &'static [Measure] = targets::RELIABILITY;
 
     fn read(block: &mut Block<'_, '_>) -> Option<Self> {
         let outcome = match block.node("outcome") {

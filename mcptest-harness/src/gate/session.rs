@@ -9,8 +9,8 @@ use super::narrative::Narrative;
 use super::table::GateEntry;
 use super::{AllRuns, Breach, Cause, Counts, Input, NotJudged, Options, Threshold, wide};
 use crate::eval::{
-    Measure, NarrativeOptions, SessionReport, SessionScore, Weights, score_session, session,
-    session_traces,
+    Measure, NarrativeOptions, SessionReport, SessionScore, Weights, score_session, session_traces,
+    targets,
 };
 use crate::render::{Evidence, shorten};
 use crate::trace::{Run, pretty_json};
@@ -60,7 +60,7 @@ impl Options for Session {
         ),
     ];
 
-    const TARGETS: &'static [Measure] = session::TARGETS;
+    const TARGETS: &'static [Measure] = targets::SESSION;
 
     const RESTS_ON_ERRORS: bool = true;
 

@@ -13,7 +13,7 @@ use super::{AllRuns, Breach, Cause, Input, NotJudged, Options, Threshold};
 use crate::eval::{
     Dimensions, Measure, SUB_SCORES, StabilityAcross, StabilityFloors, StabilityOptions,
     StabilityReport, SubScore, TOKENS_PER_USEFUL_CALL, Turns, agent_stability_across_with,
-    drift_flags_of, stability,
+    drift_flags_of, targets,
 };
 use crate::render::{Evidence, Table, cut, thousands};
 use crate::trace::{Run, Trace, canonical_json};
@@ -68,7 +68,7 @@ impl Options for Stability {
         ),
     ];
 
-    const TARGETS: &'static [Measure] = stability::TARGETS;
+    const TARGETS: &'static [Measure] = targets::STABILITY;
 
     fn read(block: &mut Block<'_, '_>) -> Option<Self> {
         if let Some(runs) = block.agent.runs.filter(|runs| runs.value < 2) {

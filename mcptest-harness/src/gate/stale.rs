@@ -5,7 +5,7 @@ use mcptest_suite::{Diagnostic, Span, Spanned, cassette_slug};
 
 use super::{AgentGates, Criterion, Input, Judgement, runs_note, scope};
 use crate::eval::FaultPlan;
-use crate::eval::recovery::{Evidence as HitBy, replay_recovery};
+use crate::eval::{Evidence as HitBy, replay_recovery};
 use crate::render::{Diff, Evidence, Finding};
 use crate::trace::Run;
 

@@ -13,7 +13,7 @@ use super::{Breach, Cause, EachRun, Input, Options, Scored, Threshold};
 use crate::check::difference;
 use crate::eval::{
     ArgsShape, ExpectedCall, ExpectedTrace, MatchMode, Measure, Over, Schema, ToolPattern,
-    TrajectoryReport, trajectory, validate_trace_with,
+    TrajectoryReport, targets, validate_trace_with,
 };
 use crate::render::{Evidence, cut, short_json, shorten};
 use crate::trace::{Run, canonical_json};
@@ -111,7 +111,7 @@ impl Options for Plan {
         ),
     ];
 
-    const TARGETS: &'static [Measure] = trajectory::TARGETS;
+    const TARGETS: &'static [Measure] = targets::TRAJECTORY;
 
     const RESTS_ON_ERRORS: bool = true;
 
@@ -132,12 +132,11 @@ impl Options for Plan {
         let forbid = forbid.unwrap_or_default();
         contradictions(&calls, &forbid, block);
         let patterns = forbid.into_iter().map(|pattern| pattern.value);
-        Some(Self {
-            parallel_unordered: parallel.unwrap_or_default(),
-            over: over.unwrap_or_default(),
-            forbid: patterns.map(ToolPattern::new).collect(),
-            ..Self::new(mode, calls)
-        })
+        let plan = Self::new(mode, calls)
+            .with_parallel_unordered(parallel.unwrap_or_default())
+            .with_over(over.unwrap_or_default())
+            .with_forbid(patterns.map(ToolPattern::new).collect());
+        Some(plan)
     }
 
     fn tools(&self) -> Vec<&str> {
@@ -199,11 +198,9 @@ fn calls(block: &mut Block<'_, '_>) -> Option<Vec<ExpectedCall<Arc<Schema>>>> {
             None => Some(ArgsShape::Any),
         };
         let is_error = block.flag("is_error");
-        Some(ExpectedCall {
-            name: name?.value,
-            args: args?,
-            is_error,
-        })
+        let mut expected = ExpectedCall::new(name?.value, args?);
+        expected.is_error = is_error;
+        Some(expected)
     })
 }
 
@@ -327,7 +324,7 @@ fn side_by_side(plan: &Plan, run: &Run, report: &TrajectoryReport) -> String {
     let plan_is = match (plan.calls.is_empty(), plan.over) {
         (true, _) => String::new(),
         (false, Over::Calls) => format!(" ({})", plan.mode.as_str()),
-        (false, Over::Writes) => format!(" ({}, over writes)", plan.mode.as_str()),
+        (false, over) => format!(" ({}, over {})", plan.mode.as_str(), over.as_str()),
     };
     let mut lines = vec![format!("--- expected{plan_is}\n+++ recorded")];
     for (expected, recorded) in &report.alignment {
@@ -355,10 +352,10 @@ fn side_by_side(plan: &Plan, run: &Run, report: &TrajectoryReport) -> String {
 fn expected_call(plan: &Plan, index: usize) -> String {
     let call = &plan.calls[index];
     let args = match &call.args {
-        ArgsShape::Any | ArgsShape::Ignore => String::new(),
         ArgsShape::Exact(value) => format!(" exactly {}", short_json(value)),
         ArgsShape::Subset(value) => format!(" with {}", short_json(value)),
         ArgsShape::Schema(schema) => format!(" valid against {}", short_json(schema.value())),
+        _ => String::new(),
     };
     let result = match call.is_error {
         Some(true) => " (an error)",

@@ -9,9 +9,7 @@ use super::block::Block;
 use super::key::{Key, Takes};
 use super::table::GateEntry;
 use super::{Breach, EachRun, Input, Options, Scored, Threshold};
-use crate::eval::{
-    Axes, AxesReport, Dependency, Measure, Order, score_trajectory_axes, trajectory_axes,
-};
+use crate::eval::{Axes, AxesReport, Dependency, Measure, Order, score_trajectory_axes, targets};
 use crate::render::Evidence;
 use crate::trace::Run;
 
@@ -65,7 +63,7 @@ impl Options for Axes {
         ),
     ];
 
-    const TARGETS: &'static [Measure] = trajectory_axes::TARGETS;
+    const TARGETS: &'static [Measure] = targets::TRAJECTORY_AXES;
 
     fn read(block: &mut Block<'_, '_>) -> Option<Self> {
         let lists = ["dependencies", "order"].map(|key| block.node(key));
@@ -79,10 +77,13 @@ impl Options for Axes {
             }
             return None;
         }
-        Some(Self {
-            dependencies: block.each("dependencies", dependency).unwrap_or_default(),
-            order: block.each("order", pair).unwrap_or_default(),
-        })
+        let dependencies = block.each("dependencies", dependency).unwrap_or_default();
+        let order = block.each("order", pair).unwrap_or_default();
+        Some(
+            Self::default()
+                .with_dependencies(dependencies)
+                .with_order(order),
+        )
     }
 }
 
@@ -96,11 +97,9 @@ fn dependency(block: &mut Block<'_, '_>) -> Option<Dependency> {
             "name the argument that carries data from call to call, e.g. `arg: cursor`, or two different tools",
         ));
     }
-    Some(Dependency {
-        producer: producer.value,
-        consumer: consumer.value,
-        arg,
-    })
+    let mut dependency = Dependency::new(producer.value, consumer.value);
+    dependency.arg = arg;
+    Some(dependency)
 }
 
 fn pair(block: &mut Block<'_, '_>) -> Option<Order> {
@@ -113,10 +112,7 @@ fn pair(block: &mut Block<'_, '_>) -> Option<Order> {
             .problems
             .push(problem.help("name two different tools"));
     }
-    Some(Order {
-        last,
-        ..Order::new(first.value, second.value)
-    })
+    Some(Order::new(first.value, second.value).with_last(last))
 }
 
 /// One tool is asked to come before the same tool.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use mcptest_suite::Span;
-use mcptest_suite::model::{Agent, FaultKind, Inherit, Model, Prompt, Suite, Transport};
+use mcptest_suite::model::{Agent, Inherit, Model, Prompt, Suite, Transport};
 use serde_json::json;
 
 use mcptest_trace::record::{Recorder, fingerprint};
@@ -119,14 +119,10 @@ fn canonical_request(suite: &Suite, agent: &Agent, model: usize) -> String {
     });
     let faults = agent.inject.iter().map(|index| {
         let fault = &suite.faults[index.value].value;
-        let (delay_ms, failures) = match fault.kind {
-            FaultKind::Hang | FaultKind::Wedged => (None, None),
-            FaultKind::Slow { delay_ms } => (Some(delay_ms), None),
-            FaultKind::RecoverAfter { failures } => (None, Some(failures)),
-        };
         json!({
             "name": fault.name, "tool": fault.tool, "server": fault.server,
-            "kind": fault.kind.name(), "delay_ms": delay_ms, "failures": failures,
+            "kind": fault.kind.name(), "delay_ms": fault.kind.delay_ms(),
+            "failures": fault.kind.failures(),
         })
     });
     let RunRequest {

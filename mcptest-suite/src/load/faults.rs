@@ -125,11 +125,8 @@ fn fault(node: &Node, problems: &mut Problems) -> Option<Spanned<Fault>> {
         _ => return None,
     };
     let name = name?;
-    let fault = Fault {
-        name: name.value,
-        tool,
-        server,
-        kind,
-    };
+    let mut fault = Fault::new(name.value, kind);
+    fault.tool = tool;
+    fault.server = server;
     Some(Spanned::new(fault, name.span))
 }

@@ -88,6 +88,7 @@ const PATTERNS: &[&str] = &[
 
 /// What drift is measured between.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct DriftInput<'a> {
     /// The text of the policy; a blank one is no policy.
     pub policy: &'a str,
@@ -96,8 +97,17 @@ pub struct DriftInput<'a> {
     pub responses: &'a [Option<&'a str>],
 }
 
+impl<'a> DriftInput<'a> {
+    /// Responses, one a step, and the policy that they are held against.
+    #[must_use]
+    pub fn new(policy: &'a str, responses: &'a [Option<&'a str>]) -> Self {
+        Self { policy, responses }
+    }
+}
+
 /// A recorded run under a [`GrowthRatioGuard`].
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Analysis {
     /// How the run ended under the guard.
     pub status: Status,
@@ -171,8 +181,7 @@ impl Analysis {
 /// use mcptest_trace::trace::StepTokens;
 ///
 /// let prompts = [1000, 1100, 1050, 1200, 1500, 2800, 3500, 4500, 6000];
-/// let tokens = prompts.map(|prompt| StepTokens { prompt, completion: 0 }).to_vec();
-/// let run = RunSteps { tokens, estimated: false };
+/// let run = RunSteps::new(prompts.map(|prompt| StepTokens::new(prompt, 0)).to_vec());
 ///
 /// let analysis = analyse(&run, GuardOptions::default(), None)?;
 /// assert_eq!(analysis.trip_step, Some(8));

@@ -19,6 +19,7 @@ const TOOL: f64 = 0.6;
 
 /// A message of the history to compress.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Message<'a> {
     /// Its text.
     pub text: &'a str,
@@ -29,6 +30,29 @@ pub struct Message<'a> {
 }
 
 impl<'a> Message<'a> {
+    /// A message that is neither a tool's nor an error.
+    #[must_use]
+    pub fn new(text: &'a str) -> Self {
+        Self {
+            text,
+            ..Self::default()
+        }
+    }
+
+    /// With [`Self::tool`].
+    #[must_use]
+    pub fn with_tool(mut self, tool: bool) -> Self {
+        self.tool = tool;
+        self
+    }
+
+    /// With [`Self::error`].
+    #[must_use]
+    pub fn with_error(mut self, error: bool) -> Self {
+        self.error = error;
+        self
+    }
+
     /// A recorded turn: `tool_use` turns and those of the role `tool` are tool messages; one of
     /// the role `tool` whose text begins with `error`, in any case, is an error.
     #[must_use]
@@ -46,6 +70,7 @@ impl<'a> Message<'a> {
 /// Options of a [`Decimator`].
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct DecimatorOptions {
     /// A message that scores less is dropped. 0 to 1; default 0.3.
     pub threshold: f64,
@@ -62,6 +87,29 @@ impl Default for DecimatorOptions {
             most: 50,
             recent: 5,
         }
+    }
+}
+
+impl DecimatorOptions {
+    /// With [`Self::threshold`].
+    #[must_use]
+    pub fn with_threshold(mut self, threshold: f64) -> Self {
+        self.threshold = threshold;
+        self
+    }
+
+    /// With [`Self::most`].
+    #[must_use]
+    pub fn with_most(mut self, most: usize) -> Self {
+        self.most = most;
+        self
+    }
+
+    /// With [`Self::recent`].
+    #[must_use]
+    pub fn with_recent(mut self, recent: usize) -> Self {
+        self.recent = recent;
+        self
     }
 }
 
@@ -84,7 +132,7 @@ impl Default for DecimatorOptions {
 /// use mcptest_trace::energy::{Decimator, Message};
 ///
 /// let texts = ["Cancel booking ABC123, please.", "One moment.", "One moment.", "It is cancelled."];
-/// let messages = texts.map(|text| Message { text, ..Message::default() });
+/// let messages = texts.map(Message::new);
 /// let compressed = Decimator::default().decimate(&messages);
 /// assert_eq!(compressed.kept, [true, true, false, true]);
 /// let sent: Vec<_> = compressed.select(&texts).collect();

@@ -10,6 +10,8 @@ use super::options::{DRIFT_THRESHOLD, GuardOptions, OptionsError};
 use super::status::{EnergyError, Status, Step};
 
 /// An ablation condition of §4.2.
+///
+/// A closed set: whoever matches on it need not expect another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Condition {

@@ -12,6 +12,7 @@ const CHARACTERS_PER_TOKEN: u64 = 4;
 
 /// Tokens of each model call of a run, and whether they were recorded.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct RunSteps {
     /// One entry a model call.
     pub tokens: Vec<StepTokens>,
@@ -20,6 +21,15 @@ pub struct RunSteps {
 }
 
 impl RunSteps {
+    /// Counts of the caller's own, one entry a model call.
+    #[must_use]
+    pub fn new(tokens: Vec<StepTokens>) -> Self {
+        Self {
+            tokens,
+            estimated: false,
+        }
+    }
+
     /// The recorded `conversation.steps`; `None` when there are none.
     #[must_use]
     pub fn recorded(trace: &Trace) -> Option<Self> {

@@ -12,15 +12,16 @@ pub const DRIFT_THRESHOLD: f64 = 0.7;
 /// ```
 /// use mcptest_trace::energy::{GrowthRatioGuard, GuardOptions};
 ///
-/// let options = GuardOptions { ratio_threshold: 3.0, window: 5, ..GuardOptions::default() };
+/// let options = GuardOptions::default().with_ratio_threshold(3.0).with_window(5);
 /// assert!(GrowthRatioGuard::new(options).is_ok());
 ///
-/// let options = GuardOptions { window: 0, ..GuardOptions::default() };
+/// let options = GuardOptions::default().with_window(0);
 /// let error = GrowthRatioGuard::new(options).unwrap_err();
 /// assert_eq!(error.to_string(), "`window` is 0; give 1 or more");
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct GuardOptions {
     /// τ: a step above τ times the baseline counts towards a trip. Above 0; default 2.0.
     pub ratio_threshold: f64,
@@ -58,6 +59,62 @@ impl Default for GuardOptions {
 }
 
 impl GuardOptions {
+    /// With [`Self::ratio_threshold`].
+    #[must_use]
+    pub fn with_ratio_threshold(mut self, ratio_threshold: f64) -> Self {
+        self.ratio_threshold = ratio_threshold;
+        self
+    }
+
+    /// With [`Self::window`].
+    #[must_use]
+    pub fn with_window(mut self, window: usize) -> Self {
+        self.window = window;
+        self
+    }
+
+    /// With [`Self::warmup_turns`].
+    #[must_use]
+    pub fn with_warmup_turns(mut self, warmup_turns: usize) -> Self {
+        self.warmup_turns = warmup_turns;
+        self
+    }
+
+    /// With [`Self::budget_gate`].
+    #[must_use]
+    pub fn with_budget_gate(mut self, budget_gate: u64) -> Self {
+        self.budget_gate = budget_gate;
+        self
+    }
+
+    /// With [`Self::token_budget`].
+    #[must_use]
+    pub fn with_token_budget(mut self, token_budget: u64) -> Self {
+        self.token_budget = token_budget;
+        self
+    }
+
+    /// With [`Self::adaptive`].
+    #[must_use]
+    pub fn with_adaptive(mut self, adaptive: bool) -> Self {
+        self.adaptive = adaptive;
+        self
+    }
+
+    /// With [`Self::adaptive_k`].
+    #[must_use]
+    pub fn with_adaptive_k(mut self, adaptive_k: f64) -> Self {
+        self.adaptive_k = adaptive_k;
+        self
+    }
+
+    /// With [`Self::drift_threshold`].
+    #[must_use]
+    pub fn with_drift_threshold(mut self, drift_threshold: f64) -> Self {
+        self.drift_threshold = Some(drift_threshold);
+        self
+    }
+
     /// Checks every option.
     ///
     /// # Errors

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 /// How a run failed, as its energy shows it (§6.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum FailurePattern {
     /// Nothing stopped the run.
     Healthy,

@@ -9,11 +9,12 @@ use serde::{Deserialize, Serialize};
 /// ```
 /// use mcptest_trace::energy::Step;
 ///
-/// let step = Step { tokens: 1_800, errors: 1, ..Step::default() };
+/// let step = Step::of(1_800).with_errors(1);
 /// assert_eq!(step.drift, None);
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Step {
     /// S(k): prompt and completion tokens of the call.
     pub tokens: u64,
@@ -33,6 +34,20 @@ impl Step {
         }
     }
 
+    /// With [`Self::errors`].
+    #[must_use]
+    pub fn with_errors(mut self, errors: u64) -> Self {
+        self.errors = errors;
+        self
+    }
+
+    /// With [`Self::drift`].
+    #[must_use]
+    pub fn with_drift(mut self, drift: Option<f64>) -> Self {
+        self.drift = drift;
+        self
+    }
+
     /// The drift, if it is a number; within 0 to 2.
     pub(super) fn usable_drift(self) -> Option<f64> {
         self.drift
@@ -42,6 +57,8 @@ impl Step {
 }
 
 /// How a run stands.
+///
+/// A closed set: whoever matches on it need not expect another.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {

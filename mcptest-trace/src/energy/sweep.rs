@@ -12,6 +12,7 @@ use super::status::{EnergyError, Status, Step};
 
 /// A recorded run and whether it passed.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct SweepRun<'a> {
     /// All its steps.
     pub steps: &'a [Step],
@@ -19,8 +20,17 @@ pub struct SweepRun<'a> {
     pub passed: Option<bool>,
 }
 
+impl<'a> SweepRun<'a> {
+    /// A run's steps, and whether it passed, where that is known.
+    #[must_use]
+    pub fn new(steps: &'a [Step], passed: Option<bool>) -> Self {
+        Self { steps, passed }
+    }
+}
+
 /// What stopping runs would have saved and cost.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Tally {
     /// Runs looked at.
     pub runs: usize,
@@ -108,8 +118,8 @@ pub struct Sweep {
 /// let spiral = [1000, 1000, 1000, 4000, 4000, 4000, 5000].map(Step::of);
 /// let steady = [1000; 7].map(Step::of);
 /// let runs = [
-///     SweepRun { steps: &spiral, passed: Some(false) },
-///     SweepRun { steps: &steady, passed: Some(true) },
+///     SweepRun::new(&spiral, Some(false)),
+///     SweepRun::new(&steady, Some(true)),
 /// ];
 /// let sweep = sweep(&runs, &[2.0, 5.0], &[3], GuardOptions::default())?;
 /// assert_eq!(sweep.cells[0].tally.stops, 1);

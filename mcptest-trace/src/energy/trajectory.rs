@@ -5,6 +5,7 @@ use super::{mean, real};
 
 /// What a report is made from.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct Trajectory<'a> {
     /// The steps up to where the run stopped or ended.
     pub steps: &'a [Step],
@@ -20,6 +21,66 @@ pub struct Trajectory<'a> {
     pub drift_threshold: Option<f64>,
     /// Whether the token counts are an estimate.
     pub estimated: bool,
+}
+
+impl<'a> Trajectory<'a> {
+    /// Steps that were not stopped, without a baseline; τ and W are those of the default
+    /// [`GuardOptions`](super::GuardOptions).
+    #[must_use]
+    pub fn new(steps: &'a [Step]) -> Self {
+        let options = super::GuardOptions::default();
+        Self {
+            steps,
+            baseline: None,
+            status: Status::Stable,
+            threshold: options.ratio_threshold,
+            window: options.window,
+            drift_threshold: None,
+            estimated: false,
+        }
+    }
+
+    /// With [`Self::baseline`].
+    #[must_use]
+    pub fn with_baseline(mut self, baseline: f64) -> Self {
+        self.baseline = Some(baseline);
+        self
+    }
+
+    /// With [`Self::status`].
+    #[must_use]
+    pub fn with_status(mut self, status: Status) -> Self {
+        self.status = status;
+        self
+    }
+
+    /// With [`Self::threshold`].
+    #[must_use]
+    pub fn with_threshold(mut self, threshold: f64) -> Self {
+        self.threshold = threshold;
+        self
+    }
+
+    /// With [`Self::window`].
+    #[must_use]
+    pub fn with_window(mut self, window: usize) -> Self {
+        self.window = window;
+        self
+    }
+
+    /// With [`Self::drift_threshold`].
+    #[must_use]
+    pub fn with_drift_threshold(mut self, drift_threshold: f64) -> Self {
+        self.drift_threshold = Some(drift_threshold);
+        self
+    }
+
+    /// With [`Self::estimated`].
+    #[must_use]
+    pub fn with_estimated(mut self, estimated: bool) -> Self {
+        self.estimated = estimated;
+        self
+    }
 }
 
 impl Trajectory<'_> {

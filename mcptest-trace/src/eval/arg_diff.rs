@@ -1,7 +1,4 @@
 //! Where two JSON values part, place by place.
-//!
-//! Shared by everything that compares expected with recorded arguments. Paths are written as
-//! assertion targets are: dots, `[n]`, and `["a.b"]` for a key that is not a plain word.
 
 use std::fmt;
 
@@ -11,7 +8,11 @@ use serde_json::Value;
 use crate::trace::json_eq;
 
 /// One place where the recorded value is not what was expected.
+///
+/// Shared by everything that compares expected with recorded arguments. Paths are written as
+/// assertion targets are: dots, `[n]`, and `["a.b"]` for a key that is not a plain word.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct ArgDiff {
     /// The place, from the root of the compared values; empty for the root itself.
     pub path: String,
@@ -23,6 +24,15 @@ pub struct ArgDiff {
 }
 
 impl ArgDiff {
+    /// A difference at a place: what was expected and what was recorded there, where there was something.
+    pub fn new(path: impl Into<String>, expected: Option<Value>, recorded: Option<Value>) -> Self {
+        Self {
+            path: path.into(),
+            expected,
+            recorded,
+        }
+    }
+
     /// The same difference, seen from a value that holds the compared one under `prefix`.
     #[must_use]
     pub fn below(mut self, prefix: &str) -> Self {

@@ -1,8 +1,4 @@
 //! `calls`: how much did a run take?
-//!
-//! Source: spec 5. Nothing is derived: tool calls, results that are errors, model calls and tokens
-//! are counted as they were recorded. What was not recorded has no number, so that a limit on it is
-//! not met by silence.
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -50,6 +46,10 @@ pub struct CallLimits {
 }
 
 /// What a run took.
+///
+/// Source: spec 5. Nothing is derived: tool calls, results that are errors, model calls and tokens
+/// are counted as they were recorded. What was not recorded has no number, so that a limit on it is
+/// not met by silence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct CallCounts {

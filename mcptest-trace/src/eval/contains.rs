@@ -1,14 +1,4 @@
 //! The `contains` matcher: is everything that was expected in what was recorded?
-//!
-//! Source: spec 2, "Matchers"; seed 3 uses it as the argument shape `subset`.
-//! - strings: substring of a string, at any depth of what was recorded;
-//! - objects: every expected key, recursively; further recorded keys are fine;
-//! - arrays: every expected element **equals** a recorded element of its own (a multiset);
-//! - a scalar against an array: contained in at least one element; against an object: in the value of
-//!   at least one key;
-//! - a number, a boolean or `null` against a text: its JSON text is a substring, or as an element of
-//!   an array the whole; a text against one of those likewise;
-//! - everything else: equal by value, `1` equals `1.0`.
 
 use serde_json::Value;
 
@@ -16,6 +6,16 @@ use super::arg_diff::{ArgDiff, diff, key_path};
 use crate::trace::json_eq;
 
 /// Whether `recorded` contains `expected`.
+///
+/// Source: spec 2, "Matchers"; seed 3 uses it as the argument shape `subset`.
+/// - strings: substring of a string, at any depth of what was recorded;
+/// - objects: every expected key, recursively; further recorded keys are fine;
+/// - arrays: every expected element **equals** a recorded element of its own (a multiset);
+/// - a scalar against an array: contained in at least one element; against an object: in the value of
+///   at least one key;
+/// - a number, a boolean or `null` against a text: its JSON text is a substring, or as an element of
+///   an array the whole; a text against one of those likewise;
+/// - everything else: equal by value, `1` equals `1.0`.
 ///
 /// ```
 /// use mcptest_trace::eval::contains;

@@ -1,16 +1,4 @@
 //! `golden_path`: did the agent get there without detours?
-//!
-//! Source: seed 3, "Offline trace validation", and spec 3, `golden_path`. The recorded sequence of
-//! tool names is compared with an ideal one:
-//!
-//! - `extra_steps`: calls beyond the length of the golden path;
-//! - `backtracks`: returns to a tool used earlier that is not the immediately preceding one;
-//! - `repeated_tools`: calls of the same tool as the call just before.
-//!
-//! `penalty = 1 / (1 + 0.5 · w)`, where `w` sums the enabled counts; of backtracks and repeats
-//! only what exceeds the golden path's own, so the golden path itself always scores 1.0. A run
-//! passes when `w` is 0. This asks for efficiency alone: a run that did less than the golden path
-//! is not wasteful; whether it did enough is for `trajectory` to say.
 
 use std::collections::HashSet;
 
@@ -52,6 +40,7 @@ pub const TARGETS: &[Measure] = &[
 
 /// Options of the golden-path gate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct GoldenPath {
     /// The ideal sequence of tools; never empty.
     pub calls: Vec<String>,
@@ -73,9 +62,42 @@ impl GoldenPath {
             penalize_repeated_tools: true,
         }
     }
+
+    /// With [`Self::allow_extra_steps`].
+    #[must_use]
+    pub fn with_allow_extra_steps(mut self, allow_extra_steps: bool) -> Self {
+        self.allow_extra_steps = allow_extra_steps;
+        self
+    }
+
+    /// With [`Self::penalize_backtracking`].
+    #[must_use]
+    pub fn with_penalize_backtracking(mut self, penalize_backtracking: bool) -> Self {
+        self.penalize_backtracking = penalize_backtracking;
+        self
+    }
+
+    /// With [`Self::penalize_repeated_tools`].
+    #[must_use]
+    pub fn with_penalize_repeated_tools(mut self, penalize_repeated_tools: bool) -> Self {
+        self.penalize_repeated_tools = penalize_repeated_tools;
+        self
+    }
 }
 
 /// How wasteful a run was. The counts are those of the run, whatever is penalised.
+///
+/// Source: seed 3, "Offline trace validation", and spec 3, `golden_path`. The recorded sequence of
+/// tool names is compared with an ideal one:
+///
+/// - `extra_steps`: calls beyond the length of the golden path;
+/// - `backtracks`: returns to a tool used earlier that is not the immediately preceding one;
+/// - `repeated_tools`: calls of the same tool as the call just before.
+///
+/// `penalty = 1 / (1 + 0.5 · w)`, where `w` sums the enabled counts; of backtracks and repeats
+/// only what exceeds the golden path's own, so the golden path itself always scores 1.0. A run
+/// passes when `w` is 0. This asks for efficiency alone: a run that did less than the golden path
+/// is not wasteful; whether it did enough is for `trajectory` to say.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct GoldenPathReport {

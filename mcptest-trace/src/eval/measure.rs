@@ -2,16 +2,8 @@
 
 use std::fmt;
 
-/// A number, or a word, that a metric gives: what a suite calls a target. Each metric's file has the
-/// list of its own.
-///
-/// ```
-/// use mcptest_trace::eval::golden_path;
-///
-/// let penalty = &golden_path::TARGETS[0];
-/// assert_eq!(penalty.name, "golden_path.penalty");
-/// assert_eq!(penalty.unit_and_range(), "a fraction from 0 to 1");
-/// ```
+/// A number, or a word, that a metric gives: what a suite calls a target. Each metric's are in
+/// [`targets`](super::targets).
 #[non_exhaustive]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Measure {
@@ -60,6 +52,8 @@ pub enum Unit {
 }
 
 /// Which numbers of a target are better.
+///
+/// A closed set: whoever matches on it need not expect another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Better {
     /// Larger ones.

@@ -4,20 +4,20 @@
 //! the evidence behind its numbers; `metrics()` gives the numbers under their target names. No
 //! file, clock, suite or test case may enter here, and no result is ever `NaN`.
 
-pub mod arg_diff;
-pub mod calls;
-pub mod contains;
-pub mod golden_path;
+mod arg_diff;
+mod calls;
+mod contains;
+mod golden_path;
 mod matching;
 pub(crate) mod measure;
-pub mod narrative;
-pub mod recovery;
-pub mod reliability;
-pub mod session;
-pub mod stability;
+mod narrative;
+mod recovery;
+mod reliability;
+mod session;
+mod stability;
 mod tool_pattern;
-pub mod trajectory;
-pub mod trajectory_axes;
+mod trajectory;
+mod trajectory_axes;
 
 pub use arg_diff::{ArgDiff, exact_diffs};
 pub use calls::{CallCounts, CallLimits, count_calls};
@@ -25,11 +25,12 @@ pub use contains::{contains, contains_diffs};
 pub use golden_path::{GoldenPath, GoldenPathReport, score_golden_path};
 pub use measure::{Better, Measure, Unit};
 pub use narrative::{
-    KnownTools, NarrativeOptions, NarrativeReport, narrative_divergence, narrative_divergence_with,
+    CallFinding, Claim, ClaimVerdict, Considered, KnownTools, NarrativeOptions, NarrativeReport,
+    UnclaimedCall, Unclear, narrative_divergence, narrative_divergence_with, narrative_rules,
 };
 pub use recovery::{
-    Contradiction, Evidence, Fault, FaultKind, FaultPlan, ForeignMark, Hit, RecoveryMarks,
-    RecoveryReport, RecoveryScore, never_fired, replay_recovery, score_recovery,
+    Contradiction, Decisions, Effect, Evidence, Fault, FaultKind, FaultPlan, ForeignMark, Hit,
+    RecoveryMarks, RecoveryReport, RecoveryScore, never_fired, replay_recovery, score_recovery,
 };
 pub use reliability::{
     Confidence, ReliabilitySummary, confidence_band, recommend_runs, summarize, summarize_with,
@@ -52,3 +53,24 @@ pub use trajectory::{
 pub use trajectory_axes::{
     Axes, AxesReport, Axis, BrokenEdge, Dependency, Order, score_trajectory_axes,
 };
+
+/// What each metric computes: the name, unit, range and direction of every number, metric by metric.
+///
+/// ```
+/// use mcptest_trace::eval::targets;
+///
+/// let penalty = &targets::GOLDEN_PATH[0];
+/// assert_eq!(penalty.name, "golden_path.penalty");
+/// assert_eq!(penalty.unit_and_range(), "a fraction from 0 to 1");
+/// ```
+pub mod targets {
+    pub use super::calls::TARGETS as CALLS;
+    pub use super::golden_path::TARGETS as GOLDEN_PATH;
+    pub use super::narrative::TARGETS as NARRATIVE;
+    pub use super::recovery::TARGETS as RECOVERY;
+    pub use super::reliability::TARGETS as RELIABILITY;
+    pub use super::session::TARGETS as SESSION;
+    pub use super::stability::TARGETS as STABILITY;
+    pub use super::trajectory::TARGETS as TRAJECTORY;
+    pub use super::trajectory_axes::TARGETS as TRAJECTORY_AXES;
+}

@@ -1,21 +1,4 @@
 //! `recovery`: how did the agent cope with a tool that did not answer?
-//!
-//! Source: seed 3, "Fault injection and recovery", and spec 3, "recovery". [`score_recovery`] folds
-//! millisecond marks into a report. [`replay_recovery`] replays an injected [`FaultPlan`] over a
-//! recorded run, in virtual time: for each call it makes the decision the injecting executor made.
-//!
-//! 1. The first fault whose target fits the call decides; a call whose server only its result names
-//!    is one of that server. `hang`, `wedged` and `slow` always fire;
-//!    `recover_after` fires for the first `failures` calls it decides on, and lets later ones
-//!    through to the recovered server (no later fault of the plan gets them).
-//! 2. A fault that fires is a *timeout*, except a `slow` one whose delay is below the detection
-//!    budget: that call was answered late, so its result may be anything.
-//! 3. A timeout counts as hit when the recording marks the result as the fault's, else when the
-//!    result is an error, else when there is no result. A success contradicts the fault: the run
-//!    was recorded without it.
-//! 4. A timeout costs one detection budget, at which it is detected; a late answer costs its delay
-//!    and detects nothing. The costs add up. So in virtual time every timeout is a clean one:
-//!    `clean_timeout` tells runs apart only where the marks are measured ([`score_recovery`]).
 
 #[cfg(test)]
 mod tests;
@@ -70,6 +53,7 @@ pub const TARGETS: &[Measure] = &[
 /// What a fault does to a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum FaultKind {
     /// The call never returns.
     Hang,
@@ -98,10 +82,29 @@ impl FaultKind {
             Self::RecoverAfter { .. } => "recover_after",
         }
     }
+
+    /// How late the calls are answered, where they are.
+    #[must_use]
+    pub fn delay_ms(self) -> Option<u64> {
+        match self {
+            Self::Slow { delay_ms } => Some(delay_ms),
+            _ => None,
+        }
+    }
+
+    /// How many calls do not return before others do.
+    #[must_use]
+    pub fn failures(self) -> Option<u64> {
+        match self {
+            Self::RecoverAfter { failures } => Some(failures),
+            _ => None,
+        }
+    }
 }
 
 /// When things happened around one call, in milliseconds on any one clock.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct RecoveryMarks {
     /// The call started.
     pub started_ms: u64,
@@ -111,6 +114,32 @@ pub struct RecoveryMarks {
     pub recovered_ms: Option<u64>,
     /// How long the agent may take to notice.
     pub timeout_budget_ms: u64,
+}
+
+impl RecoveryMarks {
+    /// A call that nobody noticed and nothing recovered from, and how long the agent had to notice.
+    #[must_use]
+    pub fn new(started_ms: u64, timeout_budget_ms: u64) -> Self {
+        Self {
+            started_ms,
+            timeout_budget_ms,
+            ..Self::default()
+        }
+    }
+
+    /// With [`Self::detected_ms`].
+    #[must_use]
+    pub fn with_detected_ms(mut self, detected_ms: u64) -> Self {
+        self.detected_ms = Some(detected_ms);
+        self
+    }
+
+    /// With [`Self::recovered_ms`].
+    #[must_use]
+    pub fn with_recovered_ms(mut self, recovered_ms: u64) -> Self {
+        self.recovered_ms = Some(recovered_ms);
+        self
+    }
 }
 
 /// What the marks of one call come to.
@@ -141,12 +170,7 @@ fn is_marked_by(result: &ToolResult, fault: &Fault) -> bool {
 /// ```
 /// use mcptest_trace::eval::{RecoveryMarks, score_recovery};
 ///
-/// let score = score_recovery(&RecoveryMarks {
-///     started_ms: 1_000,
-///     detected_ms: Some(10_000),
-///     recovered_ms: None,
-///     timeout_budget_ms: 3_000,
-/// });
+/// let score = score_recovery(&RecoveryMarks::new(1_000, 3_000).with_detected_ms(10_000));
 /// assert_eq!(score.user_visible_hang_ms, 9_000);
 /// assert!(!score.clean_timeout);
 /// ```
@@ -170,6 +194,7 @@ pub fn score_recovery(marks: &RecoveryMarks) -> RecoveryScore {
 
 /// A fault and what it strikes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Fault {
     /// The fault's name in the suite.
     pub name: String,
@@ -182,6 +207,30 @@ pub struct Fault {
 }
 
 impl Fault {
+    /// A fault that strikes every tool of any server.
+    pub fn new(name: impl Into<String>, kind: FaultKind) -> Self {
+        Self {
+            name: name.into(),
+            tool: None,
+            server: None,
+            kind,
+        }
+    }
+
+    /// With [`Self::tool`].
+    #[must_use]
+    pub fn with_tool(mut self, tool: impl Into<String>) -> Self {
+        self.tool = Some(tool.into());
+        self
+    }
+
+    /// With [`Self::server`].
+    #[must_use]
+    pub fn with_server(mut self, server: impl Into<String>) -> Self {
+        self.server = Some(server.into());
+        self
+    }
+
     fn strikes(&self, tool: &str, server: &str) -> bool {
         let fits = |wanted: Option<&String>, found: &str| wanted.is_none_or(|w| w == found);
         fits(self.tool.as_ref(), tool) && fits(self.server.as_ref(), server)
@@ -190,6 +239,7 @@ impl Fault {
 
 /// The faults injected into a run, in order; the first that fits a call decides.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct FaultPlan {
     /// The faults.
     pub faults: Vec<Fault>,
@@ -206,11 +256,19 @@ impl FaultPlan {
             max_detection_ms: 3_000,
         }
     }
+
+    /// With [`Self::max_detection_ms`].
+    #[must_use]
+    pub fn with_max_detection_ms(mut self, max_detection_ms: u64) -> Self {
+        self.max_detection_ms = max_detection_ms;
+        self
+    }
 }
 
 /// Why a call counts as hit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Evidence {
     /// The recording marks its result as synthesised.
     Synthesized,
@@ -224,6 +282,7 @@ pub enum Evidence {
 
 /// A call that a fault hit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Hit {
     /// Index of the call.
     pub call_index: usize,
@@ -300,6 +359,23 @@ impl fmt::Display for ForeignMark {
 }
 
 /// How a run coped with the injected faults, in virtual time.
+///
+/// Source: seed 3, "Fault injection and recovery", and spec 3, "recovery". [`score_recovery`] folds
+/// millisecond marks into a report. [`replay_recovery`] replays an injected [`FaultPlan`] over a
+/// recorded run, in virtual time: for each call it makes the decision the injecting executor made.
+///
+/// 1. The first fault whose target fits the call decides; a call whose server only its result names
+///    is one of that server. `hang`, `wedged` and `slow` always fire;
+///    `recover_after` fires for the first `failures` calls it decides on, and lets later ones
+///    through to the recovered server (no later fault of the plan gets them).
+/// 2. A fault that fires is a *timeout*, except a `slow` one whose delay is below the detection
+///    budget: that call was answered late, so its result may be anything.
+/// 3. A timeout counts as hit when the recording marks the result as the fault's, else when the
+///    result is an error, else when there is no result. A success contradicts the fault: the run
+///    was recorded without it.
+/// 4. A timeout costs one detection budget, at which it is detected; a late answer costs its delay
+///    and detects nothing. The costs add up. So in virtual time every timeout is a clean one:
+///    `clean_timeout` tells runs apart only where the marks are measured ([`score_recovery`]).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct RecoveryReport {
@@ -370,18 +446,14 @@ impl RecoveryReport {
     }
 }
 
-/// Replays a fault plan over a recorded run; the [module](self) says by which rules.
+/// Replays a fault plan over a recorded run; [`RecoveryReport`] says by which rules.
 ///
 /// ```
 /// use mcptest_trace::eval::{Fault, FaultKind, FaultPlan, replay_recovery};
 /// use serde_json::json;
 ///
-/// let plan = FaultPlan::new(vec![Fault {
-///     name: "flaky-search".into(),
-///     tool: Some("search".into()),
-///     server: None,
-///     kind: FaultKind::RecoverAfter { failures: 1 },
-/// }]);
+/// let flaky = Fault::new("flaky-search", FaultKind::RecoverAfter { failures: 1 });
+/// let plan = FaultPlan::new(vec![flaky.with_tool("search")]);
 /// let run = json!({
 ///     "tool_calls": [{ "name": "search" }, { "name": "search" }],
 ///     "tool_results": [
@@ -488,12 +560,7 @@ pub fn replay_recovery(run: &(impl AsTrace + ?Sized), plan: &FaultPlan) -> Recov
 /// use mcptest_trace::eval::{Fault, FaultKind, FaultPlan, never_fired, replay_recovery};
 /// use serde_json::json;
 ///
-/// let on = |name: &str, tool: &str| Fault {
-///     name: name.into(),
-///     tool: Some(tool.into()),
-///     server: None,
-///     kind: FaultKind::Hang,
-/// };
+/// let on = |name: &str, tool: &str| Fault::new(name, FaultKind::Hang).with_tool(tool);
 /// let plan = FaultPlan::new(vec![on("a", "search"), on("b", "serach")]);
 /// let reports = [replay_recovery(&json!({ "tool_calls": [{ "name": "search" }] }), &plan)];
 /// let names: Vec<_> = never_fired(&plan, &reports).map(|fault| fault.name.as_str()).collect();
@@ -545,6 +612,8 @@ fn has_recovered(trace: &Trace) -> bool {
 }
 
 /// What a fault that fires does to its call.
+///
+/// A closed set: whoever injects faults must be able to do each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
     /// The call never returns.

@@ -1,19 +1,4 @@
 //! `reliability`: how often does the agent pass, and how much do these runs tell?
-//!
-//! Source: seeds 3 and 4, "Reliability reporting", and spec 3, "reliability". From the pass/fail
-//! outcomes of `n` runs, `c` of them passed:
-//!
-//! - `decay_curve[k-1] = floor(100 · (c_k / k)^k)`, `c_k` the passes among the first `k` runs;
-//! - `variance_amplification = round(100 · σ / 0.5)`, `σ` the population standard deviation;
-//! - `graceful_degradation = round(100 · Σ position · pass / Σ position)`, positions from 1;
-//! - `pass_at[k-1] = 1 − C(n−c, k) / C(n, k)` and `pass_hat[k-1] = C(c, k) / C(n, k)`, unbiased:
-//!   at least one and every one of `k` runs passes;
-//! - `ci_low`, `ci_high`: the Wilson score interval of the pass rate;
-//! - `half_width = z · √(0.25 / n)` and `recommended_runs = ceil((z / width)² · 0.25)`, both by
-//!   Wald's interval in the worst case of a pass rate of one half.
-//!
-//! The same input gives the same bits everywhere: only `+ − × ÷ √` are used, which every platform
-//! rounds alike.
 
 #[cfg(test)]
 #[allow(clippy::float_cmp, reason = "the expected values are exact")]
@@ -92,6 +77,7 @@ pub const TARGETS: &[Measure] = &[
 /// Confidence of an interval.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Confidence {
     /// 90 percent.
     Ninety,
@@ -155,6 +141,21 @@ pub fn confidence_band(runs: usize, confidence: Confidence) -> f64 {
 }
 
 /// What the outcomes of a number of runs come to.
+///
+/// Source: seeds 3 and 4, "Reliability reporting", and spec 3, "reliability". From the pass/fail
+/// outcomes of `n` runs, `c` of them passed:
+///
+/// - `decay_curve[k-1] = floor(100 · (c_k / k)^k)`, `c_k` the passes among the first `k` runs;
+/// - `variance_amplification = round(100 · σ / 0.5)`, `σ` the population standard deviation;
+/// - `graceful_degradation = round(100 · Σ position · pass / Σ position)`, positions from 1;
+/// - `pass_at[k-1] = 1 − C(n−c, k) / C(n, k)` and `pass_hat[k-1] = C(c, k) / C(n, k)`, unbiased:
+///   at least one and every one of `k` runs passes;
+/// - `ci_low`, `ci_high`: the Wilson score interval of the pass rate;
+/// - `half_width = z · √(0.25 / n)` and `recommended_runs = ceil((z / width)² · 0.25)`, both by
+///   Wald's interval in the worst case of a pass rate of one half.
+///
+/// The same input gives the same bits everywhere: only `+ − × ÷ √` are used, which every platform
+/// rounds alike.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ReliabilitySummary {

@@ -1,20 +1,4 @@
 //! `session`: how bad was the worst moment of a session, and how smooth was the whole?
-//!
-//! Source: seed 2 (`PandaProbe`, "Metrics"), and spec 3, "session". Both scores fold the signals of
-//! a session's traces; a signal `s` in `0..=1` stands for the risk `1 − s`, and a missing signal is
-//! left out, never read as 0.
-//!
-//! [`agent_reliability`]: a trace's risk is its largest weighted risk, over all traces with any
-//! signal; `k = max(1, ceil(0.15 · traces))`;
-//! `score = 1 − (0.9 · mean of the k largest + 0.1 · largest)`, clamped.
-//!
-//! [`agent_consistency`]: a trace's uncertainty is
-//! `(1 + Σ weighted risks of the other signals) · weighted confidence risk`, over the traces with
-//! a confidence; `score = 1 −` their root mean square, clamped.
-//!
-//! Without an evaluable trace both read 1.0 with a reason (seed 2), and then resolve to no target
-//! (spec 3). Scores and the numbers of the metadata are rounded to four decimals; flags are decided
-//! before rounding. A signal that is not finite counts as missing, a weight that is not finite as 0.
 
 mod signals;
 #[cfg(test)]
@@ -92,6 +76,22 @@ pub struct SessionScore {
 }
 
 /// Both scores of a session.
+///
+/// Source: seed 2 (`PandaProbe`, "Metrics"), and spec 3, "session". Both scores fold the signals of
+/// a session's traces; a signal `s` in `0..=1` stands for the risk `1 − s`, and a missing signal is
+/// left out, never read as 0.
+///
+/// [`agent_reliability`]: a trace's risk is its largest weighted risk, over all traces with any
+/// signal; `k = max(1, ceil(0.15 · traces))`;
+/// `score = 1 − (0.9 · mean of the k largest + 0.1 · largest)`, clamped.
+///
+/// [`agent_consistency`]: a trace's uncertainty is
+/// `(1 + Σ weighted risks of the other signals) · weighted confidence risk`, over the traces with
+/// a confidence; `score = 1 −` their root mean square, clamped.
+///
+/// Without an evaluable trace both read 1.0 with a reason (seed 2), and then resolve to no target
+/// (spec 3). Scores and the numbers of the metadata are rounded to four decimals; flags are decided
+/// before rounding. A signal that is not finite counts as missing, a weight that is not finite as 0.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SessionReport {
@@ -136,10 +136,7 @@ pub fn score_session(traces: &[SessionTrace], weights: &Weights) -> SessionRepor
 /// use mcptest_trace::eval::{SessionTrace, Weights, agent_reliability};
 /// use mcptest_trace::trace::Signals;
 ///
-/// let trace = |id: &str, coherence| SessionTrace {
-///     id: id.into(),
-///     signals: Signals { coherence: Some(coherence), ..Signals::default() },
-/// };
+/// let trace = |id: &str, coherence| SessionTrace::new(id, Signals::default().with_coherence(coherence));
 /// let score = agent_reliability(&[trace("a", 1.0), trace("b", 0.2)], &Weights::default());
 /// assert_eq!((score.score, score.band), (0.2, "high risk"));
 /// assert_eq!(score.flagged, ["b"]);
@@ -199,10 +196,7 @@ pub fn agent_reliability(traces: &[SessionTrace], weights: &Weights) -> SessionS
 /// use mcptest_trace::eval::{SessionTrace, Weights, agent_consistency};
 /// use mcptest_trace::trace::Signals;
 ///
-/// let trace = |id: &str, confidence| SessionTrace {
-///     id: id.into(),
-///     signals: Signals { confidence: Some(confidence), ..Signals::default() },
-/// };
+/// let trace = |id: &str, confidence| SessionTrace::new(id, Signals::default().with_confidence(confidence));
 /// // sqrt((0.1² + 0.7²) / 2) = 0.5
 /// let score = agent_consistency(&[trace("a", 0.9), trace("b", 0.3)], &Weights::default());
 /// assert_eq!((score.score, score.band), (0.5, "moderate instability"));

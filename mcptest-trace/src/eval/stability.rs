@@ -1,24 +1,4 @@
 //! Within-session stability of one run, and how alike several runs are.
-//!
-//! Four sub-scores per run, each from 0 to 1, higher is more stable (seed 1, "The four
-//! sub-scores"):
-//!
-//! - `tool_usage_stability` = 1 − (distinct tools − 1) / (calls − 1), clamped; 1 below two calls;
-//! - `response_consistency` = 1 − min(1, σ/µ) of the assistant turns' lengths in Unicode scalar
-//!   values, with the population σ; 1 below two such turns or when all are empty;
-//! - `redundancy` = distinct calls / calls; 1 without calls;
-//! - `cost_per_progress` = 2000 / max(2000, tokens / distinct calls); 1 when no tokens were spent,
-//!   0 when tokens were spent against no call.
-//!
-//! Distinct calls key on name, server and canonical arguments; distinct tools on the name. Across
-//! runs (seed 3, "Within-session stability"): mean, minimum and population variance of each run's
-//! weakest sub-score, and three measures of how alike the runs' paths are.
-//!
-//! Two options depart from the seed where a suite asks for it ([`StabilityOptions`]): which
-//! sub-scores can be the weakest and raise flags ([`Dimensions`]), and whether the turns that stand
-//! for a tool call are left out of `response_consistency` ([`Turns`]).
-//!
-//! These are heuristics about the shape of a trace, not judgements of its meaning.
 
 mod across;
 mod options;
@@ -126,6 +106,26 @@ pub const SUB_SCORES: [&str; 4] = [
 ];
 
 /// The sub-scores of one run, each in `0.0..=1.0`, higher is more stable.
+///
+/// Four sub-scores per run, each from 0 to 1, higher is more stable (seed 1, "The four
+/// sub-scores"):
+///
+/// - `tool_usage_stability` = 1 − (distinct tools − 1) / (calls − 1), clamped; 1 below two calls;
+/// - `response_consistency` = 1 − min(1, σ/µ) of the assistant turns' lengths in Unicode scalar
+///   values, with the population σ; 1 below two such turns or when all are empty;
+/// - `redundancy` = distinct calls / calls; 1 without calls;
+/// - `cost_per_progress` = 2000 / max(2000, tokens / distinct calls); 1 when no tokens were spent,
+///   0 when tokens were spent against no call.
+///
+/// Distinct calls key on name, server and canonical arguments; distinct tools on the name. Across
+/// runs (seed 3, "Within-session stability"): mean, minimum and population variance of each run's
+/// weakest sub-score, and three measures of how alike the runs' paths are.
+///
+/// Two options depart from the seed where a suite asks for it ([`StabilityOptions`]): which
+/// sub-scores can be the weakest and raise flags ([`Dimensions`]), and whether the turns that stand
+/// for a tool call are left out of `response_consistency` ([`Turns`]).
+///
+/// These are heuristics about the shape of a trace, not judgements of its meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct StabilityReport {

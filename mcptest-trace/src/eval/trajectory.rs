@@ -1,28 +1,4 @@
 //! `trajectory`: did the agent call the right tools, with the right arguments, in the right order?
-//!
-//! Source: seed 3, "Offline trace validation", and spec 3, "trajectory". The expected calls are
-//! lined up with the recorded ones under a [`MatchMode`]:
-//!
-//! | mode | holds when | `mismatch_count` |
-//! |---|---|---|
-//! | `strict` | position by position the same calls | positions that differ + expected calls missing + 1 for a surplus |
-//! | `subsequence` | the longest in-order alignment takes every expected call | expected calls left over |
-//! | `unordered`, `superset` | a maximum matching takes every expected call | expected calls left over |
-//! | `subset` | a maximum matching takes every recorded call | recorded calls left over |
-//! | `exact_unordered` | a maximum matching takes every call of both | calls left over; an expected and a recorded one of the same tool count once |
-//!
-//! No expected call at all is trivially satisfied (seed 3), except under `subset` and
-//! `exact_unordered`, where it allows no call.
-//!
-//! Two things stand beside the mode. [`Over::Writes`] judges the state-changing calls alone, as if
-//! the run had made no other: a strict plan of what must happen leaves the agent free in how it looks
-//! things up. `forbid` names tools that may not be called in any mode; each call of one is a mismatch,
-//! also where it reads and the plan is over writes, and it stays a call that the plan is held against.
-//!
-//! Cost for `e` expected and `r` recorded calls: arguments are checked once for each expected call
-//! and each distinct recorded call of its name; the matching is Hopcroft and Karp's,
-//! `O(e · r · √(e + r))` at worst; the alignment is `O(e · r · log e)`. Calls of one name with
-//! equal arguments are grouped first, so 1,000 × 1,000 calls stay interactive.
 
 mod args;
 mod compare;
@@ -57,6 +33,7 @@ pub const TARGETS: &[Measure] = &[
 /// How expected and recorded calls line up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum MatchMode {
     /// One for one, in order, nothing more (also `exact-sequence`).
     Strict,
@@ -90,6 +67,7 @@ impl MatchMode {
 /// Which recorded calls a plan is held against.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Over {
     /// All.
     #[default]
@@ -98,8 +76,20 @@ pub enum Over {
     Writes,
 }
 
+impl Over {
+    /// The word that suites use.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Calls => "calls",
+            Self::Writes => "writes",
+        }
+    }
+}
+
 /// One call of the plan.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct ExpectedCall<S = NoSchema> {
     /// The tool's name, without any `<server>__` prefix.
     pub name: String,
@@ -118,10 +108,18 @@ impl<S> ExpectedCall<S> {
             is_error: None,
         }
     }
+
+    /// With [`Self::is_error`].
+    #[must_use]
+    pub fn with_is_error(mut self, is_error: bool) -> Self {
+        self.is_error = Some(is_error);
+        self
+    }
 }
 
 /// The plan a run is held against.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct ExpectedTrace<S = NoSchema> {
     /// How the calls line up.
     pub mode: MatchMode,
@@ -148,10 +146,32 @@ impl<S> ExpectedTrace<S> {
             forbid: Vec::new(),
         }
     }
+
+    /// With [`Self::parallel_unordered`].
+    #[must_use]
+    pub fn with_parallel_unordered(mut self, parallel_unordered: bool) -> Self {
+        self.parallel_unordered = parallel_unordered;
+        self
+    }
+
+    /// With [`Self::over`].
+    #[must_use]
+    pub fn with_over(mut self, over: Over) -> Self {
+        self.over = over;
+        self
+    }
+
+    /// With [`Self::forbid`].
+    #[must_use]
+    pub fn with_forbid(mut self, forbid: Vec<ToolPattern>) -> Self {
+        self.forbid = forbid;
+        self
+    }
 }
 
 /// One thing that does not line up.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Mismatch {
     /// The expected call; `None` for a recorded call that resembles none.
     pub expected_index: Option<usize>,
@@ -164,6 +184,30 @@ pub struct Mismatch {
 }
 
 /// How a run compares with a plan.
+///
+/// Source: seed 3, "Offline trace validation", and spec 3, "trajectory". The expected calls are
+/// lined up with the recorded ones under a [`MatchMode`]:
+///
+/// | mode | holds when | `mismatch_count` |
+/// |---|---|---|
+/// | `strict` | position by position the same calls | positions that differ + expected calls missing + 1 for a surplus |
+/// | `subsequence` | the longest in-order alignment takes every expected call | expected calls left over |
+/// | `unordered`, `superset` | a maximum matching takes every expected call | expected calls left over |
+/// | `subset` | a maximum matching takes every recorded call | recorded calls left over |
+/// | `exact_unordered` | a maximum matching takes every call of both | calls left over; an expected and a recorded one of the same tool count once |
+///
+/// No expected call at all is trivially satisfied (seed 3), except under `subset` and
+/// `exact_unordered`, where it allows no call.
+///
+/// Two things stand beside the mode. [`Over::Writes`] judges the state-changing calls alone, as if
+/// the run had made no other: a strict plan of what must happen leaves the agent free in how it looks
+/// things up. `forbid` names tools that may not be called in any mode; each call of one is a mismatch,
+/// also where it reads and the plan is over writes, and it stays a call that the plan is held against.
+///
+/// Cost for `e` expected and `r` recorded calls: arguments are checked once for each expected call
+/// and each distinct recorded call of its name; the matching is Hopcroft and Karp's,
+/// `O(e · r · √(e + r))` at worst; the alignment is `O(e · r · log e)`. Calls of one name with
+/// equal arguments are grouped first, so 1,000 × 1,000 calls stay interactive.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct TrajectoryReport {
@@ -205,7 +249,7 @@ pub fn tool_calls_from_envelope(run: &(impl AsTrace + ?Sized)) -> Vec<ToolCall> 
     run.as_trace().into_owned().tool_calls
 }
 
-/// Holds a run against a plan; the [module](self) says by which rules.
+/// Holds a run against a plan; [`TrajectoryReport`] says by which rules.
 ///
 /// # Errors
 ///
@@ -249,13 +293,11 @@ pub fn validate_trace<S: ArgsCheck>(
 /// use mcptest_trace::trace::ReadOnlyTools;
 /// use serde_json::json;
 ///
-/// let plan: ExpectedTrace = ExpectedTrace {
-///     over: Over::Writes,
-///     ..ExpectedTrace::new(
-///         MatchMode::Strict,
-///         vec![ExpectedCall::new("cancel_order", ArgsShape::Any)],
-///     )
-/// };
+/// let plan: ExpectedTrace = ExpectedTrace::new(
+///     MatchMode::Strict,
+///     vec![ExpectedCall::new("cancel_order", ArgsShape::Any)],
+/// )
+/// .with_over(Over::Writes);
 /// let run = json!({ "tool_calls": [
 ///     { "name": "get_order" }, { "name": "audit" }, { "name": "cancel_order" },
 /// ]});

@@ -1,22 +1,4 @@
 //! `trajectory_axes`: do the orders hold that must hold, whatever else the agent did?
-//!
-//! Source: seed 3, "Offline trace validation", and spec 3, `trajectory_axes`. A dependency
-//! (producer, consumer) or an order (first, second) holds when the first call of the one comes
-//! before the first call of the other; if either is never called it does not hold. An order that
-//! looks at the last calls too ([`Order::last`]) also wants the last call of the one before the last
-//! call of the other: an edit is tested, and so is the edit after that. Each axis
-//! scores `floor(100 · held / declared)`, and 100 when nothing is declared.
-//!
-//! A dependency that names an argument (`url`, or `page.url` inside an object) also asks for data
-//! flow: in every consumer call the value of that argument must occur, as a scalar or inside a
-//! string, in the recorded result of an earlier producer call. A failed result, and one that an
-//! injected fault gave, is no source. A call made in the same step as the consumer is not earlier:
-//! the model had not seen its result. In a list or an object, every scalar must occur. Numbers and
-//! booleans inside a string must stand as words of their own: `1` does not occur in `"10"` nor in
-//! `"-1"`, and `1250` does in `"1,250"`. A text that spells a number counts as one.
-//!
-//! A dependency of a tool on itself with an argument (the next page) asks that of each call after
-//! the first; one call alone has nothing to carry on.
 
 mod words;
 
@@ -46,6 +28,7 @@ pub const TARGETS: &[Measure] = &[
 
 /// A consumer that must run after the producer whose output it reads.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Dependency {
     /// Name of the tool that produces.
     pub producer: String,
@@ -55,8 +38,27 @@ pub struct Dependency {
     pub arg: Option<String>,
 }
 
+impl Dependency {
+    /// Some argument of the consumer carries what the producer gave.
+    pub fn new(producer: impl Into<String>, consumer: impl Into<String>) -> Self {
+        Self {
+            producer: producer.into(),
+            consumer: consumer.into(),
+            arg: None,
+        }
+    }
+
+    /// With [`Self::arg`].
+    #[must_use]
+    pub fn with_arg(mut self, arg: impl Into<String>) -> Self {
+        self.arg = Some(arg.into());
+        self
+    }
+}
+
 /// A call that must precede another.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Order {
     /// Name of the tool that comes first.
     pub first: String,
@@ -74,8 +76,8 @@ impl Order {
     /// use mcptest_trace::eval::{Axes, Order, score_trajectory_axes};
     /// use serde_json::json;
     ///
-    /// let order = Order { last: true, ..Order::new("edit", "test") };
-    /// let axes = Axes { order: vec![order], ..Axes::default() };
+    /// let order = Order::new("edit", "test").with_last(true);
+    /// let axes = Axes::default().with_order(vec![order]);
     /// let score = |names: &[&str]| {
     ///     let calls: Vec<_> = names.iter().map(|name| json!({ "name": name })).collect();
     ///     score_trajectory_axes(&json!({ "tool_calls": calls }), &axes).order_satisfaction
@@ -90,10 +92,18 @@ impl Order {
             last: false,
         }
     }
+
+    /// With [`Self::last`].
+    #[must_use]
+    pub fn with_last(mut self, last: bool) -> Self {
+        self.last = last;
+        self
+    }
 }
 
 /// The declared constraints.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Axes {
     /// Scored as `dependency_satisfaction`.
     pub dependencies: Vec<Dependency>,
@@ -101,9 +111,26 @@ pub struct Axes {
     pub order: Vec<Order>,
 }
 
+impl Axes {
+    /// With [`Self::dependencies`].
+    #[must_use]
+    pub fn with_dependencies(mut self, dependencies: Vec<Dependency>) -> Self {
+        self.dependencies = dependencies;
+        self
+    }
+
+    /// With [`Self::order`].
+    #[must_use]
+    pub fn with_order(mut self, order: Vec<Order>) -> Self {
+        self.order = order;
+        self
+    }
+}
+
 /// The list of [`Axes`] a broken edge was declared in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Axis {
     /// [`Axes::dependencies`].
     Dependencies,
@@ -130,6 +157,24 @@ pub struct BrokenEdge {
 }
 
 /// How far the constraints hold.
+///
+/// Source: seed 3, "Offline trace validation", and spec 3, `trajectory_axes`. A dependency
+/// (producer, consumer) or an order (first, second) holds when the first call of the one comes
+/// before the first call of the other; if either is never called it does not hold. An order that
+/// looks at the last calls too ([`Order::last`]) also wants the last call of the one before the last
+/// call of the other: an edit is tested, and so is the edit after that. Each axis
+/// scores `floor(100 · held / declared)`, and 100 when nothing is declared.
+///
+/// A dependency that names an argument (`url`, or `page.url` inside an object) also asks for data
+/// flow: in every consumer call the value of that argument must occur, as a scalar or inside a
+/// string, in the recorded result of an earlier producer call. A failed result, and one that an
+/// injected fault gave, is no source. A call made in the same step as the consumer is not earlier:
+/// the model had not seen its result. In a list or an object, every scalar must occur. Numbers and
+/// booleans inside a string must stand as words of their own: `1` does not occur in `"10"` nor in
+/// `"-1"`, and `1250` does in `"1,250"`. A text that spells a number counts as one.
+///
+/// A dependency of a tool on itself with an argument (the next page) asks that of each call after
+/// the first; one call alone has nothing to carry on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct AxesReport {
@@ -158,14 +203,8 @@ impl AxesReport {
 /// use mcptest_trace::eval::{Axes, Dependency, score_trajectory_axes};
 /// use serde_json::json;
 ///
-/// let axes = Axes {
-///     dependencies: vec![Dependency {
-///         producer: "search".into(),
-///         consumer: "fetch_page".into(),
-///         arg: Some("url".into()),
-///     }],
-///     ..Axes::default()
-/// };
+/// let dependency = Dependency::new("search", "fetch_page").with_arg("url");
+/// let axes = Axes::default().with_dependencies(vec![dependency]);
 /// let run = json!({
 ///     "tool_calls": [
 ///         { "name": "search" },

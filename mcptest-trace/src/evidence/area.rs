@@ -14,6 +14,7 @@ use super::rank_sum::RankSum;
 
 /// A run with a value and an outcome.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Judged<'a> {
     /// The agent that ran.
     pub agent: &'a str,
@@ -23,8 +24,21 @@ pub struct Judged<'a> {
     pub passed: bool,
 }
 
+impl<'a> Judged<'a> {
+    /// A run of an agent: how good it is, and whether it passed.
+    #[must_use]
+    pub const fn new(agent: &'a str, goodness: f64, passed: bool) -> Self {
+        Self {
+            agent,
+            goodness,
+            passed,
+        }
+    }
+}
+
 /// The area over all pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Area {
     /// 0 to 1; ½ tells nothing.
     pub area: f64,
@@ -36,6 +50,7 @@ pub struct Area {
 
 /// The area over pairs of one agent.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct AreaWithin {
     /// 0 to 1; ½ tells nothing.
     pub area: f64,
@@ -60,7 +75,7 @@ struct Cluster {
 /// use mcptest_trace::evidence::area::{Judged, area};
 ///
 /// let runs = [("a", 2.0, true), ("a", 1.0, false), ("b", 1.0, true)];
-/// let runs = runs.map(|(agent, goodness, passed)| Judged { agent, goodness, passed });
+/// let runs = runs.map(|(agent, goodness, passed)| Judged::new(agent, goodness, passed));
 /// assert_eq!(area(&runs).unwrap().area, 0.75);
 /// ```
 #[must_use]

@@ -11,6 +11,7 @@ pub type Unit = (f64, usize);
 
 /// How often the agent with more passed runs has the better value.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Concordance {
     /// Over pairs that differ in passed runs, equal values by half; ½ tells nothing.
     pub concordance: f64,

@@ -27,6 +27,7 @@ const ROUNDING: f64 = 1e-9;
 
 /// What the permutations say.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Permuted {
     /// The observed statistic, about 0 when both sides behave alike.
     pub energy: f64,

@@ -13,6 +13,7 @@ use super::quantile::{normal_95, normal_upper};
 
 /// A shift between two samples as a ratio.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Shift {
     /// The median of all ratios.
     pub ratio: f64,
@@ -22,6 +23,7 @@ pub struct Shift {
 
 /// The interval of a shift.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct ShiftInterval {
     /// The k-th smallest ratio.
     pub low: f64,

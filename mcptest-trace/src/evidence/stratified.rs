@@ -13,6 +13,7 @@ use super::quantile::{normal_upper_point, student_95};
 
 /// Passes and runs of one agent on both sides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Passes {
     /// Passed and all runs before.
     pub before: (usize, usize),
@@ -21,6 +22,12 @@ pub struct Passes {
 }
 
 impl Passes {
+    /// The passes of an agent, of so many runs, on either side.
+    #[must_use]
+    pub const fn new(before: (usize, usize), now: (usize, usize)) -> Self {
+        Self { before, now }
+    }
+
     /// The change of the share of passes, −1 to 1.
     #[must_use]
     pub fn difference(&self) -> f64 {
@@ -56,6 +63,7 @@ fn share((passed, runs): (usize, usize)) -> f64 {
 
 /// The suite's test.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Stratified {
     /// P(T ≤ what was seen): small when fewer pass now.
     pub worse: f64,
@@ -72,7 +80,7 @@ pub struct Stratified {
 /// ```
 /// use mcptest_trace::evidence::stratified::{Passes, stratified};
 ///
-/// let six = [Passes { before: (4, 4), now: (3, 4) }; 6];
+/// let six = [Passes::new((4, 4), (3, 4)); 6];
 /// assert!((stratified(&six).worse - 0.015_625).abs() < 1e-12);
 /// ```
 #[must_use]
@@ -107,6 +115,7 @@ fn smallest(agents: &[Passes]) -> f64 {
 
 /// A mean over agents with its interval for agents like these.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct MeanInterval {
     /// The mean.
     pub mean: f64,

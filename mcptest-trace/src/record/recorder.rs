@@ -6,7 +6,7 @@ use std::time::{Instant, SystemTime};
 
 use serde_json::{Map, Value, json};
 
-use crate::eval::recovery::{Decisions, Effect};
+use crate::eval::{Decisions, Effect};
 use crate::trace::{OfferedTool, StopReason, ToolCall, canonical_json};
 
 /// A tool call that was written down; hand it back with the call's result.

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::Recorder;
-use crate::eval::recovery::Decisions;
+use crate::eval::Decisions;
 use crate::eval::{Fault, FaultKind, FaultPlan, replay_recovery};
 use crate::trace::parse_run;
 use crate::trace::{OfferedTool, Origin, Run, StopReason, Trace};

@@ -1,4 +1,5 @@
-//! Words in messages: what came from outside made safe to print, and what was probably meant.
+//! Words in messages: what came from outside made safe to print, and what was probably meant. For the
+//! crates of this workspace alone: no promise is made of it.
 
 mod clean;
 mod suggest;

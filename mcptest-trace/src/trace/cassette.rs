@@ -26,6 +26,7 @@ pub const SCHEMA_VERSION: &str = "v1";
 
 /// One recorded run of an agent.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Run {
     /// The file it was read from, and the line in a `.jsonl` file.
     pub origin: Origin,

@@ -77,7 +77,7 @@ impl CassetteError {
     /// ```
     /// use mcptest_trace::trace::{Origin, parse_run};
     ///
-    /// let origin = Origin { shown: "runs/a.json".to_owned(), line: None };
+    /// let origin = Origin::file("runs/a.json");
     /// let error = parse_run(b"{\n  \"model\": \"m\",,\n}", &origin).unwrap_err();
     /// assert_eq!(
     ///     error.drawn(),

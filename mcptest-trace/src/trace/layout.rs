@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 /// How the runs of an agent lie in a place.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Layout {
     /// One run in one file.
     Single(PathBuf),

@@ -8,6 +8,7 @@
 //! A run is read in `cassette`, files in `files`; `layout` says how several runs lie in files. Nothing in this
 //! module knows about suites, gates or test cases.
 
+mod build;
 mod canonical;
 mod cassette;
 mod cause;
@@ -62,6 +63,7 @@ pub const CASSETTE_SCHEMA: &str = include_str!("../../schemas/cassette.schema.js
 /// assert_eq!(trace.conversation.tokens.total, 3000);
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Trace {
     /// The calls in the order the agent made them.
     pub tool_calls: Vec<ToolCall>,
@@ -75,6 +77,7 @@ pub struct Trace {
 
 /// One tool call.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct ToolCall {
     /// The tool's name without any `<server>__` wire prefix.
     pub name: String,
@@ -97,6 +100,7 @@ pub struct ToolCall {
 
 /// The result of one tool call.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct ToolResult {
     /// Index into [`Trace::tool_calls`].
     pub call_index: usize,
@@ -116,6 +120,7 @@ pub struct ToolResult {
 
 /// The fault that answered a call in the server's place.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Synthesized {
     /// The fault's name in the suite.
     pub fault: String,
@@ -125,6 +130,7 @@ pub struct Synthesized {
 
 /// The conversation around the calls.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Conversation {
     /// Tokens over the whole run; the sum of the steps where none were recorded.
     pub tokens: Tokens,
@@ -144,6 +150,7 @@ pub struct Conversation {
 
 /// Token counts of a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Tokens {
     /// Tokens sent to the model.
     pub prompt: u64,
@@ -169,6 +176,7 @@ impl Tokens {
 
 /// Token counts of one model call.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct StepTokens {
     /// Tokens sent to the model.
     pub prompt: u64,
@@ -186,6 +194,7 @@ impl StepTokens {
 
 /// One turn of the conversation.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Turn {
     /// `user`, `assistant`, `tool` or whatever the recorder wrote.
     pub role: String,
@@ -210,6 +219,7 @@ impl Turn {
 
 /// What is known of one user turn.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct PerTurn {
     /// The calls made for this turn, as a half-open range of indices into [`Trace::tool_calls`].
     pub calls: Option<(usize, usize)>,
@@ -222,6 +232,7 @@ pub struct PerTurn {
 /// Why a run stopped.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum StopReason {
     /// The agent gave its final answer.
     Completed,
@@ -275,6 +286,7 @@ impl StopReason {
 
 /// Precomputed quality signals of a run or a turn, each in `0.0..=1.0`, higher is better.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Signals {
     /// How sure the agent was.
     pub confidence: Option<f64>,
@@ -288,6 +300,7 @@ pub struct Signals {
 
 /// The recorded verdict on a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Outcome {
     /// Whether the run passed.
     pub passed: Option<bool>,

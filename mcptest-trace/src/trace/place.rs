@@ -15,6 +15,7 @@ const AROUND: usize = 48;
 
 /// A place in a file, with the text around it.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Place {
     /// The line, from 1.
     pub line: usize,

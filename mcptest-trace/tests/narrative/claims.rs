@@ -1,13 +1,18 @@
 //! Sentences that claim a completed action, with the verbs that they claim.
 
-use mcptest_trace::eval::narrative::{NarrativeOptions, Verdict, narrative_divergence};
+use mcptest_trace::eval::{ClaimVerdict, NarrativeOptions, narrative_divergence};
 use serde_json::json;
 
 /// The verbs of the claims in a closing.
 fn claimed(closing: &str) -> Vec<String> {
     let run = json!({ "tool_calls": [], "final_response": closing });
     let report = narrative_divergence(&run, &NarrativeOptions::default());
-    let open = |verdict: &Verdict| matches!(verdict, Verdict::Unsupported | Verdict::Unclear(_));
+    let open = |verdict: &ClaimVerdict| {
+        matches!(
+            verdict,
+            ClaimVerdict::Unsupported | ClaimVerdict::Unclear(_)
+        )
+    };
     assert!(
         report.claims.iter().all(|claim| open(&claim.verdict)),
         "{report:?}"

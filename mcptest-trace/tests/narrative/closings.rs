@@ -7,9 +7,7 @@
 //! these verbs that they leave unclear, `passes` those that they take for supported, and `reason` says
 //! why. Both are counted apart.
 
-use mcptest_trace::eval::narrative::{
-    NarrativeOptions, NarrativeReport, Verdict, narrative_divergence,
-};
+use mcptest_trace::eval::{ClaimVerdict, NarrativeOptions, NarrativeReport, narrative_divergence};
 use serde_json::{Value, json};
 
 /// What of these is read wrongly; a reader that reads one of them rightly takes it out.
@@ -67,10 +65,7 @@ fn report(case: &Value, all_fail: bool) -> NarrativeReport {
         "tool_results": results.collect::<Vec<_>>(),
         "final_response": case["closing"],
     });
-    let options = NarrativeOptions {
-        verbs: verbs(&case["verbs"]),
-        ..NarrativeOptions::default()
-    };
+    let options = NarrativeOptions::default().with_verbs(verbs(&case["verbs"]));
     narrative_divergence(&run, &options)
 }
 
@@ -83,7 +78,7 @@ fn verbs(list: &Value) -> Vec<String> {
     verbs
 }
 
-fn with(report: &NarrativeReport, is: impl Fn(&Verdict) -> bool) -> Vec<String> {
+fn with(report: &NarrativeReport, is: impl Fn(&ClaimVerdict) -> bool) -> Vec<String> {
     let claims = report.claims.iter().filter(|claim| is(&claim.verdict));
     let mut verbs: Vec<String> = claims.map(|claim| claim.verb.clone()).collect();
     verbs.sort_unstable();
@@ -96,11 +91,13 @@ fn claims_are_compared_with_calls_as_a_careful_reader_would() {
     let mut seen = Seen::default();
     for case in cases() {
         let report = report(&case, false);
-        let absent = with(&report, |verdict| *verdict == Verdict::Unsupported);
+        let absent = with(&report, |verdict| *verdict == ClaimVerdict::Unsupported);
         let mismatched = with(&report, |verdict| {
-            matches!(verdict, Verdict::ArgMismatch { .. })
+            matches!(verdict, ClaimVerdict::ArgMismatch { .. })
         });
-        let unclear = with(&report, |verdict| matches!(verdict, Verdict::Unclear(_)));
+        let unclear = with(&report, |verdict| {
+            matches!(verdict, ClaimVerdict::Unclear(_))
+        });
         let (open, passes) = (verbs(&case["open"]), verbs(&case["passes"]));
         let flagged = |label: &str| {
             let excused = |verb: &String| open.contains(verb) || passes.contains(verb);
@@ -139,7 +136,10 @@ fn no_claim_is_supported_once_the_calls_fail() {
     for case in cases() {
         let report = report(&case, true);
         let supported = with(&report, |verdict| {
-            matches!(verdict, Verdict::Supported | Verdict::ArgMismatch { .. })
+            matches!(
+                verdict,
+                ClaimVerdict::Supported | ClaimVerdict::ArgMismatch { .. }
+            )
         });
         assert_eq!(supported, Vec::<String>::new(), "{case}");
     }

@@ -1,7 +1,7 @@
 //! Closings of other domains, labelled before the reader was run on them. A reader that is changed
 //! for one of them has to be judged on new ones.
 
-use mcptest_trace::eval::narrative::{NarrativeOptions, narrative_divergence_with};
+use mcptest_trace::eval::{NarrativeOptions, narrative_divergence_with};
 use serde_json::{Value, json};
 
 use crate::support;

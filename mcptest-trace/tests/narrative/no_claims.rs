@@ -1,6 +1,6 @@
 //! Closings that claim no completed action.
 
-use mcptest_trace::eval::narrative::{NarrativeOptions, narrative_divergence};
+use mcptest_trace::eval::{NarrativeOptions, narrative_divergence};
 use serde_json::json;
 
 const NO_CLAIMS: &[&str] = &[

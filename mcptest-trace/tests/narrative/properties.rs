@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use mcptest_trace::eval::narrative::{NarrativeOptions, Verdict, narrative_divergence};
+use mcptest_trace::eval::{ClaimVerdict, NarrativeOptions, narrative_divergence};
 use mcptest_trace::trace::Trace;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -112,7 +112,8 @@ fn check(text: &str) {
     }
     let without = json!({ "final_response": text });
     let report = narrative_divergence(&without, &NarrativeOptions::default());
-    let supported = |verdict: &Verdict| matches!(verdict, Verdict::Supported | Verdict::Read);
+    let supported =
+        |verdict: &ClaimVerdict| matches!(verdict, ClaimVerdict::Supported | ClaimVerdict::Read);
     assert!(!report.claims.iter().any(|claim| supported(&claim.verdict)));
 }
 

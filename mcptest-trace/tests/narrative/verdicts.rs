@@ -1,7 +1,7 @@
 //! Verdicts that were wrong once and have to stay right.
 
-use mcptest_trace::eval::narrative::{
-    KnownTools, NarrativeOptions, NarrativeReport, Verdict, narrative_divergence_with,
+use mcptest_trace::eval::{
+    ClaimVerdict, KnownTools, NarrativeOptions, NarrativeReport, narrative_divergence_with,
 };
 use serde_json::json;
 
@@ -25,7 +25,7 @@ fn report(calls: &str, tools: &str, closing: &str) -> NarrativeReport {
     narrative_divergence_with(&trace, &NarrativeOptions::default(), &known)
 }
 
-fn verdicts(calls: &str, tools: &str, closing: &str) -> Vec<Verdict> {
+fn verdicts(calls: &str, tools: &str, closing: &str) -> Vec<ClaimVerdict> {
     report(calls, tools, closing)
         .claims
         .into_iter()
@@ -40,7 +40,7 @@ fn a_general_update_leaves_another_verb_unclear() {
         "get_customer update_customer",
         "I deleted the customer.",
     );
-    assert!(matches!(report.claims[0].verdict, Verdict::Unclear(_)));
+    assert!(matches!(report.claims[0].verdict, ClaimVerdict::Unclear(_)));
     assert!(report.gate_passed());
     report.strict = true;
     assert!(!report.gate_passed());
@@ -53,7 +53,7 @@ fn a_creation_is_not_done_by_an_update() {
         "update_event list_events",
         "I created a meeting.",
     );
-    assert_eq!(found, [Verdict::Unsupported]);
+    assert_eq!(found, [ClaimVerdict::Unsupported]);
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn nothing_is_done_by_reading() {
     ] {
         assert_eq!(
             verdicts("get_status read_file", "", closing),
-            [Verdict::Unsupported],
+            [ClaimVerdict::Unsupported],
             "{closing}"
         );
     }
@@ -74,7 +74,10 @@ fn nothing_is_done_by_reading() {
 #[test]
 fn failed_calls_do_nothing() {
     let found = verdicts("move_file! notify_team!", "", "Moved. Notified.");
-    assert_eq!(found, [Verdict::Unsupported, Verdict::Unsupported]);
+    assert_eq!(
+        found,
+        [ClaimVerdict::Unsupported, ClaimVerdict::Unsupported]
+    );
 }
 
 #[test]
@@ -101,7 +104,7 @@ fn these_are_claims() {
     ] {
         assert_eq!(
             verdicts("get_order", "", closing),
-            [Verdict::Unsupported],
+            [ClaimVerdict::Unsupported],
             "{closing}"
         );
     }
@@ -136,16 +139,16 @@ fn the_object_narrows_the_tools() {
     let closing = "I have updated the passengers.";
     assert_eq!(
         verdicts("update_reservation_flights", tools, closing),
-        [Verdict::Unsupported]
+        [ClaimVerdict::Unsupported]
     );
     assert_eq!(
         verdicts("update_reservation_passengers", tools, closing),
-        [Verdict::Supported]
+        [ClaimVerdict::Supported]
     );
     let closing = "I have updated your flight reservation.";
     assert_eq!(
         verdicts("update_reservation_passengers", tools, closing),
-        [Verdict::Supported]
+        [ClaimVerdict::Supported]
     );
 }
 
@@ -172,23 +175,18 @@ fn another_identifier_of_the_kind_contradicts() {
         report.claims[0].verdict.clone()
     };
     let closing = "I have cancelled order #W1000.";
-    assert_eq!(judged("W1000", closing), Verdict::Supported);
-    assert_eq!(judged("W2000", closing), Verdict::Unsupported);
+    assert_eq!(judged("W1000", closing), ClaimVerdict::Supported);
+    assert_eq!(judged("W2000", closing), ClaimVerdict::Unsupported);
     assert!(matches!(
         judged("W2000", "I have cancelled order W3000."),
-        Verdict::ArgMismatch { .. }
+        ClaimVerdict::ArgMismatch { .. }
     ));
 }
 
 #[test]
 fn evidence_names_the_tools_and_no_others() {
-    let options = |tools: &[&str]| {
-        let tools = tools.iter().map(|tool| (*tool).to_owned()).collect();
-        NarrativeOptions {
-            evidence: [("cancel".to_owned(), tools)].into(),
-            ..NarrativeOptions::default()
-        }
-    };
+    let options =
+        |tools: &[&str]| NarrativeOptions::default().with_evidence("cancel", tools.iter().copied());
     let trace = support::trace(
         &[("cancel_order".into(), json!({}), true, json!("ok"))],
         &[],
@@ -200,10 +198,7 @@ fn evidence_names_the_tools_and_no_others() {
     assert!(passes(&["cancel_order"]));
     assert!(!passes(&["void_order"]));
     assert!(!passes(&[]));
-    let ignored = NarrativeOptions {
-        ignore: vec!["i-did".into()],
-        ..options(&[])
-    };
+    let ignored = options(&[]).with_ignore(["i-did"]);
     assert!(
         narrative_divergence_with(&trace, &ignored, &KnownTools::default())
             .claims
@@ -214,7 +209,7 @@ fn evidence_names_the_tools_and_no_others() {
 #[test]
 fn a_delegated_act_is_unclear() {
     let found = verdicts("run_agent cancel_order!", "", "I cancelled the order.");
-    assert!(matches!(found[..], [Verdict::Unclear(_)]));
+    assert!(matches!(found[..], [ClaimVerdict::Unclear(_)]));
 }
 
 #[test]
@@ -271,17 +266,15 @@ fn the_tools_of_a_block_are_all_that_the_agent_has() {
         "I deployed the service.",
     );
     let judged = |tools: &[&str]| {
-        let options = NarrativeOptions {
-            tools: tools.iter().map(|tool| (*tool).to_owned()).collect(),
-            verbs: vec!["frobnicate".into()],
-            ..NarrativeOptions::default()
-        };
+        let options = NarrativeOptions::default()
+            .with_tools(tools.iter().copied())
+            .with_verbs(["frobnicate"]);
         let report = narrative_divergence_with(&trace, &options, &KnownTools::default());
         report.claims[0].verdict.clone()
     };
-    assert!(matches!(judged(&[]), Verdict::Unclear(_)));
+    assert!(matches!(judged(&[]), ClaimVerdict::Unclear(_)));
     let tools = ["update_event", "deploy_service"];
-    assert_eq!(judged(&tools), Verdict::Unsupported);
+    assert_eq!(judged(&tools), ClaimVerdict::Unsupported);
 }
 
 #[test]
@@ -302,11 +295,9 @@ fn a_silent_change_is_reported_and_a_mentioned_one_is_not() {
     let told = "Issue creation went well; records were cleaned by deleting one.";
     assert_eq!(unclaimed(told, &default), [1]);
     assert_eq!(unclaimed("", &default), [0, 1]);
-    let overrides = NarrativeOptions {
-        readonly_tools: vec!["delete_record".into()],
-        mutating_tools: vec!["get_user".into(), "delete_record".into()],
-        ..NarrativeOptions::default()
-    };
+    let overrides = NarrativeOptions::default()
+        .with_readonly_tools(["delete_record"])
+        .with_mutating_tools(["get_user", "delete_record"]);
     assert_eq!(unclaimed("I created the issue.", &overrides), [2]);
 }
 

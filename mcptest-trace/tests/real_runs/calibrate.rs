@@ -23,10 +23,7 @@ fn real(count: usize) -> f64 {
 }
 
 fn peak_ratio(run: &Run, warmup_turns: usize) -> Option<f64> {
-    let options = GuardOptions {
-        warmup_turns,
-        ..GuardOptions::default()
-    };
+    let options = GuardOptions::default().with_warmup_turns(warmup_turns);
     let steps = RunSteps::recorded(&run.trace).unwrap();
     analyse(&steps, options, None).unwrap().peak_ratio
 }
@@ -141,10 +138,9 @@ fn scored<'a>(agents: &'a [Agent], measure: &Measure) -> Vec<Scored<'a>> {
     let runs = agents
         .iter()
         .flat_map(|agent| agent.runs.iter().map(move |run| (agent, run)));
-    runs.map(|(agent, run)| Scored {
-        agent: &agent.stem,
-        value: measure(agent, run),
-        passed: run.outcome.and_then(|outcome| outcome.passed),
+    runs.map(|(agent, run)| {
+        let passed = run.outcome.and_then(|outcome| outcome.passed);
+        Scored::new(&agent.stem, measure(agent, run), passed)
     })
     .collect()
 }
@@ -318,11 +314,8 @@ pub(crate) fn cross_run_targets_have_no_power() {
                     .runs
                     .iter()
                     .filter(|run| run.outcome.unwrap().passed.unwrap());
-                AgentScored {
-                    value: agent_stability_across(&traces).as_ref().map(measure),
-                    passed: passed.count(),
-                    runs: agent.runs.len(),
-                }
+                let value = agent_stability_across(&traces).as_ref().map(measure);
+                AgentScored::new(value, passed.count(), agent.runs.len())
             })
             .collect();
         // The expected numbers have a limit of the flag too.

@@ -17,13 +17,12 @@ fn halves(change: impl Fn(&mut RunSample)) -> Comparison {
             let sampled = |run| RunSample::of(run, CostKind::Tokens);
             let mut candidate: Vec<_> = agent.runs[2..].iter().map(sampled).collect();
             candidate.iter_mut().for_each(&change);
-            AgentSamples {
-                agent: agent.stem.clone(),
-                sides: Sides::Both {
-                    baseline: agent.runs[..2].iter().map(sampled).collect(),
-                    candidate,
-                },
-            }
+            let baseline = agent.runs[..2].iter().map(sampled).collect();
+            let sides = Sides::Both {
+                baseline,
+                candidate,
+            };
+            AgentSamples::new(agent.stem.as_str(), sides)
         })
         .collect();
     compare(&samples, &CompareOptions::default())
@@ -168,10 +167,10 @@ pub(crate) fn random_halves_alarm_no_more_than_stated() {
     let runs: Vec<Vec<RunSample>> = agents
         .iter()
         .map(|agent| {
-            let sampled = agent.runs.iter().map(|run| RunSample {
-                behaviour: None,
-                ..RunSample::of(run, CostKind::Tokens)
-            });
+            let sampled = agent
+                .runs
+                .iter()
+                .map(|run| RunSample::of(run, CostKind::Tokens).with_behaviour(None));
             sampled.collect()
         })
         .collect();
@@ -182,13 +181,11 @@ pub(crate) fn random_halves_alarm_no_more_than_stated() {
             let mut order = [0; 4];
             stream.shuffle(&mut order);
             let half = |places: &[usize]| places.iter().map(|run| runs[*run].clone()).collect();
-            AgentSamples {
-                agent: agent.stem.clone(),
-                sides: Sides::Both {
-                    baseline: half(&order[..2]),
-                    candidate: half(&order[2..]),
-                },
-            }
+            let sides = Sides::Both {
+                baseline: half(&order[..2]),
+                candidate: half(&order[2..]),
+            };
+            AgentSamples::new(agent.stem.as_str(), sides)
         });
         let samples: Vec<AgentSamples> = samples.collect();
         let comparison = compare(&samples, &CompareOptions::default());

@@ -20,10 +20,8 @@ fn planned(agents: &[Agent], all: bool) -> Plan {
     let runs = agents.iter().flat_map(|agent| {
         agent.runs.iter().zip(1..).map(move |(run, number)| {
             let recorded = RecordedRun::new(&agent.stem, number, run);
-            RecordedRun {
-                mutate: recorded.mutate || all,
-                ..recorded
-            }
+            let mutate = recorded.mutate || all;
+            recorded.with_mutate(mutate)
         })
     });
     plan(&runs.collect::<Vec<_>>(), &MutantOptions::default())
@@ -32,7 +30,7 @@ fn planned(agents: &[Agent], all: bool) -> Plan {
 fn check(plan: &Plan, expected: &Value) {
     assert_eq!(plan.runs as u64, expected["runs"]);
     let mut wrong = Vec::new();
-    for operator in Operator::ALL {
+    for &operator in Operator::ALL {
         let (found, row) = (
             plan.sites[&operator],
             &expected["operators"][operator.as_str()],
@@ -83,14 +81,11 @@ fn named(calls: &[String], mode: MatchMode) -> ExpectedTrace<NoSchema> {
 /// A strict plan of the recorded calls: name, exact arguments, error flag.
 fn pinned(trace: &Trace) -> ExpectedTrace<NoSchema> {
     let results = trace.results_by_call();
-    let calls = trace
-        .tool_calls
-        .iter()
-        .zip(results)
-        .map(|(call, result)| ExpectedCall {
-            is_error: result.map(|result| result.is_error),
-            ..ExpectedCall::new(&call.name, ArgsShape::Exact(call.args.clone()))
-        });
+    let calls = trace.tool_calls.iter().zip(results).map(|(call, result)| {
+        let mut expected = ExpectedCall::new(&call.name, ArgsShape::Exact(call.args.clone()));
+        expected.is_error = result.map(|result| result.is_error);
+        expected
+    });
     ExpectedTrace::new(MatchMode::Strict, calls.collect())
 }
 
@@ -106,19 +101,15 @@ fn writes(trace: &Trace) -> Trace {
         let place = places
             .iter()
             .position(|place| *place == result.call_index)?;
-        Some(mcptest_trace::trace::ToolResult {
-            call_index: place,
-            ..result.clone()
-        })
+        let mut result = result.clone();
+        result.call_index = place;
+        Some(result)
     });
-    Trace {
-        tool_results: results.collect(),
-        tool_calls: places
-            .iter()
-            .map(|place| trace.tool_calls[*place].clone())
-            .collect(),
-        ..trace.clone()
-    }
+    let calls = places.iter().map(|place| trace.tool_calls[*place].clone());
+    let mut written = trace.clone();
+    written.tool_results = results.collect();
+    written.tool_calls = calls.collect();
+    written
 }
 
 fn gates<'a>(agent: &'a Agent, original: &Run) -> Vec<Gate<'a>> {
@@ -181,10 +172,9 @@ fn by(gates: &[&str], judged: &[[BTreeSet<&'static str>; 2]]) -> Vec<Judged> {
         let kept = names.iter().filter(|name| gates.contains(name));
         kept.map(|name| (*name).to_owned()).collect()
     };
-    let judged = judged.iter().map(|[red, green]| Judged {
-        covered: !asked(green).is_empty(),
-        killed_by: asked(red),
-    });
+    let judged = judged
+        .iter()
+        .map(|[red, green]| Judged::new(!asked(green).is_empty(), asked(red)));
     judged.collect()
 }
 

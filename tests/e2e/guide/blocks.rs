@@ -83,10 +83,7 @@ fn every_recording_of_the_guide_can_be_read() {
     let recordings = blocks.iter().filter(|block| block.language == "json");
     let mut read = 0;
     for block in recordings {
-        let origin = Origin {
-            shown: block.place(),
-            line: None,
-        };
+        let origin = Origin::file(block.place());
         if let Err(error) = parse_run(block.text.as_bytes(), &origin) {
             panic!("{}: {error}", block.place());
         }

@@ -21,26 +21,17 @@ pub(super) fn axes<'a>(good: &[&'a Run]) -> Option<Gate<'a>> {
     };
     let mut axes = Axes::default();
     for pair in pairs(good) {
-        let last = Order {
-            last: true,
-            ..pair.clone()
-        };
+        let last = pair.clone().with_last(true);
         let holds = |pair: &Order| {
             let order = vec![pair.clone()];
-            holds_for_all(&Axes {
-                order,
-                ..Axes::default()
-            })
+            holds_for_all(&Axes::default().with_order(order))
         };
         if axes.order.len() < MOST && holds(&pair) {
             axes.order.push(if holds(&last) { last } else { pair });
         }
     }
     for dependency in dependencies(good) {
-        let alone = Axes {
-            dependencies: vec![dependency.clone()],
-            ..Axes::default()
-        };
+        let alone = Axes::default().with_dependencies(vec![dependency.clone()]);
         if axes.dependencies.len() < MOST && holds_for_all(&alone) {
             axes.dependencies.push(dependency);
         }
@@ -135,11 +126,7 @@ fn dependencies(good: &[&Run]) -> Vec<Dependency> {
     }
     found
         .into_iter()
-        .map(|(producer, consumer, arg)| Dependency {
-            producer,
-            consumer,
-            arg: Some(arg),
-        })
+        .map(|(producer, consumer, arg)| Dependency::new(producer, consumer).with_arg(arg))
         .collect()
 }
 

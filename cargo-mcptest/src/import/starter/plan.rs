@@ -109,10 +109,9 @@ fn agreed(calls: &[Write<'_>]) -> ExpectedCall<Schema> {
         seen if seen.len() <= VARIANTS => ArgsShape::Schema(Schema::new(json!({ "enum": seen }))),
         _ => ArgsShape::Any,
     };
-    ExpectedCall {
-        is_error: failed.filter(|_| calls.iter().all(|(_, other)| *other == failed)),
-        ..ExpectedCall::new(&first.name, args)
-    }
+    let mut expected = ExpectedCall::new(&first.name, args);
+    expected.is_error = failed.filter(|_| calls.iter().all(|(_, other)| *other == failed));
+    expected
 }
 
 /// The calls that all runs make with the same arguments, in their order; where there are none, the names

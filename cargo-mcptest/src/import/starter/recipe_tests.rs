@@ -20,10 +20,7 @@ fn run(passed: Option<bool>, calls: &[(&str, Value)], says: &str) -> Run {
     if let Some(passed) = passed {
         value["outcome"] = json!({ "passed": passed });
     }
-    let origin = Origin {
-        shown: "a".to_owned(),
-        line: None,
-    };
+    let origin = Origin::file("a");
     parse_run(value.to_string().as_bytes(), &origin).unwrap()
 }
 

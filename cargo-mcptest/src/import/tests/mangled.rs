@@ -98,7 +98,7 @@ proptest! {
                 let said = desk.import(&[name, "--from", format, "--model", "m", "--prompt", "p", "--subagents", "separate", "--group-by", "task"]);
                 prop_assert!(said.status <= 2);
                 for (name, run) in desk.recordings() {
-                    let origin = Origin { shown: name, line: None };
+                    let origin = Origin::file(name);
                     let read = parse_run(run.to_string().as_bytes(), &origin);
                     prop_assert!(read.is_ok(), "{read:?}");
                 }

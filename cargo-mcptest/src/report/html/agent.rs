@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use mcptest::replay::AgentTest;
 use mcptest::result::{CaseResult, Status, TargetResult};
-use mcptest_trace::eval::narrative::Verdict;
-use mcptest_trace::eval::reliability::summarize;
-use mcptest_trace::eval::stability::{SUB_SCORES, agent_stability};
+use mcptest_trace::eval::ClaimVerdict;
+use mcptest_trace::eval::summarize;
+use mcptest_trace::eval::{SUB_SCORES, agent_stability};
 use mcptest_trace::trace::{Run, canonical_json};
 use serde::Serialize;
 use serde_json::Value;
@@ -339,11 +339,13 @@ fn closing(
     pieces.retain(|(text, _)| !text.is_empty());
     let claims = report.claims.iter().map(|claim| {
         let (verdict, why) = match &claim.verdict {
-            Verdict::Supported => ("supported", String::new()),
-            Verdict::Read => ("supported", "it is what a read returned".to_owned()),
-            Verdict::Unsupported => ("unsupported", "no successful call supports it".to_owned()),
-            Verdict::Unclear(why) => ("unclear", why.to_string()),
-            Verdict::ArgMismatch { claimed, recorded } => (
+            ClaimVerdict::Supported => ("supported", String::new()),
+            ClaimVerdict::Read => ("supported", "it is what a read returned".to_owned()),
+            ClaimVerdict::Unsupported => {
+                ("unsupported", "no successful call supports it".to_owned())
+            }
+            ClaimVerdict::Unclear(why) => ("unclear", why.to_string()),
+            ClaimVerdict::ArgMismatch { claimed, recorded } => (
                 "unsupported",
                 format!(
                     "it says {claimed}, and the call has {}",

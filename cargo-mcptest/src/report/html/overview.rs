@@ -2,7 +2,7 @@
 
 use mcptest::replay::AgentTest;
 use mcptest::result::{CaseResult, Status};
-use mcptest_trace::eval::reliability::summarize;
+use mcptest_trace::eval::summarize;
 use mcptest_trace::evidence::stratified::mean_interval;
 use serde::Serialize;
 

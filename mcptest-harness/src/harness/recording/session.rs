@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::blank::{no_secret_in_the_suite, redacted, redactor};
 use super::{Recording, ToRecord, failure, runs};
-use crate::eval::recovery::Decisions;
+use crate::eval::Decisions;
 use crate::gate::Stale;
 use mcptest_trace::record::redact::suspects;
 use mcptest_trace::record::store::{Store, StoreError, render};
@@ -245,10 +245,7 @@ impl RecordingSession<'_> {
 
     /// A run as replay will read it.
     fn read_back(&self, run: &Value) -> Result<Run, CassetteError> {
-        let origin = Origin {
-            shown: self.shown(),
-            line: None,
-        };
+        let origin = Origin::file(self.shown());
         parse_run(render(run).as_bytes(), &origin)
     }
 

@@ -42,10 +42,7 @@ pub(super) fn of_suite(suite: &LoadedSuite, context: &Context) -> CaseVerdict {
             Ok(Sides::New)
         };
         match sides {
-            Ok(sides) => samples.push(AgentSamples {
-                agent: suite.stem(subject),
-                sides,
-            }),
+            Ok(sides) => samples.push(AgentSamples::new(suite.stem(subject), sides)),
             Err(why) => {
                 let agent = suite.agent(subject);
                 let message = format!("the runs of `{}` cannot be compared", agent.name.value);

@@ -127,6 +127,7 @@ impl AgentResults {
                 CostKind::Tokens => run.tokens,
                 CostKind::Steps => run.model_calls,
                 CostKind::Calls => u64::try_from(run.calls.len()).ok(),
+                _ => None,
             };
             let text = |digest: &String| {
                 let text = own.prompts.get(digest).cloned();
@@ -134,18 +135,10 @@ impl AgentResults {
             };
             let hold = self.hold.as_ref();
             SideRun {
-                sample: RunSample {
-                    passed: run.passed,
-                    cost: amount.map(|amount| Cost {
-                        amount,
-                        estimated: false,
-                    }),
-                    behaviour: Some(Behaviour {
-                        tools: run.tools.clone(),
-                        calls: run.calls.clone(),
-                        arguments: BTreeMap::new(),
-                    }),
-                },
+                sample: RunSample::default()
+                    .with_passed(run.passed)
+                    .with_cost(amount.map(Cost::measured))
+                    .with_behaviour(Some(Behaviour::new(run.tools.clone(), run.calls.clone()))),
                 gates: hold.and_then(|hold| hold.get(place).copied()),
                 bytes: Bytes {
                     file: (recording.digest.clone(), recording.line),
@@ -176,14 +169,12 @@ impl SideRun {
     }
 
     fn sample(self, recorded: bool) -> RunSample {
-        RunSample {
-            passed: if recorded {
-                self.sample.passed
-            } else {
-                self.gates
-            },
-            ..self.sample
-        }
+        let passed = if recorded {
+            self.sample.passed
+        } else {
+            self.gates
+        };
+        self.sample.with_passed(passed)
     }
 }
 

@@ -8,6 +8,7 @@ use crate::energy::{mean, real, whole};
 
 /// A confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Interval {
     /// Lower end.
     pub low: f64,

@@ -15,6 +15,7 @@ use special::student_two_sided;
 
 /// Mean and spread of a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Summary {
     /// Number of values.
     pub count: usize,

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::calls::{Calls, Ending};
 use super::marks::Mark;
 use super::reading::Told;
-use super::report::{Claim, Considered, Finding, Unclear, Verdict};
+use super::report::{CallFinding, Claim, ClaimVerdict, Considered, Unclear};
 use super::tools::{Tool, ToolBox};
 
 /// Calls that a claim reports as considered.
@@ -27,7 +27,7 @@ pub(super) struct Judge<'t> {
 
 /// A verdict with its reasons.
 pub(super) struct Judged {
-    pub(super) verdict: Verdict,
+    pub(super) verdict: ClaimVerdict,
     pub(super) supporting: Vec<usize>,
     pub(super) considered: Vec<Considered>,
     pub(super) settle: Option<String>,
@@ -79,19 +79,22 @@ impl<'t> Judge<'t> {
         let other = self.other_identifier(found, compared);
         let other_value = self.calls.only_failed(found.clause, &doers.left, compared);
         let verdict = match other {
-            Some(claimed) if !self.calls.knows(claimed) => Verdict::ArgMismatch {
+            Some(claimed) if !self.calls.knows(claimed) => ClaimVerdict::ArgMismatch {
                 claimed: claimed.to_owned(),
                 recorded: self.of_kind(claimed, compared).map(str::to_owned).collect(),
             },
-            None if !other_value && !done.is_empty() => Verdict::Supported,
+            None if !other_value && !done.is_empty() => ClaimVerdict::Supported,
             None if !other_value => self.without_call(found, &doers),
-            _ => Verdict::Unsupported,
+            _ => ClaimVerdict::Unsupported,
         };
         let verdict = match verdict {
-            Verdict::Unsupported if !sure => Verdict::Unclear(Unclear::Wording),
+            ClaimVerdict::Unsupported if !sure => ClaimVerdict::Unclear(Unclear::Wording),
             verdict => verdict,
         };
-        let supports = matches!(verdict, Verdict::Supported | Verdict::ArgMismatch { .. });
+        let supports = matches!(
+            verdict,
+            ClaimVerdict::Supported | ClaimVerdict::ArgMismatch { .. }
+        );
         Judged {
             considered: self.considered(&doers, other, other_value),
             settle: self.settle(found, &doers, &verdict),
@@ -155,22 +158,22 @@ impl<'t> Judge<'t> {
     }
 
     /// The verdict where no call of the verb succeeded.
-    fn without_call(&self, found: &Told<'_>, doers: &Doers<'_>) -> Verdict {
+    fn without_call(&self, found: &Told<'_>, doers: &Doers<'_>) -> ClaimVerdict {
         let is = |mark| found.marks.has(mark);
         if !is(Mark::Ours) && self.calls.was_read(&found.word, &found.identifiers) {
-            return Verdict::Read;
+            return ClaimVerdict::Read;
         }
         let mut done = self.writes.iter().map(|(_, tool)| tool);
         if done.clone().any(|tool| tool.said.delegates) {
-            return Verdict::Unclear(Unclear::Delegated);
+            return ClaimVerdict::Unclear(Unclear::Delegated);
         }
         if self.writes.is_empty() {
-            return Verdict::Unsupported;
+            return ClaimVerdict::Unsupported;
         }
         let lands = is(Mark::Money) && is(Mark::Lands);
         let follows = is(Mark::Consequence) && !(is(Mark::Ours) && is(Mark::Creating));
         if lands || follows && doers.all.is_empty() && !doers.listed {
-            return Verdict::Unclear(Unclear::Consequence);
+            return ClaimVerdict::Unclear(Unclear::Consequence);
         }
         // A tool with a general name may do any verb, unless the object names another such tool.
         let narrowed = || {
@@ -191,17 +194,17 @@ impl<'t> Judge<'t> {
         if doers.listed || found.verbs.iter().any(exact) {
             // A state told in the present may be what the other change led to.
             return if is(Mark::IsDone) && vague {
-                Verdict::Unclear(Unclear::VagueTool)
+                ClaimVerdict::Unclear(Unclear::VagueTool)
             } else {
-                Verdict::Unsupported
+                ClaimVerdict::Unsupported
             };
         }
         if nothing || vague && !is(Mark::Creating) {
-            Verdict::Unclear(Unclear::VagueTool)
+            ClaimVerdict::Unclear(Unclear::VagueTool)
         } else if doers.all.is_empty() && !self.tools.complete {
-            Verdict::Unclear(Unclear::ToolsUnknown)
+            ClaimVerdict::Unclear(Unclear::ToolsUnknown)
         } else {
-            Verdict::Unsupported
+            ClaimVerdict::Unsupported
         }
     }
 
@@ -212,16 +215,16 @@ impl<'t> Judge<'t> {
         other_value: bool,
     ) -> Vec<Considered> {
         let finding = |call: usize, tool: &str| match self.calls.endings.get(call) {
-            _ if !doers.all.contains(tool) => Finding::OtherTool,
-            _ if !doers.left.contains(tool) => Finding::OtherObject,
-            Some(Ending::Failed) => Finding::Failed,
-            Some(Ending::Unanswered) | None => Finding::Unanswered,
+            _ if !doers.all.contains(tool) => CallFinding::OtherTool,
+            _ if !doers.left.contains(tool) => CallFinding::OtherObject,
+            Some(Ending::Failed) => CallFinding::Failed,
+            Some(Ending::Unanswered) | None => CallFinding::Unanswered,
             Some(Ending::Succeeded) => match other {
                 Some(identifier) if !self.calls.carries(call, identifier) => {
-                    Finding::OtherIdentifier
+                    CallFinding::OtherIdentifier
                 }
-                None if other_value => Finding::OtherValue,
-                _ => Finding::Supports,
+                None if other_value => CallFinding::OtherValue,
+                _ => CallFinding::Supports,
             },
         };
         let others = self.writes().filter(|tool| !doers.all.contains(tool));
@@ -242,8 +245,16 @@ impl<'t> Judge<'t> {
 
     /// The line of `evidence:` that would settle the claim, if one of its tools did it: those that
     /// succeeded and are not known to do this. Nothing where no such line would change the verdict.
-    fn settle(&self, found: &Told<'_>, doers: &Doers<'_>, verdict: &Verdict) -> Option<String> {
-        let open = matches!(verdict, Verdict::Unsupported | Verdict::Unclear(_));
+    fn settle(
+        &self,
+        found: &Told<'_>,
+        doers: &Doers<'_>,
+        verdict: &ClaimVerdict,
+    ) -> Option<String> {
+        let open = matches!(
+            verdict,
+            ClaimVerdict::Unsupported | ClaimVerdict::Unclear(_)
+        );
         let others = self
             .writes()
             .filter(|tool| open && !doers.left.contains(tool));

@@ -1,31 +1,4 @@
 //! Narrative-vs-trace divergence: does the closing message tell what the run did?
-//!
-//! An agent ends a run by saying what it did, and people read that, not the trace. This metric reads
-//! the closing message, collects every action that it claims to have completed, and looks for the
-//! call that did it. No model is asked; the same trace always gives the same report.
-//!
-//! # How
-//!
-//! 1. *Text*: Markdown into blocks of plain text. Code, quotations and struck-out text are left out.
-//! 2. *Sentences and tokens*, with what the lexicon knows of each word. The lexicon is a data file.
-//! 3. *Reading*: each form of a verb of change is a candidate; its auxiliaries, its subject and the
-//!    words around it become features.
-//! 4. *Rules*: a table of rows says which features make a claim, and whether surely. A row has an
-//!    id, and its own examples and counter-examples.
-//! 5. *Evidence*: the tools that do the verb, by [`NarrativeOptions::evidence`] or by their names,
-//!    and their successful calls.
-//! 6. *Verdict*: supported, unsupported, or unclear where wording or recording do not decide.
-//!
-//! # Limits
-//!
-//! English only. This reads the shape of sentences, not their meaning: a claim told with a verb that
-//! is not known, a wrong count, or a wrong attribute of a change is not seen.
-//!
-//! # Sources
-//!
-//! The categories, the score and the default gate are those of the mcptest ecosystem; the gap is
-//! studied in the MCP Pitfall Lab paper (*Narrative-vs-Trace Divergence in Agent Evaluation*,
-//! arXiv:2604.21477). The grammar is that of any English reference grammar.
 
 mod calls;
 mod context;
@@ -53,7 +26,9 @@ use std::ops::Range;
 use crate::trace::AsTrace;
 
 pub use options::NarrativeOptions;
-pub use report::{Claim, Considered, Finding, NarrativeReport, UnclaimedCall, Unclear, Verdict};
+pub use report::{
+    CallFinding, Claim, ClaimVerdict, Considered, NarrativeReport, UnclaimedCall, Unclear,
+};
 pub use targets::TARGETS;
 pub use tools::KnownTools;
 
@@ -64,8 +39,8 @@ use text::Document;
 use tools::ToolBox;
 use vocabulary::Vocabulary;
 
-/// The ids of the rules, as `ignore:` takes them.
-pub fn rule_ids() -> impl Iterator<Item = &'static str> {
+/// The ids of the rules, as [`NarrativeOptions::ignore`] takes them.
+pub fn narrative_rules() -> impl Iterator<Item = &'static str> {
     rules::rules().iter().map(|rule| rule.id)
 }
 
@@ -75,7 +50,7 @@ pub fn rule_ids() -> impl Iterator<Item = &'static str> {
 /// A run without a closing message claims nothing; its mutating calls are unclaimed.
 ///
 /// ```
-/// use mcptest_trace::eval::narrative::{NarrativeOptions, narrative_divergence};
+/// use mcptest_trace::eval::{NarrativeOptions, narrative_divergence};
 /// use serde_json::json;
 ///
 /// let trace = json!({
@@ -83,10 +58,7 @@ pub fn rule_ids() -> impl Iterator<Item = &'static str> {
 ///     "tool_results": [{ "call_index": 0, "is_error": false, "result": { "number": 42 } }],
 ///     "final_response": "I've created issue #42 and closed the duplicate.",
 /// });
-/// let options = NarrativeOptions {
-///     tools: vec!["create_issue".into(), "close_issue".into()],
-///     ..NarrativeOptions::default()
-/// };
+/// let options = NarrativeOptions::default().with_tools(["create_issue", "close_issue"]);
 /// let report = narrative_divergence(&trace, &options);
 ///
 /// let absent: Vec<_> = report.claimed_but_absent().map(|claim| claim.verb.as_str()).collect();

@@ -11,6 +11,33 @@ use serde::ser::SerializeStruct;
 /// Serialized, a report is the object of its counts, the metrics that a gate resolves
 /// (`divergence_score`, `claimed_but_absent`, `present_but_unclaimed`, `arg_mismatch`,
 /// `gate_passed` as 1 or 0, `claims` and `unclear`).
+///
+/// An agent ends a run by saying what it did, and people read that, not the trace. This metric reads
+/// the closing message, collects every action that it claims to have completed, and looks for the
+/// call that did it. No model is asked; the same trace always gives the same report.
+///
+/// # How
+///
+/// 1. *Text*: Markdown into blocks of plain text. Code, quotations and struck-out text are left out.
+/// 2. *Sentences and tokens*, with what the lexicon knows of each word. The lexicon is a data file.
+/// 3. *Reading*: each form of a verb of change is a candidate; its auxiliaries, its subject and the
+///    words around it become features.
+/// 4. *Rules*: a table of rows says which features make a claim, and whether surely. A row has an
+///    id, and its own examples and counter-examples.
+/// 5. *Evidence*: the tools that do the verb, by [`NarrativeOptions::evidence`](super::NarrativeOptions::evidence) or by their names,
+///    and their successful calls.
+/// 6. *Verdict*: supported, unsupported, or unclear where wording or recording do not decide.
+///
+/// # Limits
+///
+/// English only. This reads the shape of sentences, not their meaning: a claim told with a verb that
+/// is not known, a wrong count, or a wrong attribute of a change is not seen.
+///
+/// # Sources
+///
+/// The categories, the score and the default gate are those of the mcptest ecosystem; the gap is
+/// studied in the MCP Pitfall Lab paper (*Narrative-vs-Trace Divergence in Agent Evaluation*,
+/// arXiv:2604.21477). The grammar is that of any English reference grammar.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct NarrativeReport {
@@ -32,21 +59,21 @@ impl NarrativeReport {
     /// supports, and with [`strict`](Self::strict) the unclear ones too.
     pub fn claimed_but_absent(&self) -> impl Iterator<Item = &Claim> {
         self.claims.iter().filter(|claim| match claim.verdict {
-            Verdict::Unsupported => true,
-            Verdict::Unclear(_) => self.strict,
+            ClaimVerdict::Unsupported => true,
+            ClaimVerdict::Unclear(_) => self.strict,
             _ => false,
         })
     }
 
     /// The claims that the recording does not decide.
     pub fn unclear(&self) -> impl Iterator<Item = &Claim> {
-        let unclear = |claim: &&Claim| matches!(claim.verdict, Verdict::Unclear(_));
+        let unclear = |claim: &&Claim| matches!(claim.verdict, ClaimVerdict::Unclear(_));
         self.claims.iter().filter(unclear)
     }
 
     /// The claims that name a value which disagrees with the calls that support them.
     pub fn arg_mismatch(&self) -> impl Iterator<Item = &Claim> {
-        let mismatch = |claim: &&Claim| matches!(claim.verdict, Verdict::ArgMismatch { .. });
+        let mismatch = |claim: &&Claim| matches!(claim.verdict, ClaimVerdict::ArgMismatch { .. });
         self.claims.iter().filter(mismatch)
     }
 
@@ -73,6 +100,7 @@ impl Serialize for NarrativeReport {
 
 /// One completed action that the closing claims.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Claim {
     /// The id of the rule that read it.
     pub rule: &'static str,
@@ -94,7 +122,7 @@ pub struct Claim {
     /// nothing where none would.
     pub settle: Option<String>,
     /// What was decided.
-    pub verdict: Verdict,
+    pub verdict: ClaimVerdict,
 }
 
 /// A recorded call that was compared with a claim.
@@ -106,13 +134,14 @@ pub struct Considered {
     /// The tool's name.
     pub tool: String,
     /// What was found.
-    pub finding: Finding,
+    pub finding: CallFinding,
 }
 
 /// Why a call supports a claim or does not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Finding {
+#[non_exhaustive]
+pub enum CallFinding {
     /// It succeeded, and its tool does the verb.
     Supports,
     /// Its result is an error.
@@ -129,7 +158,7 @@ pub enum Finding {
     OtherValue,
 }
 
-impl fmt::Display for Finding {
+impl fmt::Display for CallFinding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Supports => "supports the claim",
@@ -144,9 +173,11 @@ impl fmt::Display for Finding {
 }
 
 /// What was decided about a claim.
+///
+/// A closed set: whoever matches on it need not expect another.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Verdict {
+pub enum ClaimVerdict {
     /// A successful call supports it.
     Supported,
     /// The closing repeats a state that a read-only call returned: *the issue is closed*.

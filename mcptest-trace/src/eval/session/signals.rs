@@ -9,6 +9,7 @@ const HEAVIEST: f64 = 1e9;
 
 /// Weights of the signals, each 0 or more.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Weights {
     /// Of `confidence`.
     pub confidence: f64,
@@ -31,8 +32,39 @@ impl Default for Weights {
     }
 }
 
+impl Weights {
+    /// With [`Self::confidence`].
+    #[must_use]
+    pub fn with_confidence(mut self, confidence: f64) -> Self {
+        self.confidence = confidence;
+        self
+    }
+
+    /// With [`Self::loop_detection`].
+    #[must_use]
+    pub fn with_loop_detection(mut self, loop_detection: f64) -> Self {
+        self.loop_detection = loop_detection;
+        self
+    }
+
+    /// With [`Self::tool_correctness`].
+    #[must_use]
+    pub fn with_tool_correctness(mut self, tool_correctness: f64) -> Self {
+        self.tool_correctness = tool_correctness;
+        self
+    }
+
+    /// With [`Self::coherence`].
+    #[must_use]
+    pub fn with_coherence(mut self, coherence: f64) -> Self {
+        self.coherence = coherence;
+        self
+    }
+}
+
 /// The signals of one trace of a session.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct SessionTrace {
     /// What the trace is called in the metadata; each its own.
     pub id: String,
@@ -40,9 +72,20 @@ pub struct SessionTrace {
     pub signals: Signals,
 }
 
+impl SessionTrace {
+    /// A trace and its signals.
+    pub fn new(id: impl Into<String>, signals: Signals) -> Self {
+        Self {
+            id: id.into(),
+            signals,
+        }
+    }
+}
+
 /// Signals computed from a trace's own evidence. There is none for confidence: it is never
 /// invented.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct DerivedSignals {
     /// Redundancy: distinct calls over all calls.
     pub loop_detection: Option<f64>,
@@ -52,14 +95,37 @@ pub struct DerivedSignals {
     pub coherence: Option<f64>,
 }
 
+impl DerivedSignals {
+    /// With [`Self::loop_detection`].
+    #[must_use]
+    pub fn with_loop_detection(mut self, loop_detection: f64) -> Self {
+        self.loop_detection = Some(loop_detection);
+        self
+    }
+
+    /// With [`Self::tool_correctness`].
+    #[must_use]
+    pub fn with_tool_correctness(mut self, tool_correctness: f64) -> Self {
+        self.tool_correctness = Some(tool_correctness);
+        self
+    }
+
+    /// With [`Self::coherence`].
+    #[must_use]
+    pub fn with_coherence(mut self, coherence: f64) -> Self {
+        self.coherence = Some(coherence);
+        self
+    }
+}
+
 /// The recorded signals, each one that is missing filled from the evidence.
 ///
 /// ```
 /// use mcptest_trace::eval::{DerivedSignals, derive_signals};
 /// use mcptest_trace::trace::Signals;
 ///
-/// let recorded = Signals { coherence: Some(0.8), ..Signals::default() };
-/// let evidence = DerivedSignals { loop_detection: Some(0.5), coherence: Some(1.0), ..DerivedSignals::default() };
+/// let recorded = Signals::default().with_coherence(0.8);
+/// let evidence = DerivedSignals::default().with_loop_detection(0.5).with_coherence(1.0);
 /// let signals = derive_signals(recorded, evidence);
 /// assert_eq!((signals.loop_detection, signals.coherence), (Some(0.5), Some(0.8)));
 /// assert_eq!(signals.confidence, None);

@@ -22,7 +22,7 @@ use crate::trace::{PerTurn, Signals, Trace};
 ///     { "signals": { "coherence": 0.2 } },
 ///     { "calls": [0, 0] },
 /// ] } }));
-/// let of_run = Signals { coherence: Some(0.9), ..Signals::default() };
+/// let of_run = Signals::default().with_coherence(0.9);
 /// let traces = session_traces([(&run, Some(of_run))], None);
 /// assert_eq!(traces[0].signals.coherence, Some(0.2));
 /// assert_eq!((traces[1].id.as_str(), traces[1].signals.coherence), ("run-1/turn-2", Some(0.9)));

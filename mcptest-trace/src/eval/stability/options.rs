@@ -5,6 +5,8 @@ use serde::Serialize;
 use crate::trace::Turn;
 
 /// A sub-score of a run.
+///
+/// A closed set: whoever matches on it need not expect another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SubScore {
@@ -102,6 +104,7 @@ impl Default for Dimensions {
 /// The turns that `response_consistency` looks at.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Turns {
     /// All assistant turns.
     #[default]
@@ -131,6 +134,7 @@ pub struct StabilityOptions {
 
 /// Floors of the sub-scores, each in `0.0..=1.0`.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct StabilityFloors {
     /// Of `tool_usage_stability`.
     pub tool_usage_stability: f64,
@@ -155,6 +159,34 @@ impl Default for StabilityFloors {
 }
 
 impl StabilityFloors {
+    /// With [`Self::tool_usage_stability`].
+    #[must_use]
+    pub fn with_tool_usage_stability(mut self, tool_usage_stability: f64) -> Self {
+        self.tool_usage_stability = tool_usage_stability;
+        self
+    }
+
+    /// With [`Self::response_consistency`].
+    #[must_use]
+    pub fn with_response_consistency(mut self, response_consistency: f64) -> Self {
+        self.response_consistency = response_consistency;
+        self
+    }
+
+    /// With [`Self::redundancy`].
+    #[must_use]
+    pub fn with_redundancy(mut self, redundancy: f64) -> Self {
+        self.redundancy = redundancy;
+        self
+    }
+
+    /// With [`Self::cost_per_progress`].
+    #[must_use]
+    pub fn with_cost_per_progress(mut self, cost_per_progress: f64) -> Self {
+        self.cost_per_progress = cost_per_progress;
+        self
+    }
+
     /// The floors in the order of [`SUB_SCORES`](super::SUB_SCORES).
     #[must_use]
     pub const fn floors(&self) -> [f64; 4] {

@@ -56,11 +56,22 @@ impl ArgsCheck for NoSchema {
 
 /// Why a schema does not compile.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct MalformedSchema {
     /// JSON pointer to the part of the schema that is wrong.
     pub pointer: String,
     /// What is wrong with it.
     pub message: String,
+}
+
+impl MalformedSchema {
+    /// What is wrong, and where: a JSON pointer.
+    pub fn new(pointer: impl Into<String>, message: impl Into<String>) -> Self {
+        Self {
+            pointer: pointer.into(),
+            message: message.into(),
+        }
+    }
 }
 
 impl fmt::Display for MalformedSchema {
@@ -78,6 +89,7 @@ impl std::error::Error for MalformedSchema {}
 /// What the arguments of an expected call may be. A call without arguments counts as one with `{}`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum ArgsShape<S = NoSchema> {
     /// Anything, also nothing.
     #[default]

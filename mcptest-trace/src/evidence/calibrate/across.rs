@@ -8,6 +8,7 @@ use crate::evidence::conformal::{Passing, Share, promised};
 
 /// An agent with the value of a target over all its runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct AgentScored {
     /// The value; `None` where the agent has none.
     pub value: Option<f64>,
@@ -15,6 +16,18 @@ pub struct AgentScored {
     pub passed: usize,
     /// How many runs it has.
     pub runs: usize,
+}
+
+impl AgentScored {
+    /// An agent's value, and how many of its runs passed.
+    #[must_use]
+    pub const fn new(value: Option<f64>, passed: usize, runs: usize) -> Self {
+        Self {
+            value,
+            passed,
+            runs,
+        }
+    }
 }
 
 /// A cross-run target, calibrated.

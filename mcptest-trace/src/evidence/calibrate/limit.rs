@@ -12,6 +12,7 @@ use crate::evidence::number::{real, wide};
 
 /// A limit made from passing runs.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Limit {
     /// The proposed value: the looser of both thresholds.
     pub value: f64,
@@ -98,6 +99,7 @@ fn seen(runs: &[Judged<'_>], least: f64) -> Tally {
 
 /// How a limit does on agents that it was not made from.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Check {
     /// What was left out: an agent at a time, or a run at a time where there is one agent.
     pub left_out: LeftOut,
@@ -113,6 +115,8 @@ pub struct Check {
 }
 
 /// What is left out at a time.
+///
+/// A closed set: whoever matches on it need not expect another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LeftOut {
@@ -171,6 +175,7 @@ fn without_run(runs: &[Judged<'_>], left_out: &Judged<'_>, share: Share) -> Opti
 
 /// A limit of a share, and what it does to the runs that were read.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct CurvePoint {
     /// The share in percent.
     pub share: u32,

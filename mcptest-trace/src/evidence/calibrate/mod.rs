@@ -12,11 +12,7 @@
 //! let target = Quantity::new("tokens", Direction::HighIsBad, Kind::Count);
 //! let agents = ["refund", "search", "book"];
 //! let runs: Vec<Scored> = (0..30)
-//!     .map(|run| Scored {
-//!         agent: agents[run % 3],
-//!         value: Some(1000.0 + 10.0 * run as f64),
-//!         passed: Some(run < 20),
-//!     })
+//!     .map(|run| Scored::new(agents[run % 3], Some(1000.0 + 10.0 * run as f64), Some(run < 20)))
 //!     .collect();
 //! let found = calibrate(&target, &runs, Share::percent(95).unwrap());
 //! let limit = found.limit.unwrap();

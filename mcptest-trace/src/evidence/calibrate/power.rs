@@ -7,6 +7,7 @@ use crate::evidence::area::{Area, AreaWithin, Judged, area, area_within};
 /// What the areas say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Verdict {
     /// Passed runs have better values than failed ones of the same agent.
     TellsRunsApart,

@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 use crate::eval::{Better, Measure, Unit};
 
 /// Which end of a target's values is the bad one.
+///
+/// A closed set: whoever matches on it need not expect another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
@@ -15,6 +17,8 @@ pub enum Direction {
 }
 
 /// What kind of number a target is.
+///
+/// A closed set: whoever matches on it need not expect another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -28,6 +32,7 @@ pub enum Kind {
 
 /// The numbers of a target.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Quantity {
     /// Its path, e.g. `golden_path.penalty`.
     pub name: String,
@@ -42,12 +47,12 @@ impl Quantity {
     /// end is bad.
     ///
     /// ```
-    /// use mcptest_trace::eval::{golden_path, narrative};
+    /// use mcptest_trace::eval::targets;
     /// use mcptest_trace::evidence::calibrate::{Direction, Kind, Quantity};
     ///
-    /// let penalty = Quantity::of(&golden_path::TARGETS[0]).unwrap();
+    /// let penalty = Quantity::of(&targets::GOLDEN_PATH[0]).unwrap();
     /// assert_eq!((penalty.direction, penalty.kind), (Direction::LowIsBad, Kind::Real));
-    /// let claims = narrative::TARGETS.iter().find(|target| target.name == "narrative.claims");
+    /// let claims = targets::NARRATIVE.iter().find(|target| target.name == "narrative.claims");
     /// assert_eq!(claims.and_then(Quantity::of), None);
     /// ```
     #[must_use]
@@ -117,6 +122,7 @@ impl Quantity {
 
 /// A run with the value of a target.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Scored<'a> {
     /// The stem of the agent's recordings.
     pub agent: &'a str,
@@ -126,8 +132,21 @@ pub struct Scored<'a> {
     pub passed: Option<bool>,
 }
 
+impl<'a> Scored<'a> {
+    /// A run of an agent: its value and its outcome, where they are known.
+    #[must_use]
+    pub const fn new(agent: &'a str, value: Option<f64>, passed: Option<bool>) -> Self {
+        Self {
+            agent,
+            value,
+            passed,
+        }
+    }
+}
+
 /// How many runs a limit stops.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Tally {
     /// Passed runs beyond the limit.
     pub false_alarms: usize,

@@ -45,6 +45,7 @@ pub struct Differences {
 
 /// Something that is in some runs of a side.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Seen {
     /// The tool, or `<tool>.<key>`.
     pub name: String,
@@ -56,6 +57,7 @@ pub struct Seen {
 
 /// An argument that has another value now.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct ChangedArgument {
     /// `<tool>.<key>`.
     pub name: String,

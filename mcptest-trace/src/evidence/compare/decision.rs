@@ -7,6 +7,7 @@ use super::{Comparison, Finding, Metric};
 /// What a comparison comes to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "decision")]
+#[non_exhaustive]
 pub enum Decision {
     /// No agent has new recordings.
     Unchanged,

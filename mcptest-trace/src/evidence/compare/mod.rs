@@ -13,10 +13,7 @@
 //! use mcptest_trace::evidence::compare::{AgentSamples, CompareOptions, RunSample, Sides, compare};
 //!
 //! let runs = |passed: usize| (0..6).map(|run| RunSample::with_outcome(run < passed)).collect();
-//! let agent = AgentSamples {
-//!     agent: "refund".to_owned(),
-//!     sides: Sides::Both { baseline: runs(6), candidate: runs(1) },
-//! };
+//! let agent = AgentSamples::new("refund", Sides::Both { baseline: runs(6), candidate: runs(1) });
 //! let comparison = compare(&[agent], &CompareOptions::default());
 //! assert_eq!(comparison.exit_status(), 1);
 //! ```
@@ -54,6 +51,7 @@ pub const FORMAT: &str = "compare/1.0";
 /// What a test says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Finding {
     /// Worse: significant, and by at least the margin.
     Regressed,
@@ -120,6 +118,7 @@ pub struct SuiteComparison {
 
 /// An agent that is not compared.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct NotComparable {
     /// The stem of its recordings.
     pub agent: String,
@@ -245,7 +244,7 @@ pub fn compare(samples: &[AgentSamples], options: &CompareOptions) -> Comparison
 /// use mcptest_trace::evidence::compare::{CompareOptions, RunSample, compare_agent};
 ///
 /// let runs = |passed: usize| (0..6).map(|run| RunSample::with_outcome(run < passed)).collect::<Vec<_>>();
-/// let options = CompareOptions { hypotheses: Some(4), ..CompareOptions::default() };
+/// let options = CompareOptions::default().with_hypotheses(4);
 /// let found = compare_agent("refund", &runs(6), &runs(1), &options);
 /// assert!(found.regressed(&options));
 /// assert_eq!(found.verdict(&options), "regressed   p 0.0032 ≤ 0.00625, 83 points");

@@ -11,6 +11,7 @@ use crate::evidence::stratified::Passes;
 
 /// How many of the runs passed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Passed {
     /// Runs that passed.
     pub passed: usize,

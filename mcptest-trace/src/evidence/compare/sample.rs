@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 /// What a run costs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum CostKind {
     /// Tokens of the whole run.
     #[default]
@@ -32,6 +33,7 @@ impl CostKind {
 
 /// What a run cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Cost {
     /// The amount.
     pub amount: u64,
@@ -39,8 +41,29 @@ pub struct Cost {
     pub estimated: bool,
 }
 
+impl Cost {
+    /// A cost that was measured.
+    #[must_use]
+    pub const fn measured(amount: u64) -> Self {
+        Self {
+            amount,
+            estimated: false,
+        }
+    }
+
+    /// A cost that is an estimate.
+    #[must_use]
+    pub const fn estimated(amount: u64) -> Self {
+        Self {
+            amount,
+            estimated: true,
+        }
+    }
+}
+
 /// What a run did.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Behaviour {
     /// The names of the tools, call by call.
     pub tools: Vec<String>,
@@ -50,8 +73,28 @@ pub struct Behaviour {
     pub arguments: BTreeMap<String, BTreeSet<String>>,
 }
 
+impl Behaviour {
+    /// What a run called, call by call: the tools, and what tells one call from another.
+    #[must_use]
+    pub fn new(tools: Vec<String>, calls: Vec<String>) -> Self {
+        Self {
+            tools,
+            calls,
+            arguments: BTreeMap::new(),
+        }
+    }
+
+    /// With [`Self::arguments`].
+    #[must_use]
+    pub fn with_arguments(mut self, arguments: BTreeMap<String, BTreeSet<String>>) -> Self {
+        self.arguments = arguments;
+        self
+    }
+}
+
 /// One run on one side of a comparison.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct RunSample {
     /// Whether it passed, where that is known.
     pub passed: Option<bool>,
@@ -104,10 +147,32 @@ impl RunSample {
             behaviour: Some(behaviour),
         }
     }
+
+    /// With [`Self::passed`].
+    #[must_use]
+    pub fn with_passed(mut self, passed: Option<bool>) -> Self {
+        self.passed = passed;
+        self
+    }
+
+    /// With [`Self::cost`].
+    #[must_use]
+    pub fn with_cost(mut self, cost: Option<Cost>) -> Self {
+        self.cost = cost;
+        self
+    }
+
+    /// With [`Self::behaviour`].
+    #[must_use]
+    pub fn with_behaviour(mut self, behaviour: Option<Behaviour>) -> Self {
+        self.behaviour = behaviour;
+        self
+    }
 }
 
 /// An agent of a comparison.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct AgentSamples {
     /// The stem of its recordings; agents go in its byte order.
     pub agent: String,
@@ -115,7 +180,19 @@ pub struct AgentSamples {
     pub sides: Sides,
 }
 
+impl AgentSamples {
+    /// An agent by the stem of its recordings, and its runs.
+    pub fn new(agent: impl Into<String>, sides: Sides) -> Self {
+        Self {
+            agent: agent.into(),
+            sides,
+        }
+    }
+}
+
 /// Where an agent has runs.
+///
+/// A closed set: whoever matches on it need not expect another.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Sides {
     /// On both sides, of other bytes.

@@ -15,9 +15,9 @@
 //!     "trace": { "tool_calls": [{ "name": "cancel_order", "args": { "order": "A17" } }],
 //!                "tool_results": [{ "call_index": 0, "is_error": false, "result": "done" }],
 //!                "final_response": "Cancelled." } }"#;
-//! let origin = Origin { shown: "run-1.json".to_owned(), line: None };
+//! let origin = Origin::file("run-1.json");
 //! let run = parse_run(cassette, &origin).unwrap();
-//! let runs = [RecordedRun { agent: "desk", number: 1, run: &run, mutate: true }];
+//! let runs = [RecordedRun::new("desk", 1, &run)];
 //!
 //! let plan = plan(&runs, &MutantOptions::default());
 //! let mutant = plan.mutants.iter().find(|mutant| mutant.operator == Operator::ChangeIdentifier).unwrap();
@@ -57,6 +57,7 @@ pub use words::next_identifier;
 
 /// A recorded run of a suite.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct RecordedRun<'a> {
     /// The stem of the agent's recordings.
     pub agent: &'a str,
@@ -80,10 +81,18 @@ impl<'a> RecordedRun<'a> {
             mutate: !failed,
         }
     }
+
+    /// With [`Self::mutate`].
+    #[must_use]
+    pub fn with_mutate(mut self, mutate: bool) -> Self {
+        self.mutate = mutate;
+        self
+    }
 }
 
 /// Which mutants are made.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct MutantOptions {
     /// At most so many of a run, an operator and a label; `None` for all.
     pub per_operator: Option<usize>,
@@ -109,6 +118,49 @@ impl Default for MutantOptions {
     }
 }
 
+impl MutantOptions {
+    /// With [`Self::per_operator`].
+    #[must_use]
+    pub fn with_per_operator(mut self, per_operator: Option<usize>) -> Self {
+        self.per_operator = per_operator;
+        self
+    }
+
+    /// With [`Self::shard`].
+    #[must_use]
+    pub fn with_shard(mut self, shard: (usize, usize)) -> Self {
+        self.shard = Some(shard);
+        self
+    }
+
+    /// With [`Self::readonly_tools`].
+    #[must_use]
+    pub fn with_readonly_tools(
+        mut self,
+        readonly_tools: impl IntoIterator<Item = impl Into<String>>,
+    ) -> Self {
+        self.readonly_tools = readonly_tools.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// With [`Self::mutating_tools`].
+    #[must_use]
+    pub fn with_mutating_tools(
+        mut self,
+        mutating_tools: impl IntoIterator<Item = impl Into<String>>,
+    ) -> Self {
+        self.mutating_tools = mutating_tools.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// With [`Self::seed`].
+    #[must_use]
+    pub fn with_seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+}
+
 /// The tools of a suite: in any recorded run of it.
 struct Tools<'a> {
     names: BTreeSet<&'a str>,
@@ -124,6 +176,7 @@ impl Tools<'_> {
 
 /// How many sites an operator has.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Sites {
     /// All sites.
     pub sites: usize,
@@ -141,6 +194,7 @@ pub struct Sites {
 
 /// The mutants that are to be judged.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Plan {
     /// The mutants, run by run, in the order of their sites.
     pub mutants: Vec<Mutant>,
@@ -238,7 +292,7 @@ pub fn plan(runs: &[RecordedRun<'_>], options: &MutantOptions) -> Plan {
         sites: BTreeMap::new(),
         runs: runs.iter().filter(|recorded| recorded.mutate).count(),
     };
-    for operator in Operator::ALL {
+    for &operator in Operator::ALL {
         plan.sites.insert(operator, Sites::default());
     }
     for (place, recorded) in runs

@@ -5,6 +5,7 @@ use serde::Serialize;
 /// A way of breaking a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Operator {
     /// A call is not made.
     DropCall,
@@ -49,6 +50,8 @@ pub enum Operator {
 }
 
 /// What an operator does to a run.
+///
+/// A closed set: whoever matches on it need not expect another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -60,7 +63,7 @@ pub enum Kind {
 
 impl Operator {
     /// All operators, in the order in which their sites are looked for.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: &'static [Self] = &[
         Self::DropCall,
         Self::RepeatWrite,
         Self::RepeatRead,

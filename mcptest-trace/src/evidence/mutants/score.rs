@@ -9,6 +9,7 @@ use crate::evidence::number::real;
 
 /// What the gates made of a mutant.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Judged {
     /// Whether some gate was green on its run, and so could notice.
     pub covered: bool,
@@ -16,8 +17,19 @@ pub struct Judged {
     pub killed_by: BTreeSet<String>,
 }
 
+impl Judged {
+    /// A mutant on whose run some gate was green or none, and the gates that noticed it.
+    pub fn new(covered: bool, killed_by: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        Self {
+            covered,
+            killed_by: killed_by.into_iter().map(Into::into).collect(),
+        }
+    }
+}
+
 /// Killed of so many.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Count {
     /// That a gate noticed.
     pub killed: usize,
@@ -40,6 +52,7 @@ impl Count {
 
 /// A score: each way of breaking counts once, however many sites a run has.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Score {
     /// The mean over operators with mutants of killed / chosen; `None` without a mutant.
     pub score: Option<f64>,

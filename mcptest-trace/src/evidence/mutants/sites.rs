@@ -14,6 +14,8 @@ use super::operator::Operator;
 use super::words::claim;
 
 /// Whether a change makes a run worse.
+///
+/// A closed set: whoever matches on it need not expect another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Label {

@@ -44,6 +44,7 @@ pub struct Redactor {
 
 /// Why secrets cannot be looked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TooLarge {
     /// The names of the secrets.
     pub names: Vec<String>,

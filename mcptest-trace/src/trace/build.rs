@@ -1,0 +1,130 @@
+//! Traces made by hand: a constructor for each part of one, and setters for what it may lack.
+
+use serde_json::Value;
+
+use super::{Outcome, PerTurn, Signals, StepTokens, Synthesized, ToolCall, ToolResult, Turn};
+
+impl ToolCall {
+    /// A call of a tool, of which only the arguments are known.
+    pub fn new(name: impl Into<String>, args: Value) -> Self {
+        Self {
+            name: name.into(),
+            args,
+            ..Self::default()
+        }
+    }
+
+    /// With the server that offers the tool.
+    #[must_use]
+    pub fn with_server(mut self, server: impl Into<String>) -> Self {
+        self.server = server.into();
+        self
+    }
+
+    /// With [`Self::step`].
+    #[must_use]
+    pub fn with_step(mut self, step: u64) -> Self {
+        self.step = Some(step);
+        self
+    }
+}
+
+impl ToolResult {
+    /// What the call of this index returned, known to be no error.
+    #[must_use]
+    pub fn new(call_index: usize, result: Value) -> Self {
+        Self {
+            call_index,
+            error_known: true,
+            result,
+            ..Self::default()
+        }
+    }
+
+    /// The same as an error.
+    #[must_use]
+    pub fn as_error(mut self) -> Self {
+        self.is_error = true;
+        self
+    }
+}
+
+impl Synthesized {
+    /// An answer of the fault of this name and kind.
+    pub fn new(fault: impl Into<String>, kind: impl Into<String>) -> Self {
+        Self {
+            fault: fault.into(),
+            kind: kind.into(),
+        }
+    }
+}
+
+impl StepTokens {
+    /// Tokens sent to the model, and tokens that it wrote.
+    #[must_use]
+    pub const fn new(prompt: u64, completion: u64) -> Self {
+        Self { prompt, completion }
+    }
+}
+
+impl Turn {
+    /// What someone said.
+    pub fn new(role: impl Into<String>, content: impl Into<String>) -> Self {
+        Self {
+            role: role.into(),
+            content: content.into(),
+        }
+    }
+}
+
+impl PerTurn {
+    /// A turn for which these calls were made: a half-open range of indices.
+    #[must_use]
+    pub fn new(calls: (usize, usize)) -> Self {
+        Self {
+            calls: Some(calls),
+            ..Self::default()
+        }
+    }
+}
+
+impl Signals {
+    /// With [`Self::confidence`].
+    #[must_use]
+    pub fn with_confidence(mut self, confidence: f64) -> Self {
+        self.confidence = Some(confidence);
+        self
+    }
+
+    /// With [`Self::loop_detection`].
+    #[must_use]
+    pub fn with_loop_detection(mut self, loop_detection: f64) -> Self {
+        self.loop_detection = Some(loop_detection);
+        self
+    }
+
+    /// With [`Self::tool_correctness`].
+    #[must_use]
+    pub fn with_tool_correctness(mut self, tool_correctness: f64) -> Self {
+        self.tool_correctness = Some(tool_correctness);
+        self
+    }
+
+    /// With [`Self::coherence`].
+    #[must_use]
+    pub fn with_coherence(mut self, coherence: f64) -> Self {
+        self.coherence = Some(coherence);
+        self
+    }
+}
+
+impl Outcome {
+    /// The verdict on a run.
+    #[must_use]
+    pub const fn new(passed: bool) -> Self {
+        Self {
+            passed: Some(passed),
+            reward: None,
+        }
+    }
+}
