@@ -83,7 +83,7 @@ const TOOLS: [&str; 12] = [
 
 fn agent_test(suite: usize, agent: usize) -> String {
     format!(
-        r#"  - name: Desk {suite:03} {agent:02}
+        r"  - name: Desk {suite:03} {agent:02}
     model: claude-sonnet-4-5
     system_prompt: You work at the ${{desk}} desk. Look an order up before you touch it.
     prompt: {prompt}
@@ -113,7 +113,7 @@ fn agent_test(suite: usize, agent: usize) -> String {
       expect:
         - target: stability.argument_consistency
           matcher: {{ min: 0.5 }}
-"#,
+",
         prompt = prompt(agent),
         tools = TOOLS.join(", "),
     )

@@ -55,6 +55,6 @@ impl std::error::Error for TargetProblem {}
 /// ```
 pub fn target(run: &Run, path: &str) -> Result<Value, TargetProblem> {
     let target = Target::parse(path, Span::default()).map_err(TargetProblem::Malformed)?;
-    let value = resolve(&target, &run.envelope).map_err(TargetProblem::Unresolved)?;
+    let value = resolve(&target, run.envelope()).map_err(TargetProblem::Unresolved)?;
     Ok(value.into_owned())
 }

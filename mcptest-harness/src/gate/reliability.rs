@@ -319,7 +319,7 @@ fn verdict(gate: &Reliability, input: &Input<'_>, index: usize, run: &Run) -> Ru
     if expect {
         let snapshots = |name: &str, value: &_| input.snapshots.value(index, name, value);
         let checks = &input.gates.expect;
-        let broken = check_breaches(checks, &run.envelope, &snapshots).all();
+        let broken = check_breaches(checks, run.envelope(), &snapshots).all();
         if let Some(breach) = broken.first() {
             let Cause::Check(check) = breach.cause else {
                 return RunVerdict::Fail(breach.found.clone());

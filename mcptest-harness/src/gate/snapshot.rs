@@ -63,7 +63,7 @@ impl Criterion for Snapshot {
         let mut used = vec![false; self.redact.len()];
         let mut text = String::new();
         for (index, run) in input.runs.iter().enumerate() {
-            let mut envelope = run.envelope.clone();
+            let mut envelope = run.envelope().clone();
             for (target, used) in self.redact.iter().zip(&mut used) {
                 let before = outline(index, &envelope, self);
                 blank(&mut envelope, &target.segments);

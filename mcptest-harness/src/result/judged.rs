@@ -69,7 +69,7 @@ impl Asker<'_> {
 
     /// What an agent's own assertions look at: the path of each, and what the recordings have there.
     pub(crate) fn expected(&self, runs: &[Run]) -> Vec<TargetResult> {
-        let envelopes: Vec<&Value> = runs.iter().map(|run| &run.envelope).collect();
+        let envelopes: Vec<&Value> = runs.iter().map(Run::envelope).collect();
         let of_check = |check: &Check| {
             let name = &check.target.text;
             let found = envelopes.iter().map(|envelope| {

@@ -2,17 +2,17 @@
 
 use std::borrow::Cow;
 
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
-use super::digest::Digest;
+use super::envelope::{self, Recorded};
 use super::error::{CassetteError, Flaw};
-use super::json::{self, Parsed};
+use super::json::{self, Json, Object, Parsed};
 use super::origin::Origin;
 use super::place::{self, Loss, Place};
 use super::read::{self, Reader};
 use super::{
-    OfferedTool, Outcome, Problem, ReadOnlyTools, Signals, Tokens, ToolCall, ToolResult, Trace,
-    cause, keys, number, tools,
+    OfferedTool, Outcome, Problem, ReadOnlyTools, Signals, ToolCall, ToolResult, Trace, cause,
+    keys, number, tools,
 };
 
 /// The most problems of a cassette that are listed.
@@ -46,15 +46,42 @@ pub struct Run {
     pub signals: Option<Signals>,
     /// The recorded verdict.
     pub outcome: Option<Outcome>,
+    pub(super) recorded: Recorded,
+}
+
+impl Run {
     /// What target paths start from: the recorded trace with everything in it, plus `outcome`,
     /// `signals`, `tool_names`, `redundant_tool_calls` and `truncated`. Three things are filled in,
     /// so that assertions see what the metrics see: `tool_calls[n].args` is `{}` where there are none,
     /// `tool_results[n].is_error` is `true` where only MCP's `result.isError` says so, and
     /// `conversation.tokens` is the sum of `conversation.steps` where it is absent or zero.
-    pub envelope: Value,
-}
+    ///
+    /// It is made when it is first asked for, from the text that the run was read from.
+    #[must_use]
+    pub fn envelope(&self) -> &Value {
+        self.recorded.envelope(|whole| {
+            let read_only = self.read_only_tools();
+            envelope::of(whole, &self.trace, &read_only)
+        })
+    }
 
-impl Run {
+    /// The run with another trace, and the envelope that goes with it.
+    pub(crate) fn changed(&self, trace: Trace, envelope: Value) -> Self {
+        // Field by field: a clone of the whole run would copy what is replaced.
+        Self {
+            origin: self.origin.clone(),
+            agent_name: self.agent_name.clone(),
+            model: self.model.clone(),
+            user_prompt: self.user_prompt.clone(),
+            system_prompt: self.system_prompt.clone(),
+            tools: self.tools.clone(),
+            signals: self.signals,
+            outcome: self.outcome,
+            recorded: Recorded::made(envelope),
+            trace,
+        }
+    }
+
     /// Which of its tools only read, as far as the recording and their names tell.
     #[must_use]
     pub fn read_only_tools(&self) -> ReadOnlyTools {
@@ -82,23 +109,14 @@ impl Run {
     }
 }
 
-/// A run, with what tells it from its copies.
-pub(super) struct Read {
-    pub(super) run: Run,
-    pub(super) digest: Digest,
-}
-
 /// Reads one run from its JSON.
 ///
 /// # Errors
 ///
 /// Every problem of the run, or the first where it is no JSON.
 pub fn parse_run(bytes: &[u8], origin: &Origin) -> Result<Run, CassetteError> {
-    parse(bytes, origin).map(|read| read.run)
-}
-
-pub(super) fn parse(bytes: &[u8], origin: &Origin) -> Result<Read, CassetteError> {
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let text = bytes;
+    let bytes = envelope::without_mark_of_order(bytes);
     let refuse =
         |problem: String, help: &str| Err(CassetteError::new(origin, vec![problem.into()], help));
     if bytes.trim_ascii().is_empty() {
@@ -109,16 +127,16 @@ pub(super) fn parse(bytes: &[u8], origin: &Origin) -> Result<Read, CassetteError
     }
     let Parsed { value, lossy } =
         json::parse(bytes).map_err(|error| not_json(bytes, origin, &error))?;
-    let digest = Digest::of_value(&value);
-    let Value::Object(mut map) = value else {
+    let Json::Object(mut map) = value else {
         return refuse(
             "is not a JSON object".to_owned(),
             "a cassette is an object with `schema_version` and `trace`",
         );
     };
     match map.get("schema_version") {
-        Some(Value::String(version)) if version == SCHEMA_VERSION => {}
-        Some(version) => {
+        Some(Json::Text(version)) if version == SCHEMA_VERSION => {}
+        Some(_) => {
+            let version = map.take("schema_version").unwrap_or_default().into_value();
             let problem = format!(
                 "`schema_version` is {version}, and only \"{SCHEMA_VERSION}\" is known here"
             );
@@ -137,14 +155,14 @@ pub(super) fn parse(bytes: &[u8], origin: &Origin) -> Result<Read, CassetteError
         }
     }
     let mut problems = Vec::new();
-    let run = typed(&mut map, origin.clone(), &mut problems);
+    let run = typed(map, origin.clone(), text, &mut problems);
     let lost = if lossy {
         losses(bytes, origin)
     } else {
         Vec::new()
     };
     if problems.is_empty() && lost.is_empty() {
-        return Ok(Read { run, digest });
+        return Ok(run);
     }
     let typed = problems.iter().map(|problem| {
         let find = if problem.of_key {
@@ -249,95 +267,28 @@ fn not_json(bytes: &[u8], origin: &Origin, error: &serde_json::Error) -> Cassett
     CassetteError::new(origin, vec![flaw], help)
 }
 
-fn typed(map: &mut Map<String, Value>, origin: Origin, problems: &mut Vec<Problem>) -> Run {
-    let mut at = Reader::new("", problems);
-    at.keys(map, &keys::RUN);
-    let agent_name = at.text(map, "agent_name");
-    let model = at.required_text(map, "model");
-    let user_prompt = at.required_text(map, "user_prompt");
-    let system_prompt = at.text(map, "system_prompt").unwrap_or_default();
-    let tools = at.values(map, "tools", tools::read);
-    let signals = at.object(map, "signals", read::signals);
-    let outcome = at.object(map, "outcome", read::outcome);
-    let trace = at.object(map, "trace", |trace, at| {
-        at.require(trace, "tool_calls");
-        read::trace_of(trace, at)
-    });
-    at.require(map, "trace");
-    let trace = trace.unwrap_or_default();
-    let read_only = ReadOnlyTools::new(tools.iter().flatten(), [], []);
-    let envelope = envelope(map, &trace, &read_only);
+fn typed(mut map: Object<'_>, origin: Origin, text: &[u8], problems: &mut Vec<Problem>) -> Run {
+    let mut at = Reader::new(problems);
+    at.keys(&map, &keys::RUN);
+    let recorded = Recorded::read(text, &map);
+    let map = &mut map;
     Run {
         origin,
-        agent_name,
-        model,
-        user_prompt,
-        system_prompt,
-        tools,
-        trace,
-        signals,
-        outcome,
-        envelope,
-    }
-}
-
-/// The root of an agent's targets.
-fn envelope(map: &mut Map<String, Value>, trace: &Trace, tools: &ReadOnlyTools) -> Value {
-    let mut root = match map.remove("trace") {
-        Some(Value::Object(trace)) => trace,
-        _ => Map::new(),
-    };
-    for key in ["outcome", "signals"] {
-        if let Some(value) = map.remove(key) {
-            root.insert(key.to_owned(), value);
-        }
-    }
-    fill_in(&mut root, trace);
-    let names: Vec<&str> = trace
-        .tool_calls
-        .iter()
-        .map(|call| call.name.as_str())
-        .collect();
-    root.insert("tool_names".to_owned(), json!(names));
-    root.insert(
-        "redundant_tool_calls".to_owned(),
-        json!(trace.redundant_among(tools)),
-    );
-    root.insert("truncated".to_owned(), json!(trace.truncated()));
-    Value::Object(root)
-}
-
-/// Writes down what the recording says in another place.
-fn fill_in(root: &mut Map<String, Value>, trace: &Trace) {
-    let calls = root.get_mut("tool_calls").and_then(Value::as_array_mut);
-    for call in calls.into_iter().flatten().filter_map(Value::as_object_mut) {
-        if call.get("args").is_none_or(Value::is_null) {
-            call.insert("args".to_owned(), json!({}));
-        }
-    }
-    let results = root.get_mut("tool_results").and_then(Value::as_array_mut);
-    for (written, result) in results.into_iter().flatten().zip(&trace.tool_results) {
-        if let Some(written) = written.as_object_mut()
-            && result.is_error
-        {
-            written.insert("is_error".to_owned(), true.into());
-        }
-    }
-    let conversation = root.get_mut("conversation").and_then(Value::as_object_mut);
-    let Some(conversation) = conversation else {
-        return;
-    };
-    let Tokens {
-        prompt,
-        completion,
-        total,
-    } = trace.conversation.tokens;
-    let count = |name: &str| conversation.get("tokens")?.get(name)?.as_f64();
-    let counted = ["prompt", "completion", "total"]
-        .iter()
-        .any(|name| count(name).is_some_and(|count| count > 0.0));
-    if !counted && total > 0 {
-        let tokens = json!({ "prompt": prompt, "completion": completion, "total": total });
-        conversation.insert("tokens".to_owned(), tokens);
+        agent_name: at.text(map, "agent_name"),
+        model: at.required_text(map, "model"),
+        user_prompt: at.required_text(map, "user_prompt"),
+        system_prompt: at.text(map, "system_prompt").unwrap_or_default(),
+        tools: at.values(map, "tools", tools::read),
+        signals: at.object(map, "signals", read::signals),
+        outcome: at.object(map, "outcome", read::outcome),
+        trace: {
+            at.require(map, "trace");
+            let trace = at.object(map, "trace", |trace, at| {
+                at.require(&trace, "tool_calls");
+                read::trace_of(trace, at)
+            });
+            trace.unwrap_or_default()
+        },
+        recorded,
     }
 }

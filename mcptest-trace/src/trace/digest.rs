@@ -19,10 +19,6 @@ impl Digest {
         Self::with(|hasher| hash(value, hasher))
     }
 
-    pub(super) fn of_bytes(bytes: &[u8]) -> Self {
-        Self::with(|hasher| bytes.hash(hasher))
-    }
-
     fn of_behaviour(trace: &Trace) -> Self {
         Self::with(|hasher| {
             trace.tool_calls.len().hash(hasher);

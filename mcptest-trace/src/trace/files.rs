@@ -1,12 +1,13 @@
 //! Reading recorded runs from files.
 
-use std::collections::BTreeMap;
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::de::IgnoredAny;
 
-use super::cassette::{Read, Run, parse};
+use super::cassette::{Run, parse_run};
 use super::cause;
 use super::digest::Digest;
 use super::error::CassetteError;
@@ -22,48 +23,12 @@ const LINES_SHOWN: usize = 5;
 /// messages name it.
 #[must_use]
 pub fn read_file(path: &Path, shown: &str) -> Vec<Result<Run, CassetteError>> {
-    recorded(path, shown)
-        .into_iter()
-        .map(|recorded| recorded.run)
-        .collect()
-}
-
-/// A run of a file, read or refused, with what tells copies apart.
-struct Recorded {
-    run: Result<Run, CassetteError>,
-    value: Option<Digest>,
-    bytes: Digest,
-}
-
-impl Recorded {
-    fn parse(bytes: &[u8], origin: &Origin) -> Self {
-        let (run, value) = match parse(bytes, origin) {
-            Ok(Read { run, digest }) => (Ok(run), Some(digest)),
-            Err(error) => (Err(error), None),
-        };
-        Self {
-            run,
-            value,
-            bytes: Digest::of_bytes(bytes),
-        }
-    }
-
-    fn refused(error: CassetteError) -> Vec<Self> {
-        vec![Self {
-            run: Err(error),
-            value: None,
-            bytes: Digest::of_bytes(&[]),
-        }]
-    }
-}
-
-fn recorded(path: &Path, shown: &str) -> Vec<Recorded> {
     let whole = Origin {
         shown: shown.to_owned(),
         line: None,
     };
     let refuse = |problem: String, help: &str| {
-        Recorded::refused(CassetteError::new(&whole, vec![problem.into()], help))
+        vec![Err(CassetteError::new(&whole, vec![problem.into()], help))]
     };
     let bytes = match read_bytes(path) {
         Ok(bytes) => bytes,
@@ -73,7 +38,7 @@ fn recorded(path: &Path, shown: &str) -> Vec<Recorded> {
         .extension()
         .is_none_or(|extension| extension != "jsonl")
     {
-        return vec![Recorded::parse(&bytes, &whole)];
+        return vec![parse_run(&bytes, &whole)];
     }
     let lines = bytes.split(|byte| *byte == b'\n').enumerate();
     let filled = lines.filter(|(_, line)| !line.trim_ascii().is_empty());
@@ -84,8 +49,8 @@ fn recorded(path: &Path, shown: &str) -> Vec<Recorded> {
             line: Some(index + 1),
             ..whole.clone()
         };
-        let recorded = Recorded::parse(line.trim_ascii(), &origin);
-        let first_error = !broken && recorded.run.is_err();
+        let run = parse_run(line.trim_ascii(), &origin);
+        let first_error = !broken && run.is_err();
         if first_error && serde_json::from_slice::<IgnoredAny>(line).is_err() {
             // The whole file may be something else; the first line that is no JSON asks.
             broken = true;
@@ -100,7 +65,7 @@ fn recorded(path: &Path, shown: &str) -> Vec<Recorded> {
                 );
             }
         }
-        runs.push(recorded);
+        runs.push(run);
     }
     runs
 }
@@ -129,17 +94,16 @@ fn read_bytes(path: &Path) -> Result<Vec<u8>, (String, &'static str)> {
 /// Every run that cannot be used, and every copy; of a file with many such lines the first, and how
 /// many more there are.
 pub fn read_runs(files: &[(PathBuf, String)]) -> Result<Vec<Run>, Vec<CassetteError>> {
-    let mut runs = Vec::new();
+    let mut runs: Vec<Run> = Vec::new();
     let mut errors = Vec::new();
-    let mut seen: BTreeMap<Digest, (Digest, Origin)> = BTreeMap::new();
+    let mut copies = Copies::default();
     for (path, shown) in files {
         let mut of_file = Vec::new();
-        for Recorded { run, value, bytes } in recorded(path, shown) {
+        for run in read_file(path, shown) {
             match run {
                 Ok(run) => {
-                    let here = (bytes, run.origin.clone());
-                    let first = value.and_then(|value| seen.insert(value, here));
-                    of_file.extend(first.map(|first| copied(&run.origin, bytes, &first)));
+                    let earlier = copies.earlier(&runs, &run);
+                    of_file.extend(earlier.map(|earlier| copied(&run, earlier)));
                     runs.push(run);
                 }
                 Err(error) => of_file.push(error),
@@ -154,20 +118,53 @@ pub fn read_runs(files: &[(PathBuf, String)]) -> Result<Vec<Run>, Vec<CassetteEr
     }
 }
 
-fn copied(
-    origin: &Origin,
-    bytes: Digest,
-    (first_bytes, first): &(Digest, Origin),
-) -> CassetteError {
-    let problem = if bytes == *first_bytes {
-        format!("is a byte-for-byte copy of {first}, not a run of its own")
+/// The runs that were read so far, as places in a list of them, by what tells copies apart.
+#[derive(Default)]
+struct Copies(HashMap<u64, Alike>);
+
+/// Runs of one mark.
+enum Alike {
+    One(usize),
+    /// Only these are looked at whole.
+    Several(BTreeMap<Digest, usize>),
+}
+
+impl Copies {
+    /// The latest run that this one, which comes after all of them, is a copy of.
+    fn earlier<'a>(&mut self, runs: &'a [Run], run: &Run) -> Option<&'a Run> {
+        let alike = match self.0.entry(run.recorded.mark()) {
+            Entry::Vacant(place) => {
+                place.insert(Alike::One(runs.len()));
+                return None;
+            }
+            Entry::Occupied(place) => place.into_mut(),
+        };
+        if let Alike::One(first) = *alike {
+            let first = runs.get(first).map(|run| (run.recorded.digest(), first));
+            *alike = Alike::Several(first.into_iter().collect());
+        }
+        let Alike::Several(digests) = alike else {
+            return None;
+        };
+        let earlier = digests.insert(run.recorded.digest(), runs.len())?;
+        runs.get(earlier)
+    }
+}
+
+fn copied(run: &Run, first: &Run) -> CassetteError {
+    let problem = if run.recorded.text() == first.recorded.text() {
+        format!(
+            "is a byte-for-byte copy of {}, not a run of its own",
+            first.origin
+        )
     } else {
         format!(
-            "is a copy of {first}, not a run of its own: every value is the same, `recorded_at` included"
+            "is a copy of {}, not a run of its own: every value is the same, `recorded_at` included",
+            first.origin
         )
     };
     let help = "remove one of the two, or record the run again";
-    CassetteError::new(origin, vec![problem.into()], help)
+    CassetteError::new(&run.origin, vec![problem.into()], help)
 }
 
 /// The first errors of a file, and how many more there are.

@@ -5,11 +5,13 @@
 //! only notes that something of the kind may have been there; the walk that says what and where
 //! (`place`) runs for such a text alone.
 
+use std::borrow::Cow;
 use std::cell::Cell;
+use std::collections::HashMap;
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
-use serde_json::{Map, Number, Value};
+use serde_json::{Number, Value};
 
 use super::number;
 
@@ -20,15 +22,124 @@ const NUMBER: &str = "$serde_json::private::Number";
 /// From here on a float may be a whole number that did not fit: 2^63.
 const BEYOND: f64 = 9_223_372_036_854_775_808.0;
 
+/// Up to so many keys of an object are compared one by one.
+const FEW_KEYS: usize = 16;
+
+/// A JSON value that borrows from its text what stands there as it is.
+#[derive(Debug, Default)]
+pub(super) enum Json<'a> {
+    #[default]
+    Null,
+    Bool(bool),
+    Number(Number),
+    Text(Cow<'a, str>),
+    List(Vec<Json<'a>>),
+    Object(Object<'a>),
+}
+
+/// The entries of an object in the order of the text; no key stands twice.
+#[derive(Debug, Default)]
+pub(super) struct Object<'a>(Vec<(Cow<'a, str>, Json<'a>)>);
+
+impl<'a> Json<'a> {
+    /// The same value, borrowed.
+    pub(super) fn of(value: &'a Value) -> Self {
+        match value {
+            Value::Null => Self::Null,
+            Value::Bool(flag) => Self::Bool(*flag),
+            Value::Number(number) => Self::Number(number.clone()),
+            Value::String(text) => Self::Text(text.into()),
+            Value::Array(items) => Self::List(items.iter().map(Self::of).collect()),
+            Value::Object(map) => {
+                let entries = map.iter();
+                let entries = entries.map(|(key, value)| (key.into(), Self::of(value)));
+                Self::Object(Object(entries.collect()))
+            }
+        }
+    }
+
+    /// The same value, owned.
+    pub(super) fn into_value(self) -> Value {
+        match self {
+            Self::Null => Value::Null,
+            Self::Bool(flag) => Value::Bool(flag),
+            Self::Number(number) => Value::Number(number),
+            Self::Text(text) => Value::String(text.into_owned()),
+            Self::List(items) => items.into_iter().map(Self::into_value).collect(),
+            Self::Object(Object(entries)) => {
+                let entries = entries.into_iter();
+                let entries = entries.map(|(key, value)| (key.into_owned(), value.into_value()));
+                Value::Object(entries.collect())
+            }
+        }
+    }
+
+    pub(super) fn is_null(&self) -> bool {
+        matches!(self, Self::Null)
+    }
+
+    pub(super) fn as_str(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    pub(super) fn as_bool(&self) -> Option<bool> {
+        match self {
+            Self::Bool(flag) => Some(*flag),
+            _ => None,
+        }
+    }
+
+    pub(super) fn as_number(&self) -> Option<&Number> {
+        match self {
+            Self::Number(number) => Some(number),
+            _ => None,
+        }
+    }
+
+    pub(super) fn as_list(&self) -> Option<&[Json<'a>]> {
+        match self {
+            Self::List(items) => Some(items),
+            _ => None,
+        }
+    }
+
+    pub(super) fn as_object(&self) -> Option<&Object<'a>> {
+        match self {
+            Self::Object(object) => Some(object),
+            _ => None,
+        }
+    }
+}
+
+impl<'a> Object<'a> {
+    pub(super) fn get(&self, key: &str) -> Option<&Json<'a>> {
+        let mut entries = self.0.iter();
+        entries.find_map(|(name, value)| (name == key).then_some(value))
+    }
+
+    /// Moves a value out; it is `null` from then on.
+    pub(super) fn take(&mut self, key: &str) -> Option<Json<'a>> {
+        let mut entries = self.0.iter_mut();
+        entries.find_map(|(name, value)| (name == key).then(|| std::mem::take(value)))
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &Json<'a>)> {
+        self.0.iter().map(|(key, value)| (&**key, value))
+    }
+}
+
 /// A value, and whether something of its text may be lost in it.
-pub(super) struct Parsed {
-    pub(super) value: Value,
+pub(super) struct Parsed<'a> {
+    pub(super) value: Json<'a>,
     /// A key stands twice in an object, or a number may have been rounded.
     pub(super) lossy: bool,
 }
 
 /// Parses the one value of a text.
-pub(super) fn parse(bytes: &[u8]) -> Result<Parsed, serde_json::Error> {
+pub(super) fn parse(bytes: &[u8]) -> Result<Parsed<'_>, serde_json::Error> {
     let noted = Noted::default();
     let mut text = serde_json::Deserializer::from_slice(bytes);
     let value = Seed { noted: &noted }.deserialize(&mut text)?;
@@ -52,38 +163,38 @@ struct Noted {
 }
 
 #[derive(Clone, Copy)]
-struct Seed<'a> {
-    noted: &'a Noted,
+struct Seed<'n> {
+    noted: &'n Noted,
 }
 
 impl<'de> DeserializeSeed<'de> for Seed<'_> {
-    type Value = Value;
+    type Value = Json<'de>;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Json<'de>, D::Error> {
         deserializer.deserialize_any(self)
     }
 }
 
 impl<'de> Visitor<'de> for Seed<'_> {
-    type Value = Value;
+    type Value = Json<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("any JSON value")
     }
 
-    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
-        Ok(Value::Bool(value))
+    fn visit_bool<E>(self, value: bool) -> Result<Json<'de>, E> {
+        Ok(Json::Bool(value))
     }
 
-    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
-        Ok(Value::Number(value.into()))
+    fn visit_i64<E>(self, value: i64) -> Result<Json<'de>, E> {
+        Ok(Json::Number(value.into()))
     }
 
-    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
-        Ok(Value::Number(value.into()))
+    fn visit_u64<E>(self, value: u64) -> Result<Json<'de>, E> {
+        Ok(Json::Number(value.into()))
     }
 
-    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+    fn visit_f64<E>(self, value: f64) -> Result<Json<'de>, E> {
         self.noted.floats.set(true);
         if value.abs() >= BEYOND {
             self.noted.lossy.set(true);
@@ -91,49 +202,116 @@ impl<'de> Visitor<'de> for Seed<'_> {
         if value.abs() < f64::MIN_POSITIVE {
             self.noted.tiny.set(true);
         }
-        Ok(Number::from_f64(value).map_or(Value::Null, Value::Number))
+        Ok(Number::from_f64(value).map_or(Json::Null, Json::Number))
     }
 
-    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
-        Ok(Value::String(value.to_owned()))
+    fn visit_borrowed_str<E>(self, value: &'de str) -> Result<Json<'de>, E> {
+        Ok(Json::Text(value.into()))
     }
 
-    fn visit_string<E>(self, value: String) -> Result<Value, E> {
-        Ok(Value::String(value))
+    fn visit_str<E>(self, value: &str) -> Result<Json<'de>, E> {
+        Ok(Json::Text(value.to_owned().into()))
     }
 
-    fn visit_unit<E>(self) -> Result<Value, E> {
-        Ok(Value::Null)
+    fn visit_string<E>(self, value: String) -> Result<Json<'de>, E> {
+        Ok(Json::Text(value.into()))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+    fn visit_unit<E>(self) -> Result<Json<'de>, E> {
+        Ok(Json::Null)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Json<'de>, A::Error> {
         let mut list = Vec::new();
         while let Some(item) = items.next_element_seed(self)? {
             list.push(item);
         }
-        Ok(Value::Array(list))
+        Ok(Json::List(list))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
-        let mut map = Map::new();
-        while let Some(key) = entries.next_key::<String>()? {
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Json<'de>, A::Error> {
+        let mut object = Object::default();
+        let mut places = HashMap::new();
+        while let Some(key) = entries.next_key_seed(KeySeed)? {
             let value = entries.next_value_seed(self)?;
             if key == NUMBER
-                && let Value::String(text) = &value
+                && let Json::Text(text) = &value
             {
                 return self.spelt_number(text);
             }
-            if map.insert(key, value).is_some() {
+            if object.insert(key, value, &mut places) {
                 self.noted.lossy.set(true);
             }
         }
-        Ok(Value::Object(map))
+        Ok(Json::Object(object))
+    }
+}
+
+impl<'a> Object<'a> {
+    /// Takes an entry in, and says whether its key stood there before: then the later value wins.
+    /// `places` helps where there are many.
+    fn insert(
+        &mut self,
+        key: Cow<'a, str>,
+        value: Json<'a>,
+        places: &mut HashMap<Cow<'a, str>, usize>,
+    ) -> bool {
+        let entries = &mut self.0;
+        let earlier = if entries.len() < FEW_KEYS {
+            entries.iter().position(|(name, _)| *name == key)
+        } else {
+            if places.is_empty() {
+                let named = entries.iter().enumerate();
+                places.extend(named.map(|(place, (name, _))| (name.clone(), place)));
+            }
+            let earlier = places.get(&key).copied();
+            if earlier.is_none() {
+                places.insert(key.clone(), entries.len());
+            }
+            earlier
+        };
+        match earlier {
+            Some(place) => entries[place].1 = value,
+            None => entries.push((key, value)),
+        }
+        earlier.is_some()
+    }
+}
+
+/// A key, borrowed where it stands in the text as it is.
+struct KeySeed;
+
+impl<'de> DeserializeSeed<'de> for KeySeed {
+    type Value = Cow<'de, str>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl<'de> Visitor<'de> for KeySeed {
+    type Value = Cow<'de, str>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key")
+    }
+
+    fn visit_borrowed_str<E>(self, key: &'de str) -> Result<Self::Value, E> {
+        Ok(key.into())
+    }
+
+    fn visit_str<E>(self, key: &str) -> Result<Self::Value, E> {
+        Ok(key.to_owned().into())
+    }
+
+    fn visit_string<E>(self, key: String) -> Result<Self::Value, E> {
+        Ok(key.into())
     }
 }
 
 impl Seed<'_> {
     /// A number as it is spelt, read as it is read without `arbitrary_precision`.
-    fn spelt_number<E: Error>(self, text: &str) -> Result<Value, E> {
+    fn spelt_number<'de, E: Error>(self, text: &str) -> Result<Json<'de>, E> {
         if let Ok(whole) = text.parse::<i64>() {
             return self.visit_i64(whole);
         }
@@ -186,7 +364,8 @@ mod tests {
     fn a_number_that_is_spelt_out_is_the_number() {
         for (text, value) in [("7", 7.into()), ("-1.50", Value::from(-1.5))] {
             let spelt = format!(r#"[{{"{NUMBER}":"{text}"}}]"#);
-            assert_eq!(parse(spelt.as_bytes()).unwrap().value[0], value);
+            let parsed = parse(spelt.as_bytes()).unwrap().value;
+            assert_eq!(parsed.into_value()[0], value);
         }
         assert!(parse(format!(r#"{{"{NUMBER}":"seven"}}"#).as_bytes()).is_err());
     }
@@ -214,9 +393,21 @@ mod tests {
         fn every_value_is_read_as_serde_json_reads_it(value in value()) {
             let text = value.to_string();
             let parsed = parse(text.as_bytes()).unwrap();
-            prop_assert_eq!(&parsed.value, &serde_json::from_str::<Value>(&text).unwrap());
+            let borrowed = Json::of(&value).into_value();
+            prop_assert_eq!(&borrowed, &value);
+            prop_assert_eq!(&parsed.value.into_value(), &serde_json::from_str::<Value>(&text).unwrap());
             let numbers = text.contains(|sign: char| sign.is_ascii_digit());
             prop_assert!(!parsed.lossy || numbers);
+        }
+
+        #[test]
+        fn keys_that_stand_twice_are_noted_and_the_later_wins(keys in prop::collection::vec(0..40_u8, 0..40)) {
+            let entries = keys.iter().enumerate().map(|(place, key)| format!("\"{key}\":{place}"));
+            let text = format!("{{{}}}", entries.collect::<Vec<_>>().join(","));
+            let parsed = parse(text.as_bytes()).unwrap();
+            let distinct = keys.iter().collect::<std::collections::HashSet<_>>().len();
+            prop_assert_eq!(parsed.lossy, distinct < keys.len());
+            prop_assert_eq!(parsed.value.into_value(), serde_json::from_str::<Value>(&text).unwrap());
         }
     }
 }

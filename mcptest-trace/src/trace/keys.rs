@@ -4,7 +4,7 @@
 //! A key that is nearly a known one, or the name that another format has for it, is a mistake: it
 //! would be ignored in silence, and what it says would count as absent.
 
-use serde_json::{Map, Value};
+use super::json::{Json, Object};
 
 /// The keys of one kind of object.
 pub(super) struct Keys {
@@ -166,9 +166,9 @@ impl Keys {
     /// The keys of a map that were meant to be a known one, each with that one.
     pub(super) fn meant<'a>(
         &'static self,
-        map: &'a Map<String, Value>,
+        map: &'a Object<'_>,
     ) -> impl Iterator<Item = (&'a str, &'static str)> {
-        let unknown = map.iter().map(|(key, value)| (key.as_str(), value));
+        let unknown = map.iter();
         let unknown = unknown.filter(|(key, _)| !self.known.contains(key));
         unknown.filter_map(|(key, value)| {
             let named = |names: &[(&'static str, &'static str)]| {
@@ -176,7 +176,7 @@ impl Keys {
                 pairs.find_map(|(name, known)| (*name == key).then_some(*known))
             };
             let absent =
-                |known: &&str| !value.is_null() && map.get(*known).is_none_or(Value::is_null);
+                |known: &&str| !value.is_null() && map.get(known).is_none_or(Json::is_null);
             let meant = named(self.always)
                 .or_else(|| named(self.instead).filter(absent))
                 .or_else(|| self.near(key))?;
@@ -223,11 +223,13 @@ fn fold(key: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     fn meant(keys: &'static Keys, value: &Value) -> Vec<(String, &'static str)> {
-        let map = value.as_object().unwrap();
-        keys.meant(map)
+        let Json::Object(map) = Json::of(value) else {
+            panic!("no object");
+        };
+        keys.meant(&map)
             .map(|(key, known)| (key.to_owned(), known))
             .collect()
     }

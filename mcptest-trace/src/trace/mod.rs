@@ -13,6 +13,7 @@ mod canonical;
 mod cassette;
 mod cause;
 mod digest;
+mod envelope;
 mod error;
 mod files;
 mod json;
@@ -39,6 +40,7 @@ pub use cassette::{Run, SCHEMA_VERSION, parse_run};
 pub use digest::alike;
 pub use error::{CassetteError, Flaw};
 pub use files::{MAX_BYTES, read_file, read_runs};
+use json::Json;
 pub use layout::Layout;
 pub use origin::Origin;
 pub use place::Place;
@@ -313,14 +315,14 @@ impl Trace {
     /// empty, absent counts 0, absent arguments `null`, an absent server the empty name.
     #[must_use]
     pub fn from_envelope(envelope: &Value) -> Self {
-        read::trace(envelope, &mut Vec::new())
+        read::trace(Json::of(envelope), &mut Vec::new())
     }
 
     /// Reads an envelope and also returns everything that was malformed in it, with its path.
     #[must_use]
     pub fn check_envelope(envelope: &Value) -> (Self, Vec<Problem>) {
         let mut problems = Vec::new();
-        let trace = read::trace(envelope, &mut problems);
+        let trace = read::trace(Json::of(envelope), &mut problems);
         (trace, problems)
     }
 

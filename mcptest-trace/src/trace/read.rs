@@ -2,8 +2,9 @@
 
 use std::fmt;
 
-use serde_json::{Map, Value};
+use serde_json::Number;
 
+use super::json::{Json, Object};
 use super::keys::{self, Keys};
 use super::place::is_object;
 use super::{
@@ -28,113 +29,139 @@ impl fmt::Display for Problem {
     }
 }
 
-/// A place in the value being read, with the list every problem goes to.
+/// The way from the root of the value to the place being read: a path that is written down only
+/// where there is a problem to tell.
+#[derive(Clone, Copy)]
+enum Step<'a> {
+    Root,
+    Key(&'a Step<'a>, &'a str),
+    Item(&'a Step<'a>, usize),
+}
+
+impl Step<'_> {
+    fn write(&self, path: &mut String) {
+        match self {
+            Self::Root => {}
+            Self::Key(before, key) => {
+                before.write(path);
+                if !path.is_empty() {
+                    path.push('.');
+                }
+                path.push_str(key);
+            }
+            Self::Item(before, index) => {
+                before.write(path);
+                path.push_str(&format!("[{index}]"));
+            }
+        }
+    }
+}
+
+/// A place in the value being read, with the list every problem goes to. What is read is moved out
+/// of the value.
 pub(super) struct Reader<'p> {
-    path: String,
+    step: Step<'p>,
     problems: &'p mut Vec<Problem>,
 }
 
 impl<'p> Reader<'p> {
-    pub(super) fn new(path: &str, problems: &'p mut Vec<Problem>) -> Self {
+    pub(super) fn new(problems: &'p mut Vec<Problem>) -> Self {
         Self {
-            path: path.to_owned(),
+            step: Step::Root,
             problems,
         }
     }
 
-    fn at(&mut self, step: impl fmt::Display) -> Reader<'_> {
-        let path = if self.path.is_empty() {
-            step.to_string()
-        } else {
-            format!("{}.{step}", self.path)
-        };
+    fn at<'r>(&'r mut self, key: &'r str) -> Reader<'r> {
         Reader {
-            path,
+            step: Step::Key(&self.step, key),
             problems: self.problems,
         }
     }
 
     fn item(&mut self, index: usize) -> Reader<'_> {
         Reader {
-            path: format!("{}[{index}]", self.path),
+            step: Step::Item(&self.step, index),
             problems: self.problems,
         }
     }
 
     pub(super) fn problem(&mut self, message: impl Into<String>) {
+        self.note(message.into(), false);
+    }
+
+    fn note(&mut self, message: String, of_key: bool) {
+        let mut path = String::new();
+        self.step.write(&mut path);
         self.problems.push(Problem {
-            path: self.path.clone(),
-            message: message.into(),
-            of_key: false,
+            path,
+            message,
+            of_key,
         });
     }
 
     /// Notes the keys that were meant to be a known one.
-    pub(super) fn keys(&mut self, map: &Map<String, Value>, keys: &'static Keys) {
+    pub(super) fn keys(&mut self, map: &Object<'_>, keys: &'static Keys) {
         for (key, known) in keys.meant(map) {
-            let at = self.at(key);
-            at.problems.push(Problem {
-                path: at.path,
-                message: format!("not a known key; did you mean `{known}`?"),
-                of_key: true,
-            });
+            let message = format!("not a known key; did you mean `{known}`?");
+            self.at(key).note(message, true);
         }
     }
 
-    fn expected(&mut self, what: &str, found: &Value) {
+    fn expected(&mut self, what: &str, found: &Json<'_>) {
         self.problem(format!("expected {what}, found {}", kind(found)));
     }
 
     /// Reads an optional field: absent and `null` are `None`.
     fn field<T>(
         &mut self,
-        map: &Map<String, Value>,
+        map: &mut Object<'_>,
         name: &str,
-        read: impl FnOnce(&Value, &mut Reader<'_>) -> Option<T>,
+        read: impl FnOnce(Json<'_>, &mut Reader<'_>) -> Option<T>,
     ) -> Option<T> {
-        match map.get(name) {
-            None | Some(Value::Null) => None,
+        match map.take(name) {
+            None | Some(Json::Null) => None,
             Some(value) => read(value, &mut self.at(name)),
         }
     }
 
-    pub(super) fn text(&mut self, map: &Map<String, Value>, name: &str) -> Option<String> {
+    pub(super) fn text(&mut self, map: &mut Object<'_>, name: &str) -> Option<String> {
         self.field(map, name, |value, at| match value {
-            Value::String(text) => Some(text.clone()),
+            Json::Text(text) => Some(text.into_owned()),
             other => {
-                at.expected("a string", other);
+                at.expected("a string", &other);
                 None
             }
         })
     }
 
-    pub(super) fn required_text(&mut self, map: &Map<String, Value>, name: &str) -> String {
+    pub(super) fn required_text(&mut self, map: &mut Object<'_>, name: &str) -> String {
         self.require(map, name);
         self.text(map, name).unwrap_or_default()
     }
 
-    /// Notes a field that is not there.
-    pub(super) fn require(&mut self, map: &Map<String, Value>, name: &str) {
-        if map.get(name).is_none_or(Value::is_null) {
+    /// Notes a field that is not there; asked before the field is read.
+    pub(super) fn require(&mut self, map: &Object<'_>, name: &str) {
+        if map.get(name).is_none_or(Json::is_null) {
             self.at(name).problem("missing");
         }
     }
 
-    fn count(&mut self, map: &Map<String, Value>, name: &str) -> Option<u64> {
+    fn count(&mut self, map: &mut Object<'_>, name: &str) -> Option<u64> {
         self.field(map, name, |value, at| {
-            let count = whole(value);
+            let count = whole(&value);
             if count.is_none() {
-                at.expected("a whole number, 0 or more", value);
+                at.expected("a whole number, 0 or more", &value);
             }
             count
         })
     }
 
-    pub(super) fn flag(&mut self, map: &Map<String, Value>, name: &str) -> Option<bool> {
+    pub(super) fn flag(&mut self, map: &mut Object<'_>, name: &str) -> Option<bool> {
         self.field(map, name, |value, at| match value {
-            Value::Bool(flag) => Some(*flag),
+            Json::Bool(flag) => Some(flag),
             other => {
-                at.expected("true or false", other);
+                at.expected("true or false", &other);
                 None
             }
         })
@@ -142,28 +169,27 @@ impl<'p> Reader<'p> {
 
     fn list<T>(
         &mut self,
-        map: &Map<String, Value>,
+        map: &mut Object<'_>,
         name: &str,
-        mut read: impl FnMut(&Map<String, Value>, usize, &mut Reader<'_>) -> T,
+        mut read: impl FnMut(Object<'_>, usize, &mut Reader<'_>) -> T,
     ) -> Vec<T> {
-        let empty = Map::new();
         let items = self.field(map, name, |value, at| match value {
-            Value::Array(items) => Some(
-                items
-                    .iter()
-                    .enumerate()
-                    .map(|(index, item)| {
-                        let mut at = at.item(index);
-                        let map = item.as_object().unwrap_or_else(|| {
-                            at.expected("an object", item);
-                            &empty
-                        });
-                        read(map, index, &mut at)
-                    })
-                    .collect(),
-            ),
+            Json::List(items) => {
+                let items = items.into_iter().enumerate().map(|(index, item)| {
+                    let mut at = at.item(index);
+                    let map = match item {
+                        Json::Object(map) => map,
+                        other => {
+                            at.expected("an object", &other);
+                            Object::default()
+                        }
+                    };
+                    read(map, index, &mut at)
+                });
+                Some(items.collect())
+            }
             other => {
-                at.expected("a list", other);
+                at.expected("a list", &other);
                 None
             }
         });
@@ -173,34 +199,33 @@ impl<'p> Reader<'p> {
     /// Reads an optional list of values of any kind; what cannot be read is left out.
     pub(super) fn values<T>(
         &mut self,
-        map: &Map<String, Value>,
+        map: &mut Object<'_>,
         name: &str,
-        mut read: impl FnMut(&Value, &mut Reader<'_>) -> Option<T>,
+        mut read: impl FnMut(Json<'_>, &mut Reader<'_>) -> Option<T>,
     ) -> Option<Vec<T>> {
-        self.field(map, name, |value, at| {
-            let Value::Array(items) = value else {
-                at.expected("a list", value);
-                return None;
-            };
-            let items = items.iter().enumerate();
-            Some(
-                items
-                    .filter_map(|(index, item)| read(item, &mut at.item(index)))
-                    .collect(),
-            )
+        self.field(map, name, |value, at| match value {
+            Json::List(items) => {
+                let items = items.into_iter().enumerate();
+                let items = items.filter_map(|(index, item)| read(item, &mut at.item(index)));
+                Some(items.collect())
+            }
+            other => {
+                at.expected("a list", &other);
+                None
+            }
         })
     }
 
     pub(super) fn object<T>(
         &mut self,
-        map: &Map<String, Value>,
+        map: &mut Object<'_>,
         name: &str,
-        read: impl FnOnce(&Map<String, Value>, &mut Reader<'_>) -> T,
+        read: impl FnOnce(Object<'_>, &mut Reader<'_>) -> T,
     ) -> Option<T> {
         self.field(map, name, |value, at| match value {
-            Value::Object(map) => Some(read(map, at)),
+            Json::Object(map) => Some(read(map, at)),
             other => {
-                at.expected("an object", other);
+                at.expected("an object", &other);
                 None
             }
         })
@@ -208,14 +233,14 @@ impl<'p> Reader<'p> {
 }
 
 /// How a value is named in a message: short scalars verbatim, the rest by kind.
-pub(super) fn kind(value: &Value) -> String {
+pub(super) fn kind(value: &Json<'_>) -> String {
     match value {
-        Value::Null => "null".to_owned(),
-        Value::Bool(flag) => flag.to_string(),
-        Value::Number(number) => number.to_string(),
-        Value::String(_) => "a string".to_owned(),
-        Value::Array(_) => "a list".to_owned(),
-        Value::Object(_) => "an object".to_owned(),
+        Json::Null => "null".to_owned(),
+        Json::Bool(flag) => flag.to_string(),
+        Json::Number(number) => number.to_string(),
+        Json::Text(_) => "a string".to_owned(),
+        Json::List(_) => "a list".to_owned(),
+        Json::Object(_) => "an object".to_owned(),
     }
 }
 
@@ -225,27 +250,29 @@ pub(super) fn kind(value: &Value) -> String {
     clippy::cast_sign_loss,
     reason = "range and fraction are checked first"
 )]
-fn whole(value: &Value) -> Option<u64> {
-    value.as_u64().or_else(|| {
-        let float = value.as_f64()?;
+fn whole(value: &Json<'_>) -> Option<u64> {
+    let number = value.as_number()?;
+    number.as_u64().or_else(|| {
+        let float = number.as_f64()?;
         let fits = float >= 0.0 && float.fract() == 0.0 && float < 9e18;
         fits.then_some(float as u64)
     })
 }
 
-pub(super) fn trace(envelope: &Value, problems: &mut Vec<Problem>) -> Trace {
-    let mut at = Reader::new("", problems);
+pub(super) fn trace(envelope: Json<'_>, problems: &mut Vec<Problem>) -> Trace {
+    let mut at = Reader::new(problems);
     match envelope {
-        Value::Object(map) => trace_of(map, &mut at),
+        Json::Object(map) => trace_of(map, &mut at),
         other => {
-            at.expected("an object", other);
+            at.expected("an object", &other);
             Trace::default()
         }
     }
 }
 
-pub(super) fn trace_of(map: &Map<String, Value>, at: &mut Reader<'_>) -> Trace {
-    at.keys(map, &keys::TRACE);
+pub(super) fn trace_of(mut map: Object<'_>, at: &mut Reader<'_>) -> Trace {
+    at.keys(&map, &keys::TRACE);
+    let map = &mut map;
     let tool_calls = at.list(map, "tool_calls", |map, _, at| tool_call(map, at));
     let calls = tool_calls.len();
     Trace {
@@ -260,40 +287,34 @@ pub(super) fn trace_of(map: &Map<String, Value>, at: &mut Reader<'_>) -> Trace {
     }
 }
 
-fn tool_call(map: &Map<String, Value>, at: &mut Reader<'_>) -> ToolCall {
-    at.keys(map, &keys::CALL);
-    if map
-        .get("args")
-        .and_then(Value::as_str)
-        .is_some_and(is_object)
-    {
+fn tool_call(mut map: Object<'_>, at: &mut Reader<'_>) -> ToolCall {
+    at.keys(&map, &keys::CALL);
+    let map = &mut map;
+    let args = map.take("args").unwrap_or_default();
+    if args.as_str().is_some_and(is_object) {
         at.at("args")
             .problem("this is JSON in a string; write the object itself");
     }
     ToolCall {
         name: at.required_text(map, "name"),
         server: at.text(map, "server").unwrap_or_default(),
-        args: map.get("args").cloned().unwrap_or_default(),
+        args: args.into_value(),
         hop_index: at.count(map, "hop_index"),
         step: at.count(map, "step"),
         caller: map
-            .get("caller")
+            .take("caller")
             .filter(|caller| !caller.is_null())
-            .cloned(),
+            .map(Json::into_value),
         agent_id: at.text(map, "agent_id"),
         inputs_digest: at.text(map, "inputs_digest"),
     }
 }
 
-fn tool_result(
-    map: &Map<String, Value>,
-    index: usize,
-    calls: usize,
-    at: &mut Reader<'_>,
-) -> ToolResult {
-    at.keys(map, &keys::RESULT);
-    let recorded = at.count(map, "call_index");
+fn tool_result(mut map: Object<'_>, index: usize, calls: usize, at: &mut Reader<'_>) -> ToolResult {
+    at.keys(&map, &keys::RESULT);
+    let map = &mut map;
     at.require(map, "call_index");
+    let recorded = at.count(map, "call_index");
     let call_index = recorded.map_or(index, |recorded| {
         usize::try_from(recorded).unwrap_or(usize::MAX)
     });
@@ -302,11 +323,11 @@ fn tool_result(
             "there is no call {call_index}; {calls} were recorded"
         ));
     }
-    let synthesized = at.object(map, "synthesized", |map, at| {
-        at.keys(map, &keys::SYNTHESIZED);
+    let synthesized = at.object(map, "synthesized", |mut map, at| {
+        at.keys(&map, &keys::SYNTHESIZED);
         Synthesized {
-            fault: at.required_text(map, "fault"),
-            kind: at.text(map, "kind").unwrap_or_default(),
+            fault: at.required_text(&mut map, "fault"),
+            kind: at.text(&mut map, "kind").unwrap_or_default(),
         }
     });
     let (is_error, error_known) = is_error(map, synthesized.is_some(), at);
@@ -315,17 +336,17 @@ fn tool_result(
         server: at.text(map, "server").unwrap_or_default(),
         is_error,
         error_known,
-        result: map.get("result").cloned().unwrap_or_default(),
+        result: map.take("result").unwrap_or_default().into_value(),
         synthesized,
     }
 }
 
 /// Whether a result is an error, and whether it says so or the contrary: by `is_error`, or by MCP's
 /// own `isError` inside the result. What contradicts itself is a problem, and counts as an error.
-fn is_error(map: &Map<String, Value>, synthesized: bool, at: &mut Reader<'_>) -> (bool, bool) {
+fn is_error(map: &mut Object<'_>, synthesized: bool, at: &mut Reader<'_>) -> (bool, bool) {
     let stated = at.flag(map, "is_error");
-    let result = map.get("result").and_then(|result| result.get("isError"));
-    let told = result.and_then(Value::as_bool);
+    let result = map.get("result").and_then(Json::as_object);
+    let told = result.and_then(|result| result.get("isError")?.as_bool());
     let known = stated.is_some() || told.is_some();
     if stated == Some(false) && told == Some(true) {
         at.at("is_error")
@@ -345,13 +366,14 @@ fn is_error(map: &Map<String, Value>, synthesized: bool, at: &mut Reader<'_>) ->
     )
 }
 
-fn conversation(map: &Map<String, Value>, calls: usize, at: &mut Reader<'_>) -> Conversation {
-    at.keys(map, &keys::CONVERSATION);
-    let steps = at.list(map, "steps", |map, _, at| {
-        at.keys(map, &keys::STEP);
+fn conversation(mut map: Object<'_>, calls: usize, at: &mut Reader<'_>) -> Conversation {
+    at.keys(&map, &keys::CONVERSATION);
+    let map = &mut map;
+    let steps = at.list(map, "steps", |mut map, _, at| {
+        at.keys(&map, &keys::STEP);
         StepTokens {
-            prompt: at.count(map, "prompt").unwrap_or_default(),
-            completion: at.count(map, "completion").unwrap_or_default(),
+            prompt: at.count(&mut map, "prompt").unwrap_or_default(),
+            completion: at.count(&mut map, "completion").unwrap_or_default(),
         }
     });
     let tokens = at.object(map, "tokens", tokens).unwrap_or_default();
@@ -366,11 +388,11 @@ fn conversation(map: &Map<String, Value>, calls: usize, at: &mut Reader<'_>) -> 
         stop_reason: at
             .text(map, "stop_reason")
             .map(|text| StopReason::from_text(&text)),
-        turns: at.list(map, "turns", |map, _, at| {
-            at.keys(map, &keys::TURN);
+        turns: at.list(map, "turns", |mut map, _, at| {
+            at.keys(&map, &keys::TURN);
             Turn {
-                role: at.required_text(map, "role"),
-                content: at.text(map, "content").unwrap_or_default(),
+                role: at.required_text(&mut map, "role"),
+                content: at.text(&mut map, "content").unwrap_or_default(),
             }
         }),
         per_turn: at.list(map, "per_turn", |map, _, at| per_turn(map, calls, at)),
@@ -378,8 +400,9 @@ fn conversation(map: &Map<String, Value>, calls: usize, at: &mut Reader<'_>) -> 
     }
 }
 
-fn tokens(map: &Map<String, Value>, at: &mut Reader<'_>) -> Tokens {
-    at.keys(map, &keys::TOKENS);
+fn tokens(mut map: Object<'_>, at: &mut Reader<'_>) -> Tokens {
+    at.keys(&map, &keys::TOKENS);
+    let map = &mut map;
     let (prompt, completion) = (at.count(map, "prompt"), at.count(map, "completion"));
     let stated = at.count(map, "total");
     let sum = prompt
@@ -399,18 +422,18 @@ fn tokens(map: &Map<String, Value>, at: &mut Reader<'_>) -> Tokens {
     }
 }
 
-fn per_turn(map: &Map<String, Value>, calls: usize, at: &mut Reader<'_>) -> PerTurn {
-    at.keys(map, &keys::PER_TURN);
+fn per_turn(mut map: Object<'_>, calls: usize, at: &mut Reader<'_>) -> PerTurn {
+    at.keys(&map, &keys::PER_TURN);
+    let map = &mut map;
     PerTurn {
         calls: at.field(map, "calls", |value, at| {
+            let bounds = value.as_list().unwrap_or_default();
             let bound = |index| {
-                value
-                    .get(index)
-                    .and_then(whole)
-                    .and_then(|n| usize::try_from(n).ok())
+                let bound = bounds.get(index).and_then(whole);
+                bound.and_then(|bound| usize::try_from(bound).ok())
             };
-            match (value.as_array().map(Vec::len), bound(0), bound(1)) {
-                (Some(2), Some(from), Some(to)) if from <= to && to <= calls => Some((from, to)),
+            match (bounds.len(), bound(0), bound(1)) {
+                (2, Some(from), Some(to)) if from <= to && to <= calls => Some((from, to)),
                 _ => {
                     at.problem(format!(
                         "expected [from, to) within the {calls} recorded calls"
@@ -424,24 +447,25 @@ fn per_turn(map: &Map<String, Value>, calls: usize, at: &mut Reader<'_>) -> PerT
     }
 }
 
-pub(super) fn signals(map: &Map<String, Value>, at: &mut Reader<'_>) -> Signals {
+pub(super) fn signals(mut map: Object<'_>, at: &mut Reader<'_>) -> Signals {
     const KNOWN: [&str; 4] = [
         "confidence",
         "loop_detection",
         "tool_correctness",
         "coherence",
     ];
-    for name in map.keys().filter(|name| !KNOWN.contains(&name.as_str())) {
+    for (name, _) in map.iter().filter(|(name, _)| !KNOWN.contains(name)) {
         at.problem(format!(
             "`{name}` is not a signal; there are {}",
             KNOWN.map(|s| format!("`{s}`")).join(", ")
         ));
     }
     let mut signal = |name: &str| {
-        at.field(map, name, |value, at| {
-            let share = value.as_f64().filter(|share| (0.0..=1.0).contains(share));
+        at.field(&mut map, name, |value, at| {
+            let share = value.as_number().and_then(Number::as_f64);
+            let share = share.filter(|share| (0.0..=1.0).contains(share));
             if share.is_none() {
-                at.expected("a number from 0 to 1", value);
+                at.expected("a number from 0 to 1", &value);
             }
             share
         })
@@ -454,14 +478,15 @@ pub(super) fn signals(map: &Map<String, Value>, at: &mut Reader<'_>) -> Signals 
     }
 }
 
-pub(super) fn outcome(map: &Map<String, Value>, at: &mut Reader<'_>) -> Outcome {
-    at.keys(map, &keys::OUTCOME);
+pub(super) fn outcome(mut map: Object<'_>, at: &mut Reader<'_>) -> Outcome {
+    at.keys(&map, &keys::OUTCOME);
+    let map = &mut map;
     Outcome {
         passed: at.flag(map, "passed"),
         reward: at.field(map, "reward", |value, at| {
-            let reward = value.as_f64();
+            let reward = value.as_number().and_then(Number::as_f64);
             if reward.is_none() {
-                at.expected("a number", value);
+                at.expected("a number", &value);
             }
             reward
         }),

@@ -38,11 +38,11 @@ fn run() -> serde_json::Value {
 #[test]
 fn the_envelope_holds_the_trace_and_what_is_derived() {
     let run = parse(&run().to_string()).unwrap();
-    assert_eq!(run.envelope["tool_names"], json!(["a", "a"]));
-    assert_eq!(run.envelope["redundant_tool_calls"], json!(1));
-    assert_eq!(run.envelope["truncated"], json!(true));
-    assert_eq!(run.envelope["custom"]["kept"], json!(true));
-    assert_eq!(run.envelope["outcome"]["why"], json!("kept"));
+    assert_eq!(run.envelope()["tool_names"], json!(["a", "a"]));
+    assert_eq!(run.envelope()["redundant_tool_calls"], json!(1));
+    assert_eq!(run.envelope()["truncated"], json!(true));
+    assert_eq!(run.envelope()["custom"]["kept"], json!(true));
+    assert_eq!(run.envelope()["outcome"]["why"], json!("kept"));
     assert_eq!(run.outcome.unwrap().passed, Some(false));
 }
 
@@ -83,7 +83,7 @@ fn a_repeat_after_a_change_is_not_redundant() {
         run["tools"] = tools;
         let run = parse(&run.to_string()).unwrap();
         assert_eq!(run.trace.repeated_tool_calls(), 1);
-        run.envelope["redundant_tool_calls"].clone()
+        run.envelope()["redundant_tool_calls"].clone()
     };
     let none = || json!([]);
     assert_eq!(redundant(&["get", "set", "get"], None, none()), 0);
@@ -289,13 +289,13 @@ fn an_error_in_mcp_form_is_an_error() {
     let result = json!({ "call_index": 0, "result": { "isError": true, "content": [] } });
     let run = parse(&with_result(&result).to_string()).unwrap();
     assert!(run.trace.tool_results[0].is_error);
-    assert_eq!(run.envelope["tool_results"][0]["is_error"], json!(true));
+    assert_eq!(run.envelope()["tool_results"][0]["is_error"], json!(true));
     assert!(
         super::Trace::from_envelope(&json!({ "tool_results": [result] })).tool_results[0].is_error
     );
     // What is not recorded is not made up.
     let run = parse(&with_result(&json!({ "call_index": 0, "result": 1 })).to_string()).unwrap();
-    assert_eq!(run.envelope["tool_results"][0].get("is_error"), None);
+    assert_eq!(run.envelope()["tool_results"][0].get("is_error"), None);
     assert_eq!(run.trace.errors_unknown(), 1);
 }
 
@@ -395,14 +395,14 @@ fn tokens_are_the_sum_of_the_steps_where_they_are_absent_or_zero() {
         let run = run(absent).unwrap();
         assert_eq!(run.trace.conversation.tokens.total, 33);
         assert_eq!(
-            run.envelope["conversation"]["tokens"],
+            run.envelope()["conversation"]["tokens"],
             json!({ "prompt": 30, "completion": 3, "total": 33 })
         );
     }
     let stated = run(json!({ "total": 50 })).unwrap();
     assert_eq!(stated.trace.conversation.tokens.total, 50);
     assert_eq!(
-        stated.envelope["conversation"]["tokens"],
+        stated.envelope()["conversation"]["tokens"],
         json!({ "total": 50 })
     );
     assert_eq!(

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
+use super::json::Json;
 use super::keys;
 use super::read::Reader;
 
@@ -101,11 +102,12 @@ impl From<OfferedTool> for Value {
 }
 
 /// Reads an entry of a recording's `tools`: a line, or an object with `name`.
-pub(super) fn read(value: &Value, at: &mut Reader<'_>) -> Option<OfferedTool> {
+pub(super) fn read(value: Json<'_>, at: &mut Reader<'_>) -> Option<OfferedTool> {
     let tool = match value {
-        Value::String(line) => Some(OfferedTool::in_line(line)),
-        Value::Object(map) => {
-            at.keys(map, &keys::TOOL);
+        Json::Text(line) => Some(OfferedTool::in_line(&line)),
+        Json::Object(mut map) => {
+            at.keys(&map, &keys::TOOL);
+            let map = &mut map;
             Some(OfferedTool {
                 name: at.required_text(map, "name"),
                 server: at.text(map, "server"),

@@ -110,7 +110,7 @@ fn reliability(runs: &[Run], kept: &[Gate<'_>]) -> String {
 fn expect<'a>(good: &[&'a Run]) -> Option<Gate<'a>> {
     let mut asked: Vec<(String, Holds<'a>)> = Vec::new();
     let closes = |run: &Run| {
-        run.envelope["final_response"]
+        run.envelope()["final_response"]
             .as_str()
             .is_some_and(|text| text.contains(|c: char| !c.is_whitespace()))
     };
@@ -121,7 +121,7 @@ fn expect<'a>(good: &[&'a Run]) -> Option<Gate<'a>> {
         ));
     }
     let reason = |run: &Run| {
-        run.envelope
+        run.envelope()
             .pointer("/conversation/stop_reason")
             .and_then(Value::as_str)
             .map(ToOwned::to_owned)

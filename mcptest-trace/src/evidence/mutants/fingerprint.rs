@@ -20,7 +20,7 @@ pub(super) struct Seen<'a> {
 impl<'a> Seen<'a> {
     pub(super) fn new(run: &'a Run) -> Self {
         let trace = &run.trace;
-        let list = |key: &str| run.envelope.get(key).and_then(Value::as_array);
+        let list = |key: &str| run.envelope().get(key).and_then(Value::as_array);
         let calls = trace.tool_calls.iter().enumerate().map(|(place, call)| {
             let recorded = list("tool_calls").and_then(|calls| calls.get(place));
             number_of_call(recorded, &call.name, &call.args)
@@ -67,7 +67,7 @@ impl<'a> Seen<'a> {
             Change::Call { call, name, args } => {
                 let recorded = self
                     .run
-                    .envelope
+                    .envelope()
                     .get("tool_calls")
                     .and_then(|calls| calls.get(*call));
                 units[*call].0 = number_of_call(recorded, name, args);

@@ -238,19 +238,8 @@ impl Mutant {
     #[must_use]
     pub fn apply(&self, run: &Run) -> Run {
         let trace = self.trace(&run.trace);
-        // Field by field: a clone of the whole run would copy what is replaced.
-        Run {
-            origin: run.origin.clone(),
-            agent_name: run.agent_name.clone(),
-            model: run.model.clone(),
-            user_prompt: run.user_prompt.clone(),
-            system_prompt: run.system_prompt.clone(),
-            tools: run.tools.clone(),
-            signals: run.signals,
-            outcome: run.outcome,
-            envelope: recorded::changed(run, &self.change, &trace),
-            trace,
-        }
+        let envelope = recorded::changed(run, &self.change, &trace);
+        run.changed(trace, envelope)
     }
 
     /// The mutant on one line: agent, run, operator, call (from 1) and what is changed.

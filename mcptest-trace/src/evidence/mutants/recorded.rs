@@ -7,7 +7,7 @@ use super::change::{CAP, Change, failed, moved_bound};
 
 /// The envelope with this change; `trace` is what the change makes of the typed trace.
 pub(super) fn changed(run: &Run, change: &Change, trace: &Trace) -> Value {
-    let mut envelope = run.envelope.clone();
+    let mut envelope = run.envelope().clone();
     let Some(root) = envelope.as_object_mut() else {
         return envelope;
     };

@@ -185,7 +185,7 @@ fn results_and_turns_move_with_their_call() {
         (said(&moved)[2], said(&moved)[4]),
         ("refund R5555", "customer C1234")
     );
-    assert_eq!(moved.envelope["tool_names"], json!(names(&moved)));
+    assert_eq!(moved.envelope()["tool_names"], json!(names(&moved)));
 
     let dropped = of(&run, Operator::DropCall)[0].apply(&run);
     assert_eq!(
@@ -201,7 +201,7 @@ fn results_and_turns_move_with_their_call() {
         (said(&twice)[6], said(&twice)[8]),
         ("refund R5555", "refund R5555")
     );
-    assert_eq!(twice.envelope["redundant_tool_calls"], 1);
+    assert_eq!(twice.envelope()["redundant_tool_calls"], 1);
 
     let more = of(&run, Operator::AddReads)[0].apply(&run);
     let expected = [
@@ -232,7 +232,7 @@ fn a_call_and_its_turn_are_changed_together() {
     let changed = of(&run, Operator::ChangeFlag)[0].apply(&run);
     assert_eq!(changed.trace.tool_calls[2].args["notify"], json!(false));
     assert_eq!(
-        changed.envelope["tool_calls"][2]["args"]["notify"],
+        changed.envelope()["tool_calls"][2]["args"]["notify"],
         json!(false)
     );
     let more = of(&run, Operator::ChangeNumber)[0].apply(&run);
@@ -275,7 +275,7 @@ fn a_run_is_cut_or_grows() {
     assert_eq!(names(&cut), ["get_order", "find_customer"]);
     assert_eq!(said(&cut).len(), 5);
     assert!(cut.trace.truncated() && cut.trace.closing().is_none());
-    assert_eq!(cut.envelope["truncated"], true);
+    assert_eq!(cut.envelope()["truncated"], true);
     let grown = of(&run, Operator::GrowTokens)[0].apply(&run);
     let prompts: Vec<u64> = grown
         .trace
@@ -435,11 +435,11 @@ proptest! {
         let run = recorded(&calls);
         for mutant in all(&run) {
             let broken = mutant.apply(&run);
-            let (trace, problems) = Trace::check_envelope(&broken.envelope);
+            let (trace, problems) = Trace::check_envelope(broken.envelope());
             prop_assert!(problems.is_empty(), "{}: {:?}", mutant.line(), problems);
             prop_assert_eq!(&trace, &broken.trace, "{}", mutant.line());
             prop_assert_eq!(&trace, &mutant.trace(&run.trace));
-            let other = trace != run.trace || broken.envelope != run.envelope;
+            let other = trace != run.trace || broken.envelope() != run.envelope();
             prop_assert!(other, "{}", mutant.line());
             // The k-th turn of a call says what the k-th call is.
             let turns = trace.conversation.turns.iter().filter(|turn| turn.is_tool_use());
