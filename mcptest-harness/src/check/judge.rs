@@ -117,6 +117,18 @@ impl CompiledMatcher {
         }
     }
 
+    /// Whether a snapshot has a say in it.
+    pub(crate) fn has_snapshot(&self) -> bool {
+        match self {
+            Self::Snapshot(_) => true,
+            Self::Not(inner) => inner.has_snapshot(),
+            Self::AllOf(all) | Self::AnyOf(all) | Self::OneOf(all) => {
+                all.iter().any(Self::has_snapshot)
+            }
+            _ => false,
+        }
+    }
+
     /// Whether the value is what is wanted.
     fn judge(&self, value: &Value, snapshot: &Snapshots<'_>) -> MatcherVerdict {
         match self {

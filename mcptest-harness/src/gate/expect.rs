@@ -1,6 +1,6 @@
 //! An agent's own `expect:`: it holds only if it holds for every run.
 
-use super::{Breach, Criterion, Input, Judgement, check_breaches, findings, needs_model};
+use super::{Breach, Criterion, Input, Judgement, check_run, findings, needs_model};
 use crate::render::Failure;
 use crate::trace::Run;
 
@@ -15,7 +15,7 @@ impl Criterion for Expect {
         let mut runs_hold = Vec::new();
         for (index, run) in input.runs.iter().enumerate() {
             let snapshots = |name: &str, value: &_| input.snapshots.value(index, name, value);
-            let verdicts = check_breaches(checks, run.envelope(), &snapshots);
+            let verdicts = check_run(checks, run, &snapshots);
             runs_hold.push(verdicts.breaches.is_empty());
             let of_run = verdicts.breaches.into_iter();
             breaches.extend(of_run.map(|breach| (Some(index), breach)));
@@ -39,6 +39,6 @@ impl Criterion for Expect {
         let index = input.runs.iter().position(|known| std::ptr::eq(known, run));
         let index = index.unwrap_or_default();
         let snapshots = |name: &str, value: &_| input.snapshots.value(index, name, value);
-        Some(check_breaches(input.expect(), run.envelope(), &snapshots).breaches)
+        Some(check_run(input.expect(), run, &snapshots).breaches)
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use mcptest_suite::model::{Segment, Target};
 use mcptest_suite::{Diagnostic, Span};
 use serde_json::Value;
 
@@ -180,6 +181,30 @@ pub(crate) fn check_breaches(
         }
     }
     verdicts
+}
+
+/// Judges assertions on a run.
+pub(crate) fn check_run(checks: &[Check], run: &Run, snapshots: &Snapshots<'_>) -> CheckVerdicts {
+    // Where all holds, the parts that are looked at say all there is to say. What is missing is told
+    // by what else is there, and a snapshot is looked at once.
+    let paths: Vec<_> = checks.iter().map(|check| keys(&check.target)).collect();
+    let snapshot = checks.iter().any(|check| check.matcher.has_snapshot());
+    if !snapshot && paths.iter().all(|path| !path.is_empty()) {
+        let verdicts = check_breaches(checks, &run.envelope_along(&paths), snapshots);
+        if verdicts.breaches.is_empty() {
+            return verdicts;
+        }
+    }
+    check_breaches(checks, run.envelope(), snapshots)
+}
+
+/// The keys that a path leads along, up to where something is counted.
+pub(super) fn keys(target: &Target) -> Vec<&str> {
+    let keys = target.segments.iter().filter_map(|segment| match segment {
+        Segment::Key(key) => Some(key.as_str()),
+        _ => None,
+    });
+    keys.take_while(|key| *key != "length").collect()
 }
 
 fn breach(index: usize, check: &Check, mismatch: Mismatch<'_>) -> Breach {

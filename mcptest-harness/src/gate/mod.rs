@@ -55,7 +55,7 @@ pub use table::{GateInfo, gates};
 pub(crate) use table::{measure, targets_of};
 
 use block::Block;
-use expectation::{About, Breach, Cause, check_breaches, findings, needs_model};
+use expectation::{About, Breach, Cause, check_breaches, check_run, findings, needs_model};
 use key::Key;
 
 use crate::check::Check;

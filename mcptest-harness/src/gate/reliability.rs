@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::block::Block;
 use super::key::{Key, Range};
 use super::table::{GateEntry, judging_each_run};
-use super::{AllRuns, Breach, Cause, Input, NotJudged, Options, Threshold, check_breaches};
+use super::{AllRuns, Breach, Cause, Input, NotJudged, Options, Threshold, check_run};
 use crate::eval::{
     Confidence, Measure, ReliabilitySummary, recommend_runs, summarize_with, targets,
 };
@@ -319,7 +319,7 @@ fn verdict(gate: &Reliability, input: &Input<'_>, index: usize, run: &Run) -> Ru
     if expect {
         let snapshots = |name: &str, value: &_| input.snapshots.value(index, name, value);
         let checks = &input.gates.expect;
-        let broken = check_breaches(checks, run.envelope(), &snapshots).all();
+        let broken = check_run(checks, run, &snapshots).all();
         if let Some(breach) = broken.first() {
             let Cause::Check(check) = breach.cause else {
                 return RunVerdict::Fail(breach.found.clone());

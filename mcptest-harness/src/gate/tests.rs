@@ -1,10 +1,13 @@
 //! What gates declare, against what they read.
 
-use mcptest_suite::Source;
-use mcptest_suite::model::Suite;
+use mcptest_suite::model::{Suite, Target};
+use mcptest_suite::{Source, Span};
 use serde_json::{Map, Value, json};
 
+use super::expectation::keys;
 use super::{GateReading, gates};
+use crate::check::resolve;
+use crate::trace::{Origin, parse_run};
 
 /// What a schema says is meant where nothing stands, by key.
 fn usual(properties: &Value) -> Map<String, Value> {
@@ -57,5 +60,57 @@ fn what_is_said_to_be_usual_is_what_is_read_where_nothing_stands() {
             written[key] = value;
         }
         assert_eq!(read(name, &written), read(name, &needed), "{written}");
+    }
+}
+
+/// Every path into a value, and one step beside each.
+fn paths_into(value: &Value, path: &str, found: &mut Vec<String>) {
+    found.push(format!("{path}.absent"));
+    found.push(format!("{path}.length"));
+    found.push(path.to_owned());
+    match value {
+        Value::Object(map) => {
+            for (key, value) in map {
+                paths_into(value, &format!("{path}[\"{key}\"]"), found);
+            }
+        }
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                paths_into(item, &format!("{path}[{index}]"), found);
+                paths_into(item, &format!("{path}[*]"), found);
+            }
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn the_parts_of_a_run_that_paths_lead_to_are_those_of_the_whole() {
+    let text = json!({
+        "schema_version": "v1", "model": "m", "user_prompt": "p", "outcome": { "passed": true },
+        "trace": {
+            "tool_calls": [{ "name": "a", "own": { "b": [1, { "c": 2 }] } }, { "name": "a", "args": { "length": 3 } }],
+            "tool_results": [
+                { "call_index": 0, "is_error": false, "result": { "content": [{ "text": "t" }] } },
+                { "call_index": 1, "result": { "isError": true } },
+            ],
+            "final_response": "said",
+            "conversation": { "steps": [{ "prompt": 3 }], "tokens": { "total": 0 }, "turns": [] },
+            "custom": { "kept": [true] },
+        },
+    });
+    let run = || parse_run(text.to_string().as_bytes(), &Origin::file("a.json")).unwrap();
+    let whole = run();
+    let mut paths = Vec::new();
+    for (key, value) in whole.envelope().as_object().unwrap() {
+        paths_into(value, key, &mut paths);
+    }
+    assert!(paths.len() > 100);
+    for path in &paths {
+        let target = Target::parse(path, Span::default()).unwrap();
+        let parts = run();
+        let parts = parts.envelope_along(&[keys(&target)]);
+        let (of_parts, of_whole) = (resolve(&target, &parts), resolve(&target, whole.envelope()));
+        assert_eq!(of_parts.ok(), of_whole.ok(), "{path}");
     }
 }

@@ -120,12 +120,10 @@ impl Asked {
             || self.filters.iter().any(|name| may_hold(name))
     }
 
-    /// The arguments for libtest-mimic with our filtering in them. What the filters leave out is
-    /// named one by one as skipped, so that its count of filtered cases is right. A suite that does
-    /// not load is left out by `--skip`, and by `--exact` where that names none of its cases.
-    pub(crate) fn for_trials(&self, trials: &[Trial], is_load: impl Fn(&str) -> bool) -> Arguments {
-        let mut arguments = self.arguments.clone();
-        let (exact, skip) = (arguments.exact, std::mem::take(&mut arguments.skip));
+    /// Which cases are asked for, in their order. A suite that does not load is left out by `--skip`,
+    /// and by `--exact` where that names none of its cases.
+    pub(crate) fn chosen(&self, trials: &[Trial], is_load: impl Fn(&str) -> bool) -> Vec<bool> {
+        let exact = self.arguments.exact;
         let fits = |name: &str, filter: &String| {
             if exact {
                 name == filter
@@ -133,7 +131,7 @@ impl Asked {
                 name.contains(filter.as_str())
             }
         };
-        let left_out = trials.iter().map(Trial::name).filter(|name| {
+        let chosen = trials.iter().map(Trial::name).map(|name| {
             let any = |filters: &[String]| filters.iter().any(|filter| fits(name, filter));
             let below = |filter: &String| {
                 let suite = name.strip_suffix(mcptest_suite::LOAD);
@@ -141,15 +139,28 @@ impl Asked {
             };
             let broken = || is_load(name) && (!exact || self.filters.iter().any(below));
             let wanted = self.filters.is_empty() || any(&self.filters) || broken();
-            !wanted || any(&skip)
+            wanted && !any(&self.arguments.skip)
         });
-        arguments.skip = left_out.map(ToOwned::to_owned).collect();
+        chosen.collect()
+    }
+
+    /// The arguments for libtest-mimic and this many trials. What is not chosen is given to it as
+    /// [`left_out`], so that its count of filtered cases is right.
+    pub(crate) fn for_trials(&self, trials: usize) -> Arguments {
+        let mut arguments = self.arguments.clone();
+        arguments.skip = vec![String::new()];
         arguments.exact = true;
         // More threads than cases would only be started and stopped.
-        let useful = trials.len().clamp(1, MOST_THREADS);
+        let useful = trials.clamp(1, MOST_THREADS);
         arguments.test_threads = arguments.test_threads.map(|threads| threads.min(useful));
         arguments
     }
+}
+
+/// In the place of a case that is not asked for: it has no name, and is skipped by that, so that
+/// nothing is compared with as many names as there are cases.
+pub(crate) fn left_out() -> Trial {
+    Trial::test("", || Ok(()))
 }
 
 #[cfg(test)]
@@ -190,11 +201,17 @@ mod tests {
 
     #[test]
     fn no_more_threads_are_started_than_there_are_cases() {
-        let trials = ["a::x", "b::y"].map(|name| Trial::test(name, || Ok(())));
-        let threads = |asked: &[&str]| read(asked).for_trials(&trials, |_| false).test_threads;
+        let threads = |asked: &[&str]| read(asked).for_trials(2).test_threads;
         assert_eq!(threads(&["--test-threads", "999999"]), Some(2));
         assert_eq!(threads(&["--test-threads", "1"]), Some(1));
         assert_eq!(threads(&[]), None);
+    }
+
+    #[test]
+    fn what_is_left_out_is_filtered_by_its_missing_name() {
+        let arguments = read(&["x", "--skip", "y"]).for_trials(2);
+        assert!(arguments.is_filtered_out(&left_out()));
+        assert!(!arguments.is_filtered_out(&Trial::test("y", || Ok(()))));
     }
 
     #[test]
@@ -228,9 +245,9 @@ mod tests {
     fn several_filters_are_alternatives_and_load_failures_stay() {
         let trials = ["a::x", "b::y", "c::z", "d::load"].map(|name| Trial::test(name, || Ok(())));
         let left_out = |flags: &[&str]| {
-            read(flags)
-                .for_trials(&trials, |name| name == "d::load")
-                .skip
+            let chosen = read(flags).chosen(&trials, |name| name == "d::load");
+            let left_out = trials.iter().zip(chosen).filter(|(_, chosen)| !chosen);
+            left_out.map(|(trial, _)| trial.name()).collect::<Vec<_>>()
         };
         assert_eq!(left_out(&["x", "y"]), ["c::z"]);
         assert_eq!(

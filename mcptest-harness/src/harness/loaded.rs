@@ -25,18 +25,18 @@ pub(crate) type Recorded = Result<AgentRuns, Failure>;
 
 /// A loaded suite, shared by its cases.
 pub(crate) struct LoadedSuite {
-    pub(crate) suite: Suite,
+    pub(crate) suite: Arc<Suite>,
     crate_dir: PathBuf,
     relative: PathBuf,
-    gates: Vec<AgentGates>,
-    redact: Vec<Regex>,
-    recorded: HashMap<Subject, OnceLock<Recorded>>,
+    gates: Arc<[AgentGates]>,
+    redact: Arc<[Regex]>,
+    recorded: HashMap<Subject, Arc<OnceLock<Recorded>>>,
     recording: Option<Arc<Recording>>,
     command: Command,
     /// Whether judging leaves nothing behind.
     looked_at: bool,
     /// What lies where its runs lie, once an agent has asked for it.
-    near: OnceLock<NearNames>,
+    near: Arc<OnceLock<NearNames>>,
 }
 
 impl LoadedSuite {
@@ -53,20 +53,20 @@ impl LoadedSuite {
             return Err(LoadError::new(suite.source, problems));
         }
         let subjects = suite.agents.iter().enumerate().flat_map(|(agent, test)| {
-            (0..test.models.len()).map(move |model| (Subject { agent, model }, OnceLock::new()))
+            (0..test.models.len()).map(move |model| (Subject { agent, model }, Arc::default()))
         });
         let recorded = subjects.collect();
         Ok(Self {
             crate_dir: crate_dir.to_owned(),
             relative: file.relative.clone(),
-            gates,
-            redact,
+            gates: gates.into(),
+            redact: redact.into(),
             recorded,
-            suite,
+            suite: suite.into(),
             recording: None,
             command: Command::default(),
             looked_at: false,
-            near: OnceLock::new(),
+            near: Arc::default(),
         })
     }
 
@@ -87,6 +87,27 @@ impl LoadedSuite {
         self.recording = recording;
         self.command = command;
         self
+    }
+
+    /// The same suite with the runs of one agent alone: they are let go with the last case that holds
+    /// it.
+    pub(crate) fn of_agent(&self, subject: Subject) -> Self {
+        let runs = self.recorded.get(&subject);
+        Self {
+            suite: Arc::clone(&self.suite),
+            crate_dir: self.crate_dir.clone(),
+            relative: self.relative.clone(),
+            gates: Arc::clone(&self.gates),
+            redact: Arc::clone(&self.redact),
+            recorded: runs
+                .map(|runs| (subject, Arc::clone(runs)))
+                .into_iter()
+                .collect(),
+            recording: self.recording.clone(),
+            command: self.command.clone(),
+            looked_at: self.looked_at,
+            near: Arc::clone(&self.near),
+        }
     }
 
     pub(crate) fn source(&self) -> &Source {

@@ -36,11 +36,12 @@ pub(super) fn run(
     let threads = threads.unwrap_or_else(available);
     let next = AtomicUsize::new(0);
     if first {
-        thread::scope(|scope| verdicts.judge_ahead(scope, &names, &next, threads));
+        thread::scope(|scope| verdicts.judge_ahead(scope, &names, &next, threads.get()));
     }
     thread::scope(|scope| {
-        if !first && threads.get() > 1 {
-            verdicts.judge_ahead(scope, &names, &next, threads);
+        // This thread judges too, what it prints next.
+        if !first {
+            verdicts.judge_ahead(scope, &names, &next, threads.get() - 1);
         }
         print(arguments, verdicts, &trials, &names)
     })

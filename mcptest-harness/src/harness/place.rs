@@ -53,10 +53,27 @@ pub(crate) enum PlaceError {
     Unusable { problem: String, help: String },
 }
 
+/// The files of runs, each with its shown path, and what beside them is not read.
+type FilesAndRest = (Vec<(PathBuf, String)>, Vec<String>);
+
 impl Wanted<'_> {
     /// The files in the order of the runs, each with its shown path.
     pub(crate) fn files(&self) -> Result<Vec<(PathBuf, String)>, PlaceError> {
-        let (mut found, looked) = self.found()?;
+        self.files_of(self.found()?)
+    }
+
+    /// The same, and what lies in the folder of the runs, or beside them under nearly their name, but
+    /// is not read.
+    pub(crate) fn files_and_rest(&self) -> Result<FilesAndRest, PlaceError> {
+        let found = self.found()?;
+        let not_read = self.not_read(&found.0);
+        Ok((self.files_of(found)?, not_read))
+    }
+
+    fn files_of(
+        &self,
+        (mut found, looked): (Vec<Holder>, Vec<String>),
+    ) -> Result<Vec<(PathBuf, String)>, PlaceError> {
         match found.len() {
             0 => {
                 let stem = self.stems.first().map_or("", String::as_str);
@@ -93,11 +110,8 @@ impl Wanted<'_> {
         }
     }
 
-    /// What lies in the folder of the runs, or beside them under nearly their name, but is not read.
-    pub(crate) fn not_read(&self) -> Vec<String> {
-        let Ok((found, _)) = self.found() else {
-            return Vec::new();
-        };
+    /// What lies where the runs were found and is not read.
+    fn not_read(&self, found: &[Holder]) -> Vec<String> {
         let mut paths: Vec<PathBuf> = found
             .iter()
             .filter_map(|found| match &found.layout {

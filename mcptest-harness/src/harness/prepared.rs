@@ -142,6 +142,7 @@ impl Prepared {
     pub(super) fn trials(&self, asked: &Asked, run: &Settings<'_>) -> Vec<Trial> {
         let mut trials = Vec::new();
         for (path, suite, cases) in &self.suites {
+            let mut agents = HashMap::new();
             for case in cases {
                 if let Some(reason) = self.left_out(suite, case) {
                     let checks = run
@@ -154,6 +155,13 @@ impl Prepared {
                     }
                     continue;
                 }
+                // What compares agents looks at all of them; the other cases hold the runs of theirs.
+                let suite = match case.kind {
+                    CaseKind::Agent(subject) | CaseKind::Gate(subject, _) => agents
+                        .entry(subject)
+                        .or_insert_with(|| Arc::new(suite.of_agent(subject))),
+                    _ => suite,
+                };
                 trials.push(trial(path, suite, case, asked, run));
                 for (name, check) in run.checks {
                     trials.extend(check_trial(path, suite, case, asked, run, name, check));

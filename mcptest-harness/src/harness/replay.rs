@@ -126,7 +126,7 @@ impl Package {
     pub fn suites(&self) -> impl Iterator<Item = (&str, &Suite)> {
         self.suites
             .iter()
-            .map(|(name, suite)| (name.as_str(), &suite.suite))
+            .map(|(name, suite)| (name.as_str(), &*suite.suite))
     }
 
     /// The cases of all suites that load, by name.

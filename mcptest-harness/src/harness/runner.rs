@@ -11,7 +11,7 @@ use libtest_mimic::ColorSetting;
 use mcptest_suite::{Diagnostic, LoadError, Style, is_reserved, nearest, quoted_list, segment};
 
 use super::agent_runs::{AgentRuns, Verdict};
-use super::arguments::{Asked, of_process};
+use super::arguments::{Asked, left_out, of_process};
 use super::discovery::discover;
 use super::loaded::LoadedSuite;
 use super::output;
@@ -194,10 +194,18 @@ impl Harness {
         };
         let made = prepared.trials(&asked, &run);
         let is_load = |name: &str| prepared.is_failure(name);
-        let arguments = asked.for_trials(&made, is_load);
+        let chosen = asked.chosen(&made, is_load);
+        let arguments = asked.for_trials(made.len());
         // From here on a suite is held by its cases alone: its runs go with the last of them.
         drop(prepared);
-        let trials = || made.iter().map(|trial| verdicts.again(trial)).collect();
+        let trials = || {
+            let trials = made.iter().zip(&chosen);
+            let trials = trials.map(|(trial, chosen)| match chosen {
+                true => verdicts.again(trial),
+                false => left_out(),
+            });
+            trials.collect()
+        };
         // Recording says on standard error what it does.
         let first = recording.is_some();
         Ok(output::run(&arguments, &verdicts, first, trials))

@@ -1,6 +1,6 @@
 //! An agent's recorded runs, found and read once, and what is wrong with them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use mcptest_suite::model::{Agent, Suite};
@@ -32,8 +32,10 @@ pub(crate) fn load(
     place: &Place<'_>,
 ) -> Result<Vec<Run>, Failure> {
     let wanted = place.wanted(suite, agent, model);
-    let runs = read(agent, &wanted, place.command)?;
-    let not_read = wanted.not_read();
+    let (files, not_read) = wanted
+        .files_and_rest()
+        .map_err(|error| place_problem(agent, error, place.command))?;
+    let runs = read_files(agent, &files)?;
     if !not_read.is_empty() {
         return Err(not_read_problem(agent, &not_read));
     }
@@ -71,7 +73,11 @@ pub(crate) fn read(agent: &Agent, wanted: &Wanted<'_>, command: &str) -> Result<
     let files = wanted
         .files()
         .map_err(|error| place_problem(agent, error, command))?;
-    read_runs(&files).map_err(|errors| {
+    read_files(agent, &files)
+}
+
+fn read_files(agent: &Agent, files: &[(PathBuf, String)]) -> Result<Vec<Run>, Failure> {
+    read_runs(files).map_err(|errors| {
         let more = errors.len().saturating_sub(UNUSABLE);
         let findings = errors.into_iter().take(UNUSABLE).map(|error| {
             let message = format!("the recording {} cannot be used", error.origin);

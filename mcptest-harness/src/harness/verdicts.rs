@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::num::NonZeroUsize;
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Scope};
 
@@ -39,8 +39,6 @@ pub(super) struct Verdicts(Arc<Shared>);
 struct Shared {
     states: Mutex<HashMap<String, CaseState>>,
     changed: Condvar,
-    /// Whether threads judge ahead of who asks.
-    ahead: AtomicBool,
 }
 
 impl Verdicts {
@@ -78,29 +76,35 @@ impl Verdicts {
         })
     }
 
-    /// Judges cases in their order, on threads of their own, until the scope ends.
+    /// Judges cases in their order, on threads of their own, until the scope ends. The cases of one
+    /// agent are judged on one thread, which reads its runs once; who has nothing left to begin helps
+    /// with them.
     pub(super) fn judge_ahead<'scope, 'env>(
         &'env self,
         scope: &'scope Scope<'scope, 'env>,
         names: &'env [String],
         next: &'env AtomicUsize,
-        threads: NonZeroUsize,
+        threads: usize,
     ) {
-        self.0.ahead.store(true, Ordering::SeqCst);
-        for _ in 0..threads.get() {
-            scope.spawn(|| {
-                while let Some(name) = names.get(next.fetch_add(1, Ordering::SeqCst)) {
+        let groups = Arc::new(groups(names));
+        for _ in 0..threads {
+            let groups = Arc::clone(&groups);
+            scope.spawn(move || {
+                while let Some(group) = groups.get(next.fetch_add(1, Ordering::SeqCst)) {
+                    for name in *group {
+                        self.judge(name);
+                    }
+                }
+                for name in names {
                     self.judge(name);
                 }
             });
         }
     }
 
-    /// The verdict on a case, as soon as it is known.
+    /// The verdict on a case: judged here where no other thread has begun, else as soon as it is known.
     pub(super) fn of(&self, name: &str) -> TrialOutcome {
-        if !self.0.ahead.load(Ordering::SeqCst) {
-            self.judge(name);
-        }
+        self.judge(name);
         let mut states = self.states();
         loop {
             match states.get(name) {
@@ -161,6 +165,23 @@ impl Verdicts {
     }
 }
 
+/// Names in groups: one, and those below it that follow.
+fn groups(names: &[String]) -> Vec<&[String]> {
+    let below = |first: &String, name: &String| {
+        let rest = name.strip_prefix(first.as_str());
+        rest.is_some_and(|rest| rest.starts_with("::"))
+    };
+    let mut groups: Vec<&[String]> = Vec::new();
+    let mut rest = names;
+    while let Some((first, more)) = rest.split_first() {
+        let count = more.iter().take_while(|name| below(first, name)).count();
+        let (group, after) = rest.split_at(1 + count);
+        groups.push(group);
+        rest = after;
+    }
+    groups
+}
+
 /// How many threads judge where nobody says so.
 pub(super) fn available() -> NonZeroUsize {
     thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
@@ -188,13 +209,20 @@ mod tests {
         }
         let next = AtomicUsize::new(0);
         thread::scope(|scope| {
-            let four = NonZeroUsize::new(4).unwrap();
-            verdicts.judge_ahead(scope, &names, &next, four);
+            verdicts.judge_ahead(scope, &names, &next, 4);
             for name in &names {
                 assert_eq!(verdicts.of(name).unwrap_err(), "once");
             }
         });
         assert_eq!(judged.load(Ordering::SeqCst), names.len());
+    }
+
+    #[test]
+    fn the_cases_of_an_agent_are_one_group() {
+        let names = ["a", "a1", "a1::x", "a1::y::z", "a1b", "c::x"].map(str::to_owned);
+        let counts: Vec<usize> = groups(&names).iter().map(|group| group.len()).collect();
+        assert_eq!(counts, [1, 3, 1, 1]);
+        assert!(groups(&[]).is_empty());
     }
 
     #[test]

@@ -61,7 +61,18 @@ impl Run {
     pub fn envelope(&self) -> &Value {
         self.recorded.envelope(|whole| {
             let read_only = self.read_only_tools();
-            envelope::of(whole, &self.trace, &read_only)
+            envelope::of(whole, &self.trace, &read_only, &|_| true)
+        })
+    }
+
+    /// The parts of [`Self::envelope`] in which these paths of keys end or lead on, at a fraction of
+    /// its cost; what else is in it, nobody may rely on.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn envelope_along(&self, paths: &[Vec<&str>]) -> Cow<'_, Value> {
+        self.recorded.envelope_along(paths, |along, wanted| {
+            let read_only = self.read_only_tools();
+            envelope::of(along, &self.trace, &read_only, wanted)
         })
     }
 

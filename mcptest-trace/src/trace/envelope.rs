@@ -1,5 +1,6 @@
 //! What target paths start from, made of what was recorded when it is first asked for.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, OnceLock};
@@ -57,6 +58,33 @@ impl Recorded {
         })
     }
 
+    /// The envelope as far as it lies along these paths of keys, unless all of it was made.
+    pub(super) fn envelope_along(
+        &self,
+        paths: &[Vec<&str>],
+        make: impl FnOnce(Map<String, Value>, &dyn Fn(&str) -> bool) -> Value,
+    ) -> Cow<'_, Value> {
+        if let Some(envelope) = self.envelope.get() {
+            return Cow::Borrowed(envelope);
+        }
+        let wanted = |key: &str| paths.iter().any(|path| path.first() == Some(&key));
+        let Ok(Json::Object(mut whole)) = self.parsed() else {
+            return Cow::Owned(Value::Null);
+        };
+        let mut along = Map::new();
+        for key in TOP {
+            let Some(value) = whole.take(key) else {
+                continue;
+            };
+            let value = match value {
+                Json::Object(trace) if key == "trace" => trace_along(trace, paths),
+                value => value.into_value(),
+            };
+            along.insert(key.to_owned(), value);
+        }
+        Cow::Owned(make(along, &wanted))
+    }
+
     /// Whether two runs may be equal in every value; where this is not so, they are not.
     pub(super) fn mark(&self) -> u64 {
         self.mark
@@ -73,9 +101,47 @@ impl Recorded {
     }
 
     fn value(&self) -> Value {
-        let text = without_mark_of_order(&self.text);
-        text_json::parse(text).map_or(Value::Null, |parsed| parsed.value.into_value())
+        self.parsed().map_or(Value::Null, Json::into_value)
     }
+
+    fn parsed(&self) -> Result<Json<'_>, serde_json::Error> {
+        let text = without_mark_of_order(&self.text);
+        text_json::parse(text).map(|parsed| parsed.value)
+    }
+}
+
+/// The keys of a recording that an envelope has parts of.
+const TOP: [&str; 3] = ["trace", "outcome", "signals"];
+
+/// The lists of a trace whose items are long, and are looked at by key.
+const LONG: [&str; 2] = ["tool_calls", "tool_results"];
+
+/// A trace without what no path leads through.
+fn trace_along(trace: Object<'_>, paths: &[Vec<&str>]) -> Value {
+    let mut along = Map::new();
+    for (key, value) in trace.into_entries() {
+        let mut through = paths.iter().filter(|path| path.first() == Some(&&*key));
+        let next: Option<Vec<&str>> = through.by_ref().map(|path| path.get(1).copied()).collect();
+        let value = match (value, next) {
+            (_, Some(next)) if next.is_empty() => continue,
+            (Json::List(items), Some(next)) if LONG.contains(&&*key) => {
+                let items = items.into_iter().map(|item| match item {
+                    Json::Object(item) => {
+                        let entries = item.into_entries();
+                        let entries = entries.filter(|(key, _)| next.contains(&&**key));
+                        let entries =
+                            entries.map(|(key, value)| (key.into_owned(), value.into_value()));
+                        Value::Object(entries.collect())
+                    }
+                    item => item.into_value(),
+                });
+                Value::Array(items.collect())
+            }
+            (value, _) => value.into_value(),
+        };
+        along.insert(key.into_owned(), value);
+    }
+    Value::Object(along)
 }
 
 /// A text without the mark of byte order that some editors write before it.
@@ -99,8 +165,13 @@ fn mark(map: &Object<'_>) -> u64 {
     hasher.finish()
 }
 
-/// The root of an agent's targets, of the whole recording.
-pub(super) fn of(mut map: Map<String, Value>, trace: &Trace, tools: &ReadOnlyTools) -> Value {
+/// The root of an agent's targets, of the whole recording. What is computed is so where it is wanted.
+pub(super) fn of(
+    mut map: Map<String, Value>,
+    trace: &Trace,
+    tools: &ReadOnlyTools,
+    wanted: &dyn Fn(&str) -> bool,
+) -> Value {
     let mut root = match map.remove("trace") {
         Some(Value::Object(trace)) => trace,
         _ => Map::new(),
@@ -111,17 +182,21 @@ pub(super) fn of(mut map: Map<String, Value>, trace: &Trace, tools: &ReadOnlyToo
         }
     }
     fill_in(&mut root, trace);
-    let names: Vec<&str> = trace
-        .tool_calls
-        .iter()
-        .map(|call| call.name.as_str())
-        .collect();
-    root.insert("tool_names".to_owned(), json!(names));
-    root.insert(
-        "redundant_tool_calls".to_owned(),
-        json!(trace.redundant_among(tools)),
-    );
-    root.insert("truncated".to_owned(), json!(trace.truncated()));
+    let calls = trace.tool_calls.iter();
+    let computed: [(&str, &dyn Fn() -> Value); 3] = [
+        ("tool_names", &|| {
+            calls.clone().map(|call| json!(call.name)).collect()
+        }),
+        ("redundant_tool_calls", &|| {
+            json!(trace.redundant_among(tools))
+        }),
+        ("truncated", &|| json!(trace.truncated())),
+    ];
+    for (key, compute) in computed {
+        if wanted(key) {
+            root.insert(key.to_owned(), compute());
+        }
+    }
     Value::Object(root)
 }
 

@@ -126,6 +126,10 @@ impl<'a> Object<'a> {
         entries.find_map(|(name, value)| (name == key).then(|| std::mem::take(value)))
     }
 
+    pub(super) fn into_entries(self) -> impl Iterator<Item = (Cow<'a, str>, Json<'a>)> {
+        self.0.into_iter()
+    }
+
     pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &Json<'a>)> {
         self.0.iter().map(|(key, value)| (&**key, value))
     }
