@@ -4,6 +4,8 @@
 //! `RUST_TEST_THREADS`. So the arguments are read here first; filtering is done here as well.
 
 use std::ffi::OsString;
+use std::num::NonZeroUsize;
+use std::thread;
 
 use libtest_mimic::{Arguments, Trial};
 
@@ -108,6 +110,12 @@ impl Asked {
         Ok(Self { arguments, filters })
     }
 
+    /// On how many threads suites are loaded and cases are judged.
+    pub(crate) fn threads(&self) -> NonZeroUsize {
+        let asked = self.arguments.test_threads.and_then(NonZeroUsize::new);
+        asked.unwrap_or_else(available)
+    }
+
     /// Whether skipped cases are to be run.
     pub(crate) fn runs_ignored(&self) -> bool {
         self.arguments.ignored || self.arguments.include_ignored
@@ -161,6 +169,11 @@ impl Asked {
 /// nothing is compared with as many names as there are cases.
 pub(crate) fn left_out() -> Trial {
     Trial::test("", || Ok(()))
+}
+
+/// How many threads there are where nobody says so.
+pub(crate) fn available() -> NonZeroUsize {
+    thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
 }
 
 #[cfg(test)]

@@ -16,8 +16,9 @@ use std::thread;
 
 use libtest_mimic::{Arguments, FormatSetting, Trial};
 
+use super::arguments::available;
 use super::events;
-use super::verdicts::{Verdicts, available};
+use super::verdicts::Verdicts;
 
 /// Runs trials and prints; `trials` makes them anew. `first`: all are judged before anything is
 /// printed, since judging says things itself.

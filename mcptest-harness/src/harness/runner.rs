@@ -3,16 +3,21 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::io::IsTerminal as _;
-use std::path::PathBuf;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::thread;
 
 use libtest_mimic::ColorSetting;
-use mcptest_suite::{Diagnostic, LoadError, Style, is_reserved, nearest, quoted_list, segment};
+use mcptest_suite::{
+    Diagnostic, LoadError, Style, SuitePath, is_reserved, nearest, quoted_list, segment,
+};
 
 use super::agent_runs::{AgentRuns, Verdict};
 use super::arguments::{Asked, left_out, of_process};
-use super::discovery::discover;
+use super::discovery::{SuiteFile, discover};
 use super::loaded::LoadedSuite;
 use super::output;
 use super::prepared::Prepared;
@@ -282,25 +287,54 @@ impl Harness {
             .iter()
             .map(|(name, file)| (name.to_string(), file.shown.clone()))
             .collect();
-        for (path, file) in found.suites {
-            // Before anything is spent, every suite must load.
-            if all || asked.needs(|name| path.may_hold(name)) {
-                let command = Command {
-                    package: Some(self.package.clone()),
-                    target: self.target.clone(),
-                    suite: path.to_string(),
-                    own_loop: self.own_loop.is_some(),
-                };
-                let loaded = LoadedSuite::load(&crate_dir, &file)
-                    .map(|suite| suite.recorded_by(recording.cloned(), command));
-                match loaded.and_then(|suite| self.knows_checks(suite)) {
-                    Ok(suite) => prepared.add(path, suite, &names, &self.checks),
-                    Err(error) => prepared.refuse(&path, error),
-                }
+        // Before anything is spent, every suite must load.
+        let needed = |path: &SuitePath| all || asked.needs(|name| path.may_hold(name));
+        let needed = found.suites.into_iter().filter(|(path, _)| needed(path));
+        let (paths, files): (Vec<_>, Vec<_>) = needed.unzip();
+        let loaded = load(&crate_dir, &files, asked.threads());
+        for (path, loaded) in paths.into_iter().zip(loaded) {
+            let command = Command {
+                package: Some(self.package.clone()),
+                target: self.target.clone(),
+                suite: path.to_string(),
+                own_loop: self.own_loop.is_some(),
+            };
+            let loaded = loaded.map(|suite| suite.recorded_by(recording.cloned(), command));
+            match loaded.and_then(|suite| self.knows_checks(suite)) {
+                Ok(suite) => prepared.add(path, suite, &names, &self.checks),
+                Err(error) => prepared.refuse(&path, error),
             }
         }
         prepared
     }
+}
+
+/// Loads suites on threads, in the order of their files.
+fn load(
+    crate_dir: &Path,
+    files: &[SuiteFile],
+    threads: NonZeroUsize,
+) -> Vec<Result<LoadedSuite, LoadError>> {
+    let loaded: Vec<_> = files.iter().map(|_| OnceLock::new()).collect();
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let take = || next.fetch_add(1, Ordering::SeqCst);
+        while let Some((file, place)) =
+            Some(take()).and_then(|at| files.get(at).zip(loaded.get(at)))
+        {
+            place.get_or_init(|| LoadedSuite::load(crate_dir, file));
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 1..threads.get().min(files.len()) {
+            scope.spawn(work);
+        }
+        work();
+    });
+    loaded
+        .into_iter()
+        .filter_map(OnceLock::into_inner)
+        .collect()
 }
 
 /// Colour only on a terminal, unless the command line says otherwise.

@@ -2,11 +2,10 @@
 //! and waited for in the order of their names.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::num::NonZeroUsize;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::{self, Scope};
+use std::thread::Scope;
 
 use libtest_mimic::{Completion, Failed, Trial};
 
@@ -182,13 +181,10 @@ fn groups(names: &[String]) -> Vec<&[String]> {
     groups
 }
 
-/// How many threads judge where nobody says so.
-pub(super) fn available() -> NonZeroUsize {
-    thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
-}
-
 #[cfg(test)]
 mod tests {
+    use std::thread;
+
     use super::*;
 
     #[test]
