@@ -36,9 +36,7 @@ fn proxy(folder: &Path, more: &[&str], server: &[&str]) -> Command {
 
 /// The server of the examples.
 fn desk() -> String {
-    let build = ["build", "-q", "-p", "order-desk"];
-    workshop::run_cargo(workshop::workspace(), &build).exits(0);
-    let program = workshop::kept().with_file_name("debug/order-desk");
+    let program = workshop::program_of("order-desk");
     program.to_str().unwrap().to_owned()
 }
 
