@@ -216,7 +216,7 @@ async fn given_up(client: &Client, after: Duration) -> Result<(), ServiceError> 
 }
 
 const SOON: Duration = Duration::from_millis(300);
-const LONG: Duration = Duration::from_secs(60);
+const LONG: Duration = Duration::from_mins(1);
 
 /// Calls hang, and everything else is answered: the tools before and after them.
 async fn hangs(client: &Client) {

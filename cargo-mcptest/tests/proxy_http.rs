@@ -225,11 +225,11 @@ async fn echo(request: Request) -> Response {
             )
         })
         .collect();
-    let heard =
+    let told =
         json!({ "method": head.method.as_str(), "path": head.uri.to_string(), "headers": sent });
     let headers = [
         ("content-type", "application/octet-stream"),
-        ("x-heard", &*heard.to_string()),
+        ("x-heard", &*told.to_string()),
         ("mcp-session-id", "s 1"),
         ("set-cookie", "a=1"),
     ];
