@@ -1,8 +1,8 @@
 //! `cargo mcptest proxy`: any MCP client records, whatever language it is written in.
 //!
 //! A client that starts this command instead of its server, or asks this address instead of the server's,
-//! reaches the server as before: every byte goes through untouched, and is looked at only after it has
-//! gone. What was called and what came back is in a recording from the first answer on, so that a process
+//! reaches the server as before: every byte goes through untouched, and a copy of it is looked at aside.
+//! What was called and what came back is in a recording from the first answer on, so that a process
 //! that is killed loses nothing.
 //!
 //! - `pipes`, `http`: bytes from one side to the other;

@@ -75,7 +75,7 @@ pub(super) fn run(proxy: &Proxy, (mut session, mut recording): Run) -> Result<u8
     })
 }
 
-/// Copies what is read until it ends, and tells of it afterwards. A side that cannot be written to has
+/// Copies what is read until it ends, and tells of it. A side that cannot be written to has
 /// ended, and so does the relay.
 fn relay(mut from: impl Read, mut to: impl Write, side: Side, seen: &Sender<Seen>) {
     let mut chunk = vec![0; CHUNK];
@@ -86,10 +86,14 @@ fn relay(mut from: impl Read, mut to: impl Write, side: Side, seen: &Sender<Seen
             Err(error) if error.kind() == ErrorKind::Interrupted => continue,
             Err(_) => return,
         };
-        let sent = to.write_all(&chunk[..read]).and_then(|()| to.flush());
-        // Who looks on has no say in what goes through.
+        // Told before it goes on: no answer may be seen before what it answers. Who looks on has no say in
+        // what goes through.
         seen.send(Seen::Bytes(side, chunk[..read].to_vec())).ok();
-        if sent.is_err() {
+        if to
+            .write_all(&chunk[..read])
+            .and_then(|()| to.flush())
+            .is_err()
+        {
             return;
         }
     }
