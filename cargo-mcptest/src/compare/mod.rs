@@ -1,7 +1,6 @@
 //! `cargo mcptest compare`: did the agents get worse since the recordings we trust, or is that noise?
 //!
 //! - `side`: what a side is, and how it is read;
-//! - `runs`: a run of either kind of side;
 //! - `across`: recordings of an agent with whatever model;
 //! - `pair`: which runs of an agent are compared with which.
 //!
@@ -9,7 +8,6 @@
 
 mod across;
 mod pair;
-mod runs;
 mod side;
 
 use std::collections::BTreeSet;

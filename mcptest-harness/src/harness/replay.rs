@@ -3,6 +3,8 @@
 //! Nothing is written and nothing is recorded here. Checks in Rust are not among the cases, since
 //! they are in the package's own test programs; `MCPTEST_RESULTS` lets those tell what they found.
 
+mod sides;
+
 use std::path::{Path, PathBuf};
 
 use mcptest_suite::model::{Agent, GateKind, Suite};
@@ -18,6 +20,8 @@ use crate::gate::{Expect, Gate, Input, ReadGate, SnapshotStore, Subject as Asks}
 use crate::record::Command;
 use crate::result::CaseResult;
 use crate::trace::Run;
+
+pub use sides::SideRuns;
 
 /// The suites of a package, loaded.
 ///
