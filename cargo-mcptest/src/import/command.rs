@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use mcptest_suite::model::Suite;
 use mcptest_suite::shown_path;
+use mcptest_trace::record::redact::{Counts, Redactor};
 use regex::Regex;
 use serde_json::json;
 
@@ -15,7 +16,7 @@ use super::input::{self, Form, Input, Named, Part, Split};
 use super::mapping::{Mapping, Subagents};
 use super::names;
 use super::plan::{GroupBy, Plan, Reading};
-use super::redact::Redactor;
+use super::redact::redactor;
 use super::report::Reports;
 use super::starter::Starter;
 use super::summary::{self, Row};
@@ -155,7 +156,7 @@ impl Import {
         let redactor = self.redactor(suite.as_ref())?;
         let mut done = Done {
             reports: Reports::default(),
-            redacted: BTreeMap::new(),
+            redacted: Counts::default(),
             rows: Vec::new(),
             starter: Starter::default(),
             proposed: false,
@@ -234,7 +235,7 @@ impl Import {
         let of_suite = suite.into_iter().flat_map(|suite| &suite.redact);
         let of_suite = of_suite.map(|pattern| pattern.value.as_str());
         let own = of_suite.chain(self.redact.iter().map(String::as_str));
-        Redactor::new(variables, own).map_err(Wrong::new)
+        redactor(variables, own).map_err(Wrong::new)
     }
 
     /// Finds the records of every file, and its format.
@@ -344,7 +345,7 @@ impl Import {
         out: &mut dyn Write,
         err: &mut dyn Write,
     ) -> Result<(), Wrong> {
-        let clean = |text: &str| redactor.text(text, &mut BTreeMap::new());
+        let clean = |text: &str| redactor.redact_text(text).into_owned();
         if self.format == Shown::Json {
             let (reports, notes) = done.reports.json();
             let said = json!({
@@ -352,7 +353,7 @@ impl Import {
                 "rows": done.rows.iter().map(Row::json).collect::<Vec<_>>(),
                 "reports": reports,
                 "notes": notes,
-                "redacted": done.redacted,
+                "redacted": done.redacted.iter().collect::<BTreeMap<_, _>>(),
                 "missing_entries": missing,
             });
             writeln!(out, "{}", clean(&mcptest_trace::trace::pretty_json(&said)))?;
@@ -375,7 +376,7 @@ impl Import {
                  they log; gates take them for successes (`--error-if REGEX` tells them by their text)"
             )?;
         }
-        for (kind, count) in &done.redacted {
+        for (kind, count) in done.redacted.iter() {
             writeln!(out, "redacted: {kind}: {count}")?;
         }
         if let Some(missing) = missing {

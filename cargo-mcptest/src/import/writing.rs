@@ -1,21 +1,21 @@
 //! The second pass: every run is read again, and written.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::io;
 use std::path::PathBuf;
 
 use mcptest_suite::model::Suite;
 use mcptest_suite::shown_path;
-use mcptest_trace::record::store::render_line;
+use mcptest_trace::record::redact::{Counts, Redactor};
+use mcptest_trace::record::store::{Adding, Store, StoreError, render_line};
 use mcptest_trace::trace::{Origin, parse_run};
 use serde_json::{Map, Value};
 
 use super::names::{self, Name};
 use super::plan::{Group, Plan, Reading};
-use super::redact::Redactor;
 use super::report::Reports;
 use super::starter::{Entry, Starter};
-use super::store::{Existing, Store, essence, identity};
+use super::store::{Existing, essence, identity, layout, lock};
 use super::summary::Row;
 
 /// What ends the command at once.
@@ -40,10 +40,16 @@ impl From<io::Error> for Wrong {
     }
 }
 
+impl From<StoreError> for Wrong {
+    fn from(error: StoreError) -> Self {
+        Self(error.to_string())
+    }
+}
+
 /// What was done so far.
 pub(super) struct Done {
     pub(super) reports: Reports,
-    pub(super) redacted: BTreeMap<String, usize>,
+    pub(super) redacted: Counts,
     pub(super) rows: Vec<Row>,
     pub(super) starter: Starter,
     /// A first suite was made of it.
@@ -106,17 +112,21 @@ impl Writing<'_> {
         entry: &mut Entry,
         prompt: &mut Option<String>,
     ) -> Result<(), Wrong> {
-        let mut store = Store::open(&self.place, &name.stem, self.options.jsonl);
-        let mut row = Row::new(&name.agent, &group.model, shown_path(&store.path()));
-        let replace = self.options.replace;
+        let layout = layout(&self.place, &name.stem, self.options.jsonl);
+        let mut row = Row::new(&name.agent, &group.model, shown_path(layout.path()));
+        let Options { replace, check, .. } = self.options;
+        let _lock = if check { None } else { Some(lock(&layout)?) };
+        let store = Store::new(&layout)?;
         let existing = if replace {
             Existing::default()
         } else {
-            store.existing(|run| entry.add(run, group.by_task))?
+            Existing::of(&store, |run| entry.add(run, group.by_task))?
         };
-        if replace && !self.options.check {
-            store.replace()?;
-        }
+        let mut sink = match (check, replace) {
+            (true, _) => Sink::Nowhere,
+            (false, true) => Sink::replacing(&store)?,
+            (false, false) => Sink::Beside(store.adding()?),
+        };
         let of_suite = self.suite.zip(name.entry);
         let of_suite = of_suite.map(|(suite, entry)| &suite.agents[entry]);
         if of_suite.is_some_and(|agent| !names::asks(agent, group) && !group.by_task) {
@@ -134,7 +144,8 @@ impl Writing<'_> {
                 continue;
             };
             self.of_agent(&mut run, group, name, prompt);
-            self.redactor.redact(&mut run, &mut self.done.redacted);
+            self.redactor
+                .redact_run_counted(&mut run, &mut self.done.redacted);
             let id = identity(&run).unwrap_or_default();
             match existing.runs.get(&id) {
                 Some(known) if *known == essence(&run) => {
@@ -154,16 +165,12 @@ impl Writing<'_> {
                 self.done.reports.lose("makes no recording", &place, &what);
                 continue;
             }
-            if !self.options.check {
-                store.write(&run)?;
-            }
+            sink.write(&run)?;
             row.new += 1;
             row.count(&run);
             entry.add(&run, group.by_task);
         }
-        if !self.options.check {
-            store.finish()?;
-        }
+        sink.finish()?;
         if let Some(agent) = of_suite {
             let (said, there) = (agent.runs.value, existing.count + row.new);
             if row.new > 0 && !replace && said != there {
@@ -224,6 +231,45 @@ impl Writing<'_> {
             self.done
                 .reports
                 .note("runs of a task whose prompt is not that of the first run");
+        }
+    }
+}
+
+/// Where the runs of an agent go.
+pub(super) enum Sink<'s> {
+    Nowhere,
+    /// Beside those that it has.
+    Beside(Adding<'s>),
+    /// In the place of those that it has, once all are there.
+    InPlace {
+        store: &'s Store,
+        staged: usize,
+    },
+}
+
+impl<'s> Sink<'s> {
+    pub(super) fn replacing(store: &'s Store) -> Result<Self, StoreError> {
+        store.discard_staged()?;
+        Ok(Self::InPlace { store, staged: 0 })
+    }
+
+    fn write(&mut self, run: &Value) -> Result<(), StoreError> {
+        match self {
+            Self::Nowhere => Ok(()),
+            Self::Beside(adding) => adding.add(run),
+            Self::InPlace { store, staged } => {
+                *staged += 1;
+                store.stage(*staged, run)
+            }
+        }
+    }
+
+    /// Without new runs the old ones stay.
+    pub(super) fn finish(self) -> Result<(), StoreError> {
+        match self {
+            Self::Nowhere => Ok(()),
+            Self::Beside(adding) => adding.finish(),
+            Self::InPlace { store, staged } => store.publish(staged),
         }
     }
 }
