@@ -6,19 +6,18 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use mcptest_suite::model::Suite;
-use mcptest_suite::shown_path;
-use mcptest_trace::record::redact::{Counts, Redactor};
+use mcptest_suite::{clean, shown_path};
+use mcptest_trace::record::redact::Redactor;
 use regex::Regex;
 use serde_json::json;
 
 use super::format::Kind;
 use super::input::{self, Form, Input, Named, Part, Split};
 use super::mapping::{Mapping, Subagents};
-use super::names;
+use super::names::{self, Name};
 use super::plan::{GroupBy, Plan, Reading};
 use super::redact::redactor;
 use super::report::Reports;
-use super::starter::Starter;
 use super::summary::{self, Row};
 use super::writing::{Done, Options, Writing, Wrong};
 use crate::status::Status;
@@ -90,6 +89,11 @@ pub(crate) struct Import {
     /// Put the runs in the place of those that an agent has.
     #[arg(long)]
     replace: bool,
+    /// Take an import back, given as it was: remove the recordings that are still what it writes, and the
+    /// first suite if that is too. They are shown; with `--check` nothing else is done. What was changed
+    /// since stays.
+    #[arg(long, conflicts_with = "replace")]
+    undo: bool,
     /// A pattern whose matches are taken out. May be repeated.
     #[arg(long, value_name = "REGEX")]
     redact: Vec<String>,
@@ -154,13 +158,7 @@ impl Import {
         let mapping = self.mapping(suite.as_ref());
         let group_by = self.group_by()?;
         let redactor = self.redactor(suite.as_ref())?;
-        let mut done = Done {
-            reports: Reports::default(),
-            redacted: Counts::default(),
-            rows: Vec::new(),
-            starter: Starter::default(),
-            proposed: false,
-        };
+        let mut done = Done::default();
         let (given, unreadable) = input::named(&self.files);
         for error in unreadable {
             done.reports.lose(error.reason, &error.place, &error.detail);
@@ -186,6 +184,9 @@ impl Import {
             place: self.place(),
             done,
         };
+        if self.undo {
+            return self.undo(writing, &names, out, err);
+        }
         writing.all(&names)?;
         let mut done = writing.done;
         let proposed = self.propose(suite.is_none(), &shown, &mut done)?;
@@ -196,6 +197,73 @@ impl Import {
             (true, 0) => Status::Holds,
             (true, _) => Status::Finding,
         })
+    }
+
+    /// Takes back what this import has written.
+    fn undo(
+        &self,
+        mut writing: Writing<'_>,
+        names: &[Name],
+        out: &mut dyn Write,
+        err: &mut dyn Write,
+    ) -> Result<Status, Wrong> {
+        let removes = !self.check;
+        writing.options.check = true;
+        let mut undone = writing.undo(names)?;
+        let proposed = self.first_suite(&writing)?;
+        undone.with_suite(&self.suite, proposed.as_deref());
+        write!(
+            err,
+            "{}",
+            writing.redactor.redact_text(&writing.done.reports.drawn())
+        )?;
+        match self.format {
+            Shown::Json => writeln!(
+                out,
+                "{}",
+                mcptest_trace::trace::pretty_json(&undone.json(removes))
+            )?,
+            Shown::Text => write!(out, "{}", clean(&undone.text()))?,
+        }
+        if removes {
+            writing.options.check = false;
+            writing.undo(names)?;
+            if let Some(suite) = &undone.suite {
+                fs::remove_file(suite)?;
+            }
+        }
+        Ok(match (undone.gone.is_empty(), undone.left.is_empty()) {
+            (true, true) => {
+                writeln!(
+                    err,
+                    "error: nothing of these files is recorded for {}",
+                    shown_path(&self.suite)
+                )?;
+                Status::CouldNotRun
+            }
+            (false, true) => Status::Holds,
+            (_, false) => Status::Finding,
+        })
+    }
+
+    /// The suite that this import proposes where there is none.
+    fn first_suite(&self, writing: &Writing<'_>) -> Result<Option<String>, Wrong> {
+        let names = names::of(&writing.plan.groups, None, self.agent.is_some());
+        let mut again = Writing {
+            // Of no other runs than its own.
+            options: Options {
+                replace: true,
+                check: true,
+                ..writing.options
+            },
+            suite: None,
+            place: writing.place.clone(),
+            done: Done::default(),
+            ..*writing
+        };
+        again.all(&names)?;
+        let shown = shown_path(&self.suite);
+        Ok(again.done.starter.suite(&self.suite, &shown).ok())
     }
 
     fn mapping(&self, suite: Option<&Suite>) -> Mapping {

@@ -1,6 +1,5 @@
 //! The second pass: every run is read again, and written.
 
-use std::collections::HashMap;
 use std::io;
 use std::path::PathBuf;
 
@@ -17,6 +16,7 @@ use super::report::Reports;
 use super::starter::{Entry, Starter};
 use super::store::{Existing, essence, identity, layout, lock};
 use super::summary::Row;
+use super::undo::by_agent;
 
 /// What ends the command at once.
 #[derive(Debug)]
@@ -47,6 +47,7 @@ impl From<StoreError> for Wrong {
 }
 
 /// What was done so far.
+#[derive(Default)]
 pub(super) struct Done {
     pub(super) reports: Reports,
     pub(super) redacted: Counts,
@@ -81,12 +82,8 @@ pub(super) struct Writing<'w> {
 impl Writing<'_> {
     /// Writes the runs of every group.
     pub(super) fn all(&mut self, names: &[Name]) -> Result<(), Wrong> {
-        let mut of_agent: HashMap<&str, Vec<usize>> = HashMap::new();
-        for (index, name) in names.iter().enumerate() {
-            of_agent.entry(&name.agent).or_default().push(index);
-        }
-        for name in names {
-            let Some(groups) = of_agent.remove(name.agent.as_str()) else {
+        for groups in by_agent(names) {
+            let Some(name) = groups.first().map(|first| &names[*first]) else {
                 continue;
             };
             let mut entry = Entry::new(&name.agent);
@@ -185,7 +182,7 @@ impl Writing<'_> {
     }
 
     /// Reads and maps a run once more.
-    fn mapped(&mut self, index: u32) -> Option<(Value, String)> {
+    pub(super) fn mapped(&mut self, index: u32) -> Option<(Value, String)> {
         let (kind, joined, ordinal) = self.plan.place(index);
         let (mapped, records) = match self.reading.map(kind, joined) {
             Ok(read) => read,
@@ -209,7 +206,7 @@ impl Writing<'_> {
     }
 
     /// Gives a run the name of its agent, and the prompt that all runs of its task have.
-    fn of_agent(
+    pub(super) fn of_agent(
         &mut self,
         run: &mut Value,
         group: &Group,

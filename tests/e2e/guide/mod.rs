@@ -20,7 +20,7 @@ use crate::support::workshop::workspace;
 
 /// The marked blocks, page by page, and with what each is executed. A block that no test looks at is
 /// a block that nobody keeps true.
-const USED: [(&str, &str, &str); 31] = [
+const USED: [(&str, &str, &str); 33] = [
     ("README.md", "output: cargo test ::narrative", "newcomer"),
     ("README.md", "file: Cargo.toml", "newcomer"),
     ("README.md", "file: tests/agents.rs", "newcomer"),
@@ -80,6 +80,16 @@ const USED: [(&str, &str, &str); 31] = [
         "docs/gates.md",
         "twin: fault-injection-recovery.yml",
         "twins",
+    ),
+    (
+        "docs/importing.md",
+        "mcptest: a log",
+        "cargo-mcptest/tests/guide",
+    ),
+    (
+        "docs/importing.md",
+        "mcptest: a log",
+        "cargo-mcptest/tests/guide",
     ),
     (
         "docs/live-guard.md",
