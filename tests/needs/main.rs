@@ -74,6 +74,7 @@ const TESTS: &[Test] = tests! {
     pypi::the_server_of_a_git_repository [Pip];
     pypi::a_server_of_our_own_in_python [Pip];
     report::the_page_works_in_a_browser [Browser];
+    report::the_pages_of_evidence_work_in_a_browser [Browser];
     disk::a_full_disk_is_said_and_loses_nothing [SmallDisk];
     disk::a_folder_that_may_not_be_written_is_said_before_anything_is_spent [SmallDisk];
     unreadable::a_recording_that_may_not_be_read_says_so [RefusedFiles];

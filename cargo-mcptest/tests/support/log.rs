@@ -10,7 +10,8 @@ pub(crate) fn log() -> Folder {
             { "id": id, "type": "function", "function": { "name": name, "arguments": "{\"order\":7}" } },
         ] })
     };
-    let answer = |id: &str, text: &str| json!({ "role": "tool", "tool_call_id": id, "content": text });
+    let answer =
+        |id: &str, text: &str| json!({ "role": "tool", "tool_call_id": id, "content": text });
     let run = |number: u32| -> Value {
         json!({ "id": format!("run-{number}"), "model": "gpt-5", "passed": true, "messages": [
             { "role": "user", "content": "Cancel order 7." },

@@ -20,7 +20,7 @@ use crate::support::workshop::workspace;
 
 /// The marked blocks, page by page, and with what each is executed. A block that no test looks at is
 /// a block that nobody keeps true.
-const USED: [(&str, &str, &str); 33] = [
+const USED: [(&str, &str, &str); 34] = [
     ("README.md", "output: cargo test ::narrative", "newcomer"),
     ("README.md", "file: Cargo.toml", "newcomer"),
     ("README.md", "file: tests/agents.rs", "newcomer"),
@@ -115,6 +115,11 @@ const USED: [(&str, &str, &str); 33] = [
     (
         "docs/reports.md",
         "manifest: roots",
+        "cargo-mcptest/tests/guide",
+    ),
+    (
+        "docs/reports.md",
+        "mcptest commands: evidence",
         "cargo-mcptest/tests/guide",
     ),
     (
