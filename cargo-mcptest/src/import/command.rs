@@ -18,6 +18,7 @@ use super::names::{self, Name};
 use super::plan::{GroupBy, Plan, Reading};
 use super::redact::redactor;
 use super::report::Reports;
+use super::starter::{Starter, Tools};
 use super::summary::{self, Row};
 use super::writing::{Done, Options, Writing, Wrong};
 use crate::status::Status;
@@ -171,6 +172,7 @@ impl Import {
         };
         let plan = Plan::new(&reading, files, &mut done.reports);
         let names = names::of(&plan.groups, suite.as_ref(), self.agent.is_some());
+        done.starter = Starter::new(Tools::new(&plan.tools, suite.is_none()));
         let mut writing = Writing {
             options: Options {
                 jsonl: self.jsonl,
@@ -258,7 +260,10 @@ impl Import {
             },
             suite: None,
             place: writing.place.clone(),
-            done: Done::default(),
+            done: Done {
+                starter: Starter::new(Tools::new(&writing.plan.tools, true)),
+                ..Done::default()
+            },
             ..*writing
         };
         again.all(&names)?;

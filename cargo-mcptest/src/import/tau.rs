@@ -94,9 +94,29 @@ fn first_edition(record: &Value) -> Result<ForeignRun, Lost> {
         endings: &ENDINGS,
     };
     read_messages(messages, &mut run, &options);
+    run.stop = ends(messages).then_some(Stop::Known("completed"));
     reward(record.get("reward"), &mut run);
     Ok(run)
 }
+
+/// Whether a run of the first edition came to its own end: its simulated user says so, or the agent
+/// called the tool that ends a talk. One that ran out of steps has neither.
+fn ends(messages: &[Value]) -> bool {
+    let Some(last) = messages.last() else {
+        return false;
+    };
+    match text(last, "role") {
+        Some("user") => {
+            let said = text_of(last.get("content"));
+            ENDINGS.iter().any(|ending| said.contains(ending))
+        }
+        Some("tool") => text(last, "name") == Some(HANDS_OVER),
+        _ => false,
+    }
+}
+
+/// The tool that ends a talk in every domain (`terminate_tools` of the benchmark's environments).
+const HANDS_OVER: &str = "transfer_to_human_agents";
 
 fn text_or_json(value: &Value) -> String {
     value
