@@ -34,10 +34,6 @@ const FORMAT: &str = "calibrate/1.0";
 /// passing runs will meet, and what that would have caught.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXIT_STATUS)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "they are switches of a command line"
-)]
 pub(crate) struct Calibrate {
     #[command(flatten)]
     filter: Filter,

@@ -310,7 +310,7 @@ impl Sites<'_> {
         let mut turns = trace.conversation.turns.iter().rev();
         let last = turns.find(|turn| turn.is_assistant());
         answered.is_none_or(|text| text.trim().is_empty())
-            && last.is_some_and(|turn| turn.is_tool_use())
+            && last.is_some_and(crate::trace::Turn::is_tool_use)
     }
 
     fn whole(&mut self) {
