@@ -119,11 +119,6 @@ const USED: [(&str, &str, &str); 34] = [
     ),
     (
         "docs/reports.md",
-        "mcptest commands: evidence",
-        "cargo-mcptest/tests/guide",
-    ),
-    (
-        "docs/reports.md",
         "mcptest commands: reports",
         "cargo-mcptest/tests/guide",
     ),
@@ -135,6 +130,11 @@ const USED: [(&str, &str, &str); 34] = [
     (
         "docs/reports.md",
         "mcptest: a shop",
+        "cargo-mcptest/tests/guide",
+    ),
+    (
+        "docs/reports.md",
+        "mcptest commands: evidence",
         "cargo-mcptest/tests/guide",
     ),
     (
