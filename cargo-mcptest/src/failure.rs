@@ -41,6 +41,11 @@ impl Failure {
 }
 
 impl Failure {
+    /// What it is, without what to do about it.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
     /// Whether there is nothing to say.
     pub(crate) fn is_silent(&self) -> bool {
         self.message.is_empty()

@@ -93,9 +93,15 @@ impl Opened {
     /// The same, where every suite loads: a command that changes or compares things needs all of them.
     pub(crate) fn whole(judging: &Judging, output: &mut Output<'_>) -> Result<Self, Failure> {
         let opened = Self::of(judging, output)?;
-        let failures = opened.suites.failures();
+        opened.must_be_whole(output)?;
+        Ok(opened)
+    }
+
+    /// Refuses suites that do not load.
+    pub(crate) fn must_be_whole(&self, output: &mut Output<'_>) -> Result<(), Failure> {
+        let failures = self.suites.failures();
         if failures.is_empty() {
-            return Ok(opened);
+            return Ok(());
         }
         for failure in failures {
             writeln!(output.err, "{}\n", clean(&failure.text))?;

@@ -42,22 +42,13 @@ impl<'a> Gates<'a> {
         Self(agent.asks())
     }
 
-    /// Whether nothing is asked of the agent, or nothing can be: its recordings cannot be used.
-    pub(crate) fn hold_nothing(&self) -> bool {
-        self.0.is_empty()
-    }
-
     /// Their names.
     pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
         self.0.iter().map(Ask::name)
     }
 
-    /// Whether all hold for a run; nothing where none of them judges runs one by one.
-    pub(crate) fn hold_for(&self, run: &Run) -> Option<bool> {
-        self.hold_without(run, None)
-    }
-
-    /// The same without one of them, whose own targets are looked at.
+    /// Whether all hold for a run, but for one whose own targets are looked at; nothing where none of
+    /// them judges runs one by one.
     pub(crate) fn hold_without(&self, run: &Run, without: Option<&str>) -> Option<bool> {
         let asks = self.0.iter().filter(|ask| Some(ask.name()) != without);
         asks.filter_map(|ask| ask.holds_for(run))

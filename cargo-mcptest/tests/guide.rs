@@ -15,6 +15,7 @@ use e2e_support::folder::Folder;
 use e2e_support::process::{command, run};
 use support::desk::desk;
 use support::four_agents::four_agents;
+use support::log::log;
 use support::{good, mcptest, shop};
 
 /// A block of a page: what stands above it, its language, its text.
@@ -63,6 +64,7 @@ fn blocks() -> Vec<Block> {
 /// The crates that the pages speak of.
 fn crates() -> BTreeMap<&'static str, Folder> {
     BTreeMap::from([
+        ("a log", log()),
         ("a shop", shop(&good())),
         ("a shop with a red case", shop(&[])),
         ("four agents", four_agents()),

@@ -9,6 +9,7 @@ use e2e_support::folder::Folder;
 use e2e_support::process::{command, run};
 use e2e_support::workshop::{lock_dependencies, manifest, run_cargo};
 use serde_json::{Value, json};
+use support::four_agents::four_agents;
 use support::{VERSIONS, good, mcptest, shop};
 
 const BOTH: &str = "2 runs, suites/cassettes/Refund_agent__gpt-5/run-1.json … suites/cassettes/Refund_agent__gpt-5/run-2.json";
@@ -273,5 +274,33 @@ fn results_that_are_not_there_are_told() {
             "{VERSIONS}error: the results cannot be read: nowhere: no such folder\n\n\
              help: `MCPTEST_RESULTS=nowhere cargo test` leaves them there\n"
         )
+    );
+}
+
+#[test]
+fn a_report_has_pages_of_evidence_where_they_are_asked_for() {
+    let folder = four_agents();
+    let page = |arguments: &[&str]| mcptest(folder.path(), &[&["report"], arguments].concat());
+    let said = page(&[
+        "--baseline",
+        "before",
+        "--calibrate",
+        "--mutants",
+        "-o",
+        "page.html",
+    ]);
+    // All cases hold, and two agents are worse than in the baseline.
+    said.exits(1);
+    let text = fs::read_to_string(folder.at("page.html")).unwrap();
+    for id in ["compare", "calibrate", "mutants"] {
+        assert!(text.contains(&format!(" id=\"{id}\">")), "{id}");
+    }
+    let said = page(&["--baseline", "nowhere/at/all"]).exits(2);
+    assert!(!folder.at("target/mcptest/report.html").exists(), "{said}");
+    let said = page(&["--mutants", "--format", "markdown"]).exits(2);
+    assert_eq!(
+        said.stderr,
+        "error: `--baseline`, `--calibrate` and `--mutants` are pages of the HTML report\n\n\
+         help: the commands `compare`, `calibrate` and `mutants` have formats of their own\n"
     );
 }

@@ -79,6 +79,7 @@ const TESTS: &[Test] = tests! {
     clients::files_are_written_through_the_proxy [Npm Pip];
     clients::a_client_talks_to_the_mock [Pip];
     report::the_page_works_in_a_browser [Browser];
+    report::the_pages_of_evidence_work_in_a_browser [Browser];
     disk::a_full_disk_is_said_and_loses_nothing [SmallDisk];
     disk::a_folder_that_may_not_be_written_is_said_before_anything_is_spent [SmallDisk];
     unreadable::a_recording_that_may_not_be_read_says_so [RefusedFiles];

@@ -6,7 +6,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use crate::need::browser;
-use crate::support::folder::Folder;
+use crate::support::folder::{Folder, collect};
 use crate::support::process;
 use crate::support::workshop;
 
@@ -70,14 +70,38 @@ fn package() -> Folder {
     folder
 }
 
+/// The command that writes a report.
+fn report(folder: &Folder) -> Command {
+    let command = workshop::program_of("cargo-mcptest");
+    let mut report = process::command(command, folder.path());
+    report.args(["mcptest", "report"]);
+    report
+}
+
 /// The page of a package.
 fn page(folder: &Folder) -> PathBuf {
-    let command = workshop::program_of("cargo-mcptest");
     let page = folder.at("report.html");
-    let mut report = process::command(command, folder.path());
-    report.args(["mcptest", "report", "--format", "html", "-o"]);
+    let mut report = report(folder);
+    report.args(["--format", "html", "-o"]);
     // A suite does not load, and the page shows it beside the others.
     process::run(report.arg(&page)).exits(2);
+    page
+}
+
+/// The page of the package without the suite that does not load, with what its runs are evidence of.
+fn page_of_evidence(folder: &Folder) -> PathBuf {
+    std::fs::remove_file(folder.at("suites/broken.yml")).unwrap();
+    let below = folder.at("suites/cassettes");
+    for (path, bytes) in collect(&below) {
+        let mut run: Value = serde_json::from_slice(&bytes).unwrap();
+        run["trace"]["tool_calls"][0]["name"] = format!("find {HOSTILE}").into();
+        run["trace"]["tool_calls"][1]["args"]["note"] = format!("before {HOSTILE}").into();
+        folder.write(&format!("before/cassettes/{path}"), run.to_string());
+    }
+    let page = folder.at("evidence.html");
+    let mut report = report(folder);
+    report.args(["--calibrate", "--mutants", "--baseline", "before", "-o"]);
+    process::run(report.arg(&page)).exits(1);
     page
 }
 
@@ -86,7 +110,9 @@ fn look(page: &PathBuf) -> Value {
     let modules = crate::npm::installed_all("report", &["puppeteer-core@24", "axe-core@4"]);
     let script = modules.join("look.mjs");
     std::fs::write(&script, LOOK).unwrap();
-    let pictures = workshop::kept().join("report");
+    let pictures = workshop::kept()
+        .join("report")
+        .join(page.file_stem().unwrap());
     std::fs::create_dir_all(&pictures).unwrap();
     let seen = Command::new("node")
         .arg(&script)
@@ -100,14 +126,13 @@ fn look(page: &PathBuf) -> Value {
     serde_json::from_slice(&seen.stdout).unwrap()
 }
 
-pub(super) fn the_page_works_in_a_browser() {
-    let folder = package();
-    let seen = look(&page(&folder));
+/// So many looks, and nothing foreign, inaccessible or overflowing in any.
+fn sound_looks(seen: &Value, count: usize) -> &[Value] {
     assert_eq!(seen["errors"], json!([]));
     assert_eq!(seen["requests"], json!([]));
     assert_eq!(seen["dialogs"], 0);
     let looks = seen["looks"].as_array().unwrap();
-    assert_eq!(looks.len(), 7);
+    assert_eq!(looks.len(), count);
     for look in looks {
         let found = look["axe"].as_array().unwrap();
         let bad = |one: &&Value| matches!(one[0].as_str(), Some("serious" | "critical"));
@@ -116,6 +141,58 @@ pub(super) fn the_page_works_in_a_browser() {
         assert_eq!(look["foreign"], 0, "{}", look["name"]);
         assert!(look["overflow"].as_i64().unwrap() <= 0, "{}", look["name"]);
     }
+    looks
+}
+
+pub(super) fn the_pages_of_evidence_work_in_a_browser() {
+    let folder = package();
+    let seen = look(&page_of_evidence(&folder));
+    let looks = sound_looks(&seen, 13);
+    let text = |name: &str| {
+        let look = looks.iter().find(|look| look["name"] == name).unwrap();
+        look["text"].as_str().unwrap()
+    };
+    for (name, parts) in [
+        (
+            "overview",
+            &["What changed since before", "The whole comparison"][..],
+        ),
+        (
+            "compare",
+            &[
+                "before → the working tree",
+                "lost `find </script>",
+                "Exit status",
+            ],
+        ),
+        (
+            "calibrate",
+            &[
+                "stability.redundancy",
+                "What each limit costs",
+                "passed runs stopped, in percent",
+            ],
+        ),
+        (
+            "mutants",
+            &[
+                "Harm that is noticed",
+                "would be killed by",
+                "+++ mutant",
+                "<script>alert(1)</script>",
+            ],
+        ),
+    ] {
+        for part in parts {
+            assert!(text(name).contains(part), "{name}: {part}: {}", text(name));
+        }
+    }
+}
+
+pub(super) fn the_page_works_in_a_browser() {
+    let folder = package();
+    let seen = look(&page(&folder));
+    let looks = sound_looks(&seen, 7);
     let text = |at: usize| looks[at]["text"].as_str().unwrap();
     assert!(text(0).contains("broken::load"), "{}", text(0));
     let agents = looks

@@ -4,7 +4,6 @@
 //! Two sets of them: the sample in `desk/`, and 120 runs of a real agent that lie beside the
 //! workspace, in `../shared/data` or where `MCPTEST_SHARED_DATA` says.
 
-use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -12,6 +11,7 @@ use mcptest::trace::{OfferedTool, Trace};
 use serde_json::Value;
 
 use crate::support::folder::{Folder, collect, write};
+use crate::support::real_runs::part;
 
 use crate::support::workshop::workspace;
 
@@ -44,14 +44,7 @@ pub(crate) fn desk() -> PathBuf {
 
 /// The folder of the real runs: a crate's suites and recordings, and labels.
 pub(crate) fn airline() -> PathBuf {
-    real("tau-airline")
-}
-
-/// A folder of real runs.
-pub(crate) fn real(name: &str) -> PathBuf {
-    let beside = || workspace().join("../shared/data");
-    let data = env::var_os("MCPTEST_SHARED_DATA").map_or_else(beside, PathBuf::from);
-    data.join(name)
+    part("tau-airline")
 }
 
 /// The runs of the sample.

@@ -9,7 +9,8 @@ use mcptest::eval::{
 use mcptest::trace::Trace;
 use serde_json::{Value, json};
 
-use crate::runs::{self, Labelled, of_the_airline, of_the_desk};
+use crate::runs::{Labelled, of_the_airline, of_the_desk};
+use crate::support::real_runs;
 
 /// A labelled run.
 pub(crate) struct Told {
@@ -175,7 +176,7 @@ fn of_messages(run: &Value) -> Trace {
 }
 
 fn lines(file: &str) -> Vec<Value> {
-    let text = std::fs::read_to_string(runs::real("other-domains").join(file)).unwrap();
+    let text = std::fs::read_to_string(real_runs::part("other-domains").join(file)).unwrap();
     let lines = text.lines();
     lines
         .map(|line| serde_json::from_str(line).unwrap())

@@ -34,24 +34,13 @@ const FORMAT: &str = "calibrate/1.0";
 /// passing runs will meet, and what that would have caught.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXIT_STATUS)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "they are switches of a command line"
-)]
 pub(crate) struct Calibrate {
     #[command(flatten)]
     filter: Filter,
     #[command(flatten)]
     judging: Judging,
-    /// The share of future passing runs that a threshold shall keep, in percent.
-    #[arg(long, value_name = "PERCENT", default_value_t = 95, value_parser = clap::value_parser!(u32).range(1..=100))]
-    share: u32,
-    /// Ask for that share of cases instead of runs: a case is green only if all its runs are.
-    #[arg(long)]
-    cases: bool,
-    /// What says whether a run passed; the recordings where all do, else the gates.
-    #[arg(long, value_enum)]
-    outcome: Option<Outcome>,
+    #[command(flatten)]
+    promise: Promise,
     /// Write the thresholds over the numbers that the suites have, in place.
     #[arg(long)]
     write: bool,
@@ -66,29 +55,45 @@ pub(crate) struct Calibrate {
     format: Format,
 }
 
-/// What was found of a suite.
-struct SuiteFound {
-    name: String,
-    outcome: Outcome,
-    share: Share,
-    each: Vec<(Column, Calibration)>,
-    together: Vec<(Column, AcrossCalibration)>,
-    /// What the limits that tell anything do together.
-    joint: Tally,
+/// What thresholds promise, and of which runs.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub(crate) struct Promise {
+    /// The share of future passing runs that a threshold shall keep, in percent.
+    #[arg(long, value_name = "PERCENT", default_value_t = 95, value_parser = clap::value_parser!(u32).range(1..=100))]
+    share: u32,
+    /// Ask for that share of cases instead of runs: a case is green only if all its runs are.
+    #[arg(long)]
+    cases: bool,
+    /// What says whether a run passed; the recordings where all do, else the gates.
+    #[arg(long, value_enum)]
+    outcome: Option<Outcome>,
 }
 
-impl Calibrate {
-    pub(crate) fn run(&self, output: &mut Output<'_>) -> Result<Status, Failure> {
-        let opened = Opened::whole(&self.judging, output)?;
-        let agents = opened.suites.agents();
-        if agents.iter().all(|test| !self.filter.wants(test.case())) {
-            return Err(self
-                .filter
-                .nothing(agents.iter().map(mcptest::replay::AgentTest::case)));
+impl Default for Promise {
+    fn default() -> Self {
+        Self {
+            share: 95,
+            cases: false,
+            outcome: None,
         }
-        let suites = values::of(&opened, &self.filter);
+    }
+}
+
+impl Promise {
+    /// What the suites' runs say; of agents that a filter wants.
+    pub(crate) fn suites(
+        self,
+        opened: &Opened,
+        filter: &Filter,
+        output: &mut Output<'_>,
+    ) -> Result<Vec<SuiteFound>, Failure> {
+        let agents = opened.suites.agents();
+        if agents.iter().all(|test| !filter.wants(test.case())) {
+            let names = agents.iter().map(mcptest::replay::AgentTest::case);
+            return Err(filter.nothing(names));
+        }
         let mut found = Vec::new();
-        for suite in suites {
+        for suite in values::of(opened, filter) {
             for (agent, why) in &suite.unusable {
                 writeln!(output.err, "left out: {agent}: {}", clean(why))?;
             }
@@ -98,21 +103,11 @@ impl Calibrate {
             return Err(Failure::cannot_tell("no run has a value to calibrate")
                 .help("`cargo mcptest validate` says what is wrong with the recordings"));
         }
-        let written = if self.write {
-            let mut written = Vec::new();
-            for suite in &found {
-                written.extend(write::write(&opened, suite, self.add)?);
-            }
-            Some(written)
-        } else {
-            None
-        };
-        self.say(&opened, &found, written.as_deref(), output)?;
-        Ok(Status::Holds)
+        Ok(found)
     }
 
     /// Nothing where a suite has no run with a value.
-    fn calibrate(&self, suite: SuiteValues) -> Result<Option<SuiteFound>, Failure> {
+    fn calibrate(self, suite: SuiteValues) -> Result<Option<SuiteFound>, Failure> {
         let share = Share::percent(self.share)
             .ok_or_else(|| Failure::new("the share is 1 to 100 percent"))?;
         let share = if self.cases {
@@ -165,6 +160,35 @@ impl Calibrate {
             each,
             together,
         }))
+    }
+}
+
+/// What was found of a suite.
+pub(crate) struct SuiteFound {
+    name: String,
+    outcome: Outcome,
+    share: Share,
+    each: Vec<(Column, Calibration)>,
+    together: Vec<(Column, AcrossCalibration)>,
+    /// What the limits that tell anything do together.
+    joint: Tally,
+}
+
+impl Calibrate {
+    pub(crate) fn run(&self, output: &mut Output<'_>) -> Result<Status, Failure> {
+        let opened = Opened::whole(&self.judging, output)?;
+        let found = self.promise.suites(&opened, &self.filter, output)?;
+        let written = if self.write {
+            let mut written = Vec::new();
+            for suite in &found {
+                written.extend(write::write(&opened, suite, self.add)?);
+            }
+            Some(written)
+        } else {
+            None
+        };
+        self.say(&opened, &found, written.as_deref(), output)?;
+        Ok(Status::Holds)
     }
 
     fn say(
@@ -296,6 +320,36 @@ impl SuiteFound {
             text.push_str("no target tells a passed run from a failed run of the same agent here: ask for calls, arguments and results\n");
         }
         text
+    }
+
+    /// What a page shows: everything but the values of runs.
+    pub(crate) fn page(&self) -> Value {
+        let mut page = self.json();
+        for (list, texts) in [
+            (
+                "each_run",
+                self.each
+                    .iter()
+                    .map(|(_, found)| found.text())
+                    .collect::<Vec<_>>(),
+            ),
+            (
+                "together",
+                self.together
+                    .iter()
+                    .map(|(_, found)| found.text())
+                    .collect(),
+            ),
+        ] {
+            let targets = page[list].as_array_mut().into_iter().flatten();
+            for (target, text) in targets.zip(texts) {
+                target["values"] = Value::Null;
+                target["text"] = text.into();
+            }
+        }
+        page["outcomes"] = self.outcome.said().into();
+        page["promise"] = self.share.to_string().into();
+        page
     }
 
     fn json(&self) -> Value {

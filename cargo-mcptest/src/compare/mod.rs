@@ -1,7 +1,6 @@
 //! `cargo mcptest compare`: did the agents get worse since the recordings we trust, or is that noise?
 //!
 //! - `side`: what a side is, and how it is read;
-//! - `runs`: a run of either kind of side;
 //! - `across`: recordings of an agent with whatever model;
 //! - `pair`: which runs of an agent are compared with which.
 //!
@@ -9,7 +8,6 @@
 
 mod across;
 mod pair;
-mod runs;
 mod side;
 
 use std::collections::BTreeSet;
@@ -162,18 +160,14 @@ impl Compare {
         let Some(baseline) = &self.baseline else {
             return self.accept(&opened, output);
         };
-        let baseline = Side::read(&opened, Some(baseline))?;
-        let candidate = Side::read(&opened, self.candidate.as_deref())?;
-        let pairs = Pairs::new(
+        let compared = Compared::new(
             &opened,
-            [&baseline, &candidate],
-            self.cost.kind(),
+            [Some(baseline), self.candidate.as_deref()],
+            self.outcome,
             self.across_models,
+            self.options(),
         )?;
-        let options = self.options().with_agent_margins(pairs.margins());
-        let (samples, outcome) = pairs.samples(self.outcome);
-        let comparison = compare(&samples, &options);
-        self.say(&comparison, &baseline, &candidate, outcome, output)?;
+        self.say(&compared, output)?;
         if let Some(folder) = self.save.as_ref().or(self.accept.as_ref()) {
             save(&opened, folder)?;
             writeln!(
@@ -182,11 +176,7 @@ impl Compare {
                 clean(&folder.to_string_lossy())
             )?;
         }
-        Ok(match comparison.exit_status() {
-            0 => Status::Holds,
-            1 => Status::Finding,
-            _ => Status::CannotTell,
-        })
+        Ok(compared.status())
     }
 
     fn options(&self) -> CompareOptions {
@@ -223,23 +213,14 @@ impl Compare {
         Ok(Status::Holds)
     }
 
-    fn say(
-        &self,
-        comparison: &Comparison,
-        baseline: &Side,
-        candidate: &Side,
-        outcome: Outcome,
-        output: &mut Output<'_>,
-    ) -> Result<(), Failure> {
+    fn say(&self, compared: &Compared, output: &mut Output<'_>) -> Result<(), Failure> {
+        let Compared {
+            comparison,
+            sides: [baseline, candidate],
+            outcome,
+        } = compared;
         match self.format {
-            Shown::Json => {
-                let mut value = serde_json::to_value(comparison).unwrap_or_default();
-                value["baseline"] = baseline.json();
-                value["candidate"] = candidate.json();
-                value["outcome"] = Value::from(outcome.as_str());
-                value["exit_status"] = comparison.exit_status().into();
-                output.json(&value)?;
-            }
+            Shown::Json => output.json(&compared.json())?,
             Shown::Markdown => {
                 let [before, now] =
                     [baseline, candidate].map(|side| crate::report::cell(&side.to_string()));
@@ -263,6 +244,59 @@ impl Compare {
             }
         }
         Ok(())
+    }
+}
+
+/// Two sides, compared.
+pub(crate) struct Compared {
+    pub(crate) comparison: Comparison,
+    sides: [Side; 2],
+    outcome: Outcome,
+}
+
+impl Compared {
+    /// Compares the sides that two words mean, the working tree without one.
+    pub(crate) fn new(
+        opened: &Opened,
+        named: [Option<&str>; 2],
+        outcome: Option<Outcome>,
+        across_models: bool,
+        options: CompareOptions,
+    ) -> Result<Self, Failure> {
+        let [baseline, candidate] = named.map(|named| Side::read(opened, named));
+        let sides = [baseline?, candidate?];
+        let pairs = Pairs::new(opened, sides.each_ref(), options.cost, across_models)?;
+        let options = options.with_agent_margins(pairs.margins());
+        let (samples, outcome) = pairs.samples(outcome);
+        Ok(Self {
+            comparison: compare(&samples, &options),
+            sides,
+            outcome,
+        })
+    }
+
+    pub(crate) const fn status(&self) -> Status {
+        match self.comparison.exit_status() {
+            0 => Status::Holds,
+            1 => Status::Finding,
+            _ => Status::CannotTell,
+        }
+    }
+
+    /// The sides and what says whether a run passed, for people.
+    pub(crate) fn said(&self) -> [String; 3] {
+        let [baseline, candidate] = self.sides.each_ref().map(ToString::to_string);
+        [baseline, candidate, self.outcome.said().to_owned()]
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        let mut value = serde_json::to_value(&self.comparison).unwrap_or_default();
+        let [baseline, candidate] = &self.sides;
+        value["baseline"] = baseline.json();
+        value["candidate"] = candidate.json();
+        value["outcome"] = Value::from(self.outcome.as_str());
+        value["exit_status"] = self.comparison.exit_status().into();
+        value
     }
 }
 

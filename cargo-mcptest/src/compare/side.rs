@@ -22,21 +22,22 @@ pub(super) enum Side {
     Folder { shown: String, folder: PathBuf },
     /// Recordings at a git revision.
     Revision { named: String, revision: Revision },
-    /// Results, by the full name of the agent's own case.
     Results {
         shown: String,
-        agents: BTreeMap<String, AgentResults>,
+        agents: AgentResults,
         left_out: usize,
     },
 }
 
-/// The results of an agent.
-#[derive(Debug, Default)]
-pub(super) struct AgentResults {
-    /// The agent's own case, which has what the runs did.
-    pub(super) own: Option<CaseResult>,
-    /// Whether all its cases that judge run by run hold, run by run.
-    pub(super) hold: Option<Vec<bool>>,
+/// Results, by the full name of the agent's own case.
+type AgentResults = BTreeMap<String, Vec<CaseResult>>;
+
+/// Where the runs of a side are.
+pub(super) enum Place<'a> {
+    /// Recorded in a folder that is laid out as the package.
+    Recordings(&'a Path),
+    /// Told of by results.
+    Results(&'a AgentResults),
 }
 
 impl Side {
@@ -81,23 +82,10 @@ impl Side {
                 "`{shown}` has no result of the package `{package}`"
             )));
         }
-        let mut agents: BTreeMap<String, AgentResults> = BTreeMap::new();
+        let mut agents = AgentResults::new();
         for case in results.cases {
-            let Some(agent) = &case.agent else { continue };
-            let entry = agents.entry(agent.case.clone()).or_default();
-            if !case.runs_hold.is_empty() {
-                let all = entry
-                    .hold
-                    .take()
-                    .unwrap_or_else(|| vec![true; case.runs_hold.len()]);
-                let both = all
-                    .iter()
-                    .zip(&case.runs_hold)
-                    .map(|(all, holds)| *all && *holds);
-                entry.hold = Some(both.collect());
-            }
-            if case.case == agent.case {
-                entry.own = Some(case);
+            if let Some(agent) = &case.agent {
+                agents.entry(agent.case.clone()).or_default().push(case);
             }
         }
         Ok(Self::Results {
@@ -107,12 +95,11 @@ impl Side {
         })
     }
 
-    /// The folder that is laid out as the package.
-    pub(super) fn folder(&self) -> Option<&Path> {
+    pub(super) fn place(&self) -> Place<'_> {
         match self {
-            Self::Here(folder) | Self::Folder { folder, .. } => Some(folder),
-            Self::Revision { revision, .. } => Some(&revision.package),
-            Self::Results { .. } => None,
+            Self::Here(folder) | Self::Folder { folder, .. } => Place::Recordings(folder),
+            Self::Revision { revision, .. } => Place::Recordings(&revision.package),
+            Self::Results { agents, .. } => Place::Results(agents),
         }
     }
 

@@ -261,21 +261,11 @@ fn forget_steps(run: &mut ForeignRun) {
 }
 
 fn give_calls(from: &ForeignRun, agent: &str, run: &mut ForeignRun) {
-    let own = |id: &Option<String>| id.as_ref().map(|id| format!("{agent}/{id}"));
-    for event in &from.events {
-        match event {
-            Event::Call(call) => run.push(Event::Call(Call {
-                id: own(&call.id),
-                agent_id: Some(agent.to_owned()),
-                ..call.clone()
-            })),
-            Event::Answer(answer) => run.push(Event::Answer(Answer {
-                id: own(&answer.id),
-                ..answer.clone()
-            })),
-            _ => {}
-        }
-    }
+    let calls = from
+        .events
+        .iter()
+        .filter_map(|event| event.of_subagent(agent));
+    calls.for_each(|event| run.push(event));
 }
 
 /// The result of the trial: `result.json` beside the folder of the trajectory.

@@ -6,18 +6,19 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use mcptest_suite::model::Suite;
-use mcptest_suite::shown_path;
+use mcptest_suite::{clean, shown_path};
+use mcptest_trace::record::redact::Redactor;
 use regex::Regex;
 use serde_json::json;
 
 use super::format::Kind;
 use super::input::{self, Form, Input, Named, Part, Split};
 use super::mapping::{Mapping, Subagents};
-use super::names;
+use super::names::{self, Name};
 use super::plan::{GroupBy, Plan, Reading};
-use super::redact::Redactor;
+use super::redact::redactor;
 use super::report::Reports;
-use super::starter::Starter;
+use super::starter::{Starter, Tools};
 use super::summary::{self, Row};
 use super::writing::{Done, Options, Writing, Wrong};
 use crate::status::Status;
@@ -89,6 +90,11 @@ pub(crate) struct Import {
     /// Put the runs in the place of those that an agent has.
     #[arg(long)]
     replace: bool,
+    /// Take an import back, given as it was: remove the recordings that are still what it writes, and the
+    /// first suite if that is too. They are shown; with `--check` nothing else is done. What was changed
+    /// since stays.
+    #[arg(long, conflicts_with = "replace")]
+    undo: bool,
     /// A pattern whose matches are taken out. May be repeated.
     #[arg(long, value_name = "REGEX")]
     redact: Vec<String>,
@@ -153,13 +159,7 @@ impl Import {
         let mapping = self.mapping(suite.as_ref());
         let group_by = self.group_by()?;
         let redactor = self.redactor(suite.as_ref())?;
-        let mut done = Done {
-            reports: Reports::default(),
-            redacted: BTreeMap::new(),
-            rows: Vec::new(),
-            starter: Starter::default(),
-            proposed: false,
-        };
+        let mut done = Done::default();
         let (given, unreadable) = input::named(&self.files);
         for error in unreadable {
             done.reports.lose(error.reason, &error.place, &error.detail);
@@ -172,6 +172,7 @@ impl Import {
         };
         let plan = Plan::new(&reading, files, &mut done.reports);
         let names = names::of(&plan.groups, suite.as_ref(), self.agent.is_some());
+        done.starter = Starter::new(Tools::new(&plan.tools, suite.is_none()));
         let mut writing = Writing {
             options: Options {
                 jsonl: self.jsonl,
@@ -185,6 +186,9 @@ impl Import {
             place: self.place(),
             done,
         };
+        if self.undo {
+            return self.undo(writing, &names, out, err);
+        }
         writing.all(&names)?;
         let mut done = writing.done;
         let proposed = self.propose(suite.is_none(), &shown, &mut done)?;
@@ -195,6 +199,76 @@ impl Import {
             (true, 0) => Status::Holds,
             (true, _) => Status::Finding,
         })
+    }
+
+    /// Takes back what this import has written.
+    fn undo(
+        &self,
+        mut writing: Writing<'_>,
+        names: &[Name],
+        out: &mut dyn Write,
+        err: &mut dyn Write,
+    ) -> Result<Status, Wrong> {
+        let removes = !self.check;
+        writing.options.check = true;
+        let mut undone = writing.undo(names)?;
+        let proposed = self.first_suite(&writing)?;
+        undone.with_suite(&self.suite, proposed.as_deref());
+        write!(
+            err,
+            "{}",
+            writing.redactor.redact_text(&writing.done.reports.drawn())
+        )?;
+        match self.format {
+            Shown::Json => writeln!(
+                out,
+                "{}",
+                mcptest_trace::trace::pretty_json(&undone.json(removes))
+            )?,
+            Shown::Text => write!(out, "{}", clean(&undone.text()))?,
+        }
+        if removes {
+            writing.options.check = false;
+            writing.undo(names)?;
+            if let Some(suite) = &undone.suite {
+                fs::remove_file(suite)?;
+            }
+        }
+        Ok(match (undone.gone.is_empty(), undone.left.is_empty()) {
+            (true, true) => {
+                writeln!(
+                    err,
+                    "error: nothing of these files is recorded for {}",
+                    shown_path(&self.suite)
+                )?;
+                Status::CouldNotRun
+            }
+            (false, true) => Status::Holds,
+            (_, false) => Status::Finding,
+        })
+    }
+
+    /// The suite that this import proposes where there is none.
+    fn first_suite(&self, writing: &Writing<'_>) -> Result<Option<String>, Wrong> {
+        let names = names::of(&writing.plan.groups, None, self.agent.is_some());
+        let mut again = Writing {
+            // Of no other runs than its own.
+            options: Options {
+                replace: true,
+                check: true,
+                ..writing.options
+            },
+            suite: None,
+            place: writing.place.clone(),
+            done: Done {
+                starter: Starter::new(Tools::new(&writing.plan.tools, true)),
+                ..Done::default()
+            },
+            ..*writing
+        };
+        again.all(&names)?;
+        let shown = shown_path(&self.suite);
+        Ok(again.done.starter.suite(&self.suite, &shown).ok())
     }
 
     fn mapping(&self, suite: Option<&Suite>) -> Mapping {
@@ -234,7 +308,7 @@ impl Import {
         let of_suite = suite.into_iter().flat_map(|suite| &suite.redact);
         let of_suite = of_suite.map(|pattern| pattern.value.as_str());
         let own = of_suite.chain(self.redact.iter().map(String::as_str));
-        Redactor::new(variables, own).map_err(Wrong::new)
+        redactor(variables, own).map_err(Wrong::new)
     }
 
     /// Finds the records of every file, and its format.
@@ -344,7 +418,7 @@ impl Import {
         out: &mut dyn Write,
         err: &mut dyn Write,
     ) -> Result<(), Wrong> {
-        let clean = |text: &str| redactor.text(text, &mut BTreeMap::new());
+        let clean = |text: &str| redactor.redact_text(text).into_owned();
         if self.format == Shown::Json {
             let (reports, notes) = done.reports.json();
             let said = json!({
@@ -352,7 +426,7 @@ impl Import {
                 "rows": done.rows.iter().map(Row::json).collect::<Vec<_>>(),
                 "reports": reports,
                 "notes": notes,
-                "redacted": done.redacted,
+                "redacted": done.redacted.iter().collect::<BTreeMap<_, _>>(),
                 "missing_entries": missing,
             });
             writeln!(out, "{}", clean(&mcptest_trace::trace::pretty_json(&said)))?;
@@ -375,7 +449,7 @@ impl Import {
                  they log; gates take them for successes (`--error-if REGEX` tells them by their text)"
             )?;
         }
-        for (kind, count) in &done.redacted {
+        for (kind, count) in done.redacted.iter() {
             writeln!(out, "redacted: {kind}: {count}")?;
         }
         if let Some(missing) = missing {

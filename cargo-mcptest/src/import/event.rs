@@ -62,6 +62,16 @@ pub(crate) struct Lost {
     pub(crate) detail: String,
 }
 
+impl Lost {
+    /// A record that is no run.
+    pub(crate) fn no_run(detail: &str) -> Self {
+        Self {
+            reason: "is no run",
+            detail: detail.to_owned(),
+        }
+    }
+}
+
 /// A verdict in the source.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Score {
@@ -96,6 +106,26 @@ pub(crate) enum Event {
     Said(String),
     Call(Call),
     Answer(Answer),
+}
+
+impl Event {
+    /// A call or a result of a sub-agent, as one among those of the run that called it; nothing else of
+    /// a sub-agent stands there.
+    pub(crate) fn of_subagent(&self, agent: &str) -> Option<Self> {
+        let own = |id: &Option<String>| id.as_ref().map(|id| format!("{agent}/{id}"));
+        match self {
+            Self::Call(call) => Some(Self::Call(Call {
+                id: own(&call.id),
+                agent_id: Some(agent.to_owned()),
+                ..call.clone()
+            })),
+            Self::Answer(answer) => Some(Self::Answer(Answer {
+                id: own(&answer.id),
+                ..answer.clone()
+            })),
+            _ => None,
+        }
+    }
 }
 
 /// A tool call.

@@ -57,15 +57,15 @@ impl Format for Langsmith {
             return Ok(vec![traces::read(&values, mapping)?]);
         }
         let [record] = values.as_slice() else {
-            return Err(no_run("runs and lists of messages are mixed"));
+            return Err(Lost::no_run("runs and lists of messages are mixed"));
         };
         if given(record, "results").is_some() && given(record, "steps").is_some() {
-            return Err(no_run(
+            return Err(Lost::no_run(
                 "a trajectory of a graph names nodes and holds no calls",
             ));
         }
         let Some(list) = format::messages(record) else {
-            return Err(no_run("it has no list of messages"));
+            return Err(Lost::no_run("it has no list of messages"));
         };
         let mut read = ForeignRun {
             id: identifier(record, "id"),
@@ -78,12 +78,5 @@ impl Format for Langsmith {
 
     fn has_tasks(&self) -> bool {
         true
-    }
-}
-
-fn no_run(detail: &str) -> Lost {
-    Lost {
-        reason: "is no run",
-        detail: detail.to_owned(),
     }
 }

@@ -42,6 +42,7 @@ mod tau;
 #[cfg(test)]
 mod tests;
 mod time;
+mod undo;
 mod writing;
 
 pub(crate) use command::Import;

@@ -48,15 +48,8 @@ impl Format for OpenAi {
         match (lines, values.as_slice()) {
             (Some(lines), _) => Ok(vec![log::read(&lines)?]),
             (None, [record]) => Ok(vec![kept(record)?]),
-            _ => Err(no_run("logged calls and lists of messages are mixed")),
+            _ => Err(Lost::no_run("logged calls and lists of messages are mixed")),
         }
-    }
-}
-
-fn no_run(detail: &str) -> Lost {
-    Lost {
-        reason: "is no run",
-        detail: detail.to_owned(),
     }
 }
 
@@ -92,7 +85,7 @@ fn kept(record: &Value) -> Result<ForeignRun, Lost> {
                         .to_owned(),
             }
         } else {
-            no_run("it has no list of `messages`")
+            Lost::no_run("it has no list of `messages`")
         });
     };
     let mut run = ForeignRun {

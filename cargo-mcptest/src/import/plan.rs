@@ -1,6 +1,6 @@
 //! The first pass: which runs there are, which agents they belong to, and in which order.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use serde_json::Value;
 
@@ -61,6 +61,8 @@ pub(super) struct Plan {
     pub(super) candidates: Vec<Joined>,
     pub(super) found: Vec<Found>,
     pub(super) groups: Vec<Group>,
+    /// The tools that any run calls.
+    pub(super) tools: BTreeSet<String>,
 }
 
 /// A run, mapped, and what is needed of it beside the recording.
@@ -350,6 +352,14 @@ impl Building {
         }
         for lost in lost {
             reports.lose(lost.reason, &place, &lost.detail);
+        }
+        let calls = cassette.pointer("/trace/tool_calls");
+        for call in calls.and_then(Value::as_array).into_iter().flatten() {
+            if let Some(name) = call["name"].as_str()
+                && !self.plan.tools.contains(name)
+            {
+                self.plan.tools.insert(name.to_owned());
+            }
         }
         let text = |key: &str| cassette[key].as_str().unwrap_or_default();
         let Subject {

@@ -6,6 +6,7 @@ mod order;
 mod plan;
 mod recipe;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use mcptest::trace::{Origin, Run, parse_run};
@@ -44,6 +45,44 @@ pub(super) struct Entry {
     whole: Whole,
 }
 
+/// The tools that any run of an import calls: what its agents have, as far as is seen.
+#[derive(Debug, Default)]
+pub(super) struct Tools {
+    pub(super) names: Vec<String>,
+    /// How the list is written in a gate.
+    pub(super) written: String,
+}
+
+impl Tools {
+    /// A suite says them once; entries that are put into another suite each say them.
+    pub(super) fn new(names: &BTreeSet<String>, in_suite: bool) -> Self {
+        if names.len() > MOST_TOOLS {
+            return Self::default();
+        }
+        let names: Vec<String> = names.iter().cloned().collect();
+        let written = if in_suite {
+            format!("*{ANCHOR}")
+        } else {
+            list(&names)
+        };
+        Self { names, written }
+    }
+
+    /// The line at the top of a suite.
+    fn line(&self) -> String {
+        format!(
+            "# all that any run calls\nx-{ANCHOR}: &{ANCHOR} {}\n",
+            list(&self.names)
+        )
+    }
+}
+
+/// What the list of tools is called in a suite.
+const ANCHOR: &str = "tools";
+
+/// The most tools that are listed.
+const MOST_TOOLS: usize = 500;
+
 /// The runs of an agent, as long as they are few enough.
 #[derive(Debug, Default)]
 struct Whole {
@@ -72,11 +111,11 @@ impl Whole {
     }
 
     /// The gates that they carry.
-    fn gates(&self) -> Option<String> {
+    fn gates(&self, tools: &Tools) -> Option<String> {
         if self.too_many {
             None
         } else {
-            recipe::gates(&self.runs)
+            recipe::gates(&self.runs, tools)
         }
     }
 }
@@ -141,7 +180,7 @@ impl Entry {
         });
     }
 
-    fn text(&self) -> String {
+    fn text(&self, tools: &Tools) -> String {
         let mut servers = self.servers.clone();
         servers.sort();
         let mut text = format!("  - name: {}\n", quoted(&self.name));
@@ -168,7 +207,7 @@ impl Entry {
         text.push_str(&format!("    runs: {}\n", self.runs));
         // Gates judge the runs of each model, and what those of one share says nothing of another's.
         let gates = if self.models.len() == 1 {
-            self.whole.gates()
+            self.whole.gates(tools)
         } else {
             None
         };
@@ -232,14 +271,22 @@ fn prompts(run: &Value, by_task: bool) -> Vec<String> {
 #[derive(Debug, Default)]
 pub(super) struct Starter {
     text: String,
+    tools: Tools,
     /// What was written of each agent, to be compared with what is read back.
     written: Vec<(String, Vec<String>, String, usize)>,
     too_large: bool,
 }
 
 impl Starter {
+    pub(super) fn new(tools: Tools) -> Self {
+        Self {
+            tools,
+            ..Self::default()
+        }
+    }
+
     pub(super) fn add(&mut self, entry: Entry) {
-        let text = entry.text();
+        let text = entry.text(&self.tools);
         if self.text.len() + text.len() > LARGEST {
             self.too_large = true;
             return;
@@ -276,7 +323,12 @@ impl Starter {
             ));
         }
         let text = format!(
-            "# Written by `cargo mcptest import`; what it demands is what the runs do.\nagents:\n{}",
+            "# Written by `cargo mcptest import`; what it demands is what the runs do.\n{}agents:\n{}",
+            if self.text.contains(&format!(" *{ANCHOR} }}\n")) {
+                self.tools.line()
+            } else {
+                String::new()
+            },
             self.text
         );
         let read: Result<Suite, LoadError> =

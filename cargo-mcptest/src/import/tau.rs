@@ -43,7 +43,7 @@ impl Format for Tau {
         _: &Mapping,
     ) -> Result<Vec<ForeignRun>, Lost> {
         let [record] = *records else {
-            return Err(no_run("a run is one record"));
+            return Err(Lost::no_run("a run is one record"));
         };
         let run = if record.value.get("traj").is_some() {
             first_edition(&record.value)?
@@ -55,13 +55,6 @@ impl Format for Tau {
 
     fn has_tasks(&self) -> bool {
         true
-    }
-}
-
-fn no_run(detail: &str) -> Lost {
-    Lost {
-        reason: "is no run",
-        detail: detail.to_owned(),
     }
 }
 
@@ -86,7 +79,7 @@ fn first_edition(record: &Value) -> Result<ForeignRun, Lost> {
     let info = record.get("info").unwrap_or(&Value::Null);
     if messages.is_empty() {
         let why = given(info, "error").map_or_else(|| "`traj` is empty".to_owned(), text_or_json);
-        return Err(no_run(&why));
+        return Err(Lost::no_run(&why));
     }
     let task = identifier(record, "task_id");
     let trial = given(record, "trial").and_then(Value::as_i64);
@@ -101,9 +94,29 @@ fn first_edition(record: &Value) -> Result<ForeignRun, Lost> {
         endings: &ENDINGS,
     };
     read_messages(messages, &mut run, &options);
+    run.stop = ends(messages).then_some(Stop::Known("completed"));
     reward(record.get("reward"), &mut run);
     Ok(run)
 }
+
+/// Whether a run of the first edition came to its own end: its simulated user says so, or the agent
+/// called the tool that ends a talk. One that ran out of steps has neither.
+fn ends(messages: &[Value]) -> bool {
+    let Some(last) = messages.last() else {
+        return false;
+    };
+    match text(last, "role") {
+        Some("user") => {
+            let said = text_of(last.get("content"));
+            ENDINGS.iter().any(|ending| said.contains(ending))
+        }
+        Some("tool") => text(last, "name") == Some(HANDS_OVER),
+        _ => false,
+    }
+}
+
+/// The tool that ends a talk in every domain (`terminate_tools` of the benchmark's environments).
+const HANDS_OVER: &str = "transfer_to_human_agents";
 
 fn text_or_json(value: &Value) -> String {
     value
@@ -120,11 +133,11 @@ fn reward(reward: Option<&Value>, run: &mut ForeignRun) {
 
 fn second_edition(record: &Value, input: &Input) -> Result<ForeignRun, Lost> {
     if given(record, "ticks").is_some_and(truthy) {
-        return Err(no_run("a voice run (`ticks`) is not read"));
+        return Err(Lost::no_run("a voice run (`ticks`) is not read"));
     }
     let ended = text(record, "termination_reason").unwrap_or_default();
     if ended == "infrastructure_error" {
-        return Err(no_run(
+        return Err(Lost::no_run(
             "it ended by an error of the benchmark's infrastructure",
         ));
     }

@@ -1,22 +1,22 @@
 //! The second pass: every run is read again, and written.
 
-use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::path::PathBuf;
 
 use mcptest_suite::model::Suite;
 use mcptest_suite::shown_path;
-use mcptest_trace::record::store::render_line;
+use mcptest_trace::record::redact::{Counts, Redactor};
+use mcptest_trace::record::store::{Adding, Store, StoreError, render_line};
 use mcptest_trace::trace::{Origin, parse_run};
 use serde_json::{Map, Value};
 
 use super::names::{self, Name};
 use super::plan::{Group, Plan, Reading};
-use super::redact::Redactor;
 use super::report::Reports;
 use super::starter::{Entry, Starter};
-use super::store::{Existing, Store, essence, identity};
+use super::store::{Existing, essence, identity, layout, lock};
 use super::summary::Row;
+use super::undo::by_agent;
 
 /// What ends the command at once.
 #[derive(Debug)]
@@ -40,10 +40,17 @@ impl From<io::Error> for Wrong {
     }
 }
 
+impl From<StoreError> for Wrong {
+    fn from(error: StoreError) -> Self {
+        Self(error.to_string())
+    }
+}
+
 /// What was done so far.
+#[derive(Default)]
 pub(super) struct Done {
     pub(super) reports: Reports,
-    pub(super) redacted: BTreeMap<String, usize>,
+    pub(super) redacted: Counts,
     pub(super) rows: Vec<Row>,
     pub(super) starter: Starter,
     /// A first suite was made of it.
@@ -75,12 +82,8 @@ pub(super) struct Writing<'w> {
 impl Writing<'_> {
     /// Writes the runs of every group.
     pub(super) fn all(&mut self, names: &[Name]) -> Result<(), Wrong> {
-        let mut of_agent: HashMap<&str, Vec<usize>> = HashMap::new();
-        for (index, name) in names.iter().enumerate() {
-            of_agent.entry(&name.agent).or_default().push(index);
-        }
-        for name in names {
-            let Some(groups) = of_agent.remove(name.agent.as_str()) else {
+        for groups in by_agent(names) {
+            let Some(name) = groups.first().map(|first| &names[*first]) else {
                 continue;
             };
             let mut entry = Entry::new(&name.agent);
@@ -106,17 +109,21 @@ impl Writing<'_> {
         entry: &mut Entry,
         prompt: &mut Option<String>,
     ) -> Result<(), Wrong> {
-        let mut store = Store::open(&self.place, &name.stem, self.options.jsonl);
-        let mut row = Row::new(&name.agent, &group.model, shown_path(&store.path()));
-        let replace = self.options.replace;
+        let layout = layout(&self.place, &name.stem, self.options.jsonl);
+        let mut row = Row::new(&name.agent, &group.model, shown_path(layout.path()));
+        let Options { replace, check, .. } = self.options;
+        let _lock = if check { None } else { Some(lock(&layout)?) };
+        let store = Store::new(&layout)?;
         let existing = if replace {
             Existing::default()
         } else {
-            store.existing(|run| entry.add(run, group.by_task))?
+            Existing::of(&store, |run| entry.add(run, group.by_task))?
         };
-        if replace && !self.options.check {
-            store.replace()?;
-        }
+        let mut sink = match (check, replace) {
+            (true, _) => Sink::Nowhere,
+            (false, true) => Sink::replacing(&store)?,
+            (false, false) => Sink::Beside(store.adding()?),
+        };
         let of_suite = self.suite.zip(name.entry);
         let of_suite = of_suite.map(|(suite, entry)| &suite.agents[entry]);
         if of_suite.is_some_and(|agent| !names::asks(agent, group) && !group.by_task) {
@@ -134,7 +141,8 @@ impl Writing<'_> {
                 continue;
             };
             self.of_agent(&mut run, group, name, prompt);
-            self.redactor.redact(&mut run, &mut self.done.redacted);
+            self.redactor
+                .redact_run_counted(&mut run, &mut self.done.redacted);
             let id = identity(&run).unwrap_or_default();
             match existing.runs.get(&id) {
                 Some(known) if *known == essence(&run) => {
@@ -154,16 +162,12 @@ impl Writing<'_> {
                 self.done.reports.lose("makes no recording", &place, &what);
                 continue;
             }
-            if !self.options.check {
-                store.write(&run)?;
-            }
+            sink.write(&run)?;
             row.new += 1;
             row.count(&run);
             entry.add(&run, group.by_task);
         }
-        if !self.options.check {
-            store.finish()?;
-        }
+        sink.finish()?;
         if let Some(agent) = of_suite {
             let (said, there) = (agent.runs.value, existing.count + row.new);
             if row.new > 0 && !replace && said != there {
@@ -178,7 +182,7 @@ impl Writing<'_> {
     }
 
     /// Reads and maps a run once more.
-    fn mapped(&mut self, index: u32) -> Option<(Value, String)> {
+    pub(super) fn mapped(&mut self, index: u32) -> Option<(Value, String)> {
         let (kind, joined, ordinal) = self.plan.place(index);
         let (mapped, records) = match self.reading.map(kind, joined) {
             Ok(read) => read,
@@ -202,7 +206,7 @@ impl Writing<'_> {
     }
 
     /// Gives a run the name of its agent, and the prompt that all runs of its task have.
-    fn of_agent(
+    pub(super) fn of_agent(
         &mut self,
         run: &mut Value,
         group: &Group,
@@ -224,6 +228,45 @@ impl Writing<'_> {
             self.done
                 .reports
                 .note("runs of a task whose prompt is not that of the first run");
+        }
+    }
+}
+
+/// Where the runs of an agent go.
+pub(super) enum Sink<'s> {
+    Nowhere,
+    /// Beside those that it has.
+    Beside(Adding<'s>),
+    /// In the place of those that it has, once all are there.
+    InPlace {
+        store: &'s Store,
+        staged: usize,
+    },
+}
+
+impl<'s> Sink<'s> {
+    pub(super) fn replacing(store: &'s Store) -> Result<Self, StoreError> {
+        store.discard_staged()?;
+        Ok(Self::InPlace { store, staged: 0 })
+    }
+
+    fn write(&mut self, run: &Value) -> Result<(), StoreError> {
+        match self {
+            Self::Nowhere => Ok(()),
+            Self::Beside(adding) => adding.add(run),
+            Self::InPlace { store, staged } => {
+                *staged += 1;
+                store.stage(*staged, run)
+            }
+        }
+    }
+
+    /// Without new runs the old ones stay.
+    pub(super) fn finish(self) -> Result<(), StoreError> {
+        match self {
+            Self::Nowhere => Ok(()),
+            Self::Beside(adding) => adding.finish(),
+            Self::InPlace { store, staged } => store.publish(staged),
         }
     }
 }

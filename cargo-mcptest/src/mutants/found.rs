@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use mcptest_trace::evidence::mutants::{
     Count, Judged, Kind, Label, Mutant, Operator, Score, Scores, Sites, score,
 };
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::judging::{Bench, Mutated};
@@ -65,6 +66,27 @@ pub(super) struct Fate<'a> {
     pub(super) mutant: Mutant,
     judged: Judged,
     state: State,
+}
+
+/// The survivors of an operator.
+#[derive(Debug, Serialize)]
+pub(super) struct Survivors {
+    operator: Operator,
+    /// What would kill them.
+    suggestion: &'static str,
+    count: usize,
+    shown: Vec<Survivor>,
+}
+
+/// A survivor as a diff.
+#[derive(Debug, Serialize)]
+struct Survivor {
+    case: String,
+    line: String,
+    origin: String,
+    /// Whether a gate holds on its run.
+    covered: bool,
+    diff: String,
 }
 
 /// All mutants.
@@ -229,7 +251,7 @@ impl<'a> Found<'a> {
     }
 
     /// How many of each operator each gate kills.
-    fn matrix(&self) -> Vec<Vec<String>> {
+    pub(super) fn matrix(&self) -> Vec<Vec<String>> {
         let mut head = [
             "operator",
             "sites",
@@ -278,46 +300,61 @@ impl<'a> Found<'a> {
 
     /// Survivors as diffs, those of operators that nobody kills first.
     fn survivors(&self, bench: &Bench<'_>, diffs: usize) -> String {
-        let all = self
-            .mutants
-            .iter()
-            .filter(|fate| fate.state.is_survivor())
-            .count();
+        let survivors = self.mutants.iter().filter(|fate| fate.state.is_survivor());
+        let all = survivors.count();
         if all == 0 {
             return "\nno mutant survived\n".to_owned();
         }
-        let mut operators: Vec<Operator> = self.operators().map(|(operator, _)| operator).collect();
-        operators.sort_by_key(|operator| self.killed(*operator).killed > 0);
         let mut text = format!("\n{all} mutants survived\n");
-        for operator in operators {
-            let own = || {
-                let own = self
-                    .mutants
-                    .iter()
-                    .filter(|fate| fate.mutant.operator == operator);
-                own.filter(|fate| fate.state.is_survivor())
-            };
-            for fate in own().take(diffs) {
-                let run = &bench.agents[fate.agent].runs[fate.mutant.number - 1];
-                let uncovered = if fate.state == State::NotCovered {
-                    "\nno gate holds on this run"
-                } else {
+        for survivors in self.survivors_of(bench, diffs) {
+            for shown in &survivors.shown {
+                let uncovered = if shown.covered {
                     ""
+                } else {
+                    "\nno gate holds on this run"
                 };
                 text.push_str(&format!(
                     "\n{}\nin {}\nwould be killed by {}{uncovered}\n{}",
-                    fate.line(),
-                    run.origin,
-                    operator.suggestion(),
-                    outline::diff(run, &fate.mutant.apply(run)),
+                    shown.line, shown.origin, survivors.suggestion, shown.diff
                 ));
             }
-            let more = own().count().saturating_sub(diffs);
+            let more = survivors.count - survivors.shown.len();
             if more > 0 && diffs > 0 {
+                let operator = survivors.operator;
                 text.push_str(&format!("and {more} more survivors of {operator}\n"));
             }
         }
         text
+    }
+
+    /// The survivors of each operator that has some, so many of them as diffs; those of operators that
+    /// nobody kills first.
+    pub(super) fn survivors_of(&self, bench: &Bench<'_>, diffs: usize) -> Vec<Survivors> {
+        let mut operators: Vec<Operator> = self.operators().map(|(operator, _)| operator).collect();
+        operators.sort_by_key(|operator| self.killed(*operator).killed > 0);
+        let survivors = operators.into_iter().map(|operator| {
+            let own = || {
+                let survivors = self.mutants.iter().filter(|fate| fate.state.is_survivor());
+                survivors.filter(|fate| fate.mutant.operator == operator)
+            };
+            let shown = own().take(diffs).map(|fate| {
+                let run = &bench.agents[fate.agent].runs[fate.mutant.number - 1];
+                Survivor {
+                    case: fate.case.to_owned(),
+                    line: fate.line(),
+                    origin: run.origin.to_string(),
+                    covered: fate.state != State::NotCovered,
+                    diff: outline::diff(run, &fate.mutant.apply(run)),
+                }
+            });
+            Survivors {
+                operator,
+                suggestion: operator.suggestion(),
+                count: own().count(),
+                shown: shown.collect(),
+            }
+        });
+        survivors.filter(|survivors| survivors.count > 0).collect()
     }
 
     pub(super) fn json(&self, opened: &Opened) -> Value {

@@ -3,6 +3,7 @@
 //! - `judging`: which gates hold on the recorded runs, and which of them notice a mutant;
 //! - `outline`: what a run did, for diffs;
 //! - `found`: what became of all mutants, as text and as data;
+//! - `page`: the same for the HTML report;
 //! - `suggest`: a plan made from the passing runs.
 //!
 //! How runs are broken, and how that is counted, is [`mcptest_trace::evidence::mutants`].
@@ -10,6 +11,7 @@
 mod found;
 mod judging;
 mod outline;
+mod page;
 mod suggest;
 
 use std::fs;
@@ -23,6 +25,8 @@ use crate::judging::{Filter, Opened};
 use crate::output::{Format, Output};
 use crate::package::Judging;
 use crate::status::{EXIT_STATUS, Status};
+pub(crate) use page::page;
+
 use found::Found;
 use judging::Bench;
 

@@ -3,6 +3,7 @@
 //!
 //! One file a format, each a function of the verdicts.
 
+mod evidence;
 mod html;
 mod junit;
 mod markdown;
@@ -14,6 +15,7 @@ use mcptest_suite::clean;
 use mcptest_trace::trace::pretty_json;
 use serde_json::json;
 
+use evidence::Asked;
 use html::Remarks;
 pub(crate) use markdown::cell;
 
@@ -33,6 +35,8 @@ pub(crate) struct Report {
     filter: Filter,
     #[command(flatten)]
     source: Source,
+    #[command(flatten)]
+    evidence: Asked,
     /// What is written.
     #[arg(long, value_enum, default_value_t)]
     format: Written,
@@ -57,12 +61,21 @@ enum Written {
 
 impl Report {
     pub(crate) fn run(&self, output: &mut Output<'_>) -> Result<Status, Failure> {
+        if self.evidence.is_any() && self.format != Written::Html {
+            return Err(Failure::new(
+                "`--baseline`, `--calibrate` and `--mutants` are pages of the HTML report",
+            )
+            .help("the commands `compare`, `calibrate` and `mutants` have formats of their own"));
+        }
         let verdicts = self.source.read(&self.filter, output)?;
+        let evidence = self.evidence.find(&verdicts.opened, output)?;
+        let compared = evidence.status;
         let text = match self.format {
             Written::Html => {
                 let remarks = Remarks {
-                    changes: None,
-                    notes: verdicts.notes.clone(),
+                    changes: evidence.changes,
+                    pages: evidence.pages,
+                    notes: [&verdicts.notes[..], &evidence.notes].concat(),
                 };
                 html::render(&verdicts.opened.suites, &verdicts.cases, remarks)?
             }
@@ -82,7 +95,10 @@ impl Report {
             }
             None => output.out.write_all(text.as_bytes())?,
         }
-        Ok(verdicts.status())
+        Ok(match (verdicts.status(), compared) {
+            (Status::Holds, Some(compared)) => compared,
+            (status, _) => status,
+        })
     }
 }
 

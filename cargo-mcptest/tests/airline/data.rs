@@ -1,31 +1,12 @@
-//! A crate of the recorded runs, and the expected numbers.
+//! A crate of the recorded runs, and their expected numbers.
 
-use std::path::{Path, PathBuf};
-use std::{env, fs};
+use std::fs;
 
 use e2e_support::folder::{Folder, collect};
 use e2e_support::process::{Finished, command, run};
+pub(crate) use e2e_support::real_runs::expected;
+use e2e_support::real_runs::{assert_same, part};
 use serde_json::Value;
-
-/// The folder of the data.
-fn data() -> PathBuf {
-    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    let beside = || workspace.parent().unwrap().join("shared/data");
-    env::var_os("MCPTEST_SHARED_DATA").map_or_else(beside, PathBuf::from)
-}
-
-/// Why the tests are ignored, where they are.
-pub(crate) fn absent() -> Option<String> {
-    let data = data();
-    let there = data.join("tau-airline/crate/cassettes/airline").is_dir()
-        && data.join("expected/evidence-tau-airline.json").is_file();
-    (!there).then(|| {
-        format!(
-            "the recorded runs are not in {}; say in MCPTEST_SHARED_DATA where they are",
-            data.display()
-        )
-    })
-}
 
 /// The recordings and their suite, in a crate.
 pub(crate) fn airline() -> Folder {
@@ -36,7 +17,7 @@ pub(crate) fn airline() -> Folder {
              [package.metadata.mcptest]\nroots = [\"suites\"]\n\n[workspace]\n",
         )
         .with("src/lib.rs", "");
-    for (path, bytes) in collect(&data().join("tau-airline/crate")) {
+    for (path, bytes) in collect(&part("tau-airline/crate")) {
         folder.write(&path, bytes);
     }
     folder
@@ -61,18 +42,7 @@ pub(crate) fn answer(folder: &Folder, arguments: &[&str], code: i32) -> Value {
     serde_json::from_str(&said.stdout).unwrap()
 }
 
-/// The expected numbers.
-pub(crate) fn expected() -> Value {
-    let text = fs::read(data().join("expected/evidence-tau-airline.json")).unwrap();
-    serde_json::from_slice(&text).unwrap()
-}
-
-/// Whether a number is the expected one, to the six digits that are given; both or none.
+/// Holds if a number is the expected one; both or none.
 pub(crate) fn same(what: &str, found: &Value, expected: &Value) {
-    let near = match (found.as_f64(), expected.as_f64()) {
-        (None, None) => true,
-        (Some(found), Some(given)) => (found - given).abs() <= 5.1e-6 * given.abs().max(1e-9),
-        _ => false,
-    };
-    assert!(near, "{what}: {found} is not {expected}");
+    assert_same(what, found.as_f64(), expected);
 }

@@ -16,14 +16,7 @@ mod starter;
 
 use std::process::ExitCode;
 
-use libtest_mimic::{Arguments, Completion, Trial};
-
-/// The table's rows: the path of a function.
-macro_rules! tests {
-    ($($module:ident :: $test:ident;)*) => {
-        &[$((concat!(stringify!($module), "::", stringify!($test)), $module::$test as fn())),*]
-    };
-}
+use e2e_support::{real_runs, tests};
 
 const TESTS: &[(&str, fn())] = tests! {
     compare::the_first_runs_against_the_last;
@@ -34,20 +27,9 @@ const TESTS: &[(&str, fn())] = tests! {
     mutants::what_the_suite_notices;
     mutants::a_plan_of_the_writes_notices_more;
     starter::a_first_suite_is_green_and_notices_most;
+    starter::so_is_that_of_the_benchmarks_own_file;
 };
 
 fn main() -> ExitCode {
-    let arguments = Arguments::from_args();
-    let absent = data::absent();
-    let trials = TESTS.iter().map(|(name, test)| {
-        let (test, absent) = (*test, absent.clone());
-        Trial::ignorable_test(*name, move || {
-            if let Some(reason) = absent {
-                return Ok(Completion::ignored_with(reason));
-            }
-            test();
-            Ok(Completion::Completed)
-        })
-    });
-    libtest_mimic::run(&arguments, trials.collect()).exit_code()
+    real_runs::run(TESTS)
 }

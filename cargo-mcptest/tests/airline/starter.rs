@@ -2,17 +2,48 @@
 
 use std::fs;
 
+use e2e_support::folder::Folder;
+use e2e_support::real_runs::part;
+
 use crate::data::{airline, answer, mcptest};
 
 pub(crate) fn a_first_suite_is_green_and_notices_most() {
-    let folder = airline();
+    let folder = empty();
     fs::rename(folder.at("cassettes"), folder.at("logs")).unwrap();
-    fs::remove_file(folder.at("suites/airline.yml")).unwrap();
     mcptest(&folder, &["import", "logs", "--suite", "suites/first.yml"]).exits(0);
-    let report = answer(&folder, &["report"], 0);
+    is_green_and_notices_most(&folder);
+}
+
+/// The file names no model, lists no tools and holds a run without messages, which is reported.
+pub(crate) fn so_is_that_of_the_benchmarks_own_file() {
+    let folder = empty();
+    fs::remove_dir_all(folder.at("cassettes")).unwrap();
+    let file = part("tau-airline/gpt-4o-airline-tasks-00-29.json");
+    let file = file.to_str().unwrap();
+    let arguments = [
+        "import",
+        file,
+        "--model",
+        "gpt-4o",
+        "--suite",
+        "suites/first.yml",
+    ];
+    let said = mcptest(&folder, &arguments);
+    assert!(matches!(said.code, Some(0 | 1)), "{said}");
+    is_green_and_notices_most(&folder);
+}
+
+fn empty() -> Folder {
+    let folder = airline();
+    fs::remove_file(folder.at("suites/airline.yml")).unwrap();
+    folder
+}
+
+fn is_green_and_notices_most(folder: &Folder) {
+    let report = answer(folder, &["report"], 0);
     assert_eq!(report["counts"]["failed"], 0);
     assert!(report["counts"]["passed"].as_u64().unwrap() > 40);
-    let found = answer(&folder, &["mutants", "--only-green"], 0);
+    let found = answer(folder, &["mutants", "--only-green"], 0);
     assert_eq!(found["runs"], 36);
     let harm = found["scores"]["harm"]["score"].as_f64().unwrap();
     let brittle = found["brittleness"].as_f64().unwrap();

@@ -7,6 +7,7 @@
 
 pub(crate) mod desk;
 pub(crate) mod four_agents;
+pub(crate) mod log;
 
 use std::path::Path;
 

@@ -4,6 +4,7 @@
 //! they are in the package's own test programs; `MCPTEST_RESULTS` lets those tell what they found.
 
 mod agent_test;
+mod sides;
 
 use std::path::{Path, PathBuf};
 
@@ -18,6 +19,8 @@ use super::discovery::discover;
 use super::loaded::LoadedSuite;
 use crate::record::Command;
 use crate::result::CaseResult;
+
+pub use sides::SideRuns;
 
 /// The suites of a package, loaded.
 ///

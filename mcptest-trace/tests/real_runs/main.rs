@@ -16,14 +16,7 @@ mod runs;
 
 use std::process::ExitCode;
 
-use libtest_mimic::{Arguments, Completion, Trial};
-
-/// The table's rows: the path of a function.
-macro_rules! tests {
-    ($($module:ident :: $test:ident;)*) => {
-        &[$((concat!(stringify!($module), "::", stringify!($test)), $module::$test as fn())),*]
-    };
-}
+use e2e_support::{real_runs, tests};
 
 const TESTS: &[(&str, fn())] = tests! {
     compare::the_first_runs_against_the_last;
@@ -43,17 +36,5 @@ const TESTS: &[(&str, fn())] = tests! {
 };
 
 fn main() -> ExitCode {
-    let arguments = Arguments::from_args();
-    let absent = runs::absent();
-    let trials = TESTS.iter().map(|(name, test)| {
-        let (test, absent) = (*test, absent.clone());
-        Trial::ignorable_test(*name, move || {
-            if let Some(reason) = absent {
-                return Ok(Completion::ignored_with(reason));
-            }
-            test();
-            Ok(Completion::Completed)
-        })
-    });
-    libtest_mimic::run(&arguments, trials.collect()).exit_code()
+    real_runs::run(TESTS)
 }

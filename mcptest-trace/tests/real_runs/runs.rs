@@ -1,31 +1,11 @@
-//! Reading the recorded runs, their suite, and the expected numbers.
+//! Reading the recorded runs and their suite.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::{env, fs};
+use std::fs;
 
+use e2e_support::real_runs::part;
+pub(crate) use e2e_support::real_runs::{assert_same as same, expected};
 use mcptest_trace::trace::{Run, read_runs};
-use serde_json::Value;
-
-/// The folder of the data.
-fn data() -> PathBuf {
-    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    let beside = || workspace.parent().unwrap().join("shared/data");
-    env::var_os("MCPTEST_SHARED_DATA").map_or_else(beside, PathBuf::from)
-}
-
-/// Why the tests are ignored, where they are.
-pub(crate) fn absent() -> Option<String> {
-    let data = data();
-    let there = data.join("tau-airline/crate/cassettes/airline").is_dir()
-        && data.join("expected/evidence-tau-airline.json").is_file();
-    (!there).then(|| {
-        format!(
-            "the recorded runs are not in {}; say in MCPTEST_SHARED_DATA where they are",
-            data.display()
-        )
-    })
-}
 
 /// An agent: the stem of its recordings, its runs in order, and the calls that its suite asks for.
 pub(crate) struct Agent {
@@ -36,7 +16,7 @@ pub(crate) struct Agent {
 
 /// All agents in byte order of their stem.
 pub(crate) fn agents() -> Vec<Agent> {
-    let root = data().join("tau-airline/crate");
+    let root = part("tau-airline/crate");
     let asked = asked(&fs::read_to_string(root.join("suites/airline.yml")).unwrap());
     let folder = root.join("cassettes/airline");
     let mut stems: Vec<String> = fs::read_dir(&folder)
@@ -77,21 +57,4 @@ fn asked(suite: &str) -> BTreeMap<String, Vec<String>> {
         }
     }
     asked
-}
-
-/// The expected numbers.
-pub(crate) fn expected() -> Value {
-    let text = fs::read(data().join("expected/evidence-tau-airline.json")).unwrap();
-    serde_json::from_slice(&text).unwrap()
-}
-
-/// Whether a number is the expected one, to the six digits that are given; both or none.
-pub(crate) fn same(what: &str, found: Option<f64>, expected: &Value) {
-    let given = expected.as_f64();
-    let near = match (found, given) {
-        (None, None) => true,
-        (Some(found), Some(given)) => (found - given).abs() <= 5.1e-6 * given.abs().max(1e-9),
-        _ => false,
-    };
-    assert!(near, "{what}: {found:?} is not {expected}");
 }

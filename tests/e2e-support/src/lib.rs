@@ -19,6 +19,7 @@ pub mod folder;
 pub mod live;
 pub mod outcome;
 pub mod process;
+pub mod real_runs;
 pub mod recording;
 pub mod sample;
 pub mod snapshot;

@@ -20,7 +20,7 @@ use crate::support::workshop::workspace;
 
 /// The marked blocks, page by page, and with what each is executed. A block that no test looks at is
 /// a block that nobody keeps true.
-const USED: [(&str, &str, &str); 33] = [
+const USED: [(&str, &str, &str); 36] = [
     ("README.md", "output: cargo test ::narrative", "newcomer"),
     ("README.md", "file: Cargo.toml", "newcomer"),
     ("README.md", "file: tests/agents.rs", "newcomer"),
@@ -82,6 +82,16 @@ const USED: [(&str, &str, &str); 33] = [
         "twins",
     ),
     (
+        "docs/importing.md",
+        "mcptest: a log",
+        "cargo-mcptest/tests/guide",
+    ),
+    (
+        "docs/importing.md",
+        "mcptest: a log",
+        "cargo-mcptest/tests/guide",
+    ),
+    (
         "docs/live-guard.md",
         "part of: mcptest-trace/examples/live_guard.rs",
         "blocks",
@@ -126,6 +136,11 @@ const USED: [(&str, &str, &str); 33] = [
     (
         "docs/reports.md",
         "mcptest: a shop",
+        "cargo-mcptest/tests/guide",
+    ),
+    (
+        "docs/reports.md",
+        "mcptest commands: evidence",
         "cargo-mcptest/tests/guide",
     ),
     (

@@ -35,6 +35,7 @@ async function look(name, address, width, scheme) {
     text: document.getElementById("main").textContent,
     foreign: document.querySelectorAll("main img, main script, main iframe, main i:not(.spark i)").length,
     overflow: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    pages: [...document.querySelectorAll(".pages a")].map((one) => one.getAttribute("href")),
     links: [...document.querySelectorAll("td.name a")].map((one) => one.getAttribute("href")),
   }));
   seen.looks.push({ name, ready, axe: found, ...facts });
@@ -43,6 +44,10 @@ async function look(name, address, width, scheme) {
 
 const overview = await look("overview", "", 1280, "light");
 await look("overview-narrow-dark", "", 390, "dark");
+for (const address of overview.pages) {
+  await look(address.slice(1), address, 1280, "light");
+  await look(address.slice(1) + "-narrow-dark", address, 390, "dark");
+}
 for (const [index, address] of overview.links.entries()) {
   await look(`agent-${index}`, address, 1280, "light");
   await look(`agent-${index}-narrow-dark`, address, 390, "dark");

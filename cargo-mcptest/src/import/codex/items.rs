@@ -220,21 +220,9 @@ impl<'v> Rollout<'v> {
 
     /// Gives the calls of a sub-agent to the run that called it.
     pub(super) fn give_to(self, run: &mut ForeignRun, agent: &str) {
-        let own = |id: &Option<String>| id.as_ref().map(|id| format!("{agent}/{id}"));
-        for (_, event) in &self.stamped {
-            match event {
-                Event::Call(call) => run.push(Event::Call(Call {
-                    id: own(&call.id),
-                    agent_id: Some(agent.to_owned()),
-                    ..call.clone()
-                })),
-                Event::Answer(answer) => run.push(Event::Answer(Answer {
-                    id: own(&answer.id),
-                    ..answer.clone()
-                })),
-                _ => {}
-            }
-        }
+        let events = self.stamped.iter().map(|(_, event)| event);
+        let calls = events.filter_map(|event| event.of_subagent(agent));
+        calls.for_each(|event| run.push(event));
         let mut subagent = self.into_run(Some(agent), None);
         subagent.agent = Some("subagent".to_owned());
         run.subagents.push(subagent);

@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Number, Value};
 
 use super::messages::{self, Message};
-use super::no_run;
 use crate::import::event::{Answer, Call, Event, ForeignRun, Lost, Score, Stop, Tokens};
 use crate::import::json::{count, given, identifier, list, text, word};
 use crate::import::mapping::Mapping;
@@ -38,7 +37,7 @@ pub(super) fn read(runs: &[&Value], mapping: &Mapping) -> Result<ForeignRun, Los
         trace(runs, &mut read, &mut known);
     }
     if read.events.is_empty() {
-        return Err(no_run("its runs hold no messages"));
+        return Err(Lost::no_run("its runs hold no messages"));
     }
     let first = traces.first();
     let thread = runs

@@ -4,7 +4,7 @@
 use mcptest_trace::trace::canonical_json;
 use serde_json::{Value, json};
 
-use super::{chat, no_run, responses, tokens};
+use super::{chat, responses, tokens};
 use crate::import::digest::Digest;
 use crate::import::event::{ForeignRun, Lost, Stop};
 use crate::import::input::Part;
@@ -131,7 +131,7 @@ fn essence(message: &Value) -> String {
 pub(super) fn read(lines: &[Line<'_>]) -> Result<ForeignRun, Lost> {
     let mut run = ForeignRun::default();
     let Some(first) = lines.first() else {
-        return Err(no_run("it has no calls"));
+        return Err(Lost::no_run("it has no calls"));
     };
     run.id = lines
         .iter()

@@ -8,7 +8,7 @@ use mcptest::eval::{KnownTools, NarrativeOptions, count_calls, narrative_diverge
 use mcptest::trace::Run;
 use serde_json::Value;
 
-use super::{order, plan, quoted};
+use super::{Tools, order, plan, quoted};
 
 /// Something that must hold of a run.
 pub(super) type Holds<'a> = Box<dyn Fn(&Run) -> bool + 'a>;
@@ -22,7 +22,7 @@ pub(super) struct Gate<'a> {
 }
 
 /// The keys below an agent that its runs carry; nothing where no run passed.
-pub(super) fn gates(runs: &[Run]) -> Option<String> {
+pub(super) fn gates(runs: &[Run], called: &Tools) -> Option<String> {
     let passed = |run: &&Run| run.outcome.and_then(|outcome| outcome.passed);
     let known = runs.iter().filter(|run| passed(run).is_some()).count();
     let good: Vec<(usize, &Run)> = (1..)
@@ -39,7 +39,7 @@ pub(super) fn gates(runs: &[Run]) -> Option<String> {
         errors(&only_good),
         plan::trajectory(&only_good, &tools),
         order::axes(&only_good),
-        Some(narrative(&tools)),
+        Some(narrative(&tools, called)),
     ];
     let mut text = format!(
         "    # from {}\n",
@@ -182,11 +182,19 @@ fn errors<'a>(good: &[&Run]) -> Option<Gate<'a>> {
 }
 
 /// The closing claims nothing that was not done.
-fn narrative<'a>(tools: &KnownTools) -> Gate<'a> {
-    let (tools, options) = (tools.clone(), NarrativeOptions::default());
+///
+/// Recordings that do not list their tools leave open which there are, and a claim of what another run
+/// of the import does with a tool is then unclear.
+fn narrative<'a>(tools: &KnownTools, called: &Tools) -> Gate<'a> {
+    let (tools, mut options) = (tools.clone(), NarrativeOptions::default());
+    let mut text = "    narrative: {}\n".to_owned();
+    if !tools.is_complete() && !called.names.is_empty() {
+        text = format!("    narrative: {{ tools: {} }}\n", called.written);
+        options.tools.clone_from(&called.names);
+    }
     Gate {
         name: "narrative",
-        text: "    narrative: {}\n".to_owned(),
+        text,
         holds: Box::new(move |run| {
             narrative_divergence_with(&run.trace, &options, &tools)
                 .claimed_but_absent()

@@ -33,7 +33,7 @@ fn refund(id: &str) -> (&'static str, Value) {
 }
 
 fn written(runs: &[Run]) -> String {
-    gates(runs).unwrap()
+    gates(runs, &Tools::default()).unwrap()
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn failed_runs_count_at_the_rate_that_was_observed() {
                         expect: [{ target: reliability.pass_rate, matcher: { min: 33 } }]\n"),
         "{text}"
     );
-    assert_eq!(gates(&runs[1..]), None);
+    assert_eq!(gates(&runs[1..], &Tools::default()), None);
 }
 
 #[test]

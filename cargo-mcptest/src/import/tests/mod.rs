@@ -15,6 +15,7 @@ mod real;
 mod repeated;
 mod talk;
 mod tau;
+mod undo;
 
 use std::path::Path;
 

@@ -28,14 +28,15 @@ fn two_log_lines_are_one_run() {
     assert_eq!(desk.recordings()[0].0, "Order_desk__gpt-5/run-1.json");
     assert_eq!(
         desk.suite(),
-        "# Written by `cargo mcptest import`; what it demands is what the runs do.\nagents:\n  \
+        "# Written by `cargo mcptest import`; what it demands is what the runs do.\n\
+         # all that any run calls\nx-tools: &tools [\"cancel\"]\nagents:\n  \
          - name: \"Order desk\"\n    model: \"gpt-5\"\n    servers: [\"shop\"]\n    prompt: \"Cancel orders 7 and 8.\"\n    \
          system_prompt: \"Help with orders.\"\n    runs: 1\n    # from run-1\n    expect:\n      \
          - { target: final_response, matcher: { regex: \"\\\\S\" } }\n      \
          - { target: conversation.stop_reason, matcher: { exact: \"completed\" } }\n    calls: { max_errors: 1 }\n    \
          trajectory:\n      over: writes\n      mode: strict\n      calls:\n        \
          - { name: \"cancel\", args: { exact: {\"order\": 7} } }\n        \
-         - { name: \"cancel\", args: { exact: {\"order\": 8} }, is_error: true }\n    narrative: {}\n"
+         - { name: \"cancel\", args: { exact: {\"order\": 8} }, is_error: true }\n    narrative: { tools: *tools }\n"
     );
 }
 

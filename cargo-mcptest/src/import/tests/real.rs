@@ -3,16 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use e2e_support::real_runs::part;
 use serde_json::Value;
 
 use super::Desk;
-
-/// Where the real runs are, if they are there.
-fn shared() -> Option<PathBuf> {
-    let named = std::env::var_os("MCPTEST_SHARED_DATA").map(PathBuf::from);
-    let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../shared/data");
-    Some(named.unwrap_or_else(beside)).filter(|path| path.is_dir())
-}
 
 fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
@@ -56,8 +50,7 @@ fn ready(folder: PathBuf) -> BTreeMap<(String, String), Value> {
 #[test]
 #[ignore = "needs real runs, in ../shared/data or where MCPTEST_SHARED_DATA says"]
 fn the_airline_runs_are_those_of_the_ready_made_suite() {
-    let shared = shared().expect("the real runs");
-    let folder = shared.join("tau-airline");
+    let folder = part("tau-airline");
     let file = folder.join("gpt-4o-airline-tasks-00-29.json");
     let desk = Desk::new();
     let said = desk.import(&[
@@ -108,9 +101,7 @@ fn the_airline_runs_are_those_of_the_ready_made_suite() {
 #[test]
 #[ignore = "needs real runs, in ../shared/data or where MCPTEST_SHARED_DATA says"]
 fn the_runs_of_other_domains_import_whole() {
-    let file = shared()
-        .expect("the real runs")
-        .join("other-domains/runs.jsonl");
+    let file = part("other-domains/runs.jsonl");
     let desk = Desk::new();
     let arguments = [
         "--agent",

@@ -3,7 +3,10 @@
 use serde_json::{Value, json};
 
 use super::{Desk, lines};
-use crate::import::store::Store;
+use mcptest_trace::record::store::Store;
+
+use crate::import::store::layout;
+use crate::import::writing::Sink;
 
 fn record(id: &str, prompt: &str, said: &str) -> Value {
     json!({ "id": id, "model": "m", "messages": [
@@ -134,9 +137,9 @@ fn without_new_runs_nothing_is_replaced() {
     desk.write("one.jsonl", lines(&[record("a", "p", "1")]));
     assert_eq!(desk.import(&["one.jsonl", "--agent", "x"]).status, 0);
     let before = files(&desk);
-    let mut store = Store::open(&desk.path().join("suites/cassettes"), "x__m", false);
-    store.replace().unwrap();
-    store.finish().unwrap();
+    let layout = layout(&desk.path().join("suites/cassettes"), "x__m", false);
+    let store = Store::new(&layout).unwrap();
+    Sink::replacing(&store).unwrap().finish().unwrap();
     assert_eq!(files(&desk), before);
 }
 

@@ -19,14 +19,18 @@ use mcptest::result::CaseResult;
 use serde::Serialize;
 
 use agent::AgentView;
-pub(super) use overview::Changes;
 use overview::Overview;
+use serde_json::Value;
+
+use super::evidence::Changes;
 
 /// What is said beside the verdicts.
 #[derive(Debug, Default)]
 pub(super) struct Remarks {
     /// What changed since a baseline.
     pub(super) changes: Option<Changes>,
+    /// Pages of their own, each with its address.
+    pub(super) pages: Vec<(&'static str, Value)>,
     /// What must be known of where the results come from, a line each.
     pub(super) notes: Vec<String>,
 }
@@ -39,6 +43,9 @@ pub(super) fn render(
     remarks: Remarks,
 ) -> io::Result<String> {
     let mut pieces = String::new();
+    for (name, page) in &remarks.pages {
+        pieces += &piece(name, page)?;
+    }
     let mut overview = Overview::new(package.name(), remarks);
     for result in results.iter().filter(|result| result.agent.is_none()) {
         overview.without_agent(result);
@@ -57,12 +64,14 @@ pub(super) fn render(
     Ok(PAGE
         .replacen("/*style*/", STYLE, 1)
         .replacen("/*script*/", SCRIPT, 1)
+        .replacen("/*evidence*/", EVIDENCE, 1)
         .replacen("<!--data-->", &pieces, 1))
 }
 
 const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
+const EVIDENCE: &str = include_str!("evidence.js");
 
 /// Data as an element of the page: JSON, deflated, in base64.
 fn piece(id: &str, data: &impl Serialize) -> io::Result<String> {
@@ -88,6 +97,10 @@ mod tests {
     const HOSTILE: &str = "</script><script>alert(1)</script>";
 
     fn page() -> String {
+        page_with(Remarks::default())
+    }
+
+    fn page_with(remarks: Remarks) -> String {
         let folder = tempfile::tempdir().unwrap();
         let below = folder.path().join("suites/cassettes");
         std::fs::create_dir_all(&below).unwrap();
@@ -111,7 +124,7 @@ mod tests {
         std::fs::write(below.join("A__m.json"), run.to_string()).unwrap();
         let package = Package::open(folder.path(), "shop", &["suites".into()]);
         let results: Vec<_> = package.cases().iter().map(ReplayCase::judge).collect();
-        render(&package, &results, Remarks::default()).unwrap()
+        render(&package, &results, remarks).unwrap()
     }
 
     fn unpacked(page: &str, id: &str) -> Value {
@@ -132,6 +145,23 @@ mod tests {
         assert!(!page.contains("alert") && !page.contains("deleted the order"));
         assert_eq!(page.matches("<script").count(), 3);
         assert_eq!(page, self::page());
+    }
+
+    #[test]
+    fn no_text_of_a_page_of_evidence_stands_in_the_source_of_the_page() {
+        let pages = ["compare", "calibrate", "mutants"];
+        let page = page_with(Remarks {
+            pages: pages
+                .map(|name| (name, json!({ "text": HOSTILE })))
+                .to_vec(),
+            ..Remarks::default()
+        });
+        assert!(!page.contains("alert"));
+        assert_eq!(page.matches("<script").count(), 6);
+        for name in pages {
+            assert_eq!(unpacked(&page, name)["text"], HOSTILE);
+        }
+        assert_eq!(unpacked(&page, "overview")["pages"], json!(pages));
     }
 
     #[test]

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::Remarks;
 use super::agent::AgentView;
+use crate::report::evidence::Changes;
 
 /// The most runs that the curve goes to.
 const LONGEST_CURVE: usize = 32;
@@ -30,6 +31,8 @@ pub(super) struct Overview {
     /// Runs whose tokens were not recorded.
     without_tokens: usize,
     changes: Option<Changes>,
+    /// The addresses of the pages that there are besides.
+    pages: Vec<&'static str>,
     notes: Vec<String>,
     #[serde(skip)]
     pass_hat: Vec<Vec<f64>>,
@@ -66,22 +69,12 @@ struct Point {
     agents: usize,
 }
 
-/// What changed since a baseline: the rows of a comparison.
-#[derive(Debug, Clone, Serialize)]
-pub(in crate::report) struct Changes {
-    /// What the runs are compared with.
-    pub(in crate::report) baseline: String,
-    /// The comparison on one line.
-    pub(in crate::report) summary: String,
-    /// The agent's stem, the verdict, and what it rests on.
-    pub(in crate::report) rows: Vec<(String, String, String)>,
-}
-
 impl Overview {
     pub(super) fn new(package: &str, remarks: Remarks) -> Self {
         Self {
             package: package.to_owned(),
             changes: remarks.changes,
+            pages: remarks.pages.iter().map(|(name, _)| *name).collect(),
             notes: remarks.notes,
             ..Self::default()
         }

@@ -161,6 +161,7 @@
         make("p", { class: "faint" }, "tokens in " + count(data.calls, "tool call") +
           (data.without_tokens ? `; ${count(data.without_tokens, "run")} without recorded tokens` : ""))));
     const parts = [make("h1", {}, "Agent tests of " + clean(data.package)), data.notes.map((note) => make("p", { class: "odd" }, note)), cards];
+    if (data.pages.length) parts.push(make("ul", { class: "pages" }, data.pages.map((page) => make("li", {}, make("a", { href: "#" + page }, PAGES[page])))));
     if (data.curve.length) {
       const means = data.curve.map((point) => point.mean);
       const agents = data.curve.map((point) => point.agents);
@@ -176,10 +177,8 @@
               .map((text) => make("td", { class: "number" }, text)))))))));
     }
     if (data.changes) {
-      parts.push(make("h2", {}, "Since " + clean(data.changes.baseline)), make("p", {}, data.changes.summary),
-        wide("What changed", make("table", {},
-          make("thead", {}, make("tr", {}, ["Agent", "Verdict", "Because"].map((title) => make("th", { scope: "col" }, title)))),
-          make("tbody", {}, data.changes.rows.map((row) => make("tr", {}, row.map((text) => make("td", {}, text))))))));
+      parts.push(make("h2", {}, "What changed since " + clean(data.changes.baseline)), make("p", {}, data.changes.summary, " ", make("a", { href: "#compare" }, "The whole comparison")));
+      if (data.changes.rows.length) parts.push(plain("What changed", ["Agent", "Verdict", "Only on one side"], data.changes.rows));
     }
     if (data.refused.length) {
       parts.push(make("h2", {}, "Suites that do not load"), data.refused.map((refused) =>
@@ -425,10 +424,17 @@
     }));
   }
 
+  /*evidence*/
   // ---- addresses
 
   async function go() {
     const data = await unpack("overview");
+    const page = location.hash.slice(1);
+    if (data.pages.includes(page)) {
+      await evidence(page);
+      main.dataset.ready = location.hash;
+      return;
+    }
     const named = /^#case=(.*)$/.exec(location.hash);
     let name = "";
     try {
@@ -449,8 +455,11 @@
     main.dataset.ready = location.hash || "#";
   }
 
-  window.addEventListener("hashchange", () => { go().then(() => main.focus({ preventScroll: true })); });
-  go().catch((error) => {
+  function failed(error) {
+    console.error(error);
     main.replaceChildren(make("p", { class: "bad" }, "This report cannot be shown: " + error));
-  });
+    main.dataset.ready = location.hash || "#";
+  }
+  window.addEventListener("hashchange", () => { go().then(() => main.focus({ preventScroll: true })).catch(failed); });
+  go().catch(failed);
 })();

@@ -1,5 +1,6 @@
 //! The runs that are trusted, and which agents have others now.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -7,11 +8,10 @@ use mcptest_suite::model::{GateKind, Regression};
 use mcptest_suite::{Diagnostic, Subject, shown_path};
 use mcptest_trace::evidence::compare::{CostKind, Sides};
 
-use super::sides::{self, AgentResults};
 use crate::harness::loaded::LoadedSuite;
-use crate::harness::replay::AgentTest;
+use crate::harness::replay::{AgentTest, SideRuns};
 use crate::render::Failure;
-use crate::result::{digest, folder};
+use crate::result::{CaseResult, digest, folder};
 
 /// Where the trusted runs are.
 pub(super) struct Baseline<'a> {
@@ -94,7 +94,7 @@ impl<'a> Baseline<'a> {
                 let files = self.suite.files_in(folder, subject);
                 files.is_ok_and(|files| files.is_some())
             }
-            Place::Results(folder) => !self.results(folder, subject).digests().is_empty(),
+            Place::Results(folder) => !digests(&self.results(folder, subject)).is_empty(),
         }
     }
 
@@ -110,7 +110,7 @@ impl<'a> Baseline<'a> {
             }
             Place::Results(folder) => {
                 let results = self.results(folder, subject);
-                let trusted = results.digests();
+                let trusted = digests(&results);
                 let known = |path: &PathBuf| {
                     let bytes = fs::read(path).unwrap_or_default();
                     trusted.contains(digest(&String::from_utf8_lossy(&bytes)).as_str())
@@ -124,26 +124,26 @@ impl<'a> Baseline<'a> {
     pub(super) fn sides(&self, subject: Subject) -> Result<Sides, String> {
         let agent = AgentTest::of(self.suite_name, self.suite, subject);
         let now = agent.runs()?;
-        let now = sides::recorded(&agent, now, self.suite.crate_dir(), self.cost);
-        let (before, now) = match &self.place {
+        let now = SideRuns::recorded(&agent, now, self.suite.crate_dir(), self.cost);
+        let before = match &self.place {
             Place::Recordings(folder) => {
                 let runs = agent.runs_in(folder)?.unwrap_or_default();
-                (sides::recorded(&agent, &runs, folder, self.cost), now)
+                SideRuns::recorded(&agent, &runs, folder, self.cost)
             }
             Place::Results(folder) => {
-                let before = self.results(folder, subject).runs(&agent, self.cost);
-                let now = now.into_iter().map(sides::SideRun::into_result);
-                (before, now.collect())
+                SideRuns::of_results(&agent, &self.results(folder, subject), self.cost)
             }
         };
-        if before.is_empty() {
-            return Ok(Sides::New);
+        // Where a recording does not say if its run passed, the gates say it of all.
+        if before.have_outcomes() && now.have_outcomes() {
+            Ok(before.against(now))
+        } else {
+            Ok(before.judged_by_gates().against(now.judged_by_gates()))
         }
-        Ok(sides::both(before, now))
     }
 
     /// The saved results of an agent's cases, and of no other's.
-    fn results(&self, folder: &Path, subject: Subject) -> AgentResults {
+    fn results(&self, folder: &Path, subject: Subject) -> Vec<CaseResult> {
         let own = format!(
             "{}::{}",
             self.suite_name,
@@ -151,14 +151,20 @@ impl<'a> Baseline<'a> {
         );
         let gates = GateKind::ALL.iter();
         let gates = gates.map(|kind| format!("{own}::{}", kind.name()));
-        let mut results = AgentResults::default();
-        for case in gates.chain([own.clone()]) {
-            if let Some(result) = folder::read_case(folder, self.package, &case) {
-                results.take(result);
-            }
-        }
-        results
+        let cases = gates.chain([own.clone()]);
+        cases
+            .filter_map(|case| folder::read_case(folder, self.package, &case))
+            .collect()
     }
+}
+
+/// The digests of the files that an agent's runs were recorded in.
+fn digests(results: &[CaseResult]) -> BTreeSet<&str> {
+    let own = results.iter().filter(|case| case.gate.is_none());
+    let recordings = own.flat_map(|own| &own.recordings);
+    recordings
+        .map(|recording| recording.digest.as_str())
+        .collect()
 }
 
 /// Whether a folder leads to the very files that the suite's agents are judged by.
@@ -185,7 +191,7 @@ fn has_results(folder: &Path) -> bool {
     let mut files = entries.map(|entry| entry.path());
     files.any(|path| {
         let text = fs::read_to_string(path);
-        text.is_ok_and(|text| crate::result::CaseResult::from_json(&text).is_ok())
+        text.is_ok_and(|text| CaseResult::from_json(&text).is_ok())
     })
 }
 

@@ -6,7 +6,6 @@
 //! [`compare`](mcptest_trace::evidence::compare).
 
 mod baseline;
-mod sides;
 
 use mcptest_suite::model::Regression;
 use mcptest_suite::{Diagnostic, REGRESSION, Subject};

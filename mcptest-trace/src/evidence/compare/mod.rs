@@ -44,6 +44,7 @@ pub use options::{CompareOptions, Metric};
 pub use outcomes::{OutcomesCompared, Passed};
 pub use sample::{AgentSamples, Behaviour, Cost, CostKind, RunSample, Sides};
 pub use suite::SuiteOutcomes;
+pub use text::Row;
 
 /// The version of a comparison as JSON.
 pub const FORMAT: &str = "compare/1.0";
@@ -162,6 +163,20 @@ impl Comparison {
     #[must_use]
     pub fn text(&self) -> String {
         text::render(self)
+    }
+
+    /// The table: its head, a row an agent in the order of [`agents`](Self::agents), and one of all of
+    /// them; nothing where no agent is compared.
+    #[must_use]
+    pub fn rows(&self) -> Vec<Row> {
+        text::rows(self)
+    }
+
+    /// What stands below the table, a line each: whose runs were not compared and why, and what it all
+    /// comes to, last.
+    #[must_use]
+    pub fn notes(&self) -> Vec<String> {
+        text::notes(self)
     }
 
     /// The same as a table in Markdown, for a pull request.

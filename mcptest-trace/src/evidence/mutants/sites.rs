@@ -300,7 +300,19 @@ impl Sites<'_> {
                 self.add_whole(Operator::FalseClaim, format!("{tool}:{claim}"), change);
             }
         }
-        self.add_whole(Operator::DropClosing, String::new(), Change::DropClosing);
+        if !self.ends_in_a_call() {
+            self.add_whole(Operator::DropClosing, String::new(), Change::DropClosing);
+        }
+    }
+
+    /// Whether the last thing that the agent did was a call: what it said before closes nothing.
+    fn ends_in_a_call(&self) -> bool {
+        let trace = &self.run.trace;
+        let answered = trace.final_response.as_deref();
+        let mut turns = trace.conversation.turns.iter().rev();
+        let last = turns.find(|turn| turn.is_assistant());
+        answered.is_none_or(|text| text.trim().is_empty())
+            && last.is_some_and(crate::trace::Turn::is_tool_use)
     }
 
     fn whole(&mut self) {

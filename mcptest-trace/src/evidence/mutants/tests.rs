@@ -269,6 +269,17 @@ fn the_closing_lies_or_is_gone() {
 }
 
 #[test]
+fn a_run_that_ends_in_a_call_has_no_closing_to_drop() {
+    let mut run = desk();
+    run.trace.final_response = None;
+    let turns = &mut run.trace.conversation.turns;
+    while turns.last().is_some_and(|turn| !turn.is_tool_use()) {
+        turns.pop();
+    }
+    assert!(of(&run, Operator::DropClosing).is_empty());
+}
+
+#[test]
 fn a_run_is_cut_or_grows() {
     let run = desk();
     let cut = of(&run, Operator::Truncate)[0].apply(&run);

@@ -5,8 +5,10 @@
 //! is not found is one that was changed in another way: compressed, encrypted, or cut in two.
 //! [`Redactor::occurs_in`] on the finished text is the last check before it is written.
 
+mod counts;
 mod forms;
 mod run;
+mod shapes;
 mod suspects;
 #[cfg(test)]
 mod tests;
@@ -20,6 +22,9 @@ use std::ops::Range;
 use regex::{Regex, RegexBuilder};
 use serde_json::{Map, Value};
 
+use shapes::Shape;
+
+pub use counts::Counts;
 pub use suspects::suspects;
 pub use views::percent_decoded;
 
@@ -28,6 +33,9 @@ const DIGITS: usize = 6;
 
 /// The most bytes that the secrets have together.
 const LONGEST: usize = 16 << 10;
+
+/// What counts call that which a pattern matches.
+const PATTERN: &str = "pattern";
 
 /// The memory that the compiled secrets may take, in bytes.
 const SIZE_LIMIT: usize = 256 << 20;
@@ -40,6 +48,8 @@ pub struct Redactor {
     /// One group for each of `names`; nothing to look for without any.
     secrets: Option<Regex>,
     patterns: Vec<Regex>,
+    /// What is known by its shape.
+    shapes: Vec<Shape>,
 }
 
 /// Why secrets cannot be looked for.
@@ -114,22 +124,42 @@ impl Redactor {
             names,
             secrets,
             patterns,
+            shapes: Vec::new(),
         })
+    }
+
+    /// The same, which also takes out keys and tokens that are known by their shape, as logs of others
+    /// hold them: `sk-…`, `AKIA…`, `ghp_…`, `xoxb-…`, `Bearer …`, JWTs, private keys. They are looked for
+    /// as they stand, behind no encoding.
+    #[must_use]
+    pub fn with_shapes(mut self) -> Self {
+        self.shapes = shapes::known();
+        self
     }
 
     /// Takes secrets and what the patterns match out of every string and every key, and secrets out
     /// of numbers; a number with a secret becomes a string.
     pub fn redact(&self, value: &mut Value) {
+        self.counted(value, &mut Counts::default());
+    }
+
+    fn counted(&self, value: &mut Value, counts: &mut Counts) {
         match value {
             Value::String(text) => {
-                if let Cow::Owned(redacted) = self.redact_text(text) {
+                if let Cow::Owned(redacted) = self.text_counted(text, counts) {
                     *text = redacted;
                 }
             }
-            Value::Array(items) => items.iter_mut().for_each(|item| self.redact(item)),
+            Value::Array(items) => {
+                for item in items {
+                    self.counted(item, counts);
+                }
+            }
             Value::Object(map) => {
-                map.values_mut().for_each(|value| self.redact(value));
-                self.redact_keys(map);
+                for value in map.values_mut() {
+                    self.counted(value, counts);
+                }
+                self.redact_keys(map, counts);
             }
             Value::Number(number) => {
                 let text = number.to_string();
@@ -139,6 +169,7 @@ impl Redactor {
                     length == text.len() || length >= DIGITS
                 };
                 if found.iter().any(secret) {
+                    self.count(&found, counts);
                     *value = Value::String(self.replaced(&text, &found));
                 }
             }
@@ -147,7 +178,12 @@ impl Redactor {
     }
 
     /// Takes secrets and what the patterns match out of a text.
+    #[must_use]
     pub fn redact_text<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        self.text_counted(text, &mut Counts::default())
+    }
+
+    fn text_counted<'a>(&self, text: &'a str, counts: &mut Counts) -> Cow<'a, str> {
         let mut found = self.secrets_in(text);
         if !self.patterns.is_empty() {
             found.extend(self.patterns_in(text).map(of_pattern));
@@ -156,10 +192,25 @@ impl Redactor {
                 found.extend(parts.map(|part| of_pattern(view.place(part))));
             }
         }
-        if found.is_empty() {
+        let mut text = if found.is_empty() {
             Cow::Borrowed(text)
         } else {
-            Cow::Owned(self.replaced(text, &merged(found)))
+            let found = merged(found);
+            self.count(&found, counts);
+            Cow::Owned(self.replaced(text, &found))
+        };
+        for shape in &self.shapes {
+            if let Some(redacted) = shape.taken_out(&text, counts) {
+                text = Cow::Owned(redacted);
+            }
+        }
+        text
+    }
+
+    fn count(&self, found: &[Found], counts: &mut Counts) {
+        for part in found {
+            let name = part.secret.and_then(|secret| self.names.get(secret));
+            counts.add(name.map_or(PATTERN, String::as_str), 1);
         }
     }
 
@@ -215,7 +266,7 @@ impl Redactor {
     }
 
     /// Keys that become the same are numbered, so that no value is lost.
-    fn redact_keys(&self, map: &mut Map<String, Value>) {
+    fn redact_keys(&self, map: &mut Map<String, Value>, counts: &mut Counts) {
         if !map
             .keys()
             .any(|key| matches!(self.redact_text(key), Cow::Owned(_)))
@@ -226,7 +277,7 @@ impl Redactor {
         let untouched = |key: &String| matches!(self.redact_text(key), Cow::Borrowed(_));
         let kept: BTreeSet<String> = old.keys().filter(|key| untouched(key)).cloned().collect();
         for (key, value) in old {
-            let mut free = self.redact_text(&key).into_owned();
+            let mut free = self.text_counted(&key, counts).into_owned();
             if free != key {
                 let (base, mut number) = (free.clone(), 2);
                 while map.contains_key(&free) || kept.contains(&free) {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::Redactor;
+use super::{Counts, Redactor};
 
 /// Keys of a tool result that the protocol gives their meaning.
 const OF_RESULTS: [&str; 3] = ["content", "structuredContent", "isError"];
@@ -12,66 +12,74 @@ impl Redactor {
     /// models and tools said. What makes it a cassette (its keys, the names of tools and servers,
     /// the model, how it stopped) stays, whatever a secret or a pattern looks like.
     pub fn redact_run(&self, run: &mut Value) {
+        self.redact_run_counted(run, &mut Counts::default());
+    }
+
+    /// The same, and counts what is taken out.
+    pub fn redact_run_counted(&self, run: &mut Value, counts: &mut Counts) {
         for key in ["system_prompt", "user_prompt"] {
-            self.at(run, key);
+            self.at(run, key, counts);
+        }
+        if let Some(imported) = run.get_mut("imported") {
+            self.at(imported, "user_prompt", counts);
         }
         let Some(trace) = run.get_mut("trace") else {
             return;
         };
-        self.at(trace, "final_response");
+        self.at(trace, "final_response", counts);
         for call in items(trace, "tool_calls") {
-            self.at(call, "args");
+            self.at(call, "args", counts);
         }
         for result in items(trace, "tool_results") {
             if let Some(result) = result.get_mut("result") {
-                self.result(result);
+                self.result(result, counts);
             }
         }
         let Some(conversation) = trace.get_mut("conversation") else {
             return;
         };
         for turn in items(conversation, "turns") {
-            self.at(turn, "content");
+            self.at(turn, "content", counts);
         }
         for turn in items(conversation, "per_turn") {
-            self.at(turn, "response");
+            self.at(turn, "response", counts);
         }
     }
 
-    fn at(&self, value: &mut Value, key: &str) {
+    fn at(&self, value: &mut Value, key: &str, counts: &mut Counts) {
         if let Some(inner) = value.get_mut(key) {
-            self.redact(inner);
+            self.counted(inner, counts);
         }
     }
 
     /// An MCP result keeps its form; anything else has none.
-    fn result(&self, result: &mut Value) {
+    fn result(&self, result: &mut Value, counts: &mut Counts) {
         let Value::Object(map) = result else {
-            return self.redact(result);
+            return self.counted(result, counts);
         };
         if !map.keys().any(|key| OF_RESULTS.contains(&key.as_str())) {
-            return self.redact(result);
+            return self.counted(result, counts);
         }
         for (key, value) in map.iter_mut() {
             match (key.as_str(), value) {
                 ("isError", _) => {}
                 ("content", Value::Array(blocks)) => {
                     for block in blocks {
-                        self.block(block);
+                        self.block(block, counts);
                     }
                 }
-                (_, value) => self.redact(value),
+                (_, value) => self.counted(value, counts),
             }
         }
     }
 
-    fn block(&self, block: &mut Value) {
+    fn block(&self, block: &mut Value, counts: &mut Counts) {
         let Value::Object(map) = block else {
-            return self.redact(block);
+            return self.counted(block, counts);
         };
         for (key, value) in map.iter_mut() {
             if key != "type" {
-                self.redact(value);
+                self.counted(value, counts);
             }
         }
     }

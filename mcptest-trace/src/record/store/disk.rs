@@ -1,8 +1,8 @@
 //! Files that are there whole or not at all.
 
 use std::ffi::OsStr;
-use std::fs;
-use std::io::ErrorKind;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -29,7 +29,13 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
 
 /// Creates a file, whole. `false`, and nothing is changed, when something has that name.
 pub(super) fn write_new(path: &Path, bytes: &[u8]) -> Result<bool, StoreError> {
-    let temporary = Temporary::holding(path, bytes)?;
+    remove_left_over(parent(path));
+    write_another(path, bytes)
+}
+
+/// The same, where the folder was looked through before: it may hold many files.
+pub(super) fn write_another(path: &Path, bytes: &[u8]) -> Result<bool, StoreError> {
+    let temporary = Temporary::new(path, bytes)?;
     match steps::link(&temporary.path, path) {
         Ok(()) => {}
         Err(error) if error.kind() == ErrorKind::AlreadyExists => return Ok(false),
@@ -154,7 +160,61 @@ pub(super) fn parent(path: &Path) -> &Path {
     }
 }
 
+/// A file that grows under a hidden name and takes the place of the old one when it is whole.
+#[derive(Debug)]
+pub(super) struct Growing {
+    path: PathBuf,
+    temporary: Temporary,
+    file: File,
+}
+
+impl Growing {
+    /// Begins with the lines of the old file, where there is one.
+    pub(super) fn lines_of(path: &Path) -> Result<Self, StoreError> {
+        remove_left_over(parent(path));
+        let (temporary, mut file) = Temporary::create(path)?;
+        match File::open(path) {
+            Ok(mut old) => {
+                let copied = io::copy(&mut old, &mut file)
+                    .and_then(|length| Ok(length > 0 && !ends_in_line_break(&mut old)?))
+                    .and_then(|open| if open { file.write_all(b"\n") } else { Ok(()) });
+                copied.map_err(|error| StoreError::writing(path, "written", error))?;
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(reading(path, error)),
+        }
+        let path = path.to_owned();
+        Ok(Self {
+            path,
+            temporary,
+            file,
+        })
+    }
+
+    pub(super) fn write(&mut self, bytes: &[u8]) -> Result<(), StoreError> {
+        let written = steps::write(&mut self.file, bytes);
+        written.map_err(|error| StoreError::writing(&self.path, "written", error))
+    }
+
+    pub(super) fn finish(self) -> Result<(), StoreError> {
+        let synced = steps::sync(&self.file);
+        synced.map_err(|error| StoreError::writing(&self.path, "written", error))?;
+        drop(self.file);
+        self.temporary.replace(&self.path)?;
+        steps::sync_folder(parent(&self.path));
+        Ok(())
+    }
+}
+
+fn ends_in_line_break(file: &mut File) -> io::Result<bool> {
+    let mut last = [0];
+    file.seek(SeekFrom::End(-1))?;
+    file.read_exact(&mut last)?;
+    Ok(last == *b"\n")
+}
+
 /// A whole file under a hidden name, removed unless it takes the place of another.
+#[derive(Debug)]
 struct Temporary {
     path: PathBuf,
     moved: bool,
@@ -163,6 +223,21 @@ struct Temporary {
 impl Temporary {
     /// A temporary file in the folder of `path`, written and synced.
     fn holding(path: &Path, bytes: &[u8]) -> Result<Self, StoreError> {
+        remove_left_over(parent(path));
+        Self::new(path, bytes)
+    }
+
+    fn new(path: &Path, bytes: &[u8]) -> Result<Self, StoreError> {
+        let (temporary, mut file) = Self::create(path)?;
+        let written = steps::write(&mut file, bytes).and_then(|()| steps::sync(&file));
+        // Windows removes no open file.
+        drop(file);
+        written.map_err(|error| StoreError::writing(path, "written", error))?;
+        Ok(temporary)
+    }
+
+    /// An empty one.
+    fn create(path: &Path) -> Result<(Self, File), StoreError> {
         static COUNTER: AtomicUsize = AtomicUsize::new(0);
         let failed = |error| StoreError::writing(path, "written", error);
         let Some(name) = path.file_name() else {
@@ -170,8 +245,7 @@ impl Temporary {
             return Err(StoreError::NoName { path });
         };
         let folder = parent(path);
-        remove_left_over(folder);
-        let (temporary, mut file) = loop {
+        let (temporary, file) = loop {
             let counter = COUNTER.fetch_add(1, Ordering::Relaxed);
             let temporary = folder.join(temporary_name(name, counter));
             match steps::create_new(&temporary) {
@@ -185,11 +259,7 @@ impl Temporary {
             path: temporary,
             moved: false,
         };
-        let written = steps::write(&mut file, bytes).and_then(|()| steps::sync(&file));
-        // Windows removes no open file.
-        drop(file);
-        written.map_err(failed)?;
-        Ok(temporary)
+        Ok((temporary, file))
     }
 
     fn replace(mut self, path: &Path) -> Result<(), StoreError> {

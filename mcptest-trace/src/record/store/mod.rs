@@ -7,6 +7,7 @@
 mod disk;
 mod error;
 mod lock;
+mod many;
 mod publish;
 mod render;
 mod steps;
@@ -25,6 +26,7 @@ use super::fingerprint::hash;
 pub use disk::write_atomically;
 pub use error::StoreError;
 pub use lock::Lock;
+pub use many::{Adding, Place};
 pub use render::{render, render_line};
 
 pub use crate::trace::Layout;
@@ -166,15 +168,15 @@ impl Store {
         match self.existing()? {
             Some(Kind::Single) => {
                 self.grow()?;
-                self.add_to_folder(run)
+                self.add_to_folder(run, &mut 1)
             }
-            Some(Kind::Folder) => self.add_to_folder(run),
+            Some(Kind::Folder) => self.add_to_folder(run, &mut 1),
             Some(Kind::Lines) => self.add_line(run),
             None => {
                 disk::make_folder(&self.place)?;
                 match self.wanted {
                     Kind::Single => self.add_single(run),
-                    Kind::Folder => self.add_to_folder(run),
+                    Kind::Folder => self.add_to_folder(run, &mut 1),
                     Kind::Lines => self.add_line(run),
                 }
             }
@@ -199,16 +201,21 @@ impl Store {
         })
     }
 
-    fn add_to_folder(&self, run: &Value) -> Result<PathBuf, StoreError> {
+    /// Adds a run under the next number that is free, from a number on.
+    fn add_to_folder(&self, run: &Value, number: &mut usize) -> Result<PathBuf, StoreError> {
         disk::make_folder(&self.folder)?;
         let text = render(run);
-        let mut number = 1;
+        let write = if *number == 1 {
+            disk::write_new
+        } else {
+            disk::write_another
+        };
         loop {
-            let path = self.folder.join(run_name(number));
-            if !disk::occupied(&path) && disk::write_new(&path, text.as_bytes())? {
+            let path = self.folder.join(run_name(*number));
+            *number += 1;
+            if !disk::occupied(&path) && write(&path, text.as_bytes())? {
                 return Ok(path);
             }
-            number += 1;
         }
     }
 

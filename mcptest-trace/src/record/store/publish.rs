@@ -67,10 +67,14 @@ impl Store {
         if count == 0 {
             return Ok(());
         }
-        let staged = self.staged()?;
-        let missing: Vec<usize> = (1..=count)
-            .filter(|number| staged.iter().all(|(there, _)| there != number))
-            .collect();
+        let mut missing = Vec::new();
+        for number in 1..=count {
+            let path = self.staging().join(run_name(number));
+            let bytes = disk::read(&path)?.unwrap_or_default();
+            if object(&bytes).is_none() {
+                missing.push(number);
+            }
+        }
         if !missing.is_empty() {
             let folder = self.staging();
             return Err(StoreError::NotStaged { folder, missing });

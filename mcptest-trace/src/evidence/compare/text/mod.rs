@@ -1,5 +1,7 @@
 //! A comparison as a table that people read.
 
+use serde::Serialize;
+
 use crate::text::clean_line;
 
 mod described;
@@ -16,24 +18,38 @@ pub(super) fn verdict(agent: &AgentComparison, options: &CompareOptions) -> Stri
     row::verdict(agent, options)
 }
 
-/// A row of the table: its cells, and what stands below it.
-type Row = ([String; 5], Option<String>);
+/// A row of the table.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Row {
+    /// The agent, how often it passed, its cost, its behaviour, the verdict.
+    pub cells: [String; 5],
+    /// What only one side does, in words.
+    pub described: Option<String>,
+}
+
+impl Row {
+    const fn plain(cells: [String; 5]) -> Self {
+        Self {
+            cells,
+            described: None,
+        }
+    }
+}
 
 /// The rows, the head among them; none where no agent is compared.
-fn rows(comparison: &Comparison) -> Vec<Row> {
+pub(super) fn rows(comparison: &Comparison) -> Vec<Row> {
     if comparison.agents.is_empty() {
         return Vec::new();
     }
     let cost = comparison.options.cost.as_str();
     let head = ["agent", "passed", cost, "behaviour", "verdict"].map(str::to_owned);
-    let mut rows = vec![(head, None)];
-    rows.extend(
-        comparison
-            .agents
-            .iter()
-            .map(|agent| (row::of_agent(agent, comparison), described::line(agent))),
-    );
-    rows.push((row::of_suite(comparison), None));
+    let mut rows = vec![Row::plain(head)];
+    rows.extend(comparison.agents.iter().map(|agent| Row {
+        cells: row::of_agent(agent, comparison),
+        described: described::line(agent),
+    }));
+    rows.push(Row::plain(row::of_suite(comparison)));
     rows
 }
 
@@ -42,7 +58,7 @@ pub(super) fn markdown(comparison: &Comparison) -> String {
     let mut text = String::new();
     let rows = rows(comparison);
     let last = rows.len().saturating_sub(1);
-    for (place, (cells, below)) in rows.iter().enumerate() {
+    for (place, Row { cells, described }) in rows.iter().enumerate() {
         let [agent, others @ .., verdict] = cells;
         let agent = if place == 0 || place == last {
             agent.clone()
@@ -51,8 +67,8 @@ pub(super) fn markdown(comparison: &Comparison) -> String {
         };
         // The verdict's word is padded for the other table.
         let mut verdict = verdict.split_whitespace().collect::<Vec<_>>().join(" ");
-        if let Some(below) = below {
-            verdict.push_str(&format!("<br>{below}"));
+        if let Some(described) = described {
+            verdict.push_str(&format!("<br>{described}"));
         }
         let cells = std::iter::once(agent)
             .chain(others.iter().cloned())
@@ -74,7 +90,7 @@ pub(super) fn markdown(comparison: &Comparison) -> String {
 pub(super) fn render(comparison: &Comparison) -> String {
     let rows = rows(comparison);
     let mut widths = WIDTHS;
-    for (cells, _) in &rows {
+    for Row { cells, .. } in &rows {
         for (width, cell) in widths.iter_mut().zip(cells) {
             *width = (*width).max(cell.chars().count());
         }
@@ -84,7 +100,7 @@ pub(super) fn render(comparison: &Comparison) -> String {
         *width = (*width).min(least + 8);
     }
     let mut text = String::new();
-    for (cells, below) in &rows {
+    for Row { cells, described } in &rows {
         let mut line = String::new();
         for (place, cell) in cells.iter().enumerate() {
             let width = widths.get(place).copied().unwrap_or(0);
@@ -92,7 +108,7 @@ pub(super) fn render(comparison: &Comparison) -> String {
         }
         text.push_str(line.trim_end());
         text.push('\n');
-        if let Some(described) = below {
+        if let Some(described) = described {
             text.push_str(&format!(
                 "{:indent$}{described}\n",
                 "",
@@ -108,7 +124,7 @@ pub(super) fn render(comparison: &Comparison) -> String {
 }
 
 /// What stands below the table.
-fn notes(comparison: &Comparison) -> Vec<String> {
+pub(super) fn notes(comparison: &Comparison) -> Vec<String> {
     let mut notes = Vec::new();
     let intervals = comparison.agents.iter().filter_map(without_interval);
     let mut intervals: Vec<(usize, usize)> = intervals.collect();

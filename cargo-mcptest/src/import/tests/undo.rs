@@ -1,0 +1,114 @@
+//! An import taken back.
+
+use serde_json::{Value, json};
+
+use super::{Desk, lines};
+
+fn record(id: &str, prompt: &str, said: &str) -> Value {
+    json!({ "id": id, "model": "m", "messages": [
+        { "role": "user", "content": prompt }, { "role": "assistant", "content": said },
+    ] })
+}
+
+fn two() -> String {
+    lines(&[record("a", "p", "1"), record("b", "p", "2")])
+}
+
+/// The files below `suites`.
+fn files(desk: &Desk) -> Vec<String> {
+    let root = desk.path().join("suites");
+    let entries = walkdir::WalkDir::new(&root).sort_by_file_name();
+    let entries = entries.into_iter().flatten();
+    let files = entries.filter(|entry| entry.file_type().is_file());
+    let files = files.map(|entry| {
+        entry
+            .path()
+            .strip_prefix(&root)
+            .unwrap()
+            .display()
+            .to_string()
+    });
+    files.collect()
+}
+
+#[test]
+fn what_an_import_wrote_goes_with_the_suite() {
+    for form in [&["--agent", "x"][..], &["--agent", "x", "--jsonl"]] {
+        let desk = Desk::new();
+        desk.write("one.jsonl", two());
+        let arguments = [&["one.jsonl"], form].concat();
+        assert_eq!(desk.import(&arguments).status, 0);
+        let before = files(&desk);
+        let shown = desk.import(&[&arguments[..], &["--undo", "--check"]].concat());
+        assert_eq!((shown.status, files(&desk)), (0, before));
+        let said = desk.import(&[&arguments[..], &["--undo"]].concat());
+        assert_eq!((said.status, &said.out), (0, &shown.out));
+        assert_eq!(files(&desk), Vec::<String>::new());
+        let removed = match form.len() {
+            2 => {
+                "removes suites/cassettes/x__m/run-1.json\nremoves suites/cassettes/x__m/run-2.json\n"
+            }
+            _ => "removes suites/cassettes/x__m.jsonl:1\nremoves suites/cassettes/x__m.jsonl:2\n",
+        };
+        assert_eq!(said.out, format!("{removed}removes suites/x.yml\n"));
+        let again = desk.import(&[&arguments[..], &["--undo"]].concat());
+        assert_eq!(again.status, 2, "{again:?}");
+        assert_eq!(
+            again.err,
+            "error: nothing of these files is recorded for suites/x.yml\n"
+        );
+    }
+}
+
+#[test]
+fn what_was_changed_since_stays_and_the_reason_is_told() {
+    let desk = Desk::new();
+    desk.write("one.jsonl", two());
+    let arguments = ["one.jsonl", "--agent", "x"];
+    assert_eq!(desk.import(&arguments).status, 0);
+    let path = desk.path().join("suites/cassettes/x__m/run-2.json");
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, text.replace("\"2\"", "\"two\"")).unwrap();
+    let said = desk.import(&[&arguments[..], &["--undo"]].concat());
+    assert_eq!(said.status, 1, "{said:?}");
+    assert_eq!(
+        said.out,
+        "removes suites/cassettes/x__m/run-1.json\n\
+         leaves suites/cassettes/x__m/run-2.json: it is not what this import writes: it was changed since, or imported \
+         with other options\n\
+         leaves suites/x.yml: it has recordings left\n"
+    );
+    assert_eq!(files(&desk), ["cassettes/x__m/run-2.json", "x.yml"]);
+}
+
+#[test]
+fn runs_of_other_files_and_a_suite_of_ones_own_stay() {
+    let desk = Desk::new();
+    desk.write("one.jsonl", two());
+    desk.write("two.jsonl", lines(&[record("c", "p", "3")]));
+    desk.write("copy.jsonl", lines(&[record("c", "p", "3")]));
+    for file in ["one.jsonl", "two.jsonl"] {
+        assert_eq!(desk.import(&[file, "--agent", "x"]).status, 0);
+    }
+    let said = desk.import(&["one.jsonl", "--agent", "x", "--undo"]);
+    assert_eq!(said.status, 1, "{said:?}");
+    assert_eq!(files(&desk), ["cassettes/x__m/run-3.json", "x.yml"]);
+    let said = desk.import(&["copy.jsonl", "--agent", "x", "--undo"]);
+    assert_eq!(
+        (said.status, said.out.as_str()),
+        (
+            1,
+            "leaves suites/cassettes/x__m/run-3.json: it was imported from another file\n"
+        )
+    );
+    std::fs::write(desk.path().join("suites/x.yml"), desk.suite() + "# mine\n").unwrap();
+    let said = desk.import(&["two.jsonl", "--agent", "x", "--undo"]);
+    assert_eq!(said.status, 1, "{said:?}");
+    assert_eq!(files(&desk), ["x.yml"]);
+    assert!(
+        said.out.ends_with(
+            "leaves suites/x.yml: it is not the one that this import proposes: it was there before, or was changed since\n"
+        ),
+        "{said:?}"
+    );
+}

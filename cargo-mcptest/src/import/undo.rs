@@ -1,0 +1,213 @@
+//! An import taken back.
+//!
+//! What an import wrote is told by doing it once more: a recording goes if it is, byte for byte, what
+//! the same files and options give today. Whatever else is there stays, and is told with the reason.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use mcptest_suite::shown_path;
+use mcptest_trace::record::store::{Place, Store, render, render_line};
+use serde_json::{Value, json};
+
+use super::digest::Digest;
+use super::names::Name;
+use super::store::{identity, layout, lock};
+use super::writing::{Writing, Wrong};
+
+/// What an undone import comes to.
+#[derive(Debug, Default)]
+pub(super) struct Undone {
+    /// The recordings that go.
+    pub(super) gone: Vec<String>,
+    /// The suite that goes.
+    pub(super) suite: Option<PathBuf>,
+    /// What stays, and why.
+    pub(super) left: Vec<(String, &'static str)>,
+    /// Runs of the files that are not recorded.
+    pub(super) absent: usize,
+    /// Runs of the same agents that no file of these has.
+    others: usize,
+}
+
+const CHANGED: &str =
+    "is not what this import writes: it was changed since, or imported with other options";
+const OTHER_FILE: &str = "was imported from another file";
+
+/// A recorded run.
+struct Recorded {
+    place: Place,
+    content: Digest,
+    file: Option<String>,
+}
+
+impl Writing<'_> {
+    /// Finds what this import would have written as it is there, and removes it unless that is only to
+    /// be shown.
+    pub(super) fn undo(&mut self, names: &[Name]) -> Result<Undone, Wrong> {
+        let mut undone = Undone::default();
+        for groups in by_agent(names) {
+            let mut prompt = None;
+            for index in groups {
+                self.undo_group(index, &names[index], &mut prompt, &mut undone)?;
+            }
+        }
+        Ok(undone)
+    }
+
+    fn undo_group(
+        &mut self,
+        index: usize,
+        name: &Name,
+        prompt: &mut Option<String>,
+        undone: &mut Undone,
+    ) -> Result<(), Wrong> {
+        let plan = self.plan;
+        let group = &plan.groups[index];
+        let layout = layout(&self.place, &name.stem, self.options.jsonl);
+        let _lock = if self.options.check {
+            None
+        } else {
+            Some(lock(&layout)?)
+        };
+        let store = Store::new(&layout)?;
+        let mut recorded = by_identity(&store)?;
+        if let Some(entry) = name.entry
+            && let Some(suite) = self.suite
+        {
+            *prompt = Some(suite.agents[entry].prompt.first().value.clone());
+        }
+        let mut going = Vec::new();
+        for run in &group.runs {
+            let Some((mut run, _)) = self.mapped(*run) else {
+                continue;
+            };
+            self.of_agent(&mut run, group, name, prompt);
+            self.redactor
+                .redact_run_counted(&mut run, &mut self.done.redacted);
+            let Some(known) = identity(&run).and_then(|id| recorded.remove(&id)) else {
+                undone.absent += 1;
+                continue;
+            };
+            let text = match known.place.line {
+                Some(_) => render_line(&run),
+                None => render(&run),
+            };
+            if known.content == Digest::of(&[&text]) {
+                undone.gone.push(shown(&known.place));
+                going.push(known.place);
+            } else if known.file.as_deref() != run["imported"]["file"].as_str() {
+                undone.left.push((shown(&known.place), OTHER_FILE));
+            } else {
+                undone.left.push((shown(&known.place), CHANGED));
+            }
+        }
+        undone.others += recorded.len();
+        if !self.options.check && !going.is_empty() {
+            store.remove(&going)?;
+        }
+        Ok(())
+    }
+}
+
+impl Undone {
+    /// The suite goes with its last recording, if it is still the one that the import proposes.
+    pub(super) fn with_suite(&mut self, suite: &Path, proposed: Option<&str>) {
+        let text = std::fs::read_to_string(suite).unwrap_or_default();
+        let is_ours = proposed == Some(text.as_str());
+        if self.gone.is_empty() {
+            return;
+        }
+        if !is_ours {
+            let why = "is not the one that this import proposes: it was there before, or was changed since";
+            self.left.push((shown_path(suite), why));
+        } else if !self.left.is_empty() || self.others > 0 {
+            self.left.push((shown_path(suite), "has recordings left"));
+        } else {
+            self.suite = Some(suite.to_owned());
+        }
+    }
+
+    pub(super) fn json(&self, removed: bool) -> Value {
+        let left = self.left.iter();
+        let left = left.map(|(path, why)| json!({ "path": path, "reason": why }));
+        json!({
+            "format": "import-undo/1.0",
+            "removed": removed,
+            "recordings": self.gone,
+            "suite": self.suite.as_deref().map(shown_path),
+            "left": left.collect::<Vec<_>>(),
+            "absent": self.absent,
+        })
+    }
+
+    /// What is said of it, before anything is removed where that is still to come.
+    pub(super) fn text(&self) -> String {
+        let mut text = String::new();
+        let mut line = |line: String| {
+            text.push_str(&line);
+            text.push('\n');
+        };
+        for path in &self.gone {
+            line(format!("removes {path}"));
+        }
+        if let Some(suite) = &self.suite {
+            line(format!("removes {}", shown_path(suite)));
+        }
+        for (path, why) in &self.left {
+            line(format!("leaves {path}: it {why}"));
+        }
+        match self.absent {
+            0 => {}
+            1 => line("note: 1 run of these files is not recorded here".to_owned()),
+            absent => line(format!(
+                "note: {absent} runs of these files are not recorded here"
+            )),
+        }
+        text
+    }
+}
+
+/// The groups of each agent, in the order in which agents come.
+pub(super) fn by_agent(names: &[Name]) -> Vec<Vec<usize>> {
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    let mut agents: Vec<Vec<usize>> = Vec::new();
+    for (index, name) in names.iter().enumerate() {
+        let place = *places.entry(&name.agent).or_insert(agents.len());
+        if place == agents.len() {
+            agents.push(Vec::new());
+        }
+        agents[place].push(index);
+    }
+    agents
+}
+
+fn by_identity(store: &Store) -> Result<HashMap<String, Recorded>, Wrong> {
+    let mut recorded = HashMap::new();
+    let mut unreadable = 0;
+    store.each(|place, bytes| {
+        let run: Value = serde_json::from_slice(bytes).unwrap_or_default();
+        let id = identity(&run).unwrap_or_else(|| {
+            unreadable += 1;
+            format!("unreadable {unreadable}")
+        });
+        let file = run["imported"]["file"].as_str().map(str::to_owned);
+        recorded.insert(
+            id,
+            Recorded {
+                place: place.clone(),
+                content: Digest::of(&[&String::from_utf8_lossy(bytes)]),
+                file,
+            },
+        );
+    })?;
+    Ok(recorded)
+}
+
+fn shown(place: &Place) -> String {
+    let file = shown_path(&place.file);
+    match place.line {
+        Some(line) => format!("{file}:{line}"),
+        None => file,
+    }
+}

@@ -1,0 +1,27 @@
+//! What became of all mutants, for the HTML report.
+
+use mcptest_trace::evidence::mutants::MutantOptions;
+use serde_json::{Value, json};
+
+use super::found::Found;
+use super::judging::Bench;
+use crate::failure::Failure;
+use crate::judging::{Filter, Opened};
+
+/// How many survivors of an operator are shown as diffs.
+const DIFFS: usize = 3;
+
+/// Breaks the runs of a package as `cargo mcptest mutants --only-green` does.
+pub(crate) fn page(opened: &Opened) -> Result<Value, Failure> {
+    let bench = Bench::new(opened, &Filter::default())?;
+    let found = Found::new(&bench, bench.judge(&MutantOptions::default()));
+    if found.mutants.is_empty() {
+        return Err(Failure::cannot_tell("there is no run that can be broken")
+            .help("runs whose outcome is failed are left alone; record runs that pass"));
+    }
+    let mut page = found.json(opened);
+    page["mutants"] = Value::Null;
+    page["matrix"] = json!(found.matrix());
+    page["survivors"] = json!(found.survivors_of(&bench, DIFFS));
+    Ok(page)
+}

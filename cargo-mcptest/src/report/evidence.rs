@@ -1,0 +1,154 @@
+//! What the page shows besides verdicts: what changed since a baseline, which thresholds tell good runs
+//! from bad ones, which broken runs the suites notice.
+
+use mcptest_trace::evidence::compare::{
+    AgentComparison, CompareOptions, Comparison, Finding, Metric,
+};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::calibrate::{Promise, SuiteFound};
+use crate::compare::Compared;
+use crate::failure::Failure;
+use crate::judging::{Filter, Opened};
+use crate::mutants;
+use crate::output::Output;
+use crate::status::Status;
+
+/// What is asked for.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Pages beside the verdicts")]
+pub(super) struct Asked {
+    /// What changed since a git revision, a folder of recordings, or results, as `compare` has it.
+    #[arg(long, value_name = "BASELINE")]
+    baseline: Option<String>,
+    /// Which thresholds keep good runs and catch bad ones, as `calibrate` has it.
+    #[arg(long)]
+    calibrate: bool,
+    /// Which broken runs the suites notice, as `mutants --only-green` has it.
+    #[arg(long)]
+    mutants: bool,
+}
+
+/// What was found, as the page has it.
+#[derive(Debug, Default)]
+pub(super) struct Evidence {
+    /// What the first page says of it.
+    pub(super) changes: Option<Changes>,
+    /// A page each, with what its address is called.
+    pub(super) pages: Vec<(&'static str, Value)>,
+    /// What could not be told, a line each.
+    pub(super) notes: Vec<String>,
+    /// What the comparison comes to.
+    pub(super) status: Option<Status>,
+}
+
+/// What changed since a baseline.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct Changes {
+    /// What the runs are compared with.
+    baseline: String,
+    /// The comparison on one line.
+    summary: String,
+    /// The agents that changed: the stem, the verdict, and what only one side does.
+    rows: Vec<(String, String, String)>,
+}
+
+impl Asked {
+    pub(super) const fn is_any(&self) -> bool {
+        self.baseline.is_some() || self.calibrate || self.mutants
+    }
+
+    /// Finds what is asked for. A baseline that cannot be used ends the command; that there is nothing
+    /// to calibrate or to break is a note.
+    pub(super) fn find(
+        &self,
+        opened: &Opened,
+        output: &mut Output<'_>,
+    ) -> Result<Evidence, Failure> {
+        let mut evidence = Evidence::default();
+        if !self.is_any() {
+            return Ok(evidence);
+        }
+        opened.must_be_whole(output)?;
+        if let Some(baseline) = &self.baseline {
+            let named = [Some(baseline.as_str()), None];
+            let compared = Compared::new(opened, named, None, false, CompareOptions::default())?;
+            let [baseline, candidate, outcomes] = compared.said();
+            let mut page = compared.json();
+            page["said"] =
+                json!({ "baseline": baseline, "candidate": candidate, "outcomes": outcomes });
+            page["rows"] = json!(compared.comparison.rows());
+            page["notes"] = json!(compared.comparison.notes());
+            evidence.changes = Some(Changes::of(&compared.comparison, baseline));
+            evidence.status = Some(compared.status());
+            evidence.pages.push(("compare", page));
+        }
+        if self.calibrate {
+            let suites = Promise::default().suites(opened, &Filter::default(), output);
+            let page = suites.map(|suites| {
+                let suites: Vec<Value> = suites.iter().map(SuiteFound::page).collect();
+                json!({ "suites": suites })
+            });
+            evidence.take("calibrate", page)?;
+        }
+        if self.mutants {
+            evidence.take("mutants", mutants::page(opened))?;
+        }
+        Ok(evidence)
+    }
+}
+
+impl Evidence {
+    fn take(&mut self, name: &'static str, page: Result<Value, Failure>) -> Result<(), Failure> {
+        match page {
+            Ok(page) => self.pages.push((name, page)),
+            Err(failure) if failure.status == Status::CannotTell => {
+                self.notes.push(format!("{name}: {}", failure.message()));
+            }
+            Err(failure) => return Err(failure),
+        }
+        Ok(())
+    }
+}
+
+impl Changes {
+    fn of(comparison: &Comparison, baseline: String) -> Self {
+        // The first row is the head.
+        let rows = comparison.rows().into_iter().skip(1);
+        let agents = comparison.agents.iter().zip(rows);
+        let changed = agents.filter(|(agent, _)| has_changed(agent));
+        let mut rows: Vec<(String, String, String)> = changed
+            .map(|(_, row)| {
+                let [agent, .., verdict] = row.cells;
+                (agent, verdict, row.described.unwrap_or_default())
+            })
+            .collect();
+        for (what, agents) in [("new", &comparison.new), ("gone", &comparison.gone)] {
+            let agents = agents.iter();
+            rows.extend(agents.map(|agent| (agent.clone(), what.to_owned(), String::new())));
+        }
+        rows.extend(comparison.not_comparable.iter().map(|agent| {
+            let first = agent.differences.first().cloned().unwrap_or_default();
+            (agent.agent.clone(), "not comparable".to_owned(), first)
+        }));
+        Self {
+            baseline,
+            summary: comparison.notes().pop().unwrap_or_default(),
+            rows,
+        }
+    }
+}
+
+/// Whether something was found of an agent.
+fn has_changed(agent: &AgentComparison) -> bool {
+    let is_found = |metric| {
+        let found = agent.finding(metric);
+        found.is_some_and(|found| matches!(found, Finding::Regressed | Finding::Improved))
+    };
+    let other = agent.behaviour.as_ref().is_some_and(|found| found.other);
+    other
+        || [Metric::Outcomes, Metric::Cost, Metric::Behaviour]
+            .into_iter()
+            .any(is_found)
+}

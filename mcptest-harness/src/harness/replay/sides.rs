@@ -1,0 +1,359 @@
+//! The runs of an agent on one side of a comparison, and which of both sides are compared.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use mcptest_suite::clean_line;
+use mcptest_trace::evidence::compare::{Behaviour, Cost, CostKind, RunSample, Sides};
+use similar::{ChangeTag, TextDiff};
+
+use super::AgentTest;
+use crate::render::cut;
+use crate::result::{CaseResult, Recording, RunFacts, digest};
+use crate::trace::{Origin, Run};
+
+/// How many lines of a diff are shown.
+const LINES: usize = 12;
+
+/// The longest line of a diff.
+const LONGEST: usize = 160;
+
+/// The runs of an agent on one side of a comparison: recorded, or told of by results.
+///
+/// A run passed if its recording says so ([`Self::judged_by_gates`] asks the gates instead), and costs
+/// what [`CostKind`] says.
+///
+/// ```
+/// use mcptest::replay::{Package, SideRuns};
+/// use mcptest_trace::evidence::compare::{AgentSamples, CompareOptions, CostKind, compare};
+///
+/// fn worse(package: &Package, trusted: &std::path::Path) -> Result<bool, String> {
+///     let mut samples = Vec::new();
+///     for agent in package.agents() {
+///         let side = |runs, folder| SideRuns::recorded(&agent, runs, folder, CostKind::Tokens);
+///         let now = side(agent.runs()?, package.folder());
+///         let before = agent.runs_in(trusted)?.unwrap_or_default();
+///         let sides = side(&before, trusted).against(now);
+///         samples.push(AgentSamples { agent: agent.stem(), sides });
+///     }
+///     Ok(compare(&samples, &CompareOptions::default()).exit_status() == 1)
+/// }
+///
+/// let package = Package::open("path/to/shop".as_ref(), "shop", &["suites".into()]);
+/// assert_eq!(worse(&package, "path/to/trusted".as_ref()), Ok(false));
+/// ```
+#[derive(Debug, Clone)]
+pub struct SideRuns {
+    runs: Vec<SideRun>,
+    /// Whether results tell of them, which have no values of arguments.
+    of_results: bool,
+}
+
+#[derive(Debug, Clone)]
+struct SideRun {
+    sample: RunSample,
+    /// Whether the gates hold for it, where one of them judges runs one by one.
+    gates: Option<bool>,
+    bytes: Bytes,
+    recorded_with: RecordedWith,
+}
+
+/// What a run was recorded with that the suite does not say.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct RecordedWith {
+    model: Option<String>,
+    /// A line each.
+    prompts: Vec<String>,
+}
+
+/// What tells the bytes of runs apart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Bytes {
+    /// The digest of the file, and the line in it: what results have.
+    file: (String, Option<usize>),
+    /// The run itself, where its file is at hand: its length and its digest.
+    own: Option<(usize, String)>,
+}
+
+impl SideRuns {
+    /// The recorded runs of an agent, whose files lie below a folder: the package's, or the one that
+    /// [`AgentTest::runs_in`] was given.
+    #[must_use]
+    pub fn recorded(agent: &AgentTest<'_>, runs: &[Run], folder: &Path, cost: CostKind) -> Self {
+        let asks = agent.asks();
+        let mut files = Files {
+            folder,
+            read: BTreeMap::new(),
+        };
+        let runs = runs.iter().map(|run| {
+            let texts = [&run.user_prompt, &run.system_prompt];
+            let texts = texts.map(|text| (digest(text), text.clone()));
+            let verdicts = asks.iter().filter_map(|ask| ask.holds_for(run));
+            SideRun {
+                sample: RunSample::of(run, cost),
+                gates: verdicts.reduce(|all, holds| all && holds),
+                bytes: files.bytes(&run.origin),
+                recorded_with: RecordedWith::of(agent, &run.model, &texts),
+            }
+        });
+        Self {
+            runs: runs.collect(),
+            of_results: false,
+        }
+    }
+
+    /// The runs that the results of an agent's cases tell of; results of other cases are passed over.
+    /// Nothing of a run is read again: the gates' verdicts are those of the results.
+    #[must_use]
+    pub fn of_results<'a>(
+        agent: &AgentTest<'_>,
+        cases: impl IntoIterator<Item = &'a CaseResult>,
+        cost: CostKind,
+    ) -> Self {
+        let (mut own, mut gates) = (None, None::<Vec<bool>>);
+        for case in cases {
+            if case.agent.as_ref().map(|known| known.case.as_str()) != Some(agent.case()) {
+                continue;
+            }
+            if !case.runs_hold.is_empty() {
+                let known = gates.unwrap_or_else(|| vec![true; case.runs_hold.len()]);
+                let both = known.iter().zip(&case.runs_hold);
+                gates = Some(both.map(|(all, holds)| *all && *holds).collect());
+            }
+            if case.case == agent.case() {
+                own = Some(case);
+            }
+        }
+        let told = own.map(|own| {
+            own.runs
+                .iter()
+                .zip(&own.recordings)
+                .map(move |run| (own, run))
+        });
+        let runs = told.into_iter().flatten().enumerate();
+        let runs = runs.map(|(place, (own, (run, recording)))| SideRun {
+            gates: gates.as_ref().and_then(|gates| gates.get(place).copied()),
+            ..SideRun::told(agent, own, run, recording, cost)
+        });
+        Self {
+            runs: runs.collect(),
+            of_results: true,
+        }
+    }
+
+    /// Whether there is no run.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.runs.is_empty()
+    }
+
+    /// Whether the recordings say of every run if it passed.
+    #[must_use]
+    pub fn have_outcomes(&self) -> bool {
+        self.runs.iter().all(|run| run.sample.passed.is_some())
+    }
+
+    /// The same, where a run passed if all that is asked of it holds: the agent's `expect:` and every
+    /// gate that judges runs one by one.
+    #[must_use]
+    pub fn judged_by_gates(mut self) -> Self {
+        for run in &mut self.runs {
+            run.sample.passed = run.gates;
+        }
+        self
+    }
+
+    /// The same, where another model than the suite's is no difference.
+    #[must_use]
+    pub fn with_any_model(mut self) -> Self {
+        for run in &mut self.runs {
+            run.recorded_with.model = None;
+        }
+        self
+    }
+
+    /// What is compared, with these runs as the baseline. A run of the candidate that is in the
+    /// baseline too, by its bytes, counts for the baseline alone.
+    #[must_use]
+    pub fn against(self, mut candidate: Self) -> Sides {
+        let by_result = self.of_results || candidate.of_results;
+        let baseline = self;
+        match (baseline.is_empty(), candidate.is_empty()) {
+            (true, _) => return Sides::New,
+            (false, true) => return Sides::Gone,
+            (false, false) => {}
+        }
+        let trusted = &baseline.runs;
+        let is_new = |run: &SideRun| trusted.iter().all(|known| !known.bytes.are(&run.bytes));
+        candidate.runs.retain(is_new);
+        if candidate.is_empty() {
+            return Sides::Unchanged;
+        }
+        let mut differences = Vec::new();
+        for (side, SideRuns { runs, .. }) in [("baseline", &baseline), ("candidate", &candidate)] {
+            let mut seen = BTreeSet::new();
+            let with = runs.iter().map(|run| &run.recorded_with);
+            for with in with.filter(|with| seen.insert(*with)) {
+                let mut lines = with.model.iter().chain(&with.prompts);
+                differences.extend(lines.next().map(|first| format!("{side}: {first}")));
+                differences.extend(lines.cloned());
+            }
+        }
+        if !differences.is_empty() {
+            return Sides::NotComparable { differences };
+        }
+        Sides::Both {
+            baseline: baseline.samples(by_result),
+            candidate: candidate.samples(by_result),
+        }
+    }
+
+    /// What is compared of the runs, where one side is told of by results as results have it.
+    fn samples(self, by_result: bool) -> Vec<RunSample> {
+        let samples = self.runs.into_iter().map(|run| run.sample);
+        if by_result && !self.of_results {
+            samples.map(as_result).collect()
+        } else {
+            samples.collect()
+        }
+    }
+}
+
+impl SideRun {
+    /// A run that results tell of.
+    fn told(
+        agent: &AgentTest<'_>,
+        own: &CaseResult,
+        run: &RunFacts,
+        recording: &Recording,
+        cost: CostKind,
+    ) -> Self {
+        let amount = match cost {
+            CostKind::Tokens => run.tokens,
+            CostKind::Steps => run.model_calls,
+            CostKind::Calls => u64::try_from(run.calls.len()).ok(),
+            _ => None,
+        };
+        let text = |digest: &String| {
+            let text = own.prompts.get(digest).cloned();
+            (digest.clone(), text.unwrap_or_default())
+        };
+        let texts = [text(&run.prompt), text(&run.system_prompt)];
+        let model = own.agent.as_ref().map_or(agent.model(), |own| &own.model);
+        Self {
+            sample: RunSample::default()
+                .with_passed(run.passed)
+                .with_cost(amount.map(Cost::measured))
+                .with_behaviour(Some(Behaviour::new(run.tools.clone(), run.calls.clone()))),
+            gates: None,
+            bytes: Bytes {
+                file: (recording.digest.clone(), recording.line),
+                own: None,
+            },
+            recorded_with: RecordedWith::of(agent, model, &texts),
+        }
+    }
+}
+
+/// A recorded run as results have it: calls by their digest, and no values of arguments.
+fn as_result(mut sample: RunSample) -> RunSample {
+    if let Some(behaviour) = &mut sample.behaviour {
+        behaviour.arguments = BTreeMap::new();
+        for call in &mut behaviour.calls {
+            *call = digest(call);
+        }
+    }
+    sample
+}
+
+impl RecordedWith {
+    /// What a model, a prompt and a system prompt (each with its digest) have that the suite has not.
+    fn of(agent: &AgentTest<'_>, model: &str, prompts: &[(String, String); 2]) -> Self {
+        let said = agent.agent();
+        let system = said.system_prompt.as_ref();
+        let wanted = [
+            ("prompt", said.prompt.first().value.as_str()),
+            (
+                "system prompt",
+                system.map_or("", |text| text.value.as_str()),
+            ),
+        ];
+        let other_model = || {
+            let [recorded, wanted] = [model, agent.model()].map(clean_line);
+            format!("recorded with another model: {recorded} → {wanted}")
+        };
+        let mut lines = Vec::new();
+        for ((what, wanted), (known, recorded)) in wanted.iter().zip(prompts) {
+            if digest(wanted) != *known {
+                lines.push(format!("recorded with another {what}"));
+                lines.extend(diff(recorded, wanted));
+            }
+        }
+        Self {
+            model: (model != agent.model()).then(other_model),
+            prompts: lines,
+        }
+    }
+}
+
+/// What the suite says instead of what was recorded, line by line.
+fn diff(recorded: &str, wanted: &str) -> Vec<String> {
+    let diff = TextDiff::from_lines(recorded, wanted);
+    let changes = diff.iter_all_changes();
+    let changes = changes.filter(|change| change.tag() != ChangeTag::Equal);
+    let shown = |text: &str| cut(text.trim_end(), LONGEST);
+    let lines = changes.map(|change| format!("{}{}", change.tag(), shown(change.value())));
+    let mut lines: Vec<String> = lines.collect();
+    if let more @ 1.. = lines.len().saturating_sub(LINES) {
+        lines.truncate(LINES);
+        lines.push(format!("… and {more} more lines"));
+    }
+    lines
+}
+
+impl Bytes {
+    fn are(&self, other: &Self) -> bool {
+        match (&self.own, &other.own) {
+            (Some(own), Some(others)) => own == others,
+            _ => self.file == other.file,
+        }
+    }
+}
+
+/// The files of runs, each read once.
+struct Files<'a> {
+    folder: &'a Path,
+    read: BTreeMap<String, File>,
+}
+
+/// Lengths and digests of a file.
+struct File {
+    whole: (usize, String),
+    /// Of its lines, where runs are told apart by them.
+    lines: Vec<(usize, String)>,
+}
+
+impl Files<'_> {
+    fn bytes(&mut self, origin: &Origin) -> Bytes {
+        let folder = self.folder;
+        let file = self.read.entry(origin.shown.clone());
+        let file = file.or_insert_with(|| {
+            let bytes = std::fs::read(folder.join(&origin.shown)).unwrap_or_default();
+            let of = |bytes: &[u8]| (bytes.len(), digest(&String::from_utf8_lossy(bytes)));
+            let lines = origin.line.map(|_| bytes.split(|byte| *byte == b'\n'));
+            let lines = lines.into_iter().flatten();
+            File {
+                whole: of(&bytes),
+                lines: lines.map(|line| of(line.trim_ascii())).collect(),
+            }
+        });
+        let own = match origin.line {
+            Some(line) => file.lines.get(line.wrapping_sub(1)).cloned(),
+            None => Some(file.whole.clone()),
+        };
+        Bytes {
+            file: (file.whole.1.clone(), origin.line),
+            own,
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! How much was taken out.
+
+use std::collections::BTreeMap;
+
+/// How often something was taken out, by what it is: the name of a secret, `pattern`, or the kind of a
+/// shape.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Counts(BTreeMap<String, usize>);
+
+impl Counts {
+    pub(super) fn add(&mut self, name: &str, count: usize) {
+        match self.0.get_mut(name) {
+            Some(known) => *known += count,
+            None => {
+                self.0.insert(name.to_owned(), count);
+            }
+        }
+    }
+
+    /// Each with its count, in the order of names.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, usize)> {
+        self.0.iter().map(|(name, count)| (name.as_str(), *count))
+    }
+}
