@@ -102,8 +102,8 @@ impl fmt::Display for ForeignMark {
 
 /// How a run coped with the injected faults, in virtual time.
 ///
-/// Source: seed 3, "Fault injection and recovery", and spec 3, "recovery". [`score_recovery`] folds
-/// millisecond marks into a report. [`replay_recovery`] replays an injected [`FaultPlan`] over a
+/// Source: seed 3, "Fault injection and recovery", and spec 3, "recovery". [`score_recovery`](super::score_recovery) folds
+/// millisecond marks into a report. [`replay_recovery`](super::replay_recovery) replays an injected [`FaultPlan`](super::FaultPlan) over a
 /// recorded run, in virtual time: for each call it makes the decision the injecting executor made.
 ///
 /// 1. The first fault whose target fits the call decides; a call whose server only its result names
@@ -117,7 +117,7 @@ impl fmt::Display for ForeignMark {
 ///    was recorded without it.
 /// 4. A timeout costs one detection budget, at which it is detected; a late answer costs its delay
 ///    and detects nothing. The costs add up. So in virtual time every timeout is a clean one:
-///    `clean_timeout` tells runs apart only where the marks are measured ([`score_recovery`]).
+///    `clean_timeout` tells runs apart only where the marks are measured ([`score_recovery`](super::score_recovery)).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct RecoveryReport {
