@@ -9,6 +9,7 @@
 //! - [`validate`]: what is wrong with suites and recordings;
 //! - [`explain`]: every number of some cases; [`report`]: all verdicts in one piece;
 //! - [`compare`]: did the agents get worse; [`calibrate`]: what does a threshold mean; [`mutants`]: would the suites notice;
+//! - [`mock`]: a server of made-up tools; [`proxy`]: between a client and its server;
 //! - [`schema`], [`completions`]: for editors and shells;
 //! - [`package`]: the crate that a command is about, found by `cargo metadata`;
 //! - [`judging`]: its verdicts; [`git`]: its recordings at a revision; [`edit`]: its suites, changed;
@@ -26,6 +27,7 @@ mod git;
 mod import;
 mod init;
 mod judging;
+mod mock;
 mod mutants;
 mod outcome;
 mod output;
@@ -73,6 +75,7 @@ enum Command {
     Compare(Box<compare::Compare>),
     Calibrate(calibrate::Calibrate),
     Mutants(mutants::Mutants),
+    Mock(mock::Mock),
     Proxy(proxy::Proxy),
     Schema(schema::Schema),
     Completions(completions::Completions),
@@ -90,6 +93,7 @@ impl Command {
             Self::Compare(compare) => compare.run(output),
             Self::Calibrate(calibrate) => calibrate.run(output),
             Self::Mutants(mutants) => mutants.run(output),
+            Self::Mock(mock) => mock.run(output),
             // It has the exit code of the server, and never comes here.
             Self::Proxy(_) => Ok(Status::Holds),
             Self::Schema(schema) => schema.run(output),
@@ -109,8 +113,8 @@ fn main() -> ExitCode {
     }
     let Cargo::Mcptest(arguments) = Cargo::parse_from(arguments);
     let mut output = Output {
-        out: &mut stdout().lock(),
-        err: &mut stderr().lock(),
+        out: &mut stdout(),
+        err: &mut stderr(),
     };
     let code = match &arguments.command {
         // The client sees the server's own exit code.

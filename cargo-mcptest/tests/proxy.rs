@@ -36,9 +36,7 @@ fn proxy(folder: &Path, more: &[&str], server: &[&str]) -> Command {
 
 /// The server of the examples.
 fn desk() -> String {
-    let build = ["build", "-q", "-p", "order-desk"];
-    workshop::run_cargo(workshop::workspace(), &build).exits(0);
-    let program = workshop::kept().with_file_name("debug/order-desk");
+    let program = workshop::program_of("order-desk");
     program.to_str().unwrap().to_owned()
 }
 
@@ -205,4 +203,27 @@ fn the_exit_code_is_the_servers_and_one_that_is_not_there_is_told() {
         said.contains("the server `no-such-server` cannot be started"),
         "{said}"
     );
+}
+
+/// A server that answers at once is not faster than the proxy's eyes: no answer is lost.
+#[cfg(unix)]
+#[test]
+fn every_answer_of_a_quick_server_is_recorded() {
+    const CALLS: usize = 200;
+    let folder = Folder::new();
+    // It answers each line with its number.
+    let server = r#"n=0; while read -r line; do n=$((n+1)); echo "{\"jsonrpc\":\"2.0\",\"id\":$n,\"result\":{\"content\":[]}}"; done"#;
+    let mut child = proxy(folder.path(), &[], &["sh", "-c", server])
+        .spawn()
+        .unwrap();
+    let mut answers = BufReader::new(child.stdout.take().unwrap()).lines();
+    for id in 1..=CALLS {
+        let call = json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": "x" } });
+        request(&mut child, &call);
+        answers.next().unwrap().unwrap();
+    }
+    drop(child.stdin.take());
+    assert!(child.wait().unwrap().success());
+    let results = run(folder.path(), 1)["trace"]["tool_results"].clone();
+    assert_eq!(results.as_array().unwrap().len(), CALLS);
 }

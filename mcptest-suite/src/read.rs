@@ -12,7 +12,24 @@ use mcptest_trace::eval::Fault;
 
 use crate::gates::GateKind;
 use crate::model::Assertion;
-use crate::{Entry, Spanned};
+use crate::{Entry, Node, Source, Spanned};
+
+/// Reads a YAML or JSON document that is no suite, with the places of all its values, the limits of suites
+/// and the same words for what is wrong. `None` with a problem noted when there is no tree at all.
+///
+/// ```
+/// use mcptest_suite::Source;
+/// use mcptest_suite::read::{Problems, document};
+///
+/// let source = Source::new("tools.yml", "tools.yml", "tools: [{ name: find }]");
+/// let mut problems = Problems::default();
+/// let tools = document(&source, &mut problems).and_then(|tree| tree.get("tools").cloned());
+/// assert_eq!(tools.unwrap().items().unwrap().len(), 1);
+/// assert_eq!(problems.into_diagnostics(), []);
+/// ```
+pub fn document(source: &Source, problems: &mut Problems) -> Option<Node> {
+    crate::parse::read(source, &mut problems.0)
+}
 
 /// What a gate may need to know of its agent while it is read.
 #[derive(Debug)]

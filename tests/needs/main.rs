@@ -18,6 +18,7 @@ use e2e_support::{self as support, sample};
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 
 mod airline;
+mod clients;
 mod closings;
 mod desk;
 mod disk;
@@ -50,7 +51,7 @@ macro_rules! tests {
     ($($module:ident :: $test:ident [$($need:ident)*];)*) => {
         &[$(Test {
             name: concat!(stringify!($module), "::", stringify!($test)),
-            needs: &[$(Need::$need)*],
+            needs: &[$(Need::$need),*],
             run: $module::$test,
         }),*]
     };
@@ -73,6 +74,10 @@ const TESTS: &[Test] = tests! {
     pypi::the_server_of_the_time [Pip];
     pypi::the_server_of_a_git_repository [Pip];
     pypi::a_server_of_our_own_in_python [Pip];
+    clients::a_client_sees_the_same_through_the_proxy_over_pipes [Npm Pip];
+    clients::a_client_sees_the_same_through_the_proxy_over_http [Npm Pip];
+    clients::files_are_written_through_the_proxy [Npm Pip];
+    clients::a_client_talks_to_the_mock [Pip];
     report::the_page_works_in_a_browser [Browser];
     disk::a_full_disk_is_said_and_loses_nothing [SmallDisk];
     disk::a_folder_that_may_not_be_written_is_said_before_anything_is_spent [SmallDisk];

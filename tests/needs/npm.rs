@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 
 use serde_json::{Value, json};
 
@@ -10,12 +11,15 @@ use crate::support::live::studio::Scene;
 use crate::support::workshop::kept;
 
 /// Installs a package where it is kept from run to run; the folder of its programs.
-fn installed(package: &str) -> PathBuf {
+pub(super) fn installed(package: &str) -> PathBuf {
     installed_all(&package.replace(['/', '@'], "_"), &[package])
 }
 
 /// The same for several, in a folder of a name.
 pub(super) fn installed_all(name: &str, packages: &[&str]) -> PathBuf {
+    // Two tests may want the same one.
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let prefix = kept().join("npm").join(name);
     std::fs::create_dir_all(&prefix).unwrap();
     let installed = Command::new("npm")

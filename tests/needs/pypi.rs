@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 
 use serde_json::{Value, json};
 
@@ -12,7 +13,10 @@ use crate::support::live::studio::Scene;
 use crate::support::workshop::kept;
 
 /// Installs a package into an environment that is kept from run to run; the folder of its programs.
-fn installed(package: &str) -> PathBuf {
+pub(super) fn installed(package: &str) -> PathBuf {
+    // Two tests may want the same one.
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let environment = kept().join("pypi").join(package);
     if !environment.join("bin/python").exists() {
         let made = Command::new("python3")

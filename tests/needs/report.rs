@@ -72,9 +72,7 @@ fn package() -> Folder {
 
 /// The page of a package.
 fn page(folder: &Folder) -> PathBuf {
-    let build = ["build", "-q", "-p", "cargo-mcptest"];
-    workshop::run_cargo(workshop::workspace(), &build).exits(0);
-    let command = workshop::kept().with_file_name("debug/cargo-mcptest");
+    let command = workshop::program_of("cargo-mcptest");
     let page = folder.at("report.html");
     let mut report = process::command(command, folder.path());
     report.args(["mcptest", "report", "--format", "html", "-o"]);

@@ -1,6 +1,4 @@
 //! What the messages of a session say: the server's name, its tools, the calls and their answers.
-//!
-//! Messages of MCP over standard input and output are JSON, one a line. What is none goes by.
 
 use std::collections::HashMap;
 
@@ -8,17 +6,17 @@ use mcptest_trace::record::{CallId, Recorder};
 use mcptest_trace::trace::OfferedTool;
 use serde_json::{Value, json};
 
-use super::relay::{Seen, Side};
+use super::Side;
 
 /// A session while it goes on.
 pub(super) struct Session {
     run: Recorder,
     server: Option<String>,
-    /// What has come of a line, from each side.
-    begun: [Vec<u8>; 2],
     /// What was asked and not answered yet, by the request's identifier.
     asked: HashMap<String, Asked>,
     tools: Vec<OfferedTool>,
+    /// Whether it is known how the agent is instructed, and what it said at the end.
+    system_prompt: bool,
     closing: bool,
     news: bool,
 }
@@ -34,9 +32,9 @@ impl Session {
         Self {
             run: Recorder::new(agent, model),
             server,
-            begun: [Vec::new(), Vec::new()],
             asked: HashMap::new(),
             tools: Vec::new(),
+            system_prompt: false,
             closing: false,
             news: false,
         }
@@ -46,6 +44,7 @@ impl Session {
         self.run.user(prompt);
         if let Some(text) = system_prompt {
             self.run.system_prompt(text);
+            self.system_prompt = true;
         }
     }
 
@@ -60,10 +59,16 @@ impl Session {
         self.news
     }
 
-    /// The run so far. Why it stopped is known only where the agent's closing is.
+    /// The run so far, without what is not known: the system prompt, and why it stopped where there is no
+    /// closing.
     pub(super) fn cassette(&mut self) -> Value {
         self.news = false;
         let mut cassette = self.run.cassette();
+        if !self.system_prompt
+            && let Some(run) = cassette.as_object_mut()
+        {
+            run.remove("system_prompt");
+        }
         if !self.closing
             && let Some(conversation) = cassette.pointer_mut("/trace/conversation")
             && let Some(conversation) = conversation.as_object_mut()
@@ -73,28 +78,12 @@ impl Session {
         cassette
     }
 
-    pub(super) fn see(&mut self, seen: Seen) {
-        let Seen::Bytes(side, bytes) = seen else {
-            return;
-        };
-        let mut rest = bytes.as_slice();
-        while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
-            let mut line = std::mem::take(&mut self.begun[place(side)]);
-            line.extend_from_slice(&rest[..end]);
-            rest = &rest[end + 1..];
-            if let Ok(message) = serde_json::from_slice::<Value>(&line) {
-                self.messages(side, message);
-            }
-        }
-        self.begun[place(side)].extend_from_slice(rest);
-    }
-
-    /// A message, or several in one list.
-    fn messages(&mut self, side: Side, message: Value) {
+    /// Takes in a message, or several in one list.
+    pub(super) fn see(&mut self, side: Side, message: Value) {
         match (message, side) {
             (Value::Array(all), side) => {
                 for message in all {
-                    self.messages(side, message);
+                    self.see(side, message);
                 }
             }
             (message, Side::Client) => self.of_client(&message),
@@ -178,24 +167,35 @@ impl Session {
     }
 }
 
-const fn place(side: Side) -> usize {
-    match side {
-        Side::Client => 0,
-        Side::Server => 1,
+/// Whether a message of a client begins a session.
+pub(super) fn begins(message: &Value) -> bool {
+    match message {
+        Value::Array(all) => all.iter().any(begins),
+        message => message["method"] == "initialize",
+    }
+}
+
+/// Whether it is a message of MCP at all.
+pub(super) fn is_message(message: &Value) -> bool {
+    match message {
+        Value::Array(all) => !all.is_empty() && all.iter().all(is_message),
+        message => message["jsonrpc"] == "2.0",
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::frames::Lines;
     use super::*;
 
     fn session(client: &str, server: &str) -> Value {
         let mut session = Session::new("A", "m", None);
         session.asked("p", None);
         for (side, text) in [(Side::Client, client), (Side::Server, server)] {
+            let mut lines = Lines::default();
             // In the smallest parts that can come.
             for byte in text.bytes() {
-                session.see(Seen::Bytes(side, vec![byte]));
+                lines.take(&[byte], |message| session.see(side, message));
             }
         }
         session.cassette()
@@ -238,6 +238,7 @@ mod tests {
         assert_eq!(of(1)["is_error"], true);
         assert_eq!(of(1)["result"]["content"][0]["text"], "gone");
         assert_eq!(trace["conversation"].get("stop_reason"), None);
+        assert_eq!(run.get("system_prompt"), None);
     }
 
     #[test]
@@ -267,6 +268,7 @@ mod tests {
         session.asked("p", Some("be kind"));
         session.closed("Done.\n");
         let run = session.cassette();
+        assert_eq!(run["system_prompt"], "be kind");
         assert_eq!(run["trace"]["final_response"], "Done.");
         assert_eq!(run["trace"]["conversation"]["stop_reason"], "completed");
     }

@@ -18,6 +18,12 @@ impl Problems {
         self.0.len()
     }
 
+    /// What was noted, in the order of noting.
+    #[must_use]
+    pub fn into_diagnostics(self) -> Vec<Diagnostic> {
+        self.0
+    }
+
     /// Notes that a node is not what its key wants.
     pub fn expected(&mut self, what: &str, node: &Node) {
         let problem = mismatch(what, node);

@@ -41,6 +41,20 @@ fn target() -> PathBuf {
     target.expect("cargo's target folder").to_owned()
 }
 
+/// The program of a package of this workspace, built.
+pub fn program_of(package: &str) -> PathBuf {
+    let arguments = ["build", "-p", package, "--message-format=json"];
+    let built = run_cargo(workspace(), &arguments).exits(0);
+    let messages = built
+        .stdout
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let mut programs =
+        messages.filter_map(|message| Some(PathBuf::from(message["executable"].as_str()?)));
+    let program = programs.find(|path| path.file_stem() == Some(package.as_ref()));
+    program.unwrap_or_else(|| panic!("{package} has a program"))
+}
+
 /// Where what is made for these tests is kept from run to run.
 pub fn kept() -> PathBuf {
     target().join("e2e")

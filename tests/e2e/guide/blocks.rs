@@ -52,7 +52,8 @@ fn whole(block: &Block) -> String {
 fn every_suite_of_the_guide_loads() {
     let mut loaded = 0;
     for block in blocks() {
-        if !block.language.starts_with("yaml") || block.kind == "refused" {
+        let is_suite = block.language.starts_with("yaml") && block.about != "tools.yml";
+        if !is_suite || block.kind == "refused" {
             continue;
         }
         if let Err(problems) = load("guide", &whole(&block)) {

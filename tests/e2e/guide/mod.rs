@@ -20,7 +20,7 @@ use crate::support::workshop::workspace;
 
 /// The marked blocks, page by page, and with what each is executed. A block that no test looks at is
 /// a block that nobody keeps true.
-const USED: [(&str, &str, &str); 31] = [
+const USED: [(&str, &str, &str); 33] = [
     ("README.md", "output: cargo test ::narrative", "newcomer"),
     ("README.md", "file: Cargo.toml", "newcomer"),
     ("README.md", "file: tests/agents.rs", "newcomer"),
@@ -101,6 +101,12 @@ const USED: [(&str, &str, &str); 31] = [
         "docs/recording.md",
         "file: tests/own_agent.rs",
         "guide_recording",
+    ),
+    ("docs/recording.md", "file: tools.yml", "recording/mock"),
+    (
+        "docs/recording.md",
+        "file: suites/made_up.yml",
+        "recording/mock",
     ),
     (
         "docs/reports.md",

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::desk::{FIRST, HttpDesk, SECOND, TWICE, place, refunds, refunds_that_differ, script};
+use super::desk::{FIRST, HttpServer, SECOND, TWICE, place, refunds, refunds_that_differ, script};
 use super::studio::Scene;
 use crate::support::outcome::Outcome::Passed;
 use crate::support::process::Finished;
@@ -118,7 +118,7 @@ agents:
 
 #[test]
 fn a_model_of_openai_and_a_server_behind_http_with_a_token() {
-    let desk = HttpDesk::open(Some("desk-token-77aa31"));
+    let desk = HttpServer::desk(Some("desk-token-77aa31"));
     let suite = OVER_HTTP.replace("DESK_URL", &desk.url);
     let find = |order: &str| json!({ "name": "desk__find_order", "args": { "order_id": order } });
     let run = json!([

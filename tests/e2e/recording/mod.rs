@@ -10,6 +10,7 @@ mod faults;
 mod happy;
 mod killed;
 mod macros;
+mod mock;
 mod odd_servers;
 mod own_loop;
 mod places;

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::desk::{HttpDesk, script};
+use super::desk::{HttpServer, script};
 use super::studio::{KEY, Scene};
 use crate::support::folder::collect;
 use crate::support::process::Finished;
@@ -75,7 +75,7 @@ fn a_token_that_a_server_echoes_is_blanked() {
 
 #[test]
 fn a_bearer_token_in_an_argument_and_a_result_is_blanked() {
-    let desk = HttpDesk::open(Some(TOKEN));
+    let desk = HttpServer::desk(Some(TOKEN));
     let server = format!(
         "{{ url: \"{}\", auth: {{ bearer_token_env: DESK_TOKEN }} }}",
         desk.url

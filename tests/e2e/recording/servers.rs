@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::desk::{HttpDesk, script};
+use super::desk::{HttpServer, script};
 use super::studio::Scene;
 use crate::support::snapshot;
 
@@ -160,7 +160,7 @@ fn an_address_where_nobody_listens() {
 
 #[test]
 fn a_wrong_token_or_none() {
-    let desk = HttpDesk::open(Some("desk-token-77aa31"));
+    let desk = HttpServer::desk(Some("desk-token-77aa31"));
     for (name, server) in [
         (
             "wrong-token",

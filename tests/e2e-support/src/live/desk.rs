@@ -2,30 +2,19 @@
 
 use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 
 use serde_json::{Value, json};
 
 use crate::folder::Folder;
 use crate::process;
-use crate::workshop::{self, workspace};
+use crate::workshop;
 
 /// The order desk, built once in a process.
 pub fn order_desk() -> &'static PathBuf {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| {
-        let arguments = ["build", "-p", "order-desk", "--message-format=json"];
-        let built = workshop::run_cargo(workspace(), &arguments).exits(0);
-        let messages = built
-            .stdout
-            .lines()
-            .filter_map(|line| serde_json::from_str::<Value>(line).ok());
-        let executables =
-            messages.filter_map(|message| Some(PathBuf::from(message["executable"].as_str()?)));
-        let mut desks = executables.filter(|path| path.file_stem() == Some("order-desk".as_ref()));
-        desks.next().expect("order-desk is built")
-    })
+    BUILT.get_or_init(|| workshop::program_of("order-desk"))
 }
 
 /// The text with the path of the order desk for `ORDER_DESK`.
@@ -97,16 +86,16 @@ pub fn script(user: &str, runs: &[Value]) -> Value {
     })
 }
 
-/// The order desk over HTTP, until it is dropped.
-pub struct HttpDesk {
+/// A server over HTTP, until it is dropped.
+pub struct HttpServer {
     process: Child,
     /// Where it is reached.
     pub url: String,
 }
 
-impl HttpDesk {
-    /// With a bearer token, requests must carry it.
-    pub fn open(bearer: Option<&str>) -> Self {
+impl HttpServer {
+    /// The order desk; with a bearer token, requests must carry it.
+    pub fn desk(bearer: Option<&str>) -> Self {
         let folder = Folder::new();
         let mut command = process::command(order_desk(), folder.path());
         command.args(["--http", "127.0.0.1:0"]);
@@ -115,6 +104,11 @@ impl HttpDesk {
                 .args(["--bearer-env", "BEARER"])
                 .env("BEARER", bearer);
         }
+        Self::start(command)
+    }
+
+    /// Any server that says on its standard output where it listens.
+    pub fn start(mut command: Command) -> Self {
         let mut process = command
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -132,7 +126,7 @@ impl HttpDesk {
     }
 }
 
-impl Drop for HttpDesk {
+impl Drop for HttpServer {
     fn drop(&mut self) {
         // It may have ended by itself; either way it is gone afterwards.
         let _ = self.process.kill();

@@ -1,0 +1,73 @@
+//! `cargo mcptest mock`: a real MCP server that answers as a file says, and goes wrong when it is told to.
+//!
+//! - `manifest`: the tools and their answers, read from a file;
+//! - `template`: answers with places for what a call said;
+//! - `fault`: what goes wrong with a call;
+//! - `server`: the tools as MCP has them;
+//! - `serve`: over standard input and output, or over HTTP.
+
+mod fault;
+mod manifest;
+mod serve;
+mod server;
+mod template;
+
+use std::path::PathBuf;
+
+use mcptest_suite::clean_line;
+
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::status::Status;
+use fault::Fault;
+use manifest::Manifest;
+use server::MockServer;
+
+/// Serves made-up tools over MCP, so that an agent can be tried, or recorded, without the real ones.
+///
+/// The file says the tools as MCP's `tools/list` has them, each with its answers:
+///
+/// ```yaml
+/// tools:
+///   - name: find_order
+///     inputSchema: { type: object, properties: { id: { type: string } }, required: [id] }
+///     answers:
+///       - { when: { id: A-9 }, error: "no order {{ args.id }}" }
+///       - { result: { id: "{{ args.id }}", status: sent } }
+/// ```
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Mock {
+    /// The tools and their answers, in YAML or JSON.
+    #[arg(long, value_name = "FILE")]
+    tools_from: PathBuf,
+    /// What goes wrong with every call of a tool: `none`, `hang` or `wedged` (no answer ever),
+    /// `slow:<ms>`, `recover-after:<n>` (the first n calls hang), `reply-after-cancel:<ms>` (answers
+    /// although the call was cancelled). Everything but calls stays healthy.
+    #[arg(long, value_name = "FAULT", default_value = "none")]
+    fault: Fault,
+    /// Serve streamable HTTP at `/mcp` of this address, and say where; port 0 is any that is free.
+    #[arg(long, value_name = "ADDRESS")]
+    http: Option<String>,
+}
+
+impl Mock {
+    /// Serves until the client has gone, over HTTP until it is stopped.
+    pub(crate) fn run(&self, output: &mut Output<'_>) -> Result<Status, Failure> {
+        let server = MockServer::new(Manifest::read(&self.tools_from)?, self.fault);
+        writeln!(output.err, "{}", clean_line(&server.described()))?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_io()
+            .enable_time()
+            .build()?;
+        let ended = runtime.block_on(async {
+            match &self.http {
+                Some(address) => serve::over_http(server, address, output.out).await,
+                None => serve::over_stdio(server).await,
+            }
+        });
+        // Calls that hang, and the thread that reads standard input, are not waited for.
+        runtime.shutdown_background();
+        ended.map(|()| Status::Holds)
+    }
+}

@@ -1,0 +1,440 @@
+//! Between clients and a server over HTTP: streamable HTTP, and the older pair of a stream and posts.
+//!
+//! Requests and answers keep their method, path, headers and bytes. What is of one connection alone, and
+//! which encodings a client takes, does not go further: what is compressed could not be read.
+
+use std::collections::HashMap;
+use std::io::{Write as _, stdout};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use axum::Router;
+use axum::body::{Body, Bytes, HttpBody as _};
+use axum::extract::{Request, State};
+use axum::http::header::{
+    ACCEPT_ENCODING, CONNECTION, CONTENT_ENCODING, CONTENT_TYPE, HOST, TE, TRAILER,
+    TRANSFER_ENCODING, UPGRADE,
+};
+use axum::http::{HeaderMap, HeaderName, StatusCode};
+use axum::response::{IntoResponse, Response};
+use axum::serve::ListenerExt as _;
+use reqwest::redirect::Policy;
+use reqwest::{Client, Url};
+use tokio::net::TcpListener;
+use tokio_stream::{Stream, StreamExt as _};
+
+use super::frames::{Events, Whole};
+use super::session::{begins, is_message};
+use super::{Proxy, Run, Side};
+use crate::failure::Failure;
+
+/// Which session a request is of.
+const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+
+/// What is of one connection alone, besides what [`CONNECTION`] names.
+const OF_A_CONNECTION: [HeaderName; 7] = [
+    CONNECTION,
+    HOST,
+    HeaderName::from_static("keep-alive"),
+    TE,
+    TRAILER,
+    TRANSFER_ENCODING,
+    UPGRADE,
+];
+
+/// What went by, of the exchange of a number.
+enum Seen {
+    Asked(u64, Option<String>),
+    Bytes(u64, Side, Bytes),
+    /// One side has said all.
+    Said(u64, Side),
+    /// The head of the answer.
+    Answers(u64, Head),
+}
+
+struct Head {
+    session: Option<String>,
+    is_stream: bool,
+    is_compressed: bool,
+}
+
+/// Relays until the process is told to stop; the exit code.
+pub(super) fn run(
+    proxy: &Proxy,
+    url: &str,
+    begin: &(impl Fn() -> Result<Run, Failure> + Sync),
+) -> Result<u8, Failure> {
+    let url = Url::parse(url)
+        .ok()
+        .filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
+        .ok_or_else(|| {
+            Failure::new(format!("`{url}` is no address over HTTP"))
+                .help("write the server's own, as `--url https://example.com/mcp`")
+        })?;
+    // The first in a process wins, and there is no other.
+    rustls::crypto::ring::default_provider()
+        .install_default()
+        .ok();
+    let client = Client::builder()
+        .redirect(Policy::none())
+        .build()
+        .map_err(|error| Failure::new(format!("no connection can be made: {error}")))?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    thread::scope(|scope| {
+        let (seen, passing) = mpsc::channel();
+        let recorder = scope.spawn(move || Sessions::new(begin).record(&passing));
+        let served = runtime.block_on(serve(proxy, url, client, seen));
+        // Streams that are still open hold the other end.
+        runtime.shutdown_background();
+        let sessions = recorder
+            .join()
+            .map_err(|_| Failure::new("the recording of these sessions broke off"))??;
+        served?;
+        let (last, mut whole) = (sessions.len(), true);
+        for (number, run) in (1..).zip(sessions) {
+            whole &= proxy.end(run, number == last)?.is_whole();
+        }
+        Ok(u8::from(!whole))
+    })
+}
+
+async fn serve(proxy: &Proxy, url: Url, client: Client, seen: Sender<Seen>) -> Result<(), Failure> {
+    let cannot = |error| {
+        Failure::new(format!("`{}` cannot be listened at: {error}", proxy.listen))
+            .help("say a free address of this machine, as `--listen 127.0.0.1:0`")
+    };
+    let listener = TcpListener::bind(&proxy.listen).await.map_err(cannot)?;
+    let here = listener.local_addr()?;
+    // A message is small, and is waited for.
+    let listener = listener.tap_io(|connection| _ = connection.set_nodelay(true));
+    writeln!(stdout(), "listening on http://{here}{}", url.path())?;
+    stdout().flush()?;
+    let relay = Relay {
+        client,
+        url,
+        seen: Arc::new(Mutex::new(Some(seen))),
+        exchanges: Arc::default(),
+    };
+    let told = relay.seen.clone();
+    let router = Router::new().fallback(exchange).with_state(relay);
+    tokio::select! {
+        served = async { axum::serve(listener, router).await } => served.map_err(cannot)?,
+        () = stopped() => {}
+    }
+    // Nothing more is looked at, though streams may still be open.
+    if let Ok(mut seen) = told.lock() {
+        seen.take();
+    }
+    Ok(())
+}
+
+/// When the process is told to stop.
+#[cfg(unix)]
+async fn stopped() {
+    use tokio::signal::unix::{SignalKind, signal};
+    match signal(SignalKind::terminate()) {
+        Ok(mut terminated) => tokio::select! {
+            _ = tokio::signal::ctrl_c() => {}
+            _ = terminated.recv() => {}
+        },
+        Err(_) => {
+            tokio::signal::ctrl_c().await.ok();
+        }
+    }
+}
+
+/// When the process is told to stop.
+#[cfg(not(unix))]
+async fn stopped() {
+    tokio::signal::ctrl_c().await.ok();
+}
+
+#[derive(Clone)]
+struct Relay {
+    client: Client,
+    url: Url,
+    seen: Arc<Mutex<Option<Sender<Seen>>>>,
+    exchanges: Arc<AtomicU64>,
+}
+
+impl Relay {
+    /// Tells of what has gone by. Who looks on has no say in what goes through.
+    fn tell(&self, what: Seen) {
+        if let Ok(seen) = self.seen.lock()
+            && let Some(seen) = &*seen
+        {
+            seen.send(what).ok();
+        }
+    }
+
+    /// The bytes of a body as they go by.
+    fn passing<E, S: Stream<Item = Result<Bytes, E>>>(
+        &self,
+        exchange: u64,
+        side: Side,
+        body: S,
+    ) -> impl Stream<Item = Result<Bytes, E>> + use<E, S> {
+        let passing = Passing(self.clone(), exchange, side);
+        body.map(move |part| {
+            if let Ok(bytes) = &part {
+                passing.0.tell(Seen::Bytes(exchange, side, bytes.clone()));
+            }
+            part
+        })
+    }
+}
+
+/// A body that goes by; tells at the end that its side has said all, or was cut off.
+struct Passing(Relay, u64, Side);
+
+impl Drop for Passing {
+    fn drop(&mut self) {
+        self.0.tell(Seen::Said(self.1, self.2));
+    }
+}
+
+/// One request to the server, and its answer back.
+async fn exchange(State(relay): State<Relay>, request: Request) -> Response {
+    let number = relay.exchanges.fetch_add(1, Ordering::Relaxed);
+    let (head, body) = request.into_parts();
+    relay.tell(Seen::Asked(number, session(&head.headers)));
+    let mut url = relay.url.clone();
+    url.set_path(head.uri.path());
+    url.set_query(head.uri.query());
+    let mut headers = further(&head.headers);
+    headers.remove(ACCEPT_ENCODING);
+    let request = relay.client.request(head.method, url).headers(headers);
+    // Where there is no body, none is begun.
+    let request = if body.is_end_stream() {
+        request
+    } else {
+        let body = relay.passing(number, Side::Client, body.into_data_stream());
+        request.body(reqwest::Body::wrap_stream(body))
+    };
+    let answer = match request.send().await {
+        Ok(answer) => answer,
+        Err(error) => {
+            relay.tell(Seen::Said(number, Side::Server));
+            let error = error.without_url();
+            let said = format!(
+                "cargo mcptest proxy: `{}` cannot be reached: {error}",
+                relay.url
+            );
+            return (StatusCode::BAD_GATEWAY, said).into_response();
+        }
+    };
+    let media_type = answer.headers().get(CONTENT_TYPE);
+    relay.tell(Seen::Answers(
+        number,
+        Head {
+            session: session(answer.headers()),
+            is_stream: media_type
+                .is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream")),
+            is_compressed: answer.headers().contains_key(CONTENT_ENCODING),
+        },
+    ));
+    let (status, headers) = (answer.status(), further(answer.headers()));
+    let body = relay.passing(number, Side::Server, answer.bytes_stream());
+    let mut back = Response::new(Body::from_stream(body));
+    *back.status_mut() = status;
+    *back.headers_mut() = headers;
+    back
+}
+
+fn session(headers: &HeaderMap) -> Option<String> {
+    let session = headers.get(SESSION)?.to_str().ok()?;
+    Some(session.to_owned())
+}
+
+/// The headers that are not of one connection alone.
+fn further(headers: &HeaderMap) -> HeaderMap {
+    let named: Vec<String> = headers
+        .get_all(CONNECTION)
+        .iter()
+        .filter_map(|names| names.to_str().ok())
+        .flat_map(|names| names.split(','))
+        .map(|name| name.trim().to_ascii_lowercase())
+        .collect();
+    let mut headers = headers.clone();
+    for name in OF_A_CONNECTION {
+        headers.remove(name);
+    }
+    for name in named {
+        headers.remove(name);
+    }
+    headers
+}
+
+/// What goes by, put together again to sessions.
+struct Sessions<'b, B> {
+    begin: &'b B,
+    runs: Vec<Run>,
+    by_name: HashMap<String, usize>,
+    /// That of requests which name none: the one begun last.
+    unnamed: Option<usize>,
+    exchanges: HashMap<u64, Exchange>,
+    compressed: bool,
+}
+
+/// A request and its answer while they go by.
+#[derive(Default)]
+struct Exchange {
+    named: Option<String>,
+    asks: Whole,
+    run: Option<usize>,
+    answers: Option<Answer>,
+}
+
+enum Answer {
+    Whole(Whole),
+    Events(Events),
+    Compressed,
+}
+
+impl<B: Fn() -> Result<Run, Failure>> Sessions<'_, B> {
+    fn new(begin: &B) -> Sessions<'_, B> {
+        Sessions {
+            begin,
+            runs: Vec::new(),
+            by_name: HashMap::new(),
+            unnamed: None,
+            exchanges: HashMap::new(),
+            compressed: false,
+        }
+    }
+
+    /// Looks at all that goes by, and writes what is new.
+    fn record(mut self, passing: &Receiver<Seen>) -> Result<Vec<Run>, Failure> {
+        while let Ok(part) = passing.recv() {
+            // What has come meanwhile is written together.
+            for part in std::iter::once(part).chain(passing.try_iter()) {
+                self.see(part)?;
+            }
+            for (session, recording) in &mut self.runs {
+                if session.has_news() {
+                    recording.write(session.cassette());
+                }
+            }
+        }
+        if self.compressed {
+            mcptest_trace::record::say(
+                "warning: the server compressed some answers though nobody asked it to; what they say is not recorded",
+            );
+        }
+        Ok(self.runs)
+    }
+
+    fn see(&mut self, part: Seen) -> Result<(), Failure> {
+        match part {
+            Seen::Asked(number, named) => {
+                let exchange = Exchange {
+                    named,
+                    ..Exchange::default()
+                };
+                self.exchanges.insert(number, exchange);
+            }
+            Seen::Bytes(number, Side::Client, bytes) => {
+                if let Some(exchange) = self.exchanges.get_mut(&number) {
+                    exchange.asks.take(&bytes);
+                }
+            }
+            Seen::Said(number, Side::Client) => self.asked(number)?,
+            Seen::Answers(number, head) => {
+                // The server may answer before it has heard all.
+                self.asked(number)?;
+                self.answers(number, head);
+            }
+            Seen::Bytes(number, Side::Server, bytes) => self.hear(number, &bytes),
+            Seen::Said(number, Side::Server) => self.answered(number),
+        }
+        Ok(())
+    }
+
+    /// The request is whole: the session it is of has it.
+    fn asked(&mut self, number: u64) -> Result<(), Failure> {
+        let Some(exchange) = self.exchanges.get_mut(&number) else {
+            return Ok(());
+        };
+        let named = exchange.named.clone();
+        let message = std::mem::take(&mut exchange.asks).end();
+        let Some(message) = message.filter(is_message) else {
+            // A stream that is opened, and what is none of MCP, says nothing.
+            if exchange.run.is_none() {
+                exchange.run = match named {
+                    Some(name) => self.by_name.get(&name).copied(),
+                    None => self.unnamed,
+                };
+            }
+            return Ok(());
+        };
+        let begins = begins(&message);
+        let known = match &named {
+            Some(name) => self.by_name.get(name).copied(),
+            None => self.unnamed.filter(|_| !begins),
+        };
+        let run = if let Some(run) = known {
+            run
+        } else {
+            self.runs.push((self.begin)()?);
+            let run = self.runs.len() - 1;
+            match named {
+                Some(name) => _ = self.by_name.insert(name, run),
+                None => self.unnamed = Some(run),
+            }
+            run
+        };
+        exchange.run = Some(run);
+        self.runs[run].0.see(Side::Client, message);
+        Ok(())
+    }
+
+    fn answers(&mut self, number: u64, head: Head) {
+        let Some(exchange) = self.exchanges.get_mut(&number) else {
+            return;
+        };
+        if let (Some(name), Some(run)) = (head.session, exchange.run) {
+            self.by_name.insert(name, run);
+            if self.unnamed == Some(run) {
+                self.unnamed = None;
+            }
+        }
+        self.compressed |= head.is_compressed;
+        exchange.answers = Some(if head.is_compressed {
+            Answer::Compressed
+        } else if head.is_stream {
+            Answer::Events(Events::default())
+        } else {
+            Answer::Whole(Whole::default())
+        });
+    }
+
+    fn hear(&mut self, number: u64, bytes: &[u8]) {
+        let Some(exchange) = self.exchanges.get_mut(&number) else {
+            return;
+        };
+        let run = exchange.run.and_then(|run| self.runs.get_mut(run));
+        match (&mut exchange.answers, run) {
+            (Some(Answer::Whole(whole)), _) => whole.take(bytes),
+            (Some(Answer::Events(events)), Some((session, _))) => {
+                events.take(bytes, |message| session.see(Side::Server, message));
+            }
+            _ => {}
+        }
+    }
+
+    fn answered(&mut self, number: u64) {
+        let Some(exchange) = self.exchanges.remove(&number) else {
+            return;
+        };
+        if let Some(Answer::Whole(whole)) = exchange.answers
+            && let Some(run) = exchange.run
+            && let Some(message) = whole.end()
+        {
+            self.runs[run].0.see(Side::Server, message);
+        }
+    }
+}

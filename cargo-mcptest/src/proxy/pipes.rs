@@ -1,0 +1,100 @@
+//! Between a client and a server over standard input and output.
+
+use std::io::{self, ErrorKind, Read, Write};
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{self, Sender};
+use std::thread;
+
+use super::frames::Lines;
+use super::{Proxy, Run, Side};
+use crate::failure::Failure;
+
+/// How much is read at once.
+const CHUNK: usize = 64 << 10;
+
+/// What went by.
+enum Seen {
+    Bytes(Side, Vec<u8>),
+    /// The server has ended.
+    End,
+}
+
+/// Relays until the client or the server ends; the exit code.
+pub(super) fn run(proxy: &Proxy, (mut session, mut recording): Run) -> Result<u8, Failure> {
+    let (program, arguments) = proxy
+        .command
+        .split_first()
+        .ok_or_else(|| Failure::new("name the server after `--`"))?;
+    let mut server = Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(|error| {
+            Failure::new(format!("the server `{program}` cannot be started: {error}"))
+                .help("write its command after `--`, as the client's configuration has it")
+        })?;
+    let (to_server, from_server) = (server.stdin.take(), server.stdout.take());
+    let (seen, passing) = mpsc::channel();
+    let recorder = thread::spawn(move || {
+        let mut lines = [Lines::default(), Lines::default()];
+        while let Ok(part) = passing.recv() {
+            // What has come meanwhile is written together.
+            for part in std::iter::once(part).chain(passing.try_iter()) {
+                let Seen::Bytes(side, bytes) = part else {
+                    continue;
+                };
+                lines[side as usize].take(&bytes, |message| session.see(side, message));
+            }
+            if session.has_news() {
+                recording.write(session.cassette());
+            }
+        }
+        (session, recording)
+    });
+    if let Some(to_server) = to_server {
+        let seen = seen.clone();
+        // The client may hold its end open longer than the server lives, so nobody waits for it.
+        thread::spawn(move || relay(io::stdin(), to_server, Side::Client, &seen));
+    }
+    if let Some(from_server) = from_server {
+        relay(from_server, io::stdout(), Side::Server, &seen);
+    }
+    let status = server.wait()?;
+    seen.send(Seen::End).ok();
+    drop(seen);
+    let run = recorder
+        .join()
+        .map_err(|_| Failure::new("the recording of this session broke off"))?;
+    let recording = proxy.end(run, true)?;
+    let code = status.code().and_then(|code| u8::try_from(code).ok());
+    Ok(match code {
+        Some(0) if !recording.is_whole() => 1,
+        Some(code) => code,
+        None => 1,
+    })
+}
+
+/// Copies what is read until it ends, and tells of it. A side that cannot be written to has
+/// ended, and so does the relay.
+fn relay(mut from: impl Read, mut to: impl Write, side: Side, seen: &Sender<Seen>) {
+    let mut chunk = vec![0; CHUNK];
+    loop {
+        let read = match from.read(&mut chunk) {
+            Ok(0) => return,
+            Ok(read) => read,
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            Err(_) => return,
+        };
+        // Told before it goes on: no answer may be seen before what it answers. Who looks on has no say in
+        // what goes through.
+        seen.send(Seen::Bytes(side, chunk[..read].to_vec())).ok();
+        if to
+            .write_all(&chunk[..read])
+            .and_then(|()| to.flush())
+            .is_err()
+        {
+            return;
+        }
+    }
+}
