@@ -46,6 +46,21 @@ fn encode_1536_characters(bencher: Bencher) {
     bencher.bench(|| Hypervector::encode(black_box(&text)));
 }
 
+/// The same number of votes, each counted for itself.
+#[divan::bench]
+fn bundle_1534_vectors(bencher: Bencher) {
+    let vectors: Vec<Hypervector> = (0..1_534).map(Hypervector::item).collect();
+    bencher.bench(|| Hypervector::bundle(black_box(&vectors)));
+}
+
+/// A text in which no sentence stands twice: a licence.
+#[divan::bench]
+fn encode_1536_characters_of_prose(bencher: Bencher) {
+    let text: String = PROSE.chars().take(1_536).collect();
+    assert_eq!(text.len(), 1_536);
+    bencher.bench(|| Hypervector::encode(black_box(&text)));
+}
+
 #[divan::bench]
 fn cosine(bencher: Bencher) {
     let (left, right) = (Hypervector::item(1), Hypervector::item(2));
@@ -78,6 +93,8 @@ fn decimate_100_messages(bencher: Bencher) {
     let decimator = Decimator::default();
     bencher.bench(|| decimator.decimate(black_box(&messages)));
 }
+
+const PROSE: &str = include_str!("../LICENSE-APACHE");
 
 const SENTENCES: &str = "The agent must confirm the booking details with the customer before it \
     charges the card on file. Basic economy flights cannot be modified, but can be cancelled \

@@ -213,19 +213,19 @@ impl Decimator {
             .collect();
         let history = History::of(&texts);
         let relevance = history.relevance();
+        let novelty = history.novelty(self.options.recent);
         let last = real(messages.len().saturating_sub(1).max(1) as u64);
         messages
             .iter()
-            .zip(relevance)
+            .zip(relevance.into_iter().zip(novelty))
             .enumerate()
-            .map(|(index, (message, relevance))| {
+            .map(|(index, (message, (relevance, novelty)))| {
                 let structure = match (message.error, message.tool) {
                     (true, _) => 1.0,
                     (false, true) => TOOL,
                     (false, false) => 0.0,
                 };
                 let position = real(index as u64) / last;
-                let novelty = history.novelty(index, self.options.recent);
                 RELEVANCE * relevance
                     + STRUCTURE * structure
                     + NOVELTY * novelty
@@ -267,30 +267,35 @@ impl History {
     fn of(texts: &[String]) -> Self {
         let mut numbers: HashMap<&str, usize> = HashMap::new();
         let mut frequency = Vec::new();
-        let messages = texts
-            .iter()
-            .map(|text| {
-                let words = text.split(|char: char| !char.is_alphanumeric());
-                let mut terms: Vec<usize> = words
-                    .filter(|word| !word.is_empty())
-                    .map(|word| {
-                        let next = numbers.len();
-                        *numbers.entry(word).or_insert(next)
-                    })
-                    .collect();
-                terms.sort_unstable();
-                frequency.resize(numbers.len(), 0);
-                let groups = terms.chunk_by(|left, right| left == right);
-                groups
-                    .map(|same| {
-                        frequency[same[0]] += 1;
-                        (same[0], u32::try_from(same.len()).unwrap_or(u32::MAX))
-                    })
-                    .collect()
-            })
-            .collect();
+        // Where the last message that has each term holds it, with that message, counted from 1.
+        let mut held = Vec::new();
+        let messages = (1..).zip(texts).map(|(message, text)| {
+            let mut terms: Vec<(usize, u32)> = Vec::new();
+            let words = text.split(|char: char| !char.is_alphanumeric());
+            for word in words.filter(|word| !word.is_empty()) {
+                let next = numbers.len();
+                let term = *numbers.entry(word).or_insert(next);
+                if term == next {
+                    held.push((0, 0));
+                    frequency.push(0);
+                }
+                match held[term] {
+                    (last, place) if last == message => {
+                        let (_, count): &mut (usize, u32) = &mut terms[place];
+                        *count = count.saturating_add(1);
+                    }
+                    _ => {
+                        held[term] = (message, terms.len());
+                        frequency[term] += 1;
+                        terms.push((term, 1));
+                    }
+                }
+            }
+            terms.sort_unstable();
+            terms
+        });
         Self {
-            messages,
+            messages: messages.collect(),
             frequency,
         }
     }
@@ -302,7 +307,10 @@ impl History {
             .iter()
             .map(|frequency| (real(self.messages.len() as u64 + 1) / real(frequency + 1)).ln())
             .collect();
-        let weight = |(term, count): &(usize, u32)| (1.0 + f64::from(*count).ln()) * rarity[*term];
+        let weight = |(term, count): &(usize, u32)| match count {
+            1 => rarity[*term],
+            count => (1.0 + f64::from(*count).ln()) * rarity[*term],
+        };
         let mut relevance: Vec<f64> = self
             .messages
             .iter()
@@ -320,26 +328,29 @@ impl History {
         relevance
     }
 
-    fn novelty(&self, index: usize, recent: usize) -> f64 {
-        let terms = &self.messages[index];
-        if terms.is_empty() {
-            return 0.0;
-        }
-        let before = &self.messages[index.saturating_sub(recent)..index];
-        let closest = before.iter().map(|other| in_common(terms, other));
-        1.0 - closest.fold(0.0, f64::max)
+    /// 1 − the largest Jaccard similarity of each message's terms with those of one of the `recent`
+    /// messages before it; 0 of a message without terms.
+    fn novelty(&self, recent: usize) -> Vec<f64> {
+        // The last message that has each term, counted from 1.
+        let mut last = vec![0; self.frequency.len()];
+        let messages = self.messages.iter().enumerate();
+        let novelty = messages.map(|(index, terms)| {
+            if terms.is_empty() {
+                return 0.0;
+            }
+            for (term, _) in terms {
+                last[*term] = index + 1;
+            }
+            let before = &self.messages[index.saturating_sub(recent)..index];
+            let in_common = before.iter().map(|other| {
+                let both = other.iter().filter(|(term, _)| last[*term] == index + 1);
+                let both = both.count();
+                real(both as u64) / real((terms.len() + other.len() - both) as u64)
+            });
+            1.0 - in_common.fold(0.0, f64::max)
+        });
+        novelty.collect()
     }
-}
-
-/// Jaccard similarity of two sorted term lists.
-fn in_common(left: &[(usize, u32)], right: &[(usize, u32)]) -> f64 {
-    let (mut rest, mut both) = (right, 0_u64);
-    for (term, _) in left {
-        let smaller = rest.iter().take_while(|(other, _)| other < term).count();
-        rest = &rest[smaller..];
-        both += u64::from(rest.first().is_some_and(|(other, _)| other == term));
-    }
-    real(both) / real((left.len() + right.len()) as u64 - both)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 use std::fmt;
 
 use super::splitmix::{nth, scramble};
-use super::votes::{LANES, Lane, majority};
+use super::votes::{Ballots, LANES, Lane, majority};
 
 /// Number of components of a hypervector (§3.1).
 pub const DIMENSIONS: usize = COMPONENTS as usize;
@@ -55,33 +55,49 @@ impl Hypervector {
     ///
     /// ASCII letters count as lower case and a run of ASCII white space as one space; a text of
     /// fewer than three characters is filled up with spaces. Any text has a vector, an empty one
-    /// too. Takes about 0.15 µs a character.
+    /// too. Takes about 0.1 µs for each different 3-gram.
     #[must_use]
     pub fn encode(text: &str) -> Self {
         let symbols = symbols(text);
-        let mut alphabet = symbols.clone();
-        alphabet.sort_unstable();
-        alphabet.dedup();
-        let places: Vec<usize> = symbols
-            .iter()
-            .map(|symbol| alphabet.partition_point(|letter| letter < symbol))
-            .collect();
         let tie_break = symbols
             .iter()
             .fold(TIES, |hash, symbol| scramble(hash ^ u64::from(*symbol)));
+        // A character has 21 bits.
+        let gram = |gram: &[char]| gram.iter().fold(0, |key, c| key << 21 | u64::from(*c));
+        let mut keys: Vec<u64> = symbols.windows(3).map(gram).collect();
+        keys.sort_unstable();
+        let counted: Vec<(u64, usize)> = keys
+            .chunk_by(|key, next| key == next)
+            .map(|same| (same[0], same.len()))
+            .collect();
+
+        let characters = |key: u64| [42, 21, 0].map(|by| key >> by & 0x1f_ffff);
+        let mut alphabet: Vec<u64> = counted
+            .iter()
+            .flat_map(|(key, _)| characters(*key))
+            .collect();
+        alphabet.sort_unstable();
+        alphabet.dedup();
+        let places = |key| characters(key).map(|c| alphabet.partition_point(|letter| *letter < c));
+        let grams: Vec<([usize; 3], usize)> = counted
+            .iter()
+            .map(|(key, count)| (places(*key), *count))
+            .collect();
+        let ballots = Ballots::of(&grams);
 
         // Four words of every vector at a time, so that the letters' part stays in the L1 cache.
         let mut letters = vec![[[0; LANES]; 3]; alphabet.len()];
         Self::by_lane(|word| {
             for (letter, symbol) in letters.iter_mut().zip(&alphabet) {
-                let seed = LETTERS.wrapping_add(u64::from(*symbol));
+                let seed = LETTERS.wrapping_add(*symbol);
                 let last = item_lane(seed, word);
                 *letter = [42, 21, 0].map(|by| last.map(|word| word.rotate_left(by)));
             }
-            majority(places.len() - 2, item_lane(tie_break, word), |index| {
-                let first = &letters[places[index]][0];
-                let second = &letters[places[index + 1]][1];
-                let third = &letters[places[index + 2]][2];
+            majority(&ballots, item_lane(tie_break, word), |gram| {
+                let [first, second, third] = *gram;
+                let first = &letters[first][0];
+                let second = &letters[second][1];
+                let third = &letters[third][2];
                 std::array::from_fn(|lane| first[lane] ^ second[lane] ^ third[lane])
             })
         })
@@ -113,9 +129,15 @@ impl Hypervector {
             .iter()
             .fold(TIES, |sum, vector| sum.wrapping_add(vector.words[0]));
         let tie_break = scramble(sum);
+        let ballots = Ballots::of(
+            &vectors
+                .iter()
+                .map(|vector| (*vector, 1))
+                .collect::<Vec<_>>(),
+        );
         Self::by_lane(|word| {
-            majority(vectors.len(), item_lane(tie_break, word), |index| {
-                let words = vectors[index].words.get(word..).unwrap_or_default();
+            majority(&ballots, item_lane(tie_break, word), |vector| {
+                let words = vector.words.get(word..).unwrap_or_default();
                 std::array::from_fn(|lane| words.get(lane).copied().unwrap_or_default())
             })
         })

@@ -9,22 +9,57 @@ pub(super) type Lane = [u64; LANES];
 /// Counters can hold 2^`PLANES` − 1 votes.
 const PLANES: usize = 40;
 
-/// Component-wise majority of `count` votes; `tie_break` votes too when the count is even.
+/// Votes, each cast so many times.
+pub(super) struct Ballots<T> {
+    /// For each binary digit of the counts, the highest first: the votes whose count has it.
+    digits: Vec<Vec<T>>,
+    all: u64,
+}
+
+impl<T: Copy> Ballots<T> {
+    pub(super) fn of(counted: &[(T, usize)]) -> Self {
+        let counts = || counted.iter().map(|(_, count)| *count);
+        let digits = usize::BITS - counts().max().unwrap_or_default().leading_zeros();
+        let has = |digit: u32| {
+            let votes = counted.iter().filter(|(_, count)| count >> digit & 1 == 1);
+            votes.map(|(vote, _)| *vote).collect()
+        };
+        Self {
+            digits: (0..digits).rev().map(has).collect(),
+            all: counts().map(|count| count as u64).sum(),
+        }
+    }
+}
+
+/// Component-wise majority of the ballots; `tie_break` votes too when their number is even.
+///
+/// A vote that is cast several times is added once for each binary digit of its count: the counters
+/// double from digit to digit.
 #[inline]
-pub(super) fn majority(count: usize, tie_break: Lane, vote: impl Fn(usize) -> Lane) -> Lane {
+pub(super) fn majority<T>(
+    ballots: &Ballots<T>,
+    tie_break: Lane,
+    vote: impl Fn(&T) -> Lane,
+) -> Lane {
     let mut votes = Votes::default();
-    let grouped = count - count % 8;
-    for first in (0..grouped).step_by(8) {
-        votes.add_eight(std::array::from_fn(|offset| vote(first + offset)));
+    for (round, cast) in ballots.digits.iter().enumerate() {
+        if round > 0 {
+            votes.double();
+        }
+        let (eights, rest) = cast.as_chunks::<8>();
+        for eight in eights {
+            votes.add_eight(std::array::from_fn(|index| vote(&eight[index])));
+        }
+        if !rest.is_empty() {
+            let or_none = |vote_of: Option<&T>| vote_of.map_or([0; LANES], &vote);
+            votes.add_eight(std::array::from_fn(|index| or_none(rest.get(index))));
+        }
     }
-    for index in grouped..count {
-        votes.add(vote(index), 0);
-    }
-    if count.is_multiple_of(2) {
+    if ballots.all.is_multiple_of(2) {
         votes.add(tie_break, 0);
     }
     // Of an odd number of votes 2m + 1, more than m.
-    votes.more_than(count as u64 / 2)
+    votes.more_than(ballots.all / 2)
 }
 
 /// Upright counters: bit `b` of every counter stands in `planes[b]`, so one instruction works on
@@ -84,15 +119,31 @@ impl Votes {
         self.eights += 1;
     }
 
-    /// One bit a counter: whether it exceeds `bound`.
-    fn more_than(mut self, bound: u64) -> Lane {
+    /// Hands all carries that wait upwards.
+    fn settle(&mut self) {
         for digit in 0..self.waiting.len() {
             if self.eights >> digit & 1 == 1 {
                 self.add(self.waiting[digit], digit + 3);
             }
         }
+        self.eights = 0;
+    }
+
+    /// Doubles every counter.
+    fn double(&mut self) {
+        self.settle();
+        self.planes.copy_within(..PLANES - 1, 1);
+        self.planes[0] = [0; LANES];
+    }
+
+    /// One bit a counter: whether it exceeds `bound`.
+    fn more_than(&mut self, bound: u64) -> Lane {
+        self.settle();
+        // A count is at most twice the bound and one, so it has at most one digit more.
+        let digits = (u64::BITS - bound.leading_zeros()) as usize + 1;
+        let planes = &self.planes[..digits.min(PLANES)];
         let (mut above, mut level) = ([0; LANES], [u64::MAX; LANES]);
-        for (digit, plane) in self.planes.iter().enumerate().rev() {
+        for (digit, plane) in planes.iter().enumerate().rev() {
             for lane in 0..LANES {
                 if bound >> digit & 1 == 1 {
                     level[lane] &= plane[lane];
@@ -126,13 +177,14 @@ mod tests {
     proptest! {
         #[test]
         fn the_majority_is_what_counting_one_by_one_gives(
-            votes in prop::collection::vec(any::<Lane>(), 0..130),
+            votes in prop::collection::vec((any::<Lane>(), prop_oneof![3 => Just(1), 1 => 0..70_usize]), 0..130),
             tie_break: Lane,
         ) {
-            let packed = majority(votes.len(), tie_break, |index| votes[index]);
+            let packed = majority(&Ballots::of(&votes), tie_break, |vote| *vote);
             for component in 0..64 * LANES {
                 let set = |lane: &Lane| lane[component / 64] >> (component % 64) & 1 == 1;
-                let mut ballots: Vec<bool> = votes.iter().map(set).collect();
+                let cast = votes.iter().flat_map(|(vote, count)| std::iter::repeat_n(vote, *count));
+                let mut ballots: Vec<bool> = cast.map(set).collect();
                 if ballots.len().is_multiple_of(2) {
                     ballots.push(set(&tie_break));
                 }

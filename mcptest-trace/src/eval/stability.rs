@@ -2,6 +2,7 @@
 
 mod across;
 mod options;
+mod pairs;
 #[cfg(test)]
 mod tests;
 
@@ -140,6 +141,16 @@ pub struct StabilityReport {
 }
 
 impl StabilityReport {
+    /// Of a trace with so many calls that differ.
+    fn of(trace: &Trace, distinct: usize, turns: Turns) -> Self {
+        Self {
+            tool_usage_stability: tool_usage_stability(trace),
+            response_consistency: response_consistency(trace, turns),
+            redundancy: share(distinct, trace.tool_calls.len()),
+            cost_per_progress: cost_per_progress(trace.conversation.tokens.total, distinct),
+        }
+    }
+
     /// The sub-scores in the order of [`SUB_SCORES`].
     #[must_use]
     pub const fn scores(&self) -> [f64; 4] {
@@ -230,13 +241,7 @@ pub fn agent_stability<T: AsTrace + ?Sized>(envelope: &T) -> StabilityReport {
 #[must_use]
 pub fn agent_stability_with<T: AsTrace + ?Sized>(envelope: &T, turns: Turns) -> StabilityReport {
     let trace = envelope.as_trace();
-    let distinct = trace.distinct_tool_calls();
-    StabilityReport {
-        tool_usage_stability: tool_usage_stability(&trace),
-        response_consistency: response_consistency(&trace, turns),
-        redundancy: share(distinct, trace.tool_calls.len()),
-        cost_per_progress: cost_per_progress(trace.conversation.tokens.total, distinct),
-    }
+    StabilityReport::of(&trace, trace.distinct_tool_calls(), turns)
 }
 
 /// `part / whole`, 1 of nothing.

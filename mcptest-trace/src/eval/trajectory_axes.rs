@@ -1,5 +1,6 @@
 //! `trajectory_axes`: do the orders hold that must hold, whatever else the agent did?
 
+mod sources;
 mod words;
 
 #[cfg(test)]
@@ -9,8 +10,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::measure::{Better, Measure};
-use crate::trace::{AsTrace, ToolCall, Trace};
-use words::Source;
+use crate::trace::{AsTrace, Trace};
+use sources::Sources;
 
 /// The targets of the metric.
 pub const TARGETS: &[Measure] = &[
@@ -321,35 +322,25 @@ fn last_before(trace: &Trace, first: &str, second: &str) -> Option<Flaw> {
 
 /// The first consumer call whose argument no earlier producer result carries, if any.
 fn sourceless(trace: &Trace, edge: &Dependency, arg: &str) -> Option<Flaw> {
-    let results = trace.results_by_call();
     let calls = || trace.tool_calls.iter().enumerate();
     let producer_calls = || calls().filter(|(_, call)| call.name == edge.producer);
-    let sources: Vec<(usize, Source<'_>)> = producer_calls()
-        .filter_map(|(producer, _)| Some((producer, (*results.get(producer)?)?)))
-        .filter(|(_, result)| !result.is_error && result.synthesized.is_none())
-        .map(|(producer, result)| (producer, Source::new(&result.result)))
-        .collect();
+    let mut sources = Sources::of(trace, producer_calls());
     let first = usize::from(edge.producer == edge.consumer);
     calls()
         .filter(|(_, call)| call.name == edge.consumer)
         .skip(first)
         .find_map(|(index, consumer)| {
-            let seen: Vec<&Source<'_>> = sources
-                .iter()
-                .filter(|(producer, _)| {
-                    let made = trace.tool_calls.get(*producer);
-                    *producer < index && !made.is_some_and(|call| same_step(call, consumer))
-                })
-                .map(|(_, source)| source)
-                .collect();
             let source = format!("the result of an earlier `{}` call", edge.producer);
             let mut scalars = Vec::new();
             collect_scalars(words::argument(&consumer.args, arg), &mut scalars);
-            let missing = |scalar: &&&Value| !seen.iter().any(|source| source.holds(scalar));
+            let mut numbered = scalars.iter().enumerate();
             let reason = if scalars.is_empty() {
                 format!("`tool_calls[{index}]` carries no `args.{arg}` that {source} could hold")
             } else {
-                let scalar = scalars.iter().find(missing)?;
+                let missing = |(which, scalar): &(usize, &&Value)| {
+                    !sources.hold(scalar, *which, index, consumer)
+                };
+                let (_, scalar) = numbered.find(missing)?;
                 format!("`args.{arg}` of `tool_calls[{index}]` is not in {source}: {scalar}")
             };
             let first_call = producer_calls().next().map(|(producer, _)| producer);
@@ -359,10 +350,6 @@ fn sourceless(trace: &Trace, edge: &Dependency, arg: &str) -> Option<Flaw> {
                 reason,
             })
         })
-}
-
-fn same_step(left: &ToolCall, right: &ToolCall) -> bool {
-    left.step.is_some() && left.step == right.step
 }
 
 /// Every scalar of a value that can be traced: `null` and empty text carry nothing.

@@ -55,6 +55,8 @@ pub struct Recorder {
     extra: Map<String, Value>,
     calls: Vec<ToolCall>,
     results: Vec<Value>,
+    /// Where the result of a call lies in `results`, call by call.
+    result_of: Vec<Option<usize>>,
     turns: Vec<Value>,
     users: Vec<UserTurn>,
     steps: Vec<(u64, u64)>,
@@ -103,6 +105,7 @@ impl Recorder {
             extra: Map::new(),
             calls: Vec::new(),
             results: Vec::new(),
+            result_of: Vec::new(),
             turns: Vec::new(),
             users: Vec::new(),
             steps: Vec::new(),
@@ -215,6 +218,7 @@ impl Recorder {
         if let Some(user) = self.users.last_mut() {
             user.answer = None;
         }
+        self.result_of.push(None);
         CallId(self.calls.len() - 1)
     }
 
@@ -284,11 +288,11 @@ impl Recorder {
         if let Some(mark) = mark {
             written["synthesized"] = mark;
         }
-        let earlier = |result: &Value| result["call_index"] == call.0;
-        if let Some(earlier) = self.results.iter().position(earlier) {
+        if let Some(earlier) = self.result_of[call.0] {
             self.results[earlier] = written;
             return;
         }
+        self.result_of[call.0] = Some(self.results.len());
         self.messages += 1;
         self.results.push(written);
     }

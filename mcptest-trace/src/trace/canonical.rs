@@ -3,8 +3,6 @@
 //! `serde_json` sorts keys by default, but a dependency elsewhere in the user's build may switch
 //! its `preserve_order` feature on; both functions here give the same answer either way.
 
-use std::fmt::Write as _;
-
 use serde_json::{Number, Value};
 
 /// The value as compact JSON with the keys sorted at every depth and numbers as `serde_json`
@@ -18,9 +16,10 @@ use serde_json::{Number, Value};
 /// ```
 #[must_use]
 pub fn canonical_json(value: &Value) -> String {
-    let mut out = String::new();
+    let mut out = Vec::new();
     write(value, &mut out);
-    out
+    // JSON is UTF-8.
+    String::from_utf8(out).unwrap_or_default()
 }
 
 /// The value as JSON over several lines, with the keys sorted at every depth.
@@ -43,36 +42,39 @@ pub fn pretty_json(value: &Value) -> String {
     serde_json::to_string_pretty(&sorted(value)).unwrap_or_default()
 }
 
-fn write(value: &Value, out: &mut String) {
+fn write(value: &Value, out: &mut Vec<u8>) {
     match value {
         Value::Array(items) => {
-            out.push('[');
+            out.push(b'[');
             for (index, item) in items.iter().enumerate() {
                 if index > 0 {
-                    out.push(',');
+                    out.push(b',');
                 }
                 write(item, out);
             }
-            out.push(']');
+            out.push(b']');
         }
         Value::Object(map) => {
             let mut entries: Vec<_> = map.iter().collect();
             entries.sort_unstable_by_key(|(key, _)| *key);
-            out.push('{');
+            out.push(b'{');
             for (index, (key, item)) in entries.into_iter().enumerate() {
                 if index > 0 {
-                    out.push(',');
+                    out.push(b',');
                 }
-                // Writing to a string cannot fail.
-                let _ = write!(out, "{}:", Value::String(key.clone()));
+                write_plain(key, out);
+                out.push(b':');
                 write(item, out);
             }
-            out.push('}');
+            out.push(b'}');
         }
-        scalar => {
-            let _ = write!(out, "{scalar}");
-        }
+        scalar => write_plain(scalar, out),
     }
+}
+
+/// Writes a text or a scalar as `serde_json` does. Writing to memory cannot fail.
+fn write_plain(value: &(impl serde::Serialize + ?Sized), out: &mut Vec<u8>) {
+    let _ = serde_json::to_writer(out, value);
 }
 
 /// Equality where numbers compare by value, at any depth: `1` equals `1.0`.

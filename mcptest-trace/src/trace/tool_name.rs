@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use heck::ToSnakeCase as _;
+
 use super::OfferedTool;
 
 /// First words of tools that only read.
@@ -40,27 +42,9 @@ const READS: [&str; 22] = [
 /// ```
 #[must_use]
 pub fn words_of_tool(name: &str) -> Vec<String> {
-    let characters: Vec<char> = name.chars().collect();
-    let mut words = Vec::new();
-    let mut word = String::new();
-    for (place, character) in characters.iter().enumerate() {
-        let before = place.checked_sub(1).map(|before| characters[before]);
-        let after = characters.get(place + 1);
-        let rises = character.is_uppercase()
-            && (before.is_some_and(|before| before.is_lowercase() || before.is_numeric())
-                || (before.is_some_and(char::is_uppercase)
-                    && after.is_some_and(|after| after.is_lowercase())));
-        if (rises || !character.is_alphanumeric()) && !word.is_empty() {
-            words.push(std::mem::take(&mut word));
-        }
-        if character.is_alphanumeric() {
-            word.extend(character.to_lowercase());
-        }
-    }
-    if !word.is_empty() {
-        words.push(word);
-    }
-    words
+    let words = name.to_snake_case();
+    let words = words.split('_').filter(|word| !word.is_empty());
+    words.map(str::to_owned).collect()
 }
 
 /// Whether a tool only reads, by the first word of its name.

@@ -1,15 +1,14 @@
 //! Several runs together: how stable they were, and how alike their paths are.
 
-use std::collections::HashMap;
-
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::pairs::Paths;
 use super::{
-    Dimensions, StabilityFloors, StabilityOptions, StabilityReport, SubScore, agent_stability_with,
-    drift_flags_of, float, mean, share, sum, variance,
+    Dimensions, StabilityFloors, StabilityOptions, StabilityReport, SubScore, drift_flags_of, mean,
+    variance,
 };
-use crate::trace::{AsTrace, Tokens, Trace, Turn, canonical_json};
+use crate::trace::{AsTrace, Tokens, Trace, Turn};
 
 /// What several runs of one agent look like together.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -126,13 +125,15 @@ pub fn agent_stability_across_with<T: AsTrace>(
     options: StabilityOptions,
 ) -> Option<StabilityAcross> {
     let traces: Vec<_> = envelopes.iter().map(AsTrace::as_trace).collect();
+    let paths = Paths::of(&traces.iter().map(AsRef::as_ref).collect::<Vec<_>>());
     let runs: Vec<StabilityReport> = traces
         .iter()
-        .map(|trace| agent_stability_with(&**trace, options.turns))
+        .zip(&paths.distinct_calls)
+        .map(|(trace, distinct)| StabilityReport::of(trace, *distinct, options.turns))
         .collect();
     let weakest = |run: &StabilityReport| run.score(run.weakest_of(options.dimensions));
     let weakest: Vec<f64> = runs.iter().map(weakest).collect();
-    let pairs = compare_pairs(&traces.iter().map(AsRef::as_ref).collect::<Vec<_>>());
+    let pairs = paths.compare();
     (!runs.is_empty()).then(|| StabilityAcross {
         score: mean(&weakest),
         weakest_score: weakest.iter().copied().fold(f64::INFINITY, f64::min),
@@ -152,147 +153,4 @@ fn is_eventful(trace: &Trace) -> bool {
         || conversation.turns.iter().any(Turn::is_assistant)
         || conversation.tokens != Tokens::default()
         || !conversation.steps.is_empty()
-}
-
-struct Pairs {
-    similarity: f64,
-    consistency: f64,
-    diverging: usize,
-    early: usize,
-}
-
-/// A run as numbers: for each call its tool and its arguments.
-pub(super) type Path = Vec<(usize, usize)>;
-
-fn compare_pairs(traces: &[&Trace]) -> Pairs {
-    let mut tools = HashMap::new();
-    let mut arguments = HashMap::new();
-    let mut counts: HashMap<Path, usize> = HashMap::new();
-    let mut distinct: Vec<Path> = Vec::new();
-    for trace in traces {
-        let mut path = Path::with_capacity(trace.tool_calls.len());
-        for call in &trace.tool_calls {
-            let next = tools.len();
-            let tool = *tools.entry(call.name.as_str()).or_insert(next);
-            let next = arguments.len();
-            path.push((
-                tool,
-                *arguments.entry(canonical_json(&call.args)).or_insert(next),
-            ));
-        }
-        let count = counts.entry(path.clone()).or_default();
-        *count += 1;
-        if *count == 1 {
-            distinct.push(path);
-        }
-    }
-    let total = traces.len() * traces.len().saturating_sub(1) / 2;
-    if total == 0 {
-        return Pairs {
-            similarity: 1.0,
-            consistency: 1.0,
-            diverging: 0,
-            early: 0,
-        };
-    }
-    let (mut similarity, mut consistency) = (Vec::new(), Vec::new());
-    let (mut diverging, mut early) = (0, 0);
-    for (index, left) in distinct.iter().enumerate() {
-        // Runs with the same calls are alike in everything.
-        let same = counts[left] * (counts[left] - 1) / 2;
-        similarity.push(float(same));
-        consistency.push(float(same));
-        let places = Places::of(left, tools.len());
-        for right in &distinct[index + 1..] {
-            let pairs = counts[left] * counts[right];
-            similarity.push(float(pairs) * places.similarity(right));
-            consistency.push(float(pairs) * argument_consistency(left, right));
-            if let Some(step) = divergence(left, right) {
-                diverging += pairs;
-                early += if step < 2 { pairs } else { 0 };
-            }
-        }
-    }
-    let total = float(total);
-    Pairs {
-        similarity: sum(similarity) / total,
-        consistency: sum(consistency) / total,
-        diverging,
-        early,
-    }
-}
-
-/// Where a run's path has each tool, 64 positions a word.
-pub(super) struct Places {
-    calls: usize,
-    /// Words for a tool.
-    words: usize,
-    /// The words of all tools, one after the other.
-    bits: Vec<u64>,
-}
-
-impl Places {
-    /// Of a path whose tools are numbers below `tools`.
-    pub(super) fn of(path: &Path, tools: usize) -> Self {
-        let words = path.len().div_ceil(64);
-        let mut bits = vec![0; tools * words];
-        for (index, (tool, _)) in path.iter().enumerate() {
-            bits[tool * words + index / 64] |= 1 << (index % 64);
-        }
-        Self {
-            calls: path.len(),
-            words,
-            bits,
-        }
-    }
-
-    /// `2·LCS / (len a + len b)` of the tools of this path and another.
-    pub(super) fn similarity(&self, other: &Path) -> f64 {
-        let calls = self.calls + other.len();
-        if calls == 0 {
-            1.0
-        } else {
-            2.0 * float(self.longest_common_subsequence(other)) / float(calls)
-        }
-    }
-
-    /// The length of the longest common subsequence of the tools, 64 positions of this path at a
-    /// time (Crochemore, Iliopoulos, Pinzon and Reid, "A fast and practical bit-vector algorithm for
-    /// the longest common subsequence problem", 2001): a zero bit marks a position where the
-    /// subsequence grows.
-    fn longest_common_subsequence(&self, other: &Path) -> usize {
-        let mut row = vec![u64::MAX; self.words];
-        for (tool, _) in other {
-            let places = &self.bits[tool * self.words..][..self.words];
-            let mut carry = false;
-            for (word, places) in row.iter_mut().zip(places) {
-                let (sum, over) = word.overflowing_add(*word & places);
-                let (sum, over_again) = sum.overflowing_add(u64::from(carry));
-                carry = over || over_again;
-                *word = sum | (*word & !places);
-            }
-        }
-        // No bit past the path's end is ever cleared: no tool has a place there.
-        row.iter().map(|word| word.count_zeros() as usize).sum()
-    }
-}
-
-pub(super) fn argument_consistency(left: &Path, right: &Path) -> f64 {
-    let aligned = left
-        .iter()
-        .zip(right)
-        .filter(|((tool, _), (other, _))| tool == other);
-    let (same, all) = aligned.fold((0, 0), |(same, all), ((_, args), (_, other))| {
-        (same + usize::from(args == other), all + 1)
-    });
-    share(same, all)
-}
-
-/// The step at which two tool sequences part.
-fn divergence(left: &Path, right: &Path) -> Option<usize> {
-    let parted = left
-        .iter()
-        .zip(right)
-        .position(|((tool, _), (other, _))| tool != other);
-    parted.or_else(|| (left.len() != right.len()).then(|| left.len().min(right.len())))
 }

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::across::{Path, Places, argument_consistency};
+use super::pairs::{Path, Places, Sum, argument_consistency};
 use super::*;
 
 fn run(tools: &[(&str, i32)], tokens: u64, turns: &[&str]) -> Value {
@@ -209,36 +209,29 @@ fn sequence_similarity(left: &Path, right: &Path) -> f64 {
     Places::of(left, 256).similarity(right)
 }
 
-/// Pair by pair, without grouping equal runs.
-fn brute_force(runs: &[Value]) -> (f64, f64) {
+/// Pair by pair, without grouping equal runs: the similarity and the consistency of each pair.
+fn brute_force(runs: &[Value]) -> Vec<(f64, f64)> {
     let paths: Vec<Path> = runs
         .iter()
         .map(|run| {
             let calls = run["tool_calls"].as_array().unwrap().iter();
-            calls
-                .map(|call| {
-                    let tool = call["name"].as_str().unwrap().as_bytes()[0] as usize;
-                    (
-                        tool,
-                        usize::try_from(call["args"]["n"].as_u64().unwrap()).unwrap(),
-                    )
-                })
-                .collect()
+            let numbers = calls.map(|call| {
+                let tool = u32::from(call["name"].as_str().unwrap().as_bytes()[0]);
+                let argument = u32::try_from(call["args"]["n"].as_u64().unwrap()).unwrap();
+                (tool, argument)
+            });
+            let (tools, arguments) = numbers.unzip();
+            Path { tools, arguments }
         })
         .collect();
-    let (mut similarity, mut consistency, mut pairs) = (0.0, 0.0, 0.0);
+    let mut pairs = Vec::new();
     for (index, left) in paths.iter().enumerate() {
         for right in &paths[index + 1..] {
-            similarity += sequence_similarity(left, right);
-            consistency += argument_consistency(left, right);
-            pairs += 1.0;
+            let consistency = argument_consistency(left, right);
+            pairs.push((sequence_similarity(left, right), consistency));
         }
     }
-    if pairs == 0.0 {
-        (1.0, 1.0)
-    } else {
-        (similarity / pairs, consistency / pairs)
-    }
+    pairs
 }
 
 fn any_run() -> impl Strategy<Value = Value> {
@@ -258,11 +251,11 @@ fn any_run() -> impl Strategy<Value = Value> {
 }
 
 /// The longest common subsequence by the textbook's table.
-fn table(left: &Path, right: &Path) -> usize {
+fn table(left: &[u32], right: &[u32]) -> usize {
     let mut row = vec![0; right.len() + 1];
-    for (tool, _) in left {
+    for tool in left {
         let mut diagonal = 0;
-        for (column, (other, _)) in right.iter().enumerate() {
+        for (column, other) in right.iter().enumerate() {
             let above = row[column + 1];
             row[column + 1] = if tool == other {
                 diagonal + 1
@@ -278,14 +271,16 @@ fn table(left: &Path, right: &Path) -> usize {
 proptest! {
     #[test]
     fn long_sequences_are_compared_as_the_table_would(
-        left in prop::collection::vec((0..4usize, Just(0usize)), 0..200),
-        right in prop::collection::vec((0..4usize, Just(0usize)), 0..200),
+        left in prop::collection::vec(0..4u32, 0..400),
+        right in prop::collection::vec(0..4u32, 0..400),
     ) {
         let expected = match left.len() + right.len() {
             0 => 1.0,
             calls => 2.0 * float(table(&left, &right)) / float(calls),
         };
-        prop_assert!((sequence_similarity(&left, &right) - expected).abs() < 1e-12);
+        let path = |tools| Path { tools, arguments: Vec::new() };
+        let similarity = sequence_similarity(&path(left), &path(right));
+        prop_assert_eq!(similarity.to_bits(), expected.to_bits());
     }
 
     #[test]
@@ -304,9 +299,21 @@ proptest! {
     #[test]
     fn grouping_equal_runs_changes_nothing(runs in prop::collection::vec(any_run(), 1..7)) {
         let across = agent_stability_across(&runs).unwrap();
-        let (similarity, consistency) = brute_force(&runs);
-        prop_assert!((across.tool_sequence_similarity - similarity).abs() < 1e-9);
-        prop_assert!((across.argument_consistency - consistency).abs() < 1e-9);
+        let (similarities, consistencies): (Vec<_>, Vec<_>) = brute_force(&runs).into_iter().unzip();
+        let expected = |values: &[f64]| if values.is_empty() { 1.0 } else { mean(values) };
+        prop_assert!((across.tool_sequence_similarity - expected(&similarities)).abs() < 1e-9);
+        prop_assert!((across.argument_consistency - expected(&consistencies)).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_sum_of_many_is_that_of_their_sorted_list(
+        values in prop::collection::vec(prop::sample::select(vec![0.0, 0.1, 0.3, 2.0 / 3.0, 1.0, 7.5]), 0..200),
+    ) {
+        let mut sum = Sum::default();
+        for value in &values {
+            sum.add(*value);
+        }
+        prop_assert_eq!(sum.total().to_bits(), super::sum(values).to_bits());
     }
 
     #[test]

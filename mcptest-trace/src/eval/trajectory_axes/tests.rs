@@ -225,6 +225,37 @@ fn what_failed_or_was_synthesized_is_no_source() {
 
 proptest! {
     #[test]
+    fn data_flow_is_what_looking_at_every_earlier_result_finds(
+        calls in prop::collection::vec((any::<bool>(), 0..60_u8, 0..40_u64), 0..240),
+    ) {
+        let text = |page: u8| format!("see page-{page}, page/{page} and {page}");
+        let made = calls.iter().map(|(produces, page, step)| match produces {
+            true => json!({ "name": "search", "step": step }),
+            false => json!({ "name": "fetch", "step": step, "args": { "page": format!("page/{page}") } }),
+        });
+        let results = calls.iter().enumerate().filter(|(_, (produces, ..))| *produces);
+        let results = results.map(|(index, (_, page, _))| json!({
+            "call_index": index, "is_error": false, "result": [{ "text": text(*page) }],
+        }));
+        let run = json!({ "tool_calls": made.collect::<Vec<_>>(), "tool_results": results.collect::<Vec<_>>() });
+        let held = |(index, (_, page, step)): (usize, &(bool, u8, u64))| {
+            calls[..index].iter().any(|(produces, other, earlier)| {
+                *produces && earlier != step && text(*other).contains(&format!("page/{page}"))
+            })
+        };
+        let fetches = || calls.iter().enumerate().filter(|(_, (produces, ..))| !produces);
+        let first = |wanted: bool| calls.iter().position(|(produces, ..)| *produces == wanted);
+        let ordered = matches!((first(true), first(false)), (Some(search), Some(fetch)) if search < fetch);
+        let expected = ordered && fetches().all(held);
+        let report = score_trajectory_axes(&run, &axes(&[("search", "fetch", Some("page"))], &[]));
+        prop_assert_eq!(report.dependency_satisfaction == 100, expected);
+        if ordered && !expected {
+            let first = fetches().find(|fetch| !held(*fetch)).map(|(index, _)| index);
+            prop_assert_eq!(report.broken[0].second_call, first);
+        }
+    }
+
+    #[test]
     fn satisfaction_is_a_percent_and_full_exactly_when_nothing_broke(
         calls in prop::collection::vec(0usize..4, 0..8),
         order in prop::collection::vec((0usize..4, 0usize..4), 0..6),

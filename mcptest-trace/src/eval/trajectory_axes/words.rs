@@ -25,12 +25,26 @@ impl<'a> Source<'a> {
         }
     }
 
+    /// Hands over each text of the result.
+    pub(super) fn each_text(&self, found: &mut impl FnMut(&'a str)) {
+        each_text(self.result, found);
+    }
+
     /// Whether a scalar occurs, as a scalar or inside a string.
     pub(super) fn holds(&self, scalar: &Value) -> bool {
         match scalar {
             Value::String(text) if number(text).is_none() => occurs(scalar, self.result),
             _ => occurs(scalar, &self.opened),
         }
+    }
+}
+
+fn each_text<'a>(value: &'a Value, found: &mut impl FnMut(&'a str)) {
+    match value {
+        Value::String(text) => found(text),
+        Value::Array(items) => items.iter().for_each(|item| each_text(item, found)),
+        Value::Object(map) => map.values().for_each(|item| each_text(item, found)),
+        _ => {}
     }
 }
 
