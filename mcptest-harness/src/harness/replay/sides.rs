@@ -34,7 +34,7 @@ const LONGEST: usize = 160;
 ///         let now = side(agent.runs()?, package.folder());
 ///         let before = agent.runs_in(trusted)?.unwrap_or_default();
 ///         let sides = side(&before, trusted).against(now);
-///         samples.push(AgentSamples { agent: agent.stem(), sides });
+///         samples.push(AgentSamples::new(agent.stem(), sides));
 ///     }
 ///     Ok(compare(&samples, &CompareOptions::default()).exit_status() == 1)
 /// }
