@@ -1,7 +1,7 @@
 //! From YAML text to a tree of [`Node`]s.
 //!
-//! The one file that knows the YAML parser (serde-saphyr). It notes duplicate and unusable keys as
-//! problems, and bounds what a hostile file can cost.
+//! Plain documents are read from the parser's events; what is left, and what is wrong, serde-saphyr
+//! reads here, within bounds of what a hostile file can cost.
 
 use std::fmt;
 
@@ -10,8 +10,10 @@ use serde_json::Number;
 use serde_saphyr::{DuplicateKeyPolicy, NonFiniteFloatPolicy, Spanned};
 
 use crate::limits::{ALIAS_NODES, DEPTH, NODES};
+use crate::mapping::Mapping;
+use crate::number::number_or_text;
 use crate::unreadable::unreadable;
-use crate::{Diagnostic, Entry, Node, NodeValue, Source, Span};
+use crate::{Diagnostic, Entry, Node, NodeValue, Source, Span, plain};
 
 /// The parser's frames are large in unoptimised builds (about 40 KiB a level), larger than a test
 /// thread's stack has room for at that depth, so the parser gets a stack of its own.
@@ -20,6 +22,11 @@ const STACK_BYTES: usize = 32 << 20;
 /// Reads a document. Problems of keys are added to `problems`; `None` with a problem added when
 /// there is no tree at all.
 pub(crate) fn read(source: &Source, problems: &mut Vec<Diagnostic>) -> Option<Node> {
+    plain::read(source.text(), problems).or_else(|| read_all(source, problems))
+}
+
+/// Reads any document.
+pub(crate) fn read_all(source: &Source, problems: &mut Vec<Diagnostic>) -> Option<Node> {
     let parse = || {
         let options = serde_saphyr::options! {
             budget: serde_saphyr::budget! { max_nodes: NODES, max_depth: DEPTH },
@@ -198,52 +205,13 @@ impl Converter<'_> {
     }
 
     fn entries(&mut self, raw: Vec<(Spanned<Raw>, Spanned<Raw>)>) -> Vec<Entry> {
-        let mut entries: Vec<Entry> = Vec::with_capacity(raw.len());
-        let mut seen = std::collections::HashMap::with_capacity(raw.len());
+        let mut entries = Mapping::default();
         for (key, value) in raw {
             let key = self.node(key);
             let value = self.node(value);
-            let name = match &key.value {
-                NodeValue::Text(text) | NodeValue::Number(_, text) => text.clone(),
-                NodeValue::Bool(flag) => flag.to_string(),
-                NodeValue::Null => "null".to_owned(),
-                NodeValue::List(_) | NodeValue::Map(_) => {
-                    let message = format!("a key must be a word, found {}", key.kind());
-                    self.problems.push(Diagnostic::at(key.span, message));
-                    continue;
-                }
-            };
-            if let Some(first) = seen.insert(name.clone(), key.span) {
-                // A key that a merge brings in gives way to the one written here.
-                if key.defined.is_none() {
-                    self.problems.push(
-                        Diagnostic::new(format!("duplicate key `{name}`"))
-                            .label(key.span, "again here")
-                            .also(first, "first here")
-                            .help("keep one of the two; nothing says which one is meant"),
-                    );
-                }
-                continue;
-            }
-            entries.push(Entry {
-                key: name,
-                key_span: key.span,
-                value,
-            });
+            entries.add(key, value, self.problems);
         }
-        entries
-    }
-}
-
-/// What reads as a number in looser dialects (`012`, `1_000`) is text here, and so is what no JSON
-/// number can hold; both keep the text that was written.
-fn number_or_text(number: Option<Number>, written: String) -> NodeValue {
-    let digits = written.trim_start_matches(['-', '+']);
-    let padded =
-        digits.len() > 1 && digits.starts_with('0') && digits.as_bytes()[1].is_ascii_digit();
-    match number {
-        Some(number) if !padded && !written.contains('_') => NodeValue::Number(number, written),
-        _ => NodeValue::Text(written),
+        entries.into_entries()
     }
 }
 
