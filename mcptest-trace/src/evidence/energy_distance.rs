@@ -161,6 +161,11 @@ impl Distances {
         }
     }
 
+    /// How many numbers a shuffle takes.
+    fn numbers(&self) -> u64 {
+        self.runs as u64 - 1
+    }
+
     /// Weight of this agent in the suite's statistic: n m / (n + m).
     fn weight(&self) -> f64 {
         real(self.baseline) * real(self.runs - self.baseline) / real(self.runs)
@@ -200,14 +205,20 @@ fn suite_p(agents: &[&Distances], mut stream: Stream, weight: impl Fn(&Distances
         .iter()
         .map(|agent| weight(agent) * agent.energy())
         .sum();
-    let mut shuffled: Vec<Shuffled> = agents.iter().map(|agent| Shuffled::new(agent)).collect();
-    let extreme = (0..DRAWS).filter(|_| {
-        let parts = shuffled.iter_mut();
-        let drawn: f64 = parts
-            .map(|agent| weight(agent.distances) * agent.draw(&mut stream))
-            .sum();
-        drawn >= observed - ROUNDING
-    });
+    // A draw shuffles one agent after the other. What an agent keeps stays in the cache when all its
+    // draws are made at once; the numbers are read by their place in the stream, so they are the same.
+    let each: u64 = agents.iter().map(|agent| agent.numbers()).sum();
+    let mut drawn = vec![0.0; DRAWS as usize];
+    for agent in agents {
+        let mut shuffled = Shuffled::new(agent);
+        let (mut own, weight) = (stream.clone(), weight(agent));
+        for sum in &mut drawn {
+            *sum += weight * shuffled.draw(&mut own);
+            own.skip(each - agent.numbers());
+        }
+        stream.skip(agent.numbers());
+    }
+    let extreme = drawn.iter().filter(|drawn| **drawn >= observed - ROUNDING);
     (real(extreme.count()) + 1.0) / f64::from(DRAWS + 1)
 }
 
@@ -231,7 +242,7 @@ impl<'a> Shuffled<'a> {
 
     fn draw(&mut self, stream: &mut Stream) -> f64 {
         if self.distances.total <= 0.0 {
-            stream.skip(self.distances.runs as u64 - 1);
+            stream.skip(self.distances.numbers());
             return 0.0;
         }
         stream.shuffle(&mut self.order);
@@ -302,6 +313,28 @@ mod tests {
         let mut other = Stream::new("s", 0);
         other.shuffle(&mut [0; 4]);
         assert_eq!(stream.draw(), other.draw());
+    }
+
+    #[test]
+    fn all_draws_of_an_agent_at_once_are_the_draws_one_after_the_other() {
+        let agents = [
+            of(&["a", "ab", "b", "a"], &["b", "bc", "c", "a"]),
+            of(&["x", "x"], &["x", "x"]),
+            of(&["abc", "ab", "cab"], &["a", "cb", "cc", "abc", "b"]),
+        ];
+        let agents = agents.each_ref();
+        let found = suite_test(&agents, Stream::new("s", 0));
+        let (mut stream, mut shuffled) = (Stream::new("s", 0), agents.map(Shuffled::new));
+        let extreme = (0..DRAWS).filter(|_| {
+            let parts = shuffled.iter_mut();
+            let drawn: f64 = parts
+                .map(|agent| agent.distances.weight() * agent.draw(&mut stream))
+                .sum();
+            drawn >= found.energy - ROUNDING
+        });
+        let p = (extreme.count() as f64 + 1.0) / f64::from(DRAWS + 1);
+        assert_eq!(found.p, p);
+        assert!(p > 0.001 && p < 1.0);
     }
 
     proptest! {

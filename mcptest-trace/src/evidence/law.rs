@@ -90,21 +90,15 @@ impl Law {
         }
     }
 
-    /// What adding an independent value costs, in multiply-adds.
-    fn work_with(&self, other: &Self) -> u128 {
-        let step = gcd(self.grid(), other.grid()).max(1);
-        let length = |law: &Self| u128::from((law.last() - law.start) / wide(step)) + 1;
-        let (mine, theirs) = (length(self), length(other));
-        mine.max(theirs) * (self.mass.len().min(other.mass.len()) as u128)
+    fn shape(&self) -> Shape {
+        Shape {
+            step: self.step,
+            places: self.mass.len(),
+        }
     }
 
-    /// The step; 0 for a certain value, which lies on every grid.
     fn grid(&self) -> usize {
-        if self.mass.len() == 1 {
-            0
-        } else {
-            usize::try_from(self.step).unwrap_or(1)
-        }
+        self.shape().grid()
     }
 
     /// The law of the sum of two independent values.
@@ -130,6 +124,46 @@ impl Law {
             start: self.start + other.start,
             step: wide(step),
             mass,
+        }
+    }
+}
+
+/// The grid of a law without its probabilities: what a sum costs is known before it is made.
+#[derive(Debug, Clone, Copy)]
+struct Shape {
+    step: u64,
+    places: usize,
+}
+
+impl Shape {
+    /// The step; 0 for a certain value, which lies on every grid.
+    fn grid(self) -> usize {
+        if self.places == 1 {
+            0
+        } else {
+            usize::try_from(self.step).unwrap_or(1)
+        }
+    }
+
+    /// The places of this on a finer grid.
+    fn length(self, step: usize) -> u128 {
+        u128::from(self.step) * (self.places as u128 - 1) / (step as u128) + 1
+    }
+
+    /// What adding an independent value costs, in multiply-adds.
+    fn work_with(self, other: Self) -> u128 {
+        let step = gcd(self.grid(), other.grid()).max(1);
+        let longest = self.length(step).max(other.length(step));
+        longest * (self.places.min(other.places) as u128)
+    }
+
+    /// The shape of the sum of two independent values.
+    fn plus(self, other: Self) -> Self {
+        let step = gcd(self.grid(), other.grid()).max(1);
+        let spread = |shape: Self| (shape.places - 1) * (shape.grid() / step).max(1);
+        Self {
+            step: wide(step),
+            places: spread(self) + spread(other) + 1,
         }
     }
 }
@@ -184,12 +218,15 @@ impl Statistic {
         // Coarse grids first: the sum stays short as long as it can.
         laws.sort_by_key(|law| std::cmp::Reverse(law.step));
         let mut sum = Law::certain(0);
-        let mut work = 0;
-        for law in laws {
-            work += sum.work_with(law);
+        let (mut shape, mut work) = (sum.shape(), 0);
+        for law in &laws {
+            work += shape.work_with(law.shape());
             if work > most_work {
                 return Self::Normal(Self::moments_of(parts));
             }
+            shape = shape.plus(law.shape());
+        }
+        for law in laws {
             sum = sum.plus(law);
         }
         Self::Exact(sum)
