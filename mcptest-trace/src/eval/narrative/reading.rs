@@ -65,7 +65,7 @@ pub(super) fn claims<'v>(
         for sentence in token::sentences(&document.text, &block.range) {
             let tokens = token::tokens(&document.text, &sentence, vocabulary);
             if block.kind == Kind::TableHead {
-                status_table = any(&tokens, Mark::Label);
+                status_table = any(&tokens, of![Label]);
             } else {
                 asks |= context::asks_to_go_ahead(&tokens);
                 let reader = Reader {
@@ -210,7 +210,7 @@ impl<'v> Reader<'_, 'v> {
         let company = words.iter().take(2).any(|token| token.text == "our");
         group.add_if(company && group.has(Mark::Ours), Mark::Other);
         let near = group.subject.start..self.tokens.len().min(group.verb + OBJECT);
-        group.add_if(any(&self.tokens[near], Mark::Identifier), Mark::Named);
+        group.add_if(any(&self.tokens[near], of![Identifier]), Mark::Named);
         // Whether the closing asks to go ahead is not known yet; it only takes claims away.
         let rule = rules::first(group.marks)?;
         let first = match follows || all_set {
@@ -301,15 +301,10 @@ impl<'v> Reader<'_, 'v> {
         let length = clause.clone().count();
         let label = rest.get(length).is_some_and(|token| token.text == ":");
         let own = next.noun_of.is_some() || next.is(Mark::Quoted);
-        let settled = clause.clone().any(|token| {
-            [Mark::Identifier, Mark::Number, Mark::Preposition]
-                .iter()
-                .any(|mark| token.is(*mark))
-        });
+        let settles = of![Identifier Number Preposition];
+        let settled = clause.clone().any(|token| token.marks.meets(settles));
         // *Approved invoices are sent on Fridays*
-        let finite = clause
-            .clone()
-            .any(|token| token.is(Mark::Be) || token.is(Mark::Modal));
+        let finite = clause.clone().any(|token| token.marks.meets(of![Be Modal]));
         !follows || finite || !own && (label || !settled)
     }
 

@@ -43,9 +43,8 @@ impl Token<'_> {
     }
 }
 
-/// Whether something can be said of any of these tokens.
-pub(super) fn any(tokens: &[Token<'_>], mark: Mark) -> bool {
-    let wanted = Marks::of(&[mark]);
+/// Whether one of these marks is on any of these tokens.
+pub(super) fn any(tokens: &[Token<'_>], wanted: Marks) -> bool {
     tokens.iter().any(|token| token.marks.meets(wanted))
 }
 
