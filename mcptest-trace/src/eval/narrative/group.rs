@@ -146,7 +146,6 @@ fn actor(tokens: &[Token<'_>], group: &mut Group, voice: Mark, before: Option<&G
         group.add_if(active, Mark::Ours);
         return;
     };
-    group.add_if(last.is(Mark::Relative), Mark::Relative);
     group.add_if(active && last.is(Mark::Ours), Mark::Ours);
     if active && joint(last) {
         share(tokens, group, before);
@@ -173,9 +172,7 @@ fn share(tokens: &[Token<'_>], group: &mut Group, before: Option<&Group>) -> boo
         return false;
     };
     group.marks = group.marks.with(earlier.marks);
-    // *created and published the package* has an object of its own.
-    let own = earlier.has(Mark::Ours) && earlier.verb + 2 != group.start;
-    if !own && group.start - earlier.subject.start < SHARED {
+    if group.start - earlier.subject.start < SHARED {
         group.subject = earlier.subject.clone();
     }
     true
@@ -212,9 +209,7 @@ fn bare(tokens: &[Token<'_>], group: &mut Group, before: Option<&Group>) -> Opti
         // *you cancelled*; with *have* before it, *I have you booked*.
         let held = have_before(tokens, group);
         if held { Mark::HaveObject } else { Mark::Other }
-    } else if own(Mark::Relative) {
-        Mark::Relative
-    } else if own(Mark::Determiner) || own(Mark::Preposition) || own(Mark::Your) {
+    } else if last.marks.meets(of![Determiner Preposition]) {
         // *the updated address*, *after deleted items*
         return None;
     } else if have_before(tokens, group) {
@@ -248,9 +243,9 @@ fn label(tokens: &[Token<'_>], group: &mut Group, sign: usize) {
 /// beside another verb it describes the noun.
 fn after_noun(tokens: &[Token<'_>], group: &mut Group) -> Mark {
     let begins_object = of![Determiner Your Me Third Number];
-    let object = tokens.get(group.verb + 1).is_some_and(|next| {
-        next.marks.meets(begins_object) && !next.is(Mark::Preposition) || next.is_content()
-    });
+    let object = tokens
+        .get(group.verb + 1)
+        .is_some_and(|next| next.marks.meets(begins_object) || next.is_content());
     let subject = &tokens[group.subject.clone()];
     let rest = &tokens[group.verb + 1..tokens.len().min(group.verb + CLAUSE)];
     let ends = rest.iter().position(|token| token.parts() || joint(token));

@@ -188,7 +188,7 @@ impl<'v> Reader<'_, 'v> {
         group.add_if(adjectival, Mark::Adjectival);
         let of_base = lexicon.marks(base).among(OF_BASE);
         let light = of_base.has(Mark::Light) || all_set;
-        let noun = light.then(|| action(words, &token.text)).flatten();
+        let noun = light.then(|| action(words)).flatten();
         let needs_noun = of_base.has(Mark::LightOnly) || complete || all_set;
         let passive_only = of_base.has(Mark::PassiveOnly) && group.has(Mark::Ours);
         if noun.is_none() && needs_noun || passive_only {
@@ -329,14 +329,12 @@ impl<'v> Reader<'_, 'v> {
 }
 
 /// The noun of an object that names an action; a pure one before one that is a thing too.
-fn action<'a, 'v>(object: &'a [Token<'v>], verb: &str) -> Option<&'a Token<'v>> {
+fn action<'a, 'v>(object: &'a [Token<'v>]) -> Option<&'a Token<'v>> {
     // *a request to cancel the order* is a request.
     let own = |token: &&Token<'_>| token.text != "to" && !token.is(Mark::Relative);
     let named = || {
         let tokens = object.iter().take_while(own);
-        tokens.filter(|token| {
-            token.noun_of.is_some() && token.text != verb && !token.is(Mark::Quoted)
-        })
+        tokens.filter(|token| token.noun_of.is_some() && !token.is(Mark::Quoted))
     };
     named()
         .find(|token| !token.is(Mark::Thing))
