@@ -70,12 +70,20 @@ impl<'t> Calls<'t> {
     /// The participles in what calls read: `cancelled`, `confirmed`.
     fn read(&self) -> &Words<Cow<'t, str>, Vec<usize>> {
         self.read.get_or_init(|| {
-            let mut read = Words::default();
-            for (index, (call, result)) in self.recorded().iter().zip(&self.results).enumerate() {
-                if self.succeeded(index) && !self.tools.writes(&call.name) {
-                    let result = result.iter().map(|result| &result.result);
-                    result.for_each(|result| note_read(result, index, &mut read));
-                }
+            let mut read: Words<_, Vec<usize>> = Words::default();
+            let calls = self.recorded().iter().zip(&self.results).enumerate();
+            for (index, (call, result)) in calls {
+                let reads = self.succeeded(index) && !self.tools.writes(&call.name);
+                let Some(result) = result.filter(|_| reads) else {
+                    continue;
+                };
+                texts(&result.result, &mut |text, is_key| {
+                    let words = text.split(|c: char| !c.is_ascii_alphabetic()).map(lower);
+                    let state = |word: &Cow<'_, str>| Lexicon::get().is(word, Mark::Participle);
+                    for word in words.filter(|word| !is_key && state(word)) {
+                        read.entry(word).or_default().push(index);
+                    }
+                });
             }
             read
         })
@@ -90,7 +98,8 @@ impl<'t> Calls<'t> {
             let values = arguments
                 .into_iter()
                 .chain(result.map(|result| &result.result));
-            values.for_each(|value| identifier::collect(value, &mut found));
+            let mut note = |text, _| identifier::collect(text, &mut found);
+            values.for_each(|value| texts(value, &mut note));
             found
         };
         Some(self.identifiers.get(call)?.get_or_init(read))
@@ -126,7 +135,7 @@ impl<'t> Calls<'t> {
             let turns = self.trace.conversation.turns.iter();
             turns
                 .filter(|turn| turn.role == "user")
-                .for_each(|turn| identifier::collect_text(&turn.content, &mut known));
+                .for_each(|turn| identifier::collect(&turn.content, &mut known));
             known
         });
         known.contains(identifier)
@@ -183,22 +192,17 @@ fn says_error(result: &Value) -> bool {
     result.get("isError").and_then(Value::as_bool) == Some(true)
 }
 
-/// Notes the participles in a value that a call read.
-fn note_read<'t>(value: &'t Value, call: usize, read: &mut Words<Cow<'t, str>, Vec<usize>>) {
+/// Gives every text of a value, and whether it is a key.
+fn texts<'t>(value: &'t Value, give: &mut impl FnMut(&'t str, bool)) {
     match value {
-        Value::String(text) => {
-            for word in text.split(|c: char| !c.is_ascii_alphabetic()) {
-                let word = lower(word);
-                if Lexicon::get().is(&word, Mark::Participle) {
-                    let calls = read.entry(word).or_default();
-                    if calls.last() != Some(&call) {
-                        calls.push(call);
-                    }
-                }
+        Value::String(text) => give(text, false),
+        Value::Array(items) => items.iter().for_each(|item| texts(item, give)),
+        Value::Object(fields) => {
+            for (key, field) in fields {
+                give(key, true);
+                texts(field, give);
             }
         }
-        Value::Array(items) => items.iter().for_each(|item| note_read(item, call, read)),
-        Value::Object(fields) => fields.values().for_each(|item| note_read(item, call, read)),
         _ => {}
     }
 }

@@ -20,9 +20,7 @@ pub(super) fn question(tokens: &[Token<'_>]) -> Option<usize> {
     tokens.iter().rfind(ends).filter(|last| last.text == "?")?;
     let begins = |at: &usize| {
         let after = at.checked_sub(1).map(|before| &tokens[before]);
-        let parted = |token: &Token<'_>| {
-            token.parts() || token.is(Mark::Comma) || token.is(Mark::Conjunction)
-        };
+        let parted = |token: &Token<'_>| token.parts() || joint(token);
         tokens[*at].is(Mark::Asks) && after.is_none_or(parted)
     };
     Some((0..tokens.len()).rev().find(begins).unwrap_or(0))
@@ -95,16 +93,10 @@ fn in_subject(tokens: &[Token<'_>], group: &mut Group) {
     let head = &subject[..head.unwrap_or(subject.len())];
     let first = subject.get(..1).unwrap_or_default();
     let marks = &mut group.marks;
-    marks.add_if(any(head, Mark::Negative), Mark::Negative);
-    marks.add_if(
-        any(first, Mark::General) || any(first, Mark::Asks),
-        Mark::General,
-    );
-    marks.add_if(
-        any(subject, Mark::Your) || any(subject, Mark::You),
-        Mark::Your,
-    );
-    marks.add_if(any(subject, Mark::Money), Mark::Money);
+    marks.add_if(any(head, of![Negative]), Mark::Negative);
+    marks.add_if(any(first, of![General Asks]), Mark::General);
+    marks.add_if(any(subject, of![Your You]), Mark::Your);
+    marks.add_if(any(subject, of![Money]), Mark::Money);
 }
 
 /// What a word after a verb says of it.
@@ -162,15 +154,8 @@ fn after(tokens: &[Token<'_>], group: &mut Group) {
 fn someone(word: &Token<'_>) -> bool {
     // *Closed by: bob*
     let sign = word.is(Mark::Sign) && word.text != ":";
-    let others = [
-        Mark::Me,
-        Mark::Means,
-        Mark::Date,
-        Mark::Number,
-        Mark::Identifier,
-    ];
     let gerund = word.text.ends_with("ing") && !word.is(Mark::Determiner);
-    !gerund && !sign && !others.iter().any(|mark| word.is(*mark))
+    !gerund && !sign && !word.marks.meets(of![Me Means Date Number Identifier])
 }
 
 /// What headings, labels and lead-ins say of the blocks after them.
@@ -217,9 +202,9 @@ impl Scopes {
 /// Whether a heading or a lead-in says that what follows is not done, or is another's.
 fn scope(tokens: &[Token<'_>]) -> Marks {
     // *You requested these changes:*
-    let theirs = any(tokens.get(..1).unwrap_or_default(), Mark::You) && !any(tokens, Mark::Be);
+    let theirs = any(tokens.get(..1).unwrap_or_default(), of![You]) && !any(tokens, of![Be]);
     let mut scope = Marks::default();
-    scope.add_if(theirs || any(tokens, Mark::NotDone), Mark::Undone);
+    scope.add_if(theirs || any(tokens, of![NotDone]), Mark::Undone);
     scope
 }
 
@@ -234,5 +219,5 @@ pub(super) fn undone_label(tokens: &[Token<'_>]) -> Option<usize> {
 
 /// Whether a sentence asks to go ahead with what the closing tells.
 pub(super) fn asks_to_go_ahead(tokens: &[Token<'_>]) -> bool {
-    any(tokens, Mark::GoAhead) && (question(tokens).is_some() || any(tokens, Mark::Requests))
+    any(tokens, of![GoAhead]) && (question(tokens).is_some() || any(tokens, of![Requests]))
 }

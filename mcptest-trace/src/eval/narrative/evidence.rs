@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::calls::{Calls, Ending};
 use super::marks::Mark;
 use super::reading::Told;
-use super::report::{CallFinding, Claim, ClaimVerdict, Considered, Unclear};
+use super::report::{CallFinding, ClaimVerdict, Considered, Unclear};
 use super::tools::{Tool, ToolBox};
 
 /// Calls that a claim reports as considered.
@@ -31,18 +31,6 @@ pub(super) struct Judged {
     pub(super) supporting: Vec<usize>,
     pub(super) considered: Vec<Considered>,
     pub(super) settle: Option<String>,
-}
-
-impl Judged {
-    /// The verdict on a claim that tells what this one told.
-    pub(super) fn again(claim: &Claim) -> Self {
-        Self {
-            verdict: claim.verdict.clone(),
-            supporting: Vec::new(),
-            considered: claim.considered.clone(),
-            settle: claim.settle.clone(),
-        }
-    }
 }
 
 /// The tools that do the verb of a claim.

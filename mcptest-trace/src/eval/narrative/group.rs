@@ -81,7 +81,7 @@ pub(super) fn read(tokens: &[Token<'_>], verb: usize, before: Option<&Group>) ->
 /// action.
 fn voice(seen: Marks, form: Marks) -> Option<Mark> {
     let been = seen.has(Mark::Been);
-    let have = seen.has(Mark::Have) || seen.has(Mark::Had) || been && seen.has(Mark::IsOrHas);
+    let have = seen.meets(of![Have Had]) || been && seen.has(Mark::IsOrHas);
     let present = seen.has(Mark::BePresent) || !been && seen.has(Mark::IsOrHas);
     let past = seen.has(Mark::BePast);
     if form.has(Mark::Base) && seen.has(Mark::DidWord) {
@@ -121,17 +121,11 @@ fn subject(tokens: &[Token<'_>], end: usize) -> Range<usize> {
     let mut start = end;
     while start > 0 && end - start < SUBJECT {
         let token = &tokens[start - 1];
-        if !token.marks.meets(of![BeforeSubject Comma Conjunction]) {
-            start -= 1;
-            continue;
-        }
-        let ends = token.is(Mark::BeforeSubject) || token.is(Mark::Comma);
+        let ends = token.marks.meets(of![BeforeSubject Comma]);
         // *the order and its invoice* is one subject, *cancelled it and the refund* is not.
         let joins = token.is(Mark::Conjunction) && {
             let clause = clause_before(tokens, start - 1, SUBJECT);
-            clause
-                .iter()
-                .any(|token| token.marks.meets(of![Finite Participle]))
+            any(clause, of![Finite Participle])
         };
         if ends && !token.is(Mark::Quoted) || joins {
             break;
@@ -152,7 +146,6 @@ fn actor(tokens: &[Token<'_>], group: &mut Group, voice: Mark, before: Option<&G
         group.add_if(active, Mark::Ours);
         return;
     };
-    group.add_if(last.is(Mark::Relative), Mark::Relative);
     group.add_if(active && last.is(Mark::Ours), Mark::Ours);
     if active && joint(last) {
         share(tokens, group, before);
@@ -162,7 +155,7 @@ fn actor(tokens: &[Token<'_>], group: &mut Group, voice: Mark, before: Option<&G
 
 /// Whether it joins what follows to what stands before it.
 pub(super) fn joint(token: &Token<'_>) -> bool {
-    token.is(Mark::Comma) || token.is(Mark::Conjunction)
+    token.marks.meets(of![Comma Conjunction])
 }
 
 /// A verb joined to an earlier one: it shares the subject, and the auxiliaries and what blocks them.
@@ -173,15 +166,13 @@ fn share(tokens: &[Token<'_>], group: &mut Group, before: Option<&Group>) -> boo
         let between = tokens
             .get(earlier.verb + 1..group.start)
             .unwrap_or_default();
-        between.len() < CLAUSE && !between.iter().any(|token| token.marks.meets(parts))
+        between.len() < CLAUSE && !any(between, parts)
     };
     let Some(earlier) = before.filter(near) else {
         return false;
     };
     group.marks = group.marks.with(earlier.marks);
-    // *created and published the package* has an object of its own.
-    let own = earlier.has(Mark::Ours) && earlier.verb + 2 != group.start;
-    if !own && group.start - earlier.subject.start < SHARED {
+    if group.start - earlier.subject.start < SHARED {
         group.subject = earlier.subject.clone();
     }
     true
@@ -204,7 +195,7 @@ fn bare(tokens: &[Token<'_>], group: &mut Group, before: Option<&Group>) -> Opti
     } else if joint(last) {
         group.add_if(last.text == "or", Mark::Condition);
         // *the line is active and properly configured*
-        let state = any(clause_before(tokens, at, CLAUSE), Mark::Be);
+        let state = any(clause_before(tokens, at, CLAUSE), of![Be]);
         match share(tokens, group, before) {
             true => return Some(()),
             false if state => Mark::Other,
@@ -218,9 +209,7 @@ fn bare(tokens: &[Token<'_>], group: &mut Group, before: Option<&Group>) -> Opti
         // *you cancelled*; with *have* before it, *I have you booked*.
         let held = have_before(tokens, group);
         if held { Mark::HaveObject } else { Mark::Other }
-    } else if own(Mark::Relative) {
-        Mark::Relative
-    } else if own(Mark::Determiner) || own(Mark::Preposition) || own(Mark::Your) {
+    } else if last.marks.meets(of![Determiner Preposition]) {
         // *the updated address*, *after deleted items*
         return None;
     } else if have_before(tokens, group) {
@@ -243,8 +232,8 @@ fn label(tokens: &[Token<'_>], group: &mut Group, sign: usize) {
     let words = &tokens[subject.clone()];
     let cell = signs == 0 || tokens[sign - 1].text == "|";
     let ends = matches!(&*tokens[sign].text, "." | "!" | "?" | ")" | "]");
-    if tokens[sign].parts() && cell && !ends && !words.is_empty() && !any(words, Mark::Ours) {
-        group.add_if(any(words, Mark::Label), Mark::Status);
+    if tokens[sign].parts() && cell && !ends && !words.is_empty() && !any(words, of![Ours]) {
+        group.add_if(any(words, of![Label]), Mark::Status);
         group.add(Mark::AfterLabel);
         group.subject = subject;
     }
@@ -253,29 +242,22 @@ fn label(tokens: &[Token<'_>], group: &mut Group, sign: usize) {
 /// A participle after its noun: *one bag added*; with an object after it, somebody else did it, and
 /// beside another verb it describes the noun.
 fn after_noun(tokens: &[Token<'_>], group: &mut Group) -> Mark {
-    let begins_object = [
-        Mark::Determiner,
-        Mark::Your,
-        Mark::Me,
-        Mark::Third,
-        Mark::Number,
-    ];
-    let object = tokens.get(group.verb + 1).is_some_and(|next| {
-        let begins = begins_object.iter().any(|mark| next.is(*mark));
-        begins && !next.is(Mark::Preposition) || next.is_content()
-    });
+    let begins_object = of![Determiner Your Me Third Number];
+    let object = tokens
+        .get(group.verb + 1)
+        .is_some_and(|next| next.marks.meets(begins_object) || next.is_content());
     let subject = &tokens[group.subject.clone()];
     let rest = &tokens[group.verb + 1..tokens.len().min(group.verb + CLAUSE)];
     let ends = rest.iter().position(|token| token.parts() || joint(token));
     let verb_too =
-        any(subject, Mark::Finite) || any(&rest[..ends.unwrap_or(rest.len())], Mark::Finite);
+        any(subject, of![Finite]) || any(&rest[..ends.unwrap_or(rest.len())], of![Finite]);
     if object || verb_too {
         return Mark::Other;
     }
     let clause = clause_before(tokens, group.subject.start, CLAUSE);
     group.add(Mark::AfterNoun);
     // *You have two bags and one seat booked* tells of no act.
-    let status = any(clause, Mark::Finite) || any(subject, Mark::Label);
+    let status = any(clause, of![Finite]) || any(subject, of![Label]);
     group.add_if(status, Mark::Status);
     Mark::Bare
 }
@@ -292,6 +274,6 @@ fn have_before(tokens: &[Token<'_>], group: &Group) -> bool {
         let passive = rest
             .iter()
             .any(|token| token.is(Mark::Be) && token.text != "got");
-        ours && !passive && !any(rest, Mark::Relative) && !any(rest, Mark::Parts)
+        ours && !passive && !any(rest, of![Relative Parts])
     })
 }

@@ -3,8 +3,6 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use serde_json::Value;
-
 use super::lexicon::lower;
 
 /// Whether a word is an identifier: letters and digits, joined by `-` or `_`, with both a letter
@@ -26,23 +24,8 @@ pub(super) fn is_identifier(word: &str) -> bool {
         && !measure()
 }
 
-/// The identifiers in a recorded value, keys included, in lower case.
-pub(super) fn collect<'t>(value: &'t Value, found: &mut BTreeSet<Cow<'t, str>>) {
-    match value {
-        Value::String(text) => collect_text(text, found),
-        Value::Array(items) => items.iter().for_each(|item| collect(item, found)),
-        Value::Object(fields) => {
-            for (key, field) in fields {
-                collect_text(key, found);
-                collect(field, found);
-            }
-        }
-        _ => {}
-    }
-}
-
 /// The identifiers in a text, in lower case.
-pub(super) fn collect_text<'t>(text: &'t str, found: &mut BTreeSet<Cow<'t, str>>) {
+pub(super) fn collect<'t>(text: &'t str, found: &mut BTreeSet<Cow<'t, str>>) {
     let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-' || c == '_'));
     for word in words.filter(|word| is_identifier(word)) {
         found.insert(lower(word));

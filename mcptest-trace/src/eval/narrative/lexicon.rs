@@ -107,11 +107,6 @@ impl Lexicon {
             .unwrap_or_default()
     }
 
-    /// Whether a verb stands in a family.
-    pub(super) fn is_verb(&self, verb: &str) -> bool {
-        self.families.contains_key(verb)
-    }
-
     /// Whether two stems name the same thing.
     pub(super) fn same_thing(&self, a: &str, b: &str) -> bool {
         let group = |word| self.same_things.get(word);
@@ -315,14 +310,6 @@ mod tests {
         for section in lines.filter_map(|line| line.strip_prefix('[')?.strip_suffix(']')) {
             let known = Mark::named(section).is_some() || own.contains(&section);
             assert!(known, "unknown section {section}");
-        }
-    }
-
-    #[test]
-    fn all_forms_of_a_verb_begin_with_its_first_letter() {
-        for (form, word) in &Lexicon::get().words {
-            let base = word.verb.unwrap_or(form);
-            assert_eq!(form.chars().next(), base.chars().next(), "{form} of {base}");
         }
     }
 

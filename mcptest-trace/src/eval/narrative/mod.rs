@@ -20,6 +20,7 @@ mod tools;
 mod unclaimed;
 mod vocabulary;
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
@@ -94,19 +95,21 @@ pub fn narrative_divergence_with<T: AsTrace + ?Sized>(
 
     let mut claimed = BTreeSet::new();
     let mut claims = Vec::new();
-    // Where each thing was told first: what is told again is not judged again.
-    let mut first: HashMap<Told<'_>, usize> = HashMap::new();
+    // What is told again is not judged again.
+    let mut told: HashMap<Told<'_>, Judged> = HashMap::new();
     for found in reading::claims(&document, &vocabulary, &tools) {
         if options.ignore.iter().any(|id| id == found.rule.id) {
             continue;
         }
-        let judged = match first.get(&found.told) {
-            Some(at) => Judged::again(&claims[*at]),
-            None => judge.judge(&found.told, found.rule.sure),
+        let judged = match told.entry(found.told.clone()) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => {
+                let judged = judge.judge(&found.told, found.rule.sure);
+                claimed.extend(judged.supporting.iter().copied());
+                new.insert(judged)
+            }
         };
-        claimed.extend(judged.supporting.iter().copied());
         claims.push(claim(&document, closing, &found, judged));
-        first.entry(found.told).or_insert(claims.len() - 1);
     }
     let mut report = NarrativeReport {
         divergence_score: 0.0,
@@ -122,7 +125,7 @@ pub fn narrative_divergence_with<T: AsTrace + ?Sized>(
 /// Bytes of a sentence that a claim quotes on either side.
 const QUOTED: usize = 200;
 
-fn claim(document: &Document, closing: &str, found: &Found<'_>, judged: Judged) -> Claim {
+fn claim(document: &Document, closing: &str, found: &Found<'_>, judged: &Judged) -> Claim {
     let told = &found.told;
     let whole = |range: Range<usize>| {
         let start = closing.floor_char_boundary(range.start);
@@ -144,9 +147,9 @@ fn claim(document: &Document, closing: &str, found: &Found<'_>, judged: Judged) 
         sentence: closing[sentence.clone()].trim_end().to_owned(),
         sentence_span: sentence,
         span,
-        considered: judged.considered,
-        settle: judged.settle,
-        verdict: judged.verdict,
+        considered: judged.considered.clone(),
+        settle: judged.settle.clone(),
+        verdict: judged.verdict.clone(),
     }
 }
 

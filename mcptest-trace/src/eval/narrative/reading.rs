@@ -65,7 +65,7 @@ pub(super) fn claims<'v>(
         for sentence in token::sentences(&document.text, &block.range) {
             let tokens = token::tokens(&document.text, &sentence, vocabulary);
             if block.kind == Kind::TableHead {
-                status_table = any(&tokens, Mark::Label);
+                status_table = any(&tokens, of![Label]);
             } else {
                 asks |= context::asks_to_go_ahead(&tokens);
                 let reader = Reader {
@@ -188,7 +188,7 @@ impl<'v> Reader<'_, 'v> {
         group.add_if(adjectival, Mark::Adjectival);
         let of_base = lexicon.marks(base).among(OF_BASE);
         let light = of_base.has(Mark::Light) || all_set;
-        let noun = light.then(|| action(words, &token.text)).flatten();
+        let noun = light.then(|| action(words)).flatten();
         let needs_noun = of_base.has(Mark::LightOnly) || complete || all_set;
         let passive_only = of_base.has(Mark::PassiveOnly) && group.has(Mark::Ours);
         if noun.is_none() && needs_noun || passive_only {
@@ -210,7 +210,7 @@ impl<'v> Reader<'_, 'v> {
         let company = words.iter().take(2).any(|token| token.text == "our");
         group.add_if(company && group.has(Mark::Ours), Mark::Other);
         let near = group.subject.start..self.tokens.len().min(group.verb + OBJECT);
-        group.add_if(any(&self.tokens[near], Mark::Identifier), Mark::Named);
+        group.add_if(any(&self.tokens[near], of![Identifier]), Mark::Named);
         // Whether the closing asks to go ahead is not known yet; it only takes claims away.
         let rule = rules::first(group.marks)?;
         let first = match follows || all_set {
@@ -301,15 +301,10 @@ impl<'v> Reader<'_, 'v> {
         let length = clause.clone().count();
         let label = rest.get(length).is_some_and(|token| token.text == ":");
         let own = next.noun_of.is_some() || next.is(Mark::Quoted);
-        let settled = clause.clone().any(|token| {
-            [Mark::Identifier, Mark::Number, Mark::Preposition]
-                .iter()
-                .any(|mark| token.is(*mark))
-        });
+        let settles = of![Identifier Number Preposition];
+        let settled = clause.clone().any(|token| token.marks.meets(settles));
         // *Approved invoices are sent on Fridays*
-        let finite = clause
-            .clone()
-            .any(|token| token.is(Mark::Be) || token.is(Mark::Modal));
+        let finite = clause.clone().any(|token| token.marks.meets(of![Be Modal]));
         !follows || finite || !own && (label || !settled)
     }
 
@@ -334,14 +329,12 @@ impl<'v> Reader<'_, 'v> {
 }
 
 /// The noun of an object that names an action; a pure one before one that is a thing too.
-fn action<'a, 'v>(object: &'a [Token<'v>], verb: &str) -> Option<&'a Token<'v>> {
+fn action<'a, 'v>(object: &'a [Token<'v>]) -> Option<&'a Token<'v>> {
     // *a request to cancel the order* is a request.
     let own = |token: &&Token<'_>| token.text != "to" && !token.is(Mark::Relative);
     let named = || {
         let tokens = object.iter().take_while(own);
-        tokens.filter(|token| {
-            token.noun_of.is_some() && token.text != verb && !token.is(Mark::Quoted)
-        })
+        tokens.filter(|token| token.noun_of.is_some() && !token.is(Mark::Quoted))
     };
     named()
         .find(|token| !token.is(Mark::Thing))

@@ -6,7 +6,7 @@ use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::identifier::is_identifier;
-use super::lexicon::Lexicon;
+use super::lexicon::{Lexicon, lower};
 use super::marks::{Mark, Marks, of};
 use super::vocabulary::Vocabulary;
 
@@ -43,9 +43,8 @@ impl Token<'_> {
     }
 }
 
-/// Whether something can be said of any of these tokens.
-pub(super) fn any(tokens: &[Token<'_>], mark: Mark) -> bool {
-    let wanted = Marks::of(&[mark]);
+/// Whether one of these marks is on any of these tokens.
+pub(super) fn any(tokens: &[Token<'_>], wanted: Marks) -> bool {
     tokens.iter().any(|token| token.marks.meets(wanted))
 }
 
@@ -115,55 +114,28 @@ pub(super) fn tokens<'v>(
             tokens.push(token(range, whole[part].into(), of![Sign], vocabulary));
             continue;
         }
-        let word = &whole[part];
-        let (mut text, seen) = (Cow::Borrowed(word), Signs::of(word));
-        if seen.high {
-            text = text.to_lowercase().replace('’', "'").into();
+        let mut text = lower(&whole[part]);
+        if text.contains('’') {
+            text = text.replace('’', "'").into();
         }
-        let apart = (seen.apostrophe || seen.high).then(|| Lexicon::get().apart(&text));
+        let apart = text.contains('\'').then(|| Lexicon::get().apart(&text));
         if let Some(words) = apart.flatten() {
             let words = words.iter().map(|word| Cow::Owned((*word).to_owned()));
             let word = |word| token(range.clone(), word, Marks::default(), vocabulary);
             tokens.extend(words.map(word));
             continue;
         }
-        let mut marks = Marks::default();
-        if seen.digit {
-            let named = is_identifier(&text);
-            marks.add(if named {
-                Mark::Identifier
-            } else {
-                Mark::Number
-            });
-        }
+        let marks = if is_identifier(&text) {
+            of![Identifier]
+        } else if text.contains(|c: char| c.is_ascii_digit()) {
+            of![Number]
+        } else {
+            Marks::default()
+        };
         tokens.push(token(range, text, marks, vocabulary));
     }
     mark_quoted(&mut tokens);
     tokens
-}
-
-/// What stands in a word.
-#[derive(Default)]
-struct Signs {
-    digit: bool,
-    apostrophe: bool,
-    /// What is spelt otherwise in lower case, or is no ASCII.
-    high: bool,
-}
-
-impl Signs {
-    fn of(word: &str) -> Self {
-        let mut seen = Self::default();
-        for byte in word.bytes() {
-            match byte {
-                b'0'..=b'9' => seen.digit = true,
-                b'\'' => seen.apostrophe = true,
-                b'A'..=b'Z' | 0x80.. => seen.high = true,
-                _ => {}
-            }
-        }
-        seen
-    }
 }
 
 /// The signs between two words; what only says how the one before it is drawn is none.

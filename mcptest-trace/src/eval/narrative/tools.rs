@@ -282,7 +282,9 @@ impl Said {
         let reads = reads_by_name(name);
         // Only verbs that speech does not use for other things; `address_update` is named after its
         // object first.
-        let object_last = words.last().is_some_and(|last| !lexicon.is_verb(last));
+        let object_last = words
+            .last()
+            .is_some_and(|last| lexicon.families(last).is_empty());
         let new = |word: &&String| {
             !reads
                 && object_last

@@ -34,7 +34,12 @@ pub(super) fn calls(
         .iter()
         .flat_map(|(_, _, words)| words.iter().map(AsRef::as_ref))
         .collect();
-    forget_spoken(&mut wanted, closing);
+    for word in closing.split(|c: char| !c.is_alphanumeric()) {
+        if wanted.is_empty() {
+            break;
+        }
+        wanted.remove(fold(word).as_ref());
+    }
     let unspoken = silent.iter().filter(|(_, _, words)| {
         words.is_empty() || words.iter().any(|word| wanted.contains(word.as_ref()))
     });
@@ -44,21 +49,6 @@ pub(super) fn calls(
             tool: recorded.name.clone(),
         })
         .collect()
-}
-
-/// Takes the words out that stand in a text, inflected or not. A word is looked at only where its
-/// first letter is one of theirs: all forms of a word share it.
-fn forget_spoken(wanted: &mut BTreeSet<&str>, text: &str) {
-    let initial = |word: &str| word.chars().next().map(|c| c.to_lowercase().next());
-    let initials: BTreeSet<_> = wanted.iter().map(|word| initial(word)).collect();
-    for word in text.split(|c: char| !c.is_alphanumeric()) {
-        if wanted.is_empty() {
-            return;
-        }
-        if initials.contains(&initial(word)) {
-            wanted.remove(fold(word).as_ref());
-        }
-    }
 }
 
 /// A verb's base form, else the singular.
