@@ -134,12 +134,12 @@ fn over_http(url: &str) -> Vec<Duration> {
             };
             request.send()
         };
-        let begun = post("", initialize()).await.unwrap();
-        let session = begun.headers()["mcp-session-id"]
+        let first = post("", initialize()).await.unwrap();
+        let session = first.headers()["mcp-session-id"]
             .to_str()
             .unwrap()
             .to_owned();
-        begun.bytes().await.unwrap();
+        first.bytes().await.unwrap();
         let told = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
         post(&session, told).await.unwrap().bytes().await.unwrap();
         let mut times = Vec::with_capacity(CALLS);
