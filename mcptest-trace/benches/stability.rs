@@ -6,13 +6,18 @@ use mcptest_trace::eval::agent_stability_across;
 use mcptest_trace::trace::{Trace, canonical_json};
 use serde_json::json;
 
-/// Runs, calls in each, and how many of the runs differ.
-const SIZES: [(usize, usize, usize); 4] = [
-    (385, 50, 385),
-    (100, 200, 100),
-    (4_000, 10, 40),
-    (4_000, 10, 4_000),
-];
+/// Runs, calls in each, and how many of the runs differ. A test only wants to know that it runs, and
+/// builds without optimisation.
+const SIZES: [(usize, usize, usize); 4] = if cfg!(debug_assertions) {
+    [(38, 50, 38), (10, 200, 10), (40, 10, 4), (40, 10, 40)]
+} else {
+    [
+        (385, 50, 385),
+        (100, 200, 100),
+        (4_000, 10, 40),
+        (4_000, 10, 4_000),
+    ]
+};
 
 fn main() {
     divan::main();
