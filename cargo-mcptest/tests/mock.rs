@@ -362,6 +362,7 @@ tools:
   - { name: f, text: x, answers: [{ text: y }] }
   - { nam: g, text: x }
   - { name: h, annotations: 5, text: x }
+  - { name: i, inputSchema: { properties: { id: { type: string } } }, answers: [{ when: { id: 7 }, text: x }] }
 "#;
 
 fn refused(folder: &Folder, more: &[&str]) -> String {

@@ -179,6 +179,9 @@ fn tool(node: &Node, problems: &mut Problems) -> Option<MockTool> {
     if let Some(known) = takes.closed_names() {
         check_names(node, &answers, &known, problems);
     }
+    for answer in &answers {
+        check_condition(node, &answer.when, &takes.schema, problems);
+    }
     let tool = serde_json::from_value(listed.into());
     let tool: Option<Tool> = tool
         .map_err(|error| {
@@ -241,11 +244,7 @@ fn takes(node: Option<&Node>, problems: &mut Problems) -> Option<Takes> {
         problems.push(Diagnostic::at(span, message).help("write `type: object`"));
         return None;
     }
-    let compiled = jsonschema::options()
-        .offline()
-        .with_pattern_options(PatternOptions::regex())
-        .build(&schema);
-    match compiled {
+    match compiled(&schema) {
         Ok(validator) => Some(Takes { schema, validator }),
         Err(error) => {
             let pointer = error.instance_path().to_string();
@@ -342,6 +341,31 @@ fn says(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Says> {
         }
         "error" => Some(Says::Error(template)),
         _ => Some(Says::Text(template)),
+    }
+}
+
+/// A schema that asks nothing of the network, and whose patterns take linear time.
+fn compiled(schema: &Value) -> Result<Validator, jsonschema::ValidationError<'static>> {
+    jsonschema::options()
+        .offline()
+        .with_pattern_options(PatternOptions::regex())
+        .build(schema)
+}
+
+/// Notes every argument that an answer waits for and that no call can have.
+fn check_condition(
+    node: &Node,
+    when: &Map<String, Value>,
+    schema: &Value,
+    problems: &mut Problems,
+) {
+    for (name, value) in when.iter().filter(|(_, value)| !value.is_object()) {
+        let schema = &schema["properties"][name];
+        if schema.is_object() && compiled(schema).is_ok_and(|schema| !schema.is_valid(value)) {
+            let message = format!("no call comes to an answer: `{name}` is never {value}");
+            let problem = Diagnostic::at(name_span(node), message);
+            problems.push(problem.help("write in `when:` what `inputSchema` takes"));
+        }
     }
 }
 

@@ -92,6 +92,9 @@ impl Session {
     }
 
     fn of_client(&mut self, message: &Value) {
+        if message["method"] == "notifications/cancelled" {
+            return self.given_up(&message["params"]["requestId"]);
+        }
         let (Some(id), Some(method)) = (message.get("id"), message["method"].as_str()) else {
             return;
         };
@@ -115,6 +118,17 @@ impl Session {
             _ => return,
         };
         self.asked.insert(id.to_string(), asked);
+    }
+
+    /// The client waits no longer. A call is an error to the agent then, as in every recording, whatever the
+    /// server says later.
+    fn given_up(&mut self, id: &Value) {
+        if let Some(Asked::Call(call)) = self.asked.remove(&id.to_string()) {
+            let content = json!([{ "type": "text", "text": "the client gave this call up" }]);
+            self.run
+                .tool_failed(call, json!({ "content": content, "isError": true }));
+            self.news = true;
+        }
     }
 
     fn of_server(&mut self, mut message: Value) {
@@ -239,6 +253,22 @@ mod tests {
         assert_eq!(of(1)["result"]["content"][0]["text"], "gone");
         assert_eq!(trace["conversation"].get("stop_reason"), None);
         assert_eq!(run.get("system_prompt"), None);
+    }
+
+    #[test]
+    fn a_call_that_is_given_up_is_an_error_whatever_comes_later() {
+        let run = session(
+            concat!(
+                r#"{"id":1,"method":"tools/call","params":{"name":"get"}}"#,
+                "\n",
+                r#"{"method":"notifications/cancelled","params":{"requestId":1}}"#,
+                "\n",
+            ),
+            concat!(r#"{"id":1,"result":{"content":[]}}"#, "\n"),
+        );
+        let results = run["trace"]["tool_results"].as_array().unwrap();
+        assert_eq!(results.len(), 1);
+        assert_eq!(results[0]["is_error"], true);
     }
 
     #[test]
