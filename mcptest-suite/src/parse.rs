@@ -29,7 +29,8 @@ pub(crate) fn read(source: &Source, problems: &mut Vec<Diagnostic>) -> Option<No
 pub(crate) fn read_all(source: &Source, problems: &mut Vec<Diagnostic>) -> Option<Node> {
     let parse = || {
         let options = serde_saphyr::options! {
-            budget: serde_saphyr::budget! { max_nodes: NODES, max_depth: DEPTH },
+            // Many agents may share one block: what they repeat in all is limited below.
+            budget: serde_saphyr::budget! { max_nodes: NODES, max_depth: DEPTH, enforce_alias_anchor_ratio: false },
             duplicate_keys: DuplicateKeyPolicy::PassThrough,
             alias_limits: serde_saphyr::alias_limits! { max_total_replayed_events: ALIAS_NODES },
             strict_booleans: true,
@@ -291,6 +292,18 @@ mod tests {
         assert_eq!(problems.len(), 2);
         assert_eq!(problems[0].message, "duplicate key `a`");
         assert_eq!(problems[0].secondary[0].span, Span::new(0, 1));
+    }
+
+    #[test]
+    fn a_thousand_agents_may_share_a_block() {
+        let tools = "t, ".repeat(60);
+        let agents = "  - { tools: *tools }\n".repeat(1_000);
+        let (node, problems) = parse(&format!("x: &tools [{tools}]\nagents:\n{agents}"));
+        assert!(problems.is_empty(), "{problems:?}");
+        let agents = node.unwrap();
+        let agents = agents.get("agents").unwrap().items().unwrap();
+        let last = agents.last().unwrap().get("tools").unwrap();
+        assert_eq!((agents.len(), last.items().unwrap().len()), (1_000, 60));
     }
 
     #[test]

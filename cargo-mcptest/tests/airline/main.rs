@@ -28,6 +28,7 @@ const TESTS: &[(&str, fn())] = tests! {
     mutants::a_plan_of_the_writes_notices_more;
     starter::a_first_suite_is_green_and_notices_most;
     starter::so_is_that_of_the_benchmarks_own_file;
+    starter::so_is_that_of_other_domains;
 };
 
 fn main() -> ExitCode {

@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use mcptest::eval::{Axes, Dependency, Order, score_trajectory_axes};
-use mcptest::trace::Run;
+use mcptest::trace::{Run, ToolCall};
+
+use serde_json::Value;
 
 use super::quoted;
 use super::recipe::Gate;
@@ -93,7 +95,8 @@ fn pairs(good: &[&Run]) -> Vec<Order> {
             let Some(second) = first_calls.get(place + distance) else {
                 break;
             };
-            if !(reads.reads(first) && reads.reads(second)) {
+            let reads = reads.reads(first) && reads.reads(second);
+            if !reads && !good.iter().any(|run| asked_together(run, first, second)) {
                 pairs.push(Order::new(*first, *second));
             }
         }
@@ -101,26 +104,57 @@ fn pairs(good: &[&Run]) -> Vec<Order> {
     pairs
 }
 
-/// Arguments that no user said and that an earlier result has.
+/// Whether a run asks for two tools at once, one right after the other: they may change places.
+fn asked_together(run: &Run, first: &str, second: &str) -> bool {
+    run.trace.tool_calls.windows(2).any(|calls| {
+        let names = [calls[0].name.as_str(), calls[1].name.as_str()];
+        (names == [first, second] || names == [second, first]) && of_one_step(&calls[0], &calls[1])
+    })
+}
+
+/// Whether the model asked for two calls in one message.
+pub(super) fn of_one_step(one: &ToolCall, other: &ToolCall) -> bool {
+    one.step.is_some() && one.step == other.step
+}
+
+/// Arguments that no user said and that an earlier result has. A lookup takes them from the first result
+/// that has them; before a change, every lookup that has them is made.
 fn dependencies(good: &[&Run]) -> Vec<Dependency> {
     let Some(run) = good.first() else {
         return Vec::new();
     };
+    let reads = run.read_only_tools();
     let mut found: BTreeSet<(String, String, String)> = BTreeSet::new();
     let results = run.trace.results_by_call();
+    let results: Vec<String> = results
+        .iter()
+        .map(|result| result.map_or_else(String::new, |result| result.result.to_string()))
+        .collect();
     for (place, call) in run.trace.tool_calls.iter().enumerate() {
+        let most = if reads.reads(&call.name) {
+            1
+        } else {
+            usize::MAX
+        };
         for (key, value) in call.args.as_object().into_iter().flatten() {
-            let Some(word) = value.as_str().filter(|word| is_identifier(word)) else {
-                continue;
-            };
-            if key.contains(['.', '[', ']']) || good.iter().any(|run| said_by_user(run, word)) {
+            let words = identifiers(value);
+            let said = |word: &&str| good.iter().any(|run| said_by_user(run, word));
+            if key.contains(['.', '[', ']']) || words.iter().any(said) {
                 continue;
             }
-            for (earlier, result) in run.trace.tool_calls[..place].iter().zip(&results) {
-                let has = result.is_some_and(|result| result.result.to_string().contains(word));
-                if has && earlier.name != call.name {
-                    found.insert((earlier.name.clone(), call.name.clone(), key.clone()));
-                }
+            for word in words {
+                let earlier = run.trace.tool_calls[..place].iter().zip(&results);
+                let sources = earlier
+                    .filter(|(_, result)| result.contains(word))
+                    .take(most);
+                let sources = sources.map(|(source, _)| source).filter(|source| {
+                    source.name != call.name
+                        && reads.reads(&source.name)
+                        && !of_one_step(source, call)
+                });
+                found.extend(
+                    sources.map(|source| (source.name.clone(), call.name.clone(), key.clone())),
+                );
             }
         }
     }
@@ -128,6 +162,18 @@ fn dependencies(good: &[&Run]) -> Vec<Dependency> {
         .into_iter()
         .map(|(producer, consumer, arg)| Dependency::new(producer, consumer).with_arg(arg))
         .collect()
+}
+
+/// The identifiers that an argument is, one or a list of them.
+fn identifiers(value: &Value) -> Vec<&str> {
+    let values = match value {
+        Value::Array(items) => &items[..],
+        value => std::slice::from_ref(value),
+    };
+    let words = values
+        .iter()
+        .map(|value| value.as_str().filter(|word| is_identifier(word)));
+    words.collect::<Option<_>>().unwrap_or_default()
 }
 
 /// A word with a digit, as identifiers are.

@@ -7,6 +7,7 @@ use mcptest::eval::{
 use mcptest::trace::{Run, ToolCall, canonical_json};
 use serde_json::{Value, json};
 
+use super::order::of_one_step;
 use super::recipe::{Gate, flow};
 use super::{common, quoted};
 
@@ -34,22 +35,28 @@ fn writes(run: &Run) -> Vec<Write<'_>> {
 }
 
 /// The plan of what is changed: strict where the runs agree; else what they share in their order; where
-/// they share nothing, no more than they do.
+/// they share nothing, no more than they do. What was asked for at once has no order.
 pub(super) fn trajectory<'a>(good: &[&'a Run], tools: &KnownTools) -> Option<Gate<'a>> {
     let all: Vec<Vec<Write<'_>>> = good.iter().map(|run| writes(run)).collect();
     let first = all.first()?;
     let agree = all.iter().all(|calls| names(calls) == names(first));
+    let together = good.iter().any(|run| changes_at_once(run));
     let (mode, calls) = if agree && first.is_empty() {
         return nothing_changes(tools);
     } else if agree {
         let at = |place: usize| all.iter().map(|calls| calls[place]).collect::<Vec<_>>();
         (
-            MatchMode::Strict,
+            if together {
+                MatchMode::ExactUnordered
+            } else {
+                MatchMode::Strict
+            },
             (0..first.len()).map(|place| agreed(&at(place))).collect(),
         )
     } else {
         match shared(&all) {
             shared if shared.is_empty() => (MatchMode::Subset, seen(&all)),
+            shared if together => (MatchMode::Superset, shared),
             shared => (MatchMode::Subsequence, shared),
         }
     };
@@ -61,6 +68,14 @@ pub(super) fn trajectory<'a>(good: &[&'a Run], tools: &KnownTools) -> Option<Gat
     let mut plan = ExpectedTrace::new(mode, calls);
     plan.over = Over::Writes;
     Some(plan_gate(text, plan))
+}
+
+/// Whether a run asks for two changes in one message, one right after the other.
+fn changes_at_once(run: &Run) -> bool {
+    let reads = run.read_only_tools();
+    run.trace.tool_calls.windows(2).any(|calls| {
+        of_one_step(&calls[0], &calls[1]) && calls.iter().all(|call| !reads.reads(&call.name))
+    })
 }
 
 fn line(call: &ExpectedCall<Schema>) -> String {
