@@ -21,7 +21,7 @@ impl Options for CallLimits {
         Key::count(
             "max_errors",
             0,
-            "The most tool calls that end in an error; the recording must tell errors.",
+            "The most tool calls that end in an error; the recording must tell errors and have a result of each call.",
         ),
         Key::count(
             "max_steps",
@@ -71,6 +71,10 @@ impl EachRun for CallLimits {
             let asks = Cause::Option(format!("`{name}` allows {}", thousands(limit)));
             match taken {
                 Some(taken) => Breach::new(asks, &thousands(taken)),
+                None if name == "max_errors" => Breach::new(
+                    asks,
+                    "calls that do not say how they ended, so nothing was judged",
+                ),
                 None => Breach::new(asks, "none recorded, so nothing was judged"),
             }
         });
@@ -86,10 +90,15 @@ impl EachRun for CallLimits {
 
     fn explain(&self, _input: &Input<'_>, run: &Run, _counts: &CallCounts) -> Vec<Evidence> {
         let results = run.trace.results_by_call();
+        let unknown = run.trace.errors_unknown() > 0;
         let calls = run.trace.tool_calls.iter().zip(results);
         let calls = calls.map(|(call, result)| {
-            let failed = result.is_some_and(|result| result.is_error);
-            let mark = if failed { " (an error)" } else { "" };
+            let mark = match result {
+                Some(result) if result.is_error => " (an error)",
+                Some(_) if unknown => " (an error or not)",
+                Some(_) => "",
+                None => " (no result)",
+            };
             format!("{}{mark}", call.name)
         });
         let calls: Vec<String> = calls.collect();

@@ -12,7 +12,7 @@ pub const TARGETS: &[Measure] = &[
     Measure::count(
         "calls.errors",
         Better::Lower,
-        "tool calls that ended in an error, where the recording tells errors",
+        "tool calls that ended in an error, where the recording tells errors and has a result of each call",
     )
     .sometimes(),
     Measure::count(
@@ -55,7 +55,8 @@ pub struct CallLimits {
 pub struct CallCounts {
     /// Tool calls.
     pub count: u64,
-    /// Tool calls that ended in an error; nothing where no result tells whether it is one.
+    /// Tool calls that ended in an error; nothing where no result tells whether it is one, or a call has
+    /// no result.
     pub errors: Option<u64>,
     /// Model calls; nothing where none was recorded.
     pub steps: Option<u64>,
@@ -83,11 +84,12 @@ pub struct CallCounts {
 pub fn count_calls(run: &(impl AsTrace + ?Sized)) -> CallCounts {
     let trace = run.as_trace();
     let results = trace.results_by_call();
+    let known = trace.errors_unknown() == 0 && results.iter().all(Option::is_some);
     let errors = results.iter().flatten().filter(|result| result.is_error);
     let recorded = |count: u64| Some(count).filter(|count| *count > 0);
     CallCounts {
         count: trace.tool_calls.len() as u64,
-        errors: (trace.errors_unknown() == 0).then_some(errors.count() as u64),
+        errors: known.then_some(errors.count() as u64),
         steps: recorded(trace.model_calls()),
         tokens: recorded(trace.conversation.tokens.total),
     }
@@ -142,6 +144,11 @@ mod tests {
             "tool_results": [{ "call_index": 0, "result": "Error: no" }],
         }));
         assert_eq!(counts.metrics(), json!({ "calls": { "count": 1 } }));
+        let unanswered = count_calls(&json!({
+            "tool_calls": [{ "name": "a" }, { "name": "b" }],
+            "tool_results": [{ "call_index": 0, "is_error": false, "result": "" }],
+        }));
+        assert_eq!(unanswered.metrics(), json!({ "calls": { "count": 2 } }));
         let nothing = count_calls(&json!({}));
         assert_eq!(
             nothing.metrics(),

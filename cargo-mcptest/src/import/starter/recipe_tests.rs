@@ -45,8 +45,8 @@ fn runs_that_change_the_same_are_held_to_it_and_free_in_what_they_read() {
     assert_eq!(
         written(&runs),
         "    # from run-1..run-2\n    expect:\n      - { target: final_response, matcher: { regex: \"\\\\S\" } }\n      \
-         - { target: conversation.stop_reason, matcher: { exact: \"completed\" } }\n      \
-         - { target: \"tool_results[*].is_error\", matcher: { not: { contains: true } } }\n    \
+         - { target: conversation.stop_reason, matcher: { exact: \"completed\" } }\n    \
+         calls: { max_errors: 0 }\n    \
          trajectory:\n      over: writes\n      mode: strict\n      calls:\n        \
          - { name: \"refund\", args: { exact: {\"receipt\": \"RF77\"} }, is_error: false }\n    \
          trajectory_axes:\n      order:\n        - { first: \"get_order\", second: \"refund\", last: true }\n      \
@@ -95,7 +95,7 @@ fn failed_runs_count_at_the_rate_that_was_observed() {
     let text = written(&runs);
     assert!(text.starts_with("    # from run-1\n"), "{text}");
     assert!(
-        text.ends_with("    # 1 of 3 runs hold all of these\n    reliability:\n      outcome: [expect, trajectory, narrative]\n      \
+        text.ends_with("    # 1 of 3 runs hold all of these\n    reliability:\n      outcome: [expect, calls, trajectory, narrative]\n      \
                         expect: [{ target: reliability.pass_rate, matcher: { min: 33 } }]\n"),
         "{text}"
     );

@@ -34,7 +34,7 @@ fn two_log_lines_are_one_run() {
          system_prompt: \"Help with orders.\"\n    runs: 1\n    # from run-1\n    expect:\n      \
          - { target: final_response, matcher: { regex: \"\\\\S\" } }\n      \
          - { target: conversation.stop_reason, matcher: { exact: \"completed\" } }\n    calls: { max_errors: 1 }\n    \
-         trajectory:\n      over: writes\n      mode: strict\n      calls:\n        \
+         trajectory:\n      over: writes\n      mode: exact_unordered\n      calls:\n        \
          - { name: \"cancel\", args: { exact: {\"order\": 7} } }\n        \
          - { name: \"cancel\", args: { exact: {\"order\": 8} }, is_error: true }\n    narrative: { tools: *tools }\n"
     );
