@@ -1,10 +1,11 @@
 //! Reading a recorded run from its JSON.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::envelope::{self, Recorded};
+use super::envelope::{self, Make, Recorded};
 use super::error::{CassetteError, Flaw};
 use super::json::{self, Json, Object, Parsed};
 use super::origin::Origin;
@@ -59,10 +60,12 @@ impl Run {
     /// It is made when it is first asked for, from the text that the run was read from.
     #[must_use]
     pub fn envelope(&self) -> &Value {
-        self.recorded.envelope(|whole| {
-            let read_only = self.read_only_tools();
-            envelope::of(whole, &self.trace, &read_only, &|_| true)
-        })
+        self.shared_envelope()
+    }
+
+    /// [`Self::envelope`], for a run that is made of this one.
+    pub(crate) fn shared_envelope(&self) -> &Arc<Value> {
+        self.recorded.envelope(self)
     }
 
     /// The parts of [`Self::envelope`] in which these paths of keys end or lead on, at a fraction of
@@ -70,14 +73,11 @@ impl Run {
     #[doc(hidden)]
     #[must_use]
     pub fn envelope_along(&self, paths: &[Vec<&str>]) -> Cow<'_, Value> {
-        self.recorded.envelope_along(paths, |along, wanted| {
-            let read_only = self.read_only_tools();
-            envelope::of(along, &self.trace, &read_only, wanted)
-        })
+        self.recorded.envelope_along(self, paths)
     }
 
-    /// The run with another trace, and the envelope that goes with it.
-    pub(crate) fn changed(&self, trace: Trace, envelope: Value) -> Self {
+    /// The run with another trace, and what makes the envelope that goes with it.
+    pub(crate) fn changed(&self, trace: Trace, envelope: Arc<Make>) -> Self {
         // Field by field: a clone of the whole run would copy what is replaced.
         Self {
             origin: self.origin.clone(),
@@ -88,7 +88,7 @@ impl Run {
             tools: self.tools.clone(),
             signals: self.signals,
             outcome: self.outcome,
-            recorded: Recorded::made(envelope),
+            recorded: Recorded::changed(envelope),
             trace,
         }
     }

@@ -9,17 +9,24 @@ use serde_json::{Map, Value, json};
 
 use super::digest::Digest;
 use super::json::{self as text_json, Json, Object};
-use super::{ReadOnlyTools, Tokens, Trace};
+use super::{Run, Tokens, Trace};
 
 /// What a run was read from, and the envelope that is made of it.
 #[derive(Clone)]
 pub(super) struct Recorded {
-    /// The JSON text of the run, which was parsed before; empty where the envelope was given.
+    /// The JSON text of the run, which was parsed before; empty where the run was changed.
     text: Arc<[u8]>,
     /// The same for all runs that are equal in every value, and different for most others.
     mark: u64,
-    envelope: OnceLock<Value>,
+    envelope: OnceLock<Arc<Value>>,
+    changed: Option<Arc<Make>>,
 }
+
+/// Makes what was recorded of a changed run, as far as it is wanted.
+pub(crate) type Make = dyn Fn(Wanted<'_>) -> Map<String, Value> + Send + Sync;
+
+/// Whether a key of an envelope is wanted.
+pub(crate) type Wanted<'a> = &'a dyn Fn(&str) -> bool;
 
 impl fmt::Debug for Recorded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -38,36 +45,43 @@ impl Recorded {
             text: text.into(),
             mark: mark(map),
             envelope: OnceLock::new(),
+            changed: None,
         }
     }
 
-    /// A run with this envelope.
-    pub(super) fn made(envelope: Value) -> Self {
+    /// A run that was changed.
+    pub(super) fn changed(make: Arc<Make>) -> Self {
         Self {
             text: Arc::default(),
             mark: 0,
-            envelope: envelope.into(),
+            envelope: OnceLock::new(),
+            changed: Some(make),
         }
     }
 
-    /// The envelope, made of the whole recording where it was not yet.
-    pub(super) fn envelope(&self, make: impl FnOnce(Map<String, Value>) -> Value) -> &Value {
-        self.envelope.get_or_init(|| match self.value() {
-            Value::Object(map) => make(map),
-            other => other,
+    /// The envelope of this run, made where it was not yet.
+    pub(super) fn envelope(&self, run: &Run) -> &Arc<Value> {
+        self.envelope.get_or_init(|| {
+            let envelope = match &self.changed {
+                Some(make) => computed(make(&|_| true), run, &|_| true),
+                None => match self.value() {
+                    Value::Object(map) => of(map, run, &|_| true),
+                    other => other,
+                },
+            };
+            Arc::new(envelope)
         })
     }
 
-    /// The envelope as far as it lies along these paths of keys, unless all of it was made.
-    pub(super) fn envelope_along(
-        &self,
-        paths: &[Vec<&str>],
-        make: impl FnOnce(Map<String, Value>, &dyn Fn(&str) -> bool) -> Value,
-    ) -> Cow<'_, Value> {
+    /// The envelope of this run as far as it lies along these paths of keys, unless all of it was made.
+    pub(super) fn envelope_along(&self, run: &Run, paths: &[Vec<&str>]) -> Cow<'_, Value> {
         if let Some(envelope) = self.envelope.get() {
             return Cow::Borrowed(envelope);
         }
         let wanted = |key: &str| paths.iter().any(|path| path.first() == Some(&key));
+        if let Some(make) = &self.changed {
+            return Cow::Owned(computed(make(&wanted), run, &wanted));
+        }
         let Ok(Json::Object(mut whole)) = self.parsed() else {
             return Cow::Owned(Value::Null);
         };
@@ -82,7 +96,7 @@ impl Recorded {
             };
             along.insert(key.to_owned(), value);
         }
-        Cow::Owned(make(along, &wanted))
+        Cow::Owned(of(along, run, &wanted))
     }
 
     /// Whether two runs may be equal in every value; where this is not so, they are not.
@@ -165,13 +179,8 @@ fn mark(map: &Object<'_>) -> u64 {
     hasher.finish()
 }
 
-/// The root of an agent's targets, of the whole recording. What is computed is so where it is wanted.
-pub(super) fn of(
-    mut map: Map<String, Value>,
-    trace: &Trace,
-    tools: &ReadOnlyTools,
-    wanted: &dyn Fn(&str) -> bool,
-) -> Value {
+/// The root of an agent's targets, of the whole recording.
+fn of(mut map: Map<String, Value>, run: &Run, wanted: Wanted<'_>) -> Value {
     let mut root = match map.remove("trace") {
         Some(Value::Object(trace)) => trace,
         _ => Map::new(),
@@ -181,14 +190,20 @@ pub(super) fn of(
             root.insert(key.to_owned(), value);
         }
     }
-    fill_in(&mut root, trace);
-    let calls = trace.tool_calls.iter();
+    fill_in(&mut root, &run.trace);
+    computed(root, run, wanted)
+}
+
+/// With what is computed, where it is wanted.
+fn computed(mut root: Map<String, Value>, run: &Run, wanted: Wanted<'_>) -> Value {
+    let trace = &run.trace;
     let computed: [(&str, &dyn Fn() -> Value); 3] = [
         ("tool_names", &|| {
-            calls.clone().map(|call| json!(call.name)).collect()
+            let calls = trace.tool_calls.iter();
+            calls.map(|call| json!(call.name)).collect()
         }),
         ("redundant_tool_calls", &|| {
-            json!(trace.redundant_among(tools))
+            json!(trace.redundant_among(&run.read_only_tools()))
         }),
         ("truncated", &|| json!(trace.truncated())),
     ];

@@ -233,13 +233,12 @@ impl Mutant {
         typed::changed(trace, &self.change)
     }
 
-    /// The broken run, with the envelope that target paths start from; `run` is the one that it was
-    /// made from.
+    /// The broken run; `run` is the one that it was made from. The envelope that target paths start from
+    /// is made when it is first looked at.
     #[must_use]
     pub fn apply(&self, run: &Run) -> Run {
         let trace = self.trace(&run.trace);
-        let envelope = recorded::changed(run, &self.change, &trace);
-        run.changed(trace, envelope)
+        run.changed(trace, recorded::changed(run, &self.change))
     }
 
     /// The mutant on one line: agent, run, operator, call (from 1) and what is changed.

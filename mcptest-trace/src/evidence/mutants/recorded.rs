@@ -1,19 +1,32 @@
 //! A change of the recorded envelope, which target paths start from.
 
-use crate::trace::{Run, Trace};
+use std::sync::Arc;
+
+use crate::trace::{Make, Run};
 use serde_json::{Map, Value, json};
 
 use super::change::{CAP, Change, failed, moved_bound};
 
-/// The envelope with this change; `trace` is what the change makes of the typed trace.
-pub(super) fn changed(run: &Run, change: &Change, trace: &Trace) -> Value {
-    let mut envelope = run.envelope().clone();
-    let Some(root) = envelope.as_object_mut() else {
-        return envelope;
-    };
+/// Makes what was recorded of a run with this change.
+pub(super) fn changed(run: &Run, change: &Change) -> Arc<Make> {
+    let (whole, change) = (Arc::clone(run.shared_envelope()), change.clone());
     let calls = run.trace.tool_calls.len();
+    let before = change.before(&run.trace).to_owned();
+    Arc::new(move |wanted| {
+        let root = whole.as_object().into_iter().flatten();
+        let root = root.filter(|(key, _)| wanted(key));
+        let mut root = root
+            .map(|(key, value)| (key.clone(), value.clone()))
+            .collect();
+        make(&change, calls, &before, &mut root);
+        root
+    })
+}
+
+/// Changes what was recorded of a run with so many calls; `before` as [`Change::turns`] takes it.
+fn make(change: &Change, calls: usize, before: &str, root: &mut Map<String, Value>) {
     if let Some(turns) = conversation(root).and_then(|found| items(found, "turns")) {
-        *turns = change.turns(std::mem::take(turns), calls, change.before(&run.trace));
+        *turns = change.turns(std::mem::take(turns), calls, before);
     }
     if let Some(order) = change.order() {
         reorder(root, &order, calls);
@@ -53,16 +66,6 @@ pub(super) fn changed(run: &Run, change: &Change, trace: &Trace) -> Value {
             conversation.insert("stop_reason".to_owned(), json!(CAP));
         }
     }
-    let names: Vec<&str> = trace
-        .tool_calls
-        .iter()
-        .map(|call| call.name.as_str())
-        .collect();
-    root.insert("tool_names".to_owned(), json!(names));
-    let redundant = json!(trace.redundant_among(&run.read_only_tools()));
-    root.insert("redundant_tool_calls".to_owned(), redundant);
-    root.insert("truncated".to_owned(), json!(trace.truncated()));
-    envelope
 }
 
 /// The list under a key.
