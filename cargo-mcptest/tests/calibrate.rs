@@ -8,6 +8,7 @@ use std::fs;
 use e2e_support::folder::Folder;
 use serde_json::{Value, json};
 use support::desk::{desk, suite};
+use support::four_agents::four_agents;
 use support::mcptest;
 
 fn read(folder: &Folder) -> String {
@@ -52,6 +53,21 @@ fn a_metric_that_tells_runs_apart_is_said_to_with_its_price() {
         30
     );
     assert_eq!(json["written"], Value::Null);
+}
+
+#[test]
+fn what_has_no_options_is_measured_on_every_agent() {
+    let folder = four_agents();
+    let text = fs::read_to_string(folder.at("suites/desk.yml")).unwrap();
+    let one = text.replacen("runs: 6,", "runs: 6, calls: { max: 9 },", 1);
+    folder.write("suites/desk.yml", one);
+    let json = mcptest(folder.path(), &["calibrate", "--format", "json"]).exits(0);
+    let json: Value = serde_json::from_str(&json.stdout).unwrap();
+    let values = found(&json, "calls.count")["values"].as_object().unwrap();
+    let numbers = values
+        .values()
+        .flat_map(|values| values.as_array().unwrap());
+    assert_eq!(numbers.filter(|value| value.is_number()).count(), 24);
 }
 
 #[test]

@@ -234,9 +234,11 @@ fn columns(agents: &[Judged<'_>]) -> Vec<Column> {
                     .map(|run| free(name, measure.name, run))
                     .collect()
             };
+            // What has no options is the same whoever declares it.
+            let other = declared && name != "calls";
             let values = |agent: &Judged<'_>| {
                 declared_values(agent, name, measure.name, gate.each_run)
-                    .unwrap_or_else(|| if declared { Vec::new() } else { free(agent) })
+                    .unwrap_or_else(|| if other { Vec::new() } else { free(agent) })
             };
             let agents = agents.iter().map(|agent| {
                 let mut values: Vec<Option<f64>> = values(agent);
@@ -301,7 +303,7 @@ fn declared_values(
     })
 }
 
-/// What a gate without options says of a run, where no agent declares it.
+/// What a gate without options says of a run of an agent that does not declare it.
 fn free(gate: &str, target: &str, run: &Run) -> Option<f64> {
     let metrics = match gate {
         "calls" => count_calls(&run.trace).metrics(),

@@ -144,7 +144,10 @@ impl Calibration {
             lines.push(too_few(limit.runs, limit.runs_needed, self.share));
         }
         lines.push(match limit.new_agents {
-            Some(value) => format!("agents that are not in the suite: {value}"),
+            Some(value) => format!(
+                "for agents that are not in the suite: {}",
+                self.target.rounded(value)
+            ),
             None => "no promise for agents that are not in the suite".to_owned(),
         });
         lines
