@@ -56,6 +56,26 @@ fn a_metric_that_tells_runs_apart_is_said_to_with_its_price() {
 }
 
 #[test]
+fn outcomes_that_only_some_runs_have_are_told_of() {
+    let folder = desk(20, 10);
+    let said =
+        "only 29 of 30 runs have a recorded outcome; `--outcome recorded` goes by these alone\n";
+    assert!(
+        !mcptest(folder.path(), &["calibrate"])
+            .exits(0)
+            .stdout
+            .contains("only ")
+    );
+    let path = "suites/cassettes/Refund_agent__gpt-5/run-1.json";
+    let run = fs::read_to_string(folder.at(path)).unwrap();
+    let mut run: Value = serde_json::from_str(&run).unwrap();
+    run.as_object_mut().unwrap().remove("outcome");
+    folder.write(path, run.to_string());
+    let found = mcptest(folder.path(), &["calibrate"]).exits(0);
+    assert!(found.stdout.contains(said), "{found}");
+}
+
+#[test]
 fn what_has_no_options_is_measured_on_every_agent() {
     let folder = four_agents();
     let text = fs::read_to_string(folder.at("suites/desk.yml")).unwrap();

@@ -115,11 +115,13 @@ impl Promise {
         } else {
             share
         };
-        let outcome = self.outcome.unwrap_or(if suite.all_recorded() {
+        let (recorded, all) = suite.recorded();
+        let outcome = self.outcome.unwrap_or(if recorded == all {
             Outcome::Recorded
         } else {
             Outcome::Gates
         });
+        let passed_over = self.outcome.is_none() && (1..all).contains(&recorded);
         let SuiteValues {
             name,
             columns,
@@ -156,6 +158,7 @@ impl Promise {
             name,
             outcome,
             share,
+            passed_over: passed_over.then_some((recorded, all)),
             joint: joint(&outcomes, &telling),
             each,
             together,
@@ -168,6 +171,8 @@ pub(crate) struct SuiteFound {
     name: String,
     outcome: Outcome,
     share: Share,
+    /// How many runs have a recorded outcome, and of how many, where the gates decide in their place.
+    passed_over: Option<(usize, usize)>,
     each: Vec<(Column, Calibration)>,
     together: Vec<(Column, AcrossCalibration)>,
     /// What the limits that tell anything do together.
@@ -238,6 +243,11 @@ impl SuiteFound {
             self.outcome.said(),
             self.share
         );
+        if let Some((recorded, all)) = self.passed_over {
+            text.push_str(&format!(
+                "only {recorded} of {all} runs have a recorded outcome; `--outcome recorded` goes by these alone\n"
+            ));
+        }
         for (column, found) in &self.each {
             text.push_str(&format!("\n{}", found.text()));
             if values {

@@ -64,8 +64,10 @@ impl Runs {
 }
 
 impl SuiteValues {
-    pub(super) fn all_recorded(&self) -> bool {
-        self.runs.recorded.iter().flatten().all(Option::is_some)
+    /// How many runs have a recorded outcome, and of how many.
+    pub(super) fn recorded(&self) -> (usize, usize) {
+        let runs = self.runs.recorded.iter().flatten();
+        (runs.clone().flatten().count(), runs.count())
     }
 
     pub(super) fn most_runs(&self) -> u32 {
