@@ -24,4 +24,4 @@ pub(crate) use mode::{Command, Mode, VARIABLE, asked, in_ci};
 pub(crate) use progress::usd;
 pub(crate) use progress::{Progress, Spent};
 pub use request::RunRequest;
-pub(crate) use request::{Live, Trouble, request_fingerprint};
+pub(crate) use request::{Live, LiveError, request_fingerprint};

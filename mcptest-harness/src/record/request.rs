@@ -160,7 +160,7 @@ fn canonical_request(suite: &Suite, agent: &Agent, model: usize) -> String {
 
 /// Why something could not be recorded, for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Trouble {
+pub(crate) struct LiveError {
     pub(crate) problem: String,
     /// Where in the suite; the agent's name when absent.
     pub(crate) at: Option<Span>,
@@ -172,7 +172,7 @@ pub(crate) struct Trouble {
     pub(crate) help: Option<String>,
 }
 
-impl Trouble {
+impl LiveError {
     pub(crate) fn new(problem: impl Into<String>) -> Self {
         Self {
             problem: problem.into(),
@@ -210,7 +210,7 @@ impl Trouble {
 pub(crate) trait Live: Send + Sync {
     /// Finds what stands in the way before anything is spent: an unknown model, a missing key, a
     /// server that the suite does not declare.
-    fn prepare(&self, suite: &Suite, agent: &Agent, model: usize) -> Result<(), Trouble>;
+    fn prepare(&self, suite: &Suite, agent: &Agent, model: usize) -> Result<(), LiveError>;
 
     /// Runs the agent once. What it does goes to the recorder.
     fn run(
@@ -221,7 +221,7 @@ pub(crate) trait Live: Send + Sync {
         request: &RunRequest,
         recorder: &mut Recorder,
         progress: &Progress,
-    ) -> Result<(), Trouble>;
+    ) -> Result<(), LiveError>;
 }
 
 #[cfg(test)]

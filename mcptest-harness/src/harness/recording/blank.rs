@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use mcptest_suite::model::{Agent, Suite, Transport};
 use regex::Regex;
 
-use crate::record::{RunRequest, Trouble};
+use crate::record::{LiveError, RunRequest};
 use crate::render::cut;
 use mcptest_trace::record::Recorder;
 use mcptest_trace::record::environment::{secrets, secrets_by_name, usual_secrets, variables};
@@ -22,7 +22,7 @@ pub(super) fn redactor(
     agent: &Agent,
     patterns: &[Regex],
     recorder: Option<&Recorder>,
-) -> Result<Redactor, Trouble> {
+) -> Result<Redactor, LiveError> {
     let own = recorder.into_iter().flat_map(Recorder::secrets).cloned();
     let of_servers = suite
         .servers
@@ -44,7 +44,7 @@ pub(super) fn redactor(
         .chain(by_name.filter(unsaid))
         // One value has one name: that which was meant.
         .filter(|(_, value)| seen.insert(value.clone()));
-    Redactor::new(secrets, patterns.to_vec()).map_err(|error| Trouble::new(error.to_string()))
+    Redactor::new(secrets, patterns.to_vec()).map_err(|error| LiveError::new(error.to_string()))
 }
 
 /// What the suite itself says is compared with the recording on replay, so blanking must not touch
@@ -53,7 +53,7 @@ pub(super) fn no_secret_in_the_suite(
     agent: &Agent,
     model: usize,
     redactor: &Redactor,
-) -> Result<(), Trouble> {
+) -> Result<(), LiveError> {
     let request = RunRequest::new(agent, &agent.models[model].value, 1);
     let texts = request.user_turns.iter().chain(&request.system_prompt);
     for text in texts {
@@ -62,7 +62,7 @@ pub(super) fn no_secret_in_the_suite(
                 || "a pattern of `redact:` matches".to_owned(),
                 |name| format!("the value of `{name}` occurs in"),
             );
-            return Err(Trouble::new(format!(
+            return Err(LiveError::new(format!(
                 "{what} what the suite says to this agent, and would be blanked in the recording"
             ))
             .help("change the suite's text, or the value: a recording whose prompt is blanked never fits its suite"));
@@ -71,19 +71,19 @@ pub(super) fn no_secret_in_the_suite(
     Ok(())
 }
 
-/// Trouble without secrets: servers and providers may say what was sent to them. It is cut only
+/// The error without secrets: servers and providers may say what was sent to them. It is cut only
 /// then, or a cut secret would not be known.
-pub(super) fn redacted(trouble: Trouble, redactor: &Redactor) -> Trouble {
+pub(super) fn redacted(error: LiveError, redactor: &Redactor) -> LiveError {
     let clean = |text: String| redactor.redact_text(&text).into_owned();
     let short = |text: String| {
         let lines = text.lines().map(|line| cut(line, LINE));
         lines.collect::<Vec<_>>().join("\n")
     };
-    Trouble {
-        problem: cut(&clean(trouble.problem), LINE),
-        at: trouble.at,
-        shown: trouble.shown.map(clean).map(short),
-        note: trouble.note.map(clean),
-        help: trouble.help.map(clean),
+    LiveError {
+        problem: cut(&clean(error.problem), LINE),
+        at: error.at,
+        shown: error.shown.map(clean).map(short),
+        note: error.note.map(clean),
+        help: error.help.map(clean),
     }
 }

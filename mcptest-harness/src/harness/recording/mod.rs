@@ -20,7 +20,7 @@ use regex::Regex;
 use super::runs::{self, Place};
 use crate::gate::AgentGates;
 use crate::harness::place::Wanted;
-use crate::record::{Live, Mode, Trouble};
+use crate::record::{Live, LiveError, Mode};
 use crate::render::{Evidence, Failure, Finding};
 use crate::trace::Layout;
 
@@ -110,7 +110,7 @@ impl Recording {
             let problem = "not recorded: the recording failed in another case of this run";
             return Err(failure(
                 agent,
-                Trouble::new(problem).help("see the agent's own case"),
+                LiveError::new(problem).help("see the agent's own case"),
             ));
         }
         let session = RecordingSession {
@@ -204,7 +204,7 @@ fn not_kept(agent: &Agent, place: &Place<'_>, error: &StoreError) -> Failure {
     let short = |text: String| text.replace(&folder, "");
     failure(
         agent,
-        Trouble::new(format!(
+        LiveError::new(format!(
             "the recordings of `{}` cannot be kept: {}",
             agent.name.value,
             short(error.problem())
@@ -213,18 +213,18 @@ fn not_kept(agent: &Agent, place: &Place<'_>, error: &StoreError) -> Failure {
     )
 }
 
-/// Trouble as a failure of the agent's case.
-fn failure(agent: &Agent, trouble: Trouble) -> Failure {
-    let span = trouble.at.unwrap_or(agent.name.span);
-    let mut problem = Diagnostic::new(trouble.problem).label(span, "");
-    if let Some(note) = trouble.note {
+/// An error as a failure of the agent's case.
+fn failure(agent: &Agent, error: LiveError) -> Failure {
+    let span = error.at.unwrap_or(agent.name.span);
+    let mut problem = Diagnostic::new(error.problem).label(span, "");
+    if let Some(note) = error.note {
         problem = problem.note(note);
     }
-    if let Some(help) = trouble.help {
+    if let Some(help) = error.help {
         problem = problem.help(help);
     }
     let finding = Finding::new(problem);
-    match trouble.shown {
+    match error.shown {
         Some(shown) => finding.show(Evidence::Text(shown)).into(),
         None => finding.into(),
     }

@@ -6,7 +6,7 @@ use mcptest_suite::model::{Agent, Suite};
 
 use mcptest_trace::record::Recorder;
 
-use crate::record::{Live, Progress, RunRequest, Spent, Trouble};
+use crate::record::{Live, LiveError, Progress, RunRequest, Spent};
 
 /// The loop of one's own that [`Harness::record_with`](crate::Harness::record_with) registers.
 pub(crate) struct OwnLoop<F>(pub(crate) F);
@@ -16,7 +16,7 @@ where
     F: Fn(&RunRequest, &mut Recorder) -> Result<(), E> + Send + Sync,
     E: std::fmt::Display,
 {
-    fn prepare(&self, _: &Suite, _: &Agent, _: usize) -> Result<(), Trouble> {
+    fn prepare(&self, _: &Suite, _: &Agent, _: usize) -> Result<(), LiveError> {
         Ok(())
     }
 
@@ -28,22 +28,24 @@ where
         request: &RunRequest,
         recorder: &mut Recorder,
         progress: &Progress,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), LiveError> {
         // What the loop left half done is thrown away with the recorder.
         let ran = catch_unwind(AssertUnwindSafe(|| (self.0)(request, recorder)));
         match ran {
             Ok(Ok(())) => {}
             // `{:#}` shows the causes of errors that have them.
             Ok(Err(error)) => {
-                return Err(Trouble::new("the agent's own loop failed").show(format!("{error:#}")));
+                return Err(
+                    LiveError::new("the agent's own loop failed").show(format!("{error:#}"))
+                );
             }
             Err(panic) => {
                 let text = panic.downcast_ref::<&str>().map(ToString::to_string);
                 let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
-                let trouble = Trouble::new("the agent's own loop panicked");
+                let error = LiveError::new("the agent's own loop panicked");
                 return Err(match text {
-                    Some(text) => trouble.show(text),
-                    None => trouble,
+                    Some(text) => error.show(text),
+                    None => error,
                 });
             }
         }
@@ -57,16 +59,19 @@ where
 }
 
 /// A run of something else would be stale at once.
-fn asked_for_what_the_suite_asks(request: &RunRequest, recorder: &Recorder) -> Result<(), Trouble> {
+fn asked_for_what_the_suite_asks(
+    request: &RunRequest,
+    recorder: &Recorder,
+) -> Result<(), LiveError> {
     let (first, wanted) = (recorder.first_turn(), request.user_turns[0].as_str());
     if first == Some(wanted) {
         return Ok(());
     }
-    let trouble = Trouble::new(match first {
+    let error = LiveError::new(match first {
         Some(_) => "the loop wrote down another prompt than the suite's",
         None => "the loop never wrote down what the user said",
     });
-    Err(trouble.help("begin with `run.user(&asked.user_turns[0])`"))
+    Err(error.help("begin with `run.user(&asked.user_turns[0])`"))
 }
 
 /// The built-in agent of builds that have none.
@@ -75,8 +80,8 @@ pub(super) struct NotBuilt;
 
 #[cfg(not(feature = "record"))]
 impl Live for NotBuilt {
-    fn prepare(&self, _: &Suite, _: &Agent, _: usize) -> Result<(), Trouble> {
-        Err(Trouble::new(format!(
+    fn prepare(&self, _: &Suite, _: &Agent, _: usize) -> Result<(), LiveError> {
+        Err(LiveError::new(format!(
             "`{}` is set, but these tests were built without the feature `record`",
             crate::record::VARIABLE
         ))
@@ -91,7 +96,7 @@ impl Live for NotBuilt {
         _: &RunRequest,
         _: &mut Recorder,
         _: &Progress,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), LiveError> {
         self.prepare(suite, agent, model)
     }
 }

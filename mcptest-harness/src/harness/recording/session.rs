@@ -13,7 +13,7 @@ use mcptest_trace::record::redact::suspects;
 use mcptest_trace::record::store::{Store, StoreError, render};
 use mcptest_trace::record::{Recorder, say};
 
-use crate::record::{Mode, Progress, RunRequest, Trouble, request_fingerprint};
+use crate::record::{LiveError, Mode, Progress, RunRequest, request_fingerprint};
 use crate::render::{Diff, Failure};
 use crate::trace::{CassetteError, Origin, Run, parse_run};
 
@@ -152,16 +152,16 @@ impl RecordingSession<'_> {
             redact,
             ..
         } = self.subject;
-        let trouble = |trouble| failure(agent, trouble);
+        let failed = |error| failure(agent, error);
         if let Some(why) = self.recording.refused.get() {
-            return Err(trouble(Trouble::new(format!("not recorded: {why}"))));
+            return Err(failed(LiveError::new(format!("not recorded: {why}"))));
         }
-        let redactor = redactor(suite, agent, redact, None).map_err(trouble)?;
-        no_secret_in_the_suite(agent, model, &redactor).map_err(trouble)?;
+        let redactor = redactor(suite, agent, redact, None).map_err(failed)?;
+        no_secret_in_the_suite(agent, model, &redactor).map_err(failed)?;
         self.recording
             .live
             .prepare(suite, agent, model)
-            .map_err(|found| trouble(redacted(found, &redactor)))?;
+            .map_err(|found| failed(redacted(found, &redactor)))?;
         Ok(Progress::new(&agent.name.value, agent.runs.value))
     }
 
@@ -190,7 +190,7 @@ impl RecordingSession<'_> {
         let live = &self.recording.live;
         let ran = live.run(suite, agent, model, &request, &mut recorder, progress);
         let redactor = redactor(suite, agent, redact, Some(&recorder));
-        let redactor = redactor.map_err(|trouble| failure(agent, trouble))?;
+        let redactor = redactor.map_err(|error| failure(agent, error))?;
         ran.map_err(|found| failure(agent, self.of_run(number, redacted(found, &redactor))))?;
         let mut run = recorder.cassette();
         run[REQUEST] = self.asked().into();
@@ -200,7 +200,7 @@ impl RecordingSession<'_> {
             let problem = "what was recorded could not be read back";
             failure(
                 agent,
-                Trouble::new(problem).show(error.drawn()).help(error.help),
+                LiveError::new(problem).show(error.drawn()).help(error.help),
             )
         })?;
         Ok(run)
@@ -222,10 +222,10 @@ impl RecordingSession<'_> {
     }
 
     /// Says which run it was, and what becomes of those before it.
-    fn of_run(&self, number: usize, mut trouble: Trouble) -> Trouble {
+    fn of_run(&self, number: usize, mut error: LiveError) -> LiveError {
         let declared = self.subject.agent.runs.value;
         if declared > 1 {
-            trouble.problem = format!("run {number} of {declared}: {}", trouble.problem);
+            error.problem = format!("run {number} of {declared}: {}", error.problem);
         }
         if number > 1 {
             let word = match self.recording.mode {
@@ -235,12 +235,12 @@ impl RecordingSession<'_> {
             let kept = format!(
                 "the runs that were finished are kept; MCPTEST_RECORD={word} goes on from there"
             );
-            trouble.note = Some(match trouble.note {
+            error.note = Some(match error.note {
                 Some(note) => format!("{note}; {kept}"),
                 None => kept,
             });
         }
-        trouble
+        error
     }
 
     /// A run as replay will read it.
@@ -276,7 +276,7 @@ impl RecordingSession<'_> {
                 let problem = "the runs that are there were recorded with other turns, servers, faults or caps";
                 Err(failure(
                     agent,
-                    Trouble::new(problem)
+                    LiveError::new(problem)
                         .help(format!(
                             "record all of them anew with `MCPTEST_RECORD=all {command}`, or take back the change"
                         )),
@@ -337,13 +337,13 @@ impl RecordingSession<'_> {
 }
 
 /// Two runs of one recording were offered other tools.
-fn tools_change(one: &Value, other: &Value) -> Trouble {
+fn tools_change(one: &Value, other: &Value) -> LiveError {
     let tools = Tools::of(one).zip(Tools::of(other));
     let changed = tools
         .as_ref()
         .and_then(|(one, other)| one.first_change(other));
     let which = changed.map_or_else(|| "a tool".to_owned(), |tool| format!("the tool `{tool}`"));
-    let trouble = Trouble::new(format!(
+    let error = LiveError::new(format!(
         "{which} is another one at every start of its server, so no two runs are of the same agent"
     ))
     .help(
@@ -351,8 +351,8 @@ fn tools_change(one: &Value, other: &Value) -> Trouble {
          what stands behind `#` is their fingerprint",
     );
     match tools.and_then(|(one, other)| one.diff(&other, ["one run", "the next run"])) {
-        Some(diff) => trouble.show(diff),
-        None => trouble,
+        Some(diff) => error.show(diff),
+        None => error,
     }
 }
 

@@ -11,7 +11,7 @@ use mcptest_suite::Spanned;
 use mcptest_suite::model::{Model, Suite};
 
 use super::prices::{Rates, rates};
-use crate::record::{Trouble, usd};
+use crate::record::{LiveError, usd};
 use mcptest_trace::record::store::{Layout, Lock, StoreError};
 
 /// The budget of a suite for a model.
@@ -33,7 +33,7 @@ struct Cap {
 pub(super) struct SetAside(u64);
 
 impl Budget {
-    pub(super) fn of(suite: &Suite, model: &Spanned<Model>) -> Result<Self, Trouble> {
+    pub(super) fn of(suite: &Suite, model: &Spanned<Model>) -> Result<Self, LiveError> {
         let rates = rates(suite, &model.value.id);
         let cap = suite.per_suite_usd_cents.as_ref().map(|cents| Cap {
             micro_usd: cents.value.saturating_mul(10_000),
@@ -42,7 +42,7 @@ impl Budget {
         });
         if let (Some(cap), None) = (&cap, rates) {
             let id = &model.value.id;
-            return Err(Trouble::new(format!(
+            return Err(LiveError::new(format!(
                 "`budget` cannot be kept: what `{id}` costs is not known"
             ))
             .at(cap.span)
@@ -59,7 +59,7 @@ impl Budget {
     }
 
     /// Sets aside the most a call can cost.
-    pub(super) fn set_aside(&self, prompt: u64, completion: u64) -> Result<SetAside, Trouble> {
+    pub(super) fn set_aside(&self, prompt: u64, completion: u64) -> Result<SetAside, LiveError> {
         let (Some(cap), Some(cost)) = (&self.cap, self.cost(prompt, completion)) else {
             return Ok(SetAside(0));
         };
@@ -68,7 +68,7 @@ impl Budget {
             if after <= cap.micro_usd {
                 return Ok(after);
             }
-            Err(Trouble::new(format!(
+            Err(LiveError::new(format!(
                 "stopped before overspending: ${} of ${} are spent, and the next model call may cost ${}",
                 usd(spent),
                 usd(cap.micro_usd),
@@ -81,7 +81,7 @@ impl Budget {
     }
 
     /// Puts what a call did cost in the place of what was set aside for it.
-    pub(super) fn settle(&self, aside: SetAside, cost: u64) -> Result<(), Trouble> {
+    pub(super) fn settle(&self, aside: SetAside, cost: u64) -> Result<(), LiveError> {
         match &self.cap {
             Some(cap) => cap.change(|spent| Ok(spent.saturating_sub(aside.0).saturating_add(cost))),
             None => Ok(()),
@@ -91,9 +91,9 @@ impl Budget {
 
 impl Cap {
     /// Changes what this command has spent on the suite.
-    fn change(&self, change: impl FnOnce(u64) -> Result<u64, Trouble>) -> Result<(), Trouble> {
+    fn change(&self, change: impl FnOnce(u64) -> Result<u64, LiveError>) -> Result<(), LiveError> {
         let unusable = |error: StoreError| {
-            Trouble::new(format!(
+            LiveError::new(format!(
                 "what was spent cannot be kept: {}",
                 error.problem()
             ))

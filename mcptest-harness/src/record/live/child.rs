@@ -22,7 +22,7 @@ use tokio::task::JoinHandle;
 #[cfg(unix)]
 use super::leftovers;
 use super::wire::{self, Broken};
-use crate::record::Trouble;
+use crate::record::LiveError;
 use crate::record::environment::is_needed;
 use crate::render::thousands;
 
@@ -180,7 +180,11 @@ impl Process {
     }
 
     /// Adds what the process said, and, where it may have ended by itself, how it did.
-    pub(super) async fn explain(&mut self, mut trouble: Trouble, may_have_ended: bool) -> Trouble {
+    pub(super) async fn explain(
+        &mut self,
+        mut error: LiveError,
+        may_have_ended: bool,
+    ) -> LiveError {
         let mut shown = Vec::new();
         // A process that ends says why, maybe a moment later.
         let moment = Duration::from_millis(200);
@@ -215,9 +219,9 @@ impl Process {
             shown.push(format!("on standard error:\n{}", lines.join("\n")));
         }
         if !shown.is_empty() {
-            trouble.shown = Some(shown.join("\n"));
+            error.shown = Some(shown.join("\n"));
         }
-        trouble
+        error
     }
 
     /// Waits a moment for the process to end by itself, now that its standard input is closed, and

@@ -19,10 +19,13 @@ use super::model::http_client;
 use super::problem::with_causes;
 use super::servers::{Connected, NoTools, Service, WantedServer, list_tools};
 use super::wire;
-use crate::record::Trouble;
+use crate::record::LiveError;
 
 /// Connects to a server and asks for its tools.
-pub(super) async fn connect(wanted: &WantedServer, limit: Duration) -> Result<Connected, Trouble> {
+pub(super) async fn connect(
+    wanted: &WantedServer,
+    limit: Duration,
+) -> Result<Connected, LiveError> {
     let (opened, mut process) = match &wanted.server.transport {
         Transport::Stdio {
             command,
@@ -51,7 +54,7 @@ pub(super) async fn connect(wanted: &WantedServer, limit: Duration) -> Result<Co
                 config = config.auth_header(bearer.as_str());
             }
             let client = http_client(None).map_err(|error| {
-                wanted.trouble(&format!("cannot be used: no HTTP client: {error}"))
+                wanted.error(&format!("cannot be used: no HTTP client: {error}"))
             })?;
             let transport = StreamableHttpClientTransport::with_client(client, config);
             (timeout(limit, ().serve(transport)).await, None)
@@ -72,8 +75,8 @@ pub(super) async fn connect(wanted: &WantedServer, limit: Duration) -> Result<Co
             tools,
             process: process.map(Mutex::new),
         }),
-        (Err(trouble), Some(mut process)) => Err(process.explain(trouble, ended).await),
-        (Err(trouble), None) => Err(trouble),
+        (Err(error), Some(mut process)) => Err(process.explain(error, ended).await),
+        (Err(error), None) => Err(error),
     }
 }
 
@@ -83,7 +86,7 @@ async fn tools(
     service: Service,
     process: Option<&mut Process>,
     limit: Duration,
-) -> Result<(Service, Vec<Tool>), Trouble> {
+) -> Result<(Service, Vec<Tool>), LiveError> {
     let lost = async {
         match process {
             Some(process) => process.lost().await,
@@ -111,19 +114,19 @@ async fn tools(
 }
 
 impl WantedServer {
-    fn trouble(&self, problem: &str) -> Trouble {
+    fn error(&self, problem: &str) -> LiveError {
         let name = &self.server.name.value;
-        Trouble::new(format!("the server `{name}` {problem}")).at(self.span)
+        LiveError::new(format!("the server `{name}` {problem}")).at(self.span)
     }
 
     /// Where the server's process runs: the suite's folder, or `cwd` from there.
-    fn folder(&self, cwd: Option<&str>) -> Result<PathBuf, Trouble> {
+    fn folder(&self, cwd: Option<&str>) -> Result<PathBuf, LiveError> {
         let folder = self.suite_dir.join(cwd.unwrap_or_default());
         if folder.is_dir() {
             return Ok(folder);
         }
         Err(self
-            .trouble(&format!(
+            .error(&format!(
                 "cannot be started: there is no folder {}",
                 folder.display()
             ))
@@ -131,44 +134,44 @@ impl WantedServer {
     }
 
     /// Starts the server's process.
-    fn start(&self, start: Start<'_>) -> Result<(child::ChildTransport, Process), Trouble> {
+    fn start(&self, start: Start<'_>) -> Result<(child::ChildTransport, Process), LiveError> {
         child::start(start).map_err(|error| {
             let program = start.command.first().map_or("", String::as_str);
-            self.trouble(&format!("cannot be started: `{program}`: {error}"))
+            self.error(&format!("cannot be started: `{program}`: {error}"))
                 .help("name a program on the PATH, or a path to one from the suite's folder")
         })
     }
 
-    fn lists_nothing(&self, how: &str, shown: Option<String>) -> Trouble {
-        let trouble = self
-            .trouble(&format!("does not list its tools: {how}"))
+    fn lists_nothing(&self, how: &str, shown: Option<String>) -> LiveError {
+        let error = self
+            .error(&format!("does not list its tools: {how}"))
             .help("an agent needs the tools of its servers");
-        Trouble { shown, ..trouble }
+        LiveError { shown, ..error }
     }
 
     /// The process can answer nothing any more, before it was known to be a server.
-    async fn no_greeting(&self, lost: Lost, mut process: Process) -> Trouble {
+    async fn no_greeting(&self, lost: Lost, mut process: Process) -> LiveError {
         let how = match &lost {
             Lost::Broken(broken) => format!("what it said {}", broken.problem),
             Lost::Ended => "connection closed: initialize response".to_owned(),
         };
-        let trouble = self
-            .trouble(&format!("cannot be used: {how}"))
+        let error = self
+            .error(&format!("cannot be used: {how}"))
             .help(self.try_it());
-        process.explain(trouble, true).await
+        process.explain(error, true).await
     }
 
     /// The connection was refused.
-    fn refused(&self, error: &ClientInitializeError) -> Trouble {
+    fn refused(&self, error: &ClientInitializeError) -> LiveError {
         if error.is_authorization_required() {
-            let trouble = self.trouble("does not let us in: it wants authorization");
+            let error = self.error("does not let us in: it wants authorization");
             let Transport::Http {
                 bearer_token_env, ..
             } = &self.server.transport
             else {
-                return trouble;
+                return error;
             };
-            return trouble.help(match bearer_token_env {
+            return error.help(match bearer_token_env {
                 Some(variable) => format!("is the value of `{variable}` a token for it?"),
                 None => "give it a token: `auth: { bearer_token_env: NAME }`".to_owned(),
             });
@@ -186,24 +189,24 @@ impl WantedServer {
             }
             other => with_causes(other),
         };
-        self.trouble(&format!("cannot be used: {how}"))
+        self.error(&format!("cannot be used: {how}"))
             .help(self.try_it())
     }
 
     /// Nothing came back in time.
-    fn silent(&self, limit: Duration) -> Trouble {
+    fn silent(&self, limit: Duration) -> LiveError {
         let seconds = limit.as_secs_f64();
-        let trouble = self
-            .trouble(&format!("did not answer `initialize` within {seconds} s"))
+        let error = self
+            .error(&format!("did not answer `initialize` within {seconds} s"))
             .help(format!(
                 "{}; MCPTEST_RECORD_TIMEOUT gives it more seconds",
                 self.try_it()
             ));
         match self.server.transport {
-            Transport::Stdio { .. } => trouble.note(
+            Transport::Stdio { .. } => error.note(
                 "an MCP server answers on its standard output, with one JSON message a line and nothing else",
             ),
-            Transport::Http { .. } => trouble,
+            Transport::Http { .. } => error,
         }
     }
 

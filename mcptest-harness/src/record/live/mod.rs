@@ -29,14 +29,14 @@ use mcptest_suite::model::{Agent, Suite};
 
 use mcptest_trace::record::Recorder;
 
-use super::{Live, Progress, RunRequest, Trouble};
+use super::{Live, LiveError, Progress, RunRequest};
 
 /// The agent that the feature `record` brings.
 #[derive(Debug, Default)]
 pub(crate) struct BuiltIn;
 
 impl Live for BuiltIn {
-    fn prepare(&self, suite: &Suite, agent: &Agent, model: usize) -> Result<(), Trouble> {
+    fn prepare(&self, suite: &Suite, agent: &Agent, model: usize) -> Result<(), LiveError> {
         let timeouts = Timeouts::asked()?;
         let provider = provider::Provider::of(suite, &agent.models[model])?;
         servers::declared(suite, agent)?;
@@ -53,7 +53,7 @@ impl Live for BuiltIn {
         request: &RunRequest,
         recorder: &mut Recorder,
         progress: &Progress,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), LiveError> {
         let timeouts = Timeouts::asked()?;
         let provider = provider::Provider::of(suite, &agent.models[model])?;
         let budget = budget::Budget::of(suite, &agent.models[model])?;
@@ -62,15 +62,15 @@ impl Live for BuiltIn {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
-            .map_err(|error| Trouble::new(format!("no runtime could be started: {error}")))?;
+            .map_err(|error| LiveError::new(format!("no runtime could be started: {error}")))?;
         runtime.block_on(async {
             // Servers are started anew for every run, so that no state of one reaches another.
             let servers = servers::Servers::connect(&wanted, &timeouts).await?;
             let offered = match tools::Offered::new(servers.tools(), agent) {
                 Ok(offered) => offered,
-                Err(trouble) => {
+                Err(error) => {
                     servers.close().await;
-                    return Err(trouble);
+                    return Err(error);
                 }
             };
             offered.write_down(recorder);
@@ -107,7 +107,7 @@ pub(super) struct Timeouts {
 const TIMEOUT: &str = "MCPTEST_RECORD_TIMEOUT";
 
 impl Timeouts {
-    fn asked() -> Result<Self, Trouble> {
+    fn asked() -> Result<Self, LiveError> {
         match std::env::var(TIMEOUT) {
             Ok(text) if !text.is_empty() => Self::read(&text),
             _ => Ok(Self {
@@ -117,7 +117,7 @@ impl Timeouts {
         }
     }
 
-    fn read(text: &str) -> Result<Self, Trouble> {
+    fn read(text: &str) -> Result<Self, LiveError> {
         let seconds = text.parse::<f64>().ok();
         let seconds = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
         match seconds.filter(|seconds| !seconds.is_zero()) {
@@ -125,7 +125,7 @@ impl Timeouts {
                 server: seconds,
                 model: seconds,
             }),
-            None => Err(Trouble::new(format!("`{TIMEOUT}={text}` is no time"))
+            None => Err(LiveError::new(format!("`{TIMEOUT}={text}` is no time"))
                 .help("write a number of seconds above 0, e.g. 30")),
         }
     }

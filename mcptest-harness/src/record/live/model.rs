@@ -16,7 +16,7 @@ use super::Timeouts;
 use super::problem::{Again, Problem, message_of};
 use super::provider::Provider;
 use super::tools::LiveTool;
-use crate::record::Trouble;
+use crate::record::LiveError;
 
 /// How long is waited before each further try.
 const WAITS: [Duration; 4] = [
@@ -42,7 +42,7 @@ pub(super) struct Model {
 /// A model call that gave no answer.
 #[derive(Debug)]
 pub(super) struct Failed {
-    pub(super) trouble: Trouble,
+    pub(super) error: LiveError,
     /// The provider may have worked on it.
     pub(super) may_be_billed: bool,
 }
@@ -77,8 +77,8 @@ pub(super) fn http_client(limit: Option<Duration>) -> Result<reqwest::Client, re
 }
 
 impl Model {
-    pub(super) fn new(provider: &Provider, timeouts: &Timeouts) -> Result<Self, Trouble> {
-        let unusable = |error: String| Trouble::new(format!("no HTTP client: {error}"));
+    pub(super) fn new(provider: &Provider, timeouts: &Timeouts) -> Result<Self, LiveError> {
+        let unusable = |error: String| LiveError::new(format!("no HTTP client: {error}"));
         let http =
             http_client(Some(timeouts.model)).map_err(|error| unusable(error.to_string()))?;
         let client = Client::builder()
@@ -135,7 +135,7 @@ impl Model {
             };
             if wait > MAX_WAIT {
                 let mut failed = self.failed(&problem, tries);
-                failed.trouble.help = Some(format!(
+                failed.error.help = Some(format!(
                     "the provider asks to wait {} s; record again then",
                     wait.as_secs()
                 ));
@@ -147,12 +147,12 @@ impl Model {
 
     fn failed(&self, problem: &Problem, tries: usize) -> Failed {
         Failed {
-            trouble: self.trouble(problem, tries),
+            error: self.error(problem, tries),
             may_be_billed: matches!(problem, Problem::Timeout | Problem::Unreadable { .. }),
         }
     }
 
-    fn trouble(&self, problem: &Problem, tries: usize) -> Trouble {
+    fn error(&self, problem: &Problem, tries: usize) -> LiveError {
         let Provider {
             model,
             key_variable,
@@ -167,7 +167,7 @@ impl Model {
         match problem {
             Problem::Status { code, body, .. } => {
                 let said = message_of(body);
-                let trouble = Trouble::new(format!(
+                let error = LiveError::new(format!(
                     "the provider of `{model}` answered {code}{tries}{}",
                     if said.is_empty() {
                         String::new()
@@ -176,22 +176,22 @@ impl Model {
                     }
                 ));
                 match code {
-                    401 | 403 => trouble.help(format!("is `{key}` the key for {base_url}?")),
-                    404 => trouble.help(format!("does {base_url} have the model `{model}`?")),
-                    429 | 500.. => trouble.help("record again later"),
-                    _ => trouble,
+                    401 | 403 => error.help(format!("is `{key}` the key for {base_url}?")),
+                    404 => error.help(format!("does {base_url} have the model `{model}`?")),
+                    429 | 500.. => error.help("record again later"),
+                    _ => error,
                 }
             }
-            Problem::Connection { cause: error, .. } => Trouble::new(format!(
+            Problem::Connection { cause: error, .. } => LiveError::new(format!(
                 "the provider of `{model}` cannot be reached at {base_url}{tries}: {error}"
             ))
             .help("check the address and the network"),
-            Problem::Timeout => Trouble::new(format!(
+            Problem::Timeout => LiveError::new(format!(
                 "the provider of `{model}` at {base_url} did not answer within {} s{tries}",
                 self.limit.as_secs_f64()
             ))
             .help("MCPTEST_RECORD_TIMEOUT gives it more seconds"),
-            Problem::Unreadable { cause, body } => Trouble::new(format!(
+            Problem::Unreadable { cause, body } => LiveError::new(format!(
                 "the provider of `{model}` answered what is no answer of its API{tries}: {cause}"
             ))
             .show(body.as_str())

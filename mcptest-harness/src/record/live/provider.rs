@@ -4,7 +4,7 @@ use genai::adapter::AdapterKind;
 use mcptest_suite::model::{Model, Suite};
 use mcptest_suite::{Spanned, nearest, quoted_list};
 
-use crate::record::Trouble;
+use crate::record::LiveError;
 
 /// A model, and how to reach it.
 #[derive(Clone, PartialEq, Eq)]
@@ -80,7 +80,7 @@ type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 impl Provider {
     /// The provider that a suite means for a model, with the key from the environment.
-    pub(super) fn of(suite: &Suite, model: &Spanned<Model>) -> Result<Self, Trouble> {
+    pub(super) fn of(suite: &Suite, model: &Spanned<Model>) -> Result<Self, LiveError> {
         let environment = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         Self::resolve(suite, model, &environment)
     }
@@ -89,7 +89,7 @@ impl Provider {
         suite: &Suite,
         model: &Spanned<Model>,
         environment: Environment<'_>,
-    ) -> Result<Self, Trouble> {
+    ) -> Result<Self, LiveError> {
         let id = &model.value.id;
         let known = match &model.value.provider {
             Some(name) => KNOWN
@@ -136,7 +136,7 @@ impl Provider {
 }
 
 /// The provider whose models begin as this one does.
-fn known_by_model(suite: &Suite, model: &Spanned<Model>) -> Result<&'static Known, Trouble> {
+fn known_by_model(suite: &Suite, model: &Spanned<Model>) -> Result<&'static Known, LiveError> {
     let id = model.value.id.as_str();
     let reasons = id
         .strip_prefix('o')
@@ -154,14 +154,14 @@ fn known_by_model(suite: &Suite, model: &Spanned<Model>) -> Result<&'static Know
             [only] => say(only),
             several => format!("{}; declared: {}", say(several[0]), quoted_list(several.iter().copied())),
         };
-        Trouble::new(format!("`{id}` is no model of a known provider"))
+        LiveError::new(format!("`{id}` is no model of a known provider"))
             .at(model.span)
             .note("known by their names are models that begin with `claude-`, `gpt-`, `o` and a digit, `gemini-` or `mistral-`")
             .help(help)
     })
 }
 
-fn unknown_provider(suite: &Suite, model: &Spanned<Model>) -> Trouble {
+fn unknown_provider(suite: &Suite, model: &Spanned<Model>) -> LiveError {
     let wanted = model.value.provider.as_deref().unwrap_or_default();
     let declared = suite
         .providers
@@ -169,7 +169,7 @@ fn unknown_provider(suite: &Suite, model: &Spanned<Model>) -> Trouble {
         .map(|provider| provider.name.value.as_str());
     let built_in = KNOWN.iter().flat_map(|known| known.names).copied();
     let names: Vec<&str> = declared.chain(built_in).collect();
-    let problem = Trouble::new(format!("unknown provider `{wanted}`")).at(model.span);
+    let problem = LiveError::new(format!("unknown provider `{wanted}`")).at(model.span);
     match nearest(wanted, names.iter().copied()) {
         Some(near) => problem.help(format!("did you mean `{near}`?")),
         None => problem.help(format!(
@@ -185,7 +185,7 @@ fn key(
     id: &str,
     model: &Spanned<Model>,
     environment: Environment<'_>,
-) -> Result<(String, Option<String>), Trouble> {
+) -> Result<(String, Option<String>), LiveError> {
     let mut names = variables.iter().map(AsRef::as_ref);
     let found = names.find_map(|name| Some((environment(name)?, Some(name.to_owned()))));
     found.ok_or_else(|| {
@@ -193,7 +193,7 @@ fn key(
             .iter()
             .map(|name| format!("`{}`", name.as_ref()))
             .collect();
-        Trouble::new(format!(
+        LiveError::new(format!(
             "no key for `{id}`: {} is not set",
             names.join(" or ")
         ))
@@ -232,7 +232,7 @@ mod tests {
     use mcptest_suite::{Source, Style};
 
     /// What a model resolves to in a suite, with some variables set.
-    fn resolve(top: &str, model: &str, set: &[(&str, &str)]) -> Result<Provider, Trouble> {
+    fn resolve(top: &str, model: &str, set: &[(&str, &str)]) -> Result<Provider, LiveError> {
         let text = format!(
             "{top}\nagents: [{{ name: a, model: {model}, prompt: x, expect: [{{ target: a, matcher: is-json }}] }}]"
         );
@@ -274,28 +274,25 @@ mod tests {
 
     #[test]
     fn a_missing_key_is_named() {
-        let trouble = resolve("", "gemini-2.5-pro", &[]).unwrap_err();
+        let error = resolve("", "gemini-2.5-pro", &[]).unwrap_err();
         assert_eq!(
-            trouble.problem,
+            error.problem,
             "no key for `gemini-2.5-pro`: `GEMINI_API_KEY` or `GOOGLE_API_KEY` is not set"
         );
-        let trouble = resolve(
+        let error = resolve(
             "providers: { local: { base_url: http://localhost:1/v1, api_key_env: LOCAL_KEY } }",
             "{ provider: local, id: llama }",
             &[],
         )
         .unwrap_err();
-        assert_eq!(
-            trouble.problem,
-            "no key for `llama`: `LOCAL_KEY` is not set"
-        );
+        assert_eq!(error.problem, "no key for `llama`: `LOCAL_KEY` is not set");
     }
 
     #[test]
     fn an_unknown_model_is_an_error_that_says_how_to_name_its_provider() {
-        let trouble = resolve("", "llama-3", &[]).unwrap_err();
-        assert_eq!(trouble.problem, "`llama-3` is no model of a known provider");
-        let help = trouble.help.unwrap();
+        let error = resolve("", "llama-3", &[]).unwrap_err();
+        assert_eq!(error.problem, "`llama-3` is no model of a known provider");
+        let help = error.help.unwrap();
         assert!(
             help.contains("`model: { provider: local, id: llama-3 }`"),
             "{help}"
@@ -307,9 +304,9 @@ mod tests {
 
     #[test]
     fn an_unknown_provider_is_an_error_with_the_nearest_name() {
-        let trouble = resolve("", "{ provider: antropic, id: claude-x }", &[]).unwrap_err();
-        assert_eq!(trouble.problem, "unknown provider `antropic`");
-        assert_eq!(trouble.help.unwrap(), "did you mean `anthropic`?");
+        let error = resolve("", "{ provider: antropic, id: claude-x }", &[]).unwrap_err();
+        assert_eq!(error.problem, "unknown provider `antropic`");
+        assert_eq!(error.help.unwrap(), "did you mean `anthropic`?");
     }
 
     #[test]

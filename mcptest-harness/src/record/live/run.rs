@@ -11,7 +11,7 @@ use super::servers::{Called, Servers};
 use super::tools::Offered;
 use mcptest_trace::record::{CallId, Recorder};
 
-use crate::record::{Progress, RunRequest, Spent, Trouble};
+use crate::record::{LiveError, Progress, RunRequest, Spent};
 use crate::trace::{StopReason, canonical_json};
 
 /// The fewest bytes that a token has on average in what is sent to models.
@@ -31,18 +31,18 @@ pub(super) struct Loop<'a> {
 /// Why the loop ends before the last turn is answered.
 enum End {
     Capped(StopReason),
-    Failed(Trouble),
+    Failed(LiveError),
 }
 
-impl From<Trouble> for End {
-    fn from(trouble: Trouble) -> Self {
-        Self::Failed(trouble)
+impl From<LiveError> for End {
+    fn from(error: LiveError) -> Self {
+        Self::Failed(error)
     }
 }
 
 impl Loop<'_> {
-    /// Runs the agent. A cap is an outcome; everything that is not the agent's doing is trouble.
-    pub(super) async fn run(&mut self) -> Result<(), Trouble> {
+    /// Runs the agent. A cap is an outcome; everything that is not the agent's doing is an error.
+    pub(super) async fn run(&mut self) -> Result<(), LiveError> {
         self.recorder.max_tokens(self.request.max_tokens);
         let ended = match self.request.time_budget {
             Some(limit) => timeout(limit, self.turns())
@@ -56,7 +56,7 @@ impl Loop<'_> {
                 self.recorder.stopped(reason);
                 Ok(())
             }
-            Err(End::Failed(trouble)) => Err(trouble),
+            Err(End::Failed(error)) => Err(error),
         }
     }
 
@@ -146,7 +146,7 @@ impl Loop<'_> {
                 if !failed.may_be_billed {
                     self.budget.settle(aside, 0)?;
                 }
-                return Err(End::Failed(failed.trouble));
+                return Err(End::Failed(failed.error));
             }
         };
         let (prompt, completion) = (answer.prompt_tokens, answer.completion_tokens);
@@ -177,7 +177,7 @@ impl Loop<'_> {
     }
 
     /// One tool call, written down with its result; the text that the model is told.
-    async fn call(&mut self, call: &ToolCall, by: Option<&str>) -> Result<String, Trouble> {
+    async fn call(&mut self, call: &ToolCall, by: Option<&str>) -> Result<String, LiveError> {
         let known = self.offered.find(&call.fn_name);
         let (server, tool) = match known {
             Some(tool) => (tool.server.as_str(), tool.name.as_str()),

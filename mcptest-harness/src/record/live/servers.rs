@@ -18,7 +18,7 @@ use super::Timeouts;
 use super::child::{Lost, Process};
 use super::problem::with_causes;
 use super::{connect, wire};
-use crate::record::Trouble;
+use crate::record::LiveError;
 use crate::render::thousands;
 
 /// An open connection.
@@ -37,7 +37,7 @@ pub(super) struct WantedServer {
 }
 
 /// The servers of an agent, each declared, each with its token.
-pub(super) fn declared(suite: &Suite, agent: &Agent) -> Result<Vec<WantedServer>, Trouble> {
+pub(super) fn declared(suite: &Suite, agent: &Agent) -> Result<Vec<WantedServer>, LiveError> {
     let path = suite.source.path();
     let suite_dir = path.parent().unwrap_or(path);
     let wanted = agent.servers.iter().map(|name| {
@@ -45,10 +45,10 @@ pub(super) fn declared(suite: &Suite, agent: &Agent) -> Result<Vec<WantedServer>
         let found = suite.servers.iter().find(|server| server.name.value == name.value);
         let server = found.ok_or_else(|| {
             let problem = format!("the server `{}` is not declared", name.value);
-            let trouble = Trouble::new(problem).at(name.span);
+            let error = LiveError::new(problem).at(name.span);
             match nearest(&name.value, names()) {
-                Some(near) => trouble.help(format!("did you mean `{near}`?")),
-                None => trouble.help(format!(
+                Some(near) => error.help(format!("did you mean `{near}`?")),
+                None => error.help(format!(
                     "recording needs to reach it: `servers: {{ {}: {{ command: [program, argument] }} }}`",
                     name.value
                 )),
@@ -71,13 +71,13 @@ pub(super) fn declared(suite: &Suite, agent: &Agent) -> Result<Vec<WantedServer>
     wanted.collect()
 }
 
-fn token(variable: &str, server: &Server) -> Result<String, Trouble> {
+fn token(variable: &str, server: &Server) -> Result<String, LiveError> {
     let value = std::env::var(variable)
         .ok()
         .filter(|value| !value.is_empty());
     value.ok_or_else(|| {
         let name = &server.name;
-        Trouble::new(format!(
+        LiveError::new(format!(
             "no token for the server `{}`: `{variable}` is not set",
             name.value
         ))
@@ -115,7 +115,7 @@ impl Servers {
     pub(super) async fn connect(
         wanted: &[WantedServer],
         timeouts: &Timeouts,
-    ) -> Result<Self, Trouble> {
+    ) -> Result<Self, LiveError> {
         let mut servers = Self {
             connected: Vec::new(),
             timeout: timeouts.server,
@@ -123,9 +123,9 @@ impl Servers {
         for one in wanted {
             match connect::connect(one, timeouts.server).await {
                 Ok(connected) => servers.connected.push(connected),
-                Err(trouble) => {
+                Err(error) => {
                     servers.close().await;
-                    return Err(trouble);
+                    return Err(error);
                 }
             }
         }
@@ -147,7 +147,7 @@ impl Servers {
         server: &str,
         tool: &str,
         args: JsonObject,
-    ) -> Result<Called, Trouble> {
+    ) -> Result<Called, LiveError> {
         let Some(connected) = self.connected.iter().find(|one| one.name == server) else {
             return Ok(Called::Refused(format!("there is no server `{server}`")));
         };
@@ -162,7 +162,7 @@ impl Servers {
             Ok(ServerResult::CallToolResult(result)) => {
                 let size = serde_json::to_vec(&result).map_or(0, |text| text.len());
                 if size > MAX_RESULT {
-                    return Err(Trouble::new(format!(
+                    return Err(LiveError::new(format!(
                         "the result of `{tool}` of `{server}` has {} bytes; at most {} are recorded",
                         thousands(size as u64),
                         thousands(MAX_RESULT as u64)
@@ -226,7 +226,7 @@ impl Connected {
     }
 
     /// The server's process can answer no more.
-    async fn no_answer(&self, tool: &str, lost: Lost) -> Trouble {
+    async fn no_answer(&self, tool: &str, lost: Lost) -> LiveError {
         match lost {
             Lost::Broken(broken) => self.unreadable(
                 format!(
@@ -240,14 +240,14 @@ impl Connected {
     }
 
     /// The server lives, and said what nobody can read.
-    fn unreadable(&self, problem: String, shown: String) -> Trouble {
-        Trouble::new(problem)
+    fn unreadable(&self, problem: String, shown: String) -> LiveError {
+        LiveError::new(problem)
             .at(self.span)
             .show(shown)
             .help("the run is not recorded; mend the server and record again")
     }
 
-    async fn gone(&self, tool: &str, how: &ServiceError) -> Trouble {
+    async fn gone(&self, tool: &str, how: &ServiceError) -> LiveError {
         let how = match how {
             // Its own text names types.
             ServiceError::TransportSend(error) => with_causes(error.error.as_ref()),
@@ -255,14 +255,14 @@ impl Connected {
             other => other.to_string(),
         };
         let name = &self.name;
-        let trouble = Trouble::new(format!(
+        let error = LiveError::new(format!(
             "the server `{name}` gave no answer to `{tool}`: {how}"
         ))
         .at(self.span)
         .help("the run is not recorded; mend the server and record again");
         match &self.process {
-            Some(process) => process.lock().await.explain(trouble, true).await,
-            None => trouble,
+            Some(process) => process.lock().await.explain(error, true).await,
+            None => error,
         }
     }
 }

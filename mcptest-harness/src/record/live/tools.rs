@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use mcptest_trace::record::{Recorder, fingerprint};
 
-use crate::record::Trouble;
+use crate::record::LiveError;
 use crate::trace::{OfferedTool, canonical_json};
 
 /// The longest name that every provider takes.
@@ -40,7 +40,7 @@ impl Offered {
     pub(super) fn new<'a>(
         tools: impl Iterator<Item = (&'a str, &'a Tool)>,
         agent: &Agent,
-    ) -> Result<Self, Trouble> {
+    ) -> Result<Self, LiveError> {
         let mut offered = Self {
             tools: Vec::new(),
             by_wire_name: HashMap::new(),
@@ -54,7 +54,7 @@ impl Offered {
             let schema = Value::Object((*tool.input_schema).clone());
             let built = jsonschema::options().offline().build(&schema);
             if let Err(error) = built {
-                return Err(Trouble::new(format!(
+                return Err(LiveError::new(format!(
                     "the server `{server}` describes the arguments of `{}` with what is no JSON Schema",
                     tool.name
                 ))
@@ -76,7 +76,7 @@ impl Offered {
                         other.name, other.server, tool.name
                     )
                 };
-                return Err(Trouble::new(problem)
+                return Err(LiveError::new(problem)
                     .at(span)
                     .help("a model calls tools by their names, so each needs its own"));
             }
