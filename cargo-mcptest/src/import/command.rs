@@ -172,7 +172,7 @@ impl Import {
         };
         let plan = Plan::new(&reading, files, &mut done.reports);
         let names = names::of(&plan.groups, suite.as_ref(), self.agent.is_some());
-        done.starter = Starter::new(Tools::new(&plan.tools, suite.is_none()));
+        done.starter = Starter::new(Tools::new(&plan, suite.is_none()));
         let mut writing = Writing {
             options: Options {
                 jsonl: self.jsonl,
@@ -261,7 +261,7 @@ impl Import {
             suite: None,
             place: writing.place.clone(),
             done: Done {
-                starter: Starter::new(Tools::new(&writing.plan.tools, true)),
+                starter: Starter::new(Tools::new(writing.plan, true)),
                 ..Done::default()
             },
             ..*writing
@@ -393,7 +393,10 @@ impl Import {
             return Ok(None);
         }
         if !absent {
-            return Ok(Some(done.starter.entries().to_owned()));
+            let entries = done.starter.entries().map(str::to_owned);
+            return Ok(entries
+                .map_err(|why| done.reports.lose("entries are not shown", shown, &why))
+                .ok());
         }
         match done.starter.suite(&self.suite, shown) {
             Ok(text) if !self.check => {
@@ -434,7 +437,7 @@ impl Import {
         }
         write!(err, "{}", clean(&done.reports.drawn()))?;
         if !done.rows.is_empty() {
-            write!(out, "{}", summary::table(&done.rows))?;
+            summary::table(&done.rows, out)?;
             writeln!(out, "recordings: {}", shown_path(&self.place()))?;
         }
         if done.proposed {

@@ -6,7 +6,6 @@ mod order;
 mod plan;
 mod recipe;
 
-use std::collections::BTreeSet;
 use std::path::Path;
 
 use mcptest::trace::{Origin, Run, parse_run};
@@ -14,8 +13,15 @@ use mcptest_suite::model::{Prompt, Suite};
 use mcptest_suite::{LoadError, Source};
 use serde_json::Value;
 
-/// The largest suite that is read.
-const LARGEST: usize = 16 << 20;
+use super::plan::Plan;
+
+/// The largest suite that is proposed, in bytes: reading one back takes seventy times as much memory.
+const LARGEST: usize = 2 << 20;
+
+/// The most agents whose list of tools is written once, and the most nodes that stands for: a loader
+/// repeats only so much through aliases.
+const MOST_ALIASES: usize = 50;
+const MOST_ALIASED: usize = 5_000;
 
 /// The longest list of calls that is compared.
 const MOST_CALLS: usize = 2_000;
@@ -54,13 +60,15 @@ pub(super) struct Tools {
 }
 
 impl Tools {
-    /// A suite says them once; entries that are put into another suite each say them.
-    pub(super) fn new(names: &BTreeSet<String>, in_suite: bool) -> Self {
-        if names.len() > MOST_TOOLS {
+    /// A suite of few agents says them once; entries that are put into another suite each say them.
+    pub(super) fn new(plan: &Plan, in_suite: bool) -> Self {
+        let agents = plan.groups.len();
+        if plan.tools.len() > MOST_TOOLS {
             return Self::default();
         }
-        let names: Vec<String> = names.iter().cloned().collect();
-        let written = if in_suite {
+        let names: Vec<String> = plan.tools.iter().cloned().collect();
+        let once = agents <= MOST_ALIASES && agents * names.len() <= MOST_ALIASED;
+        let written = if in_suite && once {
             format!("*{ANCHOR}")
         } else {
             list(&names)
@@ -286,9 +294,15 @@ impl Starter {
     }
 
     pub(super) fn add(&mut self, entry: Entry) {
+        if self.too_large {
+            return;
+        }
         let text = entry.text(&self.tools);
         if self.text.len() + text.len() > LARGEST {
-            self.too_large = true;
+            *self = Self {
+                too_large: true,
+                ..Self::default()
+            };
             return;
         }
         self.text.push_str(&text);
@@ -303,12 +317,21 @@ impl Starter {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.written.is_empty()
+        self.written.is_empty() && !self.too_large
     }
 
     /// The entries, to be put below `agents:`.
-    pub(super) fn entries(&self) -> &str {
-        &self.text
+    ///
+    /// # Errors
+    ///
+    /// There are too many.
+    pub(super) fn entries(&self) -> Result<&str, String> {
+        if self.too_large {
+            return Err(format!(
+                "it would have more than {LARGEST} bytes; group runs that belong together with `--group-by`"
+            ));
+        }
+        Ok(&self.text)
     }
 
     /// The suite, read back and found to say what it should.
@@ -317,19 +340,15 @@ impl Starter {
     ///
     /// Why it cannot be written.
     pub(super) fn suite(&self, path: &Path, shown: &str) -> Result<String, String> {
-        if self.too_large {
-            return Err(format!(
-                "it would have more than {LARGEST} bytes; group runs that belong together with `--group-by`"
-            ));
-        }
+        let entries = self.entries()?;
         let text = format!(
             "# Written by `cargo mcptest import`; what it demands is what the runs do.\n{}agents:\n{}",
-            if self.text.contains(&format!(" *{ANCHOR} }}\n")) {
+            if entries.contains(&format!(" *{ANCHOR} }}\n")) {
                 self.tools.line()
             } else {
                 String::new()
             },
-            self.text
+            entries
         );
         let read: Result<Suite, LoadError> =
             mcptest::parse_suite(Source::new(path, shown, text.as_str()));

@@ -213,7 +213,7 @@ impl Writing<'_> {
         name: &Name,
         prompt: &mut Option<String>,
     ) {
-        run["agent_name"] = name.agent.as_str().into();
+        run["agent_name"] = (*name.agent).into();
         if !group.by_task {
             return;
         }
