@@ -8,7 +8,7 @@ mod responses;
 
 use serde_json::Value;
 
-use super::event::{ForeignRun, Lost, Score, Tokens};
+use super::event::{ForeignRun, Lost, Score, Stop, Tokens};
 use super::format::{self, Format, Gathered};
 use super::input::{Input, Record};
 use super::joining::Joiner;
@@ -101,6 +101,10 @@ fn kept(record: &Value) -> Result<ForeignRun, Lost> {
     if let Some(system) = word(record, "system") {
         run.system_prompt = Some(system.to_owned());
     }
+    run.totals = tokens(record.get("usage"));
+    let reasons = ["finish_reason", "stop_reason"];
+    let reason = reasons.iter().find_map(|key| word(record, key));
+    run.stop = reason.map(|reason| Stop::Spelt(reason.to_owned()));
     for key in ["reward", "passed"] {
         let score = match record.get(key) {
             Some(Value::Number(reward)) if key == "reward" => Score::Reward(reward.clone()),

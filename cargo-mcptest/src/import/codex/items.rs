@@ -155,6 +155,7 @@ impl<'v> Rollout<'v> {
             mcp_result(end, output)
         } else {
             let own = exit_code(&output).map(|code| code != 0);
+            let own = own.or_else(|| Some(!output.get("success")?.as_bool()?));
             (output, own.or_else(|| self.failures.get(call).copied()))
         };
         self.open = None;

@@ -199,7 +199,7 @@ fn of_event(event: &Event) -> Value {
     }
 }
 
-/// Whether a field says something failed.
+/// Whether a run says that it failed.
 pub(super) fn failed(run: &Value) -> bool {
-    given(run, "error").is_some_and(truthy)
+    given(run, "error").is_some_and(truthy) || text(run, "status") == Some("error")
 }

@@ -236,7 +236,7 @@ fn tool(run: &Value, read: &mut ForeignRun, met: &mut BTreeSet<usize>) {
             let answer = messages::answer(message.fields);
             (answer.value, answer.is_error)
         }
-        None if failed => (run["error"].clone(), None),
+        None if failed && given(outputs, "output").is_none() => (run["error"].clone(), None),
         None => (output.clone(), None),
     };
     let call_id = if let Some(index) = found {

@@ -40,6 +40,8 @@ pub(in crate::import) fn read(messages: &[Value], run: &mut ForeignRun, options:
             }
             "user" => run.user(said),
             "assistant" => assistant(message, said, run),
+            // Whatever the one who calls is named.
+            _ if asks(message) => assistant(message, said, run),
             "tool" | "function" => run.push(Event::Answer(answer(message, options))),
             _ => run.turn(role, said),
         }
@@ -52,9 +54,8 @@ pub(in crate::import) fn read(messages: &[Value], run: &mut ForeignRun, options:
 
 /// An answer of the model. What it says before the first user is a greeting and no model call.
 pub(super) fn assistant(message: &Value, said: String, run: &mut ForeignRun) {
-    let asks = !list(message, "tool_calls").is_empty() || given(message, "function_call").is_some();
     let is_other = has_block(message, &anthropic::BLOCKS);
-    if asks || is_other || run.first_user_text().is_some() {
+    if asks(message) || is_other || run.first_user_text().is_some() {
         run.step(tokens(message.get("usage")));
     }
     if is_other {
@@ -63,6 +64,10 @@ pub(super) fn assistant(message: &Value, said: String, run: &mut ForeignRun) {
         parts_of(message, said, run);
     }
     calls(message, run);
+}
+
+fn asks(message: &Value) -> bool {
+    !list(message, "tool_calls").is_empty() || given(message, "function_call").is_some()
 }
 
 /// The calls of an answer, besides those that its content told of.

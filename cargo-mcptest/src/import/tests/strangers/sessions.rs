@@ -211,3 +211,17 @@ fn a_folder_of_sessions_of_which_one_is_cut() {
         .collect();
     assert_eq!(closings, ["Fixed.", "Not fixed."]);
 }
+
+/// The payload of an output was an object with its success before it was the text alone.
+#[test]
+fn an_output_of_codex_that_says_it_failed_is_an_error() {
+    let output = |success: bool| json!({ "content": "no", "success": success });
+    for (success, flag) in [(true, false), (false, true)] {
+        let mut records = begin();
+        records.extend([
+            line(2, "response_item", json!({ "type": "function_call", "call_id": "c1", "name": "apply", "arguments": "{}" })),
+            line(3, "response_item", json!({ "type": "function_call_output", "call_id": "c1", "output": output(success) })),
+        ]);
+        assert_eq!(calls(&imported(&records))[0].3, Some(flag));
+    }
+}
