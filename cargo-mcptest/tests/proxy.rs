@@ -205,6 +205,28 @@ fn the_exit_code_is_the_servers_and_one_that_is_not_there_is_told() {
     );
 }
 
+/// A client that waits for its server's word keeps its own end open.
+#[cfg(unix)]
+#[test]
+fn a_server_that_ends_ends_the_proxy_though_the_client_stays() {
+    let folder = Folder::new();
+    let server = ["sh", "-c", "read -r line; exit 7"];
+    let mut child = proxy(folder.path(), &[], &server).spawn().unwrap();
+    let call =
+        json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "x" } });
+    request(&mut child, &call);
+    let stdin = child.stdin.take();
+    let ended = (0..6_000).find_map(|_| {
+        thread::sleep(std::time::Duration::from_millis(10));
+        child.try_wait().unwrap()
+    });
+    child.kill().ok();
+    drop(stdin);
+    assert_eq!(ended.expect("the proxy still runs").code(), Some(7));
+    let calls = run(folder.path(), 1)["trace"]["tool_calls"].clone();
+    assert_eq!(calls.as_array().unwrap().len(), 1);
+}
+
 /// A server that answers at once is not faster than the proxy's eyes: no answer is lost.
 #[cfg(unix)]
 #[test]

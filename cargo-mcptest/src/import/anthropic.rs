@@ -7,16 +7,16 @@ use mcptest_trace::trace::canonical_json;
 use serde_json::{Map, Value, json};
 
 use super::digest::Digest;
-use super::event::{Answer, Call, Event, ForeignRun, Lost, Stop, Tokens};
+use super::event::{Answer, Call, Event, ForeignRun, Lost, Stop};
 use super::format::{self, Format, Gathered, has_block};
 use super::input::{Input, Part, Record};
 use super::joining::Joiner;
 use super::json::{count, given, identifier, list, text, word};
 use super::mapping::Mapping;
-use super::openai::{text_of, tool_lines};
+use super::openai::{Options, calls_of, text_of, tokens, tool_answer, tool_lines};
 
 /// The blocks that no other format has.
-const BLOCKS: [&str; 7] = [
+pub(super) const BLOCKS: [&str; 7] = [
     "mcp_tool_result",
     "mcp_tool_use",
     "redacted_thinking",
@@ -58,10 +58,10 @@ impl Format for Anthropic {
             let value = &record.value;
             if let Some((request, response)) = logged(value) {
                 seen = read_call(request, response, seen, &mut run);
-            } else if let Some(messages) = format::messages(value) {
+            } else if let Some(messages) = format::talk(value, &mut run) {
                 about(value, &mut run);
                 run.id = identifier(value, "id");
-                for message in messages {
+                for message in messages.iter() {
                     read_message(message, &mut run);
                 }
             } else {
@@ -102,20 +102,23 @@ fn logged(record: &Value) -> Option<(&Value, &Value)> {
         .then_some((request, response))
 }
 
-/// What makes a message the same message: its role and its blocks, without marks for caching.
+/// What makes a message the same message: its role, its text, its calls and its results. Clients send an
+/// answer back without the rest of it.
 fn essence(message: &Value) -> String {
+    let kind = |block: &Value| text(block, "type").unwrap_or("text").to_owned();
+    let is_thought = |block: &&Value| !kind(block).ends_with("thinking");
     let block = |block: &Value| {
-        let mut block = block.clone();
-        if let Some(map) = block.as_object_mut() {
-            map.remove("cache_control");
-            map.remove("citations");
-            map.retain(|_, value| !value.is_null());
+        let keys = ["text", "id", "name", "input", "tool_use_id", "content"];
+        let members = keys.map(|key| given(block, key));
+        match members {
+            [Some(text), None, ..] => json!(text),
+            members if members.iter().all(Option::is_none) => block.clone(),
+            members => json!([kind(block), members]),
         }
-        block
     };
     let content = match message.get("content") {
-        Some(Value::String(text)) => json!([{ "type": "text", "text": text }]),
-        Some(Value::Array(blocks)) => blocks.iter().map(block).collect(),
+        Some(Value::String(text)) => json!([text]),
+        Some(Value::Array(blocks)) => blocks.iter().filter(is_thought).map(block).collect(),
         other => json!(other),
     };
     canonical_json(&json!([text(message, "role"), content]))
@@ -165,7 +168,7 @@ fn read_call(request: &Value, response: &Value, seen: usize, run: &mut ForeignRu
         read_message(message, run);
     }
     run.id = run.id.take().or_else(|| identifier(response, "id"));
-    if text(response, "type") == Some("error") {
+    if text(response, "type") == Some("error") || given(response, "error").is_some() {
         run.stop = Some(Stop::Known("error"));
         return messages.len();
     }
@@ -182,11 +185,20 @@ pub(super) fn read_message(message: &Value, run: &mut ForeignRun) {
         Some("assistant") => {
             run.step(tokens(message.get("usage")));
             read_blocks(message.get("content"), run);
+            calls_of(message, run);
             if let Some(reason) = word(message, "stop_reason") {
                 run.stop = Some(Stop::Spelt(reason.to_owned()));
             }
         }
         Some("user") | None => read_user(message.get("content"), run),
+        Some("tool" | "function") => {
+            run.push(Event::Answer(tool_answer(message, &Options::default())));
+        }
+        Some("system" | "developer") if run.events.is_empty() => {
+            let mut system = Vec::from_iter(run.system_prompt.take());
+            system.push(text_of(message.get("content")));
+            run.system_prompt = Some(system.join("\n\n"));
+        }
         Some(other) => run.turn(other, text_of(message.get("content"))),
     }
 }
@@ -263,13 +275,4 @@ fn tool_use(block: &Value) -> Call {
             .map(|caller| json!({ "kind": "code_execution", "tool_id": caller.get("tool_id") })),
         ..Call::default()
     }
-}
-
-/// The tokens of a model call. `input_tokens` leaves out what was read from and written to the cache.
-pub(super) fn tokens(usage: Option<&Value>) -> Option<Tokens> {
-    let usage = usage?;
-    let more = ["cache_creation_input_tokens", "cache_read_input_tokens"];
-    let more = more.iter().filter_map(|key| count(usage, key));
-    let prompt = more.fold(count(usage, "input_tokens")?, u64::saturating_add);
-    Some((prompt, count(usage, "output_tokens")?))
 }

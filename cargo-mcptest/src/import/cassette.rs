@@ -44,6 +44,14 @@ pub(crate) fn of(run: &ForeignRun, mapping: &Mapping) -> Result<Imported, Lost> 
             "give the prompt with `--prompt`, if this is a run",
         );
     };
+    let is_of_agent =
+        |event: &Event| matches!(event, Event::Step(_) | Event::Said(_) | Event::Call(_));
+    if run.stop.is_none() && !run.events.iter().any(is_of_agent) {
+        return refuse(
+            "no answer",
+            "nothing in it is of the agent; keep its answers beside what it was asked",
+        );
+    }
     let mut writer = Writer::new(mapping);
     writer.notes.clone_from(&run.notes);
     writer.lost.clone_from(&run.lost);

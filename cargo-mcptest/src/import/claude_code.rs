@@ -19,7 +19,7 @@ use super::input::{Input, Record};
 use super::joining::Joiner;
 use super::json::{list, text, word};
 use super::mapping::Mapping;
-use super::openai::text_of;
+use super::openai::{text_of, tokens};
 use super::time;
 
 /// Records that are known to be bookkeeping.
@@ -91,7 +91,7 @@ impl Format for ClaudeCode {
             let mut session = Session::default();
             session.read(lines);
             for (at, event) in &session.stamped {
-                if let Some(event) = of_subagent(agent, event) {
+                if let Some(event) = event.of_subagent(agent) {
                     let before = events.iter().position(|(own, _)| own > at);
                     events.insert(before.unwrap_or(events.len()), (*at, event));
                 }
@@ -115,25 +115,6 @@ fn unknown_types(records: &[Record<'_>]) -> BTreeSet<String> {
         .filter(|kind| !known(kind))
         .map(str::to_owned)
         .collect()
-}
-
-/// A sub-agent's call or result as it stands among those of the main agent.
-fn of_subagent(agent: &str, event: &Event) -> Option<Event> {
-    let own = |id: &Option<String>| id.as_ref().map(|id| format!("{agent}/{id}"));
-    match event {
-        Event::Call(call) => {
-            let mut call = call.clone();
-            call.id = own(&call.id);
-            call.agent_id = Some(agent.to_owned());
-            Some(Event::Call(call))
-        }
-        Event::Answer(answer) => {
-            let mut answer = answer.clone();
-            answer.id = own(&answer.id);
-            Some(Event::Answer(answer))
-        }
-        _ => None,
-    }
 }
 
 /// Lines of one agent, as what happened, each with its time.
@@ -282,7 +263,7 @@ impl<'v> ModelCall<'v> {
                 (None, None) => self.blocks.push(block),
             }
         }
-        let tokens = anthropic::tokens(message.get("usage"));
+        let tokens = tokens(message.get("usage"));
         let completion = |tokens: Option<Tokens>| tokens.map(|(_, completion)| completion);
         if completion(tokens) >= completion(self.tokens) {
             self.tokens = tokens;

@@ -9,7 +9,7 @@ use mcptest_suite::model::Suite;
 use mcptest_suite::{clean, shown_path};
 use mcptest_trace::record::redact::Redactor;
 use regex::Regex;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::format::Kind;
 use super::input::{self, Form, Input, Named, Part, Split};
@@ -171,8 +171,14 @@ impl Import {
             group_by: &group_by,
         };
         let plan = Plan::new(&reading, files, &mut done.reports);
+        if plan.found.is_empty() && done.reports.count() == 0 {
+            for input in &inputs {
+                let what = "nothing in it is a call of a model or of a tool";
+                done.reports.lose("holds no run", &input.shown, what);
+            }
+        }
         let names = names::of(&plan.groups, suite.as_ref(), self.agent.is_some());
-        done.starter = Starter::new(Tools::new(&plan.tools, suite.is_none()));
+        done.starter = Starter::new(Tools::new(&plan, suite.is_none()));
         let mut writing = Writing {
             options: Options {
                 jsonl: self.jsonl,
@@ -261,7 +267,7 @@ impl Import {
             suite: None,
             place: writing.place.clone(),
             done: Done {
-                starter: Starter::new(Tools::new(&writing.plan.tools, true)),
+                starter: Starter::new(Tools::new(writing.plan, true)),
                 ..Done::default()
             },
             ..*writing
@@ -356,17 +362,23 @@ impl Import {
         if let Some(kind) = self.from {
             return Ok(kind);
         }
-        let mut samples = Vec::new();
-        if !matches!(input.form, Form::Zip(_)) {
-            for part in parts.iter().take(SAMPLES) {
-                samples.extend(input.read(*part).ok().map(|record| record.value));
-                // Most files are told by their first record.
-                if let Ok(kind) = Kind::of(input, &samples) {
-                    return Ok(kind);
-                }
+        if matches!(input.form, Form::Zip(_)) {
+            return Kind::of(input, &Value::Null);
+        }
+        let mut found = Kind::of(input, &Value::Null);
+        for part in parts.iter().take(SAMPLES) {
+            let Ok(record) = input.read(*part) else {
+                continue;
+            };
+            match Kind::of(input, &record.value) {
+                // Any talk without tools could be of this format; the next ones may tell.
+                Ok(Kind::OpenAi) => found = Ok(Kind::OpenAi),
+                Ok(kind) => return Ok(kind),
+                Err(why) if found.is_err() => found = Err(why),
+                Err(_) => {}
             }
         }
-        Kind::of(input, &samples)
+        found
     }
 
     /// Where the recordings of the suite lie: below the crate's folder where they do already, else
@@ -393,7 +405,10 @@ impl Import {
             return Ok(None);
         }
         if !absent {
-            return Ok(Some(done.starter.entries().to_owned()));
+            let entries = done.starter.entries().map(str::to_owned);
+            return Ok(entries
+                .map_err(|why| done.reports.lose("entries are not shown", shown, &why))
+                .ok());
         }
         match done.starter.suite(&self.suite, shown) {
             Ok(text) if !self.check => {
@@ -434,7 +449,7 @@ impl Import {
         }
         write!(err, "{}", clean(&done.reports.drawn()))?;
         if !done.rows.is_empty() {
-            write!(out, "{}", summary::table(&done.rows))?;
+            summary::table(&done.rows, out)?;
             writeln!(out, "recordings: {}", shown_path(&self.place()))?;
         }
         if done.proposed {

@@ -1,6 +1,9 @@
 //! The formats, and how a file tells which one it has.
 
+use std::borrow::Cow;
+
 use clap::ValueEnum as _;
+use mcptest_trace::trace::canonical_json;
 use serde_json::Value;
 
 use super::anthropic::Anthropic;
@@ -9,7 +12,7 @@ use super::claude_code::ClaudeCode;
 use super::codex::Codex;
 use super::digest::Digest;
 use super::event::{ForeignRun, Lost};
-use super::input::{Form, Input, Record};
+use super::input::{Input, Record};
 use super::inspect::Inspect;
 use super::joining::Joiner;
 use super::json::{given, list, text};
@@ -107,19 +110,16 @@ impl Kind {
         self != Self::Mcptest
     }
 
-    /// The format of a file, by its first records.
+    /// The format of a file, by one of its records; of an archive there is none.
     ///
     /// # Errors
     ///
     /// What was looked for, in words.
-    pub(super) fn of(input: &Input, samples: &[Value]) -> Result<Self, String> {
-        let fits = |kind: &&Self| match &input.form {
-            Form::Zip(_) => kind.format().fits(input, &Value::Null),
-            _ => samples.iter().any(|value| kind.format().fits(input, value)),
-        };
+    pub(super) fn of(input: &Input, value: &Value) -> Result<Self, String> {
         let all = Self::value_variants();
-        all.iter().find(fits).copied().ok_or_else(|| {
-            if let Some(name) = samples.iter().find_map(relative) {
+        let mut fitting = all.iter().filter(|kind| kind.format().fits(input, value));
+        fitting.next().copied().ok_or_else(|| {
+            if let Some(name) = relative(value) {
                 return format!("this is {name}, which is not read; export OTLP as JSON");
             }
             let looked = all
@@ -156,6 +156,28 @@ pub(super) fn messages(value: &Value) -> Option<&[Value]> {
         }
     }
     value.get("messages")?.as_array().map(Vec::as_slice)
+}
+
+/// The messages of a record with those that answer them: data sets keep what was asked under `inputs` and
+/// what came of it under `outputs`. What is no message there is lost.
+pub(super) fn talk<'v>(record: &'v Value, run: &mut ForeignRun) -> Option<Cow<'v, [Value]>> {
+    let sent = messages(record)?;
+    let kept = given(record, "inputs").and(given(record, "outputs"));
+    let Some(outputs) = kept else {
+        return Some(Cow::Borrowed(sent));
+    };
+    let answers = match (outputs.get("messages"), given(outputs, "message")) {
+        (Some(Value::Array(all)), _) => all.as_slice(),
+        (_, Some(one)) => std::slice::from_ref(one),
+        _ if outputs.get("role").is_some() => std::slice::from_ref(outputs),
+        _ => {
+            run.lose("outputs that are no messages", canonical_json(outputs));
+            &[]
+        }
+    };
+    // A state has all of the talk, not what is new of it.
+    let new = answers.strip_prefix(sent).unwrap_or(answers);
+    Some([sent, new].concat().into())
 }
 
 /// Whether one of the blocks of a message has one of these types.

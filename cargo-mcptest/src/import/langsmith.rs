@@ -64,15 +64,15 @@ impl Format for Langsmith {
                 "a trajectory of a graph names nodes and holds no calls",
             ));
         }
-        let Some(list) = format::messages(record) else {
-            return Err(Lost::no_run("it has no list of messages"));
-        };
         let mut read = ForeignRun {
             id: identifier(record, "id"),
             asked: word(record, "model").map(str::to_owned),
             ..ForeignRun::default()
         };
-        messages::read(list, &mut read);
+        let Some(list) = format::talk(record, &mut read) else {
+            return Err(Lost::no_run("it has no list of messages"));
+        };
+        messages::read(&list, &mut read);
         Ok(vec![read])
     }
 

@@ -1,6 +1,7 @@
 //! The names of agents and the stems of their files.
 
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 use mcptest_suite::model::{Agent, Suite};
 use mcptest_suite::{cassette_slug, is_reserved, segment};
@@ -15,7 +16,7 @@ const LONGEST: (usize, usize) = (80, 100);
 /// What a group of runs is called, and where its runs lie.
 #[derive(Debug, Clone)]
 pub(super) struct Name {
-    pub(super) agent: String,
+    pub(super) agent: Rc<str>,
     pub(super) stem: String,
     /// The entry of the suite that it belongs to.
     pub(super) entry: Option<usize>,
@@ -32,9 +33,8 @@ pub(super) fn of(groups: &[Group], suite: Option<&Suite>, is_given: bool) -> Vec
     }
     let entries = suite.map_or(&[][..], |suite| &suite.agents);
     let mut taken = Taken::default();
-    taken
-        .names
-        .extend(entries.iter().map(|entry| entry.segment.clone()));
+    let segments = entries.iter().map(|entry| Digest::of(&[&entry.segment]));
+    taken.names.extend(segments);
     let mut asking: HashMap<Digest, Vec<usize>> = HashMap::new();
     for (index, entry) in entries.iter().enumerate() {
         for model in &entry.models {
@@ -44,12 +44,10 @@ pub(super) fn of(groups: &[Group], suite: Option<&Suite>, is_given: bool) -> Vec
                 .push(index);
         }
     }
-    let mut by_subject: HashMap<(Digest, usize), String> = HashMap::new();
+    let mut by_subject: HashMap<(Digest, usize), Rc<str>> = HashMap::new();
     let mut names = Vec::with_capacity(groups.len());
     for group in groups {
-        let single = subjects
-            .get(group.agent.as_str())
-            .is_none_or(|it| it.len() == 1);
+        let single = subjects.get(&*group.agent).is_none_or(|it| it.len() == 1);
         let label = cut(&one_line(&group.label), LONGEST.1);
         let agent = cut(&one_line(&group.agent), LONGEST.0);
         let wanted = match (single, label.is_empty()) {
@@ -61,13 +59,13 @@ pub(super) fn of(groups: &[Group], suite: Option<&Suite>, is_given: bool) -> Vec
             let model = agent
                 .models
                 .iter()
-                .find(|model| model.value.id == group.model);
+                .find(|model| model.value.id == *group.model);
             let stem = model.map_or_else(
                 || stem(&agent.name.value, &group.model),
                 |model| agent.cassette_stem(&model.value),
             );
             Name {
-                agent: agent.name.value.clone(),
+                agent: agent.name.value.as_str().into(),
                 stem,
                 entry: Some(entry),
             }
@@ -81,7 +79,7 @@ pub(super) fn of(groups: &[Group], suite: Option<&Suite>, is_given: bool) -> Vec
         let shared = (group.subject, group.runs.len());
         let agent = by_subject
             .entry(shared)
-            .or_insert_with(|| taken.free(&wanted))
+            .or_insert_with(|| taken.free(&wanted).into())
             .clone();
         names.push(Name {
             stem: stem(&agent, &group.model),
@@ -101,7 +99,7 @@ fn entry_of(
     entries: &[Agent],
     asking: &[usize],
 ) -> Option<usize> {
-    let has_model = |entry: &Agent| entry.models.iter().any(|it| it.value.id == group.model);
+    let has_model = |entry: &Agent| entry.models.iter().any(|it| it.value.id == *group.model);
     // A name that was taken got a number.
     let named = |entry: &Agent| {
         let rest = entry.name.value.strip_prefix(wanted);
@@ -111,7 +109,7 @@ fn entry_of(
         })
     };
     // Another agent that is asked the same is another agent, if the command names this one.
-    let may_be = |entry: &Agent| !is_given || entry.name.value.starts_with(&group.agent);
+    let may_be = |entry: &Agent| !is_given || entry.name.value.starts_with(&*group.agent);
     let of_asking = |is_it: &dyn Fn(&Agent) -> bool| {
         asking.iter().copied().find(|index| is_it(&entries[*index]))
     };
@@ -145,9 +143,9 @@ fn stem(agent: &str, model: &str) -> String {
 /// The names that are taken, as cases and as files.
 #[derive(Default)]
 struct Taken {
-    names: HashSet<String>,
+    names: HashSet<Digest>,
     /// The number that a name got last.
-    numbers: HashMap<String, u32>,
+    numbers: HashMap<Digest, u32>,
 }
 
 impl Taken {
@@ -157,15 +155,15 @@ impl Taken {
             Some(segment) if !is_reserved(&segment) => wanted.to_owned(),
             _ => format!("agent {wanted}"),
         };
-        let number = self.numbers.entry(plain.clone()).or_default();
+        let number = self.numbers.entry(Digest::of(&[&plain])).or_default();
         loop {
             *number += 1;
             let name = match *number {
                 1 => plain.clone(),
                 number => format!("{plain} {number}"),
             };
-            let segment = segment(&name).unwrap_or_default();
-            let file = format!("/{}", cassette_slug(&name).to_ascii_lowercase());
+            let segment = Digest::of(&[&segment(&name).unwrap_or_default()]);
+            let file = Digest::of(&["file", &cassette_slug(&name).to_ascii_lowercase()]);
             if !self.names.contains(&segment) && !self.names.contains(&file) {
                 self.names.insert(segment);
                 self.names.insert(file);

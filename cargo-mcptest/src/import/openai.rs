@@ -8,14 +8,17 @@ mod responses;
 
 use serde_json::Value;
 
-use super::event::{ForeignRun, Lost, Score, Tokens};
+use super::event::{ForeignRun, Lost, Score, Stop, Tokens};
 use super::format::{self, Format, Gathered};
 use super::input::{Input, Record};
 use super::joining::Joiner;
 use super::json::{count, given, identifier, text, word};
 use super::mapping::Mapping;
 
-pub(super) use chat::{Options, read as read_messages, text_of, tools as tool_lines};
+pub(super) use chat::{
+    Options, answer as tool_answer, calls as calls_of, read as read_messages, text_of,
+    tools as tool_lines,
+};
 
 /// The format `openai`.
 pub(super) struct OpenAi;
@@ -74,7 +77,8 @@ fn fits(value: &Value) -> bool {
 
 /// A list of messages, alone or in a record with what its team knows of it.
 fn kept(record: &Value) -> Result<ForeignRun, Lost> {
-    let Some(messages) = format::messages(record) else {
+    let mut run = ForeignRun::default();
+    let Some(messages) = format::talk(record, &mut run) else {
         let is_answer = given(record, "choices").is_some() || text(record, "object").is_some();
         return Err(if is_answer {
             Lost {
@@ -88,39 +92,48 @@ fn kept(record: &Value) -> Result<ForeignRun, Lost> {
             Lost::no_run("it has no list of `messages`")
         });
     };
-    let mut run = ForeignRun {
-        id: identifier(record, "id"),
-        asked: word(record, "model").map(str::to_owned),
-        task: identifier(record, "task").or_else(|| identifier(record, "task_id")),
-        order: given(record, "trial").and_then(Value::as_i64),
-        ..ForeignRun::default()
-    };
+    run.id = identifier(record, "id");
+    let holders = ["request", "body", "inputs"];
+    let around = || holders.iter().find_map(|key| word(&record[*key], "model"));
+    run.asked = word(record, "model").or_else(around).map(str::to_owned);
+    run.task = identifier(record, "task").or_else(|| identifier(record, "task_id"));
+    run.order = given(record, "trial").and_then(Value::as_i64);
     if let Some(system) = word(record, "system") {
         run.system_prompt = Some(system.to_owned());
     }
-    if let Some(Value::Number(reward)) = record.get("reward") {
-        run.scores
-            .push(("reward".to_owned(), Score::Reward(reward.clone())));
-    }
-    if let Some(Value::Bool(passed)) = record.get("passed") {
-        run.scores
-            .push(("passed".to_owned(), Score::Passed(*passed)));
+    run.totals = tokens(record.get("usage"));
+    let reasons = ["finish_reason", "stop_reason"];
+    let reason = reasons.iter().find_map(|key| word(record, key));
+    run.stop = reason.map(|reason| Stop::Spelt(reason.to_owned()));
+    for key in ["reward", "passed"] {
+        let score = match record.get(key) {
+            Some(Value::Number(reward)) if key == "reward" => Score::Reward(reward.clone()),
+            Some(Value::Bool(passed)) => Score::Passed(*passed),
+            _ => continue,
+        };
+        run.scores.push((key.to_owned(), score));
     }
     if let Some(Value::Array(tools)) = record.get("tools") {
         run.tools = chat::tools(tools);
     }
     if messages.iter().any(|message| message.get("role").is_none()) {
-        responses::read_items(messages, &mut run);
+        responses::read_items(&messages, &mut run);
     } else {
-        read_messages(messages, &mut run, &Options::default());
+        read_messages(&messages, &mut run, &Options::default());
     }
     Ok(run)
 }
 
-/// The tokens of a model call. Cached and reasoning tokens are parts of these counts.
+/// The tokens of a model call. Reasoning tokens are a part of these counts, and so are cached ones, but of
+/// those of Anthropic: what was read from and written to the cache is not in its `input_tokens`.
 pub(super) fn tokens(usage: Option<&Value>) -> Option<Tokens> {
     let usage = usage?;
-    let prompt = count(usage, "prompt_tokens").or_else(|| count(usage, "input_tokens"))?;
+    let fresh = || {
+        let more = ["cache_creation_input_tokens", "cache_read_input_tokens"];
+        let more = more.iter().filter_map(|key| count(usage, key));
+        Some(more.fold(count(usage, "input_tokens")?, u64::saturating_add))
+    };
+    let prompt = count(usage, "prompt_tokens").or_else(fresh)?;
     let completion = count(usage, "completion_tokens").or_else(|| count(usage, "output_tokens"))?;
     Some((prompt, completion))
 }

@@ -237,6 +237,7 @@ fn about(tree: &Tree, main: Option<&str>, run: &mut ForeignRun) {
         "gen_ai.workflow.name",
         "traceloop.entity.name",
         "agent.name",
+        "ai.telemetry.functionId",
     ];
     let named = named
         .iter()

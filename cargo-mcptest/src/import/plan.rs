@@ -1,6 +1,7 @@
 //! The first pass: which runs there are, which agents they belong to, and in which order.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::rc::Rc;
 
 use serde_json::Value;
 
@@ -42,8 +43,8 @@ pub(super) struct Found {
 #[derive(Debug)]
 pub(super) struct Group {
     /// The agent's name without what tells it from others.
-    pub(super) agent: String,
-    pub(super) model: String,
+    pub(super) agent: Rc<str>,
+    pub(super) model: Rc<str>,
     /// What tells it from other agents of that name: a task, or the beginning of the prompt.
     pub(super) label: String,
     /// What it has besides the model, which other models may share.
@@ -280,6 +281,8 @@ struct Building {
     groups: HashMap<Digest, u32>,
     /// The identifiers that were seen, and the runs that had them.
     ids: HashMap<Digest, Digest>,
+    /// Names that many groups have.
+    words: HashSet<Rc<str>>,
     forks: Forks,
 }
 
@@ -370,20 +373,21 @@ impl Building {
         let mut subject = vec![agent.as_str(), text("system_prompt")];
         subject.extend(key.iter().map(String::as_str));
         let subject = Digest::of(&subject);
-        let model = text("model").to_owned();
-        let asked = Digest::of(&[&model, text("system_prompt"), text("user_prompt")]);
+        let model = text("model");
+        let asked = Digest::of(&[model, text("system_prompt"), text("user_prompt")]);
         let next = u32::try_from(self.plan.groups.len()).unwrap_or(u32::MAX);
-        let group = *self.groups.entry(subject.then(&model)).or_insert(next);
+        let group = *self.groups.entry(subject.then(model)).or_insert(next);
         if group == next {
-            self.plan.groups.push(Group {
-                agent,
-                model,
+            let group = Group {
+                agent: self.word(&agent),
+                model: self.word(model),
                 label,
                 subject,
                 asked,
                 by_task,
                 runs: Vec::new(),
-            });
+            };
+            self.plan.groups.push(group);
         }
         let run = u32::try_from(self.plan.found.len()).unwrap_or(u32::MAX);
         if kind == Kind::ClaudeCode {
@@ -398,6 +402,16 @@ impl Building {
             time: mapped.time,
         });
         true
+    }
+
+    /// A name, kept once.
+    fn word(&mut self, text: &str) -> Rc<str> {
+        if let Some(known) = self.words.get(text) {
+            return Rc::clone(known);
+        }
+        let new: Rc<str> = text.into();
+        self.words.insert(Rc::clone(&new));
+        new
     }
 
     /// Leaves forks out, and puts the runs of each group in order: of trials, else of time, else of the

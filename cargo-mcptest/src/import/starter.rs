@@ -5,20 +5,25 @@
 mod order;
 mod plan;
 mod recipe;
+mod text;
 
-use std::collections::BTreeSet;
 use std::path::Path;
 
-use mcptest::trace::{Origin, Run, parse_run};
+use mcptest::trace::Run;
 use mcptest_suite::model::{Prompt, Suite};
 use mcptest_suite::{LoadError, Source};
 use serde_json::Value;
 
-/// The largest suite that is read.
-const LARGEST: usize = 16 << 20;
+use self::text::{comment, common, list, quoted};
+use super::plan::Plan;
 
-/// The longest list of calls that is compared.
-const MOST_CALLS: usize = 2_000;
+/// The largest suite that is proposed, in bytes: reading one back takes seventy times as much memory.
+const LARGEST: usize = 2 << 20;
+
+/// The most agents whose list of tools is written once, and the most nodes that stands for: a loader
+/// repeats only so much through aliases.
+const MOST_ALIASES: usize = 50;
+const MOST_ALIASED: usize = 5_000;
 
 /// The most runs of an agent, and the most of their bytes, that gates are made of; of more, only what
 /// all call.
@@ -54,13 +59,15 @@ pub(super) struct Tools {
 }
 
 impl Tools {
-    /// A suite says them once; entries that are put into another suite each say them.
-    pub(super) fn new(names: &BTreeSet<String>, in_suite: bool) -> Self {
-        if names.len() > MOST_TOOLS {
+    /// A suite of few agents says them once; entries that are put into another suite each say them.
+    pub(super) fn new(plan: &Plan, in_suite: bool) -> Self {
+        let agents = plan.groups.len();
+        if plan.tools.len() > MOST_TOOLS {
             return Self::default();
         }
-        let names: Vec<String> = names.iter().cloned().collect();
-        let written = if in_suite {
+        let names: Vec<String> = plan.tools.iter().cloned().collect();
+        let once = agents <= MOST_ALIASES && agents * names.len() <= MOST_ALIASED;
+        let written = if in_suite && once {
             format!("*{ANCHOR}")
         } else {
             list(&names)
@@ -92,15 +99,11 @@ struct Whole {
 }
 
 impl Whole {
-    fn add(&mut self, run: &Value) {
-        if self.too_many {
-            return;
-        }
-        let text = run.to_string();
-        self.bytes += text.len();
-        let origin = Origin::file("recording");
-        match parse_run(text.as_bytes(), &origin) {
-            Ok(run) if self.runs.len() < MOST_RUNS && self.bytes <= MOST_BYTES => {
+    /// A run as it is read back, and its bytes.
+    fn add(&mut self, read: Option<(Run, usize)>) {
+        self.bytes += read.as_ref().map_or(0, |(_, bytes)| *bytes);
+        match read {
+            Some((run, _)) if self.runs.len() < MOST_RUNS && self.bytes <= MOST_BYTES => {
                 self.runs.push(run);
             }
             _ => {
@@ -138,10 +141,10 @@ impl Entry {
         self.runs > 0
     }
 
-    /// Takes a run into account.
-    pub(super) fn add(&mut self, run: &Value, by_task: bool) {
+    /// Takes a run into account: as it is written, and as it is read back.
+    pub(super) fn add(&mut self, run: &Value, read: Option<(Run, usize)>, by_task: bool) {
         self.of_model += 1;
-        self.whole.add(run);
+        self.whole.add(read);
         self.runs = self.runs.max(self.of_model);
         if self.prompts.is_empty() {
             self.prompts = prompts(run, by_task);
@@ -286,9 +289,15 @@ impl Starter {
     }
 
     pub(super) fn add(&mut self, entry: Entry) {
+        if self.too_large {
+            return;
+        }
         let text = entry.text(&self.tools);
         if self.text.len() + text.len() > LARGEST {
-            self.too_large = true;
+            *self = Self {
+                too_large: true,
+                ..Self::default()
+            };
             return;
         }
         self.text.push_str(&text);
@@ -303,12 +312,21 @@ impl Starter {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.written.is_empty()
+        self.written.is_empty() && !self.too_large
     }
 
     /// The entries, to be put below `agents:`.
-    pub(super) fn entries(&self) -> &str {
-        &self.text
+    ///
+    /// # Errors
+    ///
+    /// There are too many.
+    pub(super) fn entries(&self) -> Result<&str, String> {
+        if self.too_large {
+            return Err(format!(
+                "it would have more than {LARGEST} bytes; group runs that belong together with `--group-by`"
+            ));
+        }
+        Ok(&self.text)
     }
 
     /// The suite, read back and found to say what it should.
@@ -317,19 +335,15 @@ impl Starter {
     ///
     /// Why it cannot be written.
     pub(super) fn suite(&self, path: &Path, shown: &str) -> Result<String, String> {
-        if self.too_large {
-            return Err(format!(
-                "it would have more than {LARGEST} bytes; group runs that belong together with `--group-by`"
-            ));
-        }
+        let entries = self.entries()?;
         let text = format!(
             "# Written by `cargo mcptest import`; what it demands is what the runs do.\n{}agents:\n{}",
-            if self.text.contains(&format!(" *{ANCHOR} }}\n")) {
+            if entries.contains(&format!(" *{ANCHOR} }}\n")) {
                 self.tools.line()
             } else {
                 String::new()
             },
-            self.text
+            entries
         );
         let read: Result<Suite, LoadError> =
             mcptest::parse_suite(Source::new(path, shown, text.as_str()));
@@ -361,73 +375,6 @@ impl Starter {
     }
 }
 
-/// The longest list that is in both, in the order of both.
-fn common(left: &[String], right: &[String]) -> Vec<String> {
-    let (left, right) = (
-        &left[..left.len().min(MOST_CALLS)],
-        &right[..right.len().min(MOST_CALLS)],
-    );
-    let width = right.len() + 1;
-    let mut lengths = vec![0_u16; (left.len() + 1) * width];
-    for (row, one) in left.iter().enumerate().rev() {
-        for (column, other) in right.iter().enumerate().rev() {
-            lengths[row * width + column] = if one == other {
-                lengths[(row + 1) * width + column + 1] + 1
-            } else {
-                lengths[(row + 1) * width + column].max(lengths[row * width + column + 1])
-            };
-        }
-    }
-    let (mut row, mut column) = (0, 0);
-    let mut shared = Vec::new();
-    while row < left.len() && column < right.len() {
-        if left[row] == right[column] {
-            shared.push(left[row].clone());
-            (row, column) = (row + 1, column + 1);
-        } else if lengths[(row + 1) * width + column] >= lengths[row * width + column + 1] {
-            row += 1;
-        } else {
-            column += 1;
-        }
-    }
-    shared
-}
-
-fn list(texts: &[String]) -> String {
-    let texts: Vec<String> = texts.iter().map(|text| quoted(text)).collect();
-    format!("[{}]", texts.join(", "))
-}
-
-/// A text in double quotes, with nothing in it that means something to YAML or to suites.
-fn quoted(text: &str) -> String {
-    let mut out = String::from("\"");
-    for character in text.replace("${", "$${").chars() {
-        match character {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\t' => out.push_str("\\t"),
-            '\r' => out.push_str("\\r"),
-            other if mcptest_trace::text::is_hostile(other) => {
-                let code = u32::from(other);
-                if code > 0xffff {
-                    out.push_str(&format!("\\U{code:08X}"));
-                } else {
-                    out.push_str(&format!("\\u{code:04X}"));
-                }
-            }
-            other => out.push(other),
-        }
-    }
-    out.push('"');
-    out
-}
-
-/// A name in a comment, where nothing needs quotes but all stays on one line.
-fn comment(name: &str) -> String {
-    mcptest_trace::text::clean_line(name).into_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -443,7 +390,7 @@ mod tests {
         let mut entry = Entry::new("desk");
         entry.model("m");
         for run in runs {
-            entry.add(run, false);
+            entry.add(run, None, false);
         }
         let mut starter = Starter::default();
         starter.add(entry);

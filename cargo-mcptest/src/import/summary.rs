@@ -1,6 +1,7 @@
 //! What an import did, a row an agent.
 
-use std::fmt::Write as _;
+use std::io::{self, Write};
+use std::rc::Rc;
 
 use mcptest_trace::text::clean_line;
 use serde_json::{Value, json};
@@ -11,10 +12,10 @@ use super::json::shortened;
 const LONGEST: usize = 60;
 
 /// What was imported of an agent with a model.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(super) struct Row {
-    agent: String,
-    model: String,
+    agent: Rc<str>,
+    model: Rc<str>,
     /// Where its runs lie.
     path: String,
     pub(super) new: usize,
@@ -29,12 +30,20 @@ pub(super) struct Row {
 }
 
 impl Row {
-    pub(super) fn new(agent: &str, model: &str, path: String) -> Self {
+    pub(super) fn new(agent: &Rc<str>, model: &Rc<str>, path: String) -> Self {
         Self {
-            agent: agent.to_owned(),
-            model: model.to_owned(),
+            agent: Rc::clone(agent),
+            model: Rc::clone(model),
             path,
-            ..Self::default()
+            new: 0,
+            present: 0,
+            calls: 0,
+            errors: 0,
+            fine: 0,
+            unknown: 0,
+            tokens: 0,
+            passed: 0,
+            judged: 0,
         }
     }
 
@@ -61,7 +70,7 @@ impl Row {
 
     pub(super) fn json(&self) -> Value {
         json!({
-            "agent": self.agent, "model": self.model, "path": self.path,
+            "agent": &*self.agent, "model": &*self.model, "path": self.path,
             "runs": { "new": self.new, "present": self.present },
             "calls": self.calls,
             "errors": { "yes": self.errors, "no": self.fine, "unknown": self.unknown },
@@ -93,8 +102,8 @@ impl Row {
     }
 }
 
-/// The rows under their headings.
-pub(super) fn table(rows: &[Row]) -> String {
+/// Writes the rows under their headings, a row at a time: there may be very many.
+pub(super) fn table(rows: &[Row], out: &mut dyn Write) -> io::Result<()> {
     let headings = [
         "agent",
         "model",
@@ -106,25 +115,23 @@ pub(super) fn table(rows: &[Row]) -> String {
         "passed",
     ];
     let headings = headings.map(str::to_owned);
-    let lines: Vec<[String; 8]> = std::iter::once(headings)
-        .chain(rows.iter().map(Row::cells))
-        .collect();
-    let width = |column: usize| {
-        let widths = lines.iter().map(|line| line[column].chars().count());
-        widths.max().unwrap_or_default()
-    };
-    let widths: [usize; 8] = std::array::from_fn(width);
-    let mut out = String::new();
-    for line in &lines {
+    let lines = || std::iter::once(headings.clone()).chain(rows.iter().map(Row::cells));
+    let mut widths = [0; 8];
+    for line in lines() {
+        for (width, cell) in widths.iter_mut().zip(&line) {
+            *width = cell.chars().count().max(*width);
+        }
+    }
+    for line in lines() {
         let mut row = String::new();
         for (column, (cell, width)) in line.iter().zip(widths).enumerate() {
-            // Words to the left, numbers to the right. Writing to a string cannot fail.
-            _ = match column {
-                0 | 1 => write!(row, "{cell:<width$}  "),
-                _ => write!(row, "{cell:>width$}  "),
-            };
+            // Words to the left, numbers to the right.
+            row.push_str(&match column {
+                0 | 1 => format!("{cell:<width$}  "),
+                _ => format!("{cell:>width$}  "),
+            });
         }
-        _ = writeln!(out, "{}", row.trim_end());
+        writeln!(out, "{}", row.trim_end())?;
     }
-    out
+    Ok(())
 }

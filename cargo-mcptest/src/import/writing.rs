@@ -7,7 +7,7 @@ use mcptest_suite::model::Suite;
 use mcptest_suite::shown_path;
 use mcptest_trace::record::redact::{Counts, Redactor};
 use mcptest_trace::record::store::{Adding, Store, StoreError, render_line};
-use mcptest_trace::trace::{Origin, parse_run};
+use mcptest_trace::trace::{Origin, Run, parse_run};
 use serde_json::{Map, Value};
 
 use super::names::{self, Name};
@@ -117,7 +117,9 @@ impl Writing<'_> {
         let existing = if replace {
             Existing::default()
         } else {
-            Existing::of(&store, |run| entry.add(run, group.by_task))?
+            Existing::of(&store, |run| {
+                entry.add(run, checked(run).ok(), group.by_task);
+            })?
         };
         let mut sink = match (check, replace) {
             (true, _) => Sink::Nowhere,
@@ -158,14 +160,17 @@ impl Writing<'_> {
                 }
                 None => {}
             }
-            if let Err(what) = checked(&run) {
-                self.done.reports.lose("makes no recording", &place, &what);
-                continue;
-            }
+            let read = match checked(&run) {
+                Ok(read) => read,
+                Err(what) => {
+                    self.done.reports.lose("makes no recording", &place, &what);
+                    continue;
+                }
+            };
             sink.write(&run)?;
             row.new += 1;
             row.count(&run);
-            entry.add(&run, group.by_task);
+            entry.add(&run, Some(read), group.by_task);
         }
         sink.finish()?;
         if let Some(agent) = of_suite {
@@ -213,7 +218,7 @@ impl Writing<'_> {
         name: &Name,
         prompt: &mut Option<String>,
     ) {
-        run["agent_name"] = name.agent.as_str().into();
+        run["agent_name"] = (*name.agent).into();
         if !group.by_task {
             return;
         }
@@ -271,11 +276,16 @@ impl<'s> Sink<'s> {
     }
 }
 
-/// Whether a recording can be read back.
-fn checked(run: &Value) -> Result<(), String> {
+/// A recording as it is read back, and its bytes.
+///
+/// # Errors
+///
+/// Why it cannot be.
+fn checked(run: &Value) -> Result<(Run, usize), String> {
     let origin = Origin::file("recording");
-    match parse_run(render_line(run).as_bytes(), &origin) {
-        Ok(_) => Ok(()),
+    let text = render_line(run);
+    match parse_run(text.as_bytes(), &origin) {
+        Ok(run) => Ok((run, text.len())),
         Err(error) => {
             let problems: Vec<String> =
                 error.problems.iter().map(|it| it.message.clone()).collect();

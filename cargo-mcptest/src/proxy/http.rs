@@ -6,9 +6,10 @@
 use std::collections::HashMap;
 use std::io::{Write as _, stdout};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::{Body, Bytes, HttpBody as _};
@@ -309,16 +310,16 @@ impl<B: Fn() -> Result<Run, Failure>> Sessions<'_, B> {
 
     /// Looks at all that goes by, and writes what is new.
     fn record(mut self, passing: &Receiver<Seen>) -> Result<Vec<Run>, Failure> {
-        while let Ok(part) = passing.recv() {
-            // What has come meanwhile is written together.
-            for part in std::iter::once(part).chain(passing.try_iter()) {
-                self.see(part)?;
+        let mut wait = Duration::MAX;
+        loop {
+            match passing.recv_timeout(wait) {
+                Ok(part) => self.see(part)?,
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
             }
-            for (session, recording) in &mut self.runs {
-                if session.has_news() {
-                    recording.write(session.cassette());
-                }
-            }
+            let waits = self.runs.iter_mut();
+            let waits = waits.map(|(session, recording)| recording.keep_up(session));
+            wait = waits.min().unwrap_or(Duration::MAX);
         }
         if self.compressed {
             mcptest_trace::record::say(

@@ -2,8 +2,9 @@
 //!
 //! A client that starts this command instead of its server, or asks this address instead of the server's,
 //! reaches the server as before: every byte goes through untouched, and a copy of it is looked at aside.
-//! What was called and what came back is in a recording from the first answer on, so that a process
-//! that is killed loses nothing.
+//! What was called and what came back is in a recording from the first call on. It is written again as the
+//! session goes on, and is whole at every moment: a process that is killed loses nothing that is older than a
+//! second, besides what it is just writing.
 //!
 //! - `pipes`, `http`: bytes from one side to the other;
 //! - `frames`: where a message ends;

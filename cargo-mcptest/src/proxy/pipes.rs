@@ -2,8 +2,9 @@
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::process::{Command, Stdio};
-use std::sync::mpsc::{self, Sender};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread;
+use std::time::Duration;
 
 use super::frames::Lines;
 use super::{Proxy, Run, Side};
@@ -38,17 +39,17 @@ pub(super) fn run(proxy: &Proxy, (mut session, mut recording): Run) -> Result<u8
     let (seen, passing) = mpsc::channel();
     let recorder = thread::spawn(move || {
         let mut lines = [Lines::default(), Lines::default()];
-        while let Ok(part) = passing.recv() {
-            // What has come meanwhile is written together.
-            for part in std::iter::once(part).chain(passing.try_iter()) {
-                let Seen::Bytes(side, bytes) = part else {
-                    continue;
-                };
-                lines[side as usize].take(&bytes, |message| session.see(side, message));
+        let mut wait = Duration::MAX;
+        loop {
+            match passing.recv_timeout(wait) {
+                Ok(Seen::Bytes(side, bytes)) => {
+                    lines[side as usize].take(&bytes, |message| session.see(side, message));
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                // The client may hold its end open for as long as it likes.
+                Ok(Seen::End) | Err(RecvTimeoutError::Disconnected) => break,
             }
-            if session.has_news() {
-                recording.write(session.cassette());
-            }
+            wait = recording.keep_up(&mut session);
         }
         (session, recording)
     });

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use mcptest_suite::{cassette_slug, clean};
 use mcptest_trace::record::environment::{secrets_by_name, usual_secrets, variables};
@@ -12,7 +13,15 @@ use serde_json::Value;
 use tempfile::NamedTempFile;
 
 use super::Proxy;
+use super::session::Session;
 use crate::failure::Failure;
+
+/// How many times as long as a write took nothing is written after it: writing takes at most a tenth of the
+/// time, however long the session grows.
+const PAUSE: u32 = 9;
+
+/// The longest pause: what went by before it is in the recording, whenever the process is killed.
+const LONGEST: Duration = Duration::from_secs(1);
 
 /// The recording of a session, written again and again.
 pub(super) struct Recording {
@@ -21,6 +30,26 @@ pub(super) struct Recording {
     /// Where it is, once it has been written.
     file: Option<PathBuf>,
     failed: Option<String>,
+    pace: Pace,
+}
+
+/// When a recording is written again.
+#[derive(Debug, Default)]
+struct Pace {
+    next: Option<Instant>,
+}
+
+impl Pace {
+    /// How long to wait yet.
+    fn wait(&self, now: Instant) -> Duration {
+        self.next
+            .map_or(Duration::ZERO, |next| next.saturating_duration_since(now))
+    }
+
+    fn wrote(&mut self, began: Instant, ended: Instant) {
+        let pause = ended.saturating_duration_since(began).saturating_mul(PAUSE);
+        self.next = Some(ended + pause.min(LONGEST));
+    }
 }
 
 impl Recording {
@@ -42,7 +71,23 @@ impl Recording {
             redactor,
             file: None,
             failed: None,
+            pace: Pace::default(),
         })
+    }
+
+    /// Writes what is new, unless it was written just now. Gives how long that may wait.
+    pub(super) fn keep_up(&mut self, session: &mut Session) -> Duration {
+        if !session.has_news() {
+            return Duration::MAX;
+        }
+        let began = Instant::now();
+        let wait = self.pace.wait(began);
+        if !wait.is_zero() {
+            return wait;
+        }
+        self.write(session.cassette());
+        self.pace.wrote(began, Instant::now());
+        Duration::MAX
     }
 
     /// Puts the run in place whole. What goes wrong is said at the end: the client must not notice.
@@ -90,5 +135,49 @@ impl Recording {
             (None, None) => return,
         };
         mcptest_trace::record::say(&clean(&said));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A session of a message a millisecond, whose recording takes a microsecond a message to write.
+    #[test]
+    fn a_long_session_is_written_seldom_and_nothing_waits_long() {
+        let (begin, mut pace) = (Instant::now(), Pace::default());
+        let (mut now, mut busy) = (begin, Duration::ZERO);
+        let (mut waits_since, mut longest) = (None, Duration::ZERO);
+        for message in 1..=100_000_u32 {
+            now = now.max(begin + Duration::from_millis(message.into()));
+            let since = *waits_since.get_or_insert(now);
+            if pace.wait(now).is_zero() {
+                let takes = Duration::from_micros(message.into());
+                pace.wrote(now, now + takes);
+                now += takes;
+                busy += takes;
+                longest = longest.max(now - since);
+                waits_since = None;
+            }
+        }
+        // Written at each message it would take 5,000 s.
+        assert!(busy * 9 < now - begin, "{busy:?} of {:?}", now - begin);
+        assert!(
+            longest <= LONGEST + Duration::from_millis(101),
+            "{longest:?}"
+        );
+    }
+
+    #[test]
+    fn a_write_that_is_slow_puts_the_next_one_off_by_a_second_at_the_most() {
+        let (now, mut pace) = (Instant::now(), Pace::default());
+        assert_eq!(pace.wait(now), Duration::ZERO);
+        let ended = now + Duration::from_millis(2);
+        pace.wrote(now, ended);
+        assert_eq!(pace.wait(ended), Duration::from_millis(18));
+        let ended = now + Duration::from_mins(1);
+        pace.wrote(now, ended);
+        assert_eq!(pace.wait(ended), LONGEST);
+        assert_eq!(pace.wait(ended + LONGEST), Duration::ZERO);
     }
 }

@@ -21,13 +21,13 @@ pub(super) fn reason(stop: Option<&Stop>) -> Ended {
     };
     let known = match text.to_ascii_lowercase().as_str() {
         // A model call ended, not a run.
-        "" | "tool_calls" | "tool_use" | "function_call" | "tool_call" | "pause_turn"
-        | "compaction" => return Ended::default(),
+        "" | "tool_calls" | "tool-calls" | "tool_use" | "function_call" | "tool_call"
+        | "pause_turn" | "compaction" => return Ended::default(),
         "stop" | "end_turn" | "stop_sequence" | "completed" | "end" => "completed",
         "length" | "max_tokens" | "max_output_tokens" | "token" | "token_limit" => "token_budget",
         "turn" | "message" | "max_steps" | "max_turns" | "max_iterations" => "turn_budget",
         "time" | "working" | "timeout" | "time_limit" => "time_budget",
-        "refusal" | "content_filter" | "safety" => {
+        "refusal" | "content_filter" | "content-filter" | "safety" => {
             return Ended {
                 reason: Some("completed".to_owned()),
                 refused: true,

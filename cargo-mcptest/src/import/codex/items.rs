@@ -9,6 +9,9 @@ use crate::import::json::{count, given, identifier, list, text, word};
 use crate::import::openai::{text_of, tokens};
 use crate::import::time;
 
+/// How a turn ends that the program could not go on with.
+const BROKEN: Stop = Stop::Known("error");
+
 /// A rollout as it is read.
 #[derive(Default)]
 pub(super) struct Rollout<'v> {
@@ -152,6 +155,7 @@ impl<'v> Rollout<'v> {
             mcp_result(end, output)
         } else {
             let own = exit_code(&output).map(|code| code != 0);
+            let own = own.or_else(|| Some(!output.get("success")?.as_bool()?));
             (output, own.or_else(|| self.failures.get(call).copied()))
         };
         self.open = None;
@@ -180,10 +184,16 @@ impl<'v> Rollout<'v> {
                     self.open = None;
                 }
             }
-            "task_complete" | "turn_complete" => self.run.stop = Some(Stop::Known("completed")),
+            // A turn that broke off is over as well.
+            "task_complete" | "turn_complete"
+                if self.run.stop != Some(BROKEN) || word(event, "last_agent_message").is_some() =>
+            {
+                self.run.stop = Some(Stop::Known("completed"));
+            }
             "turn_aborted" => self.run.stop = Some(Stop::Known("interrupted")),
             "thread_rolled_back" => self.roll_back(count(event, "num_turns").unwrap_or(1)),
-            "error" | "stream_error" => self.run.note("errors of the program left out"),
+            "error" => self.run.stop = Some(BROKEN),
+            "stream_error" => self.run.note("errors that the program got over left out"),
             _ => {}
         }
     }

@@ -1,9 +1,11 @@
 //! Messages of `LangChain`, in each of the forms in which they are kept.
 
 use mcptest_trace::trace::canonical_json;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
+use crate::import::anthropic;
 use crate::import::event::{Answer, Call, Event, ForeignRun, Tokens};
+use crate::import::format::has_block;
 use crate::import::json::{count, given, identifier, list, text, truthy, word};
 use crate::import::openai::{self, text_of};
 
@@ -73,7 +75,7 @@ pub(super) fn read(messages: &[Value], run: &mut ForeignRun) {
         }
         leading = false;
         match message.kind {
-            "human" => run.user(said),
+            "human" => anthropic::read_user(message.fields.get("content"), run),
             "ai" => {
                 let greets = run.first_user_text().is_none()
                     && list(message.fields, "tool_calls").is_empty();
@@ -99,50 +101,38 @@ pub(super) fn wrote(fields: &Value, run: &mut ForeignRun) {
     }
     let said = spoken(fields.get("content"), run);
     run.said(said);
-    let calls = list(fields, "tool_calls");
-    for call in calls {
-        run.push(Event::Call(Call {
-            id: identifier(call, "id"),
-            name: text(call, "name").unwrap_or_default().to_owned(),
-            args: call.get("args").cloned().unwrap_or(json!({})),
-            ..Call::default()
-        }));
-    }
-    for call in list(fields, "invalid_tool_calls") {
-        run.push(Event::Call(Call {
-            id: identifier(call, "id"),
-            name: text(call, "name").unwrap_or_default().to_owned(),
-            args: call.get("args").cloned().unwrap_or_default(),
-            ..Call::default()
-        }));
-    }
+    let kept = [
+        list(fields, "tool_calls"),
+        list(fields, "invalid_tool_calls"),
+    ]
+    .concat();
     // The list wins over what older releases keep beside it.
-    if calls.is_empty() && list(fields, "invalid_tool_calls").is_empty() {
-        let beside = fields["additional_kwargs"]
-            .get("tool_calls")
-            .and_then(Value::as_array);
-        for call in beside.into_iter().flatten() {
-            let function = &call["function"];
-            run.push(Event::Call(Call {
-                id: identifier(call, "id"),
-                name: text(function, "name").unwrap_or_default().to_owned(),
-                args: function.get("arguments").cloned().unwrap_or_default(),
-                ..Call::default()
-            }));
-        }
-        for block in list(fields, "content")
+    let beside = list(&fields["additional_kwargs"], "tool_calls").iter();
+    let blocks = list(fields, "content").iter();
+    let blocks = blocks.filter(|block| text(block, "type") == Some("tool_use"));
+    let calls: Vec<&Value> = if kept.is_empty() {
+        beside.chain(blocks).collect()
+    } else {
+        kept.iter().collect()
+    };
+    for call in calls {
+        run.push(Event::Call(tool_call(call)));
+    }
+}
+
+/// A call as `LangChain` has it, or as the provider's API does.
+fn tool_call(call: &Value) -> Call {
+    let inner = given(call, "function").unwrap_or(call);
+    let args = ["args", "arguments", "input"];
+    Call {
+        id: identifier(call, "id"),
+        name: text(inner, "name").unwrap_or_default().to_owned(),
+        args: args
             .iter()
-            .filter(|it| text(it, "type") == Some("tool_use"))
-        {
-            run.push(Event::Call(Call {
-                id: identifier(block, "id"),
-                name: text(block, "name").unwrap_or_default().to_owned(),
-                args: given(block, "input")
-                    .cloned()
-                    .unwrap_or_else(|| Value::Object(Map::new())),
-                ..Call::default()
-            }));
-        }
+            .find_map(|key| given(inner, key))
+            .cloned()
+            .unwrap_or_default(),
+        ..Call::default()
     }
 }
 
@@ -195,6 +185,7 @@ pub(super) fn essence(value: &Value) -> Option<String> {
             let answer = answer(message.fields);
             json!([answer.id, answer.value])
         }
+        _ if has_block(message.fields, &["tool_result"]) => json!(message.fields.get("content")),
         _ => json!(text_of(message.fields.get("content"))),
     };
     Some(canonical_json(&json!([message.kind, essence])))
@@ -208,7 +199,7 @@ fn of_event(event: &Event) -> Value {
     }
 }
 
-/// Whether a field says something failed.
+/// Whether a run says that it failed.
 pub(super) fn failed(run: &Value) -> bool {
-    given(run, "error").is_some_and(truthy)
+    given(run, "error").is_some_and(truthy) || text(run, "status") == Some("error")
 }

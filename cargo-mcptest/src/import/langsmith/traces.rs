@@ -6,7 +6,7 @@ use serde_json::{Number, Value};
 
 use super::messages::{self, Message};
 use crate::import::event::{Answer, Call, Event, ForeignRun, Lost, Score, Stop, Tokens};
-use crate::import::json::{count, given, identifier, list, text, word};
+use crate::import::json::{count, given, identifier, list, text, unfolded, word};
 use crate::import::mapping::Mapping;
 use crate::import::openai;
 use crate::import::time;
@@ -130,6 +130,9 @@ fn model_call(run: &Value, read: &mut ForeignRun, known: &mut Vec<String>) {
         read.temperature = Some(Number::clone(temperature));
     }
     read.max_tokens = read.max_tokens.or_else(|| count(about, "ls_max_tokens"));
+    if let (None, Some(system)) = (&read.system_prompt, given(&run["inputs"], "system")) {
+        read.system_prompt = Some(openai::text_of(Some(system)));
+    }
     let input = list(&run["inputs"], "messages");
     // Either the messages, or a list of such lists.
     let input = match input.first() {
@@ -154,11 +157,15 @@ fn model_call(run: &Value, read: &mut ForeignRun, known: &mut Vec<String>) {
     messages::read(&new, read);
     *known = essences.into_iter().flatten().collect();
     let outputs = &run["outputs"];
-    let output = outputs.pointer("/generations/0/0/message").or_else(|| {
+    let places = ["/generations/0/0/message", "/choices/0/message"];
+    let output = places.iter().find_map(|place| outputs.pointer(place));
+    let output = output.or_else(|| {
         let messages = outputs.get("messages")?;
         messages.as_array().map_or(Some(messages), |all| all.last())
     });
     let output = output.or_else(|| given(outputs, "output"));
+    // What the wrapper of Anthropic's client keeps is the message itself.
+    let output = output.or_else(|| outputs.get("role").and(Some(outputs)));
     let Some(message) = output.and_then(Message::of) else {
         if messages::failed(run) {
             read.stop = Some(Stop::Known("error"));
@@ -167,14 +174,20 @@ fn model_call(run: &Value, read: &mut ForeignRun, known: &mut Vec<String>) {
         }
         return;
     };
-    read.step(messages::tokens(message.fields).or_else(|| tokens(run)));
+    let counted = [message.fields, outputs].into_iter();
+    let counted = counted.map(|it| messages::tokens(it).or_else(|| tokens(&it["usage"])));
+    read.step(counted.flatten().next().or_else(|| tokens(run)));
     messages::wrote(message.fields, read);
     known.extend(output.and_then(messages::essence));
     let about = &message.fields["response_metadata"];
-    let reason = word(about, "finish_reason").or_else(|| word(about, "stop_reason"));
-    if let Some(reason) = reason {
-        read.stop = Some(Stop::Spelt(reason.to_owned()));
-    }
+    let keys = ["finish_reason", "stop_reason"];
+    let places = [about, &outputs["choices"][0], message.fields];
+    let mut reasons = places
+        .iter()
+        .flat_map(|place| keys.map(|key| word(place, key)));
+    read.stop = reasons
+        .find_map(|reason| reason)
+        .map(|reason| Stop::Spelt(reason.to_owned()));
 }
 
 /// Whether a message is a result that a tool's own run gave already.
@@ -184,7 +197,9 @@ fn is_answered(message: &Value, read: &ForeignRun) -> bool {
     };
     let answer = messages::answer(message.fields);
     let same = |event: &Event| match event {
-        Event::Answer(known) => known.id == answer.id && known.value == answer.value,
+        Event::Answer(known) => {
+            known.id == answer.id && unfolded(&known.value) == unfolded(&answer.value)
+        }
         _ => false,
     };
     answer.id.is_some() && read.events.iter().any(same)
@@ -221,7 +236,7 @@ fn tool(run: &Value, read: &mut ForeignRun, met: &mut BTreeSet<usize>) {
             let answer = messages::answer(message.fields);
             (answer.value, answer.is_error)
         }
-        None if failed => (run["error"].clone(), None),
+        None if failed && given(outputs, "output").is_none() => (run["error"].clone(), None),
         None => (output.clone(), None),
     };
     let call_id = if let Some(index) = found {

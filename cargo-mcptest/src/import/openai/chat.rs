@@ -3,8 +3,10 @@
 use serde_json::Value;
 
 use super::tokens;
+use crate::import::anthropic;
 use crate::import::blob;
 use crate::import::event::{Answer, Call, Event, ForeignRun};
+use crate::import::format::has_block;
 use crate::import::json::{given, identifier, list, text, truthy, word};
 
 /// What differs between those who keep such lists.
@@ -33,9 +35,14 @@ pub(in crate::import) fn read(messages: &[Value], run: &mut ForeignRun, options:
             "user" if options.endings.iter().any(|ending| said.contains(ending)) => {
                 run.turn("user", said);
             }
+            "user" if has_block(message, &["tool_result"]) => {
+                anthropic::read_user(message.get("content"), run);
+            }
             "user" => run.user(said),
             "assistant" => assistant(message, said, run),
-            "tool" | "function" => run.push(Event::Answer(answer(message, role, options))),
+            // Whatever the one who calls is named.
+            _ if asks(message) => assistant(message, said, run),
+            "tool" | "function" => run.push(Event::Answer(answer(message, options))),
             _ => run.turn(role, said),
         }
     }
@@ -47,17 +54,33 @@ pub(in crate::import) fn read(messages: &[Value], run: &mut ForeignRun, options:
 
 /// An answer of the model. What it says before the first user is a greeting and no model call.
 pub(super) fn assistant(message: &Value, said: String, run: &mut ForeignRun) {
-    let calls = list(message, "tool_calls");
-    let legacy = given(message, "function_call");
-    let greets = run.first_user_text().is_none() && calls.is_empty() && legacy.is_none();
-    if !greets {
+    let is_other = has_block(message, &anthropic::BLOCKS);
+    if asks(message) || is_other || run.first_user_text().is_some() {
         run.step(tokens(message.get("usage")));
     }
-    parts_of(message, said, run);
-    for call in calls {
-        run.push(Event::Call(tool_call(call)));
+    if is_other {
+        anthropic::read_blocks(message.get("content"), run);
+    } else {
+        parts_of(message, said, run);
     }
-    if let Some(call) = legacy {
+    calls(message, run);
+}
+
+fn asks(message: &Value) -> bool {
+    !list(message, "tool_calls").is_empty() || given(message, "function_call").is_some()
+}
+
+/// The calls of an answer, besides those that its content told of.
+pub(in crate::import) fn calls(message: &Value, run: &mut ForeignRun) {
+    let told = list(message, "content").iter();
+    let told: Vec<Option<String>> = told.map(|block| identifier(block, "id")).collect();
+    for call in list(message, "tool_calls") {
+        let call = tool_call(call);
+        if call.id.is_none() || !told.contains(&call.id) {
+            run.push(Event::Call(call));
+        }
+    }
+    if let Some(call) = given(message, "function_call") {
         let name = text(call, "name").unwrap_or_default().to_owned();
         run.push(Event::Call(Call {
             id: Some(format!("function:{name}")),
@@ -111,16 +134,15 @@ fn tool_call(call: &Value) -> Call {
     }
 }
 
-fn answer(message: &Value, role: &str, options: &Options) -> Answer {
-    let id = if role == "function" {
+pub(in crate::import) fn answer(message: &Value, options: &Options) -> Answer {
+    let id = if text(message, "role") == Some("function") {
         text(message, "name").map(|name| format!("function:{name}"))
     } else {
         identifier(message, "tool_call_id")
     };
     let value = message.get("content").cloned().unwrap_or_default();
-    let flagged = message.get("error").map(truthy);
     let is_error = if options.error_prefixes.is_empty() {
-        flagged
+        flag(message)
     } else {
         let text = text_of(Some(&value));
         Some(
@@ -135,6 +157,20 @@ fn answer(message: &Value, role: &str, options: &Options) -> Answer {
         value,
         is_error,
     }
+}
+
+/// Whether a result is an error, in the spellings of those who keep that beside it.
+fn flag(message: &Value) -> Option<bool> {
+    let flags = [
+        message.get("error").map(truthy),
+        message.get("is_error").and_then(Value::as_bool),
+        message.get("isError").and_then(Value::as_bool),
+        word(message, "status").map(|status| status == "error"),
+    ];
+    flags
+        .into_iter()
+        .flatten()
+        .reduce(|one, other| one || other)
 }
 
 /// The text of a content: a text, or the texts of its parts one after another.

@@ -179,8 +179,8 @@ fn mcp_call(item: &Value, run: &mut ForeignRun) {
     }));
     let error = given(item, "error");
     let output = given(item, "output");
-    if error.is_some() || output.is_some() {
-        let failed = error.is_some() || text(item, "status") == Some("failed");
+    let failed = error.is_some() || failed(item);
+    if failed || output.is_some() {
         run.push(Event::Answer(Answer {
             id,
             value: output.or(error).cloned().unwrap_or_default(),
@@ -208,11 +208,16 @@ fn built_in(tool: &str, item: &Value, run: &mut ForeignRun) {
         ..Call::default()
     }));
     let found = FOUND.iter().find_map(|key| given(item, key));
-    if let Some(found) = found {
+    if found.is_some() || failed(item) {
         run.push(Event::Answer(Answer {
             id,
-            value: found.clone(),
-            is_error: (text(item, "status") == Some("failed")).then_some(true),
+            value: found.cloned().unwrap_or_default(),
+            is_error: failed(item).then_some(true),
         }));
     }
+}
+
+/// Whether a call failed, with or without anything that came back.
+fn failed(item: &Value) -> bool {
+    text(item, "status") == Some("failed")
 }

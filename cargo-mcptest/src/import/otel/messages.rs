@@ -28,6 +28,7 @@ pub(super) enum Part {
     Response {
         id: Option<String>,
         value: Value,
+        failed: Option<bool>,
     },
     Reasoning,
 }
@@ -48,8 +49,8 @@ impl Message {
             .iter()
             .filter_map(|part| match part {
                 Part::Text(text) => Some(json!(text)),
-                Part::Call { id, name, args } => Some(json!([id, name, args])),
-                Part::Response { id, value } => Some(json!([id, value])),
+                Part::Call { id, name, args } => Some(json!([id, name, unfolded(args)])),
+                Part::Response { id, value, .. } => Some(json!([id, value])),
                 Part::Reasoning => None,
             })
             .collect();
@@ -72,6 +73,9 @@ pub(super) fn of(span: &Span, logs: &[&Log]) -> Exchanged {
     let events = || span.events.iter().chain(logs.iter().copied());
     for event in events() {
         structured(&event.attributes, &mut exchanged);
+    }
+    if exchanged.is_empty() {
+        of_ai_sdk(span, &mut exchanged);
     }
     if exchanged.is_empty() {
         for event in events() {
@@ -152,8 +156,67 @@ fn part(part: &Value) -> Part {
         "tool_call_response" | "server_tool_call_response" => Part::Response {
             id: identifier(part, "id"),
             value: own(&["response", "result", "server_tool_call_response"]).unwrap_or_default(),
+            failed: None,
         },
+        "tool-call" => Part::Call {
+            id: identifier(part, "toolCallId"),
+            name: text(part, "toolName").unwrap_or_default().to_owned(),
+            args: own(&["input", "args"]).unwrap_or_default(),
+        },
+        "tool-result" => {
+            let value = own(&["output", "result"]).unwrap_or_default();
+            // From the fifth release on with the kind of the value beside it.
+            let kind = text(&value, "type").filter(|_| value.get("value").is_some());
+            let failed = kind.is_some_and(|kind| kind.starts_with("error"))
+                || part.get("isError") == Some(&Value::Bool(true));
+            Part::Response {
+                id: identifier(part, "toolCallId"),
+                value: if kind.is_some() {
+                    value["value"].clone()
+                } else {
+                    value
+                },
+                failed: failed.then_some(true),
+            }
+        }
         _ => Part::Text(blob::words(part)),
+    }
+}
+
+/// What spans of the Vercel AI SDK hold; before its fourth release answers were `ai.result`.
+///
+/// Source: vercel/ai `content/docs/03-ai-sdk-core/60-telemetry.mdx`.
+fn of_ai_sdk(span: &Span, into: &mut Exchanged) {
+    let Some(Value::Array(sent)) = span.first(&["ai.prompt.messages"]).map(unfolded) else {
+        return;
+    };
+    let message = |message: &Value| Message {
+        role: text(message, "role").unwrap_or_default().to_owned(),
+        parts: match message.get("content") {
+            Some(Value::Array(parts)) => parts.iter().map(part).collect(),
+            content => vec![Part::Text(text_of(content))],
+        },
+        finish: None,
+    };
+    into.input = sent.iter().map(message).collect();
+    let said = ["text", "object"].iter().find_map(|key| {
+        span.text(&format!("ai.response.{key}"))
+            .or_else(|| span.text(&format!("ai.result.{key}")))
+    });
+    let mut parts = Vec::from_iter(said.map(|said| Part::Text(said.to_owned())));
+    let calls = span.first(&["ai.response.toolCalls", "ai.result.toolCalls"]);
+    if let Some(Value::Array(calls)) = calls.map(unfolded) {
+        parts.extend(calls.into_iter().map(|mut call| {
+            call["type"] = "tool-call".into();
+            part(&call)
+        }));
+    }
+    if !parts.is_empty() {
+        into.output.push(Message {
+            role: "assistant".to_owned(),
+            parts,
+            finish: None,
+        });
     }
 }
 
@@ -162,10 +225,11 @@ fn of_chat(message: &Value) -> Message {
     let role = text(message, "role").unwrap_or_default();
     let content = given(message, "content");
     let mut parts = Vec::new();
-    if role == "tool" {
+    if role == "tool" && (content.is_some() || list(message, "tool_calls").is_empty()) {
         parts.push(Part::Response {
             id: identifier(message, "tool_call_id").or_else(|| identifier(message, "id")),
             value: content.cloned().unwrap_or_default(),
+            failed: None,
         });
     } else {
         let said = text_of(content);
@@ -258,9 +322,15 @@ impl Exchanged {
                 if !calls.is_empty() {
                     message["tool_calls"] = calls.into();
                 }
-                let message = of_chat(&message);
+                let mut message = of_chat(&message);
                 if is_output {
-                    self.output.push(message);
+                    // An instrumentation may give the items of one answer as messages.
+                    match self.output.first_mut() {
+                        Some(first) if prefix.starts_with("llm.") => {
+                            first.parts.append(&mut message.parts);
+                        }
+                        _ => self.output.push(message),
+                    }
                 } else {
                     self.input.push(message);
                 }

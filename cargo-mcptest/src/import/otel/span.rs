@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value};
 
 use crate::import::blob::hex;
-use crate::import::json::{list, text, whole};
+use crate::import::json::{list, text, whole, word};
 
 /// A span.
 #[derive(Debug, Clone)]
@@ -19,6 +19,8 @@ pub(super) struct Span {
     pub(super) attributes: Map<String, Value>,
     pub(super) events: Vec<Log>,
     failed: bool,
+    /// What the status says besides.
+    said: Option<String>,
     pub(super) service: Option<String>,
     pub(super) dropped: u64,
 }
@@ -75,6 +77,7 @@ fn span(value: &Value, service: Option<&str>) -> Option<Span> {
         end: nanoseconds(value, "endTimeUnixNano"),
         attributes: attributes(&value["attributes"]),
         failed: whole(status) == Some(2) || status == "STATUS_CODE_ERROR",
+        said: word(&value["status"], "message").map(str::to_owned),
         service: service.map(str::to_owned),
         dropped: value
             .get("droppedAttributesCount")
@@ -187,6 +190,11 @@ impl Span {
             .or_else(|| self.text("session.id"))
     }
 
+    /// What a span of the Vercel AI SDK is of.
+    fn of_ai_sdk(&self) -> &str {
+        self.text("ai.operationId").unwrap_or_default()
+    }
+
     fn operation(&self) -> &str {
         self.text("gen_ai.operation.name").unwrap_or_default()
     }
@@ -205,11 +213,16 @@ impl Span {
         ) || self.kind() == "llm"
             || matches!(self.text("llm.request.type"), Some("chat" | "completion"))
             || self.has("gen_ai.prompt.0.role")
+            || matches!(
+                self.of_ai_sdk().rsplit('.').next(),
+                Some("doGenerate" | "doStream")
+            )
     }
 
     pub(super) fn is_tool(&self) -> bool {
         self.operation() == "execute_tool"
             || self.kind() == "tool"
+            || self.of_ai_sdk() == "ai.toolCall"
             || self.text("mcp.method.name") == Some("tools/call")
     }
 
@@ -232,6 +245,7 @@ impl Span {
             "gen_ai.tool.name",
             "tool.name",
             "mcp.tool.name",
+            "ai.toolCall.name",
             "traceloop.entity.name",
         ];
         let own = names.iter().find_map(|key| self.text(key));
@@ -245,5 +259,14 @@ impl Span {
 
     pub(super) fn failed(&self) -> bool {
         self.failed || self.has("error.type")
+    }
+
+    /// What went wrong, in the words of the span.
+    pub(super) fn failure(&self) -> Option<&str> {
+        let mut events = self.events.iter();
+        let said = self.said.as_deref();
+        said.or_else(|| events.find_map(|it| it.attributes.get("exception.message")?.as_str()))
+            .or_else(|| self.text("error.type"))
+            .filter(|_| self.failed())
     }
 }

@@ -26,7 +26,7 @@ impl Talk {
     pub(super) fn model_call(&mut self, span: &Span, logs: &[&Log]) {
         self.model_calls += 1;
         let run = &mut self.run;
-        if let Some(model) = span.first(&["gen_ai.request.model", "llm.model_name"])
+        if let Some(model) = span.first(&["gen_ai.request.model", "llm.model_name", "ai.model.id"])
             && run.asked.is_none()
         {
             run.asked = model.as_str().map(str::to_owned);
@@ -75,9 +75,12 @@ impl Talk {
             self.wrote(message, span.end);
             self.known.push(message.essence());
         }
-        let reasons = span
-            .first(&["gen_ai.response.finish_reasons"])
-            .map(unfolded);
+        let keys = [
+            "gen_ai.response.finish_reasons",
+            "ai.response.finishReason",
+            "ai.finishReason",
+        ];
+        let reasons = span.first(&keys).map(unfolded);
         let reason = reasons
             .as_ref()
             .and_then(|reasons| reasons.get(0).unwrap_or(reasons).as_str());
@@ -85,9 +88,10 @@ impl Talk {
             .output
             .first()
             .and_then(|message| message.finish.as_deref());
-        if let Some(reason) = reason.or(of_message) {
-            self.run.stop = Some(Stop::Spelt(reason.to_owned()));
-        }
+        self.run.stop = match reason.or(of_message) {
+            Some(reason) => Some(Stop::Spelt(reason.to_owned())),
+            None => span.failed().then_some(Stop::Known("error")),
+        };
     }
 
     /// From where on an input is new: after the longest beginning that is known.
@@ -129,16 +133,7 @@ impl Talk {
             }
             role => {
                 for part in &message.parts {
-                    if let Part::Response { id, value } = part {
-                        self.events.push((
-                            at,
-                            Event::Answer(Answer {
-                                id: id.clone(),
-                                value: value.clone(),
-                                is_error: None,
-                            }),
-                        ));
-                    }
+                    self.answer(part, at);
                 }
                 let text = message.text();
                 if !text.is_empty() {
@@ -170,16 +165,20 @@ impl Talk {
                         ..Call::default()
                     }),
                 )),
-                Part::Response { id, value } => self.events.push((
-                    at,
-                    Event::Answer(Answer {
-                        id: id.clone(),
-                        value: value.clone(),
-                        is_error: None,
-                    }),
-                )),
+                Part::Response { .. } => self.answer(part, at),
                 Part::Reasoning => self.run.note("reasoning left out"),
             }
+        }
+    }
+
+    fn answer(&mut self, part: &Part, at: u64) {
+        if let Part::Response { id, value, failed } = part {
+            let answer = Answer {
+                id: id.clone(),
+                value: value.clone(),
+                is_error: *failed,
+            };
+            self.events.push((at, Event::Answer(answer)));
         }
     }
 
@@ -283,7 +282,7 @@ impl Talk {
         if let Some(index) = answered {
             met.insert(index);
             if let Event::Answer(answer) = &mut self.events[index].1 {
-                answer.is_error = Some(span.failed());
+                answer.is_error = Some(span.failed() || answer.is_error == Some(true));
             }
             return;
         }
@@ -374,24 +373,30 @@ impl Talk {
 fn span_id(span: &Span) -> Option<&str> {
     span.text("gen_ai.tool.call.id")
         .or_else(|| span.text("tool.id"))
+        .or_else(|| span.text("ai.toolCall.id"))
 }
 
 fn arguments(span: &Span) -> Option<Value> {
     let keys = [
         "gen_ai.tool.call.arguments",
+        "ai.toolCall.args",
         "input.value",
         "traceloop.entity.input",
     ];
     span.first(&keys).map(unfolded)
 }
 
+/// What came back: of a failure that brought nothing, what is said of it.
 fn outcome(span: &Span) -> Option<Value> {
     let keys = [
         "gen_ai.tool.call.result",
         "output.value",
         "traceloop.entity.output",
     ];
-    span.first(&keys).cloned()
+    // The AI SDK writes every result as JSON, a text in quotes too.
+    let of_ai_sdk = || span.first(&["ai.toolCall.result"]).map(unfolded);
+    let found = span.first(&keys).cloned().or_else(of_ai_sdk);
+    found.or_else(|| span.failure().map(Value::from))
 }
 
 /// The tokens of a model call; cached and reasoning tokens are parts of them.
@@ -400,11 +405,15 @@ fn tokens(span: &Span) -> Option<(u64, u64)> {
         "gen_ai.usage.input_tokens",
         "gen_ai.usage.prompt_tokens",
         "llm.token_count.prompt",
+        "ai.usage.inputTokens",
+        "ai.usage.promptTokens",
     ];
     let completion = [
         "gen_ai.usage.output_tokens",
         "gen_ai.usage.completion_tokens",
         "llm.token_count.completion",
+        "ai.usage.outputTokens",
+        "ai.usage.completionTokens",
     ];
     Some((span.count(&prompt)?, span.count(&completion)?))
 }

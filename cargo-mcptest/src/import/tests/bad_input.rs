@@ -162,7 +162,7 @@ fn a_run_without_model_or_prompt_is_reported_with_what_to_do() {
     desk.write(
         "a.jsonl",
         lines(&[
-            json!({ "messages": [{ "role": "user", "content": "a" }] }),
+            json!({ "messages": [{ "role": "user", "content": "a" }, { "role": "assistant", "content": "b" }] }),
             json!({ "model": "m", "messages": [{ "role": "assistant", "content": "a" }] }),
         ]),
     );

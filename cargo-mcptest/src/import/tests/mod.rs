@@ -13,6 +13,7 @@ mod openai;
 mod otel;
 mod real;
 mod repeated;
+mod strangers;
 mod talk;
 mod tau;
 mod undo;

@@ -284,3 +284,59 @@ fn secrets_are_in_no_file_and_no_message() {
         desk.suite()
     );
 }
+
+/// Loaders repeat only so much through aliases: what all agents have in common is written out then.
+#[test]
+fn a_suite_of_very_many_agents_is_written() {
+    let desk = Desk::new();
+    let records: Vec<Value> = (0..150)
+        .map(|number| {
+            let call = json!({ "id": "c", "function": { "name": "get", "arguments": "{}" } });
+            json!({ "model": "m", "messages": [
+                { "role": "user", "content": format!("question {number}") },
+                { "role": "assistant", "tool_calls": [call] },
+                { "role": "tool", "tool_call_id": "c", "content": "x" },
+                { "role": "assistant", "content": "done" },
+            ] })
+        })
+        .collect();
+    desk.write("runs.jsonl", lines(&records));
+    let said = desk.import(&["runs.jsonl"]);
+    assert_eq!(said.status, 0, "{}", said.err);
+    assert_eq!(desk.suite().matches("  - name: ").count(), 150);
+}
+
+#[test]
+fn entries_that_are_too_many_to_be_shown_are_reported() {
+    let desk = Desk::new();
+    let record = |text: &str| {
+        json!({ "model": "m", "messages": [
+            { "role": "user", "content": text },
+            { "role": "assistant", "content": "done" },
+        ] })
+    };
+    let long: Vec<Value> = ["a", "b", "c"]
+        .map(|text| record(&text.repeat(1 << 20)))
+        .to_vec();
+    desk.write("runs.jsonl", lines(&long));
+    for (why, there) in [
+        ("no suite was written", false),
+        ("entries are not shown", true),
+    ] {
+        if there {
+            desk.write(
+                "suites/x.yml",
+                "agents: [{ name: other, model: m, prompt: p, calls: { max: 1 } }]",
+            );
+        }
+        let said = desk.import(&["runs.jsonl", "--check"]);
+        assert_eq!(said.status, 1);
+        assert!(
+            said.err.contains(&format!("error[import]: {why}\n")),
+            "{}",
+            said.err
+        );
+        assert!(said.err.contains("--group-by"), "{}", said.err);
+        assert!(said.out.len() < 10_000);
+    }
+}

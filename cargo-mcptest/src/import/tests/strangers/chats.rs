@@ -1,0 +1,250 @@
+//! Definitions: openai-python 3.3.1 `types/chat`, `types/responses`; anthropic-sdk-python 0.121.0 `types`;
+//! the messages that frameworks store beside them (`LiteLLM`, `OpenRouter`, smolagents).
+
+use serde_json::{Value, json};
+
+use super::super::{Desk, lines};
+use super::{call, calls, closing, stop, tokens};
+
+fn user(text: &str) -> Value {
+    json!({ "role": "user", "content": text })
+}
+
+fn asks(calls: &[(&str, &str)]) -> Value {
+    let calls: Vec<Value> = calls
+        .iter()
+        .map(|(id, args)| {
+            json!({ "id": id, "type": "function", "function": { "name": "find", "arguments": args } })
+        })
+        .collect();
+    json!({ "role": "assistant", "content": null, "refusal": null, "tool_calls": calls })
+}
+
+/// The first runs of a log may well call no tools; what the others do is no text.
+#[test]
+fn a_file_is_not_told_by_a_first_run_that_could_be_of_any_format() {
+    let desk = Desk::new();
+    let plain = json!({ "id": "1", "model": "m", "messages": [user("hi"), { "role": "assistant", "content": "hello" }] });
+    let block = json!({ "type": "tool_use", "id": "t", "name": "find", "input": { "q": 1 } });
+    let result =
+        json!({ "type": "tool_result", "tool_use_id": "t", "is_error": true, "content": "gone" });
+    let calling = json!({ "id": "2", "model": "m", "messages": [
+        user("find it"), { "role": "assistant", "content": [{ "type": "text", "text": "Looking." }, block] },
+        { "role": "user", "content": [result] }, { "role": "assistant", "content": "It is gone." },
+    ] });
+    desk.write("runs.jsonl", lines(&[plain, calling]));
+    let said = desk.import(&["runs.jsonl"]);
+    assert_eq!(said.status, 0, "{said:?}");
+    let run = &desk.recordings()[0].1;
+    assert_eq!(calls(run), [call("find", r#"{"q":1}"#, "gone", Some(true))]);
+    assert_eq!(closing(run), "It is gone.");
+}
+
+/// Gateways give reasoning as a block of the content, beside calls in the other form.
+#[test]
+fn calls_in_one_form_and_blocks_of_the_other_are_both_read() {
+    let desk = Desk::new();
+    let mut asking = asks(&[("c1", "{\"q\":1}")]);
+    asking["content"] = json!([{ "type": "thinking", "thinking": "hm", "signature": "x" }, { "type": "text", "text": "Looking." }]);
+    let messages = json!([
+        user("find it"), asking,
+        { "role": "tool", "tool_call_id": "c1", "content": "gone", "is_error": true },
+        { "role": "assistant", "content": [{ "type": "text", "text": "Gone." }] },
+    ]);
+    desk.write(
+        "run.json",
+        json!({ "model": "m", "messages": messages }).to_string(),
+    );
+    let said = desk.import(&["run.json"]);
+    assert_eq!(said.status, 0, "{said:?}");
+    let run = desk.recording();
+    assert_eq!(
+        calls(&run),
+        [call("find", r#"{"q":1}"#, "gone", Some(true))]
+    );
+    assert_eq!(closing(&run), "Gone.");
+    assert!(!run.to_string().contains("\"hm\""));
+}
+
+#[test]
+fn flags_of_errors_are_read_in_every_spelling() {
+    for (key, value, flag) in [
+        ("is_error", json!(true), true),
+        ("isError", json!(true), true),
+        ("status", json!("error"), true),
+        ("is_error", json!(false), false),
+        ("status", json!("success"), false),
+        ("error", json!("timed out"), true),
+    ] {
+        let desk = Desk::new();
+        let mut result = json!({ "role": "tool", "tool_call_id": "c1", "content": "x" });
+        result[key] = value.clone();
+        let messages = [
+            user("p"),
+            asks(&[("c1", "{}")]),
+            result,
+            json!({ "role": "assistant", "content": "y" }),
+        ];
+        desk.write(
+            "run.json",
+            json!({ "model": "m", "messages": messages }).to_string(),
+        );
+        desk.import(&["run.json"]);
+        assert_eq!(calls(&desk.recording())[0].3, Some(flag), "{key}: {value}");
+    }
+}
+
+/// A request without its response says nothing of what an agent did.
+#[test]
+fn a_request_alone_is_no_run() {
+    let desk = Desk::new();
+    let line = json!({ "custom_id": "r1", "method": "POST", "url": "/v1/chat/completions",
+        "body": { "model": "m", "messages": [user("p")] } });
+    desk.write("batch.jsonl", lines(&[line]));
+    let said = desk.import(&["batch.jsonl"]);
+    assert_eq!(said.status, 2, "{said:?}");
+    assert!(said.err.contains("batch.jsonl:1"), "{}", said.err);
+    assert!(said.err.contains("no answer"), "{}", said.err);
+}
+
+/// What is asked is under `inputs` and what is answered under `outputs`, as data sets of examples have it.
+#[test]
+fn the_answer_beside_the_inputs_is_read_or_reported() {
+    let desk = Desk::new();
+    let line = json!({ "id": "e1", "model": "m", "inputs": { "messages": [user("p")] },
+        "outputs": { "messages": [asks(&[("c1", "{}")]), { "role": "tool", "tool_call_id": "c1", "content": "x" }, { "role": "assistant", "content": "done" }] } });
+    desk.write("examples.jsonl", lines(&[line]));
+    let said = desk.import(&["examples.jsonl"]);
+    assert_eq!(said.status, 0, "{said:?}");
+    let run = desk.recording();
+    assert_eq!(closing(&run), "done");
+    assert_eq!(calls(&run).len(), 1);
+}
+
+fn logged(request: &[Value], response: &Value) -> Value {
+    json!({ "request": { "model": "claude", "max_tokens": 100, "messages": request }, "response": response })
+}
+
+fn answered(id: &str, stop: &str, content: &Value, fresh: u64) -> Value {
+    json!({ "id": id, "type": "message", "role": "assistant", "model": "claude", "stop_reason": stop, "content": content,
+        "usage": { "input_tokens": fresh, "cache_creation_input_tokens": 100, "cache_read_input_tokens": 1000, "output_tokens": 7 } })
+}
+
+/// Clients send back what they keep of an answer: without its thinking, its nulls and its citations.
+#[test]
+fn a_log_is_one_run_though_its_thinking_is_not_sent_back() {
+    let desk = Desk::new();
+    let call_block = json!({ "type": "tool_use", "id": "t1", "name": "find", "input": { "q": 1 } });
+    let mut full = call_block.clone();
+    full["caller"] = json!({ "type": "direct" });
+    let first = answered(
+        "m1",
+        "tool_use",
+        &json!([
+        { "type": "thinking", "thinking": "hm", "signature": "x" }, { "type": "text", "text": "Looking.", "citations": null }, full]),
+        3,
+    );
+    let second = answered(
+        "m2",
+        "end_turn",
+        &json!([{ "type": "text", "text": "Found." }]),
+        4,
+    );
+    let begin = vec![user("find it")];
+    let kept = json!({ "role": "assistant", "content": [{ "type": "text", "text": "Looking." }, call_block] });
+    let result = json!({ "role": "user", "content": [{ "type": "tool_result", "tool_use_id": "t1", "content": [{ "type": "text", "text": "here" }] }] });
+    let next = [begin.clone(), vec![kept, result]].concat();
+    desk.write(
+        "log.jsonl",
+        lines(&[logged(&begin, &first), logged(&next, &second)]),
+    );
+    let said = desk.import(&["log.jsonl"]);
+    assert_eq!(said.status, 0, "{said:?}");
+    let run = desk.recording();
+    assert_eq!(
+        calls(&run),
+        [call("find", r#"{"q":1}"#, "here", Some(false))]
+    );
+    assert_eq!(tokens(&run), (2207, 14));
+    assert_eq!((closing(&run), stop(&run)), ("Found.", "completed"));
+}
+
+/// The API's own errors, in the body that it sends and in that of clients which keep the error alone.
+#[test]
+fn a_request_that_failed_ends_its_run_in_an_error() {
+    for error in [
+        json!({ "type": "error", "error": { "type": "overloaded_error", "message": "Overloaded" } }),
+        json!({ "error": { "type": "overloaded_error", "message": "Overloaded" } }),
+    ] {
+        let desk = Desk::new();
+        let call_block = json!({ "type": "tool_use", "id": "t1", "name": "find", "input": {} });
+        let first = answered("m1", "tool_use", &json!([call_block]), 3);
+        let begin = vec![user("find it")];
+        let kept = json!({ "role": "assistant", "content": [call_block] });
+        let result = json!({ "role": "user", "content": [{ "type": "tool_result", "tool_use_id": "t1", "content": "here" }] });
+        let next = [begin.clone(), vec![kept, result]].concat();
+        desk.write(
+            "log.jsonl",
+            lines(&[logged(&begin, &first), logged(&next, &error)]),
+        );
+        desk.import(&["log.jsonl"]);
+        assert_eq!(stop(&desk.recording()), "error", "{error}");
+    }
+}
+
+/// A rewarded record: a verdict is a boolean too, and zero is none that passed.
+#[test]
+fn a_reward_may_be_a_boolean() {
+    for (reward, passed) in [
+        (json!(false), false),
+        (json!(true), true),
+        (json!(0), false),
+        (json!(0.0), false),
+        (json!(1), true),
+    ] {
+        let desk = Desk::new();
+        let messages = [user("p"), json!({ "role": "assistant", "content": "y" })];
+        desk.write(
+            "run.json",
+            json!({ "model": "m", "messages": messages, "reward": reward }).to_string(),
+        );
+        desk.import(&["run.json"]);
+        assert_eq!(desk.recording()["outcome"]["passed"], passed, "{reward}");
+    }
+}
+
+/// Adapters for local models number calls from 0 in each answer; of parallel calls some may fail.
+#[test]
+fn results_meet_their_calls_though_identifiers_repeat() {
+    let desk = Desk::new();
+    let result = |id: &str, text: &str, failed: bool| json!({ "role": "tool", "tool_call_id": id, "content": [{ "type": "text", "text": text }], "error": failed });
+    let messages = [
+        user("p"),
+        asks(&[("call_0", "{\"n\":1}"), ("call_1", "{\"n\":2}")]),
+        result("call_1", "two", true),
+        result("call_0", "one", false),
+        asks(&[("call_0", "{\"n\":3}"), ("call_1", "{\"n\":4}")]),
+        result("call_0", "three", false),
+        result("call_1", "four", true),
+        json!({ "role": "assistant", "content": "", "refusal": "I can't help with that." }),
+    ];
+    desk.write(
+        "run.json",
+        json!({ "model": "m", "messages": messages }).to_string(),
+    );
+    let said = desk.import(&["run.json"]);
+    assert_eq!(said.status, 0, "{said:?}");
+    let run = desk.recording();
+    let found = calls(&run);
+    let seen: Vec<(&str, Option<bool>)> = found.iter().map(|it| (it.2.as_str(), it.3)).collect();
+    assert_eq!(
+        seen,
+        [
+            ("one", Some(false)),
+            ("two", Some(true)),
+            ("three", Some(false)),
+            ("four", Some(true))
+        ]
+    );
+    assert_eq!(run["trace"]["conversation"]["refused"], true);
+}

@@ -1,0 +1,60 @@
+//! Files as the tools of others write them, from the definitions that are named in each.
+
+mod chats;
+mod items;
+mod sessions;
+mod spans;
+mod trees;
+
+use serde_json::Value;
+
+/// The calls of a recording: name, arguments, the text of the result, and whether it is an error.
+fn calls(run: &Value) -> Vec<(String, String, String, Option<bool>)> {
+    let results = run["trace"]["tool_results"].as_array().unwrap();
+    let calls = run["trace"]["tool_calls"].as_array().unwrap();
+    let calls = calls.iter().enumerate().map(|(index, call)| {
+        let result = results.iter().find(|it| it["call_index"] == index);
+        let text = result.map_or("none".to_owned(), |it| {
+            let blocks = it["result"]["content"].as_array();
+            let texts = blocks.map(|blocks| {
+                let texts = blocks.iter().filter_map(|block| block["text"].as_str());
+                texts.collect::<Vec<_>>().join("|")
+            });
+            texts.unwrap_or_else(|| it["result"].to_string())
+        });
+        let flag = result.and_then(|it| it.get("is_error")?.as_bool());
+        (
+            call["name"].as_str().unwrap().to_owned(),
+            call["args"].to_string(),
+            text,
+            flag,
+        )
+    });
+    calls.collect()
+}
+
+/// The same, as it is written in a test.
+fn call(
+    name: &str,
+    args: &str,
+    result: &str,
+    flag: Option<bool>,
+) -> (String, String, String, Option<bool>) {
+    (name.to_owned(), args.to_owned(), result.to_owned(), flag)
+}
+
+fn closing(run: &Value) -> &str {
+    run["trace"]["final_response"].as_str().unwrap_or_default()
+}
+
+fn stop(run: &Value) -> &str {
+    run["trace"]["conversation"]["stop_reason"]
+        .as_str()
+        .unwrap_or_default()
+}
+
+fn tokens(run: &Value) -> (u64, u64) {
+    let tokens = &run["trace"]["conversation"]["tokens"];
+    let of = |key: &str| tokens[key].as_u64().unwrap_or_default();
+    (of("prompt"), of("completion"))
+}
