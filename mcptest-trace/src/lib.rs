@@ -14,6 +14,7 @@ pub mod eval;
 pub mod evidence;
 #[cfg(feature = "store")]
 pub mod record;
+mod setters;
 #[doc(hidden)]
 pub mod text;
 pub mod trace;

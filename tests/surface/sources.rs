@@ -4,7 +4,13 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
-use syn::{Attribute, Item, Meta, UseTree, Visibility};
+use quote::quote;
+use syn::parse::ParseStream;
+use syn::punctuated::Punctuated;
+use syn::{
+    Attribute, Expr, FnArg, GenericParam, Ident, Item, Meta, Token, Type, UseTree, Visibility,
+    braced, bracketed, parenthesized, parse2,
+};
 
 /// A module, with what stands in it.
 pub(crate) struct Module {
@@ -89,10 +95,41 @@ fn module(
                 let uses = &mut modules[index].uses;
                 names(&inner.tree, public, &mut Vec::new(), uses);
             }
+            Item::Macro(inner) if inner.mac.path.is_ident("setters") => {
+                let written = inner.mac.parse_body_with(setters);
+                let written = written.unwrap_or_else(|error| panic!("{path}: setters!: {error}"));
+                modules[index].items.push(written);
+            }
             other => modules[index].items.push(other),
         }
     }
     index
+}
+
+/// The methods that `setters!` writes.
+fn setters(input: ParseStream<'_>) -> syn::Result<Item> {
+    let mut generics = Punctuated::<GenericParam, Token![,]>::new();
+    if input.parse::<Option<Token![impl]>>()?.is_some() {
+        let inside;
+        bracketed!(inside in input);
+        generics = Punctuated::parse_terminated(&inside)?;
+    }
+    let of: Type = input.parse()?;
+    let rows;
+    braced!(rows in input);
+    let mut methods = Vec::new();
+    while !rows.is_empty() {
+        let method: Ident = rows.parse()?;
+        let argument;
+        parenthesized!(argument in rows);
+        let argument: FnArg = argument.parse()?;
+        if rows.parse::<Option<Token![=>]>>()?.is_some() {
+            rows.parse::<Expr>()?;
+        }
+        rows.parse::<Token![;]>()?;
+        methods.push(quote!(pub fn #method(mut self, #argument) -> Self {}));
+    }
+    parse2(quote!(impl<#generics> #of { #(#methods)* }))
 }
 
 fn names(tree: &UseTree, public: bool, path: &mut Vec<String>, uses: &mut Vec<Use>) {

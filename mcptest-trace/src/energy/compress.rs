@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::options::{OptionsError, at_least, not_zero, share};
 use super::real;
+use crate::setters::setters;
 use crate::trace::Turn;
 
 /// How much each aspect weighs; they add up to 1.
@@ -39,20 +40,6 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// With [`Self::tool`].
-    #[must_use]
-    pub fn with_tool(mut self, tool: bool) -> Self {
-        self.tool = tool;
-        self
-    }
-
-    /// With [`Self::error`].
-    #[must_use]
-    pub fn with_error(mut self, error: bool) -> Self {
-        self.error = error;
-        self
-    }
-
     /// A recorded turn: `tool_use` turns and those of the role `tool` are tool messages; one of
     /// the role `tool` whose text begins with `error`, in any case, is an error.
     #[must_use]
@@ -64,6 +51,13 @@ impl<'a> Message<'a> {
             tool: result || turn.is_tool_use(),
             error: result && start.is_some_and(|start| start.eq_ignore_ascii_case("error")),
         }
+    }
+}
+
+setters! {
+    impl ['a] Message<'a> {
+        with_tool(tool: bool);
+        with_error(error: bool);
     }
 }
 
@@ -90,26 +84,11 @@ impl Default for DecimatorOptions {
     }
 }
 
-impl DecimatorOptions {
-    /// With [`Self::threshold`].
-    #[must_use]
-    pub fn with_threshold(mut self, threshold: f64) -> Self {
-        self.threshold = threshold;
-        self
-    }
-
-    /// With [`Self::most`].
-    #[must_use]
-    pub fn with_most(mut self, most: usize) -> Self {
-        self.most = most;
-        self
-    }
-
-    /// With [`Self::recent`].
-    #[must_use]
-    pub fn with_recent(mut self, recent: usize) -> Self {
-        self.recent = recent;
-        self
+setters! {
+    DecimatorOptions {
+        with_threshold(threshold: f64);
+        with_most(most: usize);
+        with_recent(recent: usize);
     }
 }
 

@@ -1,5 +1,6 @@
 //! The options of the growth-ratio guard, and what is wrong with a bad one.
 
+use crate::setters::setters;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -59,62 +60,6 @@ impl Default for GuardOptions {
 }
 
 impl GuardOptions {
-    /// With [`Self::ratio_threshold`].
-    #[must_use]
-    pub fn with_ratio_threshold(mut self, ratio_threshold: f64) -> Self {
-        self.ratio_threshold = ratio_threshold;
-        self
-    }
-
-    /// With [`Self::window`].
-    #[must_use]
-    pub fn with_window(mut self, window: usize) -> Self {
-        self.window = window;
-        self
-    }
-
-    /// With [`Self::warmup_turns`].
-    #[must_use]
-    pub fn with_warmup_turns(mut self, warmup_turns: usize) -> Self {
-        self.warmup_turns = warmup_turns;
-        self
-    }
-
-    /// With [`Self::budget_gate`].
-    #[must_use]
-    pub fn with_budget_gate(mut self, budget_gate: u64) -> Self {
-        self.budget_gate = budget_gate;
-        self
-    }
-
-    /// With [`Self::token_budget`].
-    #[must_use]
-    pub fn with_token_budget(mut self, token_budget: u64) -> Self {
-        self.token_budget = token_budget;
-        self
-    }
-
-    /// With [`Self::adaptive`].
-    #[must_use]
-    pub fn with_adaptive(mut self, adaptive: bool) -> Self {
-        self.adaptive = adaptive;
-        self
-    }
-
-    /// With [`Self::adaptive_k`].
-    #[must_use]
-    pub fn with_adaptive_k(mut self, adaptive_k: f64) -> Self {
-        self.adaptive_k = adaptive_k;
-        self
-    }
-
-    /// With [`Self::drift_threshold`].
-    #[must_use]
-    pub fn with_drift_threshold(mut self, drift_threshold: f64) -> Self {
-        self.drift_threshold = Some(drift_threshold);
-        self
-    }
-
     /// Checks every option.
     ///
     /// # Errors
@@ -130,6 +75,19 @@ impl GuardOptions {
             Some(drift) => within("drift_threshold", drift, 0.0, 2.0),
             None => Ok(()),
         }
+    }
+}
+
+setters! {
+    GuardOptions {
+        with_ratio_threshold(ratio_threshold: f64);
+        with_window(window: usize);
+        with_warmup_turns(warmup_turns: usize);
+        with_budget_gate(budget_gate: u64);
+        with_token_budget(token_budget: u64);
+        with_adaptive(adaptive: bool);
+        with_adaptive_k(adaptive_k: f64);
+        with_drift_threshold(drift_threshold: f64) => Some(drift_threshold);
     }
 }
 

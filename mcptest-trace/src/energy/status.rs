@@ -1,5 +1,6 @@
 //! What a monitor is told, what it answers, and the error that ends a run.
 
+use crate::setters::setters;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -34,25 +35,18 @@ impl Step {
         }
     }
 
-    /// With [`Self::errors`].
-    #[must_use]
-    pub fn with_errors(mut self, errors: u64) -> Self {
-        self.errors = errors;
-        self
-    }
-
-    /// With [`Self::drift`].
-    #[must_use]
-    pub fn with_drift(mut self, drift: Option<f64>) -> Self {
-        self.drift = drift;
-        self
-    }
-
     /// The drift, if it is a number; within 0 to 2.
     pub(super) fn usable_drift(self) -> Option<f64> {
         self.drift
             .filter(|drift| !drift.is_nan())
             .map(|drift| drift.clamp(0.0, 2.0))
+    }
+}
+
+setters! {
+    Step {
+        with_errors(errors: u64);
+        with_drift(drift: Option<f64>);
     }
 }
 

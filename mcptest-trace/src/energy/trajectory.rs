@@ -2,6 +2,7 @@
 
 use super::status::{Status, Step};
 use super::{mean, real};
+use crate::setters::setters;
 
 /// What a report is made from.
 #[derive(Debug, Clone, Copy)]
@@ -39,47 +40,16 @@ impl<'a> Trajectory<'a> {
             estimated: false,
         }
     }
+}
 
-    /// With [`Self::baseline`].
-    #[must_use]
-    pub fn with_baseline(mut self, baseline: f64) -> Self {
-        self.baseline = Some(baseline);
-        self
-    }
-
-    /// With [`Self::status`].
-    #[must_use]
-    pub fn with_status(mut self, status: Status) -> Self {
-        self.status = status;
-        self
-    }
-
-    /// With [`Self::threshold`].
-    #[must_use]
-    pub fn with_threshold(mut self, threshold: f64) -> Self {
-        self.threshold = threshold;
-        self
-    }
-
-    /// With [`Self::window`].
-    #[must_use]
-    pub fn with_window(mut self, window: usize) -> Self {
-        self.window = window;
-        self
-    }
-
-    /// With [`Self::drift_threshold`].
-    #[must_use]
-    pub fn with_drift_threshold(mut self, drift_threshold: f64) -> Self {
-        self.drift_threshold = Some(drift_threshold);
-        self
-    }
-
-    /// With [`Self::estimated`].
-    #[must_use]
-    pub fn with_estimated(mut self, estimated: bool) -> Self {
-        self.estimated = estimated;
-        self
+setters! {
+    impl ['a] Trajectory<'a> {
+        with_baseline(baseline: f64) => Some(baseline);
+        with_status(status: Status);
+        with_threshold(threshold: f64);
+        with_window(window: usize);
+        with_drift_threshold(drift_threshold: f64) => Some(drift_threshold);
+        with_estimated(estimated: bool);
     }
 }
 

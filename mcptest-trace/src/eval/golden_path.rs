@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::matching::longest_in_order;
 use super::measure::{Better, Measure};
+use crate::setters::setters;
 use crate::trace::AsTrace;
 
 /// The targets of the metric.
@@ -62,26 +63,13 @@ impl GoldenPath {
             penalize_repeated_tools: true,
         }
     }
+}
 
-    /// With [`Self::allow_extra_steps`].
-    #[must_use]
-    pub fn with_allow_extra_steps(mut self, allow_extra_steps: bool) -> Self {
-        self.allow_extra_steps = allow_extra_steps;
-        self
-    }
-
-    /// With [`Self::penalize_backtracking`].
-    #[must_use]
-    pub fn with_penalize_backtracking(mut self, penalize_backtracking: bool) -> Self {
-        self.penalize_backtracking = penalize_backtracking;
-        self
-    }
-
-    /// With [`Self::penalize_repeated_tools`].
-    #[must_use]
-    pub fn with_penalize_repeated_tools(mut self, penalize_repeated_tools: bool) -> Self {
-        self.penalize_repeated_tools = penalize_repeated_tools;
-        self
+setters! {
+    GoldenPath {
+        with_allow_extra_steps(allow_extra_steps: bool);
+        with_penalize_backtracking(penalize_backtracking: bool);
+        with_penalize_repeated_tools(penalize_repeated_tools: bool);
     }
 }
 

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use super::arg_diff::ArgDiff;
 use super::measure::{Better, Measure};
 use super::tool_pattern::ToolPattern;
+use crate::setters::setters;
 use crate::trace::{AsTrace, ReadOnlyTools, ToolCall, Trace};
 pub use args::{ArgsCheck, ArgsShape, MalformedSchema, NoSchema};
 use compare::Comparison;
@@ -108,12 +109,11 @@ impl<S> ExpectedCall<S> {
             is_error: None,
         }
     }
+}
 
-    /// With [`Self::is_error`].
-    #[must_use]
-    pub fn with_is_error(mut self, is_error: bool) -> Self {
-        self.is_error = Some(is_error);
-        self
+setters! {
+    impl [S] ExpectedCall<S> {
+        with_is_error(is_error: bool) => Some(is_error);
     }
 }
 
@@ -146,26 +146,13 @@ impl<S> ExpectedTrace<S> {
             forbid: Vec::new(),
         }
     }
+}
 
-    /// With [`Self::parallel_unordered`].
-    #[must_use]
-    pub fn with_parallel_unordered(mut self, parallel_unordered: bool) -> Self {
-        self.parallel_unordered = parallel_unordered;
-        self
-    }
-
-    /// With [`Self::over`].
-    #[must_use]
-    pub fn with_over(mut self, over: Over) -> Self {
-        self.over = over;
-        self
-    }
-
-    /// With [`Self::forbid`].
-    #[must_use]
-    pub fn with_forbid(mut self, forbid: Vec<ToolPattern>) -> Self {
-        self.forbid = forbid;
-        self
+setters! {
+    impl [S] ExpectedTrace<S> {
+        with_parallel_unordered(parallel_unordered: bool);
+        with_over(over: Over);
+        with_forbid(forbid: Vec<ToolPattern>);
     }
 }
 

@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::measure::{Better, Measure};
+use crate::setters::setters;
 use crate::trace::{AsTrace, Trace};
 use sources::Sources;
 
@@ -48,12 +49,11 @@ impl Dependency {
             arg: None,
         }
     }
+}
 
-    /// With [`Self::arg`].
-    #[must_use]
-    pub fn with_arg(mut self, arg: impl Into<String>) -> Self {
-        self.arg = Some(arg.into());
-        self
+setters! {
+    Dependency {
+        with_arg(arg: impl Into<String>) => Some(arg.into());
     }
 }
 
@@ -93,12 +93,11 @@ impl Order {
             last: false,
         }
     }
+}
 
-    /// With [`Self::last`].
-    #[must_use]
-    pub fn with_last(mut self, last: bool) -> Self {
-        self.last = last;
-        self
+setters! {
+    Order {
+        with_last(last: bool);
     }
 }
 
@@ -112,19 +111,10 @@ pub struct Axes {
     pub order: Vec<Order>,
 }
 
-impl Axes {
-    /// With [`Self::dependencies`].
-    #[must_use]
-    pub fn with_dependencies(mut self, dependencies: Vec<Dependency>) -> Self {
-        self.dependencies = dependencies;
-        self
-    }
-
-    /// With [`Self::order`].
-    #[must_use]
-    pub fn with_order(mut self, order: Vec<Order>) -> Self {
-        self.order = order;
-        self
+setters! {
+    Axes {
+        with_dependencies(dependencies: Vec<Dependency>);
+        with_order(order: Vec<Order>);
     }
 }
 

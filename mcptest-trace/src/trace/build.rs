@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::{Outcome, PerTurn, Signals, StepTokens, Synthesized, ToolCall, ToolResult, Turn};
+use crate::setters::setters;
 
 impl ToolCall {
     /// A call of a tool, of which only the arguments are known.
@@ -20,12 +21,11 @@ impl ToolCall {
         self.server = server.into();
         self
     }
+}
 
-    /// With [`Self::step`].
-    #[must_use]
-    pub fn with_step(mut self, step: u64) -> Self {
-        self.step = Some(step);
-        self
+setters! {
+    ToolCall {
+        with_step(step: u64) => Some(step);
     }
 }
 
@@ -88,33 +88,12 @@ impl PerTurn {
     }
 }
 
-impl Signals {
-    /// With [`Self::confidence`].
-    #[must_use]
-    pub fn with_confidence(mut self, confidence: f64) -> Self {
-        self.confidence = Some(confidence);
-        self
-    }
-
-    /// With [`Self::loop_detection`].
-    #[must_use]
-    pub fn with_loop_detection(mut self, loop_detection: f64) -> Self {
-        self.loop_detection = Some(loop_detection);
-        self
-    }
-
-    /// With [`Self::tool_correctness`].
-    #[must_use]
-    pub fn with_tool_correctness(mut self, tool_correctness: f64) -> Self {
-        self.tool_correctness = Some(tool_correctness);
-        self
-    }
-
-    /// With [`Self::coherence`].
-    #[must_use]
-    pub fn with_coherence(mut self, coherence: f64) -> Self {
-        self.coherence = Some(coherence);
-        self
+setters! {
+    Signals {
+        with_confidence(confidence: f64) => Some(confidence);
+        with_loop_detection(loop_detection: f64) => Some(loop_detection);
+        with_tool_correctness(tool_correctness: f64) => Some(tool_correctness);
+        with_coherence(coherence: f64) => Some(coherence);
     }
 }
 

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::marks::{RecoveryMarks, RecoveryScore, score_recovery};
+use crate::setters::setters;
 use crate::trace::ToolCall;
 
 /// What a fault does to a call.
@@ -82,23 +83,16 @@ impl Fault {
         }
     }
 
-    /// With [`Self::tool`].
-    #[must_use]
-    pub fn with_tool(mut self, tool: impl Into<String>) -> Self {
-        self.tool = Some(tool.into());
-        self
-    }
-
-    /// With [`Self::server`].
-    #[must_use]
-    pub fn with_server(mut self, server: impl Into<String>) -> Self {
-        self.server = Some(server.into());
-        self
-    }
-
     fn strikes(&self, tool: &str, server: &str) -> bool {
         let fits = |wanted: Option<&String>, found: &str| wanted.is_none_or(|w| w == found);
         fits(self.tool.as_ref(), tool) && fits(self.server.as_ref(), server)
+    }
+}
+
+setters! {
+    Fault {
+        with_tool(tool: impl Into<String>) => Some(tool.into());
+        with_server(server: impl Into<String>) => Some(server.into());
     }
 }
 
@@ -121,12 +115,11 @@ impl FaultPlan {
             max_detection_ms: 3_000,
         }
     }
+}
 
-    /// With [`Self::max_detection_ms`].
-    #[must_use]
-    pub fn with_max_detection_ms(mut self, max_detection_ms: u64) -> Self {
-        self.max_detection_ms = max_detection_ms;
-        self
+setters! {
+    FaultPlan {
+        with_max_detection_ms(max_detection_ms: u64);
     }
 }
 

@@ -1,5 +1,6 @@
 //! When things happened around one call, folded into a score.
 
+use crate::setters::setters;
 use serde::Serialize;
 
 /// When things happened around one call, in milliseconds on any one clock.
@@ -26,19 +27,12 @@ impl RecoveryMarks {
             ..Self::default()
         }
     }
+}
 
-    /// With [`Self::detected_ms`].
-    #[must_use]
-    pub fn with_detected_ms(mut self, detected_ms: u64) -> Self {
-        self.detected_ms = Some(detected_ms);
-        self
-    }
-
-    /// With [`Self::recovered_ms`].
-    #[must_use]
-    pub fn with_recovered_ms(mut self, recovered_ms: u64) -> Self {
-        self.recovered_ms = Some(recovered_ms);
-        self
+setters! {
+    RecoveryMarks {
+        with_detected_ms(detected_ms: u64) => Some(detected_ms);
+        with_recovered_ms(recovered_ms: u64) => Some(recovered_ms);
     }
 }
 

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::setters::setters;
 use crate::trace::Signals;
 
 /// Heavier weights count as this one.
@@ -32,33 +33,12 @@ impl Default for Weights {
     }
 }
 
-impl Weights {
-    /// With [`Self::confidence`].
-    #[must_use]
-    pub fn with_confidence(mut self, confidence: f64) -> Self {
-        self.confidence = confidence;
-        self
-    }
-
-    /// With [`Self::loop_detection`].
-    #[must_use]
-    pub fn with_loop_detection(mut self, loop_detection: f64) -> Self {
-        self.loop_detection = loop_detection;
-        self
-    }
-
-    /// With [`Self::tool_correctness`].
-    #[must_use]
-    pub fn with_tool_correctness(mut self, tool_correctness: f64) -> Self {
-        self.tool_correctness = tool_correctness;
-        self
-    }
-
-    /// With [`Self::coherence`].
-    #[must_use]
-    pub fn with_coherence(mut self, coherence: f64) -> Self {
-        self.coherence = coherence;
-        self
+setters! {
+    Weights {
+        with_confidence(confidence: f64);
+        with_loop_detection(loop_detection: f64);
+        with_tool_correctness(tool_correctness: f64);
+        with_coherence(coherence: f64);
     }
 }
 
@@ -95,26 +75,11 @@ pub struct DerivedSignals {
     pub coherence: Option<f64>,
 }
 
-impl DerivedSignals {
-    /// With [`Self::loop_detection`].
-    #[must_use]
-    pub fn with_loop_detection(mut self, loop_detection: f64) -> Self {
-        self.loop_detection = Some(loop_detection);
-        self
-    }
-
-    /// With [`Self::tool_correctness`].
-    #[must_use]
-    pub fn with_tool_correctness(mut self, tool_correctness: f64) -> Self {
-        self.tool_correctness = Some(tool_correctness);
-        self
-    }
-
-    /// With [`Self::coherence`].
-    #[must_use]
-    pub fn with_coherence(mut self, coherence: f64) -> Self {
-        self.coherence = Some(coherence);
-        self
+setters! {
+    DerivedSignals {
+        with_loop_detection(loop_detection: f64) => Some(loop_detection);
+        with_tool_correctness(tool_correctness: f64) => Some(tool_correctness);
+        with_coherence(coherence: f64) => Some(coherence);
     }
 }
 

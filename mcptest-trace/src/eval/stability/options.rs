@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::setters::setters;
 use crate::trace::Turn;
 
 /// A sub-score of a run.
@@ -159,34 +160,6 @@ impl Default for StabilityFloors {
 }
 
 impl StabilityFloors {
-    /// With [`Self::tool_usage_stability`].
-    #[must_use]
-    pub fn with_tool_usage_stability(mut self, tool_usage_stability: f64) -> Self {
-        self.tool_usage_stability = tool_usage_stability;
-        self
-    }
-
-    /// With [`Self::response_consistency`].
-    #[must_use]
-    pub fn with_response_consistency(mut self, response_consistency: f64) -> Self {
-        self.response_consistency = response_consistency;
-        self
-    }
-
-    /// With [`Self::redundancy`].
-    #[must_use]
-    pub fn with_redundancy(mut self, redundancy: f64) -> Self {
-        self.redundancy = redundancy;
-        self
-    }
-
-    /// With [`Self::cost_per_progress`].
-    #[must_use]
-    pub fn with_cost_per_progress(mut self, cost_per_progress: f64) -> Self {
-        self.cost_per_progress = cost_per_progress;
-        self
-    }
-
     /// The floors in the order of [`SUB_SCORES`](super::SUB_SCORES).
     #[must_use]
     pub const fn floors(&self) -> [f64; 4] {
@@ -196,5 +169,14 @@ impl StabilityFloors {
             self.redundancy,
             self.cost_per_progress,
         ]
+    }
+}
+
+setters! {
+    StabilityFloors {
+        with_tool_usage_stability(tool_usage_stability: f64);
+        with_response_consistency(response_consistency: f64);
+        with_redundancy(redundancy: f64);
+        with_cost_per_progress(cost_per_progress: f64);
     }
 }

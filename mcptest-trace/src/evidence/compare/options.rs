@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::CostKind;
+use crate::setters::setters;
 
 /// What is compared.
 ///
@@ -71,90 +72,6 @@ impl Default for CompareOptions {
 }
 
 impl CompareOptions {
-    /// With [`Self::alpha`].
-    #[must_use]
-    pub fn with_alpha(mut self, alpha: f64) -> Self {
-        self.alpha = alpha;
-        self
-    }
-
-    /// With [`Self::margin`].
-    #[must_use]
-    pub fn with_margin(mut self, margin: f64) -> Self {
-        self.margin = margin;
-        self
-    }
-
-    /// With [`Self::agent_margins`].
-    #[must_use]
-    pub fn with_agent_margins(mut self, agent_margins: BTreeMap<String, f64>) -> Self {
-        self.agent_margins = agent_margins;
-        self
-    }
-
-    /// With [`Self::suite_margin`].
-    #[must_use]
-    pub fn with_suite_margin(mut self, suite_margin: f64) -> Self {
-        self.suite_margin = suite_margin;
-        self
-    }
-
-    /// With [`Self::cost_margin`].
-    #[must_use]
-    pub fn with_cost_margin(mut self, cost_margin: f64) -> Self {
-        self.cost_margin = cost_margin;
-        self
-    }
-
-    /// With [`Self::fail_on`].
-    #[must_use]
-    pub fn with_fail_on(mut self, fail_on: impl IntoIterator<Item = Metric>) -> Self {
-        self.fail_on = fail_on.into_iter().collect();
-        self
-    }
-
-    /// With [`Self::cost`].
-    #[must_use]
-    pub fn with_cost(mut self, cost: CostKind) -> Self {
-        self.cost = cost;
-        self
-    }
-
-    /// With [`Self::require_not_worse`].
-    #[must_use]
-    pub fn with_require_not_worse(mut self, require_not_worse: bool) -> Self {
-        self.require_not_worse = require_not_worse;
-        self
-    }
-
-    /// With [`Self::inconclusive_passes`].
-    #[must_use]
-    pub fn with_inconclusive_passes(mut self, inconclusive_passes: bool) -> Self {
-        self.inconclusive_passes = inconclusive_passes;
-        self
-    }
-
-    /// With [`Self::false_discoveries`].
-    #[must_use]
-    pub fn with_false_discoveries(mut self, false_discoveries: f64) -> Self {
-        self.false_discoveries = false_discoveries;
-        self
-    }
-
-    /// With [`Self::hypotheses`].
-    #[must_use]
-    pub fn with_hypotheses(mut self, hypotheses: usize) -> Self {
-        self.hypotheses = Some(hypotheses);
-        self
-    }
-
-    /// With [`Self::seed`].
-    #[must_use]
-    pub fn with_seed(mut self, seed: u64) -> Self {
-        self.seed = seed;
-        self
-    }
-
     /// The share of α of each of so many agents: α / 2K, and all of it for one alone.
     #[must_use]
     pub fn agent_share(&self, agents: usize) -> f64 {
@@ -177,5 +94,22 @@ impl CompareOptions {
             .get(agent)
             .copied()
             .unwrap_or(self.margin)
+    }
+}
+
+setters! {
+    CompareOptions {
+        with_alpha(alpha: f64);
+        with_margin(margin: f64);
+        with_agent_margins(agent_margins: BTreeMap<String, f64>);
+        with_suite_margin(suite_margin: f64);
+        with_cost_margin(cost_margin: f64);
+        with_fail_on(fail_on: impl IntoIterator<Item = Metric>) => fail_on.into_iter().collect();
+        with_cost(cost: CostKind);
+        with_require_not_worse(require_not_worse: bool);
+        with_inconclusive_passes(inconclusive_passes: bool);
+        with_false_discoveries(false_discoveries: f64);
+        with_hypotheses(hypotheses: usize) => Some(hypotheses);
+        with_seed(seed: u64);
     }
 }

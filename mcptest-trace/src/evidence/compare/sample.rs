@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::setters::setters;
 use crate::trace::{Run, canonical_json};
 use serde::{Deserialize, Serialize};
 
@@ -83,12 +84,11 @@ impl Behaviour {
             arguments: BTreeMap::new(),
         }
     }
+}
 
-    /// With [`Self::arguments`].
-    #[must_use]
-    pub fn with_arguments(mut self, arguments: BTreeMap<String, BTreeSet<String>>) -> Self {
-        self.arguments = arguments;
-        self
+setters! {
+    Behaviour {
+        with_arguments(arguments: BTreeMap<String, BTreeSet<String>>);
     }
 }
 
@@ -147,26 +147,13 @@ impl RunSample {
             behaviour: Some(behaviour),
         }
     }
+}
 
-    /// With [`Self::passed`].
-    #[must_use]
-    pub fn with_passed(mut self, passed: Option<bool>) -> Self {
-        self.passed = passed;
-        self
-    }
-
-    /// With [`Self::cost`].
-    #[must_use]
-    pub fn with_cost(mut self, cost: Option<Cost>) -> Self {
-        self.cost = cost;
-        self
-    }
-
-    /// With [`Self::behaviour`].
-    #[must_use]
-    pub fn with_behaviour(mut self, behaviour: Option<Behaviour>) -> Self {
-        self.behaviour = behaviour;
-        self
+setters! {
+    RunSample {
+        with_passed(passed: Option<bool>);
+        with_cost(cost: Option<Cost>);
+        with_behaviour(behaviour: Option<Behaviour>);
     }
 }
 

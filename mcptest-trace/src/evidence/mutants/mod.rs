@@ -46,6 +46,7 @@ use crate::trace::{ReadOnlyTools, Run, Trace};
 use serde::Serialize;
 
 use crate::evidence::random::Stream;
+use crate::setters::setters;
 use change::Change;
 use fingerprint::Seen;
 use sites::Site;
@@ -81,12 +82,11 @@ impl<'a> RecordedRun<'a> {
             mutate: !failed,
         }
     }
+}
 
-    /// With [`Self::mutate`].
-    #[must_use]
-    pub fn with_mutate(mut self, mutate: bool) -> Self {
-        self.mutate = mutate;
-        self
+setters! {
+    impl ['a] RecordedRun<'a> {
+        with_mutate(mutate: bool);
     }
 }
 
@@ -118,46 +118,15 @@ impl Default for MutantOptions {
     }
 }
 
-impl MutantOptions {
-    /// With [`Self::per_operator`].
-    #[must_use]
-    pub fn with_per_operator(mut self, per_operator: Option<usize>) -> Self {
-        self.per_operator = per_operator;
-        self
-    }
-
-    /// With [`Self::shard`].
-    #[must_use]
-    pub fn with_shard(mut self, shard: (usize, usize)) -> Self {
-        self.shard = Some(shard);
-        self
-    }
-
-    /// With [`Self::readonly_tools`].
-    #[must_use]
-    pub fn with_readonly_tools(
-        mut self,
-        readonly_tools: impl IntoIterator<Item = impl Into<String>>,
-    ) -> Self {
-        self.readonly_tools = readonly_tools.into_iter().map(Into::into).collect();
-        self
-    }
-
-    /// With [`Self::mutating_tools`].
-    #[must_use]
-    pub fn with_mutating_tools(
-        mut self,
-        mutating_tools: impl IntoIterator<Item = impl Into<String>>,
-    ) -> Self {
-        self.mutating_tools = mutating_tools.into_iter().map(Into::into).collect();
-        self
-    }
-
-    /// With [`Self::seed`].
-    #[must_use]
-    pub fn with_seed(mut self, seed: u64) -> Self {
-        self.seed = seed;
-        self
+setters! {
+    MutantOptions {
+        with_per_operator(per_operator: Option<usize>);
+        with_shard(shard: (usize, usize)) => Some(shard);
+        with_readonly_tools(readonly_tools: impl IntoIterator<Item = impl Into<String>>)
+            => readonly_tools.into_iter().map(Into::into).collect();
+        with_mutating_tools(mutating_tools: impl IntoIterator<Item = impl Into<String>>)
+            => mutating_tools.into_iter().map(Into::into).collect();
+        with_seed(seed: u64);
     }
 }
 
