@@ -15,9 +15,11 @@ use super::{ReadOnlyTools, Tokens, Trace};
 #[derive(Clone)]
 pub(super) struct Recorded {
     /// The JSON text of the run, which was parsed before; empty where the envelope was given.
-    text: Arc<[u8]>,
+    text: Arc<Vec<u8>>,
     /// The same for all runs that are equal in every value, and different for most others.
     mark: u64,
+    /// Whether every result says itself if it is an error, and not only MCP's `isError` in it.
+    says_errors: bool,
     envelope: OnceLock<Value>,
 }
 
@@ -33,10 +35,11 @@ impl fmt::Debug for Recorded {
 
 impl Recorded {
     /// A run that was read from a text, which holds this.
-    pub(super) fn read(text: &[u8], map: &Object<'_>) -> Self {
+    pub(super) fn read(text: &Arc<Vec<u8>>, map: &Object<'_>) -> Self {
         Self {
-            text: text.into(),
+            text: Arc::clone(text),
             mark: mark(map),
+            says_errors: says_errors(map),
             envelope: OnceLock::new(),
         }
     }
@@ -46,6 +49,7 @@ impl Recorded {
         Self {
             text: Arc::default(),
             mark: 0,
+            says_errors: false,
             envelope: envelope.into(),
         }
     }
@@ -62,12 +66,16 @@ impl Recorded {
     pub(super) fn envelope_along(
         &self,
         paths: &[Vec<&str>],
+        trace: &Trace,
         make: impl FnOnce(Map<String, Value>, &dyn Fn(&str) -> bool) -> Value,
     ) -> Cow<'_, Value> {
         if let Some(envelope) = self.envelope.get() {
             return Cow::Borrowed(envelope);
         }
         let wanted = |key: &str| paths.iter().any(|path| path.first() == Some(&key));
+        if let Some(along) = typed_along(trace, paths, self.says_errors) {
+            return Cow::Owned(make(along, &wanted));
+        }
         let Ok(Json::Object(mut whole)) = self.parsed() else {
             return Cow::Owned(Value::Null);
         };
@@ -115,6 +123,58 @@ const TOP: [&str; 3] = ["trace", "outcome", "signals"];
 
 /// The lists of a trace whose items are long, and are looked at by key.
 const LONG: [&str; 2] = ["tool_calls", "tool_results"];
+
+/// A recording as far as it lies along these paths, of its typed form; nothing where a path leads to
+/// what that holds otherwise than it was written, or where it cannot tell whether it was written.
+fn typed_along(
+    trace: &Trace,
+    paths: &[Vec<&str>],
+    says_errors: bool,
+) -> Option<Map<String, Value>> {
+    let Trace {
+        tool_calls: calls,
+        tool_results: results,
+        ..
+    } = trace;
+    let mut along = Map::new();
+    for path in paths {
+        let (list, key) = match (path.first().copied()?, path.get(1).copied()) {
+            // Made of the typed trace anyway.
+            (key, _) if COMPUTED.contains(&key) => continue,
+            ("final_response", _) => {
+                let text = trace.final_response.as_deref()?;
+                along.insert("final_response".to_owned(), text.into());
+                continue;
+            }
+            (list, key) => (list, key?),
+        };
+        let values: Vec<Value> = match (list, key) {
+            ("tool_calls", "name") => calls.iter().map(|call| json!(call.name)).collect(),
+            ("tool_calls", "args") => calls.iter().map(|call| call.args.clone()).collect(),
+            ("tool_results", "is_error") if says_errors => results
+                .iter()
+                .map(|result| json!(result.is_error))
+                .collect(),
+            ("tool_results", "result") if results.iter().all(|known| !known.result.is_null()) => {
+                results.iter().map(|known| known.result.clone()).collect()
+            }
+            _ => return None,
+        };
+        // Where there is none, the list itself may not have been written.
+        if values.is_empty() {
+            return None;
+        }
+        let items = along.entry(list).or_insert_with(|| {
+            let items = values.iter().map(|_| json!({}));
+            Value::Array(items.collect())
+        });
+        let items = items.as_array_mut().into_iter().flatten();
+        for (item, value) in items.zip(values) {
+            item[key] = value;
+        }
+    }
+    Some(Map::from_iter([("trace".to_owned(), Value::Object(along))]))
+}
 
 /// A trace without what no path leads through.
 fn trace_along(trace: Object<'_>, paths: &[Vec<&str>]) -> Value {
@@ -165,6 +225,20 @@ fn mark(map: &Object<'_>) -> u64 {
     hasher.finish()
 }
 
+/// Whether there are results and each has an `is_error`.
+fn says_errors(map: &Object<'_>) -> bool {
+    let trace = map.get("trace").and_then(Json::as_object);
+    let results = trace.and_then(|trace| trace.get("tool_results")?.as_list());
+    let says = |result: &Json<'_>| {
+        let stated = result.as_object().and_then(|result| result.get("is_error"));
+        stated.is_some_and(|stated| !stated.is_null())
+    };
+    results.is_some_and(|results| results.iter().all(says))
+}
+
+/// What the root of an agent's targets has that is in no recording.
+const COMPUTED: [&str; 3] = ["tool_names", "redundant_tool_calls", "truncated"];
+
 /// The root of an agent's targets, of the whole recording. What is computed is so where it is wanted.
 pub(super) fn of(
     mut map: Map<String, Value>,
@@ -183,16 +257,12 @@ pub(super) fn of(
     }
     fill_in(&mut root, trace);
     let calls = trace.tool_calls.iter();
-    let computed: [(&str, &dyn Fn() -> Value); 3] = [
-        ("tool_names", &|| {
-            calls.clone().map(|call| json!(call.name)).collect()
-        }),
-        ("redundant_tool_calls", &|| {
-            json!(trace.redundant_among(tools))
-        }),
-        ("truncated", &|| json!(trace.truncated())),
+    let computed: [&dyn Fn() -> Value; COMPUTED.len()] = [
+        &|| calls.clone().map(|call| json!(call.name)).collect(),
+        &|| json!(trace.redundant_among(tools)),
+        &|| json!(trace.truncated()),
     ];
-    for (key, compute) in computed {
+    for (key, compute) in COMPUTED.into_iter().zip(computed) {
         if wanted(key) {
             root.insert(key.to_owned(), compute());
         }
