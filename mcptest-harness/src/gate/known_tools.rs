@@ -13,6 +13,11 @@ use crate::trace::Run;
 /// tools that it was offered: a misspelt name makes a gate pass, or fail, for no reason. Where they are
 /// not listed, a name is told that only the way of writing keeps apart from a called one.
 pub(crate) fn unknown_tools(gate: &ReadGate, runs: &[Run]) -> Option<Finding> {
+    let named = gate.gate.tools();
+    // Most gates name none, and a run may have many calls.
+    if named.is_empty() {
+        return None;
+    }
     let calls = runs.iter().flat_map(|run| &run.trace.tool_calls);
     let mut known: BTreeSet<&str> = calls.map(|call| call.name.as_str()).collect();
     let mut all_listed = true;
@@ -29,8 +34,9 @@ pub(crate) fn unknown_tools(gate: &ReadGate, runs: &[Run]) -> Option<Finding> {
         let wanted = ToolPattern::new(plain(name));
         known.iter().any(|known| wanted.matches(&plain(known)))
     };
-    let named = gate.gate.tools().into_iter();
-    let unknown = named.filter(|name| !is_known(name) && (all_listed || is_respelt(name)));
+    let unknown = named
+        .into_iter()
+        .filter(|name| !is_known(name) && (all_listed || is_respelt(name)));
     let unknown: BTreeSet<&str> = unknown.collect();
     let first = unknown.first()?;
     let kind = gate.kind.name();

@@ -86,31 +86,58 @@ fn paths_into(value: &Value, path: &str, found: &mut Vec<String>) {
 
 #[test]
 fn the_parts_of_a_run_that_paths_lead_to_are_those_of_the_whole() {
-    let text = json!({
-        "schema_version": "v1", "model": "m", "user_prompt": "p", "outcome": { "passed": true },
-        "trace": {
-            "tool_calls": [{ "name": "a", "own": { "b": [1, { "c": 2 }] } }, { "name": "a", "args": { "length": 3 } }],
-            "tool_results": [
-                { "call_index": 0, "is_error": false, "result": { "content": [{ "text": "t" }] } },
-                { "call_index": 1, "result": { "isError": true } },
-            ],
-            "final_response": "said",
-            "conversation": { "steps": [{ "prompt": 3 }], "tokens": { "total": 0 }, "turns": [] },
-            "custom": { "kept": [true] },
-        },
+    let said = json!({
+        "tool_calls": [{ "name": "a", "own": { "b": [1, { "c": 2 }] } }, { "name": "a", "args": { "length": 3 } }],
+        "tool_results": [
+            { "call_index": 0, "is_error": false, "result": { "content": [{ "text": "t" }] } },
+            { "call_index": 1, "result": { "isError": true } },
+        ],
+        "final_response": "said",
+        "conversation": { "steps": [{ "prompt": 3 }], "tokens": { "total": 0 }, "turns": [] },
+        "custom": { "kept": [true] },
     });
-    let run = || parse_run(text.to_string().as_bytes(), &Origin::file("a.json")).unwrap();
-    let whole = run();
-    let mut paths = Vec::new();
-    for (key, value) in whole.envelope().as_object().unwrap() {
-        paths_into(value, key, &mut paths);
-    }
-    assert!(paths.len() > 100);
-    for path in &paths {
-        let target = Target::parse(path, Span::default()).unwrap();
-        let parts = run();
-        let parts = parts.envelope_along(&[keys(&target)]);
-        let (of_parts, of_whole) = (resolve(&target, &parts), resolve(&target, whole.envelope()));
-        assert_eq!(of_parts.ok(), of_whole.ok(), "{path}");
+    let mut each_says = said.clone();
+    each_says["tool_results"] = json!([
+        { "call_index": 0, "is_error": true, "server": "", "result": ["t"] },
+        { "call_index": 1, "is_error": false, "result": null },
+    ]);
+    let bare =
+        json!({ "tool_calls": [], "conversation": { "tokens": null }, "tool_names": ["own"] });
+    for trace in [said, each_says, bare] {
+        let text = json!({
+            "schema_version": "v1", "model": "m", "user_prompt": "p", "outcome": { "passed": true },
+            "trace": trace,
+        });
+        let run = || parse_run(text.to_string().as_bytes(), &Origin::file("a.json")).unwrap();
+        let whole = run();
+        let mut paths = Vec::new();
+        for (key, value) in whole.envelope().as_object().unwrap() {
+            paths_into(value, key, &mut paths);
+        }
+        for key in [
+            "final_response",
+            "tool_results",
+            "tool_results[0].result",
+            "tool_calls[*].args",
+        ] {
+            paths.push(key.to_owned());
+        }
+        assert!(paths.len() > 20);
+        for path in &paths {
+            let target = Target::parse(path, Span::default()).unwrap();
+            for beside in [
+                None,
+                Some("tool_calls[0].name"),
+                Some("tool_results[0].is_error"),
+            ] {
+                let beside = beside.map(|path| Target::parse(path, Span::default()).unwrap());
+                let paths: Vec<_> = beside.iter().chain([&target]).map(keys).collect();
+                let parts = run();
+                let parts = parts.envelope_along(&paths);
+                let (of_parts, of_whole) =
+                    (resolve(&target, &parts), resolve(&target, whole.envelope()));
+                assert_eq!(of_parts.ok(), of_whole.ok(), "{path}");
+            }
+        }
     }
 }

@@ -33,6 +33,8 @@ pub(crate) struct Context {
     pub(crate) ignored: bool,
     /// Whether checks in Rust run on the agent too.
     pub(crate) checked: bool,
+    /// Whether what was computed is told of a case that holds.
+    pub(crate) told: bool,
     /// The package the case belongs to.
     pub(crate) package: String,
     pub(crate) style: Style,
@@ -57,7 +59,7 @@ pub(crate) fn rerun(package: &str, case: &str) -> String {
 /// What became of a case that does not fail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum CaseOutcome {
-    /// With what was computed, as a table.
+    /// With what was computed, as a table, where that is told.
     Holds(Option<String>),
     /// Another case judges it; this one says so.
     Elsewhere(String),
@@ -140,6 +142,7 @@ fn told(
 ) -> Result<CaseOutcome, String> {
     let CaseVerdict { came, judgement } = verdict;
     match came {
+        Came::Holds if !context.told => Ok(CaseOutcome::Holds(None)),
         Came::Holds => {
             let table = result::table(&targets(&judgement, suite, case));
             let parts: Vec<String> = table.into_iter().chain(judgement.notes).collect();

@@ -103,53 +103,60 @@ fn files(crate_dir: &Path, root: &Path) -> Vec<Result<SuiteFile, String>> {
     let Ok(real) = top.canonicalize() else {
         return Vec::new();
     };
-    let entries = WalkDir::new(&top)
-        .follow_links(true)
-        .sort_by_file_name()
-        .into_iter();
+    // Sorted below: to sort entries, the walk would read folders of recordings that it then skips.
+    let entries = WalkDir::new(&top).follow_links(true).into_iter();
     let wanted = entries.filter_entry(|entry| entry.depth() == 0 || is_wanted(entry, &real));
     let mut files = Vec::new();
     for entry in wanted {
-        match entry {
+        let path = match &entry {
+            Ok(entry) => entry.path().to_owned(),
+            Err(error) => error.path().map(Path::to_owned).unwrap_or_default(),
+        };
+        let file = match entry {
             Ok(entry) if entry.file_type().is_file() && is_suite(entry.path()) => {
                 let relative = entry
                     .path()
                     .strip_prefix(&top)
                     .unwrap_or(entry.path())
                     .to_owned();
-                files.push(Ok(SuiteFile {
+                Ok(SuiteFile {
                     shown: shown_path(&root.join(&relative)),
                     path: entry.into_path(),
                     relative,
-                }));
+                })
             }
             Ok(entry) if entry.file_type().is_file() && is_nearly_suite(entry.path()) => {
                 let relative = entry.path().strip_prefix(&top).unwrap_or(entry.path());
-                files.push(Err(format!(
+                Err(format!(
                     "error: `{}` is not read: the name of a suite ends in `.yml` or `.yaml`\n\nhelp: rename it, or move it out of the folder of suites",
                     shown_path(&root.join(relative))
-                )));
+                ))
             }
-            Ok(_) => {}
+            Ok(_) => continue,
             // A link to a folder above it would never end.
-            Err(error) if error.loop_ancestor().is_some() => {}
+            Err(error) if error.loop_ancestor().is_some() => continue,
             // A link that leads nowhere is no suite unless it is named like one.
             Err(error)
                 if error
                     .path()
-                    .is_some_and(|path| path.is_symlink() && !is_suite(path)) => {}
+                    .is_some_and(|path| path.is_symlink() && !is_suite(path)) =>
+            {
+                continue;
+            }
             Err(error) => {
                 let path = error.path().map_or(String::new(), |path| {
                     shown_path(path.strip_prefix(crate_dir).unwrap_or(path))
                 });
                 let reason = error.io_error().map_or(String::new(), ToString::to_string);
-                files.push(Err(format!(
+                Err(format!(
                     "error: `{path}` cannot be read: {reason}\n\nhelp: mend or remove it"
-                )));
+                ))
             }
-        }
+        };
+        files.push((path, file));
     }
-    files
+    files.sort_by(|(left, _), (right, _)| left.cmp(right));
+    files.into_iter().map(|(_, file)| file).collect()
 }
 
 /// Hidden entries, folders of recordings and snapshots, and links out of the root are not looked at.

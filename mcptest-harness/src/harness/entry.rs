@@ -60,8 +60,7 @@ pub fn run_case(case: &MacroCase<'_>) -> Result<(), Shown> {
     match case::judge(&suite, &found, &context).map_err(Shown)? {
         // The standard test harness keeps what is printed, and shows it where it is asked to.
         CaseOutcome::Holds(scores) => {
-            let asked = || std::env::args_os().any(|argument| argument == "--show-output");
-            if let Some(scores) = scores.filter(|_| asked()) {
+            if let Some(scores) = scores {
                 println!("{scores}");
             }
             Ok(())
@@ -125,6 +124,7 @@ fn find(case: &MacroCase<'_>) -> Result<(Arc<LoadedSuite>, Case, Context), Shown
         ignored: found.ignored.is_some(),
         // Which checks there are is not known here; they are functions of their own.
         checked: true,
+        told: std::env::args_os().any(|argument| argument == "--show-output"),
         package: case.package.to_owned(),
         style: Style::Plain,
     };

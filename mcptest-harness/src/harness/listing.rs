@@ -22,15 +22,18 @@ pub(super) fn folder(path: &Path) -> Vec<PathBuf> {
         .into_iter()
         .flatten()
         .filter_map(Result::ok);
-    let visible = entries.map(|entry| entry.path()).filter(|path| {
-        let hidden = path
-            .file_name()
-            .is_some_and(|name| name.to_string_lossy().starts_with('.'));
-        !hidden
-            && path.is_file()
-            && path
-                .extension()
-                .is_some_and(|extension| extension == "json")
+    let visible = entries.filter_map(|entry| {
+        let path = entry.path();
+        let hidden = entry.file_name().to_string_lossy().starts_with('.');
+        let named = path
+            .extension()
+            .is_some_and(|extension| extension == "json");
+        // The kind stands in the listing, but for what a link leads to.
+        let is_file = || match entry.file_type() {
+            Ok(kind) if !kind.is_symlink() => kind.is_file(),
+            _ => path.is_file(),
+        };
+        (!hidden && named && is_file()).then_some(path)
     });
     let mut files: Vec<PathBuf> = visible.collect();
     files.sort_by(|left, right| natural(left, right));

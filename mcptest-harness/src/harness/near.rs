@@ -52,13 +52,18 @@ pub(super) fn near_runs(folder: &Path) -> Vec<PathBuf> {
         .into_iter()
         .flatten()
         .filter_map(Result::ok);
-    let near = entries.map(|entry| entry.path()).filter(|path| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let name = name.to_lowercase();
+    let near = entries.filter_map(|entry| {
+        let path = entry.path();
+        let name = entry.file_name().to_string_lossy().to_lowercase();
         let is_run = path
             .extension()
             .is_some_and(|extension| extension == "json");
-        !name.starts_with('.') && (path.is_dir() || (!is_run && name.contains(".json")))
+        let is_dir = || match entry.file_type() {
+            Ok(kind) if !kind.is_symlink() => kind.is_dir(),
+            _ => path.is_dir(),
+        };
+        let near = !name.starts_with('.') && ((!is_run && name.contains(".json")) || is_dir());
+        near.then_some(path)
     });
     let mut near: Vec<PathBuf> = near.collect();
     near.sort_by(|left, right| natural(left, right));

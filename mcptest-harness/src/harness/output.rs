@@ -28,10 +28,10 @@ pub(super) fn run(
     first: bool,
     trials: impl Fn() -> Vec<Trial>,
 ) -> ExitCode {
-    if arguments.list {
-        return print(arguments, verdicts, &trials, &[]);
-    }
     let names = wanted(arguments, &trials());
+    if arguments.list {
+        return print(arguments, verdicts, &trials, &names);
+    }
     verdicts.keep(&names);
     let threads = arguments.test_threads.and_then(NonZeroUsize::new);
     let threads = threads.unwrap_or_else(available);
@@ -73,6 +73,9 @@ fn print(
             let filtered_out = trials().len() - names.len();
             return print_events(arguments, verdicts, names, filtered_out);
         }
+        if arguments.list {
+            return print_list(arguments, names);
+        }
         let exit_code = libtest_mimic::run(&in_order, trials()).exit_code();
         let successes = verdicts.successes();
         // Events for a program are no place for tables.
@@ -104,17 +107,30 @@ fn print(
     libtest_mimic::run(&unheard, trials()).exit_code()
 }
 
+/// The names as libtest-mimic lists them, which writes each by itself.
+fn print_list(arguments: &Arguments, names: &[String]) -> io::Result<ExitCode> {
+    let lines: String = names.iter().map(|name| format!("{name}: test\n")).collect();
+    let mut out = output(arguments)?;
+    out.write_all(lines.as_bytes())?;
+    out.flush()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Where is printed to.
+fn output(arguments: &Arguments) -> io::Result<Box<dyn Write>> {
+    Ok(match &arguments.logfile {
+        Some(file) => Box::new(File::create(file)?),
+        None => Box::new(io::stdout()),
+    })
+}
+
 fn print_events(
     arguments: &Arguments,
     verdicts: &Verdicts,
     names: &[String],
     filtered_out: usize,
 ) -> io::Result<ExitCode> {
-    let mut out: Box<dyn Write> = match &arguments.logfile {
-        Some(file) => Box::new(File::create(file)?),
-        None => Box::new(io::stdout()),
-    };
-    let failed = events::write(&mut *out, verdicts, names, filtered_out)?;
+    let failed = events::write(&mut *output(arguments)?, verdicts, names, filtered_out)?;
     Ok(if failed {
         ExitCode::from(101)
     } else {

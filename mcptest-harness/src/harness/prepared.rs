@@ -157,9 +157,13 @@ impl Prepared {
                 }
                 // What compares agents looks at all of them; the other cases hold the runs of theirs.
                 let suite = match case.kind {
-                    CaseKind::Agent(subject) | CaseKind::Gate(subject, _) => agents
-                        .entry(subject)
-                        .or_insert_with(|| Arc::new(suite.of_agent(subject))),
+                    CaseKind::Agent(subject) | CaseKind::Gate(subject, _)
+                        if !asked.arguments.list =>
+                    {
+                        agents
+                            .entry(subject)
+                            .or_insert_with(|| Arc::new(suite.of_agent(subject)))
+                    }
                     _ => suite,
                 };
                 trials.push(trial(path, suite, case, asked, run));

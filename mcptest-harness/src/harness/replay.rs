@@ -253,6 +253,7 @@ impl ReplayCase<'_> {
             ignored: self.case.ignored.is_some(),
             // What a check in Rust would say is not known here, and nothing is said of it.
             checked: false,
+            told: false,
             package: self.package.to_owned(),
             style: Style::Plain,
         }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::io::IsTerminal as _;
+use std::mem;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -201,8 +202,13 @@ impl Harness {
         let is_load = |name: &str| prepared.is_failure(name);
         let chosen = asked.chosen(&made, is_load);
         let arguments = asked.for_trials(made.len());
-        // From here on a suite is held by its cases alone: its runs go with the last of them.
-        drop(prepared);
+        if arguments.list {
+            // The process ends with the list: nothing is taken apart for it.
+            mem::forget(prepared);
+        } else {
+            // From here on a suite is held by its cases alone: its runs go with the last of them.
+            drop(prepared);
+        }
         let trials = || {
             let trials = made.iter().zip(&chosen);
             let trials = trials.map(|(trial, chosen)| match chosen {

@@ -42,6 +42,9 @@ pub(super) fn trial(
     run: &Settings<'_>,
 ) -> Trial {
     let name = format!("{path}::{}", case.name);
+    if asked.arguments.list {
+        return listed(name, case);
+    }
     let agent = case.kind.subject().map_or(String::new(), |subject| {
         format!("{path}::{}", suite.agent(subject).case_name(subject.model))
     });
@@ -51,6 +54,7 @@ pub(super) fn trial(
         suite: path.to_string(),
         ignored: case.ignored.is_some(),
         checked: !run.checks.is_empty(),
+        told: asked.arguments.show_output,
         package: run.package.to_owned(),
         style: run.style,
     };
@@ -65,6 +69,11 @@ pub(super) fn trial(
     )
 }
 
+/// A trial that is only listed.
+fn listed(name: String, case: &Case) -> Trial {
+    Trial::test(name, || Ok(())).with_ignored_flag(case.ignored.is_some())
+}
+
 /// A trial that is listed as ignored, with its reason, where the case is.
 fn ignorable(
     suite: &Arc<LoadedSuite>,
@@ -75,7 +84,7 @@ fn ignorable(
     judge: impl FnOnce(&LoadedSuite, &Context) -> Result<CaseOutcome, String> + Send + 'static,
 ) -> Trial {
     let ignored = case.ignored.clone();
-    let flagged = ignored.is_some() && (asked.arguments.list || asked.arguments.ignored);
+    let flagged = ignored.is_some() && asked.arguments.ignored;
     let run_anyway = asked.runs_ignored() && is_runnable(case);
     let clean = |reason: &str| mcptest_suite::clean_line(reason).into_owned();
     let name = context.name.clone();
@@ -109,12 +118,16 @@ pub(super) fn check_trial(
         return None;
     }
     let agent = format!("{path}::{}", case.name);
+    if asked.arguments.list {
+        return Some(listed(format!("{agent}::{name}"), case));
+    }
     let context = Context {
         name: format!("{agent}::{name}"),
         agent,
         suite: path.to_string(),
         ignored: case.ignored.is_some(),
         checked: true,
+        told: false,
         package: run.package.to_owned(),
         style: run.style,
     };

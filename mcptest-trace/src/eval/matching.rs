@@ -127,7 +127,8 @@ pub(super) fn longest_in_order(
     let mut reach = vec![0];
     let mut trail: Vec<Step> = Vec::new();
     let mut latest: Vec<Option<usize>> = vec![None];
-    for (block, candidates) in candidates.iter().enumerate() {
+    let fitting = candidates.iter().enumerate();
+    for (block, candidates) in fitting.filter(|(_, block)| !block.edges.is_empty()) {
         let (old_reach, old_latest) = (reach.clone(), latest.clone());
         for (count, &from) in old_reach.iter().enumerate() {
             let mut gained = count;

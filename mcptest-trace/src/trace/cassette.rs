@@ -126,8 +126,12 @@ impl Run {
 ///
 /// Every problem of the run, or the first where it is no JSON.
 pub fn parse_run(bytes: &[u8], origin: &Origin) -> Result<Run, CassetteError> {
-    let text = bytes;
-    let bytes = envelope::without_mark_of_order(bytes);
+    parse_text(&Arc::new(bytes.to_vec()), origin)
+}
+
+/// The same of a text that the run keeps.
+pub(super) fn parse_text(text: &Arc<Vec<u8>>, origin: &Origin) -> Result<Run, CassetteError> {
+    let bytes = envelope::without_mark_of_order(text);
     let refuse =
         |problem: String, help: &str| Err(CassetteError::new(origin, vec![problem.into()], help));
     if bytes.trim_ascii().is_empty() {
@@ -278,7 +282,12 @@ fn not_json(bytes: &[u8], origin: &Origin, error: &serde_json::Error) -> Cassett
     CassetteError::new(origin, vec![flaw], help)
 }
 
-fn typed(mut map: Object<'_>, origin: Origin, text: &[u8], problems: &mut Vec<Problem>) -> Run {
+fn typed(
+    mut map: Object<'_>,
+    origin: Origin,
+    text: &Arc<Vec<u8>>,
+    problems: &mut Vec<Problem>,
+) -> Run {
     let mut at = Reader::new(problems);
     at.keys(&map, &keys::RUN);
     let recorded = Recorded::read(text, &map);

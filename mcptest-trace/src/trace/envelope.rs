@@ -15,9 +15,11 @@ use super::{Run, Tokens, Trace};
 #[derive(Clone)]
 pub(super) struct Recorded {
     /// The JSON text of the run, which was parsed before; empty where the run was changed.
-    text: Arc<[u8]>,
+    text: Arc<Vec<u8>>,
     /// The same for all runs that are equal in every value, and different for most others.
     mark: u64,
+    /// Whether every result says itself if it is an error, and not only MCP's `isError` in it.
+    says_errors: bool,
     envelope: OnceLock<Arc<Value>>,
     changed: Option<Arc<Make>>,
 }
@@ -40,10 +42,11 @@ impl fmt::Debug for Recorded {
 
 impl Recorded {
     /// A run that was read from a text, which holds this.
-    pub(super) fn read(text: &[u8], map: &Object<'_>) -> Self {
+    pub(super) fn read(text: &Arc<Vec<u8>>, map: &Object<'_>) -> Self {
         Self {
-            text: text.into(),
+            text: Arc::clone(text),
             mark: mark(map),
+            says_errors: says_errors(map),
             envelope: OnceLock::new(),
             changed: None,
         }
@@ -54,6 +57,7 @@ impl Recorded {
         Self {
             text: Arc::default(),
             mark: 0,
+            says_errors: false,
             envelope: OnceLock::new(),
             changed: Some(make),
         }
@@ -81,6 +85,9 @@ impl Recorded {
         let wanted = |key: &str| paths.iter().any(|path| path.first() == Some(&key));
         if let Some(make) = &self.changed {
             return Cow::Owned(computed(make(&wanted), run, &wanted));
+        }
+        if let Some(along) = typed_along(&run.trace, paths, self.says_errors) {
+            return Cow::Owned(of(along, run, &wanted));
         }
         let Ok(Json::Object(mut whole)) = self.parsed() else {
             return Cow::Owned(Value::Null);
@@ -129,6 +136,58 @@ const TOP: [&str; 3] = ["trace", "outcome", "signals"];
 
 /// The lists of a trace whose items are long, and are looked at by key.
 const LONG: [&str; 2] = ["tool_calls", "tool_results"];
+
+/// A recording as far as it lies along these paths, of its typed form; nothing where a path leads to
+/// what that holds otherwise than it was written, or where it cannot tell whether it was written.
+fn typed_along(
+    trace: &Trace,
+    paths: &[Vec<&str>],
+    says_errors: bool,
+) -> Option<Map<String, Value>> {
+    let Trace {
+        tool_calls: calls,
+        tool_results: results,
+        ..
+    } = trace;
+    let mut along = Map::new();
+    for path in paths {
+        let (list, key) = match (path.first().copied()?, path.get(1).copied()) {
+            // Made of the typed trace anyway.
+            (key, _) if COMPUTED.contains(&key) => continue,
+            ("final_response", _) => {
+                let text = trace.final_response.as_deref()?;
+                along.insert("final_response".to_owned(), text.into());
+                continue;
+            }
+            (list, key) => (list, key?),
+        };
+        let values: Vec<Value> = match (list, key) {
+            ("tool_calls", "name") => calls.iter().map(|call| json!(call.name)).collect(),
+            ("tool_calls", "args") => calls.iter().map(|call| call.args.clone()).collect(),
+            ("tool_results", "is_error") if says_errors => results
+                .iter()
+                .map(|result| json!(result.is_error))
+                .collect(),
+            ("tool_results", "result") if results.iter().all(|known| !known.result.is_null()) => {
+                results.iter().map(|known| known.result.clone()).collect()
+            }
+            _ => return None,
+        };
+        // Where there is none, the list itself may not have been written.
+        if values.is_empty() {
+            return None;
+        }
+        let items = along.entry(list).or_insert_with(|| {
+            let items = values.iter().map(|_| json!({}));
+            Value::Array(items.collect())
+        });
+        let items = items.as_array_mut().into_iter().flatten();
+        for (item, value) in items.zip(values) {
+            item[key] = value;
+        }
+    }
+    Some(Map::from_iter([("trace".to_owned(), Value::Object(along))]))
+}
 
 /// A trace without what no path leads through.
 fn trace_along(trace: Object<'_>, paths: &[Vec<&str>]) -> Value {
@@ -179,6 +238,20 @@ fn mark(map: &Object<'_>) -> u64 {
     hasher.finish()
 }
 
+/// Whether there are results and each has an `is_error`.
+fn says_errors(map: &Object<'_>) -> bool {
+    let trace = map.get("trace").and_then(Json::as_object);
+    let results = trace.and_then(|trace| trace.get("tool_results")?.as_list());
+    let says = |result: &Json<'_>| {
+        let stated = result.as_object().and_then(|result| result.get("is_error"));
+        stated.is_some_and(|stated| !stated.is_null())
+    };
+    results.is_some_and(|results| results.iter().all(says))
+}
+
+/// What the root of an agent's targets has that is in no recording.
+const COMPUTED: [&str; 3] = ["tool_names", "redundant_tool_calls", "truncated"];
+
 /// The root of an agent's targets, of the whole recording.
 fn of(mut map: Map<String, Value>, run: &Run, wanted: Wanted<'_>) -> Value {
     let mut root = match map.remove("trace") {
@@ -197,17 +270,15 @@ fn of(mut map: Map<String, Value>, run: &Run, wanted: Wanted<'_>) -> Value {
 /// With what is computed, where it is wanted.
 fn computed(mut root: Map<String, Value>, run: &Run, wanted: Wanted<'_>) -> Value {
     let trace = &run.trace;
-    let computed: [(&str, &dyn Fn() -> Value); 3] = [
-        ("tool_names", &|| {
+    let computed: [&dyn Fn() -> Value; COMPUTED.len()] = [
+        &|| {
             let calls = trace.tool_calls.iter();
             calls.map(|call| json!(call.name)).collect()
-        }),
-        ("redundant_tool_calls", &|| {
-            json!(trace.redundant_among(&run.read_only_tools()))
-        }),
-        ("truncated", &|| json!(trace.truncated())),
+        },
+        &|| json!(trace.redundant_among(&run.read_only_tools())),
+        &|| json!(trace.truncated()),
     ];
-    for (key, compute) in computed {
+    for (key, compute) in COMPUTED.into_iter().zip(computed) {
         if wanted(key) {
             root.insert(key.to_owned(), compute());
         }

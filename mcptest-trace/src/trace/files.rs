@@ -2,12 +2,14 @@
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
-use std::fs;
+use std::fs::File;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::de::IgnoredAny;
 
-use super::cassette::{Run, parse_run};
+use super::cassette::{Run, parse_run, parse_text};
 use super::cause;
 use super::digest::Digest;
 use super::error::CassetteError;
@@ -38,7 +40,7 @@ pub fn read_file(path: &Path, shown: &str) -> Vec<Result<Run, CassetteError>> {
         .extension()
         .is_none_or(|extension| extension != "jsonl")
     {
-        return vec![parse_run(&bytes, &whole)];
+        return vec![parse_text(&Arc::new(bytes), &whole)];
     }
     let lines = bytes.split(|byte| *byte == b'\n').enumerate();
     let filled = lines.filter(|(_, line)| !line.trim_ascii().is_empty());
@@ -77,12 +79,15 @@ fn read_bytes(path: &Path) -> Result<Vec<u8>, (String, &'static str)> {
             "check that the file may be read",
         )
     };
-    let length = fs::metadata(path).map_err(unreadable)?.len();
+    let mut file = File::open(path).map_err(unreadable)?;
+    let length = file.metadata().map_err(unreadable)?.len();
     if length > MAX_BYTES {
         let message = format!("has {length} bytes; at most {MAX_BYTES} are read");
         return Err((message, "record it again with smaller results, or cut them"));
     }
-    fs::read(path).map_err(unreadable)
+    let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or_default());
+    file.read_to_end(&mut bytes).map_err(unreadable)?;
+    Ok(bytes)
 }
 
 /// Reads every file, by its path and its shown path, in order. Two runs that are equal in every

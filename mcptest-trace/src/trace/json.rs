@@ -11,6 +11,7 @@ use std::collections::HashMap;
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::de::Read;
 use serde_json::{Number, Value};
 
 use super::number;
@@ -145,9 +146,12 @@ pub(super) struct Parsed<'a> {
 /// Parses the one value of a text.
 pub(super) fn parse(bytes: &[u8]) -> Result<Parsed<'_>, serde_json::Error> {
     let noted = Noted::default();
-    let mut text = serde_json::Deserializer::from_slice(bytes);
-    let value = Seed { noted: &noted }.deserialize(&mut text)?;
-    text.end()?;
+    let seed = Seed { noted: &noted };
+    // Whether it is text is asked once, and not of each string.
+    let value = match str::from_utf8(bytes) {
+        Ok(text) => seed.whole(serde_json::Deserializer::from_str(text)),
+        Err(_) => seed.whole(serde_json::Deserializer::from_slice(bytes)),
+    }?;
     let may_round = || noted.floats.get() && number::may_round(bytes, noted.tiny.get());
     Ok(Parsed {
         value,
@@ -169,6 +173,17 @@ struct Noted {
 #[derive(Clone, Copy)]
 struct Seed<'n> {
     noted: &'n Noted,
+}
+
+impl Seed<'_> {
+    fn whole<'de, R: Read<'de>>(
+        self,
+        mut text: serde_json::Deserializer<R>,
+    ) -> Result<Json<'de>, serde_json::Error> {
+        let value = self.deserialize(&mut text)?;
+        text.end()?;
+        Ok(value)
+    }
 }
 
 impl<'de> DeserializeSeed<'de> for Seed<'_> {

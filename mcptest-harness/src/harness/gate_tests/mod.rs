@@ -51,6 +51,7 @@ fn verdicts(
                 agent: "s::agent".to_owned(),
                 suite: "s".to_owned(),
                 ignored: false,
+                told: true,
                 checked,
                 package: "demo".to_owned(),
                 style: Style::Plain,

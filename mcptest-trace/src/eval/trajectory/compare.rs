@@ -49,11 +49,15 @@ impl<'a, S: ArgsCheck> Comparison<'a, S> {
 
     fn fitting(&self) -> Vec<Vec<usize>> {
         // Calls that no expectation can tell apart, by name.
-        let mut alike: BTreeMap<&str, BTreeMap<Answered, Vec<usize>>> = BTreeMap::new();
+        let names = self.plan.calls.iter();
+        let names = names.map(|expected| (expected.name.as_str(), BTreeMap::new()));
+        let mut alike: BTreeMap<&str, BTreeMap<Answered, Vec<usize>>> = names.collect();
         for (index, Recorded { call, error, .. }) in self.recorded.iter().enumerate() {
-            let key = (canonical_json(&call.args), *error);
-            let groups = alike.entry(call.name.as_str()).or_default();
-            groups.entry(key).or_default().push(index);
+            // What no expectation names fits none.
+            if let Some(groups) = alike.get_mut(call.name.as_str()) {
+                let key = (canonical_json(&call.args), *error);
+                groups.entry(key).or_default().push(index);
+            }
         }
         let fits = |expected: &ExpectedCall<S>| {
             let groups = alike.get(expected.name.as_str()).into_iter().flatten();
