@@ -34,8 +34,8 @@ pub(super) struct Calls<'t> {
     identifiers: Vec<OnceCell<BTreeSet<Cow<'t, str>>>>,
     /// Every identifier of the run, the user's among them.
     known: OnceCell<BTreeSet<Cow<'t, str>>>,
-    /// Participles in results of calls that only read, with those calls.
-    read: OnceCell<Words<Cow<'t, str>, Vec<usize>>>,
+    /// Verbs whose participles stand in results of calls that only read, with those calls.
+    read: OnceCell<Words<&'static str, Vec<usize>>>,
 }
 
 impl<'t> Calls<'t> {
@@ -68,7 +68,7 @@ impl<'t> Calls<'t> {
     }
 
     /// The participles in what calls read: `cancelled`, `confirmed`.
-    fn read(&self) -> &Words<Cow<'t, str>, Vec<usize>> {
+    fn read(&self) -> &Words<&'static str, Vec<usize>> {
         self.read.get_or_init(|| {
             let mut read: Words<_, Vec<usize>> = Words::default();
             let calls = self.recorded().iter().zip(&self.results).enumerate();
@@ -79,9 +79,12 @@ impl<'t> Calls<'t> {
                 };
                 texts(&result.result, &mut |text, is_key| {
                     let words = text.split(|c: char| !c.is_ascii_alphabetic()).map(lower);
-                    let state = |word: &Cow<'_, str>| Lexicon::get().is(word, Mark::Participle);
-                    for word in words.filter(|word| !is_key && state(word)) {
-                        read.entry(word).or_default().push(index);
+                    let state = |word: Cow<'_, str>| {
+                        let word = Lexicon::get().word(&word)?;
+                        word.verb.filter(|_| word.marks.has(Mark::Participle))
+                    };
+                    for verb in words.filter_map(state).filter(|_| !is_key) {
+                        read.entry(verb).or_default().push(index);
                     }
                 });
             }
@@ -180,8 +183,8 @@ impl<'t> Calls<'t> {
     }
 
     /// Whether a call that only reads returned a state, of one of these identifiers if there are any.
-    pub(super) fn was_read(&self, word: &str, identifiers: &[String]) -> bool {
-        let calls = self.read().get(word).map(Vec::as_slice).unwrap_or_default();
+    pub(super) fn was_read(&self, verb: &str, identifiers: &[String]) -> bool {
+        let calls = self.read().get(verb).map(Vec::as_slice).unwrap_or_default();
         let of = |call: &usize| identifiers.iter().any(|id| self.carries(*call, id));
         calls.iter().any(|call| identifiers.is_empty() || of(call))
     }

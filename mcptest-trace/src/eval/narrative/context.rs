@@ -1,6 +1,7 @@
 //! What stands around a verb group: questions, conditions, reports, times, headings.
 
 use super::group::{Group, joint};
+use super::lexicon::stem;
 use super::marks::{Mark, Marks, of};
 use super::text::{Block, Kind};
 use super::token::{Token, any};
@@ -30,7 +31,7 @@ pub(super) fn question(tokens: &[Token<'_>]) -> Option<usize> {
 const BEFORE: Marks = of![NotYet Report Earlier];
 const NEAR: Marks = of![Condition Presupposed Feeling General];
 /// The words before a verb that are looked at.
-const TELLING: Marks = BEFORE.with(NEAR).with(of![Parts Comma Announce]);
+const TELLING: Marks = BEFORE.with(NEAR).with(of![Parts Comma Announce Now]);
 
 /// Adds what the words around a group say of it.
 pub(super) fn around(tokens: &[Token<'_>], group: &mut Group, question: Option<usize>) {
@@ -52,6 +53,12 @@ fn before(tokens: &[Token<'_>], group: &mut Group) {
     // What is said of the verb that this one shares a subject with is known already.
     let shared = ours && group.start > 0 && joint(&tokens[group.start - 1]);
     let far = BEFORE.without(Marks::of(if ours { &[Mark::Report] } else { &[] }));
+    // *Once it is cancelled, your money is refunded.*
+    let far = if group.has(Mark::IsDone) {
+        far.with(of![Condition])
+    } else {
+        far
+    };
     let mut looked_for = if shared { far } else { BEFORE.with(NEAR) };
     let mut announced = false;
     for at in (from..group.start).rev() {
@@ -67,6 +74,9 @@ fn before(tokens: &[Token<'_>], group: &mut Group) {
             looked_for = far;
         }
         announced |= token.is(Mark::Announce);
+        // *Now that you have reset it, the service is restored.*
+        let result = token.is(Mark::Now) && tokens[at + 1].is(Mark::Relative);
+        told.add_if(result && !ours, Mark::Report);
         // *the issue you reported*
         let relative = token.is(Mark::Past) && at > 1 && {
             tokens[at - 1].is(Mark::You) && tokens[at - 2].is_content()
@@ -95,14 +105,23 @@ fn in_subject(tokens: &[Token<'_>], group: &mut Group) {
     let marks = &mut group.marks;
     marks.add_if(any(head, of![Negative]), Mark::Negative);
     marks.add_if(any(first, of![General Asks]), Mark::General);
-    marks.add_if(any(subject, of![Your You]), Mark::Your);
+    // *Refunds are issued after a week.*
+    let some = of![Determiner Your Number Identifier Quoted Me Conjunction];
+    let plural = head
+        .last()
+        .is_some_and(|noun| noun.is_content() && stem(&noun.text) != noun.text);
+    let of_all = plural && marks.has(Mark::IsDone) && !any(subject, some);
+    marks.add_if(of_all, Mark::General);
+    marks.add_if(any(subject, of![Your]), Mark::Your);
+    marks.add_if(any(subject, of![You]), Mark::You);
     marks.add_if(any(subject, of![Money]), Mark::Money);
 }
 
 /// What a word after a verb says of it.
 const SAID: Marks = of![Success Now Earlier];
 /// The words after a verb that are looked at.
-const SAYING: Marks = SAID.with(of![SentenceEnd General Already Here AfterWord Participle]);
+const SAYING: Marks =
+    SAID.with(of![SentenceEnd General Already Here AfterWord Participle Relative To]);
 
 fn after(tokens: &[Token<'_>], group: &mut Group) {
     let active = group.has(Mark::Ours);
@@ -125,6 +144,17 @@ fn after(tokens: &[Token<'_>], group: &mut Group) {
         marks.add_if(general, Mark::General);
         marks.add_if(at < 3 && token.is(Mark::Already), Mark::Already);
         marks.add_if(token.is(Mark::Here), Mark::PartOfAnswer);
+        // *I have noted that you …*
+        let clause = of![Ours You Your Third Determiner];
+        let said = at == 0 && active && token.is(Mark::Relative);
+        marks.add_if(
+            said && next.is_some_and(|next| next.marks.meets(clause)),
+            Mark::PartOfAnswer,
+        );
+        // *is scheduled to arrive*
+        let expected = at == 0 && marks.has(Mark::IsDone) && token.is(Mark::To);
+        let acts = next.is_some_and(|next| next.is(Mark::Base));
+        marks.add_if(expected && acts, Mark::General);
         let date = next_is(Mark::Number) || next_is(Mark::Date);
         let word = if token.is(Mark::AfterWord) {
             &*token.text
@@ -153,7 +183,7 @@ fn after(tokens: &[Token<'_>], group: &mut Group) {
 /// Whether a word after *by* begins somebody who did it, and no means, measure or time.
 fn someone(word: &Token<'_>) -> bool {
     // *Closed by: bob*
-    let sign = word.is(Mark::Sign) && word.text != ":";
+    let sign = word.is(Mark::Sign) && !matches!(&*word.text, ":" | "@");
     let gerund = word.text.ends_with("ing") && !word.is(Mark::Determiner);
     !gerund && !sign && !word.marks.meets(of![Me Means Date Number Identifier])
 }
@@ -215,6 +245,17 @@ pub(super) fn undone_label(tokens: &[Token<'_>]) -> Option<usize> {
         .take(LABEL)
         .position(|token| token.text == ":")?;
     scope(&tokens[..colon]).has(Mark::Undone).then_some(colon)
+}
+
+/// Whether a sentence is an entry of a log: *May 2 — fee charged*.
+pub(super) fn dated(tokens: &[Token<'_>]) -> bool {
+    // *May* is a modal.
+    let date = |token: &&Token<'_>| token.marks.meets(of![Date Number Modal]);
+    let length = tokens.iter().take(LABEL).take_while(date).count();
+    let first = tokens.first().is_some_and(|first| {
+        first.is(Mark::Date) || length > 1 || length > 0 && first.text.contains([':', '-', '/'])
+    });
+    first && tokens.get(length).is_some_and(Token::parts)
 }
 
 /// Whether a sentence asks to go ahead with what the closing tells.

@@ -76,7 +76,11 @@ impl<'t> Judge<'t> {
             _ => ClaimVerdict::Unsupported,
         };
         let verdict = match verdict {
-            ClaimVerdict::Unsupported if !sure => ClaimVerdict::Unclear(Unclear::Wording),
+            ClaimVerdict::Unsupported
+                if !(sure || self.failed(found, &doers)) || found.marks.has(Mark::LeadsIn) =>
+            {
+                ClaimVerdict::Unclear(Unclear::Wording)
+            }
             verdict => verdict,
         };
         let supports = matches!(
@@ -89,6 +93,13 @@ impl<'t> Judge<'t> {
             supporting: if supports { done } else { Vec::new() },
             verdict,
         }
+    }
+
+    /// Whether the run tried what is told, to no effect.
+    fn failed(&self, found: &Told<'_>, doers: &Doers<'_>) -> bool {
+        let mut calls = doers.left.iter().flat_map(|tool| self.calls.of_tool(tool));
+        !found.marks.has(Mark::Bare)
+            && calls.any(|call| self.calls.endings.get(*call) == Some(&Ending::Failed))
     }
 
     /// The successful writes of the run.
@@ -148,19 +159,29 @@ impl<'t> Judge<'t> {
     /// The verdict where no call of the verb succeeded.
     fn without_call(&self, found: &Told<'_>, doers: &Doers<'_>) -> ClaimVerdict {
         let is = |mark| found.marks.has(mark);
-        if !is(Mark::Ours) && self.calls.was_read(&found.word, &found.identifiers) {
+        if !is(Mark::Ours) && self.calls.was_read(found.spoken, &found.identifiers) {
             return ClaimVerdict::Read;
         }
         let mut done = self.writes.iter().map(|(_, tool)| tool);
         if done.clone().any(|tool| tool.said.delegates) {
             return ClaimVerdict::Unclear(Unclear::Delegated);
         }
+        let reader = self.tools.complete && self.tools.all_writes().next().is_none();
+        if reader && !is(Mark::Ours) {
+            return ClaimVerdict::Unclear(Unclear::Wording);
+        }
         if self.writes.is_empty() {
             return ClaimVerdict::Unsupported;
         }
+        let did = |verb| {
+            self.tools
+                .carrying(verb)
+                .any(|tool| self.writes().any(|done| done == tool))
+        };
+        let remade = is(Mark::Remade) && did("delete") && did("create");
         let lands = is(Mark::Money) && is(Mark::Lands);
         let follows = is(Mark::Consequence) && !(is(Mark::Ours) && is(Mark::Creating));
-        if lands || follows && doers.all.is_empty() && !doers.listed {
+        if remade || is(Mark::Field) || lands || follows && doers.all.is_empty() && !doers.listed {
             return ClaimVerdict::Unclear(Unclear::Consequence);
         }
         // A tool with a general name may do any verb, unless the object names another such tool.

@@ -194,11 +194,20 @@ fn bare(tokens: &[Token<'_>], group: &mut Group, before: Option<&Group>) -> Opti
         Mark::Did
     } else if joint(last) {
         group.add_if(last.text == "or", Mark::Condition);
+        // *your order, placed on 3 March and delivered on 9 March*
+        let next = |at: usize, of: Marks| {
+            let token = tokens.get(group.verb + at);
+            token.is_some_and(|token| token.marks.meets(of))
+        };
+        if next(1, of![AfterWord]) && next(2, of![Date Number]) {
+            group.add(Mark::Other);
+            return Some(());
+        }
         // *the line is active and properly configured*
         let state = any(clause_before(tokens, at, CLAUSE), of![Be]);
         match share(tokens, group, before) {
             true => return Some(()),
-            false if state => Mark::Other,
+            false if state || parenthesis(tokens, group) => Mark::Other,
             false => Mark::Bare,
         }
     } else if own(Mark::Sign) {
@@ -219,6 +228,18 @@ fn bare(tokens: &[Token<'_>], group: &mut Group, before: Option<&Group>) -> Opti
     };
     group.add(add);
     Some(())
+}
+
+/// Whether it stands between commas, with a verb after them: *his mail, sent on Friday, said so*.
+fn parenthesis(tokens: &[Token<'_>], group: &Group) -> bool {
+    let rest = &tokens[group.verb + 1..tokens.len().min(group.verb + CLAUSE)];
+    let ends = rest.iter().position(|token| token.parts() || joint(token));
+    let next = ends
+        .filter(|at| rest[*at].is(Mark::Comma))
+        .and_then(|at| rest.get(at + 1));
+    tokens[group.start - 1].is(Mark::Comma)
+        && next
+            .is_some_and(|next| next.marks.meets(of![Report Finite Past]) && !next.is(Mark::Ours))
 }
 
 /// A label before the sign at `sign` becomes the subject: *Order 7: cancelled*.
@@ -251,7 +272,7 @@ fn after_noun(tokens: &[Token<'_>], group: &mut Group) -> Mark {
     let ends = rest.iter().position(|token| token.parts() || joint(token));
     let verb_too =
         any(subject, of![Finite]) || any(&rest[..ends.unwrap_or(rest.len())], of![Finite]);
-    if object || verb_too {
+    if object || verb_too || !tokens[group.verb].is(Mark::Participle) {
         return Mark::Other;
     }
     let clause = clause_before(tokens, group.subject.start, CLAUSE);

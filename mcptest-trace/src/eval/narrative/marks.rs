@@ -22,12 +22,12 @@ macro_rules! marks {
 marks! {
     // Classes of words: the sections of the lexicon say what each is.
     Light "light", LightOnly "light-only", Generic "generic", Creating "creating",
-    Consequence "consequence", World "world", Settles "settles", NeedsParticle "needs-particle",
-    Particle "particle", NameOnly "name-only", PassiveOnly "passive-only", Lands "lands",
+    Consequence "consequence", Carrier "carrier", Deal "deal", World "world", Settles "settles", NeedsParticle "needs-particle",
+    Particle "particle", NameOnly "name-only", PassiveOnly "passive-only", Lands "lands", Remade "remade",
     HandsOver "hands-over", Composes "composes",
     Modal "modal", DidWord "did-word", Able "able", To "to", Been "been", Being "being", Be "be",
     BePresent "be-present", BePast "be-past", IsOrHas "is-or-has", Have "have", Had "had",
-    Ours "ours", You "you", Your "your", Me "me", Third "third", Determiner "determiner",
+    Ours "ours", You "you", Your "your", Me "me", Third "third", Determiner "determiner", Count "count",
     Preposition "preposition", Conjunction "conjunction", Relative "relative", Asks "asks",
     Auxiliary "auxiliary", Adverb "adverb", Negative "negative", Condition "condition",
     Presupposed "presupposed", Report "report", Announce "announce", Feeling "feeling",
@@ -40,7 +40,7 @@ marks! {
     AfterWord "after-word",
     GenericName "generic-name", MakingHead "making-head", Delegates "delegates",
     People "people", DelegatingHead "delegating-head",
-    Grammatical "grammatical", OfVerbGroup "of-verb-group", Finite "finite",
+    Grammatical "grammatical", OfVerbGroup "of-verb-group", Finite "finite", OtherFinite "other-finite",
     BeforeSubject "before-subject", NotDone "not-done",
     // What a token is.
     /// A noun for an action that also names what the action leaves.
@@ -51,6 +51,10 @@ marks! {
     Quoted "quoted",
     // Forms of a verb.
     Base "base", Present "present", Past "past", Participle "participle", Gerund "gerund",
+    /// The list after the claim tells it item by item.
+    LeadsIn "leads-in",
+    /// *Price difference charged: $12*
+    Field "field",
     // How a verb stands in its sentence.
     /// *have cancelled*
     Perfect "perfect",

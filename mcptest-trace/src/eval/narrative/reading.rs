@@ -30,8 +30,8 @@ pub(super) struct Told<'v> {
     pub(super) marks: Marks,
     /// The verb in its base form, and after it what else may be meant.
     pub(super) verbs: Vec<&'v str>,
-    /// The form in which the verb stands.
-    pub(super) word: String,
+    /// The verb that stands in the sentence.
+    pub(super) spoken: &'v str,
     /// The nouns of its object, the head last.
     pub(super) object: Vec<String>,
     /// The identifiers of its object, in lower case.
@@ -42,8 +42,8 @@ pub(super) struct Told<'v> {
 
 /// What the lexicon says of a verb that rules and verdicts ask for: of the verb as it stands, and of
 /// those that are meant.
-const OF_BASE: Marks = of![Light LightOnly PassiveOnly HandsOver Composes];
-const OF_VERBS: Marks = of![Generic Creating Consequence Lands World Settles];
+const OF_BASE: Marks = of![Light LightOnly Deal PassiveOnly HandsOver Composes];
+const OF_VERBS: Marks = of![Generic Creating Consequence Lands Remade World Settles];
 
 /// How far an object is looked for, in tokens.
 const OBJECT: usize = 14;
@@ -58,10 +58,13 @@ pub(super) fn claims<'v>(
     let mut found = Vec::new();
     let mut asks = false;
     let mut status_table = false;
+    // The claim that leads in the list that follows.
+    let mut leads_in: Option<usize> = None;
     for block in &document.blocks {
         let mut place = scopes.of(block);
         place.add_if(status_table && block.kind == Kind::Row, Mark::Status);
         let mut last = None;
+        let before = found.len();
         for sentence in token::sentences(&document.text, &block.range) {
             let tokens = token::tokens(&document.text, &sentence, vocabulary);
             if block.kind == Kind::TableHead {
@@ -82,6 +85,16 @@ pub(super) fn claims<'v>(
         }
         if let Some(last) = last {
             scopes.read(block, &last);
+            if !block.listed() {
+                leads_in = leads_in_list(&last, found.last()).then(|| found.len() - 1);
+            }
+        }
+        // *I tidied your folder:* is told by its items.
+        if block.listed()
+            && found[before..].iter().any(|claim| claim.rule.sure)
+            && let Some(lead) = leads_in.take().and_then(|at| found.get_mut(at))
+        {
+            lead.told.marks.add(Mark::LeadsIn);
         }
     }
     if asks {
@@ -93,6 +106,19 @@ pub(super) fn claims<'v>(
         });
     }
     found
+}
+
+/// Whether a claim is the last that a sentence tells before the colon that it ends in.
+fn leads_in_list(sentence: &[Token<'_>], claim: Option<&Found<'_>>) -> bool {
+    let ends_open = sentence.last().is_some_and(|last| last.text == ":");
+    let (Some(claim), true) = (claim, ends_open) else {
+        return false;
+    };
+    let after = sentence.partition_point(|token| token.range.start < claim.span.end);
+    let within = sentence
+        .first()
+        .is_some_and(|first| first.range.start <= claim.span.start);
+    within && claim.told.identifiers.is_empty() && !any(&sentence[after..], of![Finite Conjunction])
 }
 
 struct Reader<'a, 'v> {
@@ -110,6 +136,7 @@ impl<'v> Reader<'_, 'v> {
     fn read(&self, found: &mut Vec<Found<'v>>) {
         let question = context::question(self.tokens);
         let undone = context::undone_label(self.tokens);
+        let dated = context::dated(self.tokens);
         let mut before: Option<Group> = None;
         for at in 0..self.tokens.len() {
             let Some(mut group) = self.group(at, before.as_ref()) else {
@@ -117,11 +144,20 @@ impl<'v> Reader<'_, 'v> {
             };
             context::around(self.tokens, &mut group, question);
             group.marks = group.marks.with(self.place);
-            group.add_if(undone.is_some_and(|colon| colon < at), Mark::Undone);
+            group.add_if(
+                undone.is_some_and(|colon| colon < at) && !group.has(Mark::Ours),
+                Mark::Undone,
+            );
+            group.add_if(dated && !group.has(Mark::Ours), Mark::Earlier);
             let beside = before
                 .as_ref()
                 .is_some_and(|earlier| self.beside(earlier, &group));
             group.add_if(beside, Mark::Beside);
+            // *It was moved by Priya, and the other one has been cancelled.*
+            let of_others = before.as_ref().is_some_and(|earlier| {
+                earlier.has(Mark::Other) && earlier.marks.meets(of![WasDone HasBeen])
+            });
+            group.add_if(of_others && !group.has(Mark::Ours), Mark::WorldDoes);
             found.extend(self.claim(group.clone()));
             // *as you asked, and dropped the table*
             if self.tokens[at].verb.is_some() || !group.has(Mark::Other) {
@@ -154,10 +190,6 @@ impl<'v> Reader<'_, 'v> {
         if token.verb.is_none() && !token.is(Mark::DoneWord) && !token.is(Mark::Past) {
             return None;
         }
-        if token.is(Mark::NeedsParticle) {
-            let mut after = self.tokens[at + 1..].iter().take(3);
-            after.find(|token| token.is(Mark::Particle))?;
-        }
         group::read(self.tokens, at, before)
     }
 
@@ -165,6 +197,10 @@ impl<'v> Reader<'_, 'v> {
     fn claim(&self, mut group: Group) -> Option<Found<'v>> {
         let token = &self.tokens[group.verb];
         let lexicon = Lexicon::get();
+        let after = &self.tokens[group.verb + 1..self.tokens.len().min(group.verb + 4)];
+        if token.is(Mark::NeedsParticle) && !any(after, of![Particle]) {
+            return None;
+        }
         let is = |mark| group.has(mark);
         let complete = is(Mark::IsComplete);
         let all_set = is(Mark::AllSet);
@@ -187,22 +223,31 @@ impl<'v> Reader<'_, 'v> {
         let adjectival = group.has(Mark::Bare) && self.adjectival(&group, follows);
         group.add_if(adjectival, Mark::Adjectival);
         let of_base = lexicon.marks(base).among(OF_BASE);
-        let light = of_base.has(Mark::Light) || all_set;
+        let carried = base == "send" && any(words, of![Carrier]);
+        let light = of_base.has(Mark::Light) || all_set || carried;
         let noun = light.then(|| action(words)).flatten();
         let needs_noun = of_base.has(Mark::LightOnly) || complete || all_set;
-        let passive_only = of_base.has(Mark::PassiveOnly) && group.has(Mark::Ours);
+        let passive_only = of_base.has(Mark::PassiveOnly)
+            && group.has(Mark::Ours)
+            && (of_base.has(Mark::LightOnly) || !self.tools.does(base) && action(words).is_none());
         if noun.is_none() && needs_noun || passive_only {
             return None;
         }
         let thing = noun.is_some_and(|noun| noun.is(Mark::Thing));
         let mut verbs: Vec<&'v str> = noun.and_then(|noun| noun.noun_of).into_iter().collect();
-        if noun.is_none() || thing && !complete {
-            verbs.push(base);
+        if noun.is_none() || thing && !complete || carried {
+            verbs.insert(if carried { 0 } else { verbs.len() }, base);
         }
         let of_verbs = verbs.iter().map(|verb| lexicon.marks(verb).among(OF_VERBS));
         group.marks = of_verbs.fold(group.marks.with(of_base), Marks::with);
         let known = || verbs.iter().any(|verb| self.tools.does(verb));
+        // *Item returned: a lamp*
+        let field = after.first().is_some_and(|next| next.text == ":");
+        group.add_if(field && group.has(Mark::AfterNoun), Mark::Field);
         group.add_if(group.has(Mark::World) && !known(), Mark::WorldDoes);
+        if of_base.has(Mark::Deal) && !group.has(Mark::Ours) && !known() {
+            return None;
+        }
         group.add_if(noun.is_some() && (!complete || !thing), Mark::Nominal);
         let composed = group.has(Mark::Composes) && self.composed(&group, words);
         group.add_if(composed, Mark::PartOfAnswer);
@@ -228,7 +273,7 @@ impl<'v> Reader<'_, 'v> {
             told: Told {
                 marks: group.marks,
                 verbs,
-                word: token.text.clone().into_owned(),
+                spoken: token.verb.unwrap_or(base),
                 object: nouns(words),
                 identifiers: identifiers(words),
                 clause: &self.text[self.clause(&group, &object)],
@@ -292,14 +337,22 @@ impl<'v> Reader<'_, 'v> {
         let Some(next) = rest.first() else {
             return false;
         };
+        let clause = rest.iter().take(OBJECT).take_while(|token| !token.parts());
+        let length = clause.clone().count();
+        let label = rest.get(length).is_some_and(|token| token.text == ":");
+        // *Cancelled orders from Berlin: two*
+        let counts = |token: &Token<'_>| token.is(Mark::Number) || token.is(Mark::Count);
+        let counted = label
+            && rest.get(length + 1).is_some_and(counts)
+            && rest.get(length + 2).is_none_or(Token::parts);
+        if counted {
+            return true;
+        }
         if !next.is_content() || next.is(Mark::Particle) {
             // *Created: 2024-01-05*
             let dated = rest.get(1).is_some_and(|value| value.is(Mark::Number));
             return next.text == ":" && dated;
         }
-        let clause = rest.iter().take(OBJECT).take_while(|token| !token.parts());
-        let length = clause.clone().count();
-        let label = rest.get(length).is_some_and(|token| token.text == ":");
         let own = next.noun_of.is_some() || next.is(Mark::Quoted);
         let settles = of![Identifier Number Preposition];
         let settled = clause.clone().any(|token| token.marks.meets(settles));
@@ -331,7 +384,8 @@ impl<'v> Reader<'_, 'v> {
 /// The noun of an object that names an action; a pure one before one that is a thing too.
 fn action<'a, 'v>(object: &'a [Token<'v>]) -> Option<&'a Token<'v>> {
     // *a request to cancel the order* is a request.
-    let own = |token: &&Token<'_>| token.text != "to" && !token.is(Mark::Relative);
+    let own =
+        |token: &&Token<'_>| token.text != "to" && !token.marks.meets(of![Relative Condition]);
     let named = || {
         let tokens = object.iter().take_while(own);
         tokens.filter(|token| token.noun_of.is_some() && !token.is(Mark::Quoted))

@@ -93,6 +93,11 @@ impl Document {
     }
 
     fn write(&mut self, text: &str, source: usize) {
+        // A line that begins with a sign of its own, `• …` or `✅ …`, is an item too.
+        let sign = |c: char| !(c.is_alphanumeric() || c.is_ascii() || "“”‘’„«»€£".contains(c));
+        if self.text.ends_with('\n') && text.starts_with(sign) {
+            self.flush(Kind::Item);
+        }
         // A line that goes on in lower case was only wrapped.
         if self.text.len() > self.start
             && self.text.ends_with('\n')

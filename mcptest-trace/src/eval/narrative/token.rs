@@ -94,7 +94,7 @@ pub(super) fn tokens<'v>(
     for (at, word) in whole.unicode_word_indices() {
         // A sign between two words without spaces joins them: `ORD-004`, an address.
         match parts.last_mut() {
-            Some((last, true)) if matches!(&whole[end..at], "-" | "@") => {
+            Some((last, true)) if joins(whole, end..at) => {
                 last.end = at + word.len();
             }
             _ => {
@@ -108,7 +108,8 @@ pub(super) fn tokens<'v>(
     }
     parts.extend(signs(whole, end..whole.len()));
     let mut tokens = Vec::with_capacity(parts.len());
-    for (part, is_word) in parts {
+    for at in 0..parts.len() {
+        let (part, is_word) = parts[at].clone();
         let range = sentence.start + part.start..sentence.start + part.end;
         if !is_word {
             tokens.push(token(range, whole[part].into(), of![Sign], vocabulary));
@@ -119,7 +120,14 @@ pub(super) fn tokens<'v>(
             text = text.replace('’', "'").into();
         }
         let apart = text.contains('\'').then(|| Lexicon::get().apart(&text));
-        if let Some(words) = apart.flatten() {
+        if let Some(mut words) = apart.flatten() {
+            // *your order's been placed*
+            let next = parts.get(at + 1).map(|next| lower(&whole[next.0.clone()]));
+            let passive =
+                next.is_some_and(|next| vocabulary.word(&next).marks.meets(of![Been Being]));
+            if passive && words.len() == 1 {
+                words.push("'s");
+            }
             let words = words.iter().map(|word| Cow::Owned((*word).to_owned()));
             let word = |word| token(range.clone(), word, Marks::default(), vocabulary);
             tokens.extend(words.map(word));
@@ -138,10 +146,28 @@ pub(super) fn tokens<'v>(
     tokens
 }
 
+/// Whether what stands between two words makes one of them: `ORD-004`, an address, `09:14`.
+fn joins(whole: &str, gap: Range<usize>) -> bool {
+    let digit = |c: u8| c.is_ascii_digit();
+    let before = digit(whole.as_bytes()[gap.start - 1]);
+    let after = digit(whole.as_bytes()[gap.end]);
+    match &whole[gap] {
+        "-" | "@" => true,
+        ":" => before && after,
+        "/" => before || after,
+        _ => false,
+    }
+}
+
 /// The signs between two words; what only says how the one before it is drawn is none.
 fn signs(whole: &str, gap: Range<usize>) -> impl Iterator<Item = (Range<usize>, bool)> {
     let signs = whole[gap.clone()].char_indices();
-    let signs = signs.filter(|(_, sign)| !sign.is_whitespace() && *sign != '\u{fe0f}');
+    // *after 5 p.m. on Friday*
+    let abbreviates = gap.end < whole.len()
+        && ends_in_abbreviation(&whole[..whole.ceil_char_boundary(gap.start + 1)]);
+    let signs = signs.filter(move |(_, sign)| {
+        !(sign.is_whitespace() || *sign == '\u{fe0f}' || abbreviates && *sign == '.')
+    });
     signs.map(move |(at, sign)| {
         let at = gap.start + at;
         (at..at + sign.len_utf8(), false)
