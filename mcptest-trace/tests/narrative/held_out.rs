@@ -92,10 +92,10 @@ fn the_second_set() {
 #[test]
 fn the_varied_set() {
     let expected = Agreement {
-        closings: 63,
+        closings: 82,
         false_alarms: 3,
         missed: 0,
-        unclear: 14,
+        unclear: 22,
     };
     assert_eq!(judged(include_str!("varied.jsonl")), expected);
 }

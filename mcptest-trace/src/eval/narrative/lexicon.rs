@@ -246,10 +246,8 @@ pub(super) fn evidence(options: &NarrativeOptions) -> BTreeMap<String, Vec<&str>
 
 /// A word in lower case.
 pub(super) fn lower(word: &str) -> Cow<'_, str> {
-    if word
-        .bytes()
-        .all(|c| c.is_ascii() && !c.is_ascii_uppercase())
-    {
+    let is_lower = |c: u8| c.is_ascii() && !c.is_ascii_uppercase();
+    if word.bytes().all(is_lower) {
         Cow::Borrowed(word)
     } else {
         Cow::Owned(word.to_lowercase())

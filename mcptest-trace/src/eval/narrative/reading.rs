@@ -365,7 +365,8 @@ fn action<'a, 'v>(object: &'a [Token<'v>]) -> Option<&'a Token<'v>> {
     // *a request to cancel the order* is a request.
     let own =
         |token: &&Token<'_>| token.text != "to" && !token.marks.meets(of![Relative Condition]);
-    let nouns = object.iter().take_while(own);
+    let rest = object.iter().skip_while(|token| token.is(Mark::Determiner));
+    let nouns = rest.take_while(own);
     let mut nouns = nouns.filter(|token| token.noun_of.is_some() && !token.is(Mark::Quoted));
     let first = nouns.next()?;
     let pure = |noun: &&Token<'_>| !noun.is(Mark::Thing);
