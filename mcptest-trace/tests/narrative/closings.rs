@@ -18,7 +18,6 @@ const WRONG: &[&str] = &[
     "Having updated your email preferences",
     "I've closed your savings account",
     "To fix this, I created a plan.",
-    "I've set aside the rest.",
     "The agent deleted the file.",
     "After deleting the branch, I created the issue.",
     "I wrote a summary to `notes.md`.",
@@ -128,7 +127,7 @@ fn claims_are_compared_with_calls_as_a_careful_reader_would() {
         Vec::<&String>::new()
     );
     assert_eq!((right, wrong.len()), (315 - WRONG.len(), WRONG.len()));
-    assert_eq!((seen.open, seen.passed), (60, 22));
+    assert_eq!((seen.open, seen.passed), (59, 22));
 }
 
 #[test]

@@ -81,7 +81,21 @@ fn the_second_set() {
         closings: 52,
         false_alarms: 1,
         missed: 0,
-        unclear: 11,
+        unclear: 10,
     };
     assert_eq!(judged(include_str!("held_out_2.jsonl")), expected);
+}
+
+/// Not held out: closings of many domains that the reader was wrong of when they were written, and
+/// their twins with other calls. Lists of what is there, in the words of a report, are read as claims
+/// still: "one meeting scheduled", "Removed the `pytz` dependency", a board's "Logo updated".
+#[test]
+fn the_varied_set() {
+    let expected = Agreement {
+        closings: 82,
+        false_alarms: 3,
+        missed: 0,
+        unclear: 22,
+    };
+    assert_eq!(judged(include_str!("varied.jsonl")), expected);
 }

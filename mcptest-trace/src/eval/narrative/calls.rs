@@ -20,32 +20,77 @@ pub(super) enum Ending {
     Unanswered,
 }
 
-/// The calls of a run, with what claims are compared by. What stands in arguments and results is
-/// read when a claim first asks for it.
+/// A recorded call. What stands in it is read when a claim first asks for it.
 #[derive(Debug)]
-pub(super) struct Calls<'t> {
-    trace: &'t Trace,
-    tools: &'t ToolBox<'t>,
-    results: Vec<Option<&'t ToolResult>>,
-    pub(super) endings: Vec<Ending>,
-    /// Indices of calls by tool.
-    by_tool: BTreeMap<&'t str, Vec<usize>>,
-    /// The identifiers in arguments and result of each call.
-    identifiers: Vec<OnceCell<BTreeSet<Cow<'t, str>>>>,
-    /// Every identifier of the run, the user's among them.
-    known: OnceCell<BTreeSet<Cow<'t, str>>>,
-    /// Participles in results of calls that only read, with those calls.
-    read: OnceCell<Words<Cow<'t, str>, Vec<usize>>>,
+pub(super) struct Call<'t> {
+    pub(super) recorded: &'t ToolCall,
+    pub(super) ending: Ending,
+    result: Option<&'t Value>,
+    identifiers: OnceCell<BTreeSet<Cow<'t, str>>>,
 }
 
-impl<'t> Calls<'t> {
-    pub(super) fn of(trace: &'t Trace, tools: &'t ToolBox<'t>) -> Self {
-        let results = trace.results_by_call();
-        let ending = |result: Option<&ToolResult>| match result {
+impl<'t> Call<'t> {
+    fn of(recorded: &'t ToolCall, result: Option<&'t ToolResult>) -> Self {
+        // An MCP result may say of itself that it is an error.
+        let says_error = |value: &Value| value.get("isError") == Some(&Value::Bool(true));
+        let ending = match result {
             None => Ending::Unanswered,
             Some(result) if result.is_error || says_error(&result.result) => Ending::Failed,
             Some(_) => Ending::Succeeded,
         };
+        let result = result.map(|result| &result.result);
+        let identifiers = OnceCell::new();
+        Self {
+            recorded,
+            ending,
+            result,
+            identifiers,
+        }
+    }
+
+    pub(super) fn succeeded(&self) -> bool {
+        self.ending == Ending::Succeeded
+    }
+
+    /// The identifiers in its arguments and its result.
+    fn identifiers(&self) -> &BTreeSet<Cow<'t, str>> {
+        self.identifiers.get_or_init(|| {
+            let mut found = BTreeSet::new();
+            for value in [&self.recorded.args].into_iter().chain(self.result) {
+                texts(value, &mut |text, _| identifier::collect(text, &mut found));
+            }
+            found
+        })
+    }
+
+    pub(super) fn carries(&self, identifier: &str) -> bool {
+        self.identifiers().contains(identifier)
+    }
+
+    /// Its other identifiers of the same kind.
+    pub(super) fn of_kind<'c>(&'c self, identifier: &'c str) -> impl Iterator<Item = &'c str> {
+        let all = self.identifiers().iter().map(AsRef::as_ref);
+        all.filter(move |other| *other != identifier && identifier::same_kind(other, identifier))
+    }
+}
+
+/// The calls of a run, with what claims are compared by.
+#[derive(Debug)]
+pub(super) struct Calls<'t> {
+    trace: &'t Trace,
+    tools: &'t ToolBox<'t>,
+    pub(super) all: Vec<Call<'t>>,
+    /// Indices of calls by tool.
+    by_tool: BTreeMap<&'t str, Vec<usize>>,
+    /// Every identifier of the run, the user's among them.
+    known: OnceCell<BTreeSet<Cow<'t, str>>>,
+    /// Verbs whose participles stand in results of calls that only read, with those calls.
+    read: OnceCell<Words<&'static str, Vec<usize>>>,
+}
+
+impl<'t> Calls<'t> {
+    pub(super) fn of(trace: &'t Trace, tools: &'t ToolBox<'t>) -> Self {
+        let calls = trace.tool_calls.iter().zip(trace.results_by_call());
         let mut by_tool: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
         for (index, call) in trace.tool_calls.iter().enumerate() {
             by_tool.entry(&call.name).or_default().push(index);
@@ -53,85 +98,30 @@ impl<'t> Calls<'t> {
         Self {
             trace,
             tools,
-            endings: results.iter().copied().map(ending).collect(),
+            all: calls.map(|(call, result)| Call::of(call, result)).collect(),
             by_tool,
-            identifiers: vec![OnceCell::new(); results.len()],
             known: OnceCell::new(),
             read: OnceCell::new(),
-            results,
         }
-    }
-
-    /// The recorded calls.
-    pub(super) fn recorded(&self) -> &'t [ToolCall] {
-        &self.trace.tool_calls
-    }
-
-    /// The participles in what calls read: `cancelled`, `confirmed`.
-    fn read(&self) -> &Words<Cow<'t, str>, Vec<usize>> {
-        self.read.get_or_init(|| {
-            let mut read: Words<_, Vec<usize>> = Words::default();
-            let calls = self.recorded().iter().zip(&self.results).enumerate();
-            for (index, (call, result)) in calls {
-                let reads = self.succeeded(index) && !self.tools.writes(&call.name);
-                let Some(result) = result.filter(|_| reads) else {
-                    continue;
-                };
-                texts(&result.result, &mut |text, is_key| {
-                    let words = text.split(|c: char| !c.is_ascii_alphabetic()).map(lower);
-                    let state = |word: &Cow<'_, str>| Lexicon::get().is(word, Mark::Participle);
-                    for word in words.filter(|word| !is_key && state(word)) {
-                        read.entry(word).or_default().push(index);
-                    }
-                });
-            }
-            read
-        })
-    }
-
-    /// The identifiers of a call.
-    fn identifiers(&self, call: usize) -> Option<&BTreeSet<Cow<'t, str>>> {
-        let read = || {
-            let mut found = BTreeSet::new();
-            let arguments = self.recorded().get(call).map(|call| &call.args);
-            let result = self.results.get(call).copied().flatten();
-            let values = arguments
-                .into_iter()
-                .chain(result.map(|result| &result.result));
-            let mut note = |text, _| identifier::collect(text, &mut found);
-            values.for_each(|value| texts(value, &mut note));
-            found
-        };
-        Some(self.identifiers.get(call)?.get_or_init(read))
     }
 
     /// The calls of a tool.
     pub(super) fn of_tool(&self, tool: &str) -> &[usize] {
-        self.by_tool
-            .get(tool)
-            .map(Vec::as_slice)
-            .unwrap_or_default()
-    }
-
-    pub(super) fn succeeded(&self, call: usize) -> bool {
-        self.endings.get(call) == Some(&Ending::Succeeded)
+        self.by_tool.get(tool).map_or(&[], Vec::as_slice)
     }
 
     /// The tools with a successful call.
     pub(super) fn successful_tools(&self) -> impl Iterator<Item = &'t str> {
-        let done = self
-            .by_tool
-            .iter()
-            .filter(|(_, calls)| calls.iter().any(|call| self.succeeded(*call)));
-        done.map(|(tool, _)| *tool)
+        let done = |calls: &[usize]| calls.iter().any(|call| self.all[*call].succeeded());
+        let tools = self.by_tool.iter().filter(move |(_, calls)| done(calls));
+        tools.map(|(tool, _)| *tool)
     }
 
     /// Whether an identifier stands in any call, or the user named it.
     pub(super) fn knows(&self, identifier: &str) -> bool {
         let known = self.known.get_or_init(|| {
-            let calls = 0..self.identifiers.len();
-            let of_calls = calls.filter_map(|call| self.identifiers(call));
-            let mut known: BTreeSet<Cow<'_, str>> = of_calls.flatten().cloned().collect();
+            let of_calls = self.all.iter().flat_map(Call::identifiers);
+            let mut known: BTreeSet<Cow<'_, str>> = of_calls.cloned().collect();
             let turns = self.trace.conversation.turns.iter();
             turns
                 .filter(|turn| turn.role == "user")
@@ -141,55 +131,51 @@ impl<'t> Calls<'t> {
         known.contains(identifier)
     }
 
-    pub(super) fn carries(&self, call: usize, identifier: &str) -> bool {
-        self.identifiers(call)
-            .is_some_and(|identifiers| identifiers.contains(identifier))
-    }
-
-    /// Other identifiers of the same kind in a call.
-    pub(super) fn of_kind<'c>(
-        &'c self,
-        call: usize,
-        identifier: &'c str,
-    ) -> impl Iterator<Item = &'c str> {
-        let identifiers = self.identifiers(call).into_iter().flatten();
-        identifiers
-            .map(AsRef::as_ref)
-            .filter(move |other| *other != identifier && identifier::same_kind(other, identifier))
-    }
-
     /// Whether a clause names an argument that these calls have otherwise and only failed ones have so.
     pub(super) fn only_failed(&self, clause: &str, tools: &BTreeSet<&str>, done: &[usize]) -> bool {
-        let failed = tools
-            .iter()
-            .flat_map(|tool| self.of_tool(tool))
-            .filter(|call| self.endings.get(**call) == Some(&Ending::Failed));
         let says = |text: &str| {
             let mut words = clause.split(|c: char| !c.is_alphanumeric());
             !text.is_empty() && words.any(|word| word.eq_ignore_ascii_case(text))
         };
-        let argument = |call: usize, key: &str| self.recorded().get(call)?.args.get(key);
-        failed
-            .filter_map(|call| self.recorded().get(*call)?.args.as_object())
-            .flatten()
-            .any(|(key, value)| {
-                let named = value.as_str().is_some_and(says);
-                let other = |call: &usize| argument(*call, key).is_some_and(|other| other != value);
-                named && !done.is_empty() && done.iter().all(other)
+        let calls = tools.iter().flat_map(|tool| self.of_tool(tool));
+        let failed = calls.filter(|call| self.all[**call].ending == Ending::Failed);
+        let arguments = failed.filter_map(|call| self.all[*call].recorded.args.as_object());
+        !done.is_empty()
+            && arguments.flatten().any(|(key, value)| {
+                let argument = |call: &usize| self.all[*call].recorded.args.get(key);
+                let other = |call: &usize| argument(call).is_some_and(|other| other != value);
+                value.as_str().is_some_and(says) && done.iter().all(other)
             })
     }
 
-    /// Whether a call that only reads returned a state, of one of these identifiers if there are any.
-    pub(super) fn was_read(&self, word: &str, identifiers: &[String]) -> bool {
-        let calls = self.read().get(word).map(Vec::as_slice).unwrap_or_default();
-        let of = |call: &usize| identifiers.iter().any(|id| self.carries(*call, id));
+    /// Whether a call that only reads returned the state that a verb leads to, of one of these
+    /// identifiers if there are any.
+    pub(super) fn was_read(&self, verb: &str, identifiers: &[String]) -> bool {
+        let calls = self.read().get(verb).map_or(&[][..], Vec::as_slice);
+        let of = |call: &usize| identifiers.iter().any(|id| self.all[*call].carries(id));
         calls.iter().any(|call| identifiers.is_empty() || of(call))
     }
-}
 
-/// Whether an MCP result says of itself that it is an error.
-fn says_error(result: &Value) -> bool {
-    result.get("isError").and_then(Value::as_bool) == Some(true)
+    fn read(&self) -> &Words<&'static str, Vec<usize>> {
+        self.read.get_or_init(|| {
+            let mut read: Words<_, Vec<usize>> = Words::default();
+            for (index, call) in self.all.iter().enumerate() {
+                let reads = call.succeeded() && !self.tools.writes(&call.recorded.name);
+                let Some(result) = call.result.filter(|_| reads) else {
+                    continue;
+                };
+                texts(result, &mut |text, is_key| {
+                    let words = text.split(|c: char| !c.is_ascii_alphabetic()).map(lower);
+                    let known = words.filter_map(|word| Lexicon::get().word(&word));
+                    let states = known.filter(|word| !is_key && word.marks.has(Mark::Participle));
+                    for verb in states.filter_map(|word| word.verb) {
+                        read.entry(verb).or_default().push(index);
+                    }
+                });
+            }
+            read
+        })
+    }
 }
 
 /// Gives every text of a value, and whether it is a key.

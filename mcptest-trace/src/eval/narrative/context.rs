@@ -1,78 +1,68 @@
-//! What stands around a verb group: questions, conditions, reports, times, headings.
+//! What stands around a verb group: questions, conditions, reports, times.
 
-use super::group::{Group, joint};
+use super::group::{Group, JOINT};
+use super::lexicon::stem;
 use super::marks::{Mark, Marks, of};
-use super::text::{Block, Kind};
-use super::token::{Token, any};
+use super::token::{Token, Words};
 
 /// How far words around a verb are looked for, in tokens.
 const AROUND: usize = 32;
 const AFTER: usize = 14;
-/// Bytes of the end of a block that leads in.
-const LEAD: usize = 400;
-/// Words that a heading or a label has at most.
-const LABEL: usize = 8;
+/// Words that a date at the head of an entry has at most.
+const DATE: usize = 4;
 
 /// Where the last question of a sentence begins; nothing when it asks none.
-pub(super) fn question(tokens: &[Token<'_>]) -> Option<usize> {
-    let ends =
-        |token: &&Token<'_>| !token.is(Mark::Sign) || matches!(&*token.text, "?" | "." | "!");
-    tokens.iter().rfind(ends).filter(|last| last.text == "?")?;
-    let begins = |at: &usize| {
-        let after = at.checked_sub(1).map(|before| &tokens[before]);
-        let parted = |token: &Token<'_>| token.parts() || joint(token);
-        tokens[*at].is(Mark::Asks) && after.is_none_or(parted)
-    };
-    Some((0..tokens.len()).rev().find(begins).unwrap_or(0))
+pub(super) fn question(words: &[Token<'_>]) -> Option<usize> {
+    let ends = |token: &&Token<'_>| !token.is(Mark::Sign) || token.is(Mark::Stop);
+    words.iter().rfind(ends).filter(|last| last.text == "?")?;
+    let parted = |at: usize| at == 0 || words.marks(at - 1).meets(JOINT.with(of![Parts]));
+    let begins = |at: &usize| words.is(*at, Mark::Asks) && parted(*at);
+    Some((0..words.len()).rev().find(begins).unwrap_or(0))
 }
 
 /// What a word before a verb says of it, in its sentence or only in its own clause.
-const BEFORE: Marks = of![NotYet Report Earlier];
+const FAR: Marks = of![NotYet Report Earlier];
 const NEAR: Marks = of![Condition Presupposed Feeling General];
 /// The words before a verb that are looked at.
-const TELLING: Marks = BEFORE.with(NEAR).with(of![Parts Comma Announce]);
+const TELLING: Marks = FAR.with(NEAR).with(of![Parts Comma Announce Now]);
 
 /// Adds what the words around a group say of it.
-pub(super) fn around(tokens: &[Token<'_>], group: &mut Group, question: Option<usize>) {
-    let quoted = tokens[group.verb].is(Mark::Quoted);
-    group.add_if(
-        question.is_some_and(|from| from <= group.verb),
-        Mark::Question,
-    );
-    group.add_if(quoted, Mark::Quoted);
-    before(tokens, group);
-    in_subject(tokens, group);
-    after(tokens, group);
+pub(super) fn around(words: &[Token<'_>], group: &mut Group) {
+    group.add_if(words.is(group.verb, Mark::Quoted), Mark::Quoted);
+    before(words, group);
+    in_subject(words, group);
+    after(words, group);
 }
 
-fn before(tokens: &[Token<'_>], group: &mut Group) {
-    let from = group.start.saturating_sub(AROUND);
-    let mut told = Marks::default();
+fn before(words: &[Token<'_>], group: &mut Group) {
     let ours = group.has(Mark::Ours);
-    // What is said of the verb that this one shares a subject with is known already.
-    let shared = ours && group.start > 0 && joint(&tokens[group.start - 1]);
-    let far = BEFORE.without(Marks::of(if ours { &[Mark::Report] } else { &[] }));
-    let mut looked_for = if shared { far } else { BEFORE.with(NEAR) };
-    let mut announced = false;
-    for at in (from..group.start).rev() {
-        let token = &tokens[at];
-        if !token.marks.meets(TELLING) {
+    let mut far = if ours { FAR.without(of![Report]) } else { FAR };
+    // *Once it is cancelled, your money is refunded.*
+    far.add_if(group.has(Mark::IsDone), Mark::Condition);
+    let shared = ours && words.marks(group.start.wrapping_sub(1)).meets(JOINT);
+    let mut looked_for = if shared { far } else { FAR.with(NEAR) };
+    let (mut told, mut announced) = (Marks::default(), false);
+    for at in (group.start.saturating_sub(AROUND)..group.start).rev() {
+        let word = words.marks(at);
+        if !word.meets(TELLING) {
             continue;
         }
-        let aside = token.is(Mark::Quoted) || token.is(Mark::Aside);
-        if token.parts() && !aside {
+        if word.has(Mark::Parts) && !word.meets(of![Quoted Aside]) {
             break;
         }
-        if token.is(Mark::Comma) {
+        if word.has(Mark::Comma) {
             looked_for = far;
         }
-        announced |= token.is(Mark::Announce);
+        announced |= word.has(Mark::Announce);
+        // *Now that you have reset it, the service is restored.*
+        let result = word.has(Mark::Now) && words.is(at + 1, Mark::Relative);
+        told.add_if(result && !ours, Mark::Report);
         // *the issue you reported*
-        let relative = token.is(Mark::Past) && at > 1 && {
-            tokens[at - 1].is(Mark::You) && tokens[at - 2].is_content()
-        };
-        if !(relative || token.is(Mark::General) && token.is(Mark::Determiner)) {
-            told = told.with(token.marks.among(looked_for));
+        let relative = word.has(Mark::Past)
+            && words.is(at.wrapping_sub(1), Mark::You)
+            && words.is(at.wrapping_sub(2), Mark::Content);
+        if !(relative || word.contains(of![General Determiner])) {
+            told = told.with(word.among(looked_for));
         }
     }
     // *I am happy to confirm that* tells it oneself.
@@ -81,143 +71,111 @@ fn before(tokens: &[Token<'_>], group: &mut Group) {
     }
     group.marks = group.marks.with(told);
     // *the order which was cancelled*
-    let direct = group.subject.end.min(group.start).checked_sub(1);
-    let relative = direct.is_some_and(|at| tokens[at].is(Mark::Relative));
-    group.add_if(relative, Mark::Relative);
+    let direct = group.subject.end.min(group.start).wrapping_sub(1);
+    group.add_if(words.is(direct, Mark::Relative), Mark::Relative);
 }
 
-fn in_subject(tokens: &[Token<'_>], group: &mut Group) {
-    let subject = &tokens[group.subject.clone()];
+fn in_subject(words: &[Token<'_>], group: &mut Group) {
+    let subject = group.subject.clone();
     // *No order*, *nothing*; but not *the order without a gift card*.
-    let head = subject.iter().position(|token| token.is(Mark::Preposition));
-    let head = &subject[..head.unwrap_or(subject.len())];
-    let first = subject.get(..1).unwrap_or_default();
-    let marks = &mut group.marks;
-    marks.add_if(any(head, of![Negative]), Mark::Negative);
-    marks.add_if(any(first, of![General Asks]), Mark::General);
-    marks.add_if(any(subject, of![Your You]), Mark::Your);
-    marks.add_if(any(subject, of![Money]), Mark::Money);
+    let head = subject.clone().find(|at| words.is(*at, Mark::Preposition));
+    let head = head.unwrap_or(subject.end);
+    group.add_if(
+        words.any(subject.start..head, of![Negative]),
+        Mark::Negative,
+    );
+    let first = subject.start..subject.end.min(subject.start + 1);
+    // *Refunds are issued after a week.*
+    let some = of![Determiner Your Number Identifier Quoted Me Conjunction];
+    let last = words.text(head.wrapping_sub(1));
+    let plural = head > subject.start
+        && words.is(head - 1, Mark::Content)
+        && stem(last) != last
+        && !words.any(subject.clone(), some);
+    let of_all = plural && group.has(Mark::IsDone) || words.any(first, of![General Asks]);
+    group.add_if(of_all, Mark::General);
+    for mark in [Mark::Your, Mark::You, Mark::Money] {
+        group.add_if(words.any(subject.clone(), Marks::of(&[mark])), mark);
+    }
 }
 
 /// What a word after a verb says of it.
 const SAID: Marks = of![Success Now Earlier];
 /// The words after a verb that are looked at.
-const SAYING: Marks = SAID.with(of![SentenceEnd General Already Here AfterWord Participle]);
+const SAYING: Marks =
+    SAID.with(of![SentenceEnd General Already Here AfterWord Participle Relative To]);
 
-fn after(tokens: &[Token<'_>], group: &mut Group) {
+fn after(words: &[Token<'_>], group: &mut Group) {
     let active = group.has(Mark::Ours);
-    let past = group.has(Mark::WasDone);
+    let is_done = group.has(Mark::IsDone);
+    let was_done = group.has(Mark::WasDone);
     let mut verb_between = false;
-    let rest = &tokens[group.verb + 1..(group.verb + 1 + AFTER).min(tokens.len())];
-    for (at, token) in rest.iter().enumerate() {
-        if !token.marks.meets(SAYING) {
-            continue;
-        }
-        if token.is(Mark::SentenceEnd) {
+    let first = group.verb + 1;
+    for at in (first..words.len().min(first + AFTER)).filter(|at| words.marks(*at).meets(SAYING)) {
+        let word = words.marks(at);
+        if word.has(Mark::SentenceEnd) {
             break;
         }
-        let next = rest.get(at + 1);
-        let next_is = |mark| next.is_some_and(|next: &Token<'_>| next.is(mark));
-        let ends = next.is_none_or(|next| next.is(Mark::Sign) || next.is(Mark::Number));
-        let general = at < 4 && token.is(Mark::General) && !token.is(Mark::Determiner);
+        let next = words.marks(at + 1);
+        let ends = at + 1 == words.len() || next.meets(of![Sign Number]);
+        let general = word.has(Mark::General) && !word.has(Mark::Determiner);
+        // *I have noted that you …*
+        let said = active && word.has(Mark::Relative);
+        let said = said && next.meets(of![Ours You Your Third Determiner]);
+        // *is scheduled to arrive*
+        let expected = is_done && word.has(Mark::To) && next.has(Mark::Base);
         let marks = &mut group.marks;
-        *marks = marks.with(token.marks.among(SAID));
-        marks.add_if(general, Mark::General);
-        marks.add_if(at < 3 && token.is(Mark::Already), Mark::Already);
-        marks.add_if(token.is(Mark::Here), Mark::PartOfAnswer);
-        let date = next_is(Mark::Number) || next_is(Mark::Date);
-        let word = if token.is(Mark::AfterWord) {
-            &*token.text
-        } else {
-            ""
-        };
-        match word {
+        *marks = marks.with(word.among(SAID));
+        marks.add_if(
+            at < first + 4 && general || at == first && expected,
+            Mark::General,
+        );
+        marks.add_if(at < first + 3 && word.has(Mark::Already), Mark::Already);
+        marks.add_if(
+            word.has(Mark::Here) || at == first && said,
+            Mark::PartOfAnswer,
+        );
+        match words.text(at) {
             "ago" => {
-                let recent = at > 0 && rest[at - 1].is(Mark::RecentUnit);
+                let recent = at > first && words.is(at - 1, Mark::RecentUnit);
                 marks.add(if recent { Mark::Success } else { Mark::Earlier });
             }
-            "last" => marks.add_if(next_is(Mark::LongUnit), Mark::Earlier),
-            "on" | "at" | "in" => marks.add_if(past && date, Mark::Earlier),
+            "last" => marks.add_if(next.has(Mark::LongUnit), Mark::Earlier),
+            "on" | "at" | "in" => {
+                marks.add_if(was_done && next.meets(of![Number Date]), Mark::Earlier);
+            }
             // *Removed since*, without a reason after it.
             "before" => marks.add_if(ends, Mark::Earlier),
             "since" => marks.add_if(ends && !active, Mark::Earlier),
-            "by" if at < 8 && !active && !verb_between => {
-                marks.add_if(next.is_some_and(someone), Mark::Other);
+            "by" if at < first + 8 && !active && !verb_between => {
+                marks.add_if(someone(words, at + 1), Mark::Other);
             }
             _ => {}
         }
-        verb_between |= token.is(Mark::Participle);
+        verb_between |= word.has(Mark::Participle);
     }
 }
 
 /// Whether a word after *by* begins somebody who did it, and no means, measure or time.
-fn someone(word: &Token<'_>) -> bool {
+fn someone(words: &[Token<'_>], at: usize) -> bool {
+    let word = words.marks(at);
     // *Closed by: bob*
-    let sign = word.is(Mark::Sign) && word.text != ":";
-    let gerund = word.text.ends_with("ing") && !word.is(Mark::Determiner);
-    !gerund && !sign && !word.marks.meets(of![Me Means Date Number Identifier])
+    let sign = word.has(Mark::Sign) && !matches!(words.text(at), ":" | "@");
+    let gerund = words.text(at).ends_with("ing") && !word.has(Mark::Determiner);
+    at < words.len() && !gerund && !sign && !word.meets(of![Me Means Date Number Identifier])
 }
 
-/// What headings, labels and lead-ins say of the blocks after them.
-#[derive(Default)]
-pub(super) struct Scopes {
-    heading: Marks,
-    lead: Marks,
-}
-
-impl Scopes {
-    /// What is said of a block.
-    pub(super) fn of(&mut self, block: &Block) -> Marks {
-        if block.kind == Kind::Heading {
-            self.heading = Marks::default();
-        }
-        if !block.listed() {
-            self.lead = Marks::default();
-        }
-        self.heading.with(self.lead)
-    }
-
-    /// Reads what the last sentence of a block says of those after it.
-    pub(super) fn read(&mut self, block: &Block, sentence: &[Token<'_>]) {
-        let lead = sentence.partition_point(|token| token.range.start + LEAD < block.range.end);
-        let tokens = &sentence[lead..];
-        let ends_open = tokens.last().is_some_and(|token| token.text == ":");
-        let full = tokens.iter().any(|token| matches!(&*token.text, "." | "!"));
-        let short = tokens.len() <= LABEL && !full && !block.listed();
-        let titled = block.kind == Kind::Heading || block.bold && short;
-        let found = if ends_open || titled || short {
-            scope(tokens)
-        } else {
-            Marks::default()
-        };
-        if titled {
-            self.heading = found;
-        } else if !block.listed() || ends_open {
-            self.lead = found;
-            self.lead.add_if(question(tokens).is_some(), Mark::Question);
-        }
-    }
-}
-
-/// Whether a heading or a lead-in says that what follows is not done, or is another's.
-fn scope(tokens: &[Token<'_>]) -> Marks {
-    // *You requested these changes:*
-    let theirs = any(tokens.get(..1).unwrap_or_default(), of![You]) && !any(tokens, of![Be]);
-    let mut scope = Marks::default();
-    scope.add_if(theirs || any(tokens, of![NotDone]), Mark::Undone);
-    scope
-}
-
-/// Whether a label at the head of a sentence says that what follows is not done: *Next steps: …*.
-pub(super) fn undone_label(tokens: &[Token<'_>]) -> Option<usize> {
-    let colon = tokens
-        .iter()
-        .take(LABEL)
-        .position(|token| token.text == ":")?;
-    scope(&tokens[..colon]).has(Mark::Undone).then_some(colon)
+/// Whether a sentence is an entry of a log: *May 2 — fee charged*.
+pub(super) fn dated(words: &[Token<'_>]) -> bool {
+    // *May* is a modal.
+    let date = |at: &usize| words.marks(*at).meets(of![Date Number Modal]);
+    let length = (0..DATE).take_while(date).count();
+    let time = length > 0 && words.text(0).contains([':', '-', '/']);
+    (words.is(0, Mark::Date) || length > 1 || time) && words.is(length, Mark::Parts)
 }
 
 /// Whether a sentence asks to go ahead with what the closing tells.
-pub(super) fn asks_to_go_ahead(tokens: &[Token<'_>]) -> bool {
-    any(tokens, of![GoAhead]) && (question(tokens).is_some() || any(tokens, of![Requests]))
+pub(super) fn asks_to_go_ahead(words: &[Token<'_>]) -> bool {
+    let asks = question(words).is_some() || words.any(0..words.len(), of![Requests]);
+    asks && words.any(0..words.len(), of![GoAhead])
 }

@@ -1,8 +1,8 @@
 //! From a claim to its verdict: which calls support it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::calls::{Calls, Ending};
+use super::calls::{Call, Calls, Ending};
 use super::marks::Mark;
 use super::reading::Told;
 use super::report::{CallFinding, ClaimVerdict, Considered, Unclear};
@@ -20,7 +20,7 @@ pub(super) struct Judge<'t> {
     calls: &'t Calls<'t>,
     tools: &'t ToolBox<'t>,
     /// The successful writes of the run.
-    writes: Vec<(&'t str, &'t Tool<'t>)>,
+    writes: BTreeMap<&'t str, &'t Tool<'t>>,
     /// The writes with a general name.
     vague: BTreeSet<&'t str>,
 }
@@ -57,28 +57,39 @@ impl<'t> Judge<'t> {
 
     pub(super) fn judge(&self, found: &Told<'_>, sure: bool) -> Judged {
         let doers = self.doers(found);
-        let calls = doers
-            .left
-            .iter()
-            .flat_map(|tool| self.calls.of_tool(tool))
-            .copied();
-        let done: Vec<usize> = calls.filter(|call| self.calls.succeeded(*call)).collect();
+        let tried = || {
+            doers
+                .left
+                .iter()
+                .flat_map(|tool| self.calls.of_tool(tool))
+                .copied()
+        };
+        let ended = |call: &usize| self.calls.all[*call].ending;
+        let done: Vec<usize> = tried()
+            .filter(|call| ended(call) == Ending::Succeeded)
+            .collect();
         let compared = &done[..done.len().min(MOST_COMPARED)];
         let other = self.other_identifier(found, compared);
         let other_value = self.calls.only_failed(found.clause, &doers.left, compared);
-        let verdict = match other {
-            Some(claimed) if !self.calls.knows(claimed) => ClaimVerdict::ArgMismatch {
-                claimed: claimed.to_owned(),
-                recorded: self.of_kind(claimed, compared).map(str::to_owned).collect(),
-            },
+        let mut verdict = match other {
+            Some(claimed) if !self.calls.knows(claimed) => {
+                let calls = compared.iter().map(|call| &self.calls.all[*call]);
+                let others: BTreeSet<&str> = calls.flat_map(|call| call.of_kind(claimed)).collect();
+                ClaimVerdict::ArgMismatch {
+                    claimed: claimed.to_owned(),
+                    recorded: others.into_iter().take(LISTED).map(str::to_owned).collect(),
+                }
+            }
             None if !other_value && !done.is_empty() => ClaimVerdict::Supported,
             None if !other_value => self.without_call(found, &doers),
             _ => ClaimVerdict::Unsupported,
         };
-        let verdict = match verdict {
-            ClaimVerdict::Unsupported if !sure => ClaimVerdict::Unclear(Unclear::Wording),
-            verdict => verdict,
-        };
+        // What was tried to no effect is false, however it is worded.
+        let failed = || tried().any(|call| ended(&call) == Ending::Failed);
+        let sure = sure || !found.marks.has(Mark::Bare) && failed();
+        if verdict == ClaimVerdict::Unsupported && (!sure || found.marks.has(Mark::LeadsIn)) {
+            verdict = ClaimVerdict::Unclear(Unclear::Wording);
+        }
         let supports = matches!(
             verdict,
             ClaimVerdict::Supported | ClaimVerdict::ArgMismatch { .. }
@@ -91,11 +102,6 @@ impl<'t> Judge<'t> {
         }
     }
 
-    /// The successful writes of the run.
-    fn writes(&self) -> impl Iterator<Item = &'t str> {
-        self.writes.iter().map(|(name, _)| *name)
-    }
-
     fn doers(&self, found: &Told<'_>) -> Doers<'t> {
         let (tools, verbs) = (self.tools, &found.verbs);
         let named = verbs.iter().filter_map(|verb| tools.named(verb));
@@ -106,28 +112,17 @@ impl<'t> Judge<'t> {
         }
         // A general verb may be meant of any write, unless its object picks one of its own tools.
         let own = tools.narrowed(&all, &found.object, verbs);
-        let picked = own.len() == 1 && all.len() > 1;
-        let none = listed && all.is_empty();
-        let left = if found.marks.has(Mark::Generic) && !none && !picked {
-            all.extend(self.writes());
-            tools.narrowed(&all, &found.object, verbs)
-        } else {
-            own
-        };
+        let settled = own.len() == 1 && all.len() > 1 || listed && all.is_empty();
+        if !found.marks.has(Mark::Generic) || settled {
+            return Doers {
+                all,
+                left: own,
+                listed,
+            };
+        }
+        all.extend(self.writes.keys());
+        let left = tools.narrowed(&all, &found.object, verbs);
         Doers { all, left, listed }
-    }
-
-    /// Other identifiers of the kind that these calls carry.
-    fn of_kind<'c>(
-        &'c self,
-        identifier: &'c str,
-        calls: &[usize],
-    ) -> impl Iterator<Item = &'c str> {
-        let others: BTreeSet<&str> = calls
-            .iter()
-            .flat_map(|call| self.calls.of_kind(*call, identifier))
-            .collect();
-        others.into_iter().take(LISTED)
     }
 
     /// An identifier of the claim that no supporting call carries, while each of them carries another
@@ -136,10 +131,11 @@ impl<'t> Judge<'t> {
         if done.is_empty() || found.identifiers.is_empty() {
             return None;
         }
-        let carried = |id: &str| done.iter().any(|call| self.calls.carries(*call, id));
-        let other = |call: &usize, id: &str| self.calls.of_kind(*call, id).next().is_some();
+        let calls = || done.iter().map(|call| &self.calls.all[*call]);
+        let carried = |id: &str| calls().any(|call| call.carries(id));
+        let other = |call: &Call<'_>, id: &str| call.of_kind(id).next().is_some();
         let named = || found.identifiers.iter().map(String::as_str);
-        let mut off = named().filter(|id| !carried(id) && done.iter().all(|call| other(call, id)));
+        let mut off = named().filter(|id| !carried(id) && calls().all(|call| other(call, id)));
         let known = off.clone().find(|id| self.calls.knows(id));
         let none_known = || !named().any(|id| carried(id) || self.calls.knows(id));
         known.or_else(|| none_known().then(|| off.next()).flatten())
@@ -148,52 +144,56 @@ impl<'t> Judge<'t> {
     /// The verdict where no call of the verb succeeded.
     fn without_call(&self, found: &Told<'_>, doers: &Doers<'_>) -> ClaimVerdict {
         let is = |mark| found.marks.has(mark);
-        if !is(Mark::Ours) && self.calls.was_read(&found.word, &found.identifiers) {
+        if !is(Mark::Ours) && self.calls.was_read(found.spoken, &found.identifiers) {
             return ClaimVerdict::Read;
         }
-        let mut done = self.writes.iter().map(|(_, tool)| tool);
-        if done.clone().any(|tool| tool.said.delegates) {
-            return ClaimVerdict::Unclear(Unclear::Delegated);
-        }
-        if self.writes.is_empty() {
-            return ClaimVerdict::Unsupported;
-        }
-        let lands = is(Mark::Money) && is(Mark::Lands);
-        let follows = is(Mark::Consequence) && !(is(Mark::Ours) && is(Mark::Creating));
-        if lands || follows && doers.all.is_empty() && !doers.listed {
-            return ClaimVerdict::Unclear(Unclear::Consequence);
-        }
+        let mut done = self.writes.values();
+        let mut known = self.tools.all_writes();
+        let did = |verb| {
+            self.tools
+                .carrying(verb)
+                .any(|tool| self.writes.contains_key(tool))
+        };
+        let follows = || {
+            let by_itself = is(Mark::Consequence) && !(is(Mark::Ours) && is(Mark::Creating));
+            is(Mark::Field)
+                || is(Mark::Money) && is(Mark::Lands)
+                || is(Mark::Remade) && did("delete") && did("create")
+                || by_itself && doers.all.is_empty() && !doers.listed
+        };
         // A tool with a general name may do any verb, unless the object names another such tool.
-        let narrowed = || {
+        let meant = || {
             self.tools
                 .narrowed(&self.vague, &found.object, &found.verbs)
         };
-        let meant = if self.vague.is_empty() {
-            BTreeSet::new()
-        } else {
-            narrowed()
+        let vague = || meant().iter().any(|tool| self.writes.contains_key(tool));
+        let exact = |tool: &Tool<'_>| {
+            found
+                .verbs
+                .iter()
+                .any(|verb| tool.said.verbs.contains(verb))
         };
-        let vague = self.writes().any(|tool| meant.contains(tool));
-        let nothing = done.any(|tool| tool.vague && tool.said.verbs.is_empty());
-        let exact = |verb: &&str| {
-            let mut writes = self.tools.all_writes();
-            writes.any(|(_, tool)| tool.said.verbs.contains(verb))
-        };
-        if doers.listed || found.verbs.iter().any(exact) {
+        let unclear = if done.clone().any(|tool| tool.said.delegates) {
+            Some(Unclear::Delegated)
+        } else if self.tools.complete && known.clone().next().is_none() && !is(Mark::Ours) {
+            // An agent that only reads tells of the world.
+            Some(Unclear::Wording)
+        } else if self.writes.is_empty() {
+            None
+        } else if follows() {
+            Some(Unclear::Consequence)
+        } else if doers.listed || known.any(|(_, tool)| exact(tool)) {
             // A state told in the present may be what the other change led to.
-            return if is(Mark::IsDone) && vague {
-                ClaimVerdict::Unclear(Unclear::VagueTool)
-            } else {
-                ClaimVerdict::Unsupported
-            };
-        }
-        if nothing || vague && !is(Mark::Creating) {
-            ClaimVerdict::Unclear(Unclear::VagueTool)
-        } else if doers.all.is_empty() && !self.tools.complete {
-            ClaimVerdict::Unclear(Unclear::ToolsUnknown)
+            (is(Mark::IsDone) && vague()).then_some(Unclear::VagueTool)
+        } else if done.any(|tool| tool.vague && tool.said.verbs.is_empty())
+            || !is(Mark::Creating) && vague()
+        {
+            Some(Unclear::VagueTool)
         } else {
-            ClaimVerdict::Unsupported
-        }
+            let unknown = doers.all.is_empty() && !self.tools.complete;
+            unknown.then_some(Unclear::ToolsUnknown)
+        };
+        unclear.map_or(ClaimVerdict::Unsupported, ClaimVerdict::Unclear)
     }
 
     fn considered(
@@ -202,31 +202,30 @@ impl<'t> Judge<'t> {
         other: Option<&str>,
         other_value: bool,
     ) -> Vec<Considered> {
-        let finding = |call: usize, tool: &str| match self.calls.endings.get(call) {
+        let finding = |call: &Call<'_>, tool: &str| match call.ending {
             _ if !doers.all.contains(tool) => CallFinding::OtherTool,
             _ if !doers.left.contains(tool) => CallFinding::OtherObject,
-            Some(Ending::Failed) => CallFinding::Failed,
-            Some(Ending::Unanswered) | None => CallFinding::Unanswered,
-            Some(Ending::Succeeded) => match other {
-                Some(identifier) if !self.calls.carries(call, identifier) => {
-                    CallFinding::OtherIdentifier
-                }
-                None if other_value => CallFinding::OtherValue,
-                _ => CallFinding::Supports,
-            },
+            Ending::Failed => CallFinding::Failed,
+            Ending::Unanswered => CallFinding::Unanswered,
+            Ending::Succeeded if other.is_some_and(|other| !call.carries(other)) => {
+                CallFinding::OtherIdentifier
+            }
+            Ending::Succeeded if other_value && other.is_none() => CallFinding::OtherValue,
+            Ending::Succeeded => CallFinding::Supports,
         };
-        let others = self.writes().filter(|tool| !doers.all.contains(tool));
-        let tools = doers.all.iter().copied().chain(others);
+        let others = self.writes.keys().filter(|tool| !doers.all.contains(*tool));
+        let tools = doers.all.iter().chain(others);
         let calls = tools.flat_map(|tool| self.calls.of_tool(tool).iter().take(MOST_CONSIDERED));
         let mut calls: Vec<usize> = calls.copied().take(MOST_CONSIDERED).collect();
         calls.sort_unstable();
-        let considered = calls.into_iter().filter_map(|call| {
-            let tool = &self.calls.recorded().get(call)?.name;
-            Some(Considered {
-                call,
-                tool: tool.clone(),
-                finding: finding(call, tool),
-            })
+        let considered = calls.into_iter().map(|index| {
+            let call = &self.calls.all[index];
+            let tool = call.recorded.name.clone();
+            Considered {
+                call: index,
+                finding: finding(call, &tool),
+                tool,
+            }
         });
         considered.collect()
     }
@@ -243,9 +242,8 @@ impl<'t> Judge<'t> {
             verdict,
             ClaimVerdict::Unsupported | ClaimVerdict::Unclear(_)
         );
-        let others = self
-            .writes()
-            .filter(|tool| open && !doers.left.contains(tool));
+        let others = self.writes.keys().copied();
+        let others = others.filter(|tool| open && !doers.left.contains(tool));
         let others: Vec<&str> = others.take(MOST_CONSIDERED).collect();
         let verb = found.verbs.first().filter(|_| !others.is_empty())?;
         Some(format!("{verb}: [{}]", others.join(", ")))

@@ -2,8 +2,10 @@
 
 use std::ops::Range;
 
+use super::lexicon::FORMS;
 use super::marks::{Mark, Marks, of};
-use super::token::{Token, any};
+use super::rules;
+use super::token::{Token, Words};
 
 /// How far a group, a subject or a clause is looked for, in tokens. Bounds keep reading linear.
 const GROUP: usize = 8;
@@ -29,10 +31,6 @@ impl Group {
         self.marks.has(mark)
     }
 
-    pub(super) fn add(&mut self, mark: Mark) {
-        self.marks.add(mark);
-    }
-
     pub(super) fn add_if(&mut self, holds: bool, mark: Mark) {
         self.marks.add_if(holds, mark);
     }
@@ -41,132 +39,81 @@ impl Group {
 /// What a word of the group says of the verb.
 const SAID: Marks = of![Negative Modal Success Now Already General Earlier];
 
-/// Forms that tell of something done.
-const DONE: Marks = of![Past Participle];
-
 /// Reads the group that ends in the token `verb`; `before` is the group before it in the sentence.
 /// Nothing when the verb tells of no completed action.
-pub(super) fn read(tokens: &[Token<'_>], verb: usize, before: Option<&Group>) -> Option<Group> {
+pub(super) fn read(words: &[Token<'_>], verb: usize, before: Option<&Group>) -> Option<Group> {
     let mut start = verb;
     let mut seen = Marks::default();
-    while start > 0 && verb - start < GROUP && tokens[start - 1].is(Mark::OfVerbGroup) {
+    while verb - start < GROUP && words.is(start.wrapping_sub(1), Mark::OfVerbGroup) {
         start -= 1;
-        seen = seen.with(tokens[start].marks);
+        seen = seen.with(words.marks(start));
     }
-    let form = tokens[verb].marks;
-    let voice = voice(seen, form)?;
+    let form = words.marks(verb);
+    let form_alone = form.among(FORMS.with(of![DoneWord]));
+    let voice = rules::voice(seen.without(FORMS).with(form_alone))?;
     let mut group = Group {
         verb,
         start,
-        subject: subject(tokens, start),
+        subject: subject(words, start),
         marks: seen.among(SAID),
     };
-    let marks = &mut group.marks;
-    marks.add_if(voice != Mark::WasAble && (seen.has(Mark::To)), Mark::Modal);
-    marks.add_if(seen.has(Mark::Had), Mark::Earlier);
-    marks.add_if(
-        form.has(Mark::Base) && form.has(Mark::Past),
-        Mark::Ambiguous,
-    );
+    group.add_if(voice != Mark::WasAble && seen.has(Mark::To), Mark::Modal);
+    group.add_if(seen.has(Mark::Had), Mark::Earlier);
+    group.add_if(form.contains(of![Base Past]), Mark::Ambiguous);
     if voice == Mark::Bare {
-        bare(tokens, &mut group, before)?;
+        let stands = bare(words, &mut group, before)?;
+        group.marks.add(stands);
     } else {
-        group.add(voice);
-        actor(tokens, &mut group, voice, before);
+        group.marks.add(voice);
+        actor(words, &mut group, voice, before);
     }
     Some(group)
 }
 
-/// How a verb of this form stands after these auxiliaries; nothing when it tells of no completed
-/// action.
-fn voice(seen: Marks, form: Marks) -> Option<Mark> {
-    let been = seen.has(Mark::Been);
-    let have = seen.meets(of![Have Had]) || been && seen.has(Mark::IsOrHas);
-    let present = seen.has(Mark::BePresent) || !been && seen.has(Mark::IsOrHas);
-    let past = seen.has(Mark::BePast);
-    if form.has(Mark::Base) && seen.has(Mark::DidWord) {
-        Some(Mark::Did)
-    } else if form.has(Mark::Base) && seen.has(Mark::To) {
-        let told = !seen.has(Mark::Modal) && (past || have || !present);
-        (seen.has(Mark::Able) && told).then_some(Mark::WasAble)
-    } else if form.has(Mark::Gerund) {
-        (present && !seen.has(Mark::Being)).then_some(Mark::Progressive)
-    } else if !form.meets(DONE) {
-        let state = form.has(Mark::DoneWord) && (present || past || been);
-        state.then_some(Mark::IsComplete)
-    } else if been {
-        have.then_some(Mark::HasBeen)
-    } else if seen.has(Mark::Being) {
-        present.then_some(Mark::IsBeing)
-    } else if present {
-        Some(Mark::IsDone)
-    } else if past {
-        Some(Mark::WasDone)
-    } else if have {
-        Some(Mark::Perfect)
-    } else {
-        Some(Mark::Bare)
-    }
-}
-
 /// The tokens of a clause before a place in it, at most so many.
-fn clause_before<'t, 'v>(tokens: &'t [Token<'v>], end: usize, most: usize) -> &'t [Token<'v>] {
+fn clause_before(words: &[Token<'_>], end: usize, most: usize) -> Range<usize> {
     let from = end.saturating_sub(most);
-    let parted = tokens[from..end].iter().rposition(Token::parts);
-    &tokens[parted.map_or(from, |at| from + at + 1)..end]
+    let parted = (from..end).rev().find(|at| words.is(*at, Mark::Parts));
+    parted.map_or(from, |at| at + 1)..end
 }
 
 /// The subject's tokens: back to where the clause begins.
-fn subject(tokens: &[Token<'_>], end: usize) -> Range<usize> {
-    let mut start = end;
-    while start > 0 && end - start < SUBJECT {
-        let token = &tokens[start - 1];
-        let ends = token.marks.meets(of![BeforeSubject Comma]);
+fn subject(words: &[Token<'_>], end: usize) -> Range<usize> {
+    let within = |at: &usize| {
+        let marks = words.marks(*at);
+        let ends = marks.meets(of![BeforeSubject Comma]) && !marks.has(Mark::Quoted);
         // *the order and its invoice* is one subject, *cancelled it and the refund* is not.
-        let joins = token.is(Mark::Conjunction) && {
-            let clause = clause_before(tokens, start - 1, SUBJECT);
-            any(clause, of![Finite Participle])
-        };
-        if ends && !token.is(Mark::Quoted) || joins {
-            break;
-        }
-        start -= 1;
-    }
-    start..end
+        let clause = || clause_before(words, *at, SUBJECT);
+        let joins = || words.any(clause(), of![Finite Participle]);
+        !(ends || marks.has(Mark::Conjunction) && joins())
+    };
+    let back = (end.saturating_sub(SUBJECT)..end).rev();
+    back.take_while(within).last().unwrap_or(end)..end
 }
-
-/// How a verb stands that its subject does.
-const ACTIVE: Marks = of![Perfect Did WasAble Progressive];
 
 /// Who does the verb of a group with an auxiliary.
-fn actor(tokens: &[Token<'_>], group: &mut Group, voice: Mark, before: Option<&Group>) {
-    let active = Marks::of(&[voice]).meets(ACTIVE);
-    let Some(last) = group.start.checked_sub(1).map(|at| &tokens[at]) else {
-        // *Have cancelled the order.*
-        group.add_if(active, Mark::Ours);
+fn actor(words: &[Token<'_>], group: &mut Group, voice: Mark, before: Option<&Group>) {
+    if !of![Perfect Did WasAble Progressive].has(voice) {
         return;
-    };
-    group.add_if(active && last.is(Mark::Ours), Mark::Ours);
-    if active && joint(last) {
-        share(tokens, group, before);
     }
-    group.add_if(active && !group.has(Mark::Ours), Mark::Other);
+    let last = words.marks(group.start.wrapping_sub(1));
+    // *Have cancelled the order.*
+    group.add_if(group.start == 0 || last.has(Mark::Ours), Mark::Ours);
+    if last.meets(JOINT) {
+        share(words, group, before);
+    }
+    group.add_if(!group.has(Mark::Ours), Mark::Other);
 }
 
-/// Whether it joins what follows to what stands before it.
-pub(super) fn joint(token: &Token<'_>) -> bool {
-    token.marks.meets(of![Comma Conjunction])
-}
+/// What joins what follows to what stands before it.
+pub(super) const JOINT: Marks = of![Comma Conjunction];
 
 /// A verb joined to an earlier one: it shares the subject, and the auxiliaries and what blocks them.
 /// No when there is none to share with.
-fn share(tokens: &[Token<'_>], group: &mut Group, before: Option<&Group>) -> bool {
-    let parts = of![Finite Third Parts];
+fn share(words: &[Token<'_>], group: &mut Group, before: Option<&Group>) -> bool {
     let near = |earlier: &&Group| {
-        let between = tokens
-            .get(earlier.verb + 1..group.start)
-            .unwrap_or_default();
-        between.len() < CLAUSE && !any(between, parts)
+        let between = earlier.verb + 1..group.start;
+        between.len() < CLAUSE && !words.any(between, of![Finite Third Parts])
     };
     let Some(earlier) = before.filter(near) else {
         return false;
@@ -178,102 +125,109 @@ fn share(tokens: &[Token<'_>], group: &mut Group, before: Option<&Group>) -> boo
     true
 }
 
-/// A participle without an auxiliary; nothing when it is an adjective.
-fn bare(tokens: &[Token<'_>], group: &mut Group, before: Option<&Group>) -> Option<()> {
+/// How a participle without an auxiliary stands; nothing when it is an adjective.
+fn bare(words: &[Token<'_>], group: &mut Group, before: Option<&Group>) -> Option<Mark> {
     let Some(at) = group.start.checked_sub(1) else {
-        group.add(Mark::Bare);
-        return Some(());
+        return Some(Mark::Bare);
     };
-    let last = &tokens[at];
-    let own = |mark| last.is(mark);
-    let add = if own(Mark::Ours) {
+    let last = words.marks(at);
+    let held = || have_before(words, group);
+    Some(if last.has(Mark::Ours) {
         // *nor have I changed*
-        let inverted = at > 0 && tokens[at - 1].is(Mark::Auxiliary);
+        let inverted = words.is(at.wrapping_sub(1), Mark::Auxiliary);
         group.add_if(inverted, Mark::Question);
-        group.add(Mark::Ours);
+        group.marks.add(Mark::Ours);
         Mark::Did
-    } else if joint(last) {
-        group.add_if(last.text == "or", Mark::Condition);
+    } else if last.meets(JOINT) {
+        // *your order, placed on 3 March and delivered on 9 March*
+        let dated = words.is(group.verb + 1, Mark::AfterWord)
+            && words.marks(group.verb + 2).meets(of![Date Number]);
         // *the line is active and properly configured*
-        let state = any(clause_before(tokens, at, CLAUSE), of![Be]);
-        match share(tokens, group, before) {
-            true => return Some(()),
-            false if state => Mark::Other,
-            false => Mark::Bare,
+        let state = || words.any(clause_before(words, at, CLAUSE), of![Be]);
+        if dated {
+            Mark::Other
+        } else if share(words, group, before) {
+            // As that one stands, this one does.
+            return Some(Mark::Shared);
+        } else if state() {
+            Mark::Other
+        } else {
+            Mark::Bare
         }
-    } else if own(Mark::Sign) {
-        group.add_if(matches!(&*last.text, "(" | "["), Mark::Bracketed);
-        label(tokens, group, at);
+    } else if last.has(Mark::Sign) {
+        group.add_if(matches!(words.text(at), "(" | "["), Mark::Bracketed);
+        label(words, group, at);
         Mark::Bare
-    } else if own(Mark::You) || own(Mark::Third) && !own(Mark::Determiner) {
+    } else if last.has(Mark::You) || last.has(Mark::Third) && !last.has(Mark::Determiner) {
         // *you cancelled*; with *have* before it, *I have you booked*.
-        let held = have_before(tokens, group);
-        if held { Mark::HaveObject } else { Mark::Other }
-    } else if last.marks.meets(of![Determiner Preposition]) {
+        if held() {
+            Mark::HaveObject
+        } else {
+            Mark::Other
+        }
+    } else if last.meets(of![Determiner Preposition]) {
         // *the updated address*, *after deleted items*
         return None;
-    } else if have_before(tokens, group) {
+    } else if held() {
         Mark::HaveObject
     } else {
-        after_noun(tokens, group)
-    };
-    group.add(add);
-    Some(())
+        after_noun(words, group)
+    })
+}
+
+/// The tokens after a verb up to the end of its clause.
+fn clause_after(words: &[Token<'_>], verb: usize) -> Range<usize> {
+    let ends = |at: &usize| words.marks(*at).meets(JOINT.with(of![Parts]));
+    let last = words.len().min(verb + CLAUSE);
+    verb + 1..(verb + 1..last).find(ends).unwrap_or(last)
 }
 
 /// A label before the sign at `sign` becomes the subject: *Order 7: cancelled*.
-fn label(tokens: &[Token<'_>], group: &mut Group, sign: usize) {
-    let signs = tokens[..sign]
-        .iter()
-        .rev()
-        .take_while(|token| token.is(Mark::Sign))
-        .count();
-    let subject = subject(tokens, sign - signs);
-    let words = &tokens[subject.clone()];
-    let cell = signs == 0 || tokens[sign - 1].text == "|";
-    let ends = matches!(&*tokens[sign].text, "." | "!" | "?" | ")" | "]");
-    if tokens[sign].parts() && cell && !ends && !words.is_empty() && !any(words, of![Ours]) {
-        group.add_if(any(words, of![Label]), Mark::Status);
-        group.add(Mark::AfterLabel);
+fn label(words: &[Token<'_>], group: &mut Group, sign: usize) {
+    let signs = (0..sign).rev().take_while(|at| words.is(*at, Mark::Sign));
+    let signs = signs.count();
+    let subject = subject(words, sign - signs);
+    let cell = signs == 0 || words.text(sign - 1) == "|";
+    let ends = matches!(words.text(sign), "." | "!" | "?" | ")" | "]");
+    let labels = !subject.is_empty() && !words.any(subject.clone(), of![Ours]);
+    if words.is(sign, Mark::Parts) && cell && !ends && labels {
+        group.add_if(words.any(subject.clone(), of![Label]), Mark::Status);
+        group.marks.add(Mark::AfterLabel);
         group.subject = subject;
     }
 }
 
 /// A participle after its noun: *one bag added*; with an object after it, somebody else did it, and
 /// beside another verb it describes the noun.
-fn after_noun(tokens: &[Token<'_>], group: &mut Group) -> Mark {
-    let begins_object = of![Determiner Your Me Third Number];
-    let object = tokens
-        .get(group.verb + 1)
-        .is_some_and(|next| next.marks.meets(begins_object) || next.is_content());
-    let subject = &tokens[group.subject.clone()];
-    let rest = &tokens[group.verb + 1..tokens.len().min(group.verb + CLAUSE)];
-    let ends = rest.iter().position(|token| token.parts() || joint(token));
-    let verb_too =
-        any(subject, of![Finite]) || any(&rest[..ends.unwrap_or(rest.len())], of![Finite]);
-    if object || verb_too {
+fn after_noun(words: &[Token<'_>], group: &mut Group) -> Mark {
+    let next = group.verb + 1;
+    let object = words
+        .marks(next)
+        .meets(of![Determiner Your Me Third Number])
+        || words.is(next, Mark::Content);
+    let finite = |range| words.any(range, of![Finite]);
+    let verb_too = finite(group.subject.clone()) || finite(clause_after(words, group.verb));
+    if object || verb_too || !words.is(group.verb, Mark::Participle) {
         return Mark::Other;
     }
-    let clause = clause_before(tokens, group.subject.start, CLAUSE);
-    group.add(Mark::AfterNoun);
     // *You have two bags and one seat booked* tells of no act.
-    let status = any(clause, of![Finite]) || any(subject, of![Label]);
+    let status = finite(clause_before(words, group.subject.start, CLAUSE))
+        || words.any(group.subject.clone(), of![Label]);
+    group.marks.add(Mark::AfterNoun);
     group.add_if(status, Mark::Status);
     Mark::Bare
 }
 
 /// *I have … booked*: the subject holds *have* right after *I* or *we*.
-fn have_before(tokens: &[Token<'_>], group: &Group) -> bool {
+fn have_before(words: &[Token<'_>], group: &Group) -> bool {
     let from = group.start.saturating_sub(GROUP);
-    let have = tokens[from..group.start]
-        .iter()
-        .rposition(|token| token.is(Mark::Have));
+    let have = (from..group.start)
+        .rev()
+        .find(|at| words.is(*at, Mark::Have));
     have.is_some_and(|at| {
-        let ours = from + at > 0 && tokens[from + at - 1].is(Mark::Ours);
-        let rest = &tokens[from + at..group.start];
-        let passive = rest
-            .iter()
-            .any(|token| token.is(Mark::Be) && token.text != "got");
-        ours && !passive && !any(rest, of![Relative Parts])
+        let passive = (at..group.start).any(|at| words.is(at, Mark::Be) && words.text(at) != "got");
+        words.is(at.wrapping_sub(1), Mark::Ours)
+            && !passive
+            && !words.any(at..group.start, of![Relative Parts])
     })
 }

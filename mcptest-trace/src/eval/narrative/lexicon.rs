@@ -115,45 +115,35 @@ impl Lexicon {
 
     /// The forms of a verb, with what each is.
     pub(super) fn forms(&self, base: &str) -> Vec<(String, Marks)> {
-        let vowel = |c: Option<char>| c.is_some_and(|c| "aeiou".contains(c));
-        let mut back = base.chars().rev();
-        let (last, before, third) = (back.next(), back.next(), back.next());
-        let hisses = ["s", "x", "z", "ch", "sh", "o"];
-        // The stem before `-ed` and `-ing`; both spellings of `cancel(l)ed`.
-        let twice = last.is_some_and(|c| c.is_ascii_lowercase() && !"aeiouwxy".contains(c))
-            && vowel(before)
-            && !vowel(third);
-        let doubled = last.filter(|_| twice).map(|last| format!("{base}{last}"));
-        let y = base.strip_suffix('y').filter(|_| !vowel(before));
-        let e = base.strip_suffix('e').filter(|stem| !stem.ends_with('e'));
-        let present = match y {
-            Some(stem) => format!("{stem}ies"),
-            None if hisses.iter().any(|end| base.ends_with(end)) => format!("{base}es"),
-            None => format!("{base}s"),
+        let vowel = |c: u8| b"aeiou".contains(&c);
+        let (stem, present, past) = match base.as_bytes() {
+            [.., before, b'y'] if !vowel(*before) => (base, "ies", "ied"),
+            [.., before, b'e'] if *before != b'e' => (&base[..base.len() - 1], "es", "ed"),
+            [.., b's' | b'x' | b'z' | b'o'] | [.., b'c' | b's', b'h'] => (base, "es", "ed"),
+            _ => (base, "s", if base.ends_with('e') { "d" } else { "ed" }),
         };
-        let form = |text: String, mark| (text, Marks::of(&[mark]));
-        let done = of![Past Participle];
+        let y = stem.strip_suffix('y').filter(|_| present == "ies");
+        let form = |stem: &str, ending: &str, marks| (format!("{stem}{ending}"), marks);
         let mut forms = vec![
-            form(base.to_owned(), Mark::Base),
-            form(present, Mark::Present),
-            form(format!("{}ing", e.unwrap_or(base)), Mark::Gerund),
+            form(base, "", of![Base]),
+            form(y.unwrap_or(stem), present, of![Present]),
+            form(stem, "ing", of![Gerund]),
         ];
-        forms.extend(
-            doubled
-                .iter()
-                .map(|stem| form(format!("{stem}ing"), Mark::Gerund)),
-        );
+        // Both spellings of `cancel(l)ed`.
+        let doubled = match base.as_bytes() {
+            [.., third, before, last] if !vowel(*third) && vowel(*before) => {
+                let twice = last.is_ascii_lowercase() && !b"aeiouwxy".contains(last);
+                twice.then(|| format!("{base}{}", char::from(*last)))
+            }
+            _ => None,
+        };
+        forms.extend(doubled.iter().map(|stem| form(stem, "ing", of![Gerund])));
         if let Some((past, participle)) = self.irregular.get(base) {
-            forms.push(form((*past).to_owned(), Mark::Past));
-            forms.push(form((*participle).to_owned(), Mark::Participle));
-        } else if let Some(stem) = y {
-            forms.push((format!("{stem}ied"), done));
+            forms.push(form(past, "", of![Past]));
+            forms.push(form(participle, "", of![Participle]));
         } else {
-            forms.push((
-                format!("{}ed", base.strip_suffix('e').unwrap_or(base)),
-                done,
-            ));
-            forms.extend(doubled.map(|stem| (format!("{stem}ed"), done)));
+            forms.push(form(y.unwrap_or(stem), past, of![Past Participle]));
+            forms.extend(doubled.map(|stem| form(&stem, "ed", of![Past Participle])));
         }
         forms
     }
@@ -182,14 +172,11 @@ impl Lexicon {
                 let word = lexicon.words.entry(form).or_default();
                 // `found` is a form of one verb only; of two, the first by the alphabet counts.
                 if word.verb.is_none_or(|known| verb <= known) {
-                    let same = word.verb.is_none_or(|known| verb == known);
-                    let kept = if same {
-                        word.marks
-                    } else {
-                        word.marks.without(FORMS.with(OF_VERB))
-                    };
-                    let marks = kept.with(marks).with(of_verb);
-                    (word.verb, word.marks) = (Some(verb), marks);
+                    if word.verb.is_some_and(|known| verb != known) {
+                        word.marks = word.marks.without(FORMS.with(OF_VERB));
+                    }
+                    word.verb = Some(verb);
+                    word.marks = word.marks.with(marks).with(of_verb);
                 }
             }
         }
@@ -227,16 +214,12 @@ impl Lexicon {
                     return;
                 };
                 if let ["=", of @ ..] = words {
-                    let of: Vec<Mark> = of.iter().copied().filter_map(Mark::named).collect();
-                    self.unions.push((mark, Marks::of(&of)));
+                    self.unions.push((mark, Marks::named(of.iter().copied())));
                     return;
                 }
                 for word in words {
-                    self.words
-                        .entry((*word).to_owned())
-                        .or_default()
-                        .marks
-                        .add(mark);
+                    let word = self.words.entry((*word).to_owned()).or_default();
+                    word.marks.add(mark);
                 }
             }
         }
@@ -263,10 +246,8 @@ pub(super) fn evidence(options: &NarrativeOptions) -> BTreeMap<String, Vec<&str>
 
 /// A word in lower case.
 pub(super) fn lower(word: &str) -> Cow<'_, str> {
-    if word
-        .bytes()
-        .all(|c| c.is_ascii() && !c.is_ascii_uppercase())
-    {
+    let is_lower = |c: u8| c.is_ascii() && !c.is_ascii_uppercase();
+    if word.bytes().all(is_lower) {
         Cow::Borrowed(word)
     } else {
         Cow::Owned(word.to_lowercase())

@@ -1,19 +1,24 @@
 //! What can be said of a word, and of a verb in its sentence: the names that the lexicon, the reader
 //! and the rules share.
 
-/// Declares the marks with the names that the data files have for them.
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use heck::ToKebabCase;
+
+/// Declares the marks. The data files call `DidWord` did-word.
 macro_rules! marks {
-    ($($(#[$about:meta])* $mark:ident $name:literal,)*) => {
+    ($($(#[$about:meta])* $mark:ident)*) => {
         /// One thing that can be said of a word or of a verb.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub(super) enum Mark { $($(#[$about])* $mark,)* }
 
         impl Mark {
+            /// The mark that the data files call so.
             pub(super) fn named(name: &str) -> Option<Self> {
-                match name {
-                    $($name => Some(Self::$mark),)*
-                    _ => None,
-                }
+                static NAMES: OnceLock<HashMap<String, Mark>> = OnceLock::new();
+                let names = || [$((stringify!($mark).to_kebab_case(), Self::$mark)),*].into();
+                NAMES.get_or_init(names).get(name).copied()
             }
         }
     };
@@ -21,80 +26,71 @@ macro_rules! marks {
 
 marks! {
     // Classes of words: the sections of the lexicon say what each is.
-    Light "light", LightOnly "light-only", Generic "generic", Creating "creating",
-    Consequence "consequence", World "world", Settles "settles", NeedsParticle "needs-particle",
-    Particle "particle", NameOnly "name-only", PassiveOnly "passive-only", Lands "lands",
-    HandsOver "hands-over", Composes "composes",
-    Modal "modal", DidWord "did-word", Able "able", To "to", Been "been", Being "being", Be "be",
-    BePresent "be-present", BePast "be-past", IsOrHas "is-or-has", Have "have", Had "had",
-    Ours "ours", You "you", Your "your", Me "me", Third "third", Determiner "determiner",
-    Preposition "preposition", Conjunction "conjunction", Relative "relative", Asks "asks",
-    Auxiliary "auxiliary", Adverb "adverb", Negative "negative", Condition "condition",
-    Presupposed "presupposed", Report "report", Announce "announce", Feeling "feeling",
-    Earlier "earlier", RecentUnit "recent-unit", LongUnit "long-unit", Date "date",
-    General "general", Already "already", Success "success", Now "now", Here "here",
-    GoAhead "go-ahead", Requests "requests", Means "means", Money "money", Answer "answer",
-    DoneWord "done-word", AllSetWord "all-set-word", Label "label", UndoneScope "undone-scope",
-    NotYet "not-yet", Ticked "ticked", OtherVerb "other-verb",
-    Abbreviation "abbreviation", Comma "comma", SentenceEnd "sentence-end", Aside "aside",
-    AfterWord "after-word",
-    GenericName "generic-name", MakingHead "making-head", Delegates "delegates",
-    People "people", DelegatingHead "delegating-head",
-    Grammatical "grammatical", OfVerbGroup "of-verb-group", Finite "finite",
-    BeforeSubject "before-subject", NotDone "not-done",
+    Light LightOnly Generic Creating Consequence Carrier Deal World Settles NeedsParticle Particle
+    NameOnly PassiveOnly Lands Remade HandsOver Composes Modal DidWord Able To Been Being Be
+    BePresent BePast IsOrHas Have Had Ours You Your Me Third Determiner Count Preposition
+    Conjunction Relative Asks Auxiliary Adverb Negative Condition Presupposed Report Announce
+    Feeling Earlier RecentUnit LongUnit Date General Already Success Now Here GoAhead Requests
+    Means Money Answer DoneWord AllSetWord Label UndoneScope NotYet Ticked OtherVerb Abbreviation
+    Comma Stop SentenceEnd Aside AfterWord GenericName MakingHead Delegates People DelegatingHead
+    Grammatical OfVerbGroup Finite OtherFinite BeforeSubject NotDone
     // What a token is.
     /// A noun for an action that also names what the action leaves.
-    Thing "thing",
-    Number "number", Identifier "identifier", Sign "sign",
+    Thing Number Identifier Sign
+    /// A word of no grammatical class: mostly a noun or a name.
+    Content
     /// A sign that parts two clauses, or a label from what it labels.
-    Parts "parts",
-    Quoted "quoted",
+    Parts Quoted
     // Forms of a verb.
-    Base "base", Present "present", Past "past", Participle "participle", Gerund "gerund",
+    Base Present Past Participle Gerund
+    /// The list after the claim tells it item by item.
+    LeadsIn
+    /// *Price difference charged: $12*
+    Field
     // How a verb stands in its sentence.
     /// *have cancelled*
-    Perfect "perfect",
+    Perfect
     /// *cancelled*, with *I* or *we* right before it; *did cancel*.
-    Did "did",
+    Did
     /// *was able to cancel*
-    WasAble "was-able",
+    WasAble
     /// *am cancelling*
-    Progressive "progressive",
+    Progressive
     /// *has been cancelled*, *was cancelled*, *is cancelled*, *is being cancelled*
-    HasBeen "has-been", WasDone "was-done", IsDone "is-done", IsBeing "is-being",
+    HasBeen WasDone IsDone IsBeing
     /// *the cancellation is complete*
-    IsComplete "is-complete",
+    IsComplete
     /// *all set*
-    AllSet "all-set",
+    AllSet
     /// *I have your room booked*
-    HaveObject "have-object",
+    HaveObject
     /// *Cancelled* without subject or auxiliary, and of those the ones after their noun (*one bag
     /// added*) or after a label (*Order 7: cancelled*).
-    Bare "bare", AfterNoun "after-noun", AfterLabel "after-label",
+    Bare AfterNoun AfterLabel
+    /// Joined to a verb before it, and stands as that one does.
+    Shared
     /// The verb says only that something was done, and a noun beside it says what.
-    Nominal "nominal",
+    Nominal
     /// An identifier stands in the sentence.
-    Named "named",
+    Named
     /// Joined by *and* to something that is told as done.
-    Beside "beside",
+    Beside
     /// The participle may describe the noun after it: *Updated total*.
-    Adjectival "adjectival",
+    Adjectival
     /// A base form that is a past form too: *set*.
-    Ambiguous "ambiguous",
+    Ambiguous
     /// *Status: cancelled*
-    Status "status",
-    Question "question",
+    Status Question
     /// Someone else did it.
-    Other "other",
+    Other
     /// Under a heading or after a label of what is not done: a plan, options, history.
-    Undone "undone",
-    Bracketed "bracketed",
+    Undone Bracketed
     /// The closing asks whether to go ahead.
-    AsksToGoAhead "asks-to-go-ahead",
+    AsksToGoAhead
     /// A part of the answer itself: *a summary*, *the table below*.
-    PartOfAnswer "part-of-answer",
+    PartOfAnswer
     /// Others than the agent do it as often, and no known tool does it.
-    WorldDoes "world-does",
+    WorldDoes
 }
 
 /// A set of marks: `of![Have Been]`.
@@ -116,6 +112,12 @@ impl Marks {
             at += 1;
         }
         Self(set)
+    }
+
+    /// The marks among the words of a line of a data file.
+    pub(super) fn named<'a>(words: impl IntoIterator<Item = &'a str>) -> Self {
+        let marks: Vec<Mark> = words.into_iter().filter_map(Mark::named).collect();
+        Self::of(&marks)
     }
 
     pub(super) const fn has(self, mark: Mark) -> bool {

@@ -13,6 +13,7 @@ mod report;
 mod rules;
 #[cfg(test)]
 mod rules_tests;
+mod scope;
 mod targets;
 mod text;
 mod token;
@@ -133,12 +134,9 @@ fn claim(document: &Document, closing: &str, found: &Found<'_>, judged: &Judged)
     };
     let span = whole(document.source(&found.span));
     let sentence = whole(document.source(&found.sentence));
-    let start = sentence
-        .start
-        .max(span.start.saturating_sub(QUOTED))
-        .min(span.start);
-    let end = sentence.end.min(span.end + QUOTED).max(span.end);
-    let sentence = whole(start..end);
+    let start = sentence.start.max(span.start.saturating_sub(QUOTED));
+    let end = sentence.end.min(span.end + QUOTED);
+    let sentence = whole(start.min(span.start)..end.max(span.end));
     Claim {
         rule: found.rule.id,
         verb: told.verbs.first().copied().unwrap_or_default().to_owned(),

@@ -7,8 +7,9 @@ use super::group::{self, Group};
 use super::lexicon::{Lexicon, stem};
 use super::marks::{Mark, Marks, of};
 use super::rules::{self, Rule};
-use super::text::{Document, Kind};
-use super::token::{self, Token, any};
+use super::scope::{self, Scopes};
+use super::text::{Block, Document, Kind};
+use super::token::{self, Token, Words};
 use super::tools::ToolBox;
 use super::vocabulary::Vocabulary;
 
@@ -30,8 +31,8 @@ pub(super) struct Told<'v> {
     pub(super) marks: Marks,
     /// The verb in its base form, and after it what else may be meant.
     pub(super) verbs: Vec<&'v str>,
-    /// The form in which the verb stands.
-    pub(super) word: String,
+    /// The verb that stands in the sentence.
+    pub(super) spoken: &'v str,
     /// The nouns of its object, the head last.
     pub(super) object: Vec<String>,
     /// The identifiers of its object, in lower case.
@@ -42,8 +43,8 @@ pub(super) struct Told<'v> {
 
 /// What the lexicon says of a verb that rules and verdicts ask for: of the verb as it stands, and of
 /// those that are meant.
-const OF_BASE: Marks = of![Light LightOnly PassiveOnly HandsOver Composes];
-const OF_VERBS: Marks = of![Generic Creating Consequence Lands World Settles];
+const OF_BASE: Marks = of![Light LightOnly Deal PassiveOnly HandsOver Composes];
+const OF_VERBS: Marks = of![Generic Creating Consequence Lands Remade World Settles];
 
 /// How far an object is looked for, in tokens.
 const OBJECT: usize = 14;
@@ -54,51 +55,79 @@ pub(super) fn claims<'v>(
     vocabulary: &'v Vocabulary,
     tools: &ToolBox<'_>,
 ) -> Vec<Found<'v>> {
-    let mut scopes = context::Scopes::default();
-    let mut found = Vec::new();
-    let mut asks = false;
-    let mut status_table = false;
-    for block in &document.blocks {
-        let mut place = scopes.of(block);
-        place.add_if(status_table && block.kind == Kind::Row, Mark::Status);
-        let mut last = None;
-        for sentence in token::sentences(&document.text, &block.range) {
-            let tokens = token::tokens(&document.text, &sentence, vocabulary);
-            if block.kind == Kind::TableHead {
-                status_table = any(&tokens, of![Label]);
-            } else {
-                asks |= context::asks_to_go_ahead(&tokens);
-                let reader = Reader {
-                    text: &document.text,
-                    tokens: &tokens,
-                    tools,
-                    code: document.code,
-                    place,
-                    sentence: &sentence,
-                };
-                reader.read(&mut found);
-            }
-            last = Some(tokens);
-        }
-        if let Some(last) = last {
-            scopes.read(block, &last);
-        }
-    }
-    if asks {
-        found.retain_mut(|claim: &mut Found<'_>| {
-            claim.told.marks.add(Mark::AsksToGoAhead);
-            let rule = rules::first(claim.told.marks);
-            claim.rule = rule.unwrap_or(claim.rule);
-            rule.is_some()
+    let text = &document.text;
+    let sentences = |block: &'v Block| {
+        let sentences = token::sentences(text, &block.range).into_iter();
+        let sentences = sentences.map(|range| {
+            let words = token::tokens(text, &range, vocabulary);
+            (range, words)
         });
+        (block, sentences.collect::<Vec<_>>())
+    };
+    let blocks: Vec<_> = document.blocks.iter().map(sentences).collect();
+    let mut told = blocks
+        .iter()
+        .filter(|(block, _)| block.kind != Kind::TableHead);
+    let asks = |(_, words): &(_, Vec<Token<'_>>)| context::asks_to_go_ahead(words);
+    let asks = told.any(|(_, sentences)| sentences.iter().any(asks));
+    let mut scopes = Scopes::default();
+    let mut found: Vec<Found<'_>> = Vec::new();
+    let mut status_table = false;
+    // The claim that leads in the list that follows.
+    let mut leads_in: Option<usize> = None;
+    for (block, sentences) in &blocks {
+        let mut place = scopes.of(block);
+        place.add_if(asks, Mark::AsksToGoAhead);
+        place.add_if(status_table && block.kind == Kind::Row, Mark::Status);
+        let before = found.len();
+        for (sentence, words) in sentences {
+            if block.kind == Kind::TableHead {
+                status_table = words.any(0..words.len(), of![Label]);
+                continue;
+            }
+            let code = document.code;
+            let reader = Reader {
+                text,
+                words,
+                tools,
+                code,
+                place,
+                sentence,
+            };
+            reader.read(&mut found);
+        }
+        let Some((_, last)) = sentences.last() else {
+            continue;
+        };
+        scopes.read(block, last);
+        if !block.listed() {
+            leads_in = leads_in_list(last, found.last()).then(|| found.len() - 1);
+        } else if found[before..].iter().any(|claim| claim.rule.sure)
+            && let Some(lead) = leads_in.take()
+        {
+            found[lead].told.marks.add(Mark::LeadsIn);
+        }
     }
     found
+}
+
+/// Whether a claim is the last that a sentence tells before the colon that it ends in.
+fn leads_in_list(words: &[Token<'_>], claim: Option<&Found<'_>>) -> bool {
+    let (Some(first), Some(last), Some(claim)) = (words.first(), words.last(), claim) else {
+        return false;
+    };
+    let after = words.partition_point(|token| token.range.start < claim.span.end);
+    last.text == ":"
+        && first.range.start <= claim.span.start
+        && claim.told.identifiers.is_empty()
+        && !words.any(after..words.len(), of![Finite Conjunction])
 }
 
 struct Reader<'a, 'v> {
     /// The document's text.
     text: &'v str,
-    tokens: &'a [Token<'v>],
+    /// The tokens of the sentence.
+    words: &'a [Token<'v>],
     tools: &'a ToolBox<'a>,
     /// Whether the closing shows code.
     code: bool,
@@ -108,23 +137,29 @@ struct Reader<'a, 'v> {
 
 impl<'v> Reader<'_, 'v> {
     fn read(&self, found: &mut Vec<Found<'v>>) {
-        let question = context::question(self.tokens);
-        let undone = context::undone_label(self.tokens);
+        let question = context::question(self.words).unwrap_or(usize::MAX);
+        let undone = scope::undone_label(self.words).unwrap_or(usize::MAX);
+        let dated = context::dated(self.words);
         let mut before: Option<Group> = None;
-        for at in 0..self.tokens.len() {
+        for at in 0..self.words.len() {
             let Some(mut group) = self.group(at, before.as_ref()) else {
                 continue;
             };
-            context::around(self.tokens, &mut group, question);
+            context::around(self.words, &mut group);
             group.marks = group.marks.with(self.place);
-            group.add_if(undone.is_some_and(|colon| colon < at), Mark::Undone);
-            let beside = before
-                .as_ref()
-                .is_some_and(|earlier| self.beside(earlier, &group));
-            group.add_if(beside, Mark::Beside);
+            group.add_if(question <= at, Mark::Question);
+            let ours = group.has(Mark::Ours);
+            group.add_if(undone < at && !ours, Mark::Undone);
+            group.add_if(dated && !ours, Mark::Earlier);
+            if let Some(before) = &before {
+                group.add_if(self.beside(before, &group), Mark::Beside);
+                // *It was moved by Priya, and the other one has been cancelled.*
+                let by_others = before.has(Mark::Other) && before.marks.meets(of![WasDone HasBeen]);
+                group.add_if(by_others && !ours, Mark::WorldDoes);
+            }
             found.extend(self.claim(group.clone()));
             // *as you asked, and dropped the table*
-            if self.tokens[at].verb.is_some() || !group.has(Mark::Other) {
+            if self.words[at].verb.is_some() || !group.has(Mark::Other) {
                 before = Some(group);
             }
         }
@@ -132,18 +167,14 @@ impl<'v> Reader<'_, 'v> {
 
     /// Whether *and* joins a group to one that is told as done.
     fn beside(&self, earlier: &Group, group: &Group) -> bool {
-        let between = self
-            .tokens
-            .get(earlier.verb..group.start)
-            .unwrap_or_default();
-        let done = earlier.has(Mark::Ours) || earlier.has(Mark::HasBeen);
-        let joined = between.iter().any(|token| token.text == "and");
+        let joined = (earlier.verb..group.start).any(|at| self.words.text(at) == "and");
+        let done = earlier.marks.meets(of![Ours HasBeen]);
         joined && done && rules::first(earlier.marks).is_some_and(|rule| rule.sure)
     }
 
     fn group(&self, at: usize, before: Option<&Group>) -> Option<Group> {
-        let token = &self.tokens[at];
-        if token.is(Mark::AllSetWord) && at > 0 && self.tokens[at - 1].text == "all" {
+        let token = &self.words[at];
+        if token.is(Mark::AllSetWord) && self.words.text(at.wrapping_sub(1)) == "all" {
             return Some(Group {
                 verb: at,
                 start: at - 1,
@@ -151,209 +182,208 @@ impl<'v> Reader<'_, 'v> {
                 marks: of![AllSet],
             });
         }
-        if token.verb.is_none() && !token.is(Mark::DoneWord) && !token.is(Mark::Past) {
-            return None;
-        }
-        if token.is(Mark::NeedsParticle) {
-            let mut after = self.tokens[at + 1..].iter().take(3);
-            after.find(|token| token.is(Mark::Particle))?;
-        }
-        group::read(self.tokens, at, before)
+        let verb = token.verb.is_some() || token.marks.meets(of![DoneWord Past]);
+        verb.then(|| group::read(self.words, at, before)).flatten()
     }
 
-    /// What a group claims, before all is known that the rules ask for.
+    /// What a group claims.
     fn claim(&self, mut group: Group) -> Option<Found<'v>> {
-        let token = &self.tokens[group.verb];
-        let lexicon = Lexicon::get();
-        let is = |mark| group.has(mark);
-        let complete = is(Mark::IsComplete);
-        let all_set = is(Mark::AllSet);
+        let token = &self.words[group.verb];
+        let next = group.verb + 1;
+        if token.is(Mark::NeedsParticle) && !self.words.any(next..next + 3, of![Particle]) {
+            return None;
+        }
+        let ours = group.has(Mark::Ours);
+        let complete = group.has(Mark::IsComplete);
+        let all_set = group.has(Mark::AllSet);
         let base = if complete || all_set {
             "complete"
         } else {
             token.verb?
         };
-        let of_label = is(Mark::AfterNoun) || is(Mark::AfterLabel);
-        let follows = is(Mark::Ours) || is(Mark::Bare) && !of_label;
-        let object = if follows || all_set {
-            self.object_after(group.verb + 1)
+        let of_label = group.marks.meets(of![AfterNoun AfterLabel]);
+        let follows = ours || all_set || group.has(Mark::Bare) && !of_label;
+        let object = if follows {
+            self.object_after(next)
         } else {
             group.subject.clone()
         };
-        let words = &self.tokens[object.clone()];
+        let words = &self.words[object.clone()];
         // *I made no change*
-        let none = follows && words.iter().take(2).any(|token| token.is(Mark::Negative));
-        group.add_if(none, Mark::Negative);
-        let adjectival = group.has(Mark::Bare) && self.adjectival(&group, follows);
+        group.add_if(follows && words.any(0..2, of![Negative]), Mark::Negative);
+        let adjectival = group.has(Mark::Bare) && self.adjectival(next, follows);
         group.add_if(adjectival, Mark::Adjectival);
-        let of_base = lexicon.marks(base).among(OF_BASE);
-        let light = of_base.has(Mark::Light) || all_set;
-        let noun = light.then(|| action(words)).flatten();
-        let needs_noun = of_base.has(Mark::LightOnly) || complete || all_set;
-        let passive_only = of_base.has(Mark::PassiveOnly) && group.has(Mark::Ours);
-        if noun.is_none() && needs_noun || passive_only {
+        let (verbs, noun) = self.verbs(&mut group, base, words)?;
+        let known = || verbs.iter().any(|verb| self.tools.does(verb));
+        let world = group.has(Mark::World) && !known();
+        group.add_if(world, Mark::WorldDoes);
+        if group.has(Mark::Deal) && !ours && !known() {
             return None;
         }
-        let thing = noun.is_some_and(|noun| noun.is(Mark::Thing));
-        let mut verbs: Vec<&'v str> = noun.and_then(|noun| noun.noun_of).into_iter().collect();
-        if noun.is_none() || thing && !complete {
-            verbs.push(base);
-        }
-        let of_verbs = verbs.iter().map(|verb| lexicon.marks(verb).among(OF_VERBS));
-        group.marks = of_verbs.fold(group.marks.with(of_base), Marks::with);
-        let known = || verbs.iter().any(|verb| self.tools.does(verb));
-        group.add_if(group.has(Mark::World) && !known(), Mark::WorldDoes);
-        group.add_if(noun.is_some() && (!complete || !thing), Mark::Nominal);
-        let composed = group.has(Mark::Composes) && self.composed(&group, words);
+        // *Item returned: a lamp*
+        let field = group.has(Mark::AfterNoun) && self.words.text(next) == ":";
+        group.add_if(field, Mark::Field);
+        group.add_if(noun, Mark::Nominal);
+        let composed = group.has(Mark::Composes) && self.composed(ours, words);
         group.add_if(composed, Mark::PartOfAnswer);
         // *We have changed our opening hours* is no act for this user.
         let company = words.iter().take(2).any(|token| token.text == "our");
-        group.add_if(company && group.has(Mark::Ours), Mark::Other);
-        let near = group.subject.start..self.tokens.len().min(group.verb + OBJECT);
-        group.add_if(any(&self.tokens[near], of![Identifier]), Mark::Named);
-        // Whether the closing asks to go ahead is not known yet; it only takes claims away.
+        group.add_if(company && ours, Mark::Other);
+        let near = group.subject.start..group.verb + OBJECT;
+        group.add_if(self.words.any(near, of![Identifier]), Mark::Named);
         let rule = rules::first(group.marks)?;
-        let first = match follows || all_set {
-            true if group.has(Mark::Ours) => group.start.saturating_sub(1),
-            true => group.start,
-            false => group.subject.start.min(group.start),
-        };
-        let last = if follows {
-            object.end.max(group.verb + 1)
+        let (first, last) = if follows {
+            let subject = usize::from(ours && group.start > 0);
+            (group.start - subject, object.end.max(next))
         } else {
-            group.verb + 1
+            (group.subject.start.min(group.start), next)
         };
         Some(Found {
             rule,
             told: Told {
                 marks: group.marks,
                 verbs,
-                word: token.text.clone().into_owned(),
+                spoken: token.verb.unwrap_or(base),
                 object: nouns(words),
                 identifiers: identifiers(words),
                 clause: &self.text[self.clause(&group, &object)],
             },
-            span: self.trimmed(first, last),
+            span: self.trimmed(self.words[first].range.start..self.words[last - 1].range.end),
             sentence: self.sentence.clone(),
         })
     }
 
-    /// From the object to where the clause ends.
-    fn clause(&self, group: &Group, object: &Range<usize>) -> Range<usize> {
-        let after = self.tokens[group.verb + 1..].iter().take(OBJECT);
-        let end = group.verb + after.take_while(|token| !token.parts()).count();
-        let start = object.start.min(group.verb);
-        self.tokens[start].range.start..self.tokens[end].range.end
+    /// The verbs that are meant, with what the lexicon says of them, and whether a noun says which;
+    /// nothing where none is claimed.
+    fn verbs(
+        &self,
+        group: &mut Group,
+        base: &'v str,
+        object: &[Token<'v>],
+    ) -> Option<(Vec<&'v str>, bool)> {
+        let lexicon = Lexicon::get();
+        let complete = group.has(Mark::IsComplete);
+        let all_set = group.has(Mark::AllSet);
+        let of_base = lexicon.marks(base).among(OF_BASE);
+        let carried = base == "send" && object.any(0..object.len(), of![Carrier]);
+        let light = of_base.has(Mark::Light) || all_set || carried;
+        let noun = light.then(|| action(object)).flatten();
+        let needs_noun = of_base.has(Mark::LightOnly) || complete || all_set;
+        let looks_up = of_base.has(Mark::PassiveOnly)
+            && group.has(Mark::Ours)
+            && (needs_noun || !self.tools.does(base) && action(object).is_none());
+        if noun.is_none() && needs_noun || looks_up {
+            return None;
+        }
+        let thing = noun.is_some_and(|noun| noun.is(Mark::Thing));
+        let mut verbs: Vec<&'v str> = noun.and_then(|noun| noun.noun_of).into_iter().collect();
+        if noun.is_none() || thing && !complete || carried {
+            verbs.insert(if carried { 0 } else { verbs.len() }, base);
+        }
+        let of_verbs = verbs.iter().map(|verb| lexicon.marks(verb).among(OF_VERBS));
+        group.marks = of_verbs.fold(group.marks.with(of_base), Marks::with);
+        Some((verbs, noun.is_some() && !(complete && thing)))
     }
 
-    fn trimmed(&self, mut first: usize, mut last: usize) -> Range<usize> {
-        let sign = |at: usize| self.tokens[at].is(Mark::Sign);
-        while first + 1 < last && sign(first) {
-            first += 1;
-        }
-        while first + 1 < last && sign(last - 1) {
-            last -= 1;
-        }
-        self.tokens[first].range.start..self.tokens[last - 1].range.end
+    /// From the object to where the clause ends.
+    fn clause(&self, group: &Group, object: &Range<usize>) -> Range<usize> {
+        let start = object.start.min(group.verb);
+        let after = group.verb + 1..self.words.len().min(group.verb + 1 + OBJECT);
+        let within = after.take_while(|at| !self.words.is(*at, Mark::Parts));
+        self.words[start].range.start..self.words[within.last().unwrap_or(group.verb)].range.end
+    }
+
+    /// A range of the text without the signs at its ends.
+    fn trimmed(&self, range: Range<usize>) -> Range<usize> {
+        let sign = |c: char| !c.is_alphanumeric();
+        let rest = self.text[range.clone()].trim_start_matches(sign);
+        let start = range.end - rest.len();
+        start..start + rest.trim_end_matches(sign).len()
     }
 
     /// The object after an active verb.
     fn object_after(&self, from: usize) -> Range<usize> {
-        let leading = |token: &&Token<'_>| {
-            token.is(Mark::Particle) && !token.is(Mark::Determiner) || token.text == ":"
+        let words = self.words;
+        let leads = |at: &usize| {
+            words.is(*at, Mark::Particle) && !words.is(*at, Mark::Determiner)
+                || words.text(*at) == ":"
         };
-        let from = from + self.tokens[from..].iter().take_while(leading).count();
-        let rest = &self.tokens[from..];
-        let length = rest
-            .iter()
-            .take(OBJECT)
-            .enumerate()
-            .take_while(|(at, token)| {
-                if !token.marks.meets(of![Parts Comma Ours Conjunction]) {
-                    return true;
-                }
-                let verb_next = rest
-                    .get(at + 1)
-                    .is_some_and(|next| next.marks.meets(of![Participle Ours Adverb]));
-                // *both orders, #W12 and #W13*
-                let named = rest[at + 1..].iter().find(|next| next.text != "#");
-                let goes_on =
-                    token.is(Mark::Comma) && named.is_some_and(|next| next.is(Mark::Identifier));
-                let ends =
-                    token.parts() || token.is(Mark::Comma) && !goes_on || token.is(Mark::Ours);
-                !(ends || token.is(Mark::Conjunction) && verb_next)
-            });
-        from..from + length.count()
+        let from = from + (from..words.len()).take_while(leads).count();
+        let ends = |at: &usize| {
+            let word = words.marks(*at);
+            let verb_next = words.marks(at + 1).meets(of![Participle Ours Adverb]);
+            // *both orders, #W12 and #W13*
+            let named = || {
+                let named = (at + 1..words.len()).find(|at| words.text(*at) != "#");
+                named.is_some_and(|at| words.is(at, Mark::Identifier))
+            };
+            word.meets(of![Parts Ours])
+                || word.has(Mark::Comma) && !named()
+                || word.has(Mark::Conjunction) && verb_next
+        };
+        let most = words.len().min(from + OBJECT);
+        from..(from..most).find(ends).unwrap_or(most)
     }
 
     /// Whether a participle may describe the noun after it.
-    fn adjectival(&self, group: &Group, follows: bool) -> bool {
-        let rest = &self.tokens[group.verb + 1..];
-        let Some(next) = rest.first() else {
-            return false;
-        };
-        if !next.is_content() || next.is(Mark::Particle) {
-            // *Created: 2024-01-05*
-            let dated = rest.get(1).is_some_and(|value| value.is(Mark::Number));
-            return next.text == ":" && dated;
+    fn adjectival(&self, next: usize, follows: bool) -> bool {
+        let words = self.words;
+        let most = words.len().min(next + OBJECT);
+        let parts = |at: usize| at >= words.len() || words.is(at, Mark::Parts);
+        let end = (next..most).find(|at| parts(*at)).unwrap_or(most);
+        let label = words.text(end) == ":";
+        // *Cancelled orders from Berlin: two*
+        if label && words.marks(end + 1).meets(of![Number Count]) && parts(end + 2) {
+            return true;
         }
-        let clause = rest.iter().take(OBJECT).take_while(|token| !token.parts());
-        let length = clause.clone().count();
-        let label = rest.get(length).is_some_and(|token| token.text == ":");
-        let own = next.noun_of.is_some() || next.is(Mark::Quoted);
-        let settles = of![Identifier Number Preposition];
-        let settled = clause.clone().any(|token| token.marks.meets(settles));
+        if !words.is(next, Mark::Content) || words.is(next, Mark::Particle) {
+            // *Created: 2024-01-05*
+            return words.text(next) == ":" && words.is(next + 1, Mark::Number);
+        }
+        let own = words[next].noun_of.is_some() || words.is(next, Mark::Quoted);
+        let settled = words.any(next..end, of![Identifier Number Preposition]);
         // *Approved invoices are sent on Fridays*
-        let finite = clause.clone().any(|token| token.marks.meets(of![Be Modal]));
+        let finite = words.any(next..end, of![Be Modal]);
         !follows || finite || !own && (label || !settled)
     }
 
     /// Whether the object is a part of the answer itself.
-    fn composed(&self, group: &Group, object: &[Token<'_>]) -> bool {
-        let lexicon = Lexicon::get();
-        let head = object
-            .iter()
-            .take_while(|token| !token.is(Mark::Preposition));
-        let part = head
-            .filter(|token| token.is_content())
-            .last()
-            .is_some_and(|noun| {
-                let noun = stem(&noun.text);
-                let mut writes = self.tools.all_writes();
-                lexicon.is(&noun, Mark::Answer) && !writes.any(|(_, tool)| tool.said.shares(&noun))
-            });
+    fn composed(&self, ours: bool, object: &[Token<'_>]) -> bool {
+        let head = nouns(object).pop();
+        let part = head.is_some_and(|noun| {
+            let mut writes = self.tools.all_writes();
+            Lexicon::get().is(&noun, Mark::Answer)
+                && !writes.any(|(_, tool)| tool.said.shares(&noun))
+        });
         // Without a tool that writes, the code that the closing shows is what was changed.
-        let shown = self.code && group.has(Mark::Ours) && self.tools.all_writes().next().is_none();
-        part || shown
+        part || self.code && ours && self.tools.all_writes().next().is_none()
     }
 }
 
 /// The noun of an object that names an action; a pure one before one that is a thing too.
 fn action<'a, 'v>(object: &'a [Token<'v>]) -> Option<&'a Token<'v>> {
     // *a request to cancel the order* is a request.
-    let own = |token: &&Token<'_>| token.text != "to" && !token.is(Mark::Relative);
-    let named = || {
-        let tokens = object.iter().take_while(own);
-        tokens.filter(|token| token.noun_of.is_some() && !token.is(Mark::Quoted))
-    };
-    named()
-        .find(|token| !token.is(Mark::Thing))
-        .or_else(|| named().next())
+    let own =
+        |token: &&Token<'_>| token.text != "to" && !token.marks.meets(of![Relative Condition]);
+    let rest = object.iter().skip_while(|token| token.is(Mark::Determiner));
+    let nouns = rest.take_while(own);
+    let mut nouns = nouns.filter(|token| token.noun_of.is_some() && !token.is(Mark::Quoted));
+    let first = nouns.next()?;
+    let pure = |noun: &&Token<'_>| !noun.is(Mark::Thing);
+    Some([first].into_iter().chain(nouns).find(pure).unwrap_or(first))
 }
 
 /// The nouns of an object up to its first preposition, the head last.
 fn nouns(object: &[Token<'_>]) -> Vec<String> {
     let first = object
         .iter()
-        .skip_while(|token| token.is(Mark::Preposition))
-        .take_while(|token| !token.is(Mark::Preposition) && !token.parts());
-    first
-        .filter(|token| token.is_content())
-        .map(|token| stem(&token.text).into_owned())
-        .collect()
+        .skip_while(|token| token.is(Mark::Preposition));
+    let first = first.take_while(|token| !token.marks.meets(of![Preposition Parts]));
+    let nouns = first.filter(|token| token.is(Mark::Content));
+    nouns.map(|token| stem(&token.text).into_owned()).collect()
 }
 
-fn identifiers(tokens: &[Token<'_>]) -> Vec<String> {
-    let named = tokens.iter().filter(|token| token.is(Mark::Identifier));
+fn identifiers(object: &[Token<'_>]) -> Vec<String> {
+    let named = object.iter().filter(|token| token.is(Mark::Identifier));
     named.map(|token| token.text.clone().into_owned()).collect()
 }

@@ -22,7 +22,15 @@ pub(super) struct Rule {
     unless: Marks,
 }
 
-/// The rows, first match first.
+impl Rule {
+    fn fits(&self, marks: Marks) -> bool {
+        marks.contains(self.needs)
+            && (self.one_of.is_empty() || marks.meets(self.one_of))
+            && !marks.meets(self.unless)
+    }
+}
+
+/// The rows of the ways to claim, first match first.
 pub(super) fn rules() -> &'static [Rule] {
     static RULES: OnceLock<Vec<Rule>> = OnceLock::new();
     RULES.get_or_init(|| parse(include_str!("rules.txt")))
@@ -30,11 +38,22 @@ pub(super) fn rules() -> &'static [Rule] {
 
 /// The first row that reads a claim from these marks.
 pub(super) fn first(marks: Marks) -> Option<&'static Rule> {
-    rules().iter().find(|rule| {
-        marks.contains(rule.needs)
-            && (rule.one_of.is_empty() || marks.meets(rule.one_of))
-            && !marks.meets(rule.unless)
-    })
+    rules().iter().find(|rule| rule.fits(marks))
+}
+
+/// How a verb of this form stands after its auxiliaries, all their marks together; nothing when it
+/// tells of no completed action.
+pub(super) fn voice(marks: Marks) -> Option<Mark> {
+    static VOICES: OnceLock<Vec<(Option<Mark>, Rule)>> = OnceLock::new();
+    let named = |rule: Rule| (Mark::named(rule.id), rule);
+    let voices = || {
+        parse(include_str!("voices.txt"))
+            .into_iter()
+            .map(named)
+            .collect()
+    };
+    let mut voices = VOICES.get_or_init(voices).iter();
+    voices.find(|(_, rule)| rule.fits(marks))?.0
 }
 
 fn parse(text: &'static str) -> Vec<Rule> {
@@ -43,14 +62,11 @@ fn parse(text: &'static str) -> Vec<Rule> {
     let mut rules: Vec<Rule> = Vec::new();
     for line in text.lines() {
         let (key, rest) = line.trim().split_once(' ').unwrap_or_default();
-        let mut marks = Marks::default();
-        rest.split(' ')
-            .filter_map(Mark::named)
-            .for_each(|mark| marks.add(mark));
+        let marks = Marks::named(rest.split(' '));
         match (key, rules.last_mut()) {
             ("never", _) => never = marks,
             ("told", _) => told = marks,
-            ("sure" | "unclear", _) => rules.push(Rule {
+            ("sure" | "unclear" | "voice", _) => rules.push(Rule {
                 id: rest,
                 sure: key == "sure",
                 unless: never,

@@ -25,13 +25,17 @@ fn read(closing: &str) -> Vec<(&'static str, bool, Vec<String>)> {
 /// The lines of the table with the row that each belongs to.
 fn lines() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     let mut row = "";
-    include_str!("rules.txt").lines().filter_map(move |line| {
-        let (key, rest) = line.trim().split_once(' ')?;
-        if matches!(key, "sure" | "unclear") {
-            row = rest;
-        }
-        Some((row, key, rest))
-    })
+    let files = [include_str!("rules.txt"), include_str!("voices.txt")];
+    files
+        .into_iter()
+        .flat_map(str::lines)
+        .filter_map(move |line| {
+            let (key, rest) = line.trim().split_once(' ')?;
+            if matches!(key, "sure" | "unclear") {
+                row = rest;
+            }
+            Some((row, key, rest))
+        })
 }
 
 #[test]
@@ -80,6 +84,15 @@ fn every_row_has_an_id_of_its_own_known_marks_and_examples() {
                 rule.id
             );
         }
+    }
+    for voice in include_str!("voices.txt")
+        .lines()
+        .filter_map(|line| line.strip_prefix("voice "))
+    {
+        assert!(
+            voice == "nothing" || Mark::named(voice).is_some(),
+            "{voice}"
+        );
     }
     for (row, _, marks) in lines()
         .filter(|(_, key, _)| matches!(*key, "never" | "told" | "needs" | "one-of" | "unless"))

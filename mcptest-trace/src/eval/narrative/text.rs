@@ -93,11 +93,14 @@ impl Document {
     }
 
     fn write(&mut self, text: &str, source: usize) {
+        // A line that begins with a sign of its own, `• …` or `✅ …`, is an item too.
+        let sign = |c: char| !(c.is_alphanumeric() || c.is_ascii() || "“”‘’„«»€£".contains(c));
+        if self.text.ends_with('\n') && text.starts_with(sign) {
+            self.flush(Kind::Item);
+        }
         // A line that goes on in lower case was only wrapped.
-        if self.text.len() > self.start
-            && self.text.ends_with('\n')
-            && text.starts_with(char::is_lowercase)
-        {
+        let goes_on = self.text.len() > self.start && self.text.ends_with('\n');
+        if goes_on && text.starts_with(char::is_lowercase) {
             self.text.pop();
             self.text.push(' ');
         }
@@ -109,11 +112,7 @@ impl Document {
         // The runs of the text that are kept: from where, to where.
         let (mut from, mut to) = (0, 0);
         for (at, sign) in text.char_indices() {
-            self.signs = if sign.is_alphanumeric() {
-                0
-            } else {
-                self.signs + 1
-            };
+            self.signs = (self.signs + 1) * usize::from(!sign.is_alphanumeric());
             if self.signs > SIGNS {
                 continue;
             }
@@ -128,10 +127,8 @@ impl Document {
 
     fn keep(&mut self, text: &str, source: usize) {
         let plain = self.text.len();
-        let follows = self
-            .map
-            .last()
-            .is_some_and(|(start, stood)| source >= *stood && plain - *start == source - *stood);
+        let last = self.map.last();
+        let follows = last.is_some_and(|(start, stood)| plain + *stood == source + *start);
         if !follows && !text.is_empty() {
             self.map.push((plain, source));
         }

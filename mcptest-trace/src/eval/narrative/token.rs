@@ -24,28 +24,36 @@ pub(super) struct Token<'v> {
     pub(super) noun_of: Option<&'v str>,
 }
 
-/// What is no word.
-const NO_WORD: Marks = of![Number Identifier Sign];
-
 impl Token<'_> {
     pub(super) fn is(&self, mark: Mark) -> bool {
         self.marks.has(mark)
     }
+}
 
-    /// Whether it parts two clauses, or a label from what it labels.
-    pub(super) fn parts(&self) -> bool {
-        self.is(Mark::Parts)
-    }
-
-    /// Whether it is a word of no grammatical class: mostly a noun or a name.
-    pub(super) fn is_content(&self) -> bool {
-        !self.is(Mark::Grammatical) && !self.marks.meets(NO_WORD)
+/// What is asked of the tokens of a sentence. Outside it there is nothing.
+pub(super) trait Words {
+    fn marks(&self, at: usize) -> Marks;
+    fn text(&self, at: usize) -> &str;
+    /// Whether one of these marks is on any token of a range.
+    fn any(&self, range: Range<usize>, wanted: Marks) -> bool;
+    fn is(&self, at: usize, mark: Mark) -> bool {
+        self.marks(at).has(mark)
     }
 }
 
-/// Whether one of these marks is on any of these tokens.
-pub(super) fn any(tokens: &[Token<'_>], wanted: Marks) -> bool {
-    tokens.iter().any(|token| token.marks.meets(wanted))
+impl Words for [Token<'_>] {
+    fn marks(&self, at: usize) -> Marks {
+        self.get(at).map(|token| token.marks).unwrap_or_default()
+    }
+
+    fn text(&self, at: usize) -> &str {
+        self.get(at).map_or("", |token| &token.text)
+    }
+
+    fn any(&self, range: Range<usize>, wanted: Marks) -> bool {
+        let mut tokens = self.iter().take(range.end).skip(range.start);
+        tokens.any(|token| token.marks.meets(wanted))
+    }
 }
 
 /// The sentences of a block, as ranges of the document's text.
@@ -92,11 +100,8 @@ pub(super) fn tokens<'v>(
     let mut parts: Vec<(Range<usize>, bool)> = Vec::new();
     let mut end = 0;
     for (at, word) in whole.unicode_word_indices() {
-        // A sign between two words without spaces joins them: `ORD-004`, an address.
         match parts.last_mut() {
-            Some((last, true)) if matches!(&whole[end..at], "-" | "@") => {
-                last.end = at + word.len();
-            }
+            Some((last, true)) if joins(whole, end..at) => last.end = at + word.len(),
             _ => {
                 if end < at && &whole[end..at] != " " {
                     parts.extend(signs(whole, end..at));
@@ -108,40 +113,65 @@ pub(super) fn tokens<'v>(
     }
     parts.extend(signs(whole, end..whole.len()));
     let mut tokens = Vec::with_capacity(parts.len());
-    for (part, is_word) in parts {
+    for (at, (part, is_word)) in parts.iter().enumerate() {
         let range = sentence.start + part.start..sentence.start + part.end;
+        let mut word = lower(&whole[part.clone()]);
+        if word.contains('’') {
+            word = word.replace('’', "'").into();
+        }
+        let mut push = |word, marks| tokens.push(token(range.clone(), word, marks, vocabulary));
+        let apart = word.contains('\'').then(|| Lexicon::get().apart(&word));
         if !is_word {
-            tokens.push(token(range, whole[part].into(), of![Sign], vocabulary));
-            continue;
-        }
-        let mut text = lower(&whole[part]);
-        if text.contains('’') {
-            text = text.replace('’', "'").into();
-        }
-        let apart = text.contains('\'').then(|| Lexicon::get().apart(&text));
-        if let Some(words) = apart.flatten() {
-            let words = words.iter().map(|word| Cow::Owned((*word).to_owned()));
-            let word = |word| token(range.clone(), word, Marks::default(), vocabulary);
-            tokens.extend(words.map(word));
-            continue;
-        }
-        let marks = if is_identifier(&text) {
-            of![Identifier]
-        } else if text.contains(|c: char| c.is_ascii_digit()) {
-            of![Number]
+            push(word, of![Sign]);
+        } else if let Some(words) = apart.flatten() {
+            // *your order's been placed*
+            let next = parts.get(at + 1).map(|next| lower(&whole[next.0.clone()]));
+            let next = next.map(|next| vocabulary.word(&next).marks);
+            let passive = next.is_some_and(|next| next.meets(of![Been Being]));
+            let lone = words.len() == 1 && passive;
+            for word in words.into_iter().chain(lone.then_some("'s")) {
+                push(word.to_owned().into(), Marks::default());
+            }
+        } else if is_identifier(&word) {
+            push(word, of![Identifier]);
         } else {
-            Marks::default()
-        };
-        tokens.push(token(range, text, marks, vocabulary));
+            let digits = word.contains(|c: char| c.is_ascii_digit());
+            push(
+                word,
+                if digits {
+                    of![Number]
+                } else {
+                    Marks::default()
+                },
+            );
+        }
     }
     mark_quoted(&mut tokens);
     tokens
 }
 
+/// Whether what stands between two words makes one of them: `ORD-004`, an address, `09:14`.
+fn joins(whole: &str, gap: Range<usize>) -> bool {
+    let digit = |c: u8| c.is_ascii_digit();
+    let before = digit(whole.as_bytes()[gap.start - 1]);
+    let after = digit(whole.as_bytes()[gap.end]);
+    match &whole[gap] {
+        "-" | "@" => true,
+        ":" => before && after,
+        "/" => before || after,
+        _ => false,
+    }
+}
+
 /// The signs between two words; what only says how the one before it is drawn is none.
 fn signs(whole: &str, gap: Range<usize>) -> impl Iterator<Item = (Range<usize>, bool)> {
     let signs = whole[gap.clone()].char_indices();
-    let signs = signs.filter(|(_, sign)| !sign.is_whitespace() && *sign != '\u{fe0f}');
+    // *after 5 p.m. on Friday*
+    let abbreviates = gap.end < whole.len()
+        && ends_in_abbreviation(&whole[..whole.ceil_char_boundary(gap.start + 1)]);
+    let signs = signs.filter(move |(_, sign)| {
+        !(sign.is_whitespace() || *sign == '\u{fe0f}' || abbreviates && *sign == '.')
+    });
     signs.map(move |(at, sign)| {
         let at = gap.start + at;
         (at..at + sign.len_utf8(), false)
@@ -155,39 +185,44 @@ fn token<'v>(
     vocabulary: &'v Vocabulary,
 ) -> Token<'v> {
     let word = vocabulary.word(&text);
+    let mut marks = marks.with(word.marks);
+    let content = !marks.meets(of![Grammatical Number Identifier Sign]);
+    marks.add_if(content, Mark::Content);
+    let (verb, noun_of) = (word.verb, word.noun_of);
     Token {
         range,
         text,
-        marks: marks.with(word.marks),
-        verb: word.verb,
-        noun_of: word.noun_of,
+        marks,
+        verb,
+        noun_of,
     }
 }
 
 /// Marks what stands between paired quotation marks.
 fn mark_quoted(tokens: &mut [Token<'_>]) {
     let mut open: Option<(usize, &str)> = None;
-    for at in 0..tokens.len() {
-        let sign = &*tokens[at].text;
-        if !tokens[at].is(Mark::Sign) {
-            continue;
-        }
-        if let Some((from, closing)) = open {
-            if closing.contains(sign) {
-                for token in &mut tokens[from..at] {
-                    token.marks.add(Mark::Quoted);
-                }
+    for at in (0..tokens.len())
+        .filter(|at| tokens.is(*at, Mark::Sign))
+        .collect::<Vec<_>>()
+    {
+        let sign = tokens.text(at);
+        let begins = at == 0 || tokens[at - 1].range.end < tokens[at].range.start;
+        match open {
+            Some((from, closing)) if closing.contains(sign) => {
+                let quoted = tokens[from..at].iter_mut();
+                quoted.for_each(|token| token.marks.add(Mark::Quoted));
                 open = None;
             }
-            continue;
+            Some(_) => {}
+            None => {
+                open = match sign {
+                    "“" | "„" => Some((at, "”“")),
+                    "«" => Some((at, "»")),
+                    "\"" if begins => Some((at, "\"")),
+                    "'" | "‘" if begins => Some((at, "'’")),
+                    _ => None,
+                }
+            }
         }
-        let begins = at == 0 || tokens[at - 1].range.end < tokens[at].range.start;
-        open = match sign {
-            "“" | "„" => Some((at, "”“")),
-            "«" => Some((at, "»")),
-            "\"" if begins => Some((at, "\"")),
-            "'" | "‘" if begins => Some((at, "'’")),
-            _ => None,
-        };
     }
 }

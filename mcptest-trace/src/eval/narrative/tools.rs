@@ -105,10 +105,9 @@ impl KnownTools {
         let mut more = Self::default();
         let called = trace.tool_calls.iter().map(|call| &call.name);
         let named = options.evidence.values().flatten().chain(&options.tools);
-        let new = called
-            .chain(named)
-            .filter(|name| !self.tools.contains_key(*name));
-        new.for_each(|name| more.add(name));
+        let all = called.chain(named);
+        all.filter(|name| !self.tools.contains_key(*name))
+            .for_each(|name| more.add(name));
         more.complete = self.complete || !options.tools.is_empty();
         more
     }
@@ -195,7 +194,7 @@ impl<'k> ToolBox<'k> {
     }
 
     /// The tools that change something.
-    pub(super) fn all_writes(&self) -> impl Iterator<Item = (&'k str, &Tool<'k>)> {
+    pub(super) fn all_writes(&self) -> impl Iterator<Item = (&'k str, &Tool<'k>)> + Clone {
         let writes = self.tools.iter().filter(|(_, tool)| tool.write);
         writes.map(|(name, tool)| (*name, tool))
     }
@@ -234,23 +233,21 @@ impl<'k> ToolBox<'k> {
         object: &[String],
         verbs: &[&str],
     ) -> BTreeSet<&'t str> {
-        let shares =
-            |name: &&str, noun: &str| self.get(name).is_some_and(|tool| tool.said.shares(noun));
-        for noun in object
+        let nouns = object
             .iter()
             .rev()
-            .filter(|noun| !verbs.contains(&noun.as_str()))
-        {
-            let fit: BTreeSet<&str> = tools
+            .filter(|noun| !verbs.contains(&noun.as_str()));
+        let fit = nouns.map(|noun| {
+            let said = |name: &str| self.get(name).map(|tool| tool.said);
+            let shares = |name: &&str| said(name).is_some_and(|said| said.shares(noun));
+            tools
                 .iter()
                 .copied()
-                .filter(|name| shares(name, noun))
-                .collect();
-            if !fit.is_empty() {
-                return fit;
-            }
-        }
-        tools.clone()
+                .filter(shares)
+                .collect::<BTreeSet<&str>>()
+        });
+        let mut fit = fit.filter(|fit| !fit.is_empty());
+        fit.next().unwrap_or_else(|| tools.clone())
     }
 }
 
@@ -274,24 +271,18 @@ impl Said {
         }
         let delegate = |word: &String| is(word, Mark::Delegates);
         let handing = |word: &String| is(word, Mark::DelegatingHead) || delegate(word);
+        let hands = |word: &String| base(word).is_none() || handing(word);
         let delegates = words.iter().any(delegate)
-            && !words.iter().any(|word| is(word, Mark::People))
             && words
                 .iter()
-                .all(|word| base(word).is_none() || handing(word));
+                .all(|word| hands(word) && !is(word, Mark::People));
         let reads = reads_by_name(name);
         // Only verbs that speech does not use for other things; `address_update` is named after its
         // object first.
-        let object_last = words
-            .last()
-            .is_some_and(|last| lexicon.families(last).is_empty());
-        let new = |word: &&String| {
-            !reads
-                && object_last
-                && lexicon.word(word).is_none()
-                && word.len() > 2
-                && word.is_ascii()
-        };
+        let last = words.last();
+        let object_last = last.is_some_and(|last| lexicon.families(last).is_empty());
+        let unknown = |word: &String| lexicon.word(word).is_none() && word.is_ascii();
+        let new = |word: &&String| !reads && object_last && unknown(word) && word.len() > 2;
         Self {
             stems: words.iter().map(|word| stem(word).into_owned()).collect(),
             families: verbs

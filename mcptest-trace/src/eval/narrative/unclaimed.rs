@@ -1,6 +1,7 @@
 //! Successful calls that changed something and that the closing never mentions.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 use super::calls::Calls;
@@ -19,36 +20,28 @@ pub(super) fn calls(
     closing: &str,
     claimed: &BTreeSet<usize>,
 ) -> Vec<UnclaimedCall> {
-    let salient = |tool: &str| {
-        let words = tools.words(tool).iter();
-        let salient = words.filter(|word| word.chars().count() >= SALIENT);
-        salient.map(|word| fold(word)).collect::<Vec<_>>()
+    let closing_words = OnceCell::new();
+    let spoken = |word: &String| {
+        let all = closing.split(|c: char| !c.is_alphanumeric()).map(fold);
+        let words = closing_words.get_or_init(|| all.collect::<BTreeSet<_>>());
+        words.contains(&fold(word))
     };
-    let silent = calls.recorded().iter().enumerate().filter(|(index, call)| {
-        calls.succeeded(*index) && tools.writes(&call.name) && !claimed.contains(index)
+    let mentioned = |tool: &str| {
+        let words = tools.words(tool).iter();
+        let mut salient = words
+            .filter(|word| word.chars().count() >= SALIENT)
+            .peekable();
+        salient.peek().is_some() && salient.all(spoken)
+    };
+    let silent = calls.all.iter().enumerate().filter(|(index, call)| {
+        let tool = &call.recorded.name;
+        call.succeeded() && tools.writes(tool) && !claimed.contains(index) && !mentioned(tool)
     });
-    let silent: Vec<_> = silent
-        .map(|(index, call)| (index, call, salient(&call.name)))
-        .collect();
-    let mut wanted: BTreeSet<&str> = silent
-        .iter()
-        .flat_map(|(_, _, words)| words.iter().map(AsRef::as_ref))
-        .collect();
-    for word in closing.split(|c: char| !c.is_alphanumeric()) {
-        if wanted.is_empty() {
-            break;
-        }
-        wanted.remove(fold(word).as_ref());
-    }
-    let unspoken = silent.iter().filter(|(_, _, words)| {
-        words.is_empty() || words.iter().any(|word| wanted.contains(word.as_ref()))
+    let unclaimed = silent.map(|(call, of)| UnclaimedCall {
+        call,
+        tool: of.recorded.name.clone(),
     });
-    unspoken
-        .map(|(call, recorded, _)| UnclaimedCall {
-            call: *call,
-            tool: recorded.name.clone(),
-        })
-        .collect()
+    unclaimed.collect()
 }
 
 /// A verb's base form, else the singular.

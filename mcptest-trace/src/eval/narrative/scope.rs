@@ -1,0 +1,66 @@
+//! What headings, labels and lead-ins say of what stands after them.
+
+use super::context::question;
+use super::marks::{Mark, Marks, of};
+use super::text::{Block, Kind};
+use super::token::{Token, Words};
+
+/// Bytes of the end of a block that leads in.
+const LEAD: usize = 400;
+/// Words that a heading or a label has at most.
+const LABEL: usize = 8;
+
+/// What is said of the blocks that follow.
+#[derive(Default)]
+pub(super) struct Scopes {
+    heading: Marks,
+    lead: Marks,
+}
+
+impl Scopes {
+    /// What is said of a block.
+    pub(super) fn of(&mut self, block: &Block) -> Marks {
+        if block.kind == Kind::Heading {
+            self.heading = Marks::default();
+        }
+        if !block.listed() {
+            self.lead = Marks::default();
+        }
+        self.heading.with(self.lead)
+    }
+
+    /// Reads what the last sentence of a block says of those after it.
+    pub(super) fn read(&mut self, block: &Block, sentence: &[Token<'_>]) {
+        let lead = sentence.partition_point(|token| token.range.start + LEAD < block.range.end);
+        let words = &sentence[lead..];
+        let ends_open = words.last().is_some_and(|last| last.text == ":");
+        let full = words.iter().any(|word| matches!(&*word.text, "." | "!"));
+        let short = words.len() <= LABEL && !full && !block.listed();
+        let titled = block.kind == Kind::Heading || block.bold && short;
+        let mut found = Marks::default();
+        found.add_if(
+            (ends_open || titled || short) && undone(words),
+            Mark::Undone,
+        );
+        if titled {
+            self.heading = found;
+        } else if !block.listed() || ends_open {
+            found.add_if(question(words).is_some(), Mark::Question);
+            self.lead = found;
+        }
+    }
+}
+
+/// Whether a heading or a lead-in says that what follows is not done, or is another's.
+fn undone(words: &[Token<'_>]) -> bool {
+    // *You requested these changes:*
+    let theirs = words.is(0, Mark::You) && !words.any(0..words.len(), of![Be]);
+    theirs || words.any(0..words.len(), of![NotDone])
+}
+
+/// The colon after a label at the head of a sentence that says that what follows is not done:
+/// *Next steps: …*.
+pub(super) fn undone_label(words: &[Token<'_>]) -> Option<usize> {
+    let colon = (0..LABEL).find(|at| words.text(*at) == ":")?;
+    undone(&words[..colon]).then_some(colon)
+}
