@@ -253,6 +253,8 @@ impl Talk {
             return of_id().next().map(|(index, ..)| *index);
         }
         let args = arguments(span);
+        // What is no object shows the arguments in another language.
+        let args = args.filter(Value::is_object);
         let same = |call: &Call| {
             Some(call.name.as_str()) == span.tool_name()
                 && args

@@ -198,3 +198,32 @@ fn traces_without_agents_are_told() {
     assert_eq!((status, runs.len()), (2, 0));
     assert!(said.contains("traces.json"), "{said}");
 }
+
+/// What tools of `LangChain` are sent stands in their spans as Python shows it.
+#[test]
+fn a_tool_span_is_its_call_though_its_input_is_no_json() {
+    let mut model = json!({ "openinference.span.kind": "LLM", "llm.model_name": "gpt-5", "llm.input_messages.0.message.role": "user",
+        "llm.input_messages.0.message.content": "p", "llm.output_messages.0.message.role": "assistant" });
+    for (number, q) in [(0, 1), (1, 2)] {
+        let key = |rest: &str| {
+            format!("llm.output_messages.0.message.tool_calls.{number}.tool_call.{rest}")
+        };
+        model[key("id")] = format!("c{number}").into();
+        model[key("function.name")] = "find".into();
+        model[key("function.arguments")] = format!("{{\"q\": {q}}}").into();
+    }
+    let tool = |input: &str, output: &str| json!({ "openinference.span.kind": "TOOL", "tool.name": "find", "input.value": input, "output.value": output });
+    for inputs in [["{'q': 1}", "{'q': 2}"], ["{\"q\":1}", "{\"q\":2}"]] {
+        let (status, said, runs) = import(&[
+            span(1, 0, "LLM", &model),
+            span(2, 0, "find", &tool(inputs[0], "one")),
+            failed(span(3, 0, "find", &tool(inputs[1], "two")), "bad"),
+        ]);
+        assert_eq!((status, runs.len()), (0, 1), "{said}");
+        let expected = [
+            call("find", r#"{"q":1}"#, "one", Some(false)),
+            call("find", r#"{"q":2}"#, "two", Some(true)),
+        ];
+        assert_eq!(calls(&runs[0]), expected);
+    }
+}
