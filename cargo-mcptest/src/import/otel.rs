@@ -239,9 +239,10 @@ fn about(tree: &Tree, main: Option<&str>, run: &mut ForeignRun) {
         "agent.name",
         "ai.telemetry.functionId",
     ];
-    let named = named
-        .iter()
-        .find_map(|key| spans.iter().find_map(|span| span.text(key)));
+    let named = named.iter().find_map(|key| {
+        let mut spans = spans.iter().filter(|span| !span.is_tool());
+        spans.find_map(|span| span.text(key))
+    });
     let service = spans.iter().find_map(|span| span.service.as_deref());
     run.agent = main.or(named).or(service).map(str::to_owned);
     for span in spans {

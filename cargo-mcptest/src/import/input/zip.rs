@@ -6,6 +6,7 @@ use std::cell::RefCell;
 use std::fs::File;
 use std::io::{self, Read, Seek as _, SeekFrom};
 
+use flate2::Crc;
 use flate2::read::DeflateDecoder;
 
 use super::{Form, Input, MAX_RECORD, Named, Part, Split, Unreadable};
@@ -32,6 +33,7 @@ struct Entry {
     header: u64,
     packed: u64,
     size: u64,
+    checksum: u32,
 }
 
 /// The entries that say what an archive is, the best first.
@@ -137,12 +139,18 @@ impl Archive {
         let skipped = u64::from(u16_at(&header, 26)?) + u64::from(u16_at(&header, 28)?);
         file.seek(SeekFrom::Start(entry.header + 30 + skipped))?;
         let packed = (&mut *file).take(entry.packed);
-        match entry.method {
-            0 => unpacked(packed),
-            8 => unpacked(DeflateDecoder::new(packed)),
-            93 => zstd(packed),
-            other => Err(wrong(&format!("it is compressed by method {other}"))),
+        let bytes = match entry.method {
+            0 => unpacked(packed)?,
+            8 => unpacked(DeflateDecoder::new(packed))?,
+            93 => zstd(packed)?,
+            other => return Err(wrong(&format!("it is compressed by method {other}"))),
+        };
+        let mut sum = Crc::new();
+        sum.update(&bytes);
+        if sum.sum() != entry.checksum || bytes.len() as u64 != entry.size {
+            return Err(wrong("the entry is damaged: its checksum is another"));
         }
+        Ok(bytes)
     }
 }
 
@@ -196,10 +204,12 @@ fn directory(file: &mut File) -> io::Result<Vec<Entry>> {
     file.take(TAIL).read_to_end(&mut tail)?;
     let end = tail.windows(4).rposition(|window| window == END);
     let end = end.ok_or_else(|| wrong("the archive has no end; it may be cut"))?;
+    let mut count = u64::from(u16_at(&tail, end + 10)?);
     let mut size = u64::from(u32_at(&tail, end + 12)?);
     let mut start = u64::from(u32_at(&tail, end + 16)?);
     // Archives of more than 4 GiB have a second end before the first.
     if let Some(end) = tail[..end].windows(4).rposition(|window| window == END_64) {
+        count = u64_at(&tail, end + 32)?;
         size = u64_at(&tail, end + 40)?;
         start = u64_at(&tail, end + 48)?;
     }
@@ -211,7 +221,10 @@ fn directory(file: &mut File) -> io::Result<Vec<Entry>> {
     file.take(size).read_to_end(&mut list)?;
     let mut entries = Vec::new();
     let mut at = 0;
-    while list.get(at..at + 4) == Some(ENTRY.as_slice()) {
+    for _ in 0..count {
+        if list.get(at..at + 4) != Some(ENTRY.as_slice()) {
+            return Err(wrong("the list of its entries is damaged"));
+        }
         let lengths = [
             u16_at(&list, at + 28)?,
             u16_at(&list, at + 30)?,
@@ -224,6 +237,7 @@ fn directory(file: &mut File) -> io::Result<Vec<Entry>> {
         let mut entry = Entry {
             name: String::from_utf8_lossy(text).into_owned(),
             method: u16_at(&list, at + 10)?,
+            checksum: u32_at(&list, at + 16)?,
             packed: u64::from(u32_at(&list, at + 20)?),
             size: u64::from(u32_at(&list, at + 24)?),
             header: u64::from(u32_at(&list, at + 42)?),
@@ -234,7 +248,10 @@ fn directory(file: &mut File) -> io::Result<Vec<Entry>> {
         }
         at += 46 + name + extra + comment;
     }
+    // What was added later takes the place of what has its name.
+    entries.reverse();
     entries.sort_by(|left, right| left.name.cmp(&right.name));
+    entries.dedup_by(|later, kept| later.name == kept.name);
     Ok(entries)
 }
 

@@ -219,17 +219,26 @@ fn tool(run: &Value, read: &mut ForeignRun, met: &mut BTreeSet<usize>) {
         .as_ref()
         .and_then(|message| identifier(message.fields, "tool_call_id"));
     let id = own_id.or_else(|| identifier(&run["extra"]["metadata"], "tool_call_id"));
-    let is_open = |index: &usize, event: &Event| match event {
-        Event::Call(call) if !met.contains(index) => match &id {
+    let inputs = &run["inputs"];
+    let args = given(inputs, "input").unwrap_or(inputs);
+    let calls = read.events.iter().enumerate();
+    let calls = calls.filter_map(|(index, event)| match event {
+        Event::Call(call) => Some((index, call)),
+        _ => None,
+    });
+    let is_it = |(index, call): &(usize, &Call)| {
+        let named = match &id {
             Some(id) => call.id.as_ref() == Some(id),
             None => call.name == name,
-        },
-        _ => false,
+        };
+        named && !met.contains(index)
     };
-    let mut calls = read.events.iter().enumerate();
-    let found = calls
-        .find(|(index, event)| is_open(index, event))
-        .map(|(index, _)| index);
+    let calls: Vec<(usize, &Call)> = calls.filter(is_it).collect();
+    // Of calls in parallel the one with these arguments, where they can be compared.
+    let same = calls
+        .iter()
+        .find(|(_, call)| unfolded(&call.args) == unfolded(args));
+    let found = same.or(calls.first()).map(|(index, _)| *index);
     let failed = messages::failed(run);
     let (value, flagged) = match message {
         Some(message) => {
@@ -251,8 +260,6 @@ fn tool(run: &Value, read: &mut ForeignRun, met: &mut BTreeSet<usize>) {
     } else {
         let made_up = id.or_else(|| identifier(run, "id")).unwrap_or_default();
         met.insert(read.events.len());
-        let inputs = &run["inputs"];
-        let args = given(inputs, "input").unwrap_or(inputs);
         read.push(Event::Call(Call {
             id: Some(made_up.clone()),
             name: name.to_owned(),

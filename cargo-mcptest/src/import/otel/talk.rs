@@ -212,19 +212,25 @@ impl Talk {
     /// Joins the spans of tools with the calls that the models made.
     pub(super) fn finish(&mut self) {
         let mut met: HashSet<usize> = HashSet::new();
-        for span in std::mem::take(&mut self.tools) {
-            match self.call_of(&span, &met) {
+        let mut spans = std::mem::take(&mut self.tools);
+        // What names its call or its arguments first, then what has a call's name alone.
+        for by_name in [false, true] {
+            spans.retain(|span| match self.call_of(span, &met, by_name) {
                 Some(index) => {
                     met.insert(index);
-                    self.result_of(index, &span, &mut met);
+                    self.result_of(index, span, &mut met);
+                    false
                 }
-                None => self.own_call(&span, &mut met),
-            }
+                None => true,
+            });
+        }
+        for span in &spans {
+            self.own_call(span, &mut met);
         }
     }
 
     /// The call that a tool's span is the execution of.
-    fn call_of(&self, span: &Span, met: &HashSet<usize>) -> Option<usize> {
+    fn call_of(&self, span: &Span, met: &HashSet<usize>, by_name: bool) -> Option<usize> {
         let calls = self
             .events
             .iter()
@@ -253,11 +259,10 @@ impl Talk {
             return of_id().next().map(|(index, ..)| *index);
         }
         let args = arguments(span);
+        // Spans may show arguments in another language, or with more around them.
         let same = |call: &Call| {
-            Some(call.name.as_str()) == span.tool_name()
-                && args
-                    .as_ref()
-                    .is_none_or(|args| unfolded(&call.args) == *args)
+            let own = || Some(unfolded(&call.args));
+            Some(call.name.as_str()) == span.tool_name() && (by_name || args == own())
         };
         calls
             .iter()
@@ -388,14 +393,11 @@ fn arguments(span: &Span) -> Option<Value> {
 
 /// What came back: of a failure that brought nothing, what is said of it.
 fn outcome(span: &Span) -> Option<Value> {
-    let keys = [
-        "gen_ai.tool.call.result",
-        "output.value",
-        "traceloop.entity.output",
-    ];
-    // The AI SDK writes every result as JSON, a text in quotes too.
-    let of_ai_sdk = || span.first(&["ai.toolCall.result"]).map(unfolded);
-    let found = span.first(&keys).cloned().or_else(of_ai_sdk);
+    let keys = ["gen_ai.tool.call.result", "output.value"];
+    // Those who write every result as JSON put texts in quotes.
+    let quoted = ["ai.toolCall.result", "traceloop.entity.output"];
+    let quoted = || span.first(&quoted).map(unfolded);
+    let found = span.first(&keys).cloned().or_else(quoted);
     found.or_else(|| span.failure().map(Value::from))
 }
 

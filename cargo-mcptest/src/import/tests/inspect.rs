@@ -76,8 +76,10 @@ fn archive(entries: &[(&str, u16, Vec<u8>)]) -> Vec<u8> {
                 .iter()
                 .flat_map(|field| field.to_le_bytes()),
         );
+        let mut sum = flate2::Crc::new();
+        sum.update(content);
         fields.extend(
-            [0, sizes[0], sizes[1]]
+            [sum.sum(), sizes[0], sizes[1]]
                 .iter()
                 .flat_map(|field| field.to_le_bytes()),
         );
@@ -251,4 +253,58 @@ fn a_cut_archive_is_reported() {
             .contains("is no archive that can be read\n --> a.eval"),
         "{said:?}"
     );
+}
+
+/// A score may change by a bit that fell over: what a checksum does not fit is not read.
+#[test]
+fn a_damaged_archive_is_reported() {
+    let sample = |epoch, grade| short(epoch, &json!(grade)).to_string().into_bytes();
+    let entries = [
+        ("header.json", 0, header().to_string().into_bytes()),
+        ("samples/a_epoch_1.json", 0, sample(1, "I")),
+        ("samples/a_epoch_2.json", 0, sample(2, "N")),
+    ];
+    let whole = archive(&entries);
+    let at = |part: &[u8]| whole.windows(part.len()).position(|it| it == part).unwrap();
+    let mut graded = whole.clone();
+    graded[at(b"\"I\"") + 1] = b'C';
+    let mut listed = whole.clone();
+    let last = whole
+        .windows(4)
+        .rposition(|it| it == b"PK\x01\x02")
+        .unwrap();
+    listed[last] = b'X';
+    for (bytes, why, runs) in [
+        (
+            graded,
+            "a.eval:samples/a_epoch_1.json\n  = the entry is damaged",
+            1,
+        ),
+        (listed, "a.eval\n  = the list of its entries is damaged", 0),
+    ] {
+        let desk = Desk::new();
+        desk.write("a.eval", bytes);
+        let said = desk.import(&["a.eval"]);
+        assert!(said.err.contains(why), "{said:?}");
+        assert_eq!(
+            (said.status, desk.recordings().len()),
+            (2 - u8::from(runs > 0), runs)
+        );
+    }
+}
+
+/// Archives grow: an entry that is written again is the later one.
+#[test]
+fn of_entries_with_one_name_the_last_counts() {
+    let sample = |grade| short(1, &json!(grade)).to_string().into_bytes();
+    let desk = Desk::new();
+    let entries = [
+        ("header.json", 0, header().to_string().into_bytes()),
+        ("samples/a_epoch_1.json", 8, sample("C")),
+        ("samples/a_epoch_1.json", 8, sample("I")),
+    ];
+    desk.write("a.eval", archive(&entries));
+    let said = desk.import(&["a.eval"]);
+    assert_eq!(said.status, 0, "{said:?}");
+    assert_eq!(desk.recording()["outcome"]["passed"], false);
 }

@@ -30,10 +30,12 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
 /// Creates a file, whole. `false`, and nothing is changed, when something has that name.
 pub(super) fn write_new(path: &Path, bytes: &[u8]) -> Result<bool, StoreError> {
     remove_left_over(parent(path));
-    write_another(path, bytes)
+    let written = write_another(path, bytes)?;
+    steps::sync_folder(parent(path));
+    Ok(written)
 }
 
-/// The same, where the folder was looked through before: it may hold many files.
+/// The same for one of many files: its folder was looked through before, and is synced after the last.
 pub(super) fn write_another(path: &Path, bytes: &[u8]) -> Result<bool, StoreError> {
     let temporary = Temporary::new(path, bytes)?;
     match steps::link(&temporary.path, path) {
@@ -43,7 +45,6 @@ pub(super) fn write_another(path: &Path, bytes: &[u8]) -> Result<bool, StoreErro
         Err(_) if occupied(path) => return Ok(false),
         Err(_) => temporary.replace(path)?,
     }
-    steps::sync_folder(parent(path));
     Ok(true)
 }
 

@@ -165,12 +165,15 @@ impl Adding<'_> {
         }
     }
 
-    /// Puts in place what is not yet.
+    /// Puts in place what is not yet, and makes all of it last through a power failure.
     ///
     /// # Errors
     ///
     /// The file of lines cannot be put in place; the old one is there.
     pub fn finish(self) -> Result<(), StoreError> {
+        if self.kind == Kind::Folder && self.number > 1 {
+            super::steps::sync_folder(&self.store.folder);
+        }
         self.lines.map_or(Ok(()), Growing::finish)
     }
 }

@@ -121,6 +121,47 @@ fn traces_of_the_ai_sdk_are_read_old_and_new() {
     }
 }
 
+/// `OpenLLMetry` up to 0.50: messages spread over attributes, arguments spelt in two ways, and the tool's own span with
+/// its arguments as Python passes them.
+#[test]
+fn traces_of_openllmetry_tell_of_each_call_once() {
+    let model = |completion: &Value, more: &Value, tokens: u64| {
+        let mut all = json!({ "llm.request.type": "chat", "gen_ai.request.model": "gpt-4o", "gen_ai.prompt.0.role": "user", "gen_ai.prompt.0.content": "p",
+            "gen_ai.completion.0.role": "assistant", "gen_ai.usage.prompt_tokens": tokens, "gen_ai.usage.completion_tokens": 3 });
+        for part in [completion, more] {
+            all.as_object_mut()
+                .unwrap()
+                .extend(part.as_object().unwrap().clone());
+        }
+        all
+    };
+    let asks = json!({ "gen_ai.completion.0.finish_reason": "tool_calls", "gen_ai.completion.0.tool_calls.0.id": "c1",
+        "gen_ai.completion.0.tool_calls.0.name": "find", "gen_ai.completion.0.tool_calls.0.arguments": "{\"q\": 1}" });
+    let history = json!({ "gen_ai.prompt.1.role": "assistant", "gen_ai.prompt.1.tool_calls.0.id": "c1", "gen_ai.prompt.1.tool_calls.0.name": "find",
+        "gen_ai.prompt.1.tool_calls.0.arguments": "{\"q\":1}", "gen_ai.prompt.2.role": "tool", "gen_ai.prompt.2.content": "here", "gen_ai.prompt.2.tool_call_id": "c1" });
+    let says = json!({ "gen_ai.completion.0.finish_reason": "stop", "gen_ai.completion.0.content": "Found." });
+    let tool = json!({ "traceloop.span.kind": "tool", "traceloop.entity.name": "find", "traceloop.entity.input": "{\"args\":[],\"kwargs\":{\"q\":1}}", "traceloop.entity.output": "\"here\"" });
+    let first = span(1, 0, "openai.chat", &model(&asks, &json!({}), 10));
+    let later = span(3, 0, "openai.chat", &model(&says, &history, 20));
+    for with_history in [true, false] {
+        let mut spans = vec![first.clone(), span(2, 0, "find.tool", &tool)];
+        spans.extend(with_history.then(|| later.clone()));
+        let (status, said, runs) = import(&spans);
+        assert_eq!((status, runs.len()), (0, 1), "{said}");
+        assert_eq!(
+            calls(&runs[0]),
+            [call("find", r#"{"q":1}"#, "here", Some(false))]
+        );
+        assert_ne!(runs[0]["agent_name"], "find");
+        if with_history {
+            assert_eq!(
+                (closing(&runs[0]), stop(&runs[0]), tokens(&runs[0])),
+                ("Found.", "completed", (30, 6))
+            );
+        }
+    }
+}
+
 fn chat(at: u64, input: &Value, output: &Value) -> Value {
     span(
         at,
@@ -197,4 +238,33 @@ fn traces_without_agents_are_told() {
     )]);
     assert_eq!((status, runs.len()), (2, 0));
     assert!(said.contains("traces.json"), "{said}");
+}
+
+/// What tools of `LangChain` are sent stands in their spans as Python shows it.
+#[test]
+fn a_tool_span_is_its_call_though_its_input_is_no_json() {
+    let mut model = json!({ "openinference.span.kind": "LLM", "llm.model_name": "gpt-5", "llm.input_messages.0.message.role": "user",
+        "llm.input_messages.0.message.content": "p", "llm.output_messages.0.message.role": "assistant" });
+    for (number, q) in [(0, 1), (1, 2)] {
+        let key = |rest: &str| {
+            format!("llm.output_messages.0.message.tool_calls.{number}.tool_call.{rest}")
+        };
+        model[key("id")] = format!("c{number}").into();
+        model[key("function.name")] = "find".into();
+        model[key("function.arguments")] = format!("{{\"q\": {q}}}").into();
+    }
+    let tool = |input: &str, output: &str| json!({ "openinference.span.kind": "TOOL", "tool.name": "find", "input.value": input, "output.value": output });
+    for inputs in [["{'q': 1}", "{'q': 2}"], ["{\"q\":1}", "{\"q\":2}"]] {
+        let (status, said, runs) = import(&[
+            span(1, 0, "LLM", &model),
+            span(2, 0, "find", &tool(inputs[0], "one")),
+            failed(span(3, 0, "find", &tool(inputs[1], "two")), "bad"),
+        ]);
+        assert_eq!((status, runs.len()), (0, 1), "{said}");
+        let expected = [
+            call("find", r#"{"q":1}"#, "one", Some(false)),
+            call("find", r#"{"q":2}"#, "two", Some(true)),
+        ];
+        assert_eq!(calls(&runs[0]), expected);
+    }
 }

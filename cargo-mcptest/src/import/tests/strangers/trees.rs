@@ -91,6 +91,50 @@ fn traces_of_wrapped_clients_are_read() {
     assert!(said.err.contains("Error: gone"), "{}", said.err);
 }
 
+/// Tools run in parallel end, and may begin, in any order; their runs name no call.
+#[test]
+fn runs_of_tools_meet_the_calls_with_their_arguments() {
+    let desk = Desk::new();
+    let asks = json!({ "type": "ai", "content": "", "tool_calls": [{ "id": "c1", "name": "find", "args": { "q": 1 } }, { "id": "c2", "name": "find", "args": { "q": 2 } }] });
+    let user = json!({ "type": "human", "content": "find both" });
+    let generation = |message: &Value| json!({ "generations": [[{ "message": message }]] });
+    let mut failed = node(2, "tool", "find", &json!({ "q": 2 }), &Value::Null);
+    failed["status"] = "error".into();
+    failed["error"] = "gone".into();
+    let runs = [
+        node(0, "chain", "desk", &json!({}), &json!({})),
+        node(
+            1,
+            "llm",
+            "ChatOpenAI",
+            &json!({ "messages": [[user]] }),
+            &generation(&asks),
+        ),
+        failed,
+        node(
+            3,
+            "tool",
+            "find",
+            &json!({ "q": 1 }),
+            &json!({ "output": "here" }),
+        ),
+        node(
+            4,
+            "llm",
+            "ChatOpenAI",
+            &json!({ "messages": [[user, asks]] }),
+            &generation(&json!({ "type": "ai", "content": "One." })),
+        ),
+    ];
+    desk.write("runs.jsonl", lines(&runs));
+    let said = desk.import(&["runs.jsonl"]);
+    let expected = [
+        call("find", r#"{"q":1}"#, "here", Some(false)),
+        call("find", r#"{"q":2}"#, "gone", Some(true)),
+    ];
+    assert_eq!(calls(&desk.recording()), expected, "{said:?}");
+}
+
 fn sample(score: &Value) -> Value {
     json!({ "status": "success", "eval": { "task": "desk", "model": "openai/gpt-5" }, "samples": [{ "id": 1, "epoch": 1, "uuid": "u", "input": "p",
         "messages": [{ "role": "user", "content": "p" }, { "role": "assistant", "content": "a" }],
