@@ -25,3 +25,10 @@ macro_rules! setters {
 }
 
 pub(crate) use setters;
+
+/// A collection of texts, of whatever becomes texts.
+pub(crate) fn texts<C: FromIterator<String>>(
+    texts: impl IntoIterator<Item = impl Into<String>>,
+) -> C {
+    texts.into_iter().map(Into::into).collect()
+}

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use crate::setters::{setters, texts};
+
 /// What a suite may adjust about the metric.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
@@ -26,32 +28,6 @@ pub struct NarrativeOptions {
     pub strict: bool,
 }
 
-macro_rules! with_lists {
-    ($($(#[$about:meta])* $with:ident $list:ident,)*) => {
-        impl NarrativeOptions {$(
-            $(#[$about])*
-            #[must_use]
-            pub fn $with(mut self, $list: impl IntoIterator<Item = impl Into<String>>) -> Self {
-                self.$list = $list.into_iter().map(Into::into).collect();
-                self
-            }
-        )*}
-    };
-}
-
-with_lists! {
-    /// With [`Self::mutating_tools`].
-    with_mutating_tools mutating_tools,
-    /// With [`Self::readonly_tools`].
-    with_readonly_tools readonly_tools,
-    /// With [`Self::verbs`].
-    with_verbs verbs,
-    /// With [`Self::tools`].
-    with_tools tools,
-    /// With [`Self::ignore`].
-    with_ignore ignore,
-}
-
 impl NarrativeOptions {
     /// With the tools that do a verb, in [`Self::evidence`].
     #[must_use]
@@ -60,15 +36,18 @@ impl NarrativeOptions {
         verb: impl Into<String>,
         tools: impl IntoIterator<Item = impl Into<String>>,
     ) -> Self {
-        let tools = tools.into_iter().map(Into::into).collect();
-        self.evidence.insert(verb.into(), tools);
+        self.evidence.insert(verb.into(), texts(tools));
         self
     }
+}
 
-    /// With [`Self::strict`].
-    #[must_use]
-    pub fn with_strict(mut self, strict: bool) -> Self {
-        self.strict = strict;
-        self
+setters! {
+    NarrativeOptions {
+        with_mutating_tools(mutating_tools: impl IntoIterator<Item = impl Into<String>>) => texts(mutating_tools);
+        with_readonly_tools(readonly_tools: impl IntoIterator<Item = impl Into<String>>) => texts(readonly_tools);
+        with_verbs(verbs: impl IntoIterator<Item = impl Into<String>>) => texts(verbs);
+        with_tools(tools: impl IntoIterator<Item = impl Into<String>>) => texts(tools);
+        with_ignore(ignore: impl IntoIterator<Item = impl Into<String>>) => texts(ignore);
+        with_strict(strict: bool);
     }
 }

@@ -46,7 +46,7 @@ use crate::trace::{ReadOnlyTools, Run, Trace};
 use serde::Serialize;
 
 use crate::evidence::random::Stream;
-use crate::setters::setters;
+use crate::setters::{setters, texts};
 use change::Change;
 use fingerprint::Seen;
 use sites::Site;
@@ -122,10 +122,8 @@ setters! {
     MutantOptions {
         with_per_operator(per_operator: Option<usize>);
         with_shard(shard: (usize, usize)) => Some(shard);
-        with_readonly_tools(readonly_tools: impl IntoIterator<Item = impl Into<String>>)
-            => readonly_tools.into_iter().map(Into::into).collect();
-        with_mutating_tools(mutating_tools: impl IntoIterator<Item = impl Into<String>>)
-            => mutating_tools.into_iter().map(Into::into).collect();
+        with_readonly_tools(readonly_tools: impl IntoIterator<Item = impl Into<String>>) => texts(readonly_tools);
+        with_mutating_tools(mutating_tools: impl IntoIterator<Item = impl Into<String>>) => texts(mutating_tools);
         with_seed(seed: u64);
     }
 }
