@@ -9,22 +9,19 @@ use mcptest_suite::model::Suite;
 use mcptest_suite::{clean, shown_path};
 use mcptest_trace::record::redact::Redactor;
 use regex::Regex;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::format::Kind;
-use super::input::{self, Form, Input, Named, Part, Split};
+use super::input;
 use super::mapping::{Mapping, Subagents};
 use super::names::{self, Name};
+use super::opening;
 use super::plan::{GroupBy, Plan, Reading};
 use super::redact::redactor;
-use super::report::Reports;
 use super::starter::{Starter, Tools};
 use super::summary::{self, Row};
 use super::writing::{Done, Options, Writing, Wrong};
 use crate::status::Status;
-
-/// How many records of a file are looked at for its format.
-const SAMPLES: usize = 50;
 
 /// Turns runs that are there already into recordings, and proposes a suite for them.
 ///
@@ -164,7 +161,7 @@ impl Import {
         for error in unreadable {
             done.reports.lose(error.reason, &error.place, &error.detail);
         }
-        let (inputs, files) = self.open(&given, &mut done.reports);
+        let (inputs, files) = opening::open(&given, self.from, &mut done.reports);
         let reading = Reading {
             inputs: &inputs,
             mapping: &mapping,
@@ -315,70 +312,6 @@ impl Import {
         let of_suite = of_suite.map(|pattern| pattern.value.as_str());
         let own = of_suite.chain(self.redact.iter().map(String::as_str));
         redactor(variables, own).map_err(Wrong::new)
-    }
-
-    /// Finds the records of every file, and its format.
-    fn open(&self, named: &[Named], reports: &mut Reports) -> (Vec<Input>, Vec<(Kind, Vec<Part>)>) {
-        let (mut inputs, mut files) = (Vec::new(), Vec::new());
-        for file in named {
-            let index = u32::try_from(inputs.len()).unwrap_or(u32::MAX);
-            let Split {
-                input,
-                parts,
-                unreadable,
-            } = match Input::split(file, index) {
-                Ok(split) => split,
-                Err(error) => {
-                    reports.lose(error.reason, &error.place, &error.detail);
-                    continue;
-                }
-            };
-            let nothing = parts.is_empty() && unreadable.is_empty();
-            for error in unreadable {
-                reports.lose(error.reason, &error.place, &error.detail);
-            }
-            if nothing {
-                reports.lose(
-                    "holds nothing",
-                    &input.shown,
-                    "the file is empty, or its list is",
-                );
-                continue;
-            }
-            match self.kind(&input, &parts) {
-                Ok(kind) => {
-                    files.push((kind, parts));
-                    inputs.push(input);
-                }
-                // The result of a trial is read with the trajectory that it is of.
-                Err(_) if file.found && input.name() == "result.json" => {}
-                Err(what) => reports.lose("has no known format", &input.shown, &what),
-            }
-        }
-        (inputs, files)
-    }
-
-    fn kind(&self, input: &Input, parts: &[Part]) -> Result<Kind, String> {
-        if let Some(kind) = self.from {
-            return Ok(kind);
-        }
-        if matches!(input.form, Form::Zip(_)) {
-            return Kind::of(input, &Value::Null);
-        }
-        let mut found = Kind::of(input, &Value::Null);
-        for part in parts.iter().take(SAMPLES) {
-            let Ok(record) = input.read(*part) else {
-                continue;
-            };
-            match Kind::of(input, &record.value) {
-                // Any talk without tools could be of this format; the next ones may tell.
-                Ok(Kind::OpenAi) => found = Ok(Kind::OpenAi),
-                Ok(kind) => return Ok(kind),
-                Err(why) if found.is_err() => found = Err(why),
-                Err(_) => {}
-            }
-        }
-        found
     }
 
     /// Where the recordings of the suite lie: below the crate's folder where they do already, else

@@ -31,6 +31,7 @@ mod mapping;
 mod mcptest;
 mod names;
 mod openai;
+mod opening;
 mod otel;
 mod plan;
 mod redact;

@@ -1,12 +1,11 @@
 //! A sample: one task in one epoch.
 
-use mcptest_trace::trace::canonical_json;
 use serde_json::{Map, Number, Value};
 
 use super::events::Events;
 use crate::import::event::{Answer, Call, Event, ForeignRun, Score, Stop, Tokens};
 use crate::import::input::{Archive, parse};
-use crate::import::json::{count, given, identifier, list, shortened, text, truthy, word};
+use crate::import::json::{count, given, identifier, list, text, truthy, word};
 use crate::import::openai::{text_of, tool_lines};
 use crate::import::time;
 
@@ -61,9 +60,8 @@ pub(super) fn read(
     run.scores = scores(&sample["scores"]);
     for (name, score) in sample["scores"].as_object().into_iter().flatten() {
         let is_read = run.scores.iter().any(|(known, _)| known == name);
-        if let (false, Some(value)) = (is_read, given(score, "value")) {
-            let value = shortened(&canonical_json(value), 40);
-            run.note(format!("score `{name}` is no verdict: {value}"));
+        if !is_read && given(score, "value").is_some() {
+            run.note(format!("score `{name}` is no verdict"));
         }
     }
     run

@@ -25,8 +25,9 @@ impl<'v> Message<'v> {
                 fields: value.get("kwargs")?,
             });
         }
+        let named = ["type", "role"].map(|key| text(value, key).and_then(kind));
         Some(Self {
-            kind: kind(text(value, "type").or_else(|| text(value, "role"))?)?,
+            kind: named.into_iter().flatten().next()?,
             fields: given(value, "data").unwrap_or(value),
         })
     }

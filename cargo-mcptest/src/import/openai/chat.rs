@@ -161,11 +161,16 @@ pub(in crate::import) fn answer(message: &Value, options: &Options) -> Answer {
 
 /// Whether a result is an error, in the spellings of those who keep that beside it.
 fn flag(message: &Value) -> Option<bool> {
+    let status = match text(message, "status") {
+        Some("error" | "failed" | "failure") => Some(true),
+        Some("success" | "ok" | "completed") => Some(false),
+        _ => None,
+    };
     let flags = [
         message.get("error").map(truthy),
         message.get("is_error").and_then(Value::as_bool),
         message.get("isError").and_then(Value::as_bool),
-        word(message, "status").map(|status| status == "error"),
+        status,
     ];
     flags
         .into_iter()

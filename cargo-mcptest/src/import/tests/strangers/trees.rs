@@ -91,6 +91,51 @@ fn traces_of_wrapped_clients_are_read() {
     assert!(said.err.contains("Error: gone"), "{}", said.err);
 }
 
+/// What the wrapper of Anthropic's client keeps: blocks, results in user messages, and usage without the cache.
+#[test]
+fn traces_of_the_other_wrapped_client_are_read() {
+    let desk = Desk::new();
+    let user = json!({ "role": "user", "content": "find it" });
+    let asks = json!({ "role": "assistant", "content": [{ "type": "text", "text": "Looking." }, { "type": "tool_use", "id": "t1", "name": "find", "input": { "q": 1 } }] });
+    let result = json!({ "role": "user", "content": [{ "type": "tool_result", "tool_use_id": "t1", "is_error": true, "content": "gone" }] });
+    let mut first = asks.clone();
+    first["type"] = "message".into();
+    first["stop_reason"] = "tool_use".into();
+    first["usage"] = json!({ "input_tokens": 3, "cache_creation_input_tokens": 10, "cache_read_input_tokens": 100, "output_tokens": 5 });
+    let second = json!({ "type": "message", "role": "assistant", "content": [{ "type": "text", "text": "Gone." }], "stop_reason": "end_turn",
+        "usage_metadata": { "input_tokens": 130, "output_tokens": 4, "total_tokens": 134 } });
+    let runs = [
+        node(0, "chain", "desk", &json!({}), &json!({})),
+        node(
+            1,
+            "llm",
+            "ChatAnthropic",
+            &json!({ "messages": [user], "system": "be kind" }),
+            &first,
+        ),
+        node(
+            2,
+            "llm",
+            "ChatAnthropic",
+            &json!({ "messages": [user, asks, result], "system": "be kind" }),
+            &second,
+        ),
+    ];
+    desk.write("runs.jsonl", lines(&runs));
+    let said = desk.import(&["runs.jsonl"]);
+    assert_eq!(said.status, 0, "{said:?}");
+    let run = desk.recording();
+    assert_eq!(
+        calls(&run),
+        [call("find", r#"{"q":1}"#, "gone", Some(true))]
+    );
+    assert_eq!(
+        (closing(&run), stop(&run), tokens(&run)),
+        ("Gone.", "completed", (243, 9))
+    );
+    assert_eq!(run["system_prompt"], "be kind");
+}
+
 /// Tools run in parallel end, and may begin, in any order; their runs name no call.
 #[test]
 fn runs_of_tools_meet_the_calls_with_their_arguments() {

@@ -1,0 +1,76 @@
+//! The files that an import is given: their records, and their formats.
+
+use serde_json::Value;
+
+use super::format::Kind;
+use super::input::{Form, Input, Named, Part, Split};
+use super::report::Reports;
+
+/// How many records of a file are looked at for its format.
+const SAMPLES: usize = 50;
+
+/// Finds the records of every file, and its format.
+pub(super) fn open(
+    named: &[Named],
+    from: Option<Kind>,
+    reports: &mut Reports,
+) -> (Vec<Input>, Vec<(Kind, Vec<Part>)>) {
+    let (mut inputs, mut files) = (Vec::new(), Vec::new());
+    for file in named {
+        let index = u32::try_from(inputs.len()).unwrap_or(u32::MAX);
+        let Split {
+            input,
+            parts,
+            unreadable,
+        } = match Input::split(file, index) {
+            Ok(split) => split,
+            Err(error) => {
+                reports.lose(error.reason, &error.place, &error.detail);
+                continue;
+            }
+        };
+        let nothing = parts.is_empty() && unreadable.is_empty();
+        for error in unreadable {
+            reports.lose(error.reason, &error.place, &error.detail);
+        }
+        if nothing {
+            reports.lose(
+                "holds nothing",
+                &input.shown,
+                "the file is empty, or its list is",
+            );
+            continue;
+        }
+        match from.map_or_else(|| kind(&input, &parts), Ok) {
+            Ok(kind) => {
+                files.push((kind, parts));
+                inputs.push(input);
+            }
+            // The result of a trial is read with the trajectory that it is of.
+            Err(_) if file.found && input.name() == "result.json" => {}
+            Err(what) => reports.lose("has no known format", &input.shown, &what),
+        }
+    }
+    (inputs, files)
+}
+
+/// The format of a file, by its first records.
+fn kind(input: &Input, parts: &[Part]) -> Result<Kind, String> {
+    if matches!(input.form, Form::Zip(_)) {
+        return Kind::of(input, &Value::Null);
+    }
+    let mut found = Kind::of(input, &Value::Null);
+    for part in parts.iter().take(SAMPLES) {
+        let Ok(record) = input.read(*part) else {
+            continue;
+        };
+        match Kind::of(input, &record.value) {
+            // Any talk without tools could be of this format; the next ones may tell.
+            Ok(Kind::OpenAi) => found = Ok(Kind::OpenAi),
+            Ok(kind) => return Ok(kind),
+            Err(why) if found.is_err() => found = Err(why),
+            Err(_) => {}
+        }
+    }
+    found
+}
