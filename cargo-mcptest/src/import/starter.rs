@@ -20,10 +20,9 @@ use super::plan::Plan;
 /// The largest suite that is proposed, in bytes: reading one back takes seventy times as much memory.
 const LARGEST: usize = 2 << 20;
 
-/// The most agents whose list of tools is written once, and the most nodes that stands for: a loader
-/// repeats only so much through aliases.
-const MOST_ALIASES: usize = 50;
-const MOST_ALIASED: usize = 5_000;
+/// The most names that the list of tools stands for where it is written once: a loader repeats only so
+/// much through aliases.
+const MOST_ALIASED: usize = 50_000;
 
 /// The most runs of an agent, and the most of their bytes, that gates are made of; of more, only what
 /// all call.
@@ -59,14 +58,13 @@ pub(super) struct Tools {
 }
 
 impl Tools {
-    /// A suite of few agents says them once; entries that are put into another suite each say them.
+    /// A suite says them once; entries that are put into another suite each say them.
     pub(super) fn new(plan: &Plan, in_suite: bool) -> Self {
-        let agents = plan.groups.len();
         if plan.tools.len() > MOST_TOOLS {
             return Self::default();
         }
         let names: Vec<String> = plan.tools.iter().cloned().collect();
-        let once = agents <= MOST_ALIASES && agents * names.len() <= MOST_ALIASED;
+        let once = plan.groups.len() * names.len() <= MOST_ALIASED;
         let written = if in_suite && once {
             format!("*{ANCHOR}")
         } else {
