@@ -26,33 +26,34 @@ pub struct NarrativeOptions {
     pub strict: bool,
 }
 
-macro_rules! with_lists {
-    ($($(#[$about:meta])* $with:ident $list:ident,)*) => {
-        impl NarrativeOptions {$(
-            $(#[$about])*
-            #[must_use]
-            pub fn $with(mut self, $list: impl IntoIterator<Item = impl Into<String>>) -> Self {
-                self.$list = $list.into_iter().map(Into::into).collect();
-                self
-            }
-        )*}
-    };
-}
-
-with_lists! {
-    /// With [`Self::mutating_tools`].
-    with_mutating_tools mutating_tools,
-    /// With [`Self::readonly_tools`].
-    with_readonly_tools readonly_tools,
-    /// With [`Self::verbs`].
-    with_verbs verbs,
-    /// With [`Self::tools`].
-    with_tools tools,
-    /// With [`Self::ignore`].
-    with_ignore ignore,
-}
-
 impl NarrativeOptions {
+    /// With [`Self::mutating_tools`].
+    #[must_use]
+    pub fn with_mutating_tools(
+        mut self,
+        mutating_tools: impl IntoIterator<Item = impl Into<String>>,
+    ) -> Self {
+        self.mutating_tools = mutating_tools.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// With [`Self::readonly_tools`].
+    #[must_use]
+    pub fn with_readonly_tools(
+        mut self,
+        readonly_tools: impl IntoIterator<Item = impl Into<String>>,
+    ) -> Self {
+        self.readonly_tools = readonly_tools.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// With [`Self::verbs`].
+    #[must_use]
+    pub fn with_verbs(mut self, verbs: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.verbs = verbs.into_iter().map(Into::into).collect();
+        self
+    }
+
     /// With the tools that do a verb, in [`Self::evidence`].
     #[must_use]
     pub fn with_evidence(
@@ -62,6 +63,20 @@ impl NarrativeOptions {
     ) -> Self {
         let tools = tools.into_iter().map(Into::into).collect();
         self.evidence.insert(verb.into(), tools);
+        self
+    }
+
+    /// With [`Self::tools`].
+    #[must_use]
+    pub fn with_tools(mut self, tools: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.tools = tools.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// With [`Self::ignore`].
+    #[must_use]
+    pub fn with_ignore(mut self, ignore: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.ignore = ignore.into_iter().map(Into::into).collect();
         self
     }
 
