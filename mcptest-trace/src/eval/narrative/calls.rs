@@ -123,9 +123,9 @@ impl<'t> Calls<'t> {
             let of_calls = self.all.iter().flat_map(Call::identifiers);
             let mut known: BTreeSet<Cow<'_, str>> = of_calls.cloned().collect();
             let turns = self.trace.conversation.turns.iter();
-            turns
-                .filter(|turn| turn.role == "user")
-                .for_each(|turn| identifier::collect(&turn.content, &mut known));
+            for turn in turns.filter(|turn| turn.role == "user") {
+                identifier::collect(&turn.content, &mut known);
+            }
             known
         });
         known.contains(identifier)

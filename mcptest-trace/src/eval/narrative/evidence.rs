@@ -58,16 +58,12 @@ impl<'t> Judge<'t> {
     pub(super) fn judge(&self, found: &Told<'_>, sure: bool) -> Judged {
         let doers = self.doers(found);
         let tried = || {
-            doers
-                .left
-                .iter()
-                .flat_map(|tool| self.calls.of_tool(tool))
-                .copied()
+            let calls = doers.left.iter().map(|tool| self.calls.of_tool(tool));
+            calls.flatten().copied()
         };
         let ended = |call: &usize| self.calls.all[*call].ending;
-        let done: Vec<usize> = tried()
-            .filter(|call| ended(call) == Ending::Succeeded)
-            .collect();
+        let done = tried().filter(|call| ended(call) == Ending::Succeeded);
+        let done: Vec<usize> = done.collect();
         let compared = &done[..done.len().min(MOST_COMPARED)];
         let other = self.other_identifier(found, compared);
         let other_value = self.calls.only_failed(found.clause, &doers.left, compared);
@@ -150,9 +146,8 @@ impl<'t> Judge<'t> {
         let mut done = self.writes.values();
         let mut known = self.tools.all_writes();
         let did = |verb| {
-            self.tools
-                .carrying(verb)
-                .any(|tool| self.writes.contains_key(tool))
+            let mut tools = self.tools.carrying(verb);
+            tools.any(|tool| self.writes.contains_key(tool))
         };
         let follows = || {
             let by_itself = is(Mark::Consequence) && !(is(Mark::Ours) && is(Mark::Creating));
@@ -168,10 +163,8 @@ impl<'t> Judge<'t> {
         };
         let vague = || meant().iter().any(|tool| self.writes.contains_key(tool));
         let exact = |tool: &Tool<'_>| {
-            found
-                .verbs
-                .iter()
-                .any(|verb| tool.said.verbs.contains(verb))
+            let mut verbs = found.verbs.iter();
+            verbs.any(|verb| tool.said.verbs.contains(verb))
         };
         let unclear = if done.clone().any(|tool| tool.said.delegates) {
             Some(Unclear::Delegated)

@@ -201,10 +201,8 @@ fn label(words: &[Token<'_>], group: &mut Group, sign: usize) {
 /// beside another verb it describes the noun.
 fn after_noun(words: &[Token<'_>], group: &mut Group) -> Mark {
     let next = group.verb + 1;
-    let object = words
-        .marks(next)
-        .meets(of![Determiner Your Me Third Number])
-        || words.is(next, Mark::Content);
+    let object = words.marks(next);
+    let object = object.meets(of![Determiner Your Me Third Number Content]);
     let finite = |range| words.any(range, of![Finite]);
     let verb_too = finite(group.subject.clone()) || finite(clause_after(words, group.verb));
     if object || verb_too || !words.is(group.verb, Mark::Participle) {
@@ -221,9 +219,8 @@ fn after_noun(words: &[Token<'_>], group: &mut Group) -> Mark {
 /// *I have … booked*: the subject holds *have* right after *I* or *we*.
 fn have_before(words: &[Token<'_>], group: &Group) -> bool {
     let from = group.start.saturating_sub(GROUP);
-    let have = (from..group.start)
-        .rev()
-        .find(|at| words.is(*at, Mark::Have));
+    let mut back = (from..group.start).rev();
+    let have = back.find(|at| words.is(*at, Mark::Have));
     have.is_some_and(|at| {
         let passive = (at..group.start).any(|at| words.is(at, Mark::Be) && words.text(at) != "got");
         words.is(at.wrapping_sub(1), Mark::Ours)

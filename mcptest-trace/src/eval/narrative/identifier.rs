@@ -36,11 +36,9 @@ pub(super) fn collect<'t>(text: &'t str, found: &mut BTreeSet<Cow<'t, str>>) {
 /// over the same length.
 pub(super) fn same_kind(a: &str, b: &str) -> bool {
     let (shape_a, shape_b) = (shape(a), shape(b));
-    let prefix = |text: &str| -> String {
-        text.chars()
-            .take_while(|c| !c.is_ascii_digit())
-            .collect::<String>()
-            .to_lowercase()
+    let prefix = |text: &str| {
+        let digits = text.find(|c: char| c.is_ascii_digit());
+        text[..digits.unwrap_or(text.len())].to_lowercase()
     };
     let random = |shape: &[char]| shape.len() > 2 && !shape.contains(&'-');
     if random(&shape_a) || random(&shape_b) {

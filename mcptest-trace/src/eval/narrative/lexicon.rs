@@ -101,10 +101,7 @@ impl Lexicon {
 
     /// The families of a verb.
     pub(super) fn families(&self, verb: &str) -> &[usize] {
-        self.families
-            .get(verb)
-            .map(Vec::as_slice)
-            .unwrap_or_default()
+        self.families.get(verb).map_or(&[], Vec::as_slice)
     }
 
     /// Whether two stems name the same thing.

@@ -65,9 +65,7 @@ pub(super) fn claims<'v>(
         (block, sentences.collect::<Vec<_>>())
     };
     let blocks: Vec<_> = document.blocks.iter().map(sentences).collect();
-    let mut told = blocks
-        .iter()
-        .filter(|(block, _)| block.kind != Kind::TableHead);
+    let mut told = (blocks.iter()).filter(|(block, _)| block.kind != Kind::TableHead);
     let asks = |(_, words): &(_, Vec<Token<'_>>)| context::asks_to_go_ahead(words);
     let asks = told.any(|(_, sentences)| sentences.iter().any(asks));
     let mut scopes = Scopes::default();
@@ -375,10 +373,8 @@ fn action<'a, 'v>(object: &'a [Token<'v>]) -> Option<&'a Token<'v>> {
 
 /// The nouns of an object up to its first preposition, the head last.
 fn nouns(object: &[Token<'_>]) -> Vec<String> {
-    let first = object
-        .iter()
-        .skip_while(|token| token.is(Mark::Preposition));
-    let first = first.take_while(|token| !token.marks.meets(of![Preposition Parts]));
+    let rest = (object.iter()).skip_while(|token| token.is(Mark::Preposition));
+    let first = rest.take_while(|token| !token.marks.meets(of![Preposition Parts]));
     let nouns = first.filter(|token| token.is(Mark::Content));
     nouns.map(|token| stem(&token.text).into_owned()).collect()
 }

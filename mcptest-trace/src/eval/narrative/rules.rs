@@ -46,12 +46,8 @@ pub(super) fn first(marks: Marks) -> Option<&'static Rule> {
 pub(super) fn voice(marks: Marks) -> Option<Mark> {
     static VOICES: OnceLock<Vec<(Option<Mark>, Rule)>> = OnceLock::new();
     let named = |rule: Rule| (Mark::named(rule.id), rule);
-    let voices = || {
-        parse(include_str!("voices.txt"))
-            .into_iter()
-            .map(named)
-            .collect()
-    };
+    let rows = || parse(include_str!("voices.txt")).into_iter();
+    let voices = || rows().map(named).collect();
     let mut voices = VOICES.get_or_init(voices).iter();
     voices.find(|(_, rule)| rule.fits(marks))?.0
 }

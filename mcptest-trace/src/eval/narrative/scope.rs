@@ -55,7 +55,15 @@ impl Scopes {
 fn undone(words: &[Token<'_>]) -> bool {
     // *You requested these changes:*
     let theirs = words.is(0, Mark::You) && !words.any(0..words.len(), of![Be]);
-    theirs || words.any(0..words.len(), of![NotDone])
+    // *Summary of PR #341:* tells what is there, *Summary of the changes to it:* what was done.
+    let acts = |word: &Token<'_>| word.noun_of.is_some() && !word.is(Mark::Thing);
+    let named =
+        words.any(0..words.len(), of![Identifier]) || words.iter().any(|word| word.text == "#");
+    let describes = named
+        && words.any(0..words.len(), of![Answer])
+        && !words.any(0..words.len(), of![Ours])
+        && !words.iter().any(acts);
+    theirs || describes || words.any(0..words.len(), of![NotDone])
 }
 
 /// The colon after a label at the head of a sentence that says that what follows is not done:

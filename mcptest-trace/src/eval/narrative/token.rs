@@ -167,8 +167,9 @@ fn joins(whole: &str, gap: Range<usize>) -> bool {
 fn signs(whole: &str, gap: Range<usize>) -> impl Iterator<Item = (Range<usize>, bool)> {
     let signs = whole[gap.clone()].char_indices();
     // *after 5 p.m. on Friday*
-    let abbreviates = gap.end < whole.len()
-        && ends_in_abbreviation(&whole[..whole.ceil_char_boundary(gap.start + 1)]);
+    let abbreviates = whole[gap.clone()].starts_with('.')
+        && gap.end < whole.len()
+        && ends_in_abbreviation(&whole[..=gap.start]);
     let signs = signs.filter(move |(_, sign)| {
         !(sign.is_whitespace() || *sign == '\u{fe0f}' || abbreviates && *sign == '.')
     });
@@ -201,10 +202,10 @@ fn token<'v>(
 /// Marks what stands between paired quotation marks.
 fn mark_quoted(tokens: &mut [Token<'_>]) {
     let mut open: Option<(usize, &str)> = None;
-    for at in (0..tokens.len())
-        .filter(|at| tokens.is(*at, Mark::Sign))
-        .collect::<Vec<_>>()
-    {
+    for at in 0..tokens.len() {
+        if !tokens.is(at, Mark::Sign) {
+            continue;
+        }
         let sign = tokens.text(at);
         let begins = at == 0 || tokens[at - 1].range.end < tokens[at].range.start;
         match open {

@@ -233,18 +233,13 @@ impl<'k> ToolBox<'k> {
         object: &[String],
         verbs: &[&str],
     ) -> BTreeSet<&'t str> {
-        let nouns = object
-            .iter()
-            .rev()
-            .filter(|noun| !verbs.contains(&noun.as_str()));
+        let nouns = object.iter().rev().map(String::as_str);
+        let nouns = nouns.filter(|noun| !verbs.contains(noun));
         let fit = nouns.map(|noun| {
             let said = |name: &str| self.get(name).map(|tool| tool.said);
             let shares = |name: &&str| said(name).is_some_and(|said| said.shares(noun));
-            tools
-                .iter()
-                .copied()
-                .filter(shares)
-                .collect::<BTreeSet<&str>>()
+            let fit = tools.iter().copied().filter(shares);
+            fit.collect::<BTreeSet<&str>>()
         });
         let mut fit = fit.filter(|fit| !fit.is_empty());
         fit.next().unwrap_or_else(|| tools.clone())
@@ -273,9 +268,7 @@ impl Said {
         let handing = |word: &String| is(word, Mark::DelegatingHead) || delegate(word);
         let hands = |word: &String| base(word).is_none() || handing(word);
         let delegates = words.iter().any(delegate)
-            && words
-                .iter()
-                .all(|word| hands(word) && !is(word, Mark::People));
+            && (words.iter()).all(|word| hands(word) && !is(word, Mark::People));
         let reads = reads_by_name(name);
         // Only verbs that speech does not use for other things; `address_update` is named after its
         // object first.
@@ -283,13 +276,10 @@ impl Said {
         let object_last = last.is_some_and(|last| lexicon.families(last).is_empty());
         let unknown = |word: &String| lexicon.word(word).is_none() && word.is_ascii();
         let new = |word: &&String| !reads && object_last && unknown(word) && word.len() > 2;
+        let families = verbs.iter().map(|verb| lexicon.families(verb));
         Self {
             stems: words.iter().map(|word| stem(word).into_owned()).collect(),
-            families: verbs
-                .iter()
-                .flat_map(|verb| lexicon.families(verb))
-                .copied()
-                .collect(),
+            families: families.flatten().copied().collect(),
             verbs,
             reads,
             generic: (words.first()).is_some_and(|word| is(word, Mark::GenericName)),
@@ -301,9 +291,8 @@ impl Said {
 
     /// Whether its name has a noun, or another for the same thing.
     pub(super) fn shares(&self, noun: &str) -> bool {
-        self.stems
-            .iter()
-            .any(|stem| Lexicon::get().same_thing(stem, noun))
+        let mut stems = self.stems.iter();
+        stems.any(|stem| Lexicon::get().same_thing(stem, noun))
     }
 }
 

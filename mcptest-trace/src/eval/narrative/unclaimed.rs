@@ -28,9 +28,8 @@ pub(super) fn calls(
     };
     let mentioned = |tool: &str| {
         let words = tools.words(tool).iter();
-        let mut salient = words
-            .filter(|word| word.chars().count() >= SALIENT)
-            .peekable();
+        let salient = words.filter(|word| word.chars().count() >= SALIENT);
+        let mut salient = salient.peekable();
         salient.peek().is_some() && salient.all(spoken)
     };
     let silent = calls.all.iter().enumerate().filter(|(index, call)| {
