@@ -2,7 +2,7 @@
 
 use mcptest::replay::ReplayCase;
 use mcptest::result::{Bound, CaseResult};
-use mcptest_suite::clean;
+use mcptest_suite::escape;
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
@@ -31,7 +31,7 @@ impl Explain {
     pub(crate) fn run(&self, output: &mut Output<'_>) -> Result<Status, Failure> {
         let verdicts = self.source.read(&self.filter, output)?;
         for note in &verdicts.notes {
-            writeln!(output.err, "note: {}", clean(note))?;
+            writeln!(output.err, "note: {}", escape(note))?;
         }
         let all = verdicts.opened.suites.cases();
         let made_of = |case: &CaseResult| {
@@ -113,7 +113,7 @@ fn text(case: &CaseResult, made_of: &[String]) -> String {
     if let Some(failure) = case.failure.as_ref().filter(|_| made_of.is_empty()) {
         text.push_str(&indented(&failure.text));
     }
-    clean(&text).into_owned()
+    escape(&text).into_owned()
 }
 
 /// What was asked of a target, and how far it is from that.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 
-use mcptest_suite::clean;
+use mcptest_suite::escape;
 
 use crate::status::Status;
 
@@ -54,9 +54,9 @@ impl Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "error: {}", clean(&self.message))?;
+        write!(f, "error: {}", escape(&self.message))?;
         match &self.help {
-            Some(help) => write!(f, "\n\nhelp: {}", clean(help)),
+            Some(help) => write!(f, "\n\nhelp: {}", escape(help)),
             None => Ok(()),
         }
     }

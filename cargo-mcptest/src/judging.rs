@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use mcptest::replay;
 use mcptest::result::folder::{Results, VARIABLE};
 use mcptest::result::{CaseResult, Status as Verdict};
-use mcptest_suite::{clean, nearest};
+use mcptest_suite::{escape, nearest};
 use mcptest_trace::record::fingerprint;
 
 use crate::failure::Failure;
@@ -104,7 +104,7 @@ impl Opened {
             return Ok(());
         }
         for failure in failures {
-            writeln!(output.err, "{}\n", clean(&failure.text))?;
+            writeln!(output.err, "{}\n", escape(&failure.text))?;
         }
         let names: Vec<&str> = failures
             .iter()
@@ -292,7 +292,7 @@ fn test(package: &Package, folder: &Path, output: &mut Output<'_>) -> Result<(),
         writeln!(
             output.err,
             "{}",
-            clean(&String::from_utf8_lossy(&ran.stderr))
+            escape(&String::from_utf8_lossy(&ran.stderr))
         )?;
         return Err(Failure::new("`cargo test` left no result of a case").help(
             "see what it says above: the tests must build, and one of them must run the suites",

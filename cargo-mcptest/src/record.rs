@@ -10,7 +10,7 @@ use std::process::{Command, ExitCode, Stdio};
 
 use mcptest::Harness;
 use mcptest::replay::ReplayCase;
-use mcptest_suite::clean;
+use mcptest_suite::escape;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -88,7 +88,7 @@ impl Record {
                 write!(
                     output.err,
                     "{}",
-                    clean(&String::from_utf8_lossy(&ran.stdout))
+                    escape(&String::from_utf8_lossy(&ran.stdout))
                 )?;
                 ran.status.success()
             }

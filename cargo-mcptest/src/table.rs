@@ -1,6 +1,6 @@
 //! Rows of cells under headings, for people.
 
-use mcptest_suite::clean_line;
+use mcptest_suite::escape_line;
 
 /// The first column to the left, the others, which are numbers, to the right.
 pub(crate) fn table(rows: &[Vec<String>]) -> String {
@@ -9,7 +9,7 @@ pub(crate) fn table(rows: &[Vec<String>]) -> String {
         .iter()
         .map(|row| {
             row.iter()
-                .map(|cell| clean_line(cell).into_owned())
+                .map(|cell| escape_line(cell).into_owned())
                 .collect()
         })
         .collect();

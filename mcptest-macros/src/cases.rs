@@ -109,7 +109,7 @@ impl Tree {
                     .clone()
                     .or_else(|| nothing_judged(loaded, case));
                 let ignore = ignored.map(|reason| {
-                    let reason = mcptest_suite::clean_line(&reason);
+                    let reason = mcptest_suite::escape_line(&reason);
                     quote_spanned! { span => #[ignore = #reason] }
                 });
                 quote_spanned! { span =>

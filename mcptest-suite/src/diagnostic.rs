@@ -7,7 +7,7 @@ use std::ops::Range;
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
-use crate::{Source, Span, clean_line};
+use crate::{Source, Span, escape_line};
 use mcptest_trace::text::is_hostile;
 
 /// A place with words about it.
@@ -109,14 +109,14 @@ impl Diagnostic {
     /// ```
     #[must_use]
     pub fn render(&self, source: &Source, style: Style) -> String {
-        let path = clean_line(source.shown()).into_owned();
-        let message = clean_line(&self.message);
+        let path = escape_line(source.shown()).into_owned();
+        let message = escape_line(&self.message);
         let title = Level::ERROR.primary_title(&*message);
         let drawn = Drawn::of(source.text());
         let mut group = if let Some(primary) = &self.primary {
             let text = source.text();
             let draw = |label: &Label, kind: AnnotationKind| {
-                let words = clean_line(&label.text).into_owned();
+                let words = escape_line(&label.text).into_owned();
                 let words = Some(words).filter(|words| !words.is_empty());
                 kind.span(drawn.place(visible(label.span, text)))
                     .label(words)
@@ -134,10 +134,10 @@ impl Diagnostic {
             Group::with_title(title).element(annotate_snippets::Origin::path(path))
         };
         for note in &self.notes {
-            group = group.element(Level::NOTE.message(clean_line(note).into_owned()));
+            group = group.element(Level::NOTE.message(escape_line(note).into_owned()));
         }
         for help in &self.helps {
-            group = group.element(Level::HELP.message(clean_line(help).into_owned()));
+            group = group.element(Level::HELP.message(escape_line(help).into_owned()));
         }
         style.renderer().render(&[group])
     }
@@ -284,7 +284,7 @@ impl LoadError {
             }
             many => format!("{many} problems"),
         };
-        let shown = clean_line(self.source.shown());
+        let shown = escape_line(self.source.shown());
         format!(
             "{}\n\n{shown}: {count}, nothing of this suite was run",
             drawn.collect::<Vec<_>>().join("\n\n")

@@ -30,7 +30,7 @@ mod unreadable;
 
 pub use cases::{Case, CaseKind, Subject};
 pub use diagnostic::{Diagnostic, Label, LoadError, Style};
-pub use mcptest_trace::text::{clean, clean_line, nearest, quoted_list};
+pub use mcptest_trace::text::{escape, escape_line, nearest, quoted_list};
 pub use names::{LOAD, REGRESSION, SuitePath, UNSUPPORTED, cassette_slug, is_reserved, segment};
 pub use node::{Entry, Node, NodeValue};
 pub use source::{Source, Span, Spanned, shown_path};

@@ -10,7 +10,7 @@ mod slots;
 mod values;
 mod write;
 
-use mcptest_suite::clean;
+use mcptest_suite::escape;
 use mcptest_trace::evidence::calibrate::{
     AcrossCalibration, AgentScored, Calibration, Kind, Tally, Verdict, calibrate, calibrate_across,
     joint,
@@ -95,7 +95,7 @@ impl Promise {
         let mut found = Vec::new();
         for suite in values::of(opened, filter) {
             for (agent, why) in &suite.unusable {
-                writeln!(output.err, "left out: {agent}: {}", clean(why))?;
+                writeln!(output.err, "left out: {agent}: {}", escape(why))?;
             }
             found.extend(self.calibrate(suite)?);
         }
@@ -213,10 +213,10 @@ impl Calibrate {
             }))?,
             Format::Text => {
                 for suite in found {
-                    writeln!(output.out, "{}", clean(&suite.text(self.values)))?;
+                    writeln!(output.out, "{}", escape(&suite.text(self.values)))?;
                 }
                 for change in written.into_iter().flatten() {
-                    writeln!(output.out, "{}", clean(&change.to_string()))?;
+                    writeln!(output.out, "{}", escape(&change.to_string()))?;
                 }
                 if written.is_some_and(<[write::Written]>::is_empty) {
                     writeln!(output.out, "nothing was written: the suites have no number that a threshold could take the place of")?;

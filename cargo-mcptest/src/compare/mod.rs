@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use mcptest::result::CaseResult;
 use mcptest::result::folder;
-use mcptest_suite::clean;
+use mcptest_suite::escape;
 use mcptest_trace::evidence::compare::{CompareOptions, Comparison, CostKind, Metric, compare};
 use serde_json::{Value, json};
 
@@ -173,7 +173,7 @@ impl Compare {
             writeln!(
                 output.err,
                 "results of today: {}",
-                clean(&folder.to_string_lossy())
+                escape(&folder.to_string_lossy())
             )?;
         }
         Ok(compared.status())
@@ -207,7 +207,7 @@ impl Compare {
             writeln!(
                 output.out,
                 "{count} results are the baseline in {}",
-                clean(&shown)
+                escape(&shown)
             )?;
         }
         Ok(Status::Holds)
@@ -229,18 +229,18 @@ impl Compare {
                     "{before} → {now}, outcomes {}\n",
                     outcome.said()
                 )?;
-                write!(output.out, "{}", clean(&comparison.markdown()))?;
+                write!(output.out, "{}", escape(&comparison.markdown()))?;
             }
             Shown::Text => {
                 let [before, now] = [baseline, candidate].map(ToString::to_string);
                 writeln!(
                     output.out,
                     "baseline: {}\ncandidate: {}\noutcomes: {}\n",
-                    clean(&before),
-                    clean(&now),
+                    escape(&before),
+                    escape(&now),
                     outcome.said()
                 )?;
-                write!(output.out, "{}", clean(&comparison.text()))?;
+                write!(output.out, "{}", escape(&comparison.text()))?;
             }
         }
         Ok(())

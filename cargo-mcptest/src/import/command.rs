@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use mcptest_suite::model::Suite;
-use mcptest_suite::{clean, shown_path};
+use mcptest_suite::{escape, shown_path};
 use mcptest_trace::record::redact::Redactor;
 use regex::Regex;
 use serde_json::json;
@@ -228,7 +228,7 @@ impl Import {
                 "{}",
                 mcptest_trace::trace::pretty_json(&undone.json(removes))
             )?,
-            Shown::Text => write!(out, "{}", clean(&undone.text()))?,
+            Shown::Text => write!(out, "{}", escape(&undone.text()))?,
         }
         if removes {
             writing.options.check = false;
@@ -366,7 +366,7 @@ impl Import {
         out: &mut dyn Write,
         err: &mut dyn Write,
     ) -> Result<(), Wrong> {
-        let clean = |text: &str| redactor.redact_text(text).into_owned();
+        let redacted = |text: &str| redactor.redact_text(text).into_owned();
         if self.format == Shown::Json {
             let (reports, notes) = done.reports.json();
             let said = json!({
@@ -377,10 +377,14 @@ impl Import {
                 "redacted": done.redacted.iter().collect::<BTreeMap<_, _>>(),
                 "missing_entries": missing,
             });
-            writeln!(out, "{}", clean(&mcptest_trace::trace::pretty_json(&said)))?;
+            writeln!(
+                out,
+                "{}",
+                redacted(&mcptest_trace::trace::pretty_json(&said))
+            )?;
             return Ok(());
         }
-        write!(err, "{}", clean(&done.reports.drawn()))?;
+        write!(err, "{}", redacted(&done.reports.drawn()))?;
         if !done.rows.is_empty() {
             summary::table(&done.rows, out)?;
             writeln!(out, "recordings: {}", shown_path(&self.place()))?;
@@ -388,7 +392,7 @@ impl Import {
         if done.proposed {
             writeln!(out, "first suite: {}", shown_path(&self.suite))?;
         }
-        write!(out, "{}", clean(&done.reports.notes()))?;
+        write!(out, "{}", redacted(&done.reports.notes()))?;
         let unknown: usize = done.rows.iter().map(Row::unknown_errors).sum();
         if unknown > 0 {
             writeln!(

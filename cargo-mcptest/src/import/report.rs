@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use mcptest_trace::text::clean_line;
+use mcptest_trace::text::escape_line;
 use serde_json::{Value, json};
 
 use super::json::shortened;
@@ -33,10 +33,10 @@ impl Reports {
         let of_reason = self.reasons.entry(reason).or_default();
         of_reason.count += 1;
         if of_reason.shown.len() < SHOWN {
-            let detail = shortened(&clean_line(detail), LONGEST);
+            let detail = shortened(&escape_line(detail), LONGEST);
             of_reason
                 .shown
-                .push((clean_line(place).into_owned(), detail));
+                .push((escape_line(place).into_owned(), detail));
         }
     }
 
@@ -68,8 +68,8 @@ impl Reports {
     /// The notes as text.
     pub(super) fn notes(&self) -> String {
         let line = |(note, count): (&String, &usize)| match count {
-            1 => format!("note: {}\n", clean_line(note)),
-            _ => format!("note: {} ({count} runs)\n", clean_line(note)),
+            1 => format!("note: {}\n", escape_line(note)),
+            _ => format!("note: {} ({count} runs)\n", escape_line(note)),
         };
         self.notes.iter().map(line).collect()
     }

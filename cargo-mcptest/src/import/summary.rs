@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::rc::Rc;
 
-use mcptest_trace::text::clean_line;
+use mcptest_trace::text::escape_line;
 use serde_json::{Value, json};
 
 use super::json::shortened;
@@ -85,8 +85,8 @@ impl Row {
             judged => format!("{} of {judged}", self.passed),
         };
         [
-            shortened(&clean_line(&self.agent), LONGEST),
-            clean_line(&self.model).into_owned(),
+            shortened(&escape_line(&self.agent), LONGEST),
+            escape_line(&self.model).into_owned(),
             self.new.to_string(),
             self.present.to_string(),
             self.calls.to_string(),

@@ -14,7 +14,7 @@ mod template;
 
 use std::path::PathBuf;
 
-use mcptest_suite::clean_line;
+use mcptest_suite::escape_line;
 
 use crate::failure::Failure;
 use crate::output::Output;
@@ -55,7 +55,7 @@ impl Mock {
     /// Serves until the client has gone, over HTTP until it is stopped.
     pub(crate) fn run(&self, output: &mut Output<'_>) -> Result<Status, Failure> {
         let server = MockServer::new(Manifest::read(&self.tools_from)?, self.fault);
-        writeln!(output.err, "{}", clean_line(&server.described()))?;
+        writeln!(output.err, "{}", escape_line(&server.described()))?;
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()
             .enable_time()

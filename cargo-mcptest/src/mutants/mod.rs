@@ -17,7 +17,7 @@ mod suggest;
 use std::fs;
 use std::path::PathBuf;
 
-use mcptest_suite::clean;
+use mcptest_suite::escape;
 use mcptest_trace::evidence::mutants::MutantOptions;
 
 use crate::failure::Failure;
@@ -100,7 +100,7 @@ impl Mutants {
         let bench = Bench::new(&opened, &self.filter)?;
         if !bench.red.is_empty() && !self.only_green {
             for red in &bench.red {
-                writeln!(output.err, "red: {}", clean(red))?;
+                writeln!(output.err, "red: {}", escape(red))?;
             }
             let red = match bench.red.len() {
                 1 => "1 gate is red".to_owned(),
@@ -124,14 +124,14 @@ impl Mutants {
         match self.format {
             Format::Json => output.json(&found.json(&opened))?,
             Format::Text => {
-                write!(output.out, "{}", clean(&found.text(&bench, self.diffs)))?;
+                write!(output.out, "{}", escape(&found.text(&bench, self.diffs)))?;
                 writeln!(
                     output.out,
                     "\nevery mutant on a line: {}",
-                    clean(&folder.to_string_lossy())
+                    escape(&folder.to_string_lossy())
                 )?;
                 if self.suggest {
-                    write!(output.out, "\n{}", clean(&suggest::plans(&bench)))?;
+                    write!(output.out, "\n{}", escape(&suggest::plans(&bench)))?;
                 }
             }
         }

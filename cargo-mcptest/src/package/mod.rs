@@ -11,7 +11,7 @@ mod versions;
 use std::path::{Path, PathBuf};
 
 use cargo_metadata::{DependencyKind, Metadata};
-use mcptest_suite::{clean_line, nearest, quoted_list};
+use mcptest_suite::{escape_line, nearest, quoted_list};
 
 use crate::failure::Failure;
 
@@ -166,7 +166,7 @@ impl Package {
         let names = names(&packages);
         let failure = Failure::new(format!(
             "the workspace has no package `{}`",
-            clean_line(name)
+            escape_line(name)
         ));
         Err(match nearest(name, names.iter().copied()) {
             Some(near) => failure.help(format!("did you mean `{near}`?")),

@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use cargo_metadata::semver::Version;
-use mcptest_suite::clean_line;
+use mcptest_suite::escape_line;
 use serde_json::{Value, json};
 use toml_edit::{ArrayOfTables, DocumentMut, Table};
 
@@ -56,7 +56,7 @@ impl Versions {
         }
         Err(Failure::new(format!(
             "`{}` is locked to {HARNESS} {locked}, and this command judges as {HERE} does",
-            clean_line(package)
+            escape_line(package)
         ))
         .help(format!(
             "`cargo install cargo-mcptest --version '~{}.{}'` installs the command of that version; `--any-version` judges anyway",

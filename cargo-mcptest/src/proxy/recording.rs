@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use mcptest_suite::{cassette_slug, clean};
+use mcptest_suite::{cassette_slug, escape};
 use mcptest_trace::record::environment::{secrets_by_name, usual_secrets, variables};
 use mcptest_trace::record::redact::Redactor;
 use mcptest_trace::record::store::render;
@@ -134,7 +134,7 @@ impl Recording {
             (None, Some(file)) => format!("recorded: {}", file.display()),
             (None, None) => return,
         };
-        mcptest_trace::record::say(&clean(&said));
+        mcptest_trace::record::say(&escape(&said));
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use mcptest::result::{CaseResult, Status, TargetResult};
-use mcptest_suite::clean;
+use mcptest_suite::escape;
 use serde_json::Value;
 
 use crate::judging::Verdicts;
@@ -124,7 +124,7 @@ fn properties(target: &TargetResult) -> Vec<String> {
 /// A text between tags; what XML cannot hold stands as an escape.
 fn escaped(text: &str) -> String {
     let mut xml = String::with_capacity(text.len());
-    for character in clean(text).chars() {
+    for character in escape(text).chars() {
         match character {
             '&' => xml.push_str("&amp;"),
             '<' => xml.push_str("&lt;"),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use mcptest::result::{CaseResult, Status};
-use mcptest_suite::{clean, clean_line};
+use mcptest_suite::{escape, escape_line};
 
 use crate::judging::Verdicts;
 
@@ -154,7 +154,7 @@ const fn mark(status: Status) -> &'static str {
 /// A text on one line that Markdown and HTML read as nothing but text.
 pub(crate) fn cell(text: &str) -> String {
     let mut cell = String::with_capacity(text.len());
-    for character in clean_line(text).chars() {
+    for character in escape_line(text).chars() {
         match character {
             '&' => cell.push_str("&amp;"),
             '<' => cell.push_str("&lt;"),
@@ -171,7 +171,7 @@ pub(crate) fn cell(text: &str) -> String {
 
 /// A text as it is, in a block that nothing in it can end.
 fn fenced(text: &str) -> String {
-    let text = clean(text);
+    let text = escape(text);
     let end = text.floor_char_boundary(LONGEST);
     let rest = text.len() - end;
     let more = if rest > 0 {

@@ -11,7 +11,7 @@ mod markdown;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mcptest_suite::clean;
+use mcptest_suite::escape;
 use mcptest_trace::trace::pretty_json;
 use serde_json::json;
 
@@ -84,7 +84,7 @@ impl Report {
             Written::Junit => junit::report(&verdicts),
         };
         for note in &verdicts.notes {
-            writeln!(output.err, "note: {}", clean(note))?;
+            writeln!(output.err, "note: {}", escape(note))?;
         }
         match &self.output {
             Some(path) => write(path, &text)?,

@@ -8,7 +8,7 @@ mod tools;
 
 use std::fs;
 
-use mcptest_suite::{clean, nearest};
+use mcptest_suite::{escape, nearest};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
@@ -118,10 +118,10 @@ impl Validate {
             return Ok(());
         }
         for file in removed {
-            writeln!(output.out, "removed {}", clean(file))?;
+            writeln!(output.out, "removed {}", escape(file))?;
         }
         for problem in problems {
-            writeln!(output.out, "{}\n", clean(problem.text.trim_end()))?;
+            writeln!(output.out, "{}\n", escape(problem.text.trim_end()))?;
         }
         let count = |count: usize, what: &str| {
             format!("{count} {what}{}", if count == 1 { "" } else { "s" })

@@ -36,7 +36,7 @@ pub(super) fn comparable_below(expected: &Value, value: &Value) -> Result<(), St
         };
         match comparable_below(expected, value) {
             Err(below) => {
-                let key = mcptest_suite::clean_line(key);
+                let key = mcptest_suite::escape_line(key);
                 reason = reason.or(Some(format!("at `{key}`: {below}")));
             }
             Ok(()) if !contains(expected, value) => return Ok(()),
@@ -107,7 +107,7 @@ fn below(path: &str, expected: &Value, value: &Value) -> Subset {
         _ if kind(expected) != kind(value) => {
             let place = match path {
                 "" => String::new(),
-                path => format!(", at `{}`", mcptest_suite::clean_line(path)),
+                path => format!(", at `{}`", mcptest_suite::escape_line(path)),
             };
             let (holder, held) = (kind(value), kind(expected));
             Subset::NotComparable(format!("{holder} cannot hold {held}{place}"))

@@ -90,7 +90,7 @@ impl CompiledMatcher {
             names().all(|name| name != *part).then_some((part, other))
         });
         if let Some((part, other)) = other {
-            let [part, other] = [part, other].map(mcptest_suite::clean_line);
+            let [part, other] = [part, other].map(mcptest_suite::escape_line);
             return Some(format!(
                 "`{part}` is written otherwise in the recording: `{other}`"
             ));
@@ -101,8 +101,8 @@ impl CompiledMatcher {
         });
         let (part, longer) = part?;
         let (part, longer) = (
-            mcptest_suite::clean_line(part),
-            mcptest_suite::clean_line(longer),
+            mcptest_suite::escape_line(part),
+            mcptest_suite::escape_line(longer),
         );
         Some(format!(
             "`contains` looks for parts of names, and `{part}` is a part of `{longer}`; `contains: [{part}]` compares whole names, as `exact` does: `tool_calls[0].name` with `exact: {part}`"
@@ -118,7 +118,7 @@ pub(crate) fn difference(diff: &ArgDiff) -> String {
         "" => format!("expected {expected}, recorded {recorded}"),
         path => format!(
             "`{}`: expected {expected}, recorded {recorded}",
-            mcptest_suite::clean_line(path)
+            mcptest_suite::escape_line(path)
         ),
     }
 }

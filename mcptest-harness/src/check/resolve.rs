@@ -205,7 +205,7 @@ fn listed(keys: &[&str]) -> String {
         .iter()
         .copied()
         .take(SHOWN)
-        .map(|key| mcptest_suite::clean_line(key));
+        .map(|key| mcptest_suite::escape_line(key));
     let shown: Vec<_> = shown.collect();
     let list = quoted_list(shown.iter().map(AsRef::as_ref));
     match keys.len().saturating_sub(SHOWN) {

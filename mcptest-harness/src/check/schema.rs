@@ -18,7 +18,7 @@ mod tests;
 use std::sync::OnceLock;
 
 use jsonschema::{PatternOptions, Validator};
-use mcptest_suite::clean_line;
+use mcptest_suite::escape_line;
 use serde_json::{Value, json};
 
 use mcptest_trace::eval::{ArgDiff, ArgsCheck, MalformedSchema};
@@ -75,7 +75,7 @@ impl Schema {
                 "" => error.to_string(),
                 path => format!("at `{path}`: {error}"),
             };
-            clean_line(&words).into_owned()
+            escape_line(&words).into_owned()
         });
         Ok(lines.collect())
     }

@@ -253,14 +253,14 @@ fn shown(title: &str, claim: &Claim, run: &Run) -> String {
     for line in claim.sentence.split('\n') {
         let range = at..at + line.len();
         at = range.end + 1;
-        lines.push(format!("  | {}", mcptest_suite::clean_line(line)));
+        lines.push(format!("  | {}", mcptest_suite::escape_line(line)));
         let (from, to) = (start.max(range.start), end.min(range.end));
         if from < to
             && line.is_char_boundary(from - range.start)
             && line.is_char_boundary(to - range.start)
         {
             let width = |text: &str| {
-                unicode_width::UnicodeWidthStr::width(&*mcptest_suite::clean_line(text))
+                unicode_width::UnicodeWidthStr::width(&*mcptest_suite::escape_line(text))
             };
             let before = width(&line[..from - range.start]);
             let marked = width(&line[from - range.start..to - range.start]);

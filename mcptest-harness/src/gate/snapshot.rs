@@ -2,7 +2,7 @@
 
 use mcptest_suite::model::{Segment, Target};
 use mcptest_suite::read::read_target;
-use mcptest_suite::{Diagnostic, clean_line};
+use mcptest_suite::{Diagnostic, escape_line};
 use serde_json::{Value, json};
 
 use super::block::Block;
@@ -189,8 +189,8 @@ fn outline(index: usize, envelope: &Value, gate: &Snapshot) -> String {
         lines.push(format!(
             "  {}. {}{}{outcome}",
             number + 1,
-            clean_line(&server),
-            clean_line(&call.name)
+            escape_line(&server),
+            escape_line(&call.name)
         ));
         match &call.args {
             Value::Object(args) => {
@@ -199,13 +199,13 @@ fn outline(index: usize, envelope: &Value, gate: &Snapshot) -> String {
                 lines.extend(args.into_iter().map(|(name, value)| {
                     format!(
                         "       {}: {}",
-                        clean_line(name),
-                        clean_line(&canonical_json(value))
+                        escape_line(name),
+                        escape_line(&canonical_json(value))
                     )
                 }));
             }
             Value::Null => {}
-            other => lines.push(format!("       {}", clean_line(&canonical_json(other)))),
+            other => lines.push(format!("       {}", escape_line(&canonical_json(other)))),
         }
     }
     if is_blank(envelope.get("tool_calls")) {
@@ -219,12 +219,15 @@ fn outline(index: usize, envelope: &Value, gate: &Snapshot) -> String {
     } else {
         stop.map_or("not recorded", |stop| stop.as_str())
     };
-    lines.push(format!("  stopped: {}", clean_line(stop)));
+    lines.push(format!("  stopped: {}", escape_line(stop)));
     if gate.final_response {
         match envelope.get("final_response").and_then(Value::as_str) {
             Some(text) => {
                 lines.push("  final response:".to_owned());
-                lines.extend(text.lines().map(|line| format!("    {}", clean_line(line))));
+                lines.extend(
+                    text.lines()
+                        .map(|line| format!("    {}", escape_line(line))),
+                );
             }
             None => lines.push("  no final response".to_owned()),
         }

@@ -97,7 +97,7 @@ fn other_agent(agent: &Agent, runs: &[Run]) -> Option<Finding> {
     let other = recorded(&runs[*differing.first()?])?;
     let message = format!(
         "recorded of another agent, `{}`{}",
-        mcptest_suite::clean_line(&other),
+        mcptest_suite::escape_line(&other),
         scope(differing.len(), runs.len())
     );
     let problem = Diagnostic::new(message)

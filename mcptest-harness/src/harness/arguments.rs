@@ -45,7 +45,7 @@ fn texts(arguments: impl Iterator<Item = OsString>) -> Result<Vec<String>, Strin
     let text = |argument: OsString| {
         argument.into_string().map_err(|argument| {
             let shown = argument.to_string_lossy();
-            let shown = mcptest_suite::clean_line(&shown);
+            let shown = mcptest_suite::escape_line(&shown);
             format!("the argument `{shown}` is not Unicode, and no case has such a name")
         })
     };
@@ -102,7 +102,7 @@ impl Asked {
         if let (None, Some(threads)) = (arguments.test_threads, threads) {
             let count = threads.parse().ok().filter(|count| *count > 0);
             let refuse = || {
-                let threads = mcptest_suite::clean_line(threads);
+                let threads = mcptest_suite::escape_line(threads);
                 format!("RUST_TEST_THREADS is `{threads}`, should be a positive integer")
             };
             arguments.test_threads = Some(count.ok_or_else(refuse)?);

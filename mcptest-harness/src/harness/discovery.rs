@@ -50,7 +50,7 @@ pub(crate) fn discover(crate_dir: &Path, roots: &[PathBuf]) -> Discovered {
                     root_case(root),
                     format!(
                         "error: no case name can be made of `{part}` in {}\n\nhelp: rename it with at least one letter or digit",
-                        mcptest_suite::clean_line(&file.shown)
+                        mcptest_suite::escape_line(&file.shown)
                     ),
                 )),
             }
@@ -63,7 +63,7 @@ pub(crate) fn discover(crate_dir: &Path, roots: &[PathBuf]) -> Discovered {
         }
         let shown: Vec<_> = files
             .iter()
-            .map(|file| mcptest_suite::clean_line(&file.shown))
+            .map(|file| mcptest_suite::escape_line(&file.shown))
             .collect();
         let text = format!(
             "error: {} suites have the name `{name}`: {}\n\nhelp: rename all but one; a name keeps letters, digits and `_`, in lower case, without the extension",

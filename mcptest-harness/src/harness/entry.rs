@@ -67,7 +67,7 @@ pub fn run_case(case: &MacroCase<'_>) -> Result<(), Shown> {
         }
         // The standard test harness has no way to ignore a test that runs already.
         CaseOutcome::Elsewhere(reason) => {
-            println!("note: {}", mcptest_suite::clean_line(&reason));
+            println!("note: {}", mcptest_suite::escape_line(&reason));
             Ok(())
         }
         CaseOutcome::Undecided(reason) => Err(Shown(undecided(&reason, &context))),
@@ -78,7 +78,7 @@ pub fn run_case(case: &MacroCase<'_>) -> Result<(), Shown> {
 fn undecided(reason: &str, context: &Context) -> String {
     format!(
         "error: not judged: {}\n\nhelp: a test with `mcptest::main!()` lists such a case as ignored; here, say `skip:` in the suite\n\n{}",
-        mcptest_suite::clean_line(reason),
+        mcptest_suite::escape_line(reason),
         rerun_line(&context.rerun())
     )
 }

@@ -4,7 +4,7 @@
 use std::env::{self, VarError};
 
 use mcptest_suite::model::Agent;
-use mcptest_suite::{clean_line, nearest, quoted_list};
+use mcptest_suite::{escape_line, nearest, quoted_list};
 
 /// The variable that selects.
 const VARIABLE: &str = "MCPTEST_TAGS";
@@ -33,7 +33,7 @@ impl Selection {
 
     fn read(text: &str) -> Result<Option<Self>, String> {
         let mut selection = Self {
-            text: clean_line(text).into_owned(),
+            text: escape_line(text).into_owned(),
             ..Self::default()
         };
         let tags = text.split(',').map(str::trim);
@@ -87,12 +87,12 @@ impl Selection {
                 None if known.is_empty() => {
                     format!(
                         "unset `{VARIABLE}`, or give agents `tags: [{}]`",
-                        clean_line(tag)
+                        escape_line(tag)
                     )
                 }
                 None => format!("tags there are: {}", quoted_list(known)),
             };
-            let tag = clean_line(tag);
+            let tag = escape_line(tag);
             return Err(format!(
                 "`{VARIABLE}` names `{tag}`, and no agent of this test is tagged so\n\nhelp: {help}"
             ));

@@ -27,7 +27,7 @@ pub(super) struct Settings<'a> {
 impl Settings<'_> {
     /// A trial that is ignored whatever is asked for.
     pub(super) fn ignored(&self, name: &str, reason: &str, asked: &Asked) -> Trial {
-        let reason = mcptest_suite::clean_line(reason).into_owned();
+        let reason = mcptest_suite::escape_line(reason).into_owned();
         let trial = self.verdicts.trial(name, || Ok(NotFailed::Ignored(reason)));
         trial.with_ignored_flag(asked.arguments.list || asked.arguments.ignored)
     }
@@ -86,18 +86,18 @@ fn ignorable(
     let ignored = case.ignored.clone();
     let flagged = ignored.is_some() && asked.arguments.ignored;
     let run_anyway = asked.runs_ignored() && is_runnable(case);
-    let clean = |reason: &str| mcptest_suite::clean_line(reason).into_owned();
+    let escaped = |reason: &str| mcptest_suite::escape_line(reason).into_owned();
     let name = context.name.clone();
     let (suite, case) = (Arc::clone(suite), case.clone());
     let verdict = move || match ignored {
         Some(reason) if !run_anyway => {
             folder::leave(|| case_result::ignored(&suite, &case, &context, &reason));
-            Ok(NotFailed::Ignored(clean(&reason)))
+            Ok(NotFailed::Ignored(escaped(&reason)))
         }
         _ => Ok(match judge(&suite, &context)? {
             CaseOutcome::Holds(scores) => NotFailed::Holds(scores),
             CaseOutcome::Elsewhere(reason) | CaseOutcome::Undecided(reason) => {
-                NotFailed::Ignored(clean(&reason))
+                NotFailed::Ignored(escaped(&reason))
             }
         }),
     };

@@ -82,7 +82,7 @@ fn read(value: &str, in_ci: bool, allowed: bool) -> Result<Option<Mode>, String>
         "all" => Mode::All,
         other => {
             let near = mcptest_suite::nearest(other, ["missing", "all"]);
-            let other = mcptest_suite::clean_line(other);
+            let other = mcptest_suite::escape_line(other);
             let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
             return Err(format!(
                 "`{VARIABLE}={other}` is not known{hint}\n\nhelp: `missing` records what has no recording, `all` records everything anew; without the variable recordings are replayed"

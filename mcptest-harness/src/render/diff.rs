@@ -1,6 +1,6 @@
 //! Two texts against each other.
 
-use mcptest_suite::{Style, clean_line};
+use mcptest_suite::{Style, escape_line};
 use similar::{ChangeTag, TextDiff};
 
 use super::text::cut;
@@ -29,12 +29,12 @@ impl Diff {
             paint(
                 style,
                 ChangeTag::Delete,
-                &format!("--- {}", clean_line(&self.old_name)),
+                &format!("--- {}", escape_line(&self.old_name)),
             ),
             paint(
                 style,
                 ChangeTag::Insert,
-                &format!("+++ {}", clean_line(&self.new_name)),
+                &format!("+++ {}", escape_line(&self.new_name)),
             ),
         ];
         let lines = if self.old.trim_end() == self.new.trim_end() {

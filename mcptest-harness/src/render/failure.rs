@@ -1,6 +1,6 @@
 //! The one shape of a failure.
 
-use mcptest_suite::{Diagnostic, Source, Style, clean};
+use mcptest_suite::{Diagnostic, Source, Style, escape};
 
 use super::{Diff, Table, cut};
 
@@ -113,7 +113,7 @@ impl Evidence {
     /// The text alone.
     pub(crate) fn plain(&self) -> String {
         match self {
-            Self::Text(text) => clean(text).into_owned(),
+            Self::Text(text) => escape(text).into_owned(),
             Self::Table(table) => table.render(),
             Self::Diff(diff) => diff.render(Style::Plain),
         }
@@ -121,7 +121,7 @@ impl Evidence {
 
     fn render(&self, style: Style) -> String {
         let text = match self {
-            Self::Text(text) => clean(text).into_owned(),
+            Self::Text(text) => escape(text).into_owned(),
             Self::Table(table) => table.render(),
             Self::Diff(diff) => diff.render(style),
         };

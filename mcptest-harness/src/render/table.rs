@@ -1,6 +1,6 @@
 //! A small table.
 
-use mcptest_suite::clean_line;
+use mcptest_suite::escape_line;
 use unicode_width::UnicodeWidthStr as _;
 
 use super::text::shorten;
@@ -24,7 +24,7 @@ impl Table {
         self.rows.push(
             cells
                 .into_iter()
-                .map(|cell| clean_line(&cell).into_owned())
+                .map(|cell| escape_line(&cell).into_owned())
                 .collect(),
         );
     }

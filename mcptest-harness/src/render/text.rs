@@ -1,6 +1,6 @@
 //! Short forms of long things.
 
-use mcptest_suite::clean_line;
+use mcptest_suite::escape_line;
 use serde_json::Value;
 
 use crate::trace::canonical_json;
@@ -16,14 +16,14 @@ pub(crate) fn short_json(value: &Value) -> String {
 /// Text on one line of at most about `most` characters: what is left out is in the middle, and the
 /// full length is stated.
 pub(crate) fn cut(text: &str, most: usize) -> String {
-    let clean = clean_line(text);
-    let length = clean.chars().count();
+    let shown = escape_line(text);
+    let length = shown.chars().count();
     if length <= most {
-        return clean.into_owned();
+        return shown.into_owned();
     }
     let keep = most / 2;
-    let head: String = clean.chars().take(keep).collect();
-    let tail: String = clean.chars().skip(length - keep).collect();
+    let head: String = shown.chars().take(keep).collect();
+    let tail: String = shown.chars().skip(length - keep).collect();
     format!("{head} … [{} characters] … {tail}", text.chars().count())
 }
 

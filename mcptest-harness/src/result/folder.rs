@@ -76,7 +76,7 @@ pub struct WriteError {
 impl fmt::Display for WriteError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = mcptest_suite::shown_path(&self.path);
-        write!(f, "{}: {}", mcptest_suite::clean_line(&path), self.error)
+        write!(f, "{}: {}", mcptest_suite::escape_line(&path), self.error)
     }
 }
 
@@ -203,7 +203,7 @@ impl ReadError {
     fn new(folder: &Path, why: impl fmt::Display) -> Self {
         let folder = mcptest_suite::shown_path(folder);
         Self {
-            text: format!("{}: {why}", mcptest_suite::clean_line(&folder)),
+            text: format!("{}: {why}", mcptest_suite::escape_line(&folder)),
         }
     }
 }

@@ -381,7 +381,7 @@ impl CaseResult {
         };
         let major = |version: &str| version.split('.').next().map(str::to_owned);
         if major(version) != major(SCHEMA_VERSION) {
-            let version = mcptest_suite::clean_line(version);
+            let version = mcptest_suite::escape_line(version);
             return Err(format!(
                 "a result of format {version}, and this version reads {SCHEMA_VERSION}"
             ));

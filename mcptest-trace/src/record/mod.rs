@@ -26,6 +26,6 @@ use std::io::Write as _;
 /// Says a line to the person at the terminal. Not through `eprintln!`, which the standard test
 /// harness holds back; a closed standard error is no reason to lose a recording.
 pub fn say(line: &str) {
-    let line = format!("{}\n", crate::text::clean(line));
+    let line = format!("{}\n", crate::text::escape(line));
     let _ = std::io::stderr().lock().write_all(line.as_bytes());
 }

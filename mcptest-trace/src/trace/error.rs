@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::text::clean_line;
+use crate::text::escape_line;
 
 use super::origin::Origin;
 use super::place::Place;
@@ -34,7 +34,7 @@ pub struct Flaw {
 
 impl Flaw {
     pub(super) fn new(message: &str, place: Option<Place>) -> Self {
-        let message = clean_line(message);
+        let message = escape_line(message);
         let length = message.chars().count();
         let message = if length > LONGEST {
             let head: String = message.chars().take(LONGEST / 2).collect();
@@ -99,7 +99,7 @@ impl CassetteError {
                 excerpt,
                 mark,
             } = place;
-            let shown = clean_line(&self.origin.shown);
+            let shown = escape_line(&self.origin.shown);
             format!(
                 "- {}\n  at {shown}:{line}:{column}\n  | {excerpt}\n  | {:mark$}^",
                 flaw.message, ""

@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use crate::text::clean_line;
+use crate::text::escape_line;
 use serde_json::Value;
 
 use super::number;
@@ -42,12 +42,12 @@ impl Place {
         let right = String::from_utf8_lossy(&after[..until.unwrap_or(after.len())]);
         let column = left.chars().count() + 1;
         let (left, right) = (last(&left), first(right.trim_end()));
-        let cleaned = clean_line(left.trim_start());
+        let cleaned = escape_line(left.trim_start());
         Self {
             line: first_line + breaks,
             column,
             mark: cleaned.chars().count(),
-            excerpt: format!("{cleaned}{}", clean_line(&right)),
+            excerpt: format!("{cleaned}{}", escape_line(&right)),
         }
     }
 }

@@ -194,12 +194,12 @@ impl Input {
 
     /// A record's place, as messages show it.
     pub(super) fn place(&self, part: Part) -> String {
-        let shown = mcptest_trace::text::clean_line(&self.shown);
+        let shown = mcptest_trace::text::escape_line(&self.shown);
         match &self.form {
             Form::Document { under: Some(key) } => format!("{shown}:/{key}/{}", part.number - 1),
             Form::Lines | Form::Document { under: None } => format!("{shown}:{}", part.number),
             Form::Zip(archive) => {
-                let entry = mcptest_trace::text::clean_line(archive.name(part.number));
+                let entry = mcptest_trace::text::escape_line(archive.name(part.number));
                 format!("{shown}:{entry}")
             }
         }

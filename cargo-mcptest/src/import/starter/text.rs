@@ -68,5 +68,5 @@ pub(super) fn quoted(text: &str) -> String {
 
 /// A name in a comment, where nothing needs quotes but all stays on one line.
 pub(super) fn comment(name: &str) -> String {
-    mcptest_trace::text::clean_line(name).into_owned()
+    mcptest_trace::text::escape_line(name).into_owned()
 }

@@ -74,16 +74,16 @@ pub(super) fn no_secret_in_the_suite(
 /// The error without secrets: servers and providers may say what was sent to them. It is cut only
 /// then, or a cut secret would not be known.
 pub(super) fn redacted(error: LiveError, redactor: &Redactor) -> LiveError {
-    let clean = |text: String| redactor.redact_text(&text).into_owned();
+    let redacted = |text: String| redactor.redact_text(&text).into_owned();
     let short = |text: String| {
         let lines = text.lines().map(|line| cut(line, LINE));
         lines.collect::<Vec<_>>().join("\n")
     };
     LiveError {
-        problem: cut(&clean(error.problem), LINE),
+        problem: cut(&redacted(error.problem), LINE),
         at: error.at,
-        shown: error.shown.map(clean).map(short),
-        note: error.note.map(clean),
-        help: error.help.map(clean),
+        shown: error.shown.map(redacted).map(short),
+        note: error.note.map(redacted),
+        help: error.help.map(redacted),
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use mcptest_suite::clean_line;
+use mcptest_suite::escape_line;
 use mcptest_trace::evidence::compare::{Behaviour, Cost, CostKind, RunSample, Sides};
 use similar::{ChangeTag, TextDiff};
 
@@ -279,7 +279,7 @@ impl RecordedWith {
             ),
         ];
         let other_model = || {
-            let [recorded, wanted] = [model, agent.model()].map(clean_line);
+            let [recorded, wanted] = [model, agent.model()].map(escape_line);
             format!("recorded with another model: {recorded} → {wanted}")
         };
         let mut lines = Vec::new();

@@ -41,7 +41,7 @@ mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::text::clean_line;
+use crate::text::escape_line;
 use crate::trace::{ReadOnlyTools, Run, Trace};
 use serde::Serialize;
 
@@ -211,7 +211,7 @@ impl Mutant {
     /// The mutant on one line: agent, run, operator, call (from 1) and what is changed.
     #[must_use]
     pub fn line(&self) -> String {
-        format!("{} {}", clean_line(&self.agent), self.describe())
+        format!("{} {}", escape_line(&self.agent), self.describe())
     }
 
     /// The same without the agent.
@@ -224,7 +224,7 @@ impl Mutant {
         if !self.what.is_empty() {
             line.push_str(&format!(" {}", self.what));
         }
-        clean_line(&line).into_owned()
+        escape_line(&line).into_owned()
     }
 }
 

@@ -1,6 +1,6 @@
 //! What is on one side only, in words.
 
-use crate::text::clean_line;
+use crate::text::escape_line;
 
 use crate::evidence::compare::{AgentComparison, Differences, Seen};
 
@@ -41,7 +41,7 @@ pub(super) fn line(agent: &AgentComparison) -> Option<String> {
 
 /// A name or a value from outside, as code.
 fn quoted(text: &str) -> String {
-    format!("`{}`", clean_line(text).replace('`', "ʼ"))
+    format!("`{}`", escape_line(text).replace('`', "ʼ"))
 }
 
 fn cut(value: &str) -> String {

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::text::clean_line;
+use crate::text::escape_line;
 
 mod described;
 mod format;
@@ -150,14 +150,14 @@ pub(super) fn notes(comparison: &Comparison) -> Vec<String> {
         ("gone", &comparison.gone),
     ] {
         if !agents.is_empty() {
-            let names: Vec<_> = agents.iter().map(|agent| clean_line(agent)).collect();
+            let names: Vec<_> = agents.iter().map(|agent| escape_line(agent)).collect();
             notes.push(format!("{what}: {}", names.join(", ")));
         }
     }
     for agent in &comparison.not_comparable {
-        notes.push(format!("not comparable: {}", clean_line(&agent.agent)));
+        notes.push(format!("not comparable: {}", escape_line(&agent.agent)));
         let lines = agent.differences.iter();
-        notes.extend(lines.map(|line| format!("  {}", clean_line(line))));
+        notes.extend(lines.map(|line| format!("  {}", escape_line(line))));
     }
     notes.push(last_line(comparison));
     notes

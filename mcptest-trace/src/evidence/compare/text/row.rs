@@ -1,6 +1,6 @@
 //! The rows of the table.
 
-use crate::text::clean_line;
+use crate::text::escape_line;
 
 use super::format::{p_of_three, p_of_verdict, signed, significant};
 use crate::evidence::compare::{
@@ -15,7 +15,7 @@ const WORD: usize = 11;
 pub(super) fn of_agent(agent: &AgentComparison, comparison: &Comparison) -> [String; 5] {
     let outcomes = agent.outcomes.as_ref();
     [
-        clean_line(&agent.agent).into_owned(),
+        escape_line(&agent.agent).into_owned(),
         outcomes.map_or_else(unknown, |found| {
             format!("{} → {}", found.baseline, found.candidate)
         }),

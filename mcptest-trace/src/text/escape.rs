@@ -7,25 +7,25 @@ use std::fmt::Write as _;
 /// cursor, colour the terminal or reverse the reading order. Line breaks are kept.
 ///
 /// ```
-/// assert_eq!(mcptest_trace::text::clean("a\u{1b}[31mb\nc"), "a\\u{1b}[31mb\nc");
+/// assert_eq!(mcptest_trace::text::escape("a\u{1b}[31mb\nc"), "a\\u{1b}[31mb\nc");
 /// ```
 #[must_use]
-pub fn clean(text: &str) -> Cow<'_, str> {
-    escape(text, |character| character != '\n' && is_hostile(character))
+pub fn escape(text: &str) -> Cow<'_, str> {
+    escape_where(text, |character| character != '\n' && is_hostile(character))
 }
 
-/// As [`clean`], for text that must stay on one line: line breaks and tabs are shown as escapes
+/// As [`escape`], for text that must stay on one line: line breaks and tabs are shown as escapes
 /// as well.
 ///
 /// ```
-/// assert_eq!(mcptest_trace::text::clean_line("a\n\tb"), "a\\n\\tb");
+/// assert_eq!(mcptest_trace::text::escape_line("a\n\tb"), "a\\n\\tb");
 /// ```
 #[must_use]
-pub fn clean_line(text: &str) -> Cow<'_, str> {
-    escape(text, |character| is_hostile(character) || character == '\t')
+pub fn escape_line(text: &str) -> Cow<'_, str> {
+    escape_where(text, |character| is_hostile(character) || character == '\t')
 }
 
-fn escape(text: &str, escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
+fn escape_where(text: &str, escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
     if !text.contains(&escaped) {
         return Cow::Borrowed(text);
     }
@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn ordinary_text_is_borrowed_as_it_is() {
-        assert!(matches!(clean("größe 🚀\tx\ny"), Cow::Borrowed(_)));
+        assert!(matches!(escape("größe 🚀\tx\ny"), Cow::Borrowed(_)));
     }
 
     #[test]
@@ -71,8 +71,8 @@ mod tests {
             .filter(|c| is_hostile(*c))
         {
             let text = code.to_string();
-            assert!(!clean_line(&text).contains(code), "{code:?}");
-            assert_eq!(clean(&text).contains(code), code == '\n', "{code:?}");
+            assert!(!escape_line(&text).contains(code), "{code:?}");
+            assert_eq!(escape(&text).contains(code), code == '\n', "{code:?}");
         }
     }
 }
