@@ -34,15 +34,19 @@ pub(super) fn run(
     }
     verdicts.keep(&names);
     let threads = arguments.test_threads.and_then(NonZeroUsize::new);
-    let threads = threads.unwrap_or_else(available);
+    // More threads than cases would only be started and stopped.
+    let threads = threads
+        .unwrap_or_else(available)
+        .get()
+        .clamp(1, names.len().max(1));
     let next = AtomicUsize::new(0);
     if first {
-        thread::scope(|scope| verdicts.judge_ahead(scope, &names, &next, threads.get()));
+        thread::scope(|scope| verdicts.judge_ahead(scope, &names, &next, threads));
     }
     thread::scope(|scope| {
         // This thread judges too, what it prints next.
         if !first {
-            verdicts.judge_ahead(scope, &names, &next, threads.get() - 1);
+            verdicts.judge_ahead(scope, &names, &next, threads - 1);
         }
         print(arguments, verdicts, &trials, &names)
     })
