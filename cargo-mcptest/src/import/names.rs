@@ -48,8 +48,8 @@ pub(super) fn of(groups: &[Group], suite: Option<&Suite>, is_given: bool) -> Vec
     let mut names = Vec::with_capacity(groups.len());
     for group in groups {
         let single = subjects.get(&*group.agent).is_none_or(|it| it.len() == 1);
-        let label = cut(&one_line(&group.label), LONGEST.1);
-        let agent = cut(&one_line(&group.agent), LONGEST.0);
+        let label = truncate(&one_line(&group.label), LONGEST.1);
+        let agent = truncate(&one_line(&group.agent), LONGEST.0);
         let wanted = match (single, label.is_empty()) {
             (true, _) | (_, true) => agent,
             _ => format!("{agent}: {label}"),
@@ -173,7 +173,7 @@ impl Taken {
     }
 }
 
-fn cut(text: &str, characters: usize) -> String {
+fn truncate(text: &str, characters: usize) -> String {
     let text: String = text.chars().take(characters).collect();
     text.trim_end().to_owned()
 }

@@ -8,7 +8,7 @@ use super::key::Key;
 use super::table::GateEntry;
 use super::{Breach, Cause, EachRun, Input, Options, Scored, Threshold};
 use crate::eval::{CallCounts, CallLimits, Measure, count_calls, targets};
-use crate::render::{Evidence, cut, thousands};
+use crate::render::{Evidence, thousands, truncate};
 use crate::trace::Run;
 
 pub(super) const ENTRY: GateEntry = GateEntry::each_run::<CallLimits>();
@@ -104,7 +104,7 @@ impl EachRun for CallLimits {
         let calls: Vec<String> = calls.collect();
         let calls = match calls.as_slice() {
             [] => "none".to_owned(),
-            calls => cut(&calls.join(", "), 400),
+            calls => truncate(&calls.join(", "), 400),
         };
         vec![Evidence::Text(format!("calls: {calls}"))]
     }

@@ -10,7 +10,7 @@ use super::key::Key;
 use super::table::GateEntry;
 use super::{Breach, EachRun, Input, Options, Scored, Threshold};
 use crate::eval::{GoldenPath, GoldenPathReport, Measure, score_golden_path, targets};
-use crate::render::{Evidence, cut, shorten};
+use crate::render::{Evidence, truncate, truncate_lines};
 use crate::trace::Run;
 
 pub(super) const ENTRY: GateEntry = GateEntry::each_run::<GoldenPath>();
@@ -83,7 +83,7 @@ impl EachRun for GoldenPath {
 
     fn explain(&self, _input: &Input<'_>, run: &Run, report: &GoldenPathReport) -> Vec<Evidence> {
         let mut lines = vec![
-            format!("golden path: {}", cut(&self.calls.join(" → "), 200)),
+            format!("golden path: {}", truncate(&self.calls.join(" → "), 200)),
             "recorded:".to_owned(),
         ];
         for (index, call) in run.trace.tool_calls.iter().enumerate() {
@@ -107,6 +107,6 @@ impl EachRun for GoldenPath {
             "extra_steps {}, backtracks {}, repeated_tools {}; penalty {:.2}",
             report.extra_steps, report.backtracks, report.repeated_tools, report.penalty
         ));
-        vec![Evidence::Text(shorten(&lines))]
+        vec![Evidence::Text(truncate_lines(&lines))]
     }
 }

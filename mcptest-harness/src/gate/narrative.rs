@@ -10,7 +10,7 @@ use super::table::GateEntry;
 use super::{Breach, Cause, Counts, EachRun, Input, Options, Scored, Threshold, wide};
 use crate::eval::{Claim, ClaimVerdict, narrative_rules, targets};
 use crate::eval::{Measure, NarrativeOptions, NarrativeReport, narrative_divergence_with};
-use crate::render::{Evidence, cut, shorten};
+use crate::render::{Evidence, truncate, truncate_lines};
 use crate::trace::Run;
 
 pub(super) const ENTRY: GateEntry = GateEntry::each_run::<Narrative>();
@@ -212,8 +212,8 @@ impl EachRun for Narrative {
                 ClaimVerdict::Unclear(why) => format!("unclear, and not counted: {why}"),
                 ClaimVerdict::ArgMismatch { claimed, recorded } => format!(
                     "claimed with `{}`, recorded with {}",
-                    cut(claimed, 60),
-                    cut(&recorded.join(", "), 120)
+                    truncate(claimed, 60),
+                    truncate(&recorded.join(", "), 120)
                 ),
                 ClaimVerdict::Supported | ClaimVerdict::Read => continue,
             };
@@ -227,7 +227,7 @@ impl EachRun for Narrative {
         if !silent.is_empty() {
             let text = format!(
                 "done, but never mentioned: {}",
-                cut(&silent.join(", "), 200)
+                truncate(&silent.join(", "), 200)
             );
             evidence.push(Evidence::Text(text));
         }
@@ -280,7 +280,7 @@ fn shown(title: &str, claim: &Claim, run: &Run) -> String {
             .tool_calls
             .get(considered.call)
             .map(|call| crate::trace::canonical_json(&call.args));
-        let call = cut(
+        let call = truncate(
             &format!("{} {}", considered.tool, args.unwrap_or_default()),
             120,
         );
@@ -290,10 +290,10 @@ fn shown(title: &str, claim: &Claim, run: &Run) -> String {
         ));
     }
     if let Some(line) = &claim.settle {
-        let line = cut(line, 200);
+        let line = truncate(line, 200);
         lines.push(format!(
             "  `evidence:` settles it, with the tools that do this: `{line}`"
         ));
     }
-    shorten(&lines)
+    truncate_lines(&lines)
 }

@@ -10,7 +10,7 @@ use super::{Breach, Cause, Counts, EachRun, Input, Options, Scored, Threshold, w
 use crate::eval::{
     Fault, FaultPlan, Measure, RecoveryReport, never_fired, replay_recovery, targets,
 };
-use crate::render::{Evidence, shorten, thousands};
+use crate::render::{Evidence, thousands, truncate_lines};
 use crate::trace::Run;
 
 pub(super) const ENTRY: GateEntry = GateEntry::each_run::<Recovery>();
@@ -143,7 +143,7 @@ impl EachRun for Recovery {
             report.detections,
             thousands(report.user_visible_hang_ms)
         ));
-        vec![Evidence::Text(shorten(&lines))]
+        vec![Evidence::Text(truncate_lines(&lines))]
     }
 }
 

@@ -12,7 +12,7 @@ use super::{AllRuns, Breach, Cause, Input, NotJudged, Options, Threshold, check_
 use crate::eval::{
     Confidence, Measure, ReliabilitySummary, recommend_runs, summarize_with, targets,
 };
-use crate::render::{Evidence, Table, cut};
+use crate::render::{Evidence, Table, truncate};
 use crate::trace::Run;
 
 pub(super) const ENTRY: GateEntry = GateEntry::all_runs::<Reliability>();
@@ -251,7 +251,7 @@ impl AllRuns for Reliability {
         for (index, (run, verdict)) in input.runs.iter().zip(verdicts).enumerate() {
             let (outcome, why) = match verdict {
                 RunVerdict::Pass => ("pass", String::new()),
-                RunVerdict::Fail(why) => ("FAIL", cut(why, 140)),
+                RunVerdict::Fail(why) => ("FAIL", truncate(why, 140)),
                 RunVerdict::Unknown => ("?", String::new()),
             };
             table.row([
@@ -268,7 +268,7 @@ impl AllRuns for Reliability {
             summary.pass_rate,
             summary.ci_low,
             summary.ci_high,
-            cut(&format!("{:?}", summary.decay_curve), 400)
+            truncate(&format!("{:?}", summary.decay_curve), 400)
         );
         vec![Evidence::Table(table), Evidence::Text(text)]
     }

@@ -12,7 +12,7 @@ use crate::eval::{
     Measure, NarrativeOptions, SessionReport, SessionScore, Weights, score_session, session_traces,
     targets,
 };
-use crate::render::{Evidence, shorten};
+use crate::render::{Evidence, truncate_lines};
 use crate::trace::{Run, pretty_json};
 
 pub(super) const ENTRY: GateEntry = GateEntry::all_runs::<Session>();
@@ -159,7 +159,7 @@ fn evidence(report: &SessionReport) -> Vec<Evidence> {
             [] => String::new(),
             flagged => format!(
                 "; flagged: {}",
-                crate::render::cut(&flagged.join(", "), 400)
+                crate::render::truncate(&flagged.join(", "), 400)
             ),
         };
         let head = score.reason.map_or_else(
@@ -182,7 +182,7 @@ fn evidence(report: &SessionReport) -> Vec<Evidence> {
             .lines()
             .map(ToOwned::to_owned)
             .collect();
-        Evidence::Text(shorten(&lines))
+        Evidence::Text(truncate_lines(&lines))
     };
     scores.into_iter().map(shown).collect()
 }

@@ -15,7 +15,7 @@ use crate::eval::{
     StabilityReport, SubScore, TOKENS_PER_USEFUL_CALL, Turns, agent_stability_across_with,
     drift_flags_of, targets,
 };
-use crate::render::{Evidence, Table, cut, thousands};
+use crate::render::{Evidence, Table, thousands, truncate};
 use crate::trace::{Run, Trace, canonical_json};
 
 pub(super) const ENTRY: GateEntry = GateEntry::all_runs::<Stability>();
@@ -314,7 +314,7 @@ fn reason(sub_score: SubScore, trace: &Trace, counted: Turns) -> String {
             format!(
                 "{} different tools share {calls} calls: {}",
                 tools.len(),
-                cut(&tools.join(", "), 100)
+                truncate(&tools.join(", "), 100)
             )
         }
         SubScore::ResponseConsistency => {
@@ -345,7 +345,7 @@ fn reason(sub_score: SubScore, trace: &Trace, counted: Turns) -> String {
             let repeats = trace.repeated_tool_calls();
             format!(
                 "{repeats} of {calls} calls repeat an earlier one; {most} times: {}",
-                cut(&shown.unwrap_or_default(), 120)
+                truncate(&shown.unwrap_or_default(), 120)
             )
         }
         SubScore::CostPerProgress => {

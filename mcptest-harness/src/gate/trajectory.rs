@@ -15,7 +15,7 @@ use crate::eval::{
     ArgsShape, ExpectedCall, ExpectedTrace, MatchMode, Measure, Over, Schema, ToolPattern,
     TrajectoryReport, targets, validate_trace_with,
 };
-use crate::render::{Evidence, cut, short_json, shorten};
+use crate::render::{Evidence, short_json, truncate, truncate_lines};
 use crate::trace::{Run, canonical_json};
 
 pub(super) const ENTRY: GateEntry = GateEntry::each_run::<Plan>();
@@ -304,7 +304,10 @@ impl EachRun for Plan {
                 reasons.push(format!("    {line}"));
             }
         }
-        vec![Evidence::Text(diff), Evidence::Text(shorten(&reasons))]
+        vec![
+            Evidence::Text(diff),
+            Evidence::Text(truncate_lines(&reasons)),
+        ]
     }
 }
 
@@ -346,7 +349,7 @@ fn side_by_side(plan: &Plan, run: &Run, report: &TrajectoryReport) -> String {
         marked |= !mark.is_empty();
         lines.push(format!("{sign} {text}{mark}"));
     }
-    shorten(&lines)
+    truncate_lines(&lines)
 }
 
 fn expected_call(plan: &Plan, index: usize) -> String {
@@ -372,5 +375,5 @@ fn recorded_call(run: &Run, index: usize) -> String {
     } else {
         format!(" {}", canonical_json(&call.args))
     };
-    cut(&format!("{}{args}", call.name), 140)
+    truncate(&format!("{}{args}", call.name), 140)
 }

@@ -169,7 +169,7 @@ impl EachRun for Axes {
             .collect::<Vec<_>>();
         lines.push(format!(
             "calls: {}",
-            crate::render::cut(&first.join(", "), 400)
+            crate::render::truncate(&first.join(", "), 400)
         ));
         vec![Evidence::Text(lines.join("\n"))]
     }

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::eval::KnownTools;
 use crate::gate::runs_note;
-use crate::render::{Evidence, Finding, cut, shorten};
+use crate::render::{Evidence, Finding, truncate, truncate_lines};
 use crate::trace::Run;
 
 /// The recorded runs of one agent test with one model; what a Rust check is given.
@@ -135,9 +135,9 @@ impl AgentRuns {
         let problem = Diagnostic::at(self.span, message).note(runs_note(&self.runs, &places));
         let lines = broken
             .iter()
-            .map(|(index, why)| format!("run {}: {}", index + 1, cut(why, 300)));
+            .map(|(index, why)| format!("run {}: {}", index + 1, truncate(why, 300)));
         let finding =
-            Finding::new(problem).show(Evidence::Text(shorten(&lines.collect::<Vec<_>>())));
+            Finding::new(problem).show(Evidence::Text(truncate_lines(&lines.collect::<Vec<_>>())));
         Err(CheckFailure {
             text: finding.render(&self.source, Style::Plain),
         })

@@ -3,7 +3,7 @@
 use mcptest_suite::{Style, escape_line};
 use similar::{ChangeTag, TextDiff};
 
-use super::text::cut;
+use super::text::truncate;
 
 /// Lines around a change.
 const CONTEXT: usize = 3;
@@ -84,7 +84,7 @@ impl Diff {
                     ChangeTag::Insert => '+',
                     ChangeTag::Equal => ' ',
                 };
-                let text = cut(change.value().trim_end_matches(['\n', '\r']), LINE);
+                let text = truncate(change.value().trim_end_matches(['\n', '\r']), LINE);
                 lines.push(paint(
                     style,
                     change.tag(),
@@ -132,7 +132,7 @@ fn focus(old: &str, new: &str) -> (String, String) {
             if from > 0 { "…" } else { "" },
             if to < text.len() { "…" } else { "" },
         );
-        format!("{before}{}{after}", cut(&middle, 2 * LINE))
+        format!("{before}{}{after}", truncate(&middle, 2 * LINE))
     };
     (show(&old), show(&new))
 }

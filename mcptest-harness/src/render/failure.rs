@@ -2,7 +2,7 @@
 
 use mcptest_suite::{Diagnostic, Source, Style, escape};
 
-use super::{Diff, Table, cut};
+use super::{Diff, Table, truncate};
 
 /// Why a case failed.
 #[derive(Debug, Clone)]
@@ -78,7 +78,7 @@ impl Failure {
                 text = format!("{text}: {}", why.trim_start_matches("- "));
             }
         }
-        let text = cut(&text, 200);
+        let text = truncate(&text, 200);
         match self.findings.len() {
             0 | 1 => text,
             several => format!("{text}; and {} more", several - 1),

@@ -3,7 +3,7 @@
 use mcptest_suite::escape_line;
 use unicode_width::UnicodeWidthStr as _;
 
-use super::text::shorten;
+use super::text::truncate_lines;
 
 /// Rows of cells under headings; columns of numbers are aligned to the right.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -49,7 +49,7 @@ impl Table {
             });
             cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
         };
-        shorten(&all().map(line).collect::<Vec<_>>())
+        truncate_lines(&all().map(line).collect::<Vec<_>>())
     }
 }
 

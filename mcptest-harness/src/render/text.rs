@@ -10,12 +10,12 @@ const SHOWN: usize = 160;
 
 /// A value as JSON on one line, cut in the middle when it is long.
 pub(crate) fn short_json(value: &Value) -> String {
-    cut(&canonical_json(value), SHOWN)
+    truncate(&canonical_json(value), SHOWN)
 }
 
 /// Text on one line of at most about `most` characters: what is left out is in the middle, and the
 /// full length is stated.
-pub(crate) fn cut(text: &str, most: usize) -> String {
+pub(crate) fn truncate(text: &str, most: usize) -> String {
     let shown = escape_line(text);
     let length = shown.chars().count();
     if length <= most {
@@ -55,7 +55,7 @@ pub(crate) fn thousands(count: u64) -> String {
 }
 
 /// Keeps both ends of a long list of lines.
-pub(crate) fn shorten(lines: &[String]) -> String {
+pub(crate) fn truncate_lines(lines: &[String]) -> String {
     const ENDS: usize = 40;
     if lines.len() <= 2 * ENDS {
         return lines.join("\n");
@@ -75,8 +75,11 @@ mod tests {
 
     #[test]
     fn long_text_keeps_both_ends_and_states_its_length() {
-        assert_eq!(cut(&"ab".repeat(50), 8), "abab … [100 characters] … abab");
-        assert_eq!(cut("a\u{1b}\nb", 80), "a\\u{1b}\\nb");
+        assert_eq!(
+            truncate(&"ab".repeat(50), 8),
+            "abab … [100 characters] … abab"
+        );
+        assert_eq!(truncate("a\u{1b}\nb", 80), "a\\u{1b}\\nb");
     }
 
     #[test]

@@ -17,7 +17,7 @@ use tempfile::NamedTempFile;
 use walkdir::WalkDir;
 
 use super::{CaseResult, digest};
-use crate::render::cut;
+use crate::render::truncate;
 
 /// The environment variable that names the folder.
 pub const VARIABLE: &str = "MCPTEST_RESULTS";
@@ -175,7 +175,7 @@ impl Results {
                 let why = format!(
                     "the results of `{first}` and `{}` were made of two different texts of {}; empty the folder and run the tests again",
                     result.case,
-                    cut(&result.suite.file, 200)
+                    truncate(&result.suite.file, 200)
                 );
                 return Err(ReadError::new(folder, why));
             }

@@ -6,7 +6,7 @@ use mcptest_suite::model::{Agent, Suite, Transport};
 use regex::Regex;
 
 use crate::record::{LiveError, RunRequest};
-use crate::render::cut;
+use crate::render::truncate;
 use mcptest_trace::record::Recorder;
 use mcptest_trace::record::environment::{secrets, secrets_by_name, usual_secrets, variables};
 use mcptest_trace::record::redact::Redactor;
@@ -76,11 +76,11 @@ pub(super) fn no_secret_in_the_suite(
 pub(super) fn redacted(error: LiveError, redactor: &Redactor) -> LiveError {
     let redacted = |text: String| redactor.redact_text(&text).into_owned();
     let short = |text: String| {
-        let lines = text.lines().map(|line| cut(line, LINE));
+        let lines = text.lines().map(|line| truncate(line, LINE));
         lines.collect::<Vec<_>>().join("\n")
     };
     LiveError {
-        problem: cut(&redacted(error.problem), LINE),
+        problem: truncate(&redacted(error.problem), LINE),
         at: error.at,
         shown: error.shown.map(redacted).map(short),
         note: error.note.map(redacted),

@@ -8,7 +8,7 @@ use mcptest_trace::evidence::compare::{Behaviour, Cost, CostKind, RunSample, Sid
 use similar::{ChangeTag, TextDiff};
 
 use super::AgentTest;
-use crate::render::cut;
+use crate::render::truncate;
 use crate::result::{CaseResult, Recording, RunFacts, digest};
 use crate::trace::{Origin, Run};
 
@@ -301,7 +301,7 @@ fn diff(recorded: &str, wanted: &str) -> Vec<String> {
     let diff = TextDiff::from_lines(recorded, wanted);
     let changes = diff.iter_all_changes();
     let changes = changes.filter(|change| change.tag() != ChangeTag::Equal);
-    let shown = |text: &str| cut(text.trim_end(), LONGEST);
+    let shown = |text: &str| truncate(text.trim_end(), LONGEST);
     let lines = changes.map(|change| format!("{}{}", change.tag(), shown(change.value())));
     let mut lines: Vec<String> = lines.collect();
     if let more @ 1.. = lines.len().saturating_sub(LINES) {

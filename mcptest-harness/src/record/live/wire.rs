@@ -6,7 +6,7 @@ use rmcp::model::{CallToolResult, Tool};
 use rmcp::service::RxJsonRpcMessage;
 use serde_json::Value;
 
-use crate::render::cut;
+use crate::render::truncate;
 
 /// How much is shown before and behind the place of an error, in bytes.
 const AROUND: usize = 60;
@@ -61,7 +61,7 @@ pub(super) fn look_at(line: &[u8]) -> Line {
         Err(_) => Line::Broken(Broken {
             problem: "is no JSON-RPC response, which has an `id` and a `result` or an `error` with `code` and `message`"
                 .to_owned(),
-            shown: cut(&value.to_string(), SHOWN),
+            shown: truncate(&value.to_string(), SHOWN),
         }),
     }
 }
@@ -168,7 +168,7 @@ pub(super) fn no_tools(value: &Value) -> String {
 
 /// An answer as it is shown.
 pub(super) fn shown(value: &Value) -> String {
-    cut(&value.to_string(), SHOWN)
+    truncate(&value.to_string(), SHOWN)
 }
 
 fn kind(value: &Value) -> &'static str {

@@ -65,7 +65,7 @@ impl Change {
             Self::Closing(text) => turns::replace_closing(&mut turns, before, text),
             Self::DropClosing => turns::drop_last_text(&mut turns),
             Self::Truncate(kept) => {
-                turns::cut(&mut turns, calls, *kept);
+                turns::truncate(&mut turns, calls, *kept);
                 let order: Vec<usize> = (0..*kept).collect();
                 return turns::reordered(&turns, &order, calls);
             }

@@ -160,7 +160,7 @@ pub(super) fn reordered<T: AsTurn>(turns: &[T], order: &[usize], calls: usize) -
 
 /// Takes away what was said after the first calls; the turns of the other calls stay for the
 /// reordering, which takes them away.
-pub(super) fn cut<T: AsTurn>(turns: &mut Vec<T>, calls: usize, kept: usize) {
+pub(super) fn truncate<T: AsTurn>(turns: &mut Vec<T>, calls: usize, kept: usize) {
     let called = places(turns, calls, Of::Call);
     let Some(next) = called.and_then(|places| places.get(kept).copied()) else {
         drop_last_text(turns);

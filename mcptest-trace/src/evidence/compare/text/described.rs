@@ -33,7 +33,7 @@ pub(super) fn line(agent: &AgentComparison) -> Option<String> {
     parts.extend(new_arguments.iter().map(new("argument ")));
     parts.extend(lost_arguments.iter().map(lost("argument ")));
     parts.extend(changed_arguments.iter().map(|changed| {
-        let (before, now) = (cut(&changed.before), cut(&changed.now));
+        let (before, now) = (truncate(&changed.before), truncate(&changed.now));
         format!("{} was {before}, is {now}", quoted(&changed.name))
     }));
     (!parts.is_empty()).then(|| parts.join(", "))
@@ -44,7 +44,7 @@ fn quoted(text: &str) -> String {
     format!("`{}`", escape_line(text).replace('`', "ʼ"))
 }
 
-fn cut(value: &str) -> String {
+fn truncate(value: &str) -> String {
     let shown: String = value.chars().take(VALUE).collect();
     let more = if value.chars().count() > VALUE {
         "…"
