@@ -1,7 +1,7 @@
 //! What stands around a verb group: questions, conditions, reports, times.
 
 use super::group::{Group, JOINT};
-use super::lexicon::stem;
+use super::lexicon::{Lexicon, stem};
 use super::marks::{Mark, Marks, of};
 use super::token::{Token, Words};
 
@@ -24,7 +24,7 @@ pub(super) fn question(words: &[Token<'_>]) -> Option<usize> {
 const FAR: Marks = of![NotYet Report Earlier];
 const NEAR: Marks = of![Condition Presupposed Feeling General];
 /// The words before a verb that are looked at.
-const TELLING: Marks = FAR.with(NEAR).with(of![Parts Comma Announce Now]);
+const TELLING: Marks = FAR.with(NEAR).with(of![Parts Comma Announce Now Wish]);
 
 /// Adds what the words around a group say of it.
 pub(super) fn around(words: &[Token<'_>], group: &mut Group) {
@@ -41,7 +41,7 @@ fn before(words: &[Token<'_>], group: &mut Group) {
     far.add_if(group.has(Mark::IsDone), Mark::Condition);
     let shared = ours && words.marks(group.start.wrapping_sub(1)).meets(JOINT);
     let mut looked_for = if shared { far } else { FAR.with(NEAR) };
-    let (mut told, mut announced) = (Marks::default(), false);
+    let (mut told, mut announced, mut near) = (Marks::default(), false, true);
     for at in (group.start.saturating_sub(AROUND)..group.start).rev() {
         let word = words.marks(at);
         if !word.meets(TELLING) {
@@ -52,7 +52,10 @@ fn before(words: &[Token<'_>], group: &mut Group) {
         }
         if word.has(Mark::Comma) {
             looked_for = far;
+            near = false;
         }
+        let governs = word.has(Mark::Wish) && near && !ours && wished(words, at, group.start);
+        told.add_if(governs, Mark::Condition);
         announced |= word.has(Mark::Announce);
         // *Now that you have reset it, the service is restored.*
         let result = word.has(Mark::Now) && words.is(at + 1, Mark::Relative);
@@ -73,6 +76,21 @@ fn before(words: &[Token<'_>], group: &mut Group) {
     // *the order which was cancelled*
     let direct = group.subject.end.min(group.start).wrapping_sub(1);
     group.add_if(words.is(direct, Mark::Relative), Mark::Relative);
+}
+
+/// Whether a wish is for the verb group that begins at `start`: *make sure it is booked*, but not *the
+/// refund you wanted*, *I made sure it is booked*.
+fn wished(words: &[Token<'_>], at: usize, start: usize) -> bool {
+    let of_you =
+        words.is(at.wrapping_sub(1), Mark::You) && words.is(at.wrapping_sub(2), Mark::Content);
+    let made = words.is(at.wrapping_sub(1), Mark::Past);
+    // *sure that your order is cancelled*, but not *get that order cancelled*
+    let beside = |at: usize| {
+        let that = words.is(at, Mark::Relative);
+        words.marks(at).meets(JOINT.with(of![Ours Report]))
+            || that && words.marks(at + 1).meets(of![Ours Your Third Determiner])
+    };
+    !of_you && !made && !(at + 1..start).any(beside)
 }
 
 fn in_subject(words: &[Token<'_>], group: &mut Group) {
@@ -109,6 +127,8 @@ fn after(words: &[Token<'_>], group: &mut Group) {
     let active = group.has(Mark::Ours);
     let is_done = group.has(Mark::IsDone);
     let was_done = group.has(Mark::WasDone);
+    let verb = words.get(group.verb).and_then(|word| word.verb);
+    let noting = verb.is_some_and(|verb| Lexicon::get().is(verb, Mark::NameOnly));
     let mut verb_between = false;
     let first = group.verb + 1;
     for at in (first..words.len().min(first + AFTER)).filter(|at| words.marks(*at).meets(SAYING)) {
@@ -120,7 +140,7 @@ fn after(words: &[Token<'_>], group: &mut Group) {
         let ends = at + 1 == words.len() || next.meets(of![Sign Number]);
         let general = word.has(Mark::General) && !word.has(Mark::Determiner);
         // *I have noted that you …*
-        let said = active && word.has(Mark::Relative);
+        let said = active && word.has(Mark::Relative) && noting;
         let said = said && next.meets(of![Ours You Your Third Determiner]);
         // *is scheduled to arrive*
         let expected = is_done && word.has(Mark::To) && next.has(Mark::Base);
@@ -137,8 +157,9 @@ fn after(words: &[Token<'_>], group: &mut Group) {
         );
         match words.text(at) {
             "ago" => {
-                let recent = at > first && words.is(at - 1, Mark::RecentUnit);
-                marks.add(if recent { Mark::Success } else { Mark::Earlier });
+                let recent = at > first && !words.is(at - 1, Mark::LongUnit);
+                marks.add_if(recent, Mark::Success);
+                marks.add_if(!recent && !active, Mark::Earlier);
             }
             "last" => marks.add_if(next.has(Mark::LongUnit), Mark::Earlier),
             "on" | "at" | "in" => {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::calls::{Call, Calls, Ending};
-use super::marks::Mark;
+use super::marks::{Mark, Marks, of};
 use super::reading::Told;
 use super::report::{CallFinding, ClaimVerdict, Considered, Unclear};
 use super::tools::{Tool, ToolBox};
@@ -83,7 +83,10 @@ impl<'t> Judge<'t> {
         // What was tried to no effect is false, however it is worded.
         let failed = || tried().any(|call| ended(&call) == Ending::Failed);
         let sure = sure || !found.marks.has(Mark::Bare) && failed();
-        if verdict == ClaimVerdict::Unsupported && (!sure || found.marks.has(Mark::LeadsIn)) {
+        // *I have made these changes:* is told by the list.
+        let own = found.marks.has(Mark::Generic) || doers.all.is_empty() && !doers.listed;
+        let leads_in = found.marks.has(Mark::LeadsIn) && own && !failed();
+        if verdict == ClaimVerdict::Unsupported && (!sure || leads_in) {
             verdict = ClaimVerdict::Unclear(Unclear::Wording);
         }
         let supports = matches!(
@@ -168,8 +171,8 @@ impl<'t> Judge<'t> {
         };
         let unclear = if done.clone().any(|tool| tool.said.delegates) {
             Some(Unclear::Delegated)
-        } else if self.tools.complete && known.clone().next().is_none() && !is(Mark::Ours) {
-            // An agent that only reads tells of the world.
+        } else if self.only_reads() && !doers.listed && !found.marks.meets(of![Ours Your]) {
+            // *Storm warnings have been issued*: who can change nothing tells of the world.
             Some(Unclear::Wording)
         } else if self.writes.is_empty() {
             None
@@ -187,6 +190,11 @@ impl<'t> Judge<'t> {
             unknown.then_some(Unclear::ToolsUnknown)
         };
         unclear.map_or(ClaimVerdict::Unsupported, ClaimVerdict::Unclear)
+    }
+
+    /// Whether the agent is known to have no tool that changes anything.
+    fn only_reads(&self) -> bool {
+        self.tools.complete && self.tools.all_writes().next().is_none()
     }
 
     fn considered(

@@ -29,8 +29,8 @@ marks! {
     Light LightOnly Generic Creating Consequence Carrier Deal World Settles NeedsParticle Particle
     NameOnly PassiveOnly Lands Remade HandsOver Composes Modal DidWord Able To Been Being Be
     BePresent BePast IsOrHas Have Had Ours You Your Me Third Determiner Count Preposition
-    Conjunction Relative Asks Auxiliary Adverb Negative Condition Presupposed Report Announce
-    Feeling Earlier RecentUnit LongUnit Date General Already Success Now Here GoAhead Requests
+    Conjunction Relative Asks Auxiliary Adverb Negative Condition Wish Presupposed Report Announce
+    Feeling Earlier LongUnit Date General Already Success Now Here GoAhead Requests
     Means Money Answer DoneWord AllSetWord Label UndoneScope NotYet Ticked OtherVerb Abbreviation
     Comma Stop SentenceEnd Aside AfterWord GenericName MakingHead Delegates People DelegatingHead
     Grammatical OfVerbGroup Finite OtherFinite BeforeSubject NotDone

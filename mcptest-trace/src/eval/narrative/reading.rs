@@ -212,7 +212,10 @@ impl<'v> Reader<'_, 'v> {
         let adjectival = group.has(Mark::Bare) && self.adjectival(next, follows);
         group.add_if(adjectival, Mark::Adjectival);
         let (verbs, noun) = self.verbs(&mut group, base, words)?;
-        let known = || verbs.iter().any(|verb| self.tools.does(verb));
+        let known = || {
+            let mut verbs = verbs.iter();
+            verbs.any(|verb| self.tools.does(verb) || self.tools.named(verb).is_some())
+        };
         let world = group.has(Mark::World) && !known();
         group.add_if(world, Mark::WorldDoes);
         if group.has(Mark::Deal) && !ours && !known() {
@@ -240,8 +243,13 @@ impl<'v> Reader<'_, 'v> {
             rule,
             told: Told {
                 marks: group.marks,
+                spoken: if complete {
+                    verbs.first().copied()
+                } else {
+                    token.verb
+                }
+                .unwrap_or(base),
                 verbs,
-                spoken: token.verb.unwrap_or(base),
                 object: nouns(words),
                 identifiers: identifiers(words),
                 clause: &self.text[self.clause(&group, &object)],
@@ -269,7 +277,11 @@ impl<'v> Reader<'_, 'v> {
         let needs_noun = of_base.has(Mark::LightOnly) || complete || all_set;
         let looks_up = of_base.has(Mark::PassiveOnly)
             && group.has(Mark::Ours)
-            && (needs_noun || !self.tools.does(base) && action(object).is_none());
+            && (needs_noun || !self.tools.does(base) && action(object).is_none())
+            && self.tools.named(base).is_none()
+            && !object
+                .first()
+                .is_some_and(|first| matches!(&*first.text, "a" | "an" | "another"));
         if noun.is_none() && needs_noun || looks_up {
             return None;
         }

@@ -158,7 +158,8 @@ fn joins(whole: &str, gap: Range<usize>) -> bool {
     match &whole[gap] {
         "-" | "@" => true,
         ":" => before && after,
-        "/" => before || after,
+        // *4G/5G*, but not *W12/cancelled*.
+        "/" => after,
         _ => false,
     }
 }
