@@ -118,6 +118,10 @@ impl<G: EachRun> Criterion for RunByRun<G> {
         self.0.tools()
     }
 
+    fn tool_lists(&self) -> [&[String]; 2] {
+        self.0.tool_lists()
+    }
+
     fn rests_on_errors(&self) -> bool {
         G::RESTS_ON_ERRORS
     }

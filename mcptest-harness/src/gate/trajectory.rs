@@ -16,7 +16,7 @@ use crate::eval::{
     TrajectoryReport, targets, validate_trace_with,
 };
 use crate::render::{Evidence, short_json, truncate, truncate_lines};
-use crate::trace::{Run, canonical_json};
+use crate::trace::{ReadOnlyTools, Run, canonical_json};
 
 pub(super) const ENTRY: GateEntry = GateEntry::each_run::<Plan>();
 
@@ -264,6 +264,18 @@ fn shape(block: &mut Block<'_, '_>, node: &Node) -> Option<ArgsShape<Arc<Schema>
     }
 }
 
+/// The tools that only read, as the recording and the agent's gates say; asked of a plan of writes alone.
+fn read_only_tools(plan: &Plan, input: &Input<'_>, run: &Run) -> ReadOnlyTools {
+    if plan.over != Over::Writes {
+        return ReadOnlyTools::default();
+    }
+    let lists = |list: usize| {
+        let gates = input.gates.gates.iter();
+        gates.flat_map(move |gate| gate.gate.tool_lists()[list])
+    };
+    ReadOnlyTools::new(run.tools.iter().flatten(), lists(0), lists(1))
+}
+
 impl EachRun for Plan {
     type Report = TrajectoryReport;
 
@@ -272,12 +284,8 @@ impl EachRun for Plan {
         &DEFAULT
     }
 
-    fn score(
-        &self,
-        _input: &Input<'_>,
-        run: &Run,
-    ) -> Result<Scored<TrajectoryReport>, Box<Breach>> {
-        match validate_trace_with(&run.trace, self, &run.read_only_tools()) {
+    fn score(&self, input: &Input<'_>, run: &Run) -> Result<Scored<TrajectoryReport>, Box<Breach>> {
+        match validate_trace_with(&run.trace, self, &read_only_tools(self, input, run)) {
             Ok(report) => Ok(Scored::of(report)),
             // Refused when the suite loaded; never a pass.
             Err(malformed) => {

@@ -21,9 +21,12 @@ pub(super) fn axes<'a>(good: &[&'a Run]) -> Option<Gate<'a>> {
             report.dependency_satisfaction >= 100 && report.order_satisfaction >= 100
         })
     };
+    let read_only = good.first().map(|run| run.read_only_tools());
+    let reads = |tool: &str| read_only.as_ref().is_some_and(|tools| tools.reads(tool));
     let mut axes = Axes::default();
     for pair in pairs(good) {
-        let last = pair.clone().with_last(true);
+        // What was changed may be looked up once more.
+        let last = pair.clone().with_last(!reads(&pair.first));
         let holds = |pair: &Order| {
             let order = vec![pair.clone()];
             holds_for_all(&Axes::default().with_order(order))

@@ -67,6 +67,17 @@ pub(super) fn trajectory<'a>(good: &[&'a Run], tools: &KnownTools) -> Option<Gat
     text.extend(calls.iter().map(line));
     let mut plan = ExpectedTrace::new(mode, calls);
     plan.over = Over::Writes;
+    // What is left open is not left to tools that no good run needed.
+    if matches!(mode, MatchMode::Subsequence | MatchMode::Superset) {
+        let called = |name: &&str| all.iter().flatten().any(|(call, _)| call.name == *name);
+        let unused = changing(tools).filter(|name| !name.contains('*') && !called(name));
+        plan.forbid = unused.map(ToolPattern::new).collect();
+    }
+    if !plan.forbid.is_empty() {
+        let names = plan.forbid.iter().map(|tool| quoted(tool.as_str()));
+        let names = names.collect::<Vec<_>>().join(", ");
+        text.push_str(&format!("      forbid: [{names}]\n"));
+    }
     Some(plan_gate(text, plan))
 }
 
@@ -183,12 +194,15 @@ fn seen(all: &[Vec<Write<'_>>]) -> Vec<ExpectedCall<Schema>> {
     union.into_iter().map(|write| agreed(&[write])).collect()
 }
 
+/// The known tools that change something, by their names.
+fn changing(tools: &KnownTools) -> impl Iterator<Item = &str> {
+    let names = tools.names();
+    names.filter(|name| !mcptest_trace::trace::reads_by_name(name))
+}
+
 /// No tool that changes something, of those that are known.
 fn nothing_changes<'a>(tools: &KnownTools) -> Option<Gate<'a>> {
-    let writing: Vec<&str> = tools
-        .names()
-        .filter(|name| !mcptest_trace::trace::reads_by_name(name))
-        .collect();
+    let writing: Vec<&str> = changing(tools).collect();
     let is_name = |name: &&str| !name.contains('*');
     if writing.is_empty() || !writing.iter().all(is_name) {
         return None;

@@ -103,6 +103,25 @@ fn a_plan_over_writes_leaves_looking_up_free_and_nothing_else() {
 }
 
 #[test]
+fn what_narrative_says_of_tools_holds_for_a_plan_over_writes() {
+    let plan = "  trajectory: { mode: strict, over: writes, calls: [{ name: cancel_order }] }\n";
+    let run = &[calls(&["web_search", "cancel_order"])];
+    let red = |gates: &str| {
+        judge(gates, run)
+            .iter()
+            .any(|(_, failure)| failure.is_some())
+    };
+    assert!(red(plan));
+    assert!(!red(&format!(
+        "{plan}  narrative: {{ readonly_tools: [web_search] }}\n"
+    )));
+    let looks = &[calls(&["get_order", "cancel_order"])];
+    let lists = "  narrative: { mutating_tools: [get_order] }\n";
+    let found = judge(&format!("{plan}{lists}"), looks);
+    assert!(found.iter().any(|(_, failure)| failure.is_some()));
+}
+
+#[test]
 fn forbidden_tools_break_any_plan_and_stand_alone() {
     let gate = "  trajectory: { forbid: [delete_*, drop_table] }\n";
     holds(judge(gate, &[calls(&["a", "undelete_order"])]));
