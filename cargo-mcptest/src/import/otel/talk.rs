@@ -167,6 +167,7 @@ impl Talk {
                 )),
                 Part::Response { .. } => self.answer(part, at),
                 Part::Reasoning => self.run.note("reasoning left out"),
+                Part::NoCall => self.run.note("what is no tool call left out"),
             }
         }
     }

@@ -268,3 +268,18 @@ fn a_tool_span_is_its_call_though_its_input_is_no_json() {
         assert_eq!(calls(&runs[0]), expected);
     }
 }
+
+/// Exporters cut what is too long.
+#[test]
+fn what_is_no_call_among_the_calls_of_the_ai_sdk_is_none() {
+    for odd in [json!("cut"), json!(7), json!(["cut"]), json!(null)] {
+        let good = json!({ "toolCallId": "a", "toolName": "find", "input": { "q": 1 } });
+        let model = json!({ "ai.operationId": "ai.generateText.doGenerate", "ai.model.id": "gpt-5",
+            "ai.prompt.messages": json!([{ "role": "user", "content": "hi" }]).to_string(),
+            "ai.response.toolCalls": json!([good, odd]).to_string() });
+        let (status, said, runs) = import(&[span(1, 0, "ai.generateText.doGenerate", &model)]);
+        assert_eq!((status, runs.len()), (0, 1), "{said}");
+        assert_eq!(calls(&runs[0]), [call("find", r#"{"q":1}"#, "none", None)]);
+        assert!(said.contains("what is no tool call left out"), "{said}");
+    }
+}
