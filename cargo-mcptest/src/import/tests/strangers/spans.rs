@@ -283,3 +283,42 @@ fn what_is_no_call_among_the_calls_of_the_ai_sdk_is_none() {
         assert!(said.contains("what is no tool call left out"), "{said}");
     }
 }
+
+/// What a tool was asked for, as its span shows it, may be more than the model wrote, and never something else.
+#[test]
+fn a_result_belongs_to_no_call_with_other_arguments() {
+    let asks = |args: Value| json!([{ "role": "assistant", "parts": [{ "type": "tool_call", "name": "refund", "arguments": args }] }]);
+    let tool = |args: &str| {
+        json!({ "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "refund", "gen_ai.tool.call.arguments": args,
+        "gen_ai.tool.call.result": "refunded" })
+    };
+    let import = |asked: Value, ran: &str| {
+        let (status, said, runs) = import(&[
+            chat(1, &json!([says("user", "p")]), &asks(asked)),
+            span(2, 0, "execute_tool refund", &tool(ran)),
+        ]);
+        assert_eq!((status, runs.len()), (0, 1), "{said}");
+        calls(&runs[0])
+    };
+    for (asked, ran) in [
+        (json!({ "order": 1 }), r#"{"order":2}"#),
+        (json!({ "order": 1 }), r#"{"kwargs":{"order":2}}"#),
+        (json!({ "order": 1 }), "{}"),
+        (json!({}), r#"{"order":2}"#),
+    ] {
+        let expected = [
+            call("refund", &asked.to_string(), "none", None),
+            call("refund", ran, "refunded", Some(false)),
+        ];
+        assert_eq!(import(asked, ran), expected);
+    }
+    for (asked, ran) in [
+        (json!({ "order": 1 }), r#"{"order":1,"reason":null}"#),
+        (json!({ "order": 1 }), r#"{"input":"{\"order\": 1}"}"#),
+        (json!({ "order": 1 }), "[1]"),
+        (json!({}), r#"{"args":[],"kwargs":{}}"#),
+    ] {
+        let expected = [call("refund", &asked.to_string(), "refunded", Some(false))];
+        assert_eq!(import(asked, ran), expected);
+    }
+}
