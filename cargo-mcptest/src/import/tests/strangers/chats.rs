@@ -76,6 +76,8 @@ fn flags_of_errors_are_read_in_every_spelling() {
         ("status", json!("success"), Some(false)),
         ("error", json!("timed out"), Some(true)),
         ("status", json!("failed"), Some(true)),
+        ("status", json!("ok"), Some(false)),
+        ("status", json!("completed"), None),
         ("status", json!("pending"), None),
     ] {
         let desk = Desk::new();
