@@ -422,7 +422,13 @@ fn outcome(span: &Span) -> Option<Value> {
     let keys = ["gen_ai.tool.call.result", "output.value"];
     // Those who write every result as JSON put texts in quotes.
     let quoted = ["ai.toolCall.result", "traceloop.entity.output"];
-    let quoted = || span.first(&quoted).map(unfolded);
+    // Digits are left as they stand: a number would not keep them.
+    let quoted = || {
+        span.first(&quoted).map(|value| match value {
+            Value::String(text) if !text.starts_with(['"', '{', '[']) => value.clone(),
+            value => unfolded(value),
+        })
+    };
     let found = span.first(&keys).cloned().or_else(quoted);
     found.or_else(|| span.failure().map(Value::from))
 }

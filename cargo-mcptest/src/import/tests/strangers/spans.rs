@@ -322,3 +322,26 @@ fn a_result_belongs_to_no_call_with_other_arguments() {
         assert_eq!(import(asked, ran), expected);
     }
 }
+
+/// Only some write every result as JSON: digits are digits.
+#[test]
+fn a_result_that_is_a_number_keeps_its_digits() {
+    for key in ["traceloop.entity.output", "ai.toolCall.result"] {
+        for (written, read) in [
+            ("12345678901234567890123", "12345678901234567890123"),
+            ("1e5", "1e5"),
+            ("\"1e5\"", "1e5"),
+        ] {
+            let mut tool =
+                json!({ "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "find" });
+            tool[key] = written.into();
+            let answer = json!([says("assistant", "done")]);
+            let (status, said, runs) = import(&[
+                span(1, 0, "execute_tool find", &tool),
+                chat(2, &json!([says("user", "p")]), &answer),
+            ]);
+            assert_eq!((status, runs.len()), (0, 1), "{said}");
+            assert_eq!(calls(&runs[0])[0].2, read, "{key}");
+        }
+    }
+}
