@@ -112,7 +112,14 @@ fn essence(message: &Value) -> String {
         let members = keys.map(|key| given(block, key));
         match members {
             [Some(text), None, ..] => json!(text),
-            members if members.iter().all(Option::is_none) => block.clone(),
+            members if members.iter().all(Option::is_none) => {
+                let mut block = block.clone();
+                if let Some(map) = block.as_object_mut() {
+                    let marks = ["cache_control", "citations"];
+                    map.retain(|key, value| !marks.contains(&key.as_str()) && !value.is_null());
+                }
+                block
+            }
             members => json!([kind(block), members]),
         }
     };

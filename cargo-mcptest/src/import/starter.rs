@@ -2,6 +2,8 @@
 //!
 //! Nothing in it is guessed: a demand is what every run does, with the runs it comes from beside it.
 
+#[cfg(test)]
+mod limits_tests;
 mod order;
 mod plan;
 mod recipe;
@@ -99,6 +101,9 @@ struct Whole {
 impl Whole {
     /// A run as it is read back, and its bytes.
     fn add(&mut self, read: Option<(Run, usize)>) {
+        if self.too_many {
+            return;
+        }
         self.bytes += read.as_ref().map_or(0, |(_, bytes)| *bytes);
         match read {
             Some((run, _)) if self.runs.len() < MOST_RUNS && self.bytes <= MOST_BYTES => {

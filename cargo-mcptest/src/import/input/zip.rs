@@ -248,6 +248,9 @@ fn directory(file: &mut File) -> io::Result<Vec<Entry>> {
         }
         at += 46 + name + extra + comment;
     }
+    if at != list.len() {
+        return Err(wrong("it has more entries than its end counts"));
+    }
     // What was added later takes the place of what has its name.
     entries.reverse();
     entries.sort_by(|left, right| left.name.cmp(&right.name));

@@ -163,7 +163,7 @@ pub(in crate::import) fn answer(message: &Value, options: &Options) -> Answer {
 fn flag(message: &Value) -> Option<bool> {
     let status = match text(message, "status") {
         Some("error" | "failed" | "failure") => Some(true),
-        Some("success" | "ok" | "completed") => Some(false),
+        Some("success" | "ok") => Some(false),
         _ => None,
     };
     let flags = [

@@ -31,6 +31,8 @@ pub(super) enum Part {
         failed: Option<bool>,
     },
     Reasoning,
+    /// What stands among tool calls and is none.
+    NoCall,
 }
 
 /// What a model call was sent and what it wrote.
@@ -51,7 +53,7 @@ impl Message {
                 Part::Text(text) => Some(json!(text)),
                 Part::Call { id, name, args } => Some(json!([id, name, unfolded(args)])),
                 Part::Response { id, value, .. } => Some(json!([id, value])),
-                Part::Reasoning => None,
+                Part::Reasoning | Part::NoCall => None,
             })
             .collect();
         canonical_json(&json!([self.role, parts]))
@@ -207,7 +209,10 @@ fn of_ai_sdk(span: &Span, into: &mut Exchanged) {
     let calls = span.first(&["ai.response.toolCalls", "ai.result.toolCalls"]);
     if let Some(Value::Array(calls)) = calls.map(unfolded) {
         parts.extend(calls.into_iter().map(|mut call| {
-            call["type"] = "tool-call".into();
+            let Some(map) = call.as_object_mut() else {
+                return Part::NoCall;
+            };
+            map.insert("type".to_owned(), "tool-call".into());
             part(&call)
         }));
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use serde_json::{Number, Value};
+use serde_json::{Map, Number, Value};
 
 use super::messages::{self, Message, Part};
 use super::span::{Log, Span};
@@ -167,6 +167,7 @@ impl Talk {
                 )),
                 Part::Response { .. } => self.answer(part, at),
                 Part::Reasoning => self.run.note("reasoning left out"),
+                Part::NoCall => self.run.note("what is no tool call left out"),
             }
         }
     }
@@ -213,7 +214,7 @@ impl Talk {
     pub(super) fn finish(&mut self) {
         let mut met: HashSet<usize> = HashSet::new();
         let mut spans = std::mem::take(&mut self.tools);
-        // What names its call or its arguments first, then what has a call's name alone.
+        // What names its call or its arguments first, then what may be of a call by its name.
         for by_name in [false, true] {
             spans.retain(|span| match self.call_of(span, &met, by_name) {
                 Some(index) => {
@@ -259,10 +260,14 @@ impl Talk {
             return of_id().next().map(|(index, ..)| *index);
         }
         let args = arguments(span);
-        // Spans may show arguments in another language, or with more around them.
         let same = |call: &Call| {
-            let own = || Some(unfolded(&call.args));
-            Some(call.name.as_str()) == span.tool_name() && (by_name || args == own())
+            let own = unfolded(&call.args);
+            Some(call.name.as_str()) == span.tool_name()
+                && if by_name {
+                    args.as_ref().is_none_or(|args| may_be_of(args, &own))
+                } else {
+                    args.as_ref() == Some(&own)
+                }
         };
         calls
             .iter()
@@ -391,12 +396,39 @@ fn arguments(span: &Span) -> Option<Value> {
     span.first(&keys).map(unfolded)
 }
 
+/// Whether what a span shows as arguments may be those of a call: in another language, or with more around
+/// or among them.
+fn may_be_of(shown: &Value, own: &Value) -> bool {
+    !shown.is_object() || own.is_null() || own == "" || holds(shown, own)
+}
+
+fn holds(shown: &Value, own: &Value) -> bool {
+    let shown = unfolded(shown);
+    let among = |own: &Map<String, Value>| {
+        let mut members = own.iter();
+        !own.is_empty() && members.all(|(key, value)| shown.get(key) == Some(value))
+    };
+    shown == *own
+        || own.as_object().is_some_and(among)
+        || match &shown {
+            Value::Array(items) => items.iter().any(|item| holds(item, own)),
+            Value::Object(map) => map.values().any(|item| holds(item, own)),
+            _ => false,
+        }
+}
+
 /// What came back: of a failure that brought nothing, what is said of it.
 fn outcome(span: &Span) -> Option<Value> {
     let keys = ["gen_ai.tool.call.result", "output.value"];
     // Those who write every result as JSON put texts in quotes.
     let quoted = ["ai.toolCall.result", "traceloop.entity.output"];
-    let quoted = || span.first(&quoted).map(unfolded);
+    // Digits are left as they stand: a number would not keep them.
+    let quoted = || {
+        span.first(&quoted).map(|value| match value {
+            Value::String(text) if !text.starts_with(['"', '{', '[']) => value.clone(),
+            value => unfolded(value),
+        })
+    };
     let found = span.first(&keys).cloned().or_else(quoted);
     found.or_else(|| span.failure().map(Value::from))
 }

@@ -293,6 +293,29 @@ fn a_damaged_archive_is_reported() {
     }
 }
 
+/// The end counts to 65,535, and from 0 on again: what it does not count would be lost.
+#[test]
+fn an_archive_of_more_entries_than_its_end_counts_is_reported() {
+    let sample = |epoch| short(epoch, &json!("C")).to_string().into_bytes();
+    let mut bytes = archive(&[
+        ("header.json", 0, header().to_string().into_bytes()),
+        ("samples/a_epoch_1.json", 0, sample(1)),
+        ("samples/a_epoch_2.json", 0, sample(2)),
+    ]);
+    let end = bytes.len() - 22;
+    assert_eq!(bytes[end + 10], 3);
+    bytes[end + 10] = 2;
+    let desk = Desk::new();
+    desk.write("a.eval", bytes);
+    let said = desk.import(&["a.eval"]);
+    assert_eq!((said.status, desk.recordings().len()), (2, 0));
+    assert!(
+        said.err
+            .contains("a.eval\n  = it has more entries than its end counts"),
+        "{said:?}"
+    );
+}
+
 /// Archives grow: an entry that is written again is the later one.
 #[test]
 fn of_entries_with_one_name_the_last_counts() {

@@ -76,6 +76,8 @@ fn flags_of_errors_are_read_in_every_spelling() {
         ("status", json!("success"), Some(false)),
         ("error", json!("timed out"), Some(true)),
         ("status", json!("failed"), Some(true)),
+        ("status", json!("ok"), Some(false)),
+        ("status", json!("completed"), None),
         ("status", json!("pending"), None),
     ] {
         let desk = Desk::new();
@@ -169,6 +171,39 @@ fn a_log_is_one_run_though_its_thinking_is_not_sent_back() {
     );
     assert_eq!(tokens(&run), (2207, 14));
     assert_eq!((closing(&run), stop(&run)), ("Found.", "completed"));
+}
+
+/// What is to be cached ends at a mark that moves on with the conversation.
+#[test]
+fn a_log_is_one_run_though_its_mark_for_caching_moves() {
+    for block in [
+        json!({ "type": "image", "source": { "type": "url", "url": "https://example.com/a.png" } }),
+        json!({ "type": "document", "source": { "type": "text", "data": "terms" } }),
+    ] {
+        let begin = |is_marked: bool| {
+            let mut block = block.clone();
+            if is_marked {
+                block["cache_control"] = json!({ "type": "ephemeral" });
+                block["citations"] = json!({ "enabled": true });
+                block["title"] = Value::Null;
+            }
+            json!({ "role": "user", "content": [{ "type": "text", "text": "look" }, block] })
+        };
+        let said = |text: &str| json!([{ "type": "text", "text": text }]);
+        let first = answered("m1", "end_turn", &said("Seen."), 3);
+        let second = answered("m2", "end_turn", &said("Again."), 4);
+        let kept = json!({ "role": "assistant", "content": "Seen." });
+        let desk = Desk::new();
+        desk.write(
+            "log.jsonl",
+            lines(&[
+                logged(&[begin(true)], &first),
+                logged(&[begin(false), kept, user("again")], &second),
+            ]),
+        );
+        desk.import(&["log.jsonl"]);
+        assert_eq!(closing(&desk.recording()), "Again.");
+    }
 }
 
 /// The API's own errors, in the body that it sends and in that of clients which keep the error alone.

@@ -268,3 +268,80 @@ fn a_tool_span_is_its_call_though_its_input_is_no_json() {
         assert_eq!(calls(&runs[0]), expected);
     }
 }
+
+/// Exporters cut what is too long.
+#[test]
+fn what_is_no_call_among_the_calls_of_the_ai_sdk_is_none() {
+    for odd in [json!("cut"), json!(7), json!(["cut"]), json!(null)] {
+        let good = json!({ "toolCallId": "a", "toolName": "find", "input": { "q": 1 } });
+        let model = json!({ "ai.operationId": "ai.generateText.doGenerate", "ai.model.id": "gpt-5",
+            "ai.prompt.messages": json!([{ "role": "user", "content": "hi" }]).to_string(),
+            "ai.response.toolCalls": json!([good, odd]).to_string() });
+        let (status, said, runs) = import(&[span(1, 0, "ai.generateText.doGenerate", &model)]);
+        assert_eq!((status, runs.len()), (0, 1), "{said}");
+        assert_eq!(calls(&runs[0]), [call("find", r#"{"q":1}"#, "none", None)]);
+        assert!(said.contains("what is no tool call left out"), "{said}");
+    }
+}
+
+/// What a tool was asked for, as its span shows it, may be more than the model wrote, and never something else.
+#[test]
+fn a_result_belongs_to_no_call_with_other_arguments() {
+    let asks = |args: Value| json!([{ "role": "assistant", "parts": [{ "type": "tool_call", "name": "refund", "arguments": args }] }]);
+    let tool = |args: &str| {
+        json!({ "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "refund", "gen_ai.tool.call.arguments": args,
+        "gen_ai.tool.call.result": "refunded" })
+    };
+    let import = |asked: Value, ran: &str| {
+        let (status, said, runs) = import(&[
+            chat(1, &json!([says("user", "p")]), &asks(asked)),
+            span(2, 0, "execute_tool refund", &tool(ran)),
+        ]);
+        assert_eq!((status, runs.len()), (0, 1), "{said}");
+        calls(&runs[0])
+    };
+    for (asked, ran) in [
+        (json!({ "order": 1 }), r#"{"order":2}"#),
+        (json!({ "order": 1 }), r#"{"kwargs":{"order":2}}"#),
+        (json!({ "order": 1 }), "{}"),
+        (json!({}), r#"{"order":2}"#),
+    ] {
+        let expected = [
+            call("refund", &asked.to_string(), "none", None),
+            call("refund", ran, "refunded", Some(false)),
+        ];
+        assert_eq!(import(asked, ran), expected);
+    }
+    for (asked, ran) in [
+        (json!({ "order": 1 }), r#"{"order":1,"reason":null}"#),
+        (json!({ "order": 1 }), r#"{"input":"{\"order\": 1}"}"#),
+        (json!({ "order": 1 }), "[1]"),
+        (json!({}), r#"{"args":[],"kwargs":{}}"#),
+    ] {
+        let expected = [call("refund", &asked.to_string(), "refunded", Some(false))];
+        assert_eq!(import(asked, ran), expected);
+    }
+}
+
+/// Only some write every result as JSON: digits are digits.
+#[test]
+fn a_result_that_is_a_number_keeps_its_digits() {
+    for key in ["traceloop.entity.output", "ai.toolCall.result"] {
+        for (written, read) in [
+            ("12345678901234567890123", "12345678901234567890123"),
+            ("1e5", "1e5"),
+            ("\"1e5\"", "1e5"),
+        ] {
+            let mut tool =
+                json!({ "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "find" });
+            tool[key] = written.into();
+            let answer = json!([says("assistant", "done")]);
+            let (status, said, runs) = import(&[
+                span(1, 0, "execute_tool find", &tool),
+                chat(2, &json!([says("user", "p")]), &answer),
+            ]);
+            assert_eq!((status, runs.len()), (0, 1), "{said}");
+            assert_eq!(calls(&runs[0])[0].2, read, "{key}");
+        }
+    }
+}
