@@ -16,8 +16,8 @@ use super::Proxy;
 use super::session::Session;
 use crate::failure::Failure;
 
-/// How many times as long as a write took nothing is written after it: writing takes at most a tenth of the
-/// time, however long the session grows.
+/// How many times as long as a write took nothing is written after it: writing takes a tenth of the
+/// time, until a write takes more than a ninth of the longest pause.
 const PAUSE: u32 = 9;
 
 /// The longest pause: what went by before it is in the recording, whenever the process is killed.
