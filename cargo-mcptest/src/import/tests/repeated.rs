@@ -285,9 +285,8 @@ fn secrets_are_in_no_file_and_no_message() {
     );
 }
 
-/// Loaders repeat only so much through aliases: what all agents have in common is written out then.
 #[test]
-fn a_suite_of_very_many_agents_is_written() {
+fn the_tools_of_many_agents_are_said_once() {
     let desk = Desk::new();
     let records: Vec<Value> = (0..150)
         .map(|number| {
@@ -303,7 +302,13 @@ fn a_suite_of_very_many_agents_is_written() {
     desk.write("runs.jsonl", lines(&records));
     let said = desk.import(&["runs.jsonl"]);
     assert_eq!(said.status, 0, "{}", said.err);
-    assert_eq!(desk.suite().matches("  - name: ").count(), 150);
+    let suite = desk.suite();
+    let times = |part: &str| suite.matches(part).count();
+    assert_eq!(times("  - name: "), 150);
+    assert_eq!(
+        (times("x-tools: &tools [\"get\"]"), times("tools: *tools")),
+        (1, 150)
+    );
 }
 
 #[test]
