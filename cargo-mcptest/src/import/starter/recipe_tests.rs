@@ -69,7 +69,7 @@ fn what_only_some_runs_change_is_not_demanded() {
     let more = run(None, &[refund("R1"), ("close_order", json!({}))], "Done.");
     let text = written(&[run(None, &[refund("R1")], "Done."), more]);
     assert!(text.contains("mode: subsequence\n      calls:\n        - { name: \"refund\", args: { exact: {\"receipt\": \"R1\"} }"), "{text}");
-    assert_eq!(text.matches("close_order").count(), 0, "{text}");
+    assert!(!text.contains("close_order"), "{text}");
     let nothing = run(None, &[look()], "Done.");
     let text = written(&[run(None, &[refund("R1")], "Done."), nothing]);
     assert!(text.contains("mode: subset\n      calls:\n        - { name: \"refund\", args: { exact: {\"receipt\": \"R1\"} }"), "{text}");
@@ -147,4 +147,21 @@ fn a_lookup_takes_its_argument_from_the_first_result_that_has_it() {
     // What is changed was looked at before, wherever else it was seen.
     let changes = [look(), ("get_user", json!({})), refund("RF77")];
     assert_eq!(producers(&changes, "refund"), [true, true]);
+}
+
+#[test]
+fn what_no_good_run_needed_is_forbidden_where_the_plan_is_open() {
+    let close = ("close_order", json!({}));
+    let drop = ("delete_account", json!({ "id": "ana" }));
+    let runs = [
+        run(Some(true), &[refund("R1")], "Done."),
+        run(Some(true), &[refund("R1"), close], "Done."),
+        run(Some(false), &[refund("R1"), drop], "Done."),
+    ];
+    let text = written(&runs);
+    assert!(text.contains("mode: subsequence\n"), "{text}");
+    assert!(
+        text.contains("      forbid: [\"delete_account\"]\n"),
+        "{text}"
+    );
 }

@@ -13,6 +13,9 @@ macro_rules! marks {
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub(super) enum Mark { $($(#[$about])* $mark,)* }
 
+        // A set has a bit for each.
+        const _: () = assert!([$(Mark::$mark),*].len() <= u128::BITS as usize);
+
         impl Mark {
             /// The mark that the data files call so.
             pub(super) fn named(name: &str) -> Option<Self> {

@@ -446,6 +446,12 @@ proptest! {
         let run = recorded(&calls);
         for mutant in all(&run) {
             let broken = mutant.apply(&run);
+            // A part that is asked for alone is that of the whole.
+            for key in ["tool_calls", "tool_results", "final_response", "conversation", "tool_names", "truncated"] {
+                let along = mutant.apply(&run);
+                let along = along.envelope_along(&[vec![key]]);
+                prop_assert_eq!(along.get(key), broken.envelope().get(key), "{} {}", mutant.line(), key);
+            }
             let (trace, problems) = Trace::check_envelope(broken.envelope());
             prop_assert!(problems.is_empty(), "{}: {:?}", mutant.line(), problems);
             prop_assert_eq!(&trace, &broken.trace, "{}", mutant.line());
