@@ -11,7 +11,6 @@ use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
-use std::sync::atomic::AtomicUsize;
 use std::thread;
 
 use libtest_mimic::{Arguments, FormatSetting, Trial};
@@ -39,14 +38,13 @@ pub(super) fn run(
         .unwrap_or_else(available)
         .get()
         .clamp(1, names.len().max(1));
-    let next = AtomicUsize::new(0);
     if first {
-        thread::scope(|scope| verdicts.judge_ahead(scope, &names, &next, threads));
+        thread::scope(|scope| verdicts.judge_ahead(scope, &names, threads));
     }
     thread::scope(|scope| {
-        // This thread judges too, what it prints next.
+        // This thread judges too.
         if !first {
-            verdicts.judge_ahead(scope, &names, &next, threads - 1);
+            verdicts.judge_ahead(scope, &names, threads - 1);
         }
         print(arguments, verdicts, &trials, &names)
     })

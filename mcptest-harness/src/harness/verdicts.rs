@@ -1,9 +1,8 @@
 //! What the cases of a process come to: each is judged once, on as many threads as were asked for,
 //! and waited for in the order of their names.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Scope;
 
@@ -38,6 +37,8 @@ pub(super) struct Verdicts(Arc<Shared>);
 struct Shared {
     states: Mutex<HashMap<String, CaseState>>,
     changed: Condvar,
+    /// The names that are asked for, in groups, but for the groups that a thread has taken.
+    ahead: Mutex<VecDeque<Vec<String>>>,
 }
 
 impl Verdicts {
@@ -59,10 +60,13 @@ impl Verdicts {
         self.waiting(trial.name()).with_ignored_flag(ignored)
     }
 
-    /// Lets go of the cases that nobody asks for, and of what they hold.
+    /// Takes the names that are asked for, in their order, and lets go of the other cases, and of what
+    /// they hold.
     pub(super) fn keep(&self, names: &[String]) {
         let kept: HashSet<&String> = names.iter().collect();
         self.states().retain(|name, _| kept.contains(name));
+        let groups = groups(names).into_iter().map(<[String]>::to_vec);
+        *lock(&self.0.ahead) = groups.collect();
     }
 
     /// A trial that waits for the verdict on a case.
@@ -75,25 +79,18 @@ impl Verdicts {
         })
     }
 
-    /// Judges cases in their order, on threads of their own, until the scope ends. The cases of one
-    /// agent are judged on one thread, which reads its runs once; who has nothing left to begin helps
-    /// with them.
+    /// Judges the cases that are kept in their order, on threads of their own, until the scope ends.
+    /// The cases of one agent are judged on one thread, which reads its runs once; who has nothing left
+    /// to begin helps with them.
     pub(super) fn judge_ahead<'scope, 'env>(
         &'env self,
         scope: &'scope Scope<'scope, 'env>,
         names: &'env [String],
-        next: &'env AtomicUsize,
         threads: usize,
     ) {
-        let groups = Arc::new(groups(names));
         for _ in 0..threads {
-            let groups = Arc::clone(&groups);
             scope.spawn(move || {
-                while let Some(group) = groups.get(next.fetch_add(1, Ordering::SeqCst)) {
-                    for name in *group {
-                        self.judge(name);
-                    }
-                }
+                while self.judge_next() {}
                 for name in names {
                     self.judge(name);
                 }
@@ -101,19 +98,39 @@ impl Verdicts {
         }
     }
 
-    /// The verdict on a case: judged here where no other thread has begun, else as soon as it is known.
+    /// Judges the next agent that no thread has taken; false where there is none.
+    fn judge_next(&self) -> bool {
+        let next = lock(&self.0.ahead).pop_front();
+        for name in next.iter().flatten() {
+            self.judge(name);
+        }
+        next.is_some()
+    }
+
+    /// The verdict on a case: judged here where no other thread has begun. While another judges it,
+    /// this one does what comes next.
     pub(super) fn of(&self, name: &str) -> TrialOutcome {
         self.judge(name);
+        let known = |states: &HashMap<String, CaseState>| match states.get(name) {
+            Some(CaseState::Known(verdict)) => Some(verdict.clone()),
+            None => Some(Err(format!("error: there is no case `{name}`"))),
+            Some(CaseState::Waiting(_) | CaseState::Judging) => None,
+        };
+        loop {
+            if let Some(verdict) = known(&self.states()) {
+                return verdict;
+            }
+            if !self.judge_next() {
+                break;
+            }
+        }
         let mut states = self.states();
         loop {
-            match states.get(name) {
-                Some(CaseState::Known(verdict)) => return verdict.clone(),
-                None => return Err(format!("error: there is no case `{name}`")),
-                Some(CaseState::Waiting(_) | CaseState::Judging) => {
-                    let changed = self.0.changed.wait(states);
-                    states = changed.unwrap_or_else(PoisonError::into_inner);
-                }
+            if let Some(verdict) = known(&states) {
+                return verdict;
             }
+            let changed = self.0.changed.wait(states);
+            states = changed.unwrap_or_else(PoisonError::into_inner);
         }
     }
 
@@ -160,8 +177,12 @@ impl Verdicts {
     }
 
     fn states(&self) -> MutexGuard<'_, HashMap<String, CaseState>> {
-        self.0.states.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0.states)
     }
+}
+
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Names in groups: one, and those below it that follow.
@@ -183,6 +204,8 @@ fn groups(names: &[String]) -> Vec<&[String]> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::mpsc;
     use std::thread;
 
     use super::*;
@@ -203,14 +226,39 @@ mod tests {
                 });
             }
         }
-        let next = AtomicUsize::new(0);
+        verdicts.keep(&names);
         thread::scope(|scope| {
-            verdicts.judge_ahead(scope, &names, &next, 4);
+            verdicts.judge_ahead(scope, &names, 4);
             for name in &names {
                 assert_eq!(verdicts.of(name).unwrap_err(), "once");
             }
         });
         assert_eq!(judged.load(Ordering::SeqCst), names.len());
+    }
+
+    #[test]
+    fn who_waits_for_an_agent_judges_the_next() {
+        let verdicts = Verdicts::default();
+        let (begun, begins) = mpsc::channel();
+        let (done, waits) = mpsc::channel();
+        // It ends when somebody else has judged the other.
+        let _slow = verdicts.trial("a", move || {
+            begun.send(()).unwrap();
+            waits.recv().map_err(|error| error.to_string())?;
+            Err("slow".to_owned())
+        });
+        let _other = verdicts.trial("b", move || {
+            done.send(()).unwrap();
+            Err("other".to_owned())
+        });
+        let names = ["a", "b"].map(str::to_owned);
+        verdicts.keep(&names);
+        thread::scope(|scope| {
+            verdicts.judge_ahead(scope, &names, 1);
+            begins.recv().unwrap();
+            assert_eq!(verdicts.of("a").unwrap_err(), "slow");
+            assert_eq!(verdicts.of("b").unwrap_err(), "other");
+        });
     }
 
     #[test]
