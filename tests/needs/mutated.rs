@@ -54,7 +54,7 @@ pub(crate) fn flagged_when_the_calls_fail(runs: &[Labelled]) -> Flagged {
             let results = trace.tool_results.iter_mut();
             for result in results.filter(|result| result.call_index == considered.call) {
                 result.is_error = true;
-                result.result = json!({ "content": [{ "type": "text", "text": "Error" }] });
+                result.result = json!({ "content": [{ "type": "text", "text": "Error" }] }).into();
             }
         }
         Some(trace)
@@ -81,10 +81,10 @@ pub(crate) fn flagged_with_another_identifier(runs: &[Labelled]) -> Flagged {
         let mut trace = trace.clone();
         for considered in &claim.considered {
             let call = &mut trace.tool_calls[considered.call];
-            call.args = swap(&call.args);
+            call.args = swap(&call.args).into();
             let results = trace.tool_results.iter_mut();
             for result in results.filter(|result| result.call_index == considered.call) {
-                result.result = swap(&result.result);
+                result.result = swap(&result.result).into();
             }
         }
         Some(trace)

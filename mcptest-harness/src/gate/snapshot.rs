@@ -192,7 +192,7 @@ fn outline(index: usize, envelope: &Value, gate: &Snapshot) -> String {
             escape_line(&server),
             escape_line(&call.name)
         ));
-        match &call.args {
+        match &*call.args {
             Value::Object(args) => {
                 let mut args: Vec<_> = args.iter().collect();
                 args.sort_unstable_by_key(|(name, _)| *name);

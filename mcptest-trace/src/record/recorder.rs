@@ -209,7 +209,7 @@ impl Recorder {
         self.calls.push(ToolCall {
             name: tool.to_owned(),
             server: server.to_owned(),
-            args,
+            args: args.into(),
             hop_index: Some(self.calls.len() as u64),
             step: (self.steps.len() as u64).checked_sub(1),
             ..ToolCall::default()

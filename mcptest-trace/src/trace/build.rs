@@ -10,7 +10,7 @@ impl ToolCall {
     pub fn new(name: impl Into<String>, args: Value) -> Self {
         Self {
             name: name.into(),
-            args,
+            args: args.into(),
             ..Self::default()
         }
     }
@@ -30,13 +30,15 @@ setters! {
 }
 
 impl ToolResult {
-    /// What the call of this index returned, known to be no error.
+    /// What the call of this index returned, known to be no error unless it says so itself (MCP's
+    /// `isError`).
     #[must_use]
     pub fn new(call_index: usize, result: Value) -> Self {
         Self {
             call_index,
+            is_error: result.get("isError") == Some(&Value::Bool(true)),
             error_known: true,
-            result,
+            result: result.into(),
             ..Self::default()
         }
     }

@@ -141,7 +141,7 @@ pub(super) fn parse_text(text: &Arc<Vec<u8>>, origin: &Origin) -> Result<Run, Ca
         );
     }
     let Parsed { value, lossy } =
-        json::parse(bytes).map_err(|error| not_json(bytes, origin, &error))?;
+        json::parse_recording(text, bytes).map_err(|error| not_json(bytes, origin, &error))?;
     let Json::Object(mut map) = value else {
         return refuse(
             "is not a JSON object".to_owned(),

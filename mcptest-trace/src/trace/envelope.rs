@@ -163,13 +163,16 @@ fn typed_along(
         };
         let values: Vec<Value> = match (list, key) {
             ("tool_calls", "name") => calls.iter().map(|call| json!(call.name)).collect(),
-            ("tool_calls", "args") => calls.iter().map(|call| call.args.clone()).collect(),
+            ("tool_calls", "args") => calls.iter().map(|call| Value::clone(&call.args)).collect(),
             ("tool_results", "is_error") if says_errors => results
                 .iter()
                 .map(|result| json!(result.is_error))
                 .collect(),
             ("tool_results", "result") if results.iter().all(|known| !known.result.is_null()) => {
-                results.iter().map(|known| known.result.clone()).collect()
+                results
+                    .iter()
+                    .map(|known| Value::clone(&known.result))
+                    .collect()
             }
             _ => return None,
         };

@@ -9,12 +9,15 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::Arc;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::de::Read;
+use serde_json::value::RawValue;
 use serde_json::{Number, Value};
 
-use super::number;
+use super::lazy::LazyValue;
+use super::{faithful, number};
 
 /// The one key of the map that stands for a number where a dependency elsewhere in the user's build
 /// has switched the feature `arbitrary_precision` of `serde_json` on.
@@ -36,6 +39,18 @@ pub(super) enum Json<'a> {
     Text(Cow<'a, str>),
     List(Vec<Json<'a>>),
     Object(Object<'a>),
+    /// A list or an object that stays text until it is looked at.
+    Later(Later),
+}
+
+/// Arguments or a result that stay text.
+#[derive(Debug)]
+pub(super) struct Later {
+    pub(super) value: LazyValue,
+    /// Whether it is an object.
+    pub(super) is_object: bool,
+    /// What it says of MCP's `isError`.
+    pub(super) is_error: Option<bool>,
 }
 
 /// The entries of an object in the order of the text; no key stands twice.
@@ -72,6 +87,7 @@ impl<'a> Json<'a> {
                 let entries = entries.map(|(key, value)| (key.into_owned(), value.into_value()));
                 Value::Object(entries.collect())
             }
+            Self::Later(later) => later.value.into_value(),
         }
     }
 
@@ -143,20 +159,43 @@ pub(super) struct Parsed<'a> {
     pub(super) lossy: bool,
 }
 
+/// Parses the recording that stands at the end of a text: the arguments of its calls and their results
+/// stay text.
+pub(super) fn parse_recording<'a>(
+    text: &Arc<Vec<u8>>,
+    bytes: &'a [u8],
+) -> Result<Parsed<'a>, serde_json::Error> {
+    let noted = Noted::default();
+    let seed = Seed {
+        noted: &noted,
+        run: Some(text),
+        room: Room::Run,
+    };
+    if let Ok(utf8) = str::from_utf8(bytes)
+        && let Ok(value) = seed.whole(serde_json::Deserializer::from_str(utf8))
+        && !noted.odd.get()
+    {
+        let lossy = noted.lossy(bytes);
+        return Ok(Parsed { value, lossy });
+    }
+    parse(bytes)
+}
+
 /// Parses the one value of a text.
 pub(super) fn parse(bytes: &[u8]) -> Result<Parsed<'_>, serde_json::Error> {
     let noted = Noted::default();
-    let seed = Seed { noted: &noted };
+    let seed = Seed {
+        noted: &noted,
+        run: None,
+        room: Room::Other,
+    };
     // Whether it is text is asked once, and not of each string.
     let value = match str::from_utf8(bytes) {
         Ok(text) => seed.whole(serde_json::Deserializer::from_str(text)),
         Err(_) => seed.whole(serde_json::Deserializer::from_slice(bytes)),
     }?;
-    let may_round = || noted.floats.get() && number::may_round(bytes, noted.tiny.get());
-    Ok(Parsed {
-        value,
-        lossy: noted.lossy.get() || may_round(),
-    })
+    let lossy = noted.lossy(bytes);
+    Ok(Parsed { value, lossy })
 }
 
 /// What was seen on the way.
@@ -168,11 +207,53 @@ struct Noted {
     floats: Cell<bool>,
     /// A float that is zero or subnormal: less may have become of a number than 15 digits.
     tiny: Cell<bool>,
+    /// Something that cannot stay text, or not without a closer look.
+    odd: Cell<bool>,
+}
+
+impl Noted {
+    /// Whether something of the text may be lost.
+    fn lossy(&self, bytes: &[u8]) -> bool {
+        self.lossy.get() || self.floats.get() && number::may_round(bytes, self.tiny.get())
+    }
 }
 
 #[derive(Clone, Copy)]
 struct Seed<'n> {
     noted: &'n Noted,
+    /// The text that a recording is a part of; nothing where all of it is parsed at once.
+    run: Option<&'n Arc<Vec<u8>>>,
+    /// What is being read.
+    room: Room,
+}
+
+/// A place in a recording, as far as it leads to arguments and results.
+#[derive(Clone, Copy)]
+enum Room {
+    Run,
+    Trace,
+    /// The calls, or the results.
+    Items,
+    Item,
+    Other,
+}
+
+impl Room {
+    /// What an entry of an object is.
+    fn entry(self, key: &str) -> Self {
+        match (self, key) {
+            (Self::Run, "trace") => Self::Trace,
+            (Self::Trace, "tool_calls" | "tool_results") => Self::Items,
+            _ => Self::Other,
+        }
+    }
+
+    fn element(self) -> Self {
+        match self {
+            Self::Items => Self::Item,
+            _ => Self::Other,
+        }
+    }
 }
 
 impl Seed<'_> {
@@ -242,7 +323,11 @@ impl<'de> Visitor<'de> for Seed<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Json<'de>, A::Error> {
         let mut list = Vec::new();
-        while let Some(item) = items.next_element_seed(self)? {
+        let seed = Seed {
+            room: self.room.element(),
+            ..self
+        };
+        while let Some(item) = items.next_element_seed(seed)? {
             list.push(item);
         }
         Ok(Json::List(list))
@@ -252,7 +337,15 @@ impl<'de> Visitor<'de> for Seed<'_> {
         let mut object = Object::default();
         let mut places = HashMap::new();
         while let Some(key) = entries.next_key_seed(KeySeed)? {
-            let value = entries.next_value_seed(self)?;
+            let value = match (self.room, self.run, &*key) {
+                (Room::Item, Some(run), "args" | "result") => {
+                    self.later(run, entries.next_value()?)
+                }
+                _ => entries.next_value_seed(Seed {
+                    room: self.room.entry(&key),
+                    ..self
+                })?,
+            };
             if key == NUMBER
                 && let Json::Text(text) = &value
             {
@@ -329,6 +422,28 @@ impl<'de> Visitor<'de> for KeySeed {
 }
 
 impl Seed<'_> {
+    /// Arguments or a result of a run, as text.
+    fn later<'de>(self, run: &Arc<Vec<u8>>, raw: &'de RawValue) -> Json<'de> {
+        let text = raw.get();
+        let is_object = text.starts_with('{');
+        if is_object || text.starts_with('[') {
+            let value = LazyValue::within(run, text);
+            if let (Some(value), Some(seen)) = (value, faithful::look(text)) {
+                return Json::Later(Later {
+                    value,
+                    is_object,
+                    is_error: seen.is_error,
+                });
+            }
+        } else if let Ok(parsed) = parse(text.as_bytes())
+            && !parsed.lossy
+        {
+            return parsed.value;
+        }
+        self.noted.odd.set(true);
+        Json::Null
+    }
+
     /// A number as it is spelt, read as it is read without `arbitrary_precision`.
     fn spelt_number<'de, E: Error>(self, text: &str) -> Result<Json<'de>, E> {
         if let Ok(whole) = text.parse::<i64>() {

@@ -15,10 +15,12 @@ mod cause;
 mod digest;
 mod envelope;
 mod error;
+mod faithful;
 mod files;
 mod json;
 mod keys;
 mod layout;
+mod lazy;
 mod number;
 mod origin;
 mod place;
@@ -43,6 +45,7 @@ pub use error::{CassetteError, Flaw};
 pub use files::{MAX_BYTES, read_file, read_runs};
 use json::Json;
 pub use layout::Layout;
+pub use lazy::LazyValue;
 pub use origin::Origin;
 pub use place::Place;
 pub use read::Problem;
@@ -87,7 +90,7 @@ pub struct ToolCall {
     /// The server that offers the tool; empty when it was not recorded.
     pub server: String,
     /// The arguments; `null` when they were not recorded.
-    pub args: Value,
+    pub args: LazyValue,
     /// Position of the call in the agent's loop, as recorded.
     pub hop_index: Option<u64>,
     /// Index into [`Conversation::steps`] of the model response that made the call. Calls with the
@@ -116,7 +119,7 @@ pub struct ToolResult {
     /// are unknown ([`Trace::errors_unknown`]).
     pub error_known: bool,
     /// The payload as the server returned it; `null` when it was not recorded.
-    pub result: Value,
+    pub result: LazyValue,
     /// Set when a fault answered in the server's place.
     pub synthesized: Option<Synthesized>,
 }

@@ -240,7 +240,8 @@ pub(super) fn kind(value: &Json<'_>) -> String {
         Json::Number(number) => number.to_string(),
         Json::Text(_) => "a string".to_owned(),
         Json::List(_) => "a list".to_owned(),
-        Json::Object(_) => "an object".to_owned(),
+        Json::Later(later) if !later.is_object => "a list".to_owned(),
+        Json::Object(_) | Json::Later(_) => "an object".to_owned(),
     }
 }
 
@@ -298,7 +299,7 @@ fn tool_call(mut map: Object<'_>, at: &mut Reader<'_>) -> ToolCall {
     ToolCall {
         name: at.required_text(map, "name"),
         server: at.text(map, "server").unwrap_or_default(),
-        args: args.into_value(),
+        args: args.into(),
         hop_index: at.count(map, "hop_index"),
         step: at.count(map, "step"),
         caller: map
@@ -336,7 +337,7 @@ fn tool_result(mut map: Object<'_>, index: usize, calls: usize, at: &mut Reader<
         server: at.text(map, "server").unwrap_or_default(),
         is_error,
         error_known,
-        result: map.take("result").unwrap_or_default().into_value(),
+        result: map.take("result").unwrap_or_default().into(),
         synthesized,
     }
 }
@@ -345,8 +346,10 @@ fn tool_result(mut map: Object<'_>, index: usize, calls: usize, at: &mut Reader<
 /// own `isError` inside the result. What contradicts itself is a problem, and counts as an error.
 fn is_error(map: &mut Object<'_>, synthesized: bool, at: &mut Reader<'_>) -> (bool, bool) {
     let stated = at.flag(map, "is_error");
-    let result = map.get("result").and_then(Json::as_object);
-    let told = result.and_then(|result| result.get("isError")?.as_bool());
+    let told = map.get("result").and_then(|result| match result {
+        Json::Later(later) => later.is_error,
+        result => result.as_object()?.get("isError")?.as_bool(),
+    });
     let known = stated.is_some() || told.is_some();
     if stated == Some(false) && told == Some(true) {
         at.at("is_error")

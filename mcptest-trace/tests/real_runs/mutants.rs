@@ -82,7 +82,8 @@ fn named(calls: &[String], mode: MatchMode) -> ExpectedTrace<NoSchema> {
 fn pinned(trace: &Trace) -> ExpectedTrace<NoSchema> {
     let results = trace.results_by_call();
     let calls = trace.tool_calls.iter().zip(results).map(|(call, result)| {
-        let mut expected = ExpectedCall::new(&call.name, ArgsShape::Exact(call.args.clone()));
+        let mut expected =
+            ExpectedCall::new(&call.name, ArgsShape::Exact(call.args.clone().into_value()));
         expected.is_error = result.map(|result| result.is_error);
         expected
     });

@@ -125,7 +125,7 @@ fn agreed(calls: &[Write<'_>]) -> ExpectedCall<Schema> {
     let (first, failed) = calls[0];
     let mut seen: Vec<&Value> = Vec::new();
     for (call, _) in calls {
-        if !seen.contains(&&call.args) {
+        if !seen.contains(&&*call.args) {
             seen.push(&call.args);
         }
     }

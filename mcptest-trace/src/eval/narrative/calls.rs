@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::trace::{ToolCall, ToolResult, Trace};
+use crate::trace::{LazyValue, ToolCall, ToolResult, Trace};
 use serde_json::Value;
 
 use super::identifier;
@@ -25,17 +25,15 @@ pub(super) enum Ending {
 pub(super) struct Call<'t> {
     pub(super) recorded: &'t ToolCall,
     pub(super) ending: Ending,
-    result: Option<&'t Value>,
+    result: Option<&'t LazyValue>,
     identifiers: OnceCell<BTreeSet<Cow<'t, str>>>,
 }
 
 impl<'t> Call<'t> {
     fn of(recorded: &'t ToolCall, result: Option<&'t ToolResult>) -> Self {
-        // An MCP result may say of itself that it is an error.
-        let says_error = |value: &Value| value.get("isError") == Some(&Value::Bool(true));
         let ending = match result {
             None => Ending::Unanswered,
-            Some(result) if result.is_error || says_error(&result.result) => Ending::Failed,
+            Some(result) if result.is_error => Ending::Failed,
             Some(_) => Ending::Succeeded,
         };
         let result = result.map(|result| &result.result);

@@ -349,6 +349,6 @@ fn given(call: &ToolCall) -> Value {
     if call.args.is_null() {
         json!({})
     } else {
-        call.args.clone()
+        Value::clone(&call.args)
     }
 }

@@ -35,7 +35,7 @@ fn calls(before: &Trace, change: &Change, order: Option<&[usize]>) -> Vec<ToolCa
     let mut calls = calls.clone();
     if let Change::Call { call, name, args } = change {
         calls[*call].name.clone_from(name);
-        calls[*call].args = args.clone();
+        calls[*call].args = args.clone().into();
     }
     calls
 }
@@ -61,7 +61,7 @@ fn results(before: &Trace, change: &Change, order: Option<&[usize]>) -> Vec<Tool
             let fail = |result: &ToolResult| ToolResult {
                 is_error: true,
                 error_known: true,
-                result: failed(),
+                result: failed().into(),
                 ..result.clone()
             };
             let changed = results.iter().map(|result| {

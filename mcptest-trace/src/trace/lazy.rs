@@ -1,0 +1,137 @@
+//! Values of a recording that stay text until somebody looks at them: arguments and results are the
+//! bulk of most runs, and most gates look at few of them.
+
+use std::fmt;
+use std::ops::{Deref, Range};
+use std::sync::{Arc, OnceLock};
+
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+
+use super::json::{self, Json};
+
+/// A JSON value of a recorded run, which is parsed from the run's text when it is first looked at.
+///
+/// It is used as the [`Value`] that it dereferences to.
+///
+/// ```
+/// use mcptest_trace::trace::LazyValue;
+/// use serde_json::json;
+///
+/// let args = LazyValue::from(json!({ "order": "A-1" }));
+/// assert_eq!(args["order"], "A-1");
+/// assert_eq!(args, json!({ "order": "A-1" }));
+/// ```
+#[derive(Clone, Default)]
+pub struct LazyValue(Kept);
+
+#[derive(Clone)]
+enum Kept {
+    Value(Value),
+    Text(Arc<Text>),
+}
+
+/// A part of a run's text that is a JSON value.
+struct Text {
+    run: Arc<Vec<u8>>,
+    range: Range<usize>,
+    value: OnceLock<Value>,
+}
+
+impl LazyValue {
+    /// A value that stands in this text; nothing where it does not. That it is JSON, and that nothing
+    /// of it is lost in a [`Value`], was seen before.
+    pub(super) fn within(run: &Arc<Vec<u8>>, text: &str) -> Option<Self> {
+        let start = (text.as_ptr() as usize).checked_sub(run.as_ptr() as usize)?;
+        let range = start..start + text.len();
+        let stands = run.get(range.clone()) == Some(text.as_bytes());
+        stands.then(|| {
+            Self(Kept::Text(Arc::new(Text {
+                run: Arc::clone(run),
+                range,
+                value: OnceLock::new(),
+            })))
+        })
+    }
+
+    /// The value itself.
+    #[must_use]
+    pub fn into_value(self) -> Value {
+        match self.0 {
+            Kept::Value(value) => value,
+            Kept::Text(_) => (*self).clone(),
+        }
+    }
+}
+
+impl Text {
+    fn parsed(&self) -> Value {
+        let parsed = json::parse(&self.run[self.range.clone()]);
+        parsed.map_or(Value::Null, |parsed| parsed.value.into_value())
+    }
+}
+
+impl Deref for LazyValue {
+    type Target = Value;
+
+    fn deref(&self) -> &Value {
+        match &self.0 {
+            Kept::Value(value) => value,
+            Kept::Text(text) => text.value.get_or_init(|| text.parsed()),
+        }
+    }
+}
+
+impl Default for Kept {
+    fn default() -> Self {
+        Self::Value(Value::Null)
+    }
+}
+
+impl From<Value> for LazyValue {
+    fn from(value: Value) -> Self {
+        Self(Kept::Value(value))
+    }
+}
+
+impl From<Json<'_>> for LazyValue {
+    fn from(value: Json<'_>) -> Self {
+        match value {
+            Json::Later(later) => later.value,
+            value => value.into_value().into(),
+        }
+    }
+}
+
+impl PartialEq for LazyValue {
+    fn eq(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (Kept::Text(left), Kept::Text(right)) if Arc::ptr_eq(left, right) => true,
+            _ => **self == **other,
+        }
+    }
+}
+
+impl PartialEq<Value> for LazyValue {
+    fn eq(&self, other: &Value) -> bool {
+        **self == *other
+    }
+}
+
+impl fmt::Debug for LazyValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl fmt::Display for LazyValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl Serialize for LazyValue {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        (**self).serialize(serializer)
+    }
+}
