@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::check::{Check, CheckOutcome, Found, Mismatch, Snapshots};
 use crate::render::{Diff, Evidence, Finding, numbers, short_json};
-use crate::trace::Run;
+use crate::trace::{PathKeys, Run};
 
 /// How many runs are named one by one.
 const NAMED_RUNS: usize = 10;
@@ -199,12 +199,16 @@ pub(crate) fn check_run(checks: &[Check], run: &Run, snapshots: &Snapshots<'_>) 
 }
 
 /// The keys that a path leads along, up to where something is counted.
-pub(super) fn keys(target: &Target) -> Vec<&str> {
+pub(super) fn keys(target: &Target) -> PathKeys<'_> {
     let keys = target.segments.iter().filter_map(|segment| match segment {
         Segment::Key(key) => Some(key.as_str()),
         _ => None,
     });
-    keys.take_while(|key| *key != "length").collect()
+    let item = match target.segments.get(1) {
+        Some(Segment::Index(item)) => Some(*item),
+        _ => None,
+    };
+    PathKeys::new(keys.take_while(|key| *key != "length").collect(), item)
 }
 
 fn breach(index: usize, check: &Check, mismatch: Mismatch<'_>) -> Breach {

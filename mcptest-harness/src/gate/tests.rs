@@ -119,6 +119,11 @@ fn the_parts_of_a_run_that_paths_lead_to_are_those_of_the_whole() {
             "tool_results",
             "tool_results[0].result",
             "tool_calls[*].args",
+            "tool_calls[-1].args",
+            "tool_calls[-2].own",
+            "tool_results[-2].is_error",
+            "tool_calls[7].name",
+            "tool_calls[-7].name",
         ] {
             paths.push(key.to_owned());
         }

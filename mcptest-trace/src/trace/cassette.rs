@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::envelope::{self, Make, Recorded};
+use super::envelope::{self, Make, PathKeys, Recorded};
 use super::error::{CassetteError, Flaw};
 use super::json::{self, Json, Object, Parsed};
 use super::origin::Origin;
@@ -72,7 +72,7 @@ impl Run {
     /// its cost; what else is in it, nobody may rely on.
     #[doc(hidden)]
     #[must_use]
-    pub fn envelope_along(&self, paths: &[Vec<&str>]) -> Cow<'_, Value> {
+    pub fn envelope_along(&self, paths: &[PathKeys<'_>]) -> Cow<'_, Value> {
         self.recorded.envelope_along(self, paths)
     }
 

@@ -11,6 +11,50 @@ use super::digest::Digest;
 use super::json::{self as text_json, Json, Object};
 use super::{Run, Tokens, Trace};
 
+/// A path into an envelope, as far as it is known before the envelope is.
+#[doc(hidden)]
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct PathKeys<'a> {
+    /// The keys that it leads along.
+    keys: Vec<&'a str>,
+    /// The item of the list at the first of them, where it leads to one alone; a negative index counts
+    /// from the end.
+    item: Option<i64>,
+}
+
+impl<'a> PathKeys<'a> {
+    #[must_use]
+    pub fn new(keys: Vec<&'a str>, item: Option<i64>) -> Self {
+        Self { keys, item }
+    }
+
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+
+    fn first(&self) -> Option<&'a str> {
+        self.keys.first().copied()
+    }
+
+    fn second(&self) -> Option<&'a str> {
+        self.keys.get(1).copied()
+    }
+
+    /// Whether it leads to this item of a list of so many.
+    fn leads_to(&self, item: usize, of: usize) -> bool {
+        self.item.is_none_or(|wanted| {
+            let at = usize::try_from(wanted.unsigned_abs()).unwrap_or(usize::MAX);
+            if wanted < 0 {
+                of.checked_sub(at) == Some(item)
+            } else {
+                at == item
+            }
+        })
+    }
+}
+
 /// What a run was read from, and the envelope that is made of it.
 #[derive(Clone)]
 pub(super) struct Recorded {
@@ -78,11 +122,11 @@ impl Recorded {
     }
 
     /// The envelope of this run as far as it lies along these paths of keys, unless all of it was made.
-    pub(super) fn envelope_along(&self, run: &Run, paths: &[Vec<&str>]) -> Cow<'_, Value> {
+    pub(super) fn envelope_along(&self, run: &Run, paths: &[PathKeys<'_>]) -> Cow<'_, Value> {
         if let Some(envelope) = self.envelope.get() {
             return Cow::Borrowed(envelope);
         }
-        let wanted = |key: &str| paths.iter().any(|path| path.first() == Some(&key));
+        let wanted = |key: &str| paths.iter().any(|path| path.first() == Some(key));
         if let Some(make) = &self.changed {
             return Cow::Owned(computed(make(&wanted), run, &wanted));
         }
@@ -141,7 +185,7 @@ const LONG: [&str; 2] = ["tool_calls", "tool_results"];
 /// what that holds otherwise than it was written, or where it cannot tell whether it was written.
 fn typed_along(
     trace: &Trace,
-    paths: &[Vec<&str>],
+    paths: &[PathKeys<'_>],
     says_errors: bool,
 ) -> Option<Map<String, Value>> {
     let Trace {
@@ -151,7 +195,7 @@ fn typed_along(
     } = trace;
     let mut along = Map::new();
     for path in paths {
-        let (list, key) = match (path.first().copied()?, path.get(1).copied()) {
+        let (list, key) = match (path.first()?, path.second()) {
             // Made of the typed trace anyway.
             (key, _) if COMPUTED.contains(&key) => continue,
             ("final_response", _) => {
@@ -161,43 +205,41 @@ fn typed_along(
             }
             (list, key) => (list, key?),
         };
-        let values: Vec<Value> = match (list, key) {
-            ("tool_calls", "name") => calls.iter().map(|call| json!(call.name)).collect(),
-            ("tool_calls", "args") => calls.iter().map(|call| Value::clone(&call.args)).collect(),
-            ("tool_results", "is_error") if says_errors => results
-                .iter()
-                .map(|result| json!(result.is_error))
-                .collect(),
+        let value: &dyn Fn(usize) -> Value = match (list, key) {
+            ("tool_calls", "name") => &|item| json!(calls[item].name),
+            ("tool_calls", "args") => &|item| Value::clone(&calls[item].args),
+            ("tool_results", "is_error") if says_errors => &|item| json!(results[item].is_error),
             ("tool_results", "result") if results.iter().all(|known| !known.result.is_null()) => {
-                results
-                    .iter()
-                    .map(|known| Value::clone(&known.result))
-                    .collect()
+                &|item| Value::clone(&results[item].result)
             }
             _ => return None,
         };
+        let count = if list == "tool_calls" {
+            calls.len()
+        } else {
+            results.len()
+        };
         // Where there is none, the list itself may not have been written.
-        if values.is_empty() {
+        if count == 0 {
             return None;
         }
-        let items = along.entry(list).or_insert_with(|| {
-            let items = values.iter().map(|_| json!({}));
-            Value::Array(items.collect())
-        });
-        let items = items.as_array_mut().into_iter().flatten();
-        for (item, value) in items.zip(values) {
-            item[key] = value;
+        let items = along
+            .entry(list)
+            .or_insert_with(|| json!(vec![json!({}); count]));
+        let items = items.as_array_mut().into_iter().flatten().enumerate();
+        for (place, item) in items.filter(|(place, _)| path.leads_to(*place, count)) {
+            item[key] = value(place);
         }
     }
     Some(Map::from_iter([("trace".to_owned(), Value::Object(along))]))
 }
 
 /// A trace without what no path leads through.
-fn trace_along(trace: Object<'_>, paths: &[Vec<&str>]) -> Value {
+fn trace_along(trace: Object<'_>, paths: &[PathKeys<'_>]) -> Value {
     let mut along = Map::new();
     for (key, value) in trace.into_entries() {
-        let mut through = paths.iter().filter(|path| path.first() == Some(&&*key));
-        let next: Option<Vec<&str>> = through.by_ref().map(|path| path.get(1).copied()).collect();
+        let mut through = paths.iter().filter(|path| path.first() == Some(&*key));
+        let next: Option<Vec<&str>> = through.by_ref().map(PathKeys::second).collect();
         let value = match (value, next) {
             (_, Some(next)) if next.is_empty() => continue,
             (Json::List(items), Some(next)) if LONG.contains(&&*key) => {

@@ -54,6 +54,12 @@ impl LazyValue {
         })
     }
 
+    /// Whether it is `null`, without a look at what stays text.
+    #[must_use]
+    pub fn is_null(&self) -> bool {
+        matches!(self.0, Kept::Value(Value::Null))
+    }
+
     /// The value itself.
     #[must_use]
     pub fn into_value(self) -> Value {

@@ -41,6 +41,8 @@ pub use canonical::{canonical_json, json_eq, pretty_json};
 pub use cassette::{Run, SCHEMA_VERSION, parse_run};
 pub use digest::alike;
 pub(crate) use envelope::Make;
+#[doc(hidden)]
+pub use envelope::PathKeys;
 pub use error::{CassetteError, Flaw};
 pub use files::{MAX_BYTES, read_file, read_runs};
 use json::Json;
