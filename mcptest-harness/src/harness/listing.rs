@@ -9,35 +9,57 @@ pub(super) fn is_cassette(path: &Path) -> bool {
     matches!(extension, Some("json" | "jsonl"))
 }
 
-pub(super) fn file(path: &Path) -> Vec<PathBuf> {
-    path.is_file()
-        .then(|| path.to_owned())
-        .into_iter()
-        .collect()
+/// The one file of a run, if it is there.
+pub(super) fn file(path: &Path) -> Folder {
+    Folder {
+        runs: path
+            .is_file()
+            .then(|| path.to_owned())
+            .into_iter()
+            .collect(),
+        near: Vec::new(),
+    }
 }
 
-/// The `.json` files of a folder, `run-2` before `run-10`.
-pub(super) fn folder(path: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(path)
-        .into_iter()
-        .flatten()
-        .filter_map(Result::ok);
-    let visible = entries.filter_map(|entry| {
+/// What lies in a folder of runs, `run-2` before `run-10`.
+#[derive(Debug, Default)]
+pub(super) struct Folder {
+    /// The `.json` files.
+    pub(super) runs: Vec<PathBuf>,
+    /// What looks like a run without being one: a folder, or a file with `.json` in its name that is not
+    /// where a run's is.
+    pub(super) near: Vec<PathBuf>,
+}
+
+/// Lists a folder; nothing is in one that is not there.
+pub(super) fn folder(path: &Path) -> Folder {
+    let mut found = Folder::default();
+    for entry in fs::read_dir(path).into_iter().flatten().flatten() {
         let path = entry.path();
-        let hidden = entry.file_name().to_string_lossy().starts_with('.');
+        let name = entry.file_name().to_string_lossy().to_lowercase();
+        if name.starts_with('.') {
+            continue;
+        }
+        // The kind stands in the listing, but for what a link leads to.
+        let kind = match entry.file_type() {
+            Ok(kind) if !kind.is_symlink() => Some(kind),
+            _ => fs::metadata(&path)
+                .map(|followed| followed.file_type())
+                .ok(),
+        };
         let named = path
             .extension()
             .is_some_and(|extension| extension == "json");
-        // The kind stands in the listing, but for what a link leads to.
-        let is_file = || match entry.file_type() {
-            Ok(kind) if !kind.is_symlink() => kind.is_file(),
-            _ => path.is_file(),
-        };
-        (!hidden && named && is_file()).then_some(path)
-    });
-    let mut files: Vec<PathBuf> = visible.collect();
-    files.sort_by(|left, right| natural(left, right));
-    files
+        if named && kind.is_some_and(|kind| kind.is_file()) {
+            found.runs.push(path);
+        } else if !named && name.contains(".json") || kind.is_some_and(|kind| kind.is_dir()) {
+            found.near.push(path);
+        }
+    }
+    for files in [&mut found.runs, &mut found.near] {
+        files.sort_by(|left, right| natural(left, right));
+    }
+    found
 }
 
 /// Compares paths with runs of digits taken as numbers; equal numbers by the bytes.

@@ -229,15 +229,12 @@ impl LoadedSuite {
                 .command
                 .of(&self.agent(subject).case_name(subject.model));
             // What is recorded now was not there before.
-            let listed_anew = OnceLock::new();
-            let place = Place {
+            let (before, after) = (OnceLock::new(), OnceLock::new());
+            let place = |near| Place {
                 crate_dir: &self.crate_dir,
                 relative: &self.relative,
                 command: &command,
-                near: match self.recording {
-                    Some(_) => &listed_anew,
-                    None => &self.near,
-                },
+                near,
             };
             let (suite, agent, model) = (&self.suite, self.agent(subject), subject.model);
             let gates = self.gates(subject);
@@ -248,10 +245,11 @@ impl LoadedSuite {
                     model,
                     gates,
                     redact: &self.redact,
-                    place: &place,
+                    place: &place(&before),
                 })?;
             }
-            let runs = runs::load(suite, agent, model, &place)?;
+            let listed = self.recording.as_ref().map_or(&*self.near, |_| &after);
+            let runs = runs::load(suite, agent, model, &place(listed))?;
             let model = &agent.models[model].value;
             let runs = AgentRuns::new(&suite.source, agent, model, runs);
             self.not_stale(subject, &runs, &command)?;

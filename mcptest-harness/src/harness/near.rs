@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::listing::natural;
 
@@ -16,12 +16,20 @@ impl NearNames {
         let mut by_name: HashMap<String, Vec<(usize, PathBuf)>> = HashMap::new();
         for (place, folder) in folders.into_iter().enumerate() {
             for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-                let name = entry.file_name().to_string_lossy().to_lowercase();
-                let name = name.strip_suffix(".txt").unwrap_or(&name).to_owned();
+                let name = folded(&entry.file_name().to_string_lossy());
                 by_name.entry(name).or_default().push((place, entry.path()));
             }
         }
         Self(by_name)
+    }
+
+    /// Whether a name may lie in the folder of this number; where it cannot be told, it may.
+    pub(super) fn may_hold(&self, place: usize, name: &str) -> bool {
+        // File systems spell other letters in more ways than one.
+        !name.is_ascii() || {
+            let named = self.0.get(&folded(name)).into_iter().flatten();
+            named.into_iter().any(|(within, _)| *within == place)
+        }
     }
 
     /// Files whose names are nearly those of an agent's runs, and none of them.
@@ -45,27 +53,8 @@ impl NearNames {
     }
 }
 
-/// What lies in a folder of runs and looks like a run without being one: a folder, or a file with
-/// `.json` in its name that is not where a run's is.
-pub(super) fn near_runs(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder)
-        .into_iter()
-        .flatten()
-        .filter_map(Result::ok);
-    let near = entries.filter_map(|entry| {
-        let path = entry.path();
-        let name = entry.file_name().to_string_lossy().to_lowercase();
-        let is_run = path
-            .extension()
-            .is_some_and(|extension| extension == "json");
-        let is_dir = || match entry.file_type() {
-            Ok(kind) if !kind.is_symlink() => kind.is_dir(),
-            _ => path.is_dir(),
-        };
-        let near = !name.starts_with('.') && ((!is_run && name.contains(".json")) || is_dir());
-        near.then_some(path)
-    });
-    let mut near: Vec<PathBuf> = near.collect();
-    near.sort_by(|left, right| natural(left, right));
-    near
+/// A name without the case of letters and without a `.txt` that an editor has added.
+fn folded(name: &str) -> String {
+    let name = name.to_lowercase();
+    name.strip_suffix(".txt").unwrap_or(&name).to_owned()
 }

@@ -9,8 +9,8 @@ use std::sync::OnceLock;
 
 use mcptest_suite::shown_path;
 
-use super::listing::{file, folder, is_cassette, natural};
-use super::near::{self, NearNames};
+use super::listing::{Folder, file, folder, is_cassette, natural};
+use super::near::NearNames;
 use crate::trace::Layout;
 
 /// What is looked for.
@@ -33,6 +33,8 @@ pub(crate) struct Wanted<'a> {
 struct Holder {
     shown: String,
     files: Vec<PathBuf>,
+    /// What lies in the folder of the runs and looks like one.
+    near: Vec<PathBuf>,
     /// `None` where a pattern named the files.
     layout: Option<Layout>,
 }
@@ -65,15 +67,15 @@ impl Wanted<'_> {
     /// The same, and what lies in the folder of the runs, or beside them under nearly their name, but
     /// is not read.
     pub(crate) fn files_and_rest(&self) -> Result<FilesAndRest, PlaceError> {
+        if self.cassette.is_none() {
+            self.listed();
+        }
         let found = self.found()?;
-        let not_read = self.not_read(&found.0);
+        let not_read = self.not_read(&found);
         Ok((self.files_of(found)?, not_read))
     }
 
-    fn files_of(
-        &self,
-        (mut found, looked): (Vec<Holder>, Vec<String>),
-    ) -> Result<Vec<(PathBuf, String)>, PlaceError> {
+    fn files_of(&self, mut found: Vec<Holder>) -> Result<Vec<(PathBuf, String)>, PlaceError> {
         match found.len() {
             0 => {
                 let stem = self.stems.first().map_or("", String::as_str);
@@ -94,7 +96,11 @@ impl Wanted<'_> {
                 let near = near.iter().map(|path| self.shown(path)).collect();
                 Err(match pattern {
                     Some(pattern) => self.nothing_fits(pattern),
-                    None => PlaceError::Nothing { looked, put, near },
+                    None => PlaceError::Nothing {
+                        looked: self.looked(),
+                        put,
+                        near,
+                    },
                 })
             }
             1 => {
@@ -114,11 +120,8 @@ impl Wanted<'_> {
     fn not_read(&self, found: &[Holder]) -> Vec<String> {
         let mut paths: Vec<PathBuf> = found
             .iter()
-            .filter_map(|found| match &found.layout {
-                Some(Layout::Folder(folder)) => Some(near::near_runs(folder)),
-                _ => None,
-            })
-            .flatten()
+            .flat_map(|found| &found.near)
+            .cloned()
             .collect();
         if self.cassette.is_none() {
             let files = || found.iter().flat_map(|found| &found.files);
@@ -131,14 +134,19 @@ impl Wanted<'_> {
 
     /// Files in the two places that are nearly named like a run.
     fn nearly_named(&self) -> Vec<PathBuf> {
-        let listed = || NearNames::of([self.beside(), self.central()]);
-        self.near.get_or_init(listed).like(&self.stems)
+        self.listed().like(&self.stems)
+    }
+
+    /// What lies in the two places.
+    fn listed(&self) -> &NearNames {
+        let places = || NearNames::of([self.beside(), self.central()]);
+        self.near.get_or_init(places)
     }
 
     /// Where runs are recorded: where the agent's runs lie now, else where a number of them would
     /// be looked for first.
     pub(crate) fn layout(&self, runs: usize) -> Result<Layout, PlaceError> {
-        let (mut found, _) = self.found()?;
+        let mut found = self.found()?;
         let layout = match (found.len(), self.cassette) {
             (0, Some(cassette)) => own_layout(&self.suite_dir.join(cassette), cassette),
             (0, None) => {
@@ -200,69 +208,86 @@ impl Wanted<'_> {
         self.crate_dir.join("cassettes").join(&self.suite_stem)
     }
 
-    /// What holds runs, and everything that was looked for.
-    fn found(&self) -> Result<(Vec<Holder>, Vec<String>), PlaceError> {
+    /// What holds runs.
+    fn found(&self) -> Result<Vec<Holder>, PlaceError> {
         let mut found: Vec<Holder> = Vec::new();
-        let mut looked = Vec::new();
         if let Some(cassette) = self.cassette {
-            let files = self.own(cassette)?;
             let path = self.suite_dir.join(cassette);
-            let shown = self.shown(&path);
-            looked.push(shown.clone());
+            let Folder { runs: files, near } = self.own(cassette)?;
             // Who names a place means that place and no other.
             if files.is_empty() {
-                return Ok((found, looked));
+                return Ok(found);
             }
             found.push(Holder {
-                shown,
+                shown: self.shown(&path),
                 files,
+                near,
                 layout: own_layout(&path, cassette),
             });
         }
-        let stems = || self.stems.iter();
-        for (place, stem) in [self.beside(), self.central()]
-            .iter()
-            .flat_map(|place| stems().map(move |stem| (place, stem)))
-        {
-            for (layout, shown, files) in self.layouts(place, stem) {
-                // `cassette:` may name what would be found anyway: that is one place, not two.
-                let named = found
-                    .first()
-                    .is_some_and(|own| self.cassette.is_some() && within(&files, &own.files));
-                if !files.is_empty() && !named {
-                    found.push(Holder {
-                        shown: shown.clone(),
-                        files,
-                        layout: Some(layout),
-                    });
-                }
-                looked.push(shown);
+        for (place, layout) in self.layouts() {
+            let name = layout.path().file_name().unwrap_or_default();
+            let listed = self.near.get();
+            if listed.is_some_and(|listed| !listed.may_hold(place, &name.to_string_lossy())) {
+                continue;
+            }
+            let Folder { runs: files, near } = match &layout {
+                Layout::Folder(path) => folder(path),
+                other => file(other.path()),
+            };
+            // `cassette:` may name what would be found anyway: that is one place, not two.
+            let named = found
+                .first()
+                .is_some_and(|own| self.cassette.is_some() && within(&files, &own.files));
+            if !files.is_empty() && !named {
+                found.push(Holder {
+                    shown: self.shown_layout(&layout),
+                    files,
+                    near,
+                    layout: Some(layout),
+                });
             }
         }
-        Ok((found, looked))
+        Ok(found)
     }
 
-    /// The layouts that a stem's runs may have in a place, each as shown and with its files.
-    fn layouts(&self, place: &Path, stem: &str) -> [(Layout, String, Vec<PathBuf>); 3] {
-        let [single, folder_, lines] =
-            [".json", "", ".jsonl"].map(|extension| place.join(format!("{stem}{extension}")));
-        let shown = [&single, &folder_, &lines].map(|path| self.shown(path));
-        let files = [file(&single), folder(&folder_), file(&lines)];
-        let [single_shown, folder_shown, lines_shown] = shown;
-        let [single_files, folder_files, lines_files] = files;
-        [
-            (Layout::Single(single), single_shown, single_files),
-            (
-                Layout::Folder(folder_),
-                folder_shown + "/*.json",
-                folder_files,
-            ),
-            (Layout::Lines(lines), lines_shown, lines_files),
-        ]
+    /// Everything that is looked for, as it is shown.
+    fn looked(&self) -> Vec<String> {
+        match self.cassette {
+            Some(cassette) => vec![self.shown(&self.suite_dir.join(cassette))],
+            None => self
+                .layouts()
+                .map(|(_, layout)| self.shown_layout(&layout))
+                .collect(),
+        }
+    }
+
+    fn shown_layout(&self, layout: &Layout) -> String {
+        let shown = self.shown(layout.path());
+        match layout {
+            Layout::Folder(_) => shown + "/*.json",
+            _ => shown,
+        }
+    }
+
+    /// The layouts that the runs may have in the two places, each with the number of its place.
+    fn layouts(&self) -> impl Iterator<Item = (usize, Layout)> {
+        let places = [self.beside(), self.central()].into_iter().enumerate();
+        places.flat_map(|(number, place)| {
+            self.stems.iter().flat_map(move |stem| {
+                let path = |extension: &str| place.join(format!("{stem}{extension}"));
+                let layouts = [
+                    Layout::Single(path(".json")),
+                    Layout::Folder(path("")),
+                    Layout::Lines(path(".jsonl")),
+                ];
+                layouts.map(|layout| (number, layout))
+            })
+        })
     }
 
     /// The files that `cassette:` names.
-    fn own(&self, cassette: &str) -> Result<Vec<PathBuf>, PlaceError> {
+    fn own(&self, cassette: &str) -> Result<Folder, PlaceError> {
         let unusable = |problem: String, help: &str| PlaceError::Unusable {
             problem,
             help: help.to_owned(),
@@ -306,7 +331,10 @@ impl Wanted<'_> {
             .filter(|path| path.is_file() && is_cassette(path))
             .collect();
         files.sort_by(|left, right| natural(left, right));
-        Ok(files)
+        Ok(Folder {
+            runs: files,
+            near: Vec::new(),
+        })
     }
 }
 
