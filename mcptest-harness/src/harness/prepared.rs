@@ -20,14 +20,17 @@ use crate::result::{CaseResult, folder};
 /// What is to be run.
 #[derive(Default)]
 pub(super) struct Prepared {
-    suites: Vec<(SuitePath, Arc<LoadedSuite>, Vec<Case>)>,
+    suites: Vec<(SuitePath, Arc<LoadedSuite>, Vec<Named>)>,
     /// Case name and problem of each suite that does not load.
     failures: BTreeMap<String, Vec<Unloaded>>,
-    /// The suite that has a case, by the case's full name.
-    taken: HashMap<String, String>,
+    /// The suite that has a case, as its place in the list, by the case's full name.
+    taken: HashMap<Arc<str>, usize>,
     /// The agents that are asked for, where not all are.
     selection: Option<Selection>,
 }
+
+/// A case with its full name.
+type Named = (Arc<str>, Case);
 
 /// Why a suite does not load.
 enum Unloaded {
@@ -110,10 +113,14 @@ impl Prepared {
             last.is_some_and(|last| checks.iter().any(|(check, _)| check == last))
         };
         cases.retain(|case| case.kind != CaseKind::Unsupported || !registered(&case.name));
-        let full = |case: &Case| format!("{path}::{}", case.name);
-        let clashes = cases.iter().filter_map(|case| {
-            let name = full(case);
-            let other = self.taken.get(&name).or_else(|| suites.get(&name))?;
+        let named = |case: Case| (format!("{path}::{}", case.name).into(), case);
+        let cases: Vec<Named> = cases.into_iter().map(named).collect();
+        let clashes = cases.iter().filter_map(|(name, case)| {
+            let other = self
+                .taken
+                .get(name)
+                .map(|other| self.suites[*other].1.source().shown());
+            let other = other.or_else(|| suites.get(&**name).map(String::as_str))?;
             let subject = case.kind.subject();
             let span = subject.map(|subject| suite.agent(subject).name.span);
             let span = span.unwrap_or_default();
@@ -126,9 +133,9 @@ impl Prepared {
         if !clashes.is_empty() {
             return self.refuse(&path, LoadError::new(suite.source().clone(), clashes));
         }
-        let shown = suite.source().shown();
-        self.taken
-            .extend(cases.iter().map(|case| (full(case), shown.to_owned())));
+        let place = self.suites.len();
+        let of_this = cases.iter().map(|(name, _)| (Arc::clone(name), place));
+        self.taken.extend(of_this);
         self.suites.push((path, Arc::new(suite), cases));
     }
 
@@ -143,14 +150,14 @@ impl Prepared {
         let mut trials = Vec::new();
         for (path, suite, cases) in &self.suites {
             let mut agents = HashMap::new();
-            for case in cases {
+            for (full, case) in cases {
                 if let Some(reason) = self.left_out(suite, case) {
                     let checks = run
                         .checks
                         .iter()
                         .filter(|_| matches!(case.kind, CaseKind::Agent(_)));
-                    let names = checks.map(|(check, _)| format!("{path}::{}::{check}", case.name));
-                    for name in names.chain([format!("{path}::{}", case.name)]) {
+                    let names = checks.map(|(check, _)| format!("{full}::{check}").into());
+                    for name in names.chain([Arc::clone(full)]) {
                         trials.push(run.ignored(&name, &reason, asked));
                     }
                     continue;
@@ -166,7 +173,7 @@ impl Prepared {
                     }
                     _ => suite,
                 };
-                trials.push(trial(path, suite, case, asked, run));
+                trials.push(trial(path, full, suite, case, asked, run));
                 for (name, check) in run.checks {
                     trials.extend(check_trial(path, suite, case, asked, run, name, check));
                 }

@@ -33,15 +33,16 @@ impl Settings<'_> {
     }
 }
 
-/// The trial of a case of a suite.
+/// The trial of a case of a suite, by its full name.
 pub(super) fn trial(
     path: &SuitePath,
+    name: &str,
     suite: &Arc<LoadedSuite>,
     case: &Case,
     asked: &Asked,
     run: &Settings<'_>,
 ) -> Trial {
-    let name = format!("{path}::{}", case.name);
+    let name = name.to_owned();
     if asked.arguments.list {
         return listed(name, case);
     }
