@@ -7,10 +7,12 @@ use serde_json::Value;
 
 use super::envelope::{self, Make, PathKeys, Recorded};
 use super::error::{CassetteError, Flaw};
-use super::json::{self, Json, Object, Parsed};
+use super::json::{Json, Object};
 use super::origin::Origin;
+use super::parse::{self, Parsed};
 use super::place::{self, Loss, Place};
-use super::read::{self, Reader};
+use super::read;
+use super::reader::Reader;
 use super::{
     OfferedTool, Outcome, Problem, ReadOnlyTools, Signals, ToolCall, ToolResult, Trace, cause,
     keys, number, tools,
@@ -141,7 +143,7 @@ pub(super) fn parse_text(text: &Arc<Vec<u8>>, origin: &Origin) -> Result<Run, Ca
         );
     }
     let Parsed { value, lossy } =
-        json::parse_recording(text, bytes).map_err(|error| not_json(bytes, origin, &error))?;
+        parse::parse_recording(text, bytes).map_err(|error| not_json(bytes, origin, &error))?;
     let Json::Object(mut map) = value else {
         return refuse(
             "is not a JSON object".to_owned(),

@@ -8,8 +8,8 @@ use std::sync::{Arc, OnceLock};
 use serde_json::{Map, Value, json};
 
 use super::digest::Digest;
-use super::json::{self as text_json, Json, Object};
-use super::{Run, Tokens, Trace};
+use super::json::{Json, Object};
+use super::{Run, Tokens, Trace, parse};
 
 /// A path into an envelope, as far as it is known before the envelope is.
 #[doc(hidden)]
@@ -171,7 +171,7 @@ impl Recorded {
 
     fn parsed(&self) -> Result<Json<'_>, serde_json::Error> {
         let text = without_mark_of_order(&self.text);
-        text_json::parse(text).map(|parsed| parsed.value)
+        parse::parse(text).map(|parsed| parsed.value)
     }
 }
 

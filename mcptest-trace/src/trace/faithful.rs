@@ -109,7 +109,7 @@ fn string(bytes: &[u8], start: usize) -> Option<(&[u8], bool)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::json::parse;
+    use crate::trace::parse::parse;
     use crate::trace::place::losses;
     use crate::trace::{Origin, Trace, parse_run};
     use proptest::prelude::*;

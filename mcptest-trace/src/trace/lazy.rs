@@ -8,8 +8,6 @@ use std::sync::{Arc, OnceLock};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use super::json::{self, Json};
-
 /// A JSON value of a recorded run, which is parsed from the run's text when it is first looked at.
 ///
 /// It is used as the [`Value`] that it dereferences to.
@@ -35,13 +33,18 @@ enum Kept {
 struct Text {
     run: Arc<Vec<u8>>,
     range: Range<usize>,
+    parse: fn(&[u8]) -> Value,
     value: OnceLock<Value>,
 }
 
 impl LazyValue {
-    /// A value that stands in this text; nothing where it does not. That it is JSON, and that nothing
-    /// of it is lost in a [`Value`], was seen before.
-    pub(super) fn within(run: &Arc<Vec<u8>>, text: &str) -> Option<Self> {
+    /// A value that stands in this text, and how it is parsed; nothing where it does not stand there.
+    /// That it can be parsed without losing anything was seen before.
+    pub(super) fn within(
+        run: &Arc<Vec<u8>>,
+        text: &str,
+        parse: fn(&[u8]) -> Value,
+    ) -> Option<Self> {
         let start = (text.as_ptr() as usize).checked_sub(run.as_ptr() as usize)?;
         let range = start..start + text.len();
         let stands = run.get(range.clone()) == Some(text.as_bytes());
@@ -49,6 +52,7 @@ impl LazyValue {
             Self(Kept::Text(Arc::new(Text {
                 run: Arc::clone(run),
                 range,
+                parse,
                 value: OnceLock::new(),
             })))
         })
@@ -70,20 +74,16 @@ impl LazyValue {
     }
 }
 
-impl Text {
-    fn parsed(&self) -> Value {
-        let parsed = json::parse(&self.run[self.range.clone()]);
-        parsed.map_or(Value::Null, |parsed| parsed.value.into_value())
-    }
-}
-
 impl Deref for LazyValue {
     type Target = Value;
 
     fn deref(&self) -> &Value {
         match &self.0 {
             Kept::Value(value) => value,
-            Kept::Text(text) => text.value.get_or_init(|| text.parsed()),
+            Kept::Text(text) => {
+                let parsed = || (text.parse)(&text.run[text.range.clone()]);
+                text.value.get_or_init(parsed)
+            }
         }
     }
 }
@@ -97,15 +97,6 @@ impl Default for Kept {
 impl From<Value> for LazyValue {
     fn from(value: Value) -> Self {
         Self(Kept::Value(value))
-    }
-}
-
-impl From<Json<'_>> for LazyValue {
-    fn from(value: Json<'_>) -> Self {
-        match value {
-            Json::Later(later) => later.value,
-            value => value.into_value().into(),
-        }
     }
 }
 

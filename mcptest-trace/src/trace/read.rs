@@ -1,264 +1,15 @@
-//! One reader for envelopes: conservative values out, problems noted on the way.
-
-use std::fmt;
+//! One reader for envelopes: the typed trace of a recorded value.
 
 use serde_json::Number;
 
 use super::json::{Json, Object};
-use super::keys::{self, Keys};
+use super::keys;
 use super::place::is_object;
+use super::reader::{Problem, Reader, whole};
 use super::{
     Conversation, Outcome, PerTurn, Signals, StepTokens, StopReason, Synthesized, Tokens, ToolCall,
     ToolResult, Trace, Turn,
 };
-
-/// Something malformed in a recorded value: where, and what is wrong.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
-    /// Dot path from the root of the value that was read, e.g. `tool_calls[3].name`.
-    pub path: String,
-    /// What is wrong, e.g. `expected a string, found 7`.
-    pub message: String,
-    /// Whether the key itself is wrong, and not its value.
-    pub(super) of_key: bool,
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}`: {}", self.path, self.message)
-    }
-}
-
-/// The way from the root of the value to the place being read: a path that is written down only
-/// where there is a problem to tell.
-#[derive(Clone, Copy)]
-enum Step<'a> {
-    Root,
-    Key(&'a Step<'a>, &'a str),
-    Item(&'a Step<'a>, usize),
-}
-
-impl Step<'_> {
-    fn write(&self, path: &mut String) {
-        match self {
-            Self::Root => {}
-            Self::Key(before, key) => {
-                before.write(path);
-                if !path.is_empty() {
-                    path.push('.');
-                }
-                path.push_str(key);
-            }
-            Self::Item(before, index) => {
-                before.write(path);
-                path.push_str(&format!("[{index}]"));
-            }
-        }
-    }
-}
-
-/// A place in the value being read, with the list every problem goes to. What is read is moved out
-/// of the value.
-pub(super) struct Reader<'p> {
-    step: Step<'p>,
-    problems: &'p mut Vec<Problem>,
-}
-
-impl<'p> Reader<'p> {
-    pub(super) fn new(problems: &'p mut Vec<Problem>) -> Self {
-        Self {
-            step: Step::Root,
-            problems,
-        }
-    }
-
-    fn at<'r>(&'r mut self, key: &'r str) -> Reader<'r> {
-        Reader {
-            step: Step::Key(&self.step, key),
-            problems: self.problems,
-        }
-    }
-
-    fn item(&mut self, index: usize) -> Reader<'_> {
-        Reader {
-            step: Step::Item(&self.step, index),
-            problems: self.problems,
-        }
-    }
-
-    pub(super) fn problem(&mut self, message: impl Into<String>) {
-        self.note(message.into(), false);
-    }
-
-    fn note(&mut self, message: String, of_key: bool) {
-        let mut path = String::new();
-        self.step.write(&mut path);
-        self.problems.push(Problem {
-            path,
-            message,
-            of_key,
-        });
-    }
-
-    /// Notes the keys that were meant to be a known one.
-    pub(super) fn keys(&mut self, map: &Object<'_>, keys: &'static Keys) {
-        for (key, known) in keys.meant(map) {
-            let message = format!("not a known key; did you mean `{known}`?");
-            self.at(key).note(message, true);
-        }
-    }
-
-    fn expected(&mut self, what: &str, found: &Json<'_>) {
-        self.problem(format!("expected {what}, found {}", kind(found)));
-    }
-
-    /// Reads an optional field: absent and `null` are `None`.
-    fn field<T>(
-        &mut self,
-        map: &mut Object<'_>,
-        name: &str,
-        read: impl FnOnce(Json<'_>, &mut Reader<'_>) -> Option<T>,
-    ) -> Option<T> {
-        match map.take(name) {
-            None | Some(Json::Null) => None,
-            Some(value) => read(value, &mut self.at(name)),
-        }
-    }
-
-    pub(super) fn text(&mut self, map: &mut Object<'_>, name: &str) -> Option<String> {
-        self.field(map, name, |value, at| match value {
-            Json::Text(text) => Some(text.into_owned()),
-            other => {
-                at.expected("a string", &other);
-                None
-            }
-        })
-    }
-
-    pub(super) fn required_text(&mut self, map: &mut Object<'_>, name: &str) -> String {
-        self.require(map, name);
-        self.text(map, name).unwrap_or_default()
-    }
-
-    /// Notes a field that is not there; asked before the field is read.
-    pub(super) fn require(&mut self, map: &Object<'_>, name: &str) {
-        if map.get(name).is_none_or(Json::is_null) {
-            self.at(name).problem("missing");
-        }
-    }
-
-    fn count(&mut self, map: &mut Object<'_>, name: &str) -> Option<u64> {
-        self.field(map, name, |value, at| {
-            let count = whole(&value);
-            if count.is_none() {
-                at.expected("a whole number, 0 or more", &value);
-            }
-            count
-        })
-    }
-
-    pub(super) fn flag(&mut self, map: &mut Object<'_>, name: &str) -> Option<bool> {
-        self.field(map, name, |value, at| match value {
-            Json::Bool(flag) => Some(flag),
-            other => {
-                at.expected("true or false", &other);
-                None
-            }
-        })
-    }
-
-    fn list<T>(
-        &mut self,
-        map: &mut Object<'_>,
-        name: &str,
-        mut read: impl FnMut(Object<'_>, usize, &mut Reader<'_>) -> T,
-    ) -> Vec<T> {
-        let items = self.field(map, name, |value, at| match value {
-            Json::List(items) => {
-                let items = items.into_iter().enumerate().map(|(index, item)| {
-                    let mut at = at.item(index);
-                    let map = match item {
-                        Json::Object(map) => map,
-                        other => {
-                            at.expected("an object", &other);
-                            Object::default()
-                        }
-                    };
-                    read(map, index, &mut at)
-                });
-                Some(items.collect())
-            }
-            other => {
-                at.expected("a list", &other);
-                None
-            }
-        });
-        items.unwrap_or_default()
-    }
-
-    /// Reads an optional list of values of any kind; what cannot be read is left out.
-    pub(super) fn values<T>(
-        &mut self,
-        map: &mut Object<'_>,
-        name: &str,
-        mut read: impl FnMut(Json<'_>, &mut Reader<'_>) -> Option<T>,
-    ) -> Option<Vec<T>> {
-        self.field(map, name, |value, at| match value {
-            Json::List(items) => {
-                let items = items.into_iter().enumerate();
-                let items = items.filter_map(|(index, item)| read(item, &mut at.item(index)));
-                Some(items.collect())
-            }
-            other => {
-                at.expected("a list", &other);
-                None
-            }
-        })
-    }
-
-    pub(super) fn object<T>(
-        &mut self,
-        map: &mut Object<'_>,
-        name: &str,
-        read: impl FnOnce(Object<'_>, &mut Reader<'_>) -> T,
-    ) -> Option<T> {
-        self.field(map, name, |value, at| match value {
-            Json::Object(map) => Some(read(map, at)),
-            other => {
-                at.expected("an object", &other);
-                None
-            }
-        })
-    }
-}
-
-/// How a value is named in a message: short scalars verbatim, the rest by kind.
-pub(super) fn kind(value: &Json<'_>) -> String {
-    match value {
-        Json::Null => "null".to_owned(),
-        Json::Bool(flag) => flag.to_string(),
-        Json::Number(number) => number.to_string(),
-        Json::Text(_) => "a string".to_owned(),
-        Json::List(_) => "a list".to_owned(),
-        Json::Later(later) if !later.is_object => "a list".to_owned(),
-        Json::Object(_) | Json::Later(_) => "an object".to_owned(),
-    }
-}
-
-/// A whole number, also when it is spelt `3000.0`.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "range and fraction are checked first"
-)]
-fn whole(value: &Json<'_>) -> Option<u64> {
-    let number = value.as_number()?;
-    number.as_u64().or_else(|| {
-        let float = number.as_f64()?;
-        let fits = float >= 0.0 && float.fract() == 0.0 && float < 9e18;
-        fits.then_some(float as u64)
-    })
-}
 
 pub(super) fn trace(envelope: Json<'_>, problems: &mut Vec<Problem>) -> Trace {
     let mut at = Reader::new(problems);
@@ -299,7 +50,7 @@ fn tool_call(mut map: Object<'_>, at: &mut Reader<'_>) -> ToolCall {
     ToolCall {
         name: at.required_text(map, "name"),
         server: at.text(map, "server").unwrap_or_default(),
-        args: args.into(),
+        args: args.into_lazy(),
         hop_index: at.count(map, "hop_index"),
         step: at.count(map, "step"),
         caller: map
@@ -337,7 +88,7 @@ fn tool_result(mut map: Object<'_>, index: usize, calls: usize, at: &mut Reader<
         server: at.text(map, "server").unwrap_or_default(),
         is_error,
         error_known,
-        result: map.take("result").unwrap_or_default().into(),
+        result: map.take("result").unwrap_or_default().into_lazy(),
         synthesized,
     }
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::json::Json;
 use super::keys;
-use super::read::Reader;
+use super::reader::Reader;
 
 /// A tool that an agent was offered.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
