@@ -78,7 +78,11 @@ impl Hypervector {
             .collect();
         alphabet.sort_unstable();
         alphabet.dedup();
-        let places = |key| characters(key).map(|c| alphabet.partition_point(|letter| *letter < c));
+        // Each letter has three vectors, one for each place in a 3-gram.
+        let places = |key| {
+            let letters = characters(key).map(|c| alphabet.partition_point(|letter| *letter < c));
+            [letters[0] * 3, letters[1] * 3 + 1, letters[2] * 3 + 2]
+        };
         let grams: Vec<([usize; 3], usize)> = counted
             .iter()
             .map(|(key, count)| (places(*key), *count))
@@ -86,18 +90,16 @@ impl Hypervector {
         let ballots = Ballots::of(&grams);
 
         // Four words of every vector at a time, so that the letters' part stays in the L1 cache.
-        let mut letters = vec![[[0; LANES]; 3]; alphabet.len()];
+        let mut letters = vec![[0; LANES]; 3 * alphabet.len()];
         Self::by_lane(|word| {
-            for (letter, symbol) in letters.iter_mut().zip(&alphabet) {
-                let seed = LETTERS.wrapping_add(*symbol);
-                let last = item_lane(seed, word);
-                *letter = [42, 21, 0].map(|by| last.map(|word| word.rotate_left(by)));
+            for (letter, symbol) in letters.chunks_exact_mut(3).zip(&alphabet) {
+                let last = item_lane(LETTERS.wrapping_add(*symbol), word);
+                for (place, by) in letter.iter_mut().zip([42, 21, 0]) {
+                    *place = last.map(|word| word.rotate_left(by));
+                }
             }
             majority(&ballots, item_lane(tie_break, word), |gram| {
-                let [first, second, third] = *gram;
-                let first = &letters[first][0];
-                let second = &letters[second][1];
-                let third = &letters[third][2];
+                let [first, second, third] = gram.map(|place| letters[place]);
                 std::array::from_fn(|lane| first[lane] ^ second[lane] ^ third[lane])
             })
         })
@@ -137,8 +139,9 @@ impl Hypervector {
         );
         Self::by_lane(|word| {
             majority(&ballots, item_lane(tie_break, word), |vector| {
-                let words = vector.words.get(word..).unwrap_or_default();
-                std::array::from_fn(|lane| words.get(lane).copied().unwrap_or_default())
+                let words = &vector.words[word..];
+                let shorter = || std::array::from_fn(|lane| words.get(lane).copied().unwrap_or(0));
+                words.first_chunk().copied().unwrap_or_else(shorter)
             })
         })
     }

@@ -46,13 +46,12 @@ pub(super) fn majority<T>(
         if round > 0 {
             votes.double();
         }
-        let (eights, rest) = cast.as_chunks::<8>();
-        for eight in eights {
-            votes.add_eight(std::array::from_fn(|index| vote(&eight[index])));
+        let (sixteens, rest) = cast.as_chunks::<16>();
+        for sixteen in sixteens {
+            votes.add_sixteen(|index| vote(&sixteen[index]));
         }
         if !rest.is_empty() {
-            let or_none = |vote_of: Option<&T>| vote_of.map_or([0; LANES], &vote);
-            votes.add_eight(std::array::from_fn(|index| or_none(rest.get(index))));
+            votes.add_sixteen(|index| rest.get(index).map_or([0; LANES], &vote));
         }
     }
     if ballots.all.is_multiple_of(2) {
@@ -66,18 +65,18 @@ pub(super) fn majority<T>(
 /// all counters of a word.
 struct Votes {
     planes: [Lane; PLANES],
-    /// Carries into plane 3 and up that wait for a second one, so that a full adder takes both.
-    waiting: [Lane; PLANES - 3],
-    /// Groups of eight added so far; its binary digits say which carries are waiting.
-    eights: u64,
+    /// Carries into plane 4 and up that wait for a second one, so that a full adder takes both.
+    waiting: [Lane; PLANES - 4],
+    /// Groups of sixteen added so far; its binary digits say which carries are waiting.
+    sixteens: u64,
 }
 
 impl Default for Votes {
     fn default() -> Self {
         Self {
             planes: [[0; LANES]; PLANES],
-            waiting: [[0; LANES]; PLANES - 3],
-            eights: 0,
+            waiting: [[0; LANES]; PLANES - 4],
+            sixteens: 0,
         }
     }
 }
@@ -93,22 +92,30 @@ impl Votes {
         }
     }
 
-    /// Adds eight votes with seven full adders (Harley and Seal), then hands the carry upwards
-    /// like an odometer: on average one more adder.
+    /// Adds eight votes with seven full adders (Harley and Seal) and gives the carry into plane 3.
     #[inline]
-    fn add_eight(&mut self, votes: [Lane; 8]) {
+    fn add_eight(&mut self, vote: impl Fn(usize) -> Lane) -> Lane {
         let [ones, twos, fours, ..] = self.planes;
-        let (ones, two_a) = carry_save(ones, votes[0], votes[1]);
-        let (ones, two_b) = carry_save(ones, votes[2], votes[3]);
+        let (ones, two_a) = carry_save(ones, vote(0), vote(1));
+        let (ones, two_b) = carry_save(ones, vote(2), vote(3));
         let (twos, four_a) = carry_save(twos, two_a, two_b);
-        let (ones, two_c) = carry_save(ones, votes[4], votes[5]);
-        let (ones, two_d) = carry_save(ones, votes[6], votes[7]);
+        let (ones, two_c) = carry_save(ones, vote(4), vote(5));
+        let (ones, two_d) = carry_save(ones, vote(6), vote(7));
         let (twos, four_b) = carry_save(twos, two_c, two_d);
-        let (fours, mut carry) = carry_save(fours, four_a, four_b);
+        let (fours, carry) = carry_save(fours, four_a, four_b);
         self.planes[..3].copy_from_slice(&[ones, twos, fours]);
+        carry
+    }
 
-        let mut digits = self.eights;
-        for (plane, waiting) in self.planes[3..].iter_mut().zip(&mut self.waiting) {
+    /// Adds sixteen votes, then hands the carry upwards like an odometer: on average one more adder.
+    #[inline]
+    fn add_sixteen(&mut self, vote: impl Fn(usize) -> Lane) {
+        let eight = self.add_eight(&vote);
+        let other = self.add_eight(|index| vote(8 + index));
+        let (eights, mut carry) = carry_save(self.planes[3], eight, other);
+        self.planes[3] = eights;
+        let mut digits = self.sixteens;
+        for (plane, waiting) in self.planes[4..].iter_mut().zip(&mut self.waiting) {
             if digits & 1 == 0 {
                 *waiting = carry;
                 break;
@@ -116,17 +123,16 @@ impl Votes {
             (*plane, carry) = carry_save(*plane, *waiting, carry);
             digits >>= 1;
         }
-        self.eights += 1;
+        self.sixteens += 1;
     }
 
     /// Hands all carries that wait upwards.
     fn settle(&mut self) {
-        for digit in 0..self.waiting.len() {
-            if self.eights >> digit & 1 == 1 {
-                self.add(self.waiting[digit], digit + 3);
-            }
+        while self.sixteens > 0 {
+            let digit = self.sixteens.trailing_zeros() as usize;
+            self.add(self.waiting[digit], digit + 4);
+            self.sixteens &= self.sixteens - 1;
         }
-        self.eights = 0;
     }
 
     /// Doubles every counter.

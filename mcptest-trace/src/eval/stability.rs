@@ -1,6 +1,7 @@
 //! Within-session stability of one run, and how alike several runs are.
 
 mod across;
+mod block;
 mod options;
 mod pairs;
 #[cfg(test)]
@@ -141,13 +142,13 @@ pub struct StabilityReport {
 }
 
 impl StabilityReport {
-    /// Of a trace with so many calls that differ.
-    fn of(trace: &Trace, distinct: usize, turns: Turns) -> Self {
+    /// Of a trace with so many calls that differ, and so many tools.
+    fn of(trace: &Trace, calls: usize, tools: usize, turns: Turns) -> Self {
         Self {
-            tool_usage_stability: tool_usage_stability(trace),
+            tool_usage_stability: tool_usage_stability(trace.tool_calls.len(), tools),
             response_consistency: response_consistency(trace, turns),
-            redundancy: share(distinct, trace.tool_calls.len()),
-            cost_per_progress: cost_per_progress(trace.conversation.tokens.total, distinct),
+            redundancy: share(calls, trace.tool_calls.len()),
+            cost_per_progress: cost_per_progress(trace.conversation.tokens.total, calls),
         }
     }
 
@@ -241,7 +242,9 @@ pub fn agent_stability<T: AsTrace + ?Sized>(envelope: &T) -> StabilityReport {
 #[must_use]
 pub fn agent_stability_with<T: AsTrace + ?Sized>(envelope: &T, turns: Turns) -> StabilityReport {
     let trace = envelope.as_trace();
-    StabilityReport::of(&trace, trace.distinct_tool_calls(), turns)
+    let tools = trace.tool_calls.iter().map(|call| call.name.as_str());
+    let tools = tools.collect::<HashSet<_>>().len();
+    StabilityReport::of(&trace, trace.distinct_tool_calls(), tools, turns)
 }
 
 /// `part / whole`, 1 of nothing.
@@ -261,18 +264,12 @@ fn float(count: usize) -> f64 {
     count as f64
 }
 
-fn tool_usage_stability(trace: &Trace) -> f64 {
-    let calls = trace.tool_calls.len();
+fn tool_usage_stability(calls: usize, tools: usize) -> f64 {
     if calls < 2 {
         return 1.0;
     }
-    let tools: HashSet<&str> = trace
-        .tool_calls
-        .iter()
-        .map(|call| call.name.as_str())
-        .collect();
     // The same number as 1 − (tools − 1) / (calls − 1), with one rounding: 1 of 5 is 0.2 exactly.
-    float(calls - tools.len()) / float(calls - 1)
+    float(calls - tools) / float(calls - 1)
 }
 
 fn response_consistency(trace: &Trace, counted: Turns) -> f64 {

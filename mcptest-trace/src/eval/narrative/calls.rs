@@ -156,18 +156,26 @@ impl<'t> Calls<'t> {
 
     fn read(&self) -> &Words<&'static str, Vec<usize>> {
         self.read.get_or_init(|| {
-            let mut read: Words<_, Vec<usize>> = Words::default();
+            let lexicon = Lexicon::get();
+            let mut read = Words::default();
             for (index, call) in self.all.iter().enumerate() {
                 let reads = call.succeeded() && !self.tools.writes(&call.recorded.name);
                 let Some(result) = call.result.filter(|_| reads) else {
                     continue;
                 };
                 texts(result, &mut |text, is_key| {
-                    let words = text.split(|c: char| !c.is_ascii_alphabetic()).map(lower);
-                    let known = words.filter_map(|word| Lexicon::get().word(&word));
-                    let states = known.filter(|word| !is_key && word.marks.has(Mark::Participle));
+                    if is_key {
+                        return;
+                    }
+                    let words = text.split(|c: char| !c.is_ascii_alphabetic());
+                    let words = words.filter(|word| !word.is_empty()).map(lower);
+                    let known = words.filter_map(|word| lexicon.word(&word));
+                    let states = known.filter(|word| word.marks.has(Mark::Participle));
                     for verb in states.filter_map(|word| word.verb) {
-                        read.entry(verb).or_default().push(index);
+                        let calls: &mut Vec<usize> = read.entry(verb).or_default();
+                        if calls.last() != Some(&index) {
+                            calls.push(index);
+                        }
                     }
                 });
             }

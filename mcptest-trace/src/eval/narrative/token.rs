@@ -116,7 +116,7 @@ pub(super) fn tokens<'v>(
     for (at, (part, is_word)) in parts.iter().enumerate() {
         let range = sentence.start + part.start..sentence.start + part.end;
         let mut word = lower(&whole[part.clone()]);
-        if word.contains('’') {
+        if !word.is_ascii() && word.contains('’') {
             word = word.replace('’', "'").into();
         }
         let mut push = |word, marks| tokens.push(token(range.clone(), word, marks, vocabulary));

@@ -22,8 +22,11 @@ pub(super) fn calls(
 ) -> Vec<UnclaimedCall> {
     let closing_words = OnceCell::new();
     let spoken = |word: &String| {
-        let all = closing.split(|c: char| !c.is_alphanumeric()).map(fold);
-        let words = closing_words.get_or_init(|| all.collect::<BTreeSet<_>>());
+        let words = closing_words.get_or_init(|| {
+            let words = closing.split(|c: char| !c.is_alphanumeric());
+            let words = words.filter(|word| !word.is_empty()).map(fold);
+            words.collect::<BTreeSet<_>>()
+        });
         words.contains(&fold(word))
     };
     let mentioned = |tool: &str| {

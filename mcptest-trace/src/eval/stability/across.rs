@@ -84,7 +84,8 @@ impl StabilityAcross {
 /// Folds several runs into one report; `None` without runs.
 ///
 /// Runs with the same calls are compared once, so the cost is one longest common subsequence
-/// (product of the lengths, over 64) for each pair of *different* runs.
+/// (product of the lengths, over 64) for each pair of *different* runs; pairs of runs of up to sixteen
+/// calls are compared eight at a time.
 ///
 /// ```
 /// use mcptest_trace::eval::agent_stability_across;
@@ -128,8 +129,8 @@ pub fn agent_stability_across_with<T: AsTrace>(
     let paths = Paths::of(&traces.iter().map(AsRef::as_ref).collect::<Vec<_>>());
     let runs: Vec<StabilityReport> = traces
         .iter()
-        .zip(&paths.distinct_calls)
-        .map(|(trace, distinct)| StabilityReport::of(trace, *distinct, options.turns))
+        .zip(&paths.distinct)
+        .map(|(trace, (calls, tools))| StabilityReport::of(trace, *calls, *tools, options.turns))
         .collect();
     let weakest = |run: &StabilityReport| run.score(run.weakest_of(options.dimensions));
     let weakest: Vec<f64> = runs.iter().map(weakest).collect();

@@ -2,15 +2,16 @@
 //!
 //! Tools and arguments are numbers here: each is looked at as text once, however many runs are compared.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::iter::repeat_n;
 
+use super::block::{Block, Common, LANES, Word};
 use super::{float, share};
 use crate::trace::{Trace, canonical_json};
 
 /// What a run called: the numbers of its tools, and those of its arguments.
-#[derive(Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Path {
     pub(super) tools: Vec<u32>,
     pub(super) arguments: Vec<u32>,
@@ -21,38 +22,47 @@ pub(super) struct Paths {
     runs: Vec<Path>,
     /// How many tools there are in all.
     tools: usize,
-    /// For each run, how many of its calls differ in tool, server or arguments.
-    pub(super) distinct_calls: Vec<usize>,
+    /// For each run, how many of its calls differ in tool, server or arguments, and how many of its
+    /// tools.
+    pub(super) distinct: Vec<(usize, usize)>,
 }
 
 impl Paths {
     pub(super) fn of(traces: &[&Trace]) -> Self {
         let (mut tools, mut servers) = (Numbers::default(), Numbers::default());
         let mut arguments: Numbers<String> = Numbers::default();
-        let (mut runs, mut distinct_calls) = (Vec::new(), Vec::new());
+        let (mut runs, mut distinct) = (Vec::new(), Vec::new());
         for trace in traces {
-            let mut path = Path::default();
-            let mut seen = HashSet::new();
+            let calls = trace.tool_calls.len();
+            let mut path = Path {
+                tools: Vec::with_capacity(calls),
+                arguments: Vec::with_capacity(calls),
+            };
+            let mut seen = Vec::with_capacity(calls);
             for call in &trace.tool_calls {
                 let tool = tools.number(call.name.as_str());
                 let argument = arguments.number(canonical_json(&call.args));
-                seen.insert((tool, servers.number(call.server.as_str()), argument));
+                seen.push((tool, servers.number(call.server.as_str()), argument));
                 path.tools.push(tool);
                 path.arguments.push(argument);
             }
-            distinct_calls.push(seen.len());
+            seen.sort_unstable();
+            seen.dedup();
+            let calls = seen.len();
+            seen.dedup_by_key(|(tool, _, _)| *tool);
+            distinct.push((calls, seen.len()));
             runs.push(path);
         }
         Self {
             runs,
             tools: tools.0.len(),
-            distinct_calls,
+            distinct,
         }
     }
 
     /// Runs with the same calls are compared once.
-    pub(super) fn compare(self) -> Pairs {
-        let total = self.runs.len() * self.runs.len().saturating_sub(1) / 2;
+    pub(super) fn compare(mut self) -> Pairs {
+        let total = pairs(self.runs.len());
         if total == 0 {
             return Pairs {
                 similarity: 1.0,
@@ -61,35 +71,111 @@ impl Paths {
                 early: 0,
             };
         }
-        let mut runs = self.runs;
-        runs.sort_unstable();
-        let distinct: Vec<(&Path, usize)> = runs
+        self.runs.sort_unstable();
+        let mut distinct: Vec<Distinct<'_>> = self
+            .runs
             .chunk_by(|path, next| path == next)
-            .map(|same| (&same[0], same.len()))
+            .map(|same| (same[0].tools.len(), same.len(), &same[0]))
             .collect();
-        let (mut similarity, mut consistency) = (Sum::default(), Sum::default());
-        let (mut diverging, mut early) = (0, 0);
-        for (index, (left, count)) in distinct.iter().enumerate() {
+        distinct.sort_unstable();
+        let mut sums = Sums::default();
+        for (_, count, _) in &distinct {
             // Runs with the same calls are alike in everything.
-            let same = count * (count - 1) / 2;
-            similarity.add(float(same));
-            consistency.add(float(same));
-            let places = Places::of(left, self.tools);
-            for (right, other) in &distinct[index + 1..] {
-                let pairs = count * other;
-                similarity.add(float(pairs) * places.similarity(right));
-                consistency.add(float(pairs) * argument_consistency(left, right));
-                if let Some(step) = divergence(left, right) {
-                    diverging += pairs;
-                    early += if step < 2 { pairs } else { 0 };
-                }
+            let same = float(pairs(*count));
+            sums.similarity.add(same, 1);
+            sums.consistency.add(same, 1);
+        }
+        let mut start = 0;
+        for block in distinct
+            .chunk_by(alike)
+            .flat_map(|alike| alike.chunks(LANES))
+        {
+            let runs = &distinct[..start + block.len()];
+            let (calls, _, _) = block[0];
+            if calls <= u16::BITS as usize {
+                sums.compare::<u16>(runs, start, self.tools);
+            } else {
+                sums.compare::<u64>(runs, start, self.tools);
             }
+            start = runs.len();
         }
         Pairs {
-            similarity: similarity.total() / float(total),
-            consistency: consistency.total() / float(total),
-            diverging,
-            early,
+            similarity: sums.similarity.total() / float(total),
+            consistency: sums.consistency.total() / float(total),
+            diverging: total - self.pairs_alike(|path| &path.tools),
+            early: total - self.pairs_alike(|path| &path.tools[..path.tools.len().min(2)]),
+        }
+    }
+
+    /// How many pairs of the sorted runs start with the same tools.
+    fn pairs_alike(&self, start: impl Fn(&Path) -> &[u32]) -> usize {
+        let alike = self.runs.chunk_by(|path, next| start(path) == start(next));
+        alike.map(|same| pairs(same.len())).sum()
+    }
+}
+
+/// The pairs of so many runs.
+fn pairs(runs: usize) -> usize {
+    runs * runs.saturating_sub(1) / 2
+}
+
+/// A path: how many calls it has, how many runs took it.
+type Distinct<'a> = (usize, usize, &'a Path);
+
+/// Whether two paths have as many calls, and weigh the same.
+fn alike((calls, count, _): &Distinct<'_>, (other, times, _): &Distinct<'_>) -> bool {
+    (calls, count) == (other, times)
+}
+
+#[derive(Default)]
+struct Sums {
+    similarity: Sum,
+    consistency: Sum,
+}
+
+impl Sums {
+    /// Compares the runs from `start` on, which are [`alike`], with all before them and with each other.
+    fn compare<W: Word>(&mut self, runs: &[Distinct<'_>], start: usize, tools: usize) {
+        let (calls, count, _) = runs[start];
+        let paths: Vec<&Path> = runs[start..].iter().map(|(_, _, path)| *path).collect();
+        let mut block = Block::<W>::of(&paths, calls, tools);
+        // Short paths have few things in common: these are counted first.
+        let base = calls + 1;
+        let short = calls <= u16::BITS as usize;
+        let mut table = vec![0; if short { base.pow(3) } else { 0 }];
+        let mut lane = 0_usize;
+        for others in runs[..runs.len() - 1].chunk_by(alike) {
+            let (other_calls, other_count, _) = others[0];
+            let calls = float(calls + other_calls);
+            let weight = float(count * other_count);
+            let mut add = |common: Common, times| {
+                let similarity = 2.0 * float(common.longest) / calls;
+                self.similarity.add(weight * similarity, times);
+                let consistency = share(common.same, common.aligned);
+                self.consistency.add(weight * consistency, times);
+            };
+            for (_, _, other) in others {
+                lane += 1;
+                for common in block.compare(other, lane.saturating_sub(start)) {
+                    let key = (common.longest * base + common.aligned) * base + common.same;
+                    match table.get_mut(key) {
+                        Some(times) => *times += 1,
+                        None => add(common, 1),
+                    }
+                }
+            }
+            for (key, times) in table
+                .iter_mut()
+                .enumerate()
+                .filter(|(_, times)| **times > 0)
+            {
+                let common = Common {
+                    longest: key / base / base,
+                    aligned: key / base % base,
+                    same: key % base,
+                };
+                add(common, std::mem::take(times));
+            }
         }
     }
 }
@@ -125,8 +211,8 @@ pub(super) struct Sum(HashMap<u64, usize, BuildHasherDefault<Mixed>>);
 
 impl Sum {
     /// Adds a number that is not negative.
-    pub(super) fn add(&mut self, value: f64) {
-        *self.0.entry(value.to_bits()).or_default() += 1;
+    pub(super) fn add(&mut self, value: f64, times: usize) {
+        *self.0.entry(value.to_bits()).or_default() += times;
     }
 
     pub(super) fn total(self) -> f64 {
@@ -157,99 +243,4 @@ impl Hasher for Mixed {
         let mixed = (self.0 ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         self.0 = mixed ^ (mixed >> 32);
     }
-}
-
-/// Where a run's path has each tool, 64 positions a word.
-pub(super) struct Places {
-    calls: usize,
-    /// Words for a tool.
-    words: usize,
-    /// The words of all tools, one after the other.
-    bits: Vec<u64>,
-}
-
-impl Places {
-    /// Of a path whose tools are numbers below `tools`.
-    pub(super) fn of(path: &Path, tools: usize) -> Self {
-        let words = path.tools.len().div_ceil(64);
-        let mut bits = vec![0; tools * words];
-        for (index, tool) in path.tools.iter().enumerate() {
-            bits[*tool as usize * words + index / 64] |= 1 << (index % 64);
-        }
-        Self {
-            calls: path.tools.len(),
-            words,
-            bits,
-        }
-    }
-
-    /// `2·LCS / (len a + len b)` of the tools of this path and another.
-    pub(super) fn similarity(&self, other: &Path) -> f64 {
-        let calls = self.calls + other.tools.len();
-        if calls == 0 {
-            1.0
-        } else {
-            let longest = self.longest_common_subsequence(&other.tools);
-            2.0 * float(longest) / float(calls)
-        }
-    }
-
-    /// The length of the longest common subsequence of the tools, 64 positions of this path at a
-    /// time (Crochemore, Iliopoulos, Pinzon and Reid, "A fast and practical bit-vector algorithm for
-    /// the longest common subsequence problem", 2001). Rows of up to four words stay in registers.
-    fn longest_common_subsequence(&self, other: &[u32]) -> usize {
-        match self.words {
-            0 => 0,
-            1 => self.grown([u64::MAX; 1], other),
-            2 => self.grown([u64::MAX; 2], other),
-            3 => self.grown([u64::MAX; 3], other),
-            4 => self.grown([u64::MAX; 4], other),
-            words => self.grown(vec![u64::MAX; words], other),
-        }
-    }
-
-    /// A zero bit of the row marks a position where the subsequence grows.
-    #[inline]
-    fn grown(&self, mut row: impl AsMut<[u64]>, other: &[u32]) -> usize {
-        let row = row.as_mut();
-        let words = row.len();
-        for tool in other {
-            let places = &self.bits[*tool as usize * words..][..words];
-            let mut carry = false;
-            for (word, places) in row.iter_mut().zip(places) {
-                let (sum, over) = word.overflowing_add(*word & places);
-                let (sum, over_again) = sum.overflowing_add(u64::from(carry));
-                carry = over | over_again;
-                *word = sum | (*word & !places);
-            }
-        }
-        // No bit past the path's end is ever cleared: no tool has a place there.
-        row.iter().map(|word| word.count_zeros() as usize).sum()
-    }
-}
-
-/// The share of the positions with the same tool that have the same arguments; 1 of none.
-pub(super) fn argument_consistency(left: &Path, right: &Path) -> f64 {
-    let calls = left.tools.len().min(right.tools.len());
-    let tools = left.tools[..calls].iter().zip(&right.tools[..calls]);
-    let arguments = left.arguments[..calls]
-        .iter()
-        .zip(&right.arguments[..calls]);
-    let (mut all, mut same) = (0_u32, 0_u32);
-    for ((tool, other), (argument, other_argument)) in tools.zip(arguments) {
-        let aligned = u32::from(tool == other);
-        all += aligned;
-        same += aligned & u32::from(argument == other_argument);
-    }
-    share(same as usize, all as usize)
-}
-
-/// The step at which two tool sequences part.
-fn divergence(left: &Path, right: &Path) -> Option<usize> {
-    let (left, right) = (&left.tools, &right.tools);
-    let parted = left
-        .iter()
-        .zip(right)
-        .position(|(tool, other)| tool != other);
-    parted.or_else(|| (left.len() != right.len()).then(|| left.len().min(right.len())))
 }

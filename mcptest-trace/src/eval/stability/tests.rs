@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::pairs::{Path, Places, Sum, argument_consistency};
+use super::block::{Block, Common, Word};
+use super::pairs::{Path, Sum};
 use super::*;
 
 fn run(tools: &[(&str, i32)], tokens: u64, turns: &[&str]) -> Value {
@@ -204,11 +205,6 @@ fn early_divergence_wants_a_strict_majority_of_the_diverging_pairs() {
     assert_eq!(agent_stability_across(&tie).unwrap().early_divergence, 0);
 }
 
-/// Of paths whose tools are numbers below 256.
-fn sequence_similarity(left: &Path, right: &Path) -> f64 {
-    Places::of(left, 256).similarity(right)
-}
-
 /// Pair by pair, without grouping equal runs: the similarity and the consistency of each pair.
 fn brute_force(runs: &[Value]) -> Vec<(f64, f64)> {
     let paths: Vec<Path> = runs
@@ -227,8 +223,14 @@ fn brute_force(runs: &[Value]) -> Vec<(f64, f64)> {
     let mut pairs = Vec::new();
     for (index, left) in paths.iter().enumerate() {
         for right in &paths[index + 1..] {
-            let consistency = argument_consistency(left, right);
-            pairs.push((sequence_similarity(left, right), consistency));
+            let common = by_definition(left, right);
+            let calls = left.tools.len() + right.tools.len();
+            let similarity = if calls == 0 {
+                1.0
+            } else {
+                2.0 * float(common.longest) / float(calls)
+            };
+            pairs.push((similarity, share(common.same, common.aligned)));
         }
     }
     pairs
@@ -268,19 +270,55 @@ fn table(left: &[u32], right: &[u32]) -> usize {
     row[right.len()]
 }
 
+/// What two runs have in common, call by call.
+fn by_definition(left: &Path, right: &Path) -> Common {
+    let tools = left.tools.iter().zip(&right.tools);
+    let arguments = left.arguments.iter().zip(&right.arguments);
+    let aligned = tools
+        .zip(arguments)
+        .filter(|((tool, other), _)| tool == other);
+    Common {
+        longest: table(&left.tools, &right.tools),
+        aligned: aligned.clone().count(),
+        same: aligned
+            .filter(|(_, (argument, other))| argument == other)
+            .count(),
+    }
+}
+
+/// Runs of as many calls, and another that may have more or fewer.
+fn runs_beside_each_other(most: usize) -> impl Strategy<Value = (Vec<Path>, Path)> {
+    let path = |calls| {
+        prop::collection::vec((0..4_u32, 0..3_u32), calls).prop_map(|calls| {
+            let (tools, arguments) = calls.into_iter().unzip();
+            Path { tools, arguments }
+        })
+    };
+    let beside =
+        (0..=most).prop_flat_map(move |calls| prop::collection::vec(path(calls..=calls), 1..5));
+    (beside, path(0..=2 * most))
+}
+
+/// What a block of the runs says of each of them and another, from each lane on.
+fn block_is_right<W: Word>(runs: &[Path], other: &Path) -> Result<(), TestCaseError> {
+    let mut block = Block::<W>::of(&runs.iter().collect::<Vec<_>>(), runs[0].tools.len(), 4);
+    for from in 0..runs.len() {
+        let found: Vec<Common> = block.compare(other, from).collect();
+        let expected = runs[from..].iter().map(|run| by_definition(run, other));
+        prop_assert_eq!(found, expected.collect::<Vec<_>>());
+    }
+    Ok(())
+}
+
 proptest! {
     #[test]
-    fn long_sequences_are_compared_as_the_table_would(
-        left in prop::collection::vec(0..4u32, 0..400),
-        right in prop::collection::vec(0..4u32, 0..400),
-    ) {
-        let expected = match left.len() + right.len() {
-            0 => 1.0,
-            calls => 2.0 * float(table(&left, &right)) / float(calls),
-        };
-        let path = |tools| Path { tools, arguments: Vec::new() };
-        let similarity = sequence_similarity(&path(left), &path(right));
-        prop_assert_eq!(similarity.to_bits(), expected.to_bits());
+    fn short_runs_are_compared_as_the_table_would((runs, other) in runs_beside_each_other(16)) {
+        block_is_right::<u16>(&runs, &other)?;
+    }
+
+    #[test]
+    fn long_runs_are_compared_as_the_table_would((runs, other) in runs_beside_each_other(200)) {
+        block_is_right::<u64>(&runs, &other)?;
     }
 
     #[test]
@@ -311,7 +349,7 @@ proptest! {
     ) {
         let mut sum = Sum::default();
         for value in &values {
-            sum.add(*value);
+            sum.add(*value, 1);
         }
         prop_assert_eq!(sum.total().to_bits(), super::sum(values).to_bits());
     }
