@@ -246,6 +246,25 @@ pub(crate) fn false_claims_added_to_them() {
     assert!(added("other domains", &other_domains()) > 0);
 }
 
+/// No message before a closing raises an alarm, and many claim what a closing does not tell again.
+pub(crate) fn what_the_airline_says_before_its_closings() {
+    let (mut more, mut alarms) = (0, Vec::new());
+    for mut run in airline() {
+        let closing = run.judged(Mode::Evidence);
+        run.options = run.options.with_all_messages(true);
+        let all = run.judged(Mode::Evidence);
+        more += usize::from(closing.claims.is_empty() && !all.claims.is_empty());
+        let earlier = all.claimed_but_absent();
+        let earlier: Vec<_> = earlier.filter(|claim| claim.turn.is_some()).collect();
+        if !earlier.is_empty() {
+            alarms.push(format!("{}: {earlier:#?}", run.id));
+        }
+    }
+    println!("airline: {more} runs claim something before a closing that claims nothing");
+    assert!(alarms.is_empty(), "{}", alarms.join("\n"));
+    assert!(more >= 15, "{more}");
+}
+
 /// The same measurements, over the sample.
 pub(crate) fn the_closings_of_the_desk() {
     let runs = desk();

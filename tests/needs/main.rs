@@ -92,6 +92,7 @@ const TESTS: &[Test] = tests! {
     closings::the_closings_of_the_airline_and_of_other_domains [RealRuns];
     closings::their_halves_and_rules [RealRuns];
     closings::false_claims_added_to_them [RealRuns];
+    closings::what_the_airline_says_before_its_closings [RealRuns];
     closings::the_closings_of_the_desk [];
     desk::recording_it_again_gives_the_same_runs [];
     desk::its_cases_pass_and_fail_as_reviewed [];

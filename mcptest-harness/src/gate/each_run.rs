@@ -88,7 +88,7 @@ impl<G: EachRun> Criterion for RunByRun<G> {
             evidence: self.evidence(input, &broken),
         });
         Judgement {
-            notes: self.0.note(&scores).into_iter().collect(),
+            notes: self.0.note(input.runs, &scores).into_iter().collect(),
             scores: Scores::EachRun(scores),
             failure,
             runs_hold,

@@ -290,7 +290,7 @@ pub(crate) trait EachRun: Options {
     }
 
     /// What must be known of the values to trust a verdict that holds.
-    fn note(&self, _scores: &[Value]) -> Option<String> {
+    fn note(&self, _runs: &[Run], _scores: &[Value]) -> Option<String> {
         None
     }
 

@@ -70,6 +70,11 @@ impl Options for Narrative {
             false,
             "Whether unclear claims count as claimed but absent.",
         ),
+        Key::flag(
+            "all_messages",
+            false,
+            "Whether the messages before the closing are read too.",
+        ),
         Key::number(
             "max_divergence_score",
             Range::UpTo(1.0),
@@ -98,6 +103,7 @@ impl Options for Narrative {
         options.tools = block.names("tools");
         options.ignore = ignored(block);
         options.strict = block.flag("strict").unwrap_or_default();
+        options.all_messages = block.flag("all_messages").unwrap_or_default();
         Some(Self {
             options,
             max_divergence_score: block.number("max_divergence_score"),
@@ -196,11 +202,25 @@ impl EachRun for Narrative {
         json!({ "narrative": metrics })
     }
 
-    fn note(&self, scores: &[Value]) -> Option<String> {
+    fn note(&self, runs: &[Run], scores: &[Value]) -> Option<String> {
         let none = scores
             .iter()
             .all(|metrics| metrics["narrative"]["claims"] == 0);
-        none.then(|| "no claim was read in any run".to_owned())
+        let before = runs
+            .iter()
+            .map(|run| run.trace.messages_before_closing().count());
+        let before = if self.options.all_messages {
+            0
+        } else {
+            before.sum()
+        };
+        none.then(|| match before {
+            0 => "no claim was read in any run".to_owned(),
+            1 => "no claim was read in any run; one message before a closing was not read, `all_messages: true` reads it".to_owned(),
+            before => format!(
+                "no claim was read in any run; {before} messages before the closings were not read, `all_messages: true` reads them"
+            ),
+        })
     }
 
     fn explain(&self, _input: &Input<'_>, run: &Run, report: &NarrativeReport) -> Vec<Evidence> {
@@ -221,7 +241,11 @@ impl EachRun for Narrative {
                 ),
                 ClaimVerdict::Supported | ClaimVerdict::Read => continue,
             };
-            let title = format!("{title} (rule `{}`):", claim.rule);
+            let place = match claim.turn {
+                Some(turn) => format!(", turn {turn}"),
+                None => String::new(),
+            };
+            let title = format!("{title} (rule `{}`{place}):", claim.rule);
             evidence.push(Evidence::Text(shown(&title, claim, run)));
         }
         let silent = report.present_but_unclaimed.iter();

@@ -209,6 +209,20 @@ impl Trace {
         })
     }
 
+    /// What the agent said before the [closing](Self::closing), each message with the index of its
+    /// turn; turns that stand for tool calls are none.
+    pub fn messages_before_closing(&self) -> impl Iterator<Item = (usize, &str)> {
+        let closing = self.closing();
+        let turns = self.conversation.turns.iter().enumerate();
+        let said = turns.filter(|(_, turn)| turn.is_assistant() && !turn.is_tool_use());
+        let said = said.map(|(index, turn)| (index, turn.content.as_str()));
+        let mut said: Vec<_> = said.filter(|(_, text)| !text.trim().is_empty()).collect();
+        if said.last().map(|(_, text)| text.trim()) == closing.map(str::trim) {
+            said.pop();
+        }
+        said.into_iter()
+    }
+
     /// How many times the model was called, as `max_turns` counts: the recorded `steps`; else as many
     /// as the last `step` of a tool call says and one for each answer after it, or the assistant
     /// turns, with a run of `tool_use` turns as one, whichever is more.

@@ -316,10 +316,12 @@ fn closing(
         return (None, Vec::new());
     };
     let report = test.closing(run);
+    // What earlier messages claim stands in the failure's text.
+    let claims = report.claims.iter().filter(|claim| claim.turn.is_none());
+    let claims: Vec<_> = claims.collect();
     let mut pieces = Vec::new();
     let mut at = 0;
-    let mut by_place: Vec<(usize, std::ops::Range<usize>)> = report
-        .claims
+    let mut by_place: Vec<(usize, std::ops::Range<usize>)> = claims
         .iter()
         .enumerate()
         .map(|(index, claim)| (index, claim.span.clone()))
@@ -337,7 +339,7 @@ fn closing(
     }
     pieces.push((said.get(at..).unwrap_or_default().to_owned(), None));
     pieces.retain(|(text, _)| !text.is_empty());
-    let claims = report.claims.iter().map(|claim| {
+    let claims = claims.into_iter().map(|claim| {
         let (verdict, why) = match &claim.verdict {
             ClaimVerdict::Supported => ("supported", String::new()),
             ClaimVerdict::Read => ("supported", "it is what a read returned".to_owned()),

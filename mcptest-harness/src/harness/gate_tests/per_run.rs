@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{calls, holds, judge, judge_runs, shows, trace};
+use super::{calls, holds, judge, judge_runs, shows, trace, verdicts};
+use crate::harness::case::CaseOutcome;
 
 #[test]
 fn a_strict_plan_shows_the_first_divergence() {
@@ -278,6 +279,37 @@ fn a_claim_without_a_call_is_quoted() {
                 ),
             ]
         )
+    );
+}
+
+#[test]
+fn what_was_said_before_the_closing_is_read_where_asked() {
+    let conversation = || {
+        let search = ("search_tickets", json!({}), json!("T-7"));
+        let mut run = trace(&[search], "You're welcome!");
+        run["conversation"]["turns"] = json!([
+            { "role": "user", "content": "Close ticket T-7." },
+            { "role": "assistant", "content": "tool_use search_tickets with {}" },
+            { "role": "assistant", "content": "I've closed ticket T-7." },
+            { "role": "user", "content": "Thanks!" },
+            { "role": "assistant", "content": "You're welcome!" },
+        ]);
+        run
+    };
+    let unread = json!({ "trace": conversation() });
+    let unread = verdicts("", "  narrative: {}\n", &[unread], false);
+    let told = unread
+        .into_iter()
+        .find_map(|(name, verdict)| match verdict {
+            Ok(CaseOutcome::Holds(told)) if name.ends_with("::narrative") => told,
+            _ => None,
+        });
+    let told = told.unwrap();
+    let note = "no claim was read in any run; one message before a closing was not read, `all_messages: true` reads it";
+    assert!(told.contains(note), "{told}");
+    shows!(
+        "narrative-all-messages",
+        judge("  narrative: { all_messages: true }\n", &[conversation()])
     );
 }
 

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::identifier;
 use super::lexicon::{Lexicon, Words, lower};
-use super::marks::Mark;
+use super::marks::{Mark, Marks, of};
 use super::tools::ToolBox;
 
 /// How a call ended.
@@ -163,15 +163,23 @@ impl<'t> Calls<'t> {
                 let Some(result) = call.result.filter(|_| reads) else {
                     continue;
                 };
-                texts(result, &mut |text, is_key| {
-                    if is_key {
-                        return;
-                    }
+                stated(result, &mut |text, is_key| {
                     let words = text.split(|c: char| !c.is_ascii_alphabetic());
                     let words = words.filter(|word| !word.is_empty()).map(lower);
-                    let known = words.filter_map(|word| lexicon.word(&word));
-                    let states = known.filter(|word| word.marks.has(Mark::Participle));
-                    for verb in states.filter_map(|word| word.verb) {
+                    // Every record has a `created_at` and an `updated_at`.
+                    let kept = is_key && words.clone().count() <= 2;
+                    // *can be cancelled* tells no state.
+                    let mut before_be = false;
+                    for word in words {
+                        let after_be = std::mem::replace(&mut before_be, word == "be");
+                        let known = lexicon.word(&word).filter(|_| !after_be);
+                        let state = known.filter(|word| word.marks.has(Mark::Participle));
+                        let Some(verb) = state.and_then(|word| word.verb) else {
+                            continue;
+                        };
+                        if kept && lexicon.marks(verb).meets(of![Creating Generic]) {
+                            continue;
+                        }
                         let calls: &mut Vec<usize> = read.entry(verb).or_default();
                         if calls.last() != Some(&index) {
                             calls.push(index);
@@ -181,6 +189,37 @@ impl<'t> Calls<'t> {
             }
             read
         })
+    }
+}
+
+/// Gives every text of a value that states something, and whether it is a key: a key does where its
+/// value is neither nothing nor *no*. JSON in a text is read too.
+fn stated(value: &Value, give: &mut impl FnMut(&str, bool)) {
+    match value {
+        Value::String(text) if text.trim_start().starts_with(['{', '[']) => {
+            match serde_json::from_str(text) {
+                Ok(inner @ (Value::Object(_) | Value::Array(_))) => stated(&inner, give),
+                _ => give(text, false),
+            }
+        }
+        Value::String(text) => give(text, false),
+        Value::Array(items) => items.iter().for_each(|item| stated(item, give)),
+        Value::Object(fields) => {
+            for (key, field) in fields {
+                let nothing = match field {
+                    Value::Null | Value::Bool(false) => true,
+                    Value::String(text) => text.is_empty(),
+                    Value::Array(items) => items.is_empty(),
+                    Value::Number(number) => number.as_f64() == Some(0.0),
+                    _ => false,
+                };
+                if !nothing {
+                    give(key, true);
+                }
+                stated(field, give);
+            }
+        }
+        _ => {}
     }
 }
 

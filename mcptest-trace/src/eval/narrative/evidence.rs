@@ -62,6 +62,7 @@ impl<'t> Judge<'t> {
             calls.flatten().copied()
         };
         let ended = |call: &usize| self.calls.all[*call].ending;
+        let failed = || tried().any(|call| ended(&call) == Ending::Failed);
         let done = tried().filter(|call| ended(call) == Ending::Succeeded);
         let done: Vec<usize> = done.collect();
         let compared = &done[..done.len().min(MOST_COMPARED)];
@@ -77,11 +78,10 @@ impl<'t> Judge<'t> {
                 }
             }
             None if !other_value && !done.is_empty() => ClaimVerdict::Supported,
-            None if !other_value => self.without_call(found, &doers),
+            None if !other_value => self.without_call(found, &doers, failed()),
             _ => ClaimVerdict::Unsupported,
         };
         // What was tried to no effect is false, however it is worded.
-        let failed = || tried().any(|call| ended(&call) == Ending::Failed);
         let sure = sure || !found.marks.has(Mark::Bare) && failed();
         // *I have made these changes:* is told by the list.
         let own = found.marks.has(Mark::Generic) || doers.all.is_empty() && !doers.listed;
@@ -140,10 +140,10 @@ impl<'t> Judge<'t> {
         known.or_else(|| none_known().then(|| off.next()).flatten())
     }
 
-    /// The verdict where no call of the verb succeeded.
-    fn without_call(&self, found: &Told<'_>, doers: &Doers<'_>) -> ClaimVerdict {
+    /// The verdict where no call of the verb succeeded; `failed` says whether one failed.
+    fn without_call(&self, found: &Told<'_>, doers: &Doers<'_>, failed: bool) -> ClaimVerdict {
         let is = |mark| found.marks.has(mark);
-        if !is(Mark::Ours) && self.calls.was_read(found.spoken, &found.identifiers) {
+        if !failed && !is(Mark::Ours) && self.calls.was_read(found.spoken, &found.identifiers) {
             return ClaimVerdict::Read;
         }
         let mut done = self.writes.values();
@@ -153,7 +153,7 @@ impl<'t> Judge<'t> {
             tools.any(|tool| self.writes.contains_key(tool))
         };
         let follows = || {
-            let by_itself = is(Mark::Consequence) && !(is(Mark::Ours) && is(Mark::Creating));
+            let by_itself = is(Mark::Consequence) && !is(Mark::Ours);
             is(Mark::Field)
                 || is(Mark::Money) && is(Mark::Lands)
                 || is(Mark::Remade) && did("delete") && did("create")
@@ -169,6 +169,12 @@ impl<'t> Judge<'t> {
             let mut verbs = found.verbs.iter();
             verbs.any(|verb| tool.said.verbs.contains(verb))
         };
+        let named = |tool: &Tool<'_>| found.object.iter().any(|noun| tool.said.shares(noun));
+        // *I added her phone number*: `add_note` does not do it, and `update_contact` may have.
+        let elsewhere = || {
+            let fits = |tool: &&str| self.tools.get(tool).is_some_and(named);
+            !found.object.is_empty() && !doers.all.iter().any(fits)
+        };
         let unclear = if done.clone().any(|tool| tool.said.delegates) {
             Some(Unclear::Delegated)
         } else if self.only_reads() && !doers.listed && !found.marks.meets(of![Ours Your]) {
@@ -180,7 +186,9 @@ impl<'t> Judge<'t> {
             Some(Unclear::Consequence)
         } else if doers.listed || known.any(|(_, tool)| exact(tool)) {
             // A state told in the present may be what the other change led to.
-            (is(Mark::IsDone) && vague()).then_some(Unclear::VagueTool)
+            let updated = || done.clone().any(|tool| tool.said.generic);
+            let meant = || !doers.listed && !failed && updated() && elsewhere();
+            ((is(Mark::IsDone) || meant()) && vague()).then_some(Unclear::VagueTool)
         } else if done.any(|tool| tool.vague && tool.said.verbs.is_empty())
             || !is(Mark::Creating) && vague()
         {

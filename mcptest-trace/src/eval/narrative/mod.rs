@@ -91,32 +91,43 @@ pub fn narrative_divergence_with<T: AsTrace + ?Sized>(
     let tools = ToolBox::new(known, &more, options);
     let vocabulary = Vocabulary::new(options, &tools);
     let calls = Calls::of(&trace, &tools);
-    let document = Document::read(closing);
     let judge = Judge::new(&calls, &tools);
 
+    let earlier = options
+        .all_messages
+        .then(|| trace.messages_before_closing());
+    let earlier = earlier.into_iter().flatten();
+    let earlier = earlier.map(|(turn, text)| (Some(turn), text));
+    let messages: Vec<_> = earlier.chain([(None, closing)]).collect();
     let mut claimed = BTreeSet::new();
     let mut claims = Vec::new();
-    // What is told again is not judged again.
-    let mut told: HashMap<Told<'_>, Judged> = HashMap::new();
-    for found in reading::claims(&document, &vocabulary, &tools) {
-        if options.ignore.iter().any(|id| id == found.rule.id) {
-            continue;
-        }
-        let judged = match told.entry(found.told.clone()) {
-            Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(new) => {
-                let judged = judge.judge(&found.told, found.rule.sure);
-                claimed.extend(judged.supporting.iter().copied());
-                new.insert(judged)
+    for (turn, message) in &messages {
+        let document = Document::read(message);
+        // What is told again is not judged again.
+        let mut told: HashMap<Told<'_>, Judged> = HashMap::new();
+        for found in reading::claims(&document, &vocabulary, &tools) {
+            if options.ignore.iter().any(|id| id == found.rule.id) {
+                continue;
             }
-        };
-        claims.push(claim(&document, closing, &found, judged));
+            let judged = match told.entry(found.told.clone()) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(new) => {
+                    let judged = judge.judge(&found.told, found.rule.sure);
+                    claimed.extend(judged.supporting.iter().copied());
+                    new.insert(judged)
+                }
+            };
+            claims.push(Claim {
+                turn: *turn,
+                ..claim(&document, message, &found, judged)
+            });
+        }
     }
     let mut report = NarrativeReport {
         divergence_score: 0.0,
         recorded_calls: trace.tool_calls.len(),
         claims,
-        present_but_unclaimed: unclaimed::calls(&calls, &tools, closing, &claimed),
+        present_but_unclaimed: unclaimed::calls(&calls, &tools, &messages, &claimed),
         strict: options.strict,
     };
     report.divergence_score = score(&report);
@@ -126,11 +137,11 @@ pub fn narrative_divergence_with<T: AsTrace + ?Sized>(
 /// Bytes of a sentence that a claim quotes on either side.
 const QUOTED: usize = 200;
 
-fn claim(document: &Document, closing: &str, found: &Found<'_>, judged: &Judged) -> Claim {
+fn claim(document: &Document, message: &str, found: &Found<'_>, judged: &Judged) -> Claim {
     let told = &found.told;
     let whole = |range: Range<usize>| {
-        let start = closing.floor_char_boundary(range.start);
-        start..closing.ceil_char_boundary(range.end).max(start)
+        let start = message.floor_char_boundary(range.start);
+        start..message.ceil_char_boundary(range.end).max(start)
     };
     let span = whole(document.source(&found.span));
     let sentence = whole(document.source(&found.sentence));
@@ -142,7 +153,8 @@ fn claim(document: &Document, closing: &str, found: &Found<'_>, judged: &Judged)
         verb: told.verbs.first().copied().unwrap_or_default().to_owned(),
         object: told.object.last().cloned(),
         identifiers: told.identifiers.clone(),
-        sentence: closing[sentence.clone()].trim_end().to_owned(),
+        turn: None,
+        sentence: message[sentence.clone()].trim_end().to_owned(),
         sentence_span: sentence,
         span,
         considered: judged.considered.clone(),

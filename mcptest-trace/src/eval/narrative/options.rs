@@ -26,6 +26,10 @@ pub struct NarrativeOptions {
     pub ignore: Vec<String>,
     /// Whether unclear claims count as claimed but absent.
     pub strict: bool,
+    /// Whether the messages before the closing are read too, as where a user has the last word and
+    /// the agent closes with *You're welcome!*. A claim of any message may be supported by any call of
+    /// the run, also by a later one.
+    pub all_messages: bool,
 }
 
 impl NarrativeOptions {
@@ -49,5 +53,6 @@ setters! {
         with_tools(tools: impl IntoIterator<Item = impl Into<String>>) => texts(tools);
         with_ignore(ignore: impl IntoIterator<Item = impl Into<String>>) => texts(ignore);
         with_strict(strict: bool);
+        with_all_messages(all_messages: bool);
     }
 }

@@ -347,8 +347,12 @@ impl<'v> Reader<'_, 'v> {
             return true;
         }
         if !words.is(next, Mark::Content) || words.is(next, Mark::Particle) {
-            // *Created: 2024-01-05*
-            return words.text(next) == ":" && words.is(next + 1, Mark::Number);
+            // *Created: 2024-01-05*, *Assigned to: Tessa*, but not *Changed to: Friday*
+            let value = words.marks(next + 1);
+            let verb = words.get(next - 1).and_then(|token| token.verb);
+            let field = !verb.is_some_and(|verb| Lexicon::get().is(verb, Mark::Generic));
+            return words.text(next) == ":" && value.meets(of![Number Date])
+                || field && words.is(next, Mark::Preposition) && words.text(next + 1) == ":";
         }
         let own = words[next].noun_of.is_some() || words.is(next, Mark::Quoted);
         let settled = words.any(next..end, of![Identifier Number Preposition]);

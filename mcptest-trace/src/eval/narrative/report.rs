@@ -48,7 +48,7 @@ pub struct NarrativeReport {
     pub recorded_calls: usize,
     /// Every claim that was read, in the order of the text.
     pub claims: Vec<Claim>,
-    /// Successful calls that change something and that the closing never mentions.
+    /// Successful calls that change something and that no message that was read mentions.
     pub present_but_unclaimed: Vec<UnclaimedCall>,
     /// Whether unclear claims count as claimed but absent.
     pub strict: bool,
@@ -110,11 +110,13 @@ pub struct Claim {
     pub object: Option<String>,
     /// Identifiers of the object, in lower case.
     pub identifiers: Vec<String>,
+    /// The turn that makes the claim, as an index of the conversation's; nothing for the closing.
+    pub turn: Option<usize>,
     /// The sentence that makes the claim, or the part of a long one around it.
     pub sentence: String,
-    /// Bytes of that text in the closing.
+    /// Bytes of that text in the message.
     pub sentence_span: Range<usize>,
-    /// Bytes of the claim in the closing, within the sentence.
+    /// Bytes of the claim in the message, within the sentence.
     pub span: Range<usize>,
     /// The calls that were compared and what was found of each, in call order.
     pub considered: Vec<Considered>,

@@ -124,7 +124,7 @@ pub(super) struct Said {
     /// It only reads.
     reads: bool,
     /// It says only that something is changed.
-    generic: bool,
+    pub(super) generic: bool,
     /// It hands the work to another agent.
     pub(super) delegates: bool,
     /// Its first word is a verb that the lexicon does not have.
@@ -269,7 +269,9 @@ impl Said {
         let hands = |word: &String| base(word).is_none() || handing(word);
         let delegates = words.iter().any(delegate)
             && (words.iter()).all(|word| hands(word) && !is(word, Mark::People));
-        let reads = reads_by_name(name);
+        // *kubectl_get*: a word that is none of ours before one that reads is whose tool it is.
+        let of_someone = words.len() > 1 && lexicon.word(&words[0]).is_none();
+        let reads = reads_by_name(name) || of_someone && reads_by_name(&words[1..].join("_"));
         // Only verbs that speech does not use for other things; `address_update` is named after its
         // object first.
         let last = words.last();

@@ -1,4 +1,4 @@
-//! Successful calls that changed something and that the closing never mentions.
+//! Successful calls that changed something and that no message mentions.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -13,17 +13,18 @@ use super::tools::ToolBox;
 const SALIENT: usize = 3;
 
 /// The writes without a mention. A call is mentioned when it supports a claim, or when every salient
-/// word of its name occurs in the closing, inflected or not.
+/// word of its name occurs in what was said, inflected or not.
 pub(super) fn calls(
     calls: &Calls<'_>,
     tools: &ToolBox,
-    closing: &str,
+    messages: &[(Option<usize>, &str)],
     claimed: &BTreeSet<usize>,
 ) -> Vec<UnclaimedCall> {
     let closing_words = OnceCell::new();
     let spoken = |word: &String| {
         let words = closing_words.get_or_init(|| {
-            let words = closing.split(|c: char| !c.is_alphanumeric());
+            let texts = messages.iter().map(|(_, text)| text);
+            let words = texts.flat_map(|text| text.split(|c: char| !c.is_alphanumeric()));
             let words = words.filter(|word| !word.is_empty()).map(fold);
             words.collect::<BTreeSet<_>>()
         });
