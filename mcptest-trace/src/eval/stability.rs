@@ -2,6 +2,8 @@
 
 mod across;
 mod block;
+#[cfg(test)]
+mod block_tests;
 mod options;
 mod pairs;
 #[cfg(test)]
