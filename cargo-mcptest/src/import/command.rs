@@ -19,7 +19,7 @@ use super::opening;
 use super::plan::{GroupBy, Plan, Reading};
 use super::redact::redactor;
 use super::starter::{Starter, Tools};
-use super::summary::{self, Row};
+use super::summary::{self, Doubt, Row};
 use super::writing::{Done, Options, Writing, Wrong};
 use crate::status::Status;
 
@@ -374,6 +374,7 @@ impl Import {
                 "rows": done.rows.iter().map(Row::json).collect::<Vec<_>>(),
                 "reports": reports,
                 "notes": notes,
+                "suspects": done.doubts.iter().map(Doubt::json).collect::<Vec<_>>(),
                 "redacted": done.redacted.iter().collect::<BTreeMap<_, _>>(),
                 "missing_entries": missing,
             });
@@ -393,6 +394,7 @@ impl Import {
             writeln!(out, "first suite: {}", shown_path(&self.suite))?;
         }
         write!(out, "{}", redacted(&done.reports.notes()))?;
+        summary::doubts(&done.doubts, out)?;
         let unknown: usize = done.rows.iter().map(Row::unknown_errors).sum();
         if unknown > 0 {
             writeln!(

@@ -7,15 +7,18 @@ mod limits_tests;
 mod order;
 mod plan;
 mod recipe;
+mod suspects;
 mod text;
 
 use std::path::Path;
 
+use mcptest::eval::KnownTools;
 use mcptest::trace::Run;
 use mcptest_suite::model::{Prompt, Suite};
 use mcptest_suite::{LoadError, Source};
 use serde_json::Value;
 
+pub(super) use self::suspects::Suspect;
 use self::text::{comment, common, list, quoted};
 use super::plan::Plan;
 
@@ -84,6 +87,9 @@ impl Tools {
     }
 }
 
+/// A run that looks bad, and its model.
+type OfModel = (String, Suspect);
+
 /// What the list of tools is called in a suite.
 const ANCHOR: &str = "tools";
 
@@ -117,11 +123,15 @@ impl Whole {
     }
 
     /// The gates that they carry.
-    fn gates(&self, tools: &Tools) -> Option<String> {
+    fn gates(&self, tools: &Tools, suspects: &[OfModel]) -> Option<String> {
+        let suspects: Vec<Suspect> = suspects
+            .iter()
+            .map(|(_, suspect)| suspect.clone())
+            .collect();
         if self.too_many {
             None
         } else {
-            recipe::gates(&self.runs, tools)
+            recipe::gates(&self.runs, tools, &suspects)
         }
     }
 }
@@ -138,10 +148,6 @@ impl Entry {
     pub(super) fn model(&mut self, model: &str) {
         self.models.push(model.to_owned());
         self.of_model = 0;
-    }
-
-    pub(super) fn has_runs(&self) -> bool {
-        self.runs > 0
     }
 
     /// Takes a run into account: as it is written, and as it is read back.
@@ -186,7 +192,22 @@ impl Entry {
         });
     }
 
-    fn text(&self, tools: &Tools) -> String {
+    /// Its runs that look bad, each with its model.
+    fn suspects(&self, tools: &Tools) -> Vec<OfModel> {
+        let of_model = self
+            .whole
+            .runs
+            .chunk_by(|one, next| one.model == next.model);
+        let suspects = of_model.flat_map(|runs| {
+            let found = suspects::of(runs, &KnownTools::of_runs(runs), tools);
+            found
+                .into_iter()
+                .map(|suspect| (runs[0].model.clone(), suspect))
+        });
+        suspects.collect()
+    }
+
+    fn text(&self, tools: &Tools, suspects: &[OfModel]) -> String {
         let mut servers = self.servers.clone();
         servers.sort();
         let mut text = format!("  - name: {}\n", quoted(&self.name));
@@ -213,7 +234,7 @@ impl Entry {
         text.push_str(&format!("    runs: {}\n", self.runs));
         // Gates judge the runs of each model, and what those of one share says nothing of another's.
         let gates = if self.models.len() == 1 {
-            self.whole.gates(tools)
+            self.whole.gates(tools, suspects)
         } else {
             None
         };
@@ -291,11 +312,18 @@ impl Starter {
         }
     }
 
-    pub(super) fn add(&mut self, entry: Entry) {
-        if self.too_large {
-            return;
+    /// Takes an agent up, as an entry of the suite where that lacks it, and says which of its runs look
+    /// bad.
+    pub(super) fn add(&mut self, entry: Entry, lacked: bool) -> Vec<OfModel> {
+        let suspects = entry.suspects(&self.tools);
+        if lacked && entry.runs > 0 && !self.too_large {
+            self.write(entry, &suspects);
         }
-        let text = entry.text(&self.tools);
+        suspects
+    }
+
+    fn write(&mut self, entry: Entry, suspects: &[OfModel]) {
+        let text = entry.text(&self.tools, suspects);
         if self.text.len() + text.len() > LARGEST {
             *self = Self {
                 too_large: true,
@@ -396,7 +424,7 @@ mod tests {
             entry.add(run, None, false);
         }
         let mut starter = Starter::default();
-        starter.add(entry);
+        starter.add(entry, true);
         starter.suite("x.yml".as_ref(), "x.yml")
     }
 

@@ -8,7 +8,8 @@ use mcptest::eval::{KnownTools, NarrativeOptions, count_calls, narrative_diverge
 use mcptest::trace::Run;
 use serde_json::Value;
 
-use super::{Tools, order, plan, quoted};
+use super::suspects::Suspect;
+use super::{Tools, comment, order, plan, quoted};
 
 /// Something that must hold of a run.
 pub(super) type Holds<'a> = Box<dyn Fn(&Run) -> bool + 'a>;
@@ -21,19 +22,27 @@ pub(super) struct Gate<'a> {
     pub(super) holds: Holds<'a>,
 }
 
-/// The keys below an agent that its runs carry; nothing where no run passed.
-pub(super) fn gates(runs: &[Run], called: &Tools) -> Option<String> {
-    let passed = |run: &&Run| run.outcome.and_then(|outcome| outcome.passed);
-    let known = runs.iter().filter(|run| passed(run).is_some()).count();
+/// The keys below an agent that its runs carry; nothing where no run passed. Where no run says whether it
+/// did, suspects that are set aside count as failed.
+pub(super) fn gates(runs: &[Run], called: &Tools, suspects: &[Suspect]) -> Option<String> {
+    let passed = |run: &Run| run.outcome.and_then(|outcome| outcome.passed);
+    let known = runs.iter().any(|run| passed(run).is_some());
+    let tools = KnownTools::of_runs(runs);
+    let aside = || suspects.iter().filter(|suspect| suspect.aside);
     let good: Vec<(usize, &Run)> = (1..)
         .zip(runs)
-        .filter(|(_, run)| known == 0 || passed(run) == Some(true))
+        .filter(|(number, run)| {
+            if known {
+                passed(run) == Some(true)
+            } else {
+                !aside().any(|suspect| suspect.number == *number)
+            }
+        })
         .collect();
     if good.is_empty() {
         return None;
     }
     let only_good: Vec<&Run> = good.iter().map(|(_, run)| *run).collect();
-    let tools = KnownTools::of_runs(runs);
     let proposed = [
         expect(&only_good),
         errors(&only_good),
@@ -45,6 +54,13 @@ pub(super) fn gates(runs: &[Run], called: &Tools) -> Option<String> {
         "    # from {}\n",
         numbers(good.iter().map(|(number, _)| *number))
     );
+    for Suspect {
+        number, reasons, ..
+    } in aside()
+    {
+        let reasons = comment(&reasons.join("; "));
+        text.push_str(&format!("    # without run-{number}: {reasons}\n"));
+    }
     let mut kept: Vec<Gate<'_>> = Vec::new();
     for gate in proposed.into_iter().flatten() {
         let broken: Vec<usize> = good
@@ -106,38 +122,36 @@ fn reliability(runs: &[Run], kept: &[Gate<'_>]) -> String {
     )
 }
 
+/// Whether a run says something at its end.
+pub(super) fn closes(run: &Run) -> bool {
+    let said = run.envelope()["final_response"].as_str();
+    said.is_some_and(|text| text.contains(|c: char| !c.is_whitespace()))
+}
+
+/// Why a run stopped.
+pub(super) fn stop_reason(run: &Run) -> Option<&str> {
+    run.envelope()
+        .pointer("/conversation/stop_reason")?
+        .as_str()
+}
+
 /// There is a closing, and the reason why runs stop.
 fn expect<'a>(good: &[&'a Run]) -> Option<Gate<'a>> {
     let mut asked: Vec<(String, Holds<'a>)> = Vec::new();
-    let closes = |run: &Run| {
-        run.envelope()["final_response"]
-            .as_str()
-            .is_some_and(|text| text.contains(|c: char| !c.is_whitespace()))
-    };
     if good.iter().all(|run| closes(run)) {
         asked.push((
             "{ target: final_response, matcher: { regex: \"\\\\S\" } }".to_owned(),
             Box::new(closes),
         ));
     }
-    let reason = |run: &Run| {
-        run.envelope()
-            .pointer("/conversation/stop_reason")
-            .and_then(Value::as_str)
-            .map(ToOwned::to_owned)
-    };
-    let first = good.first().and_then(|run| reason(run));
-    if let Some(first) =
-        first.filter(|first| good.iter().all(|run| reason(run).as_ref() == Some(first)))
-    {
+    let first = good.first().and_then(|run| stop_reason(run));
+    let all_stop_so = |first: &&str| good.iter().all(|run| stop_reason(run) == Some(first));
+    if let Some(first) = first.filter(all_stop_so) {
         let text = format!(
             "{{ target: conversation.stop_reason, matcher: {{ exact: {} }} }}",
-            quoted(&first)
+            quoted(first)
         );
-        asked.push((
-            text,
-            Box::new(move |run| reason(run).as_ref() == Some(&first)),
-        ));
+        asked.push((text, Box::new(move |run| stop_reason(run) == Some(first))));
     }
     if asked.is_empty() {
         return None;
@@ -176,7 +190,7 @@ fn errors<'a>(good: &[&Run]) -> Option<Gate<'a>> {
 ///
 /// Recordings that do not list their tools leave open which there are, and a claim of what another run
 /// of the import does with a tool is then unclear.
-fn narrative<'a>(tools: &KnownTools, called: &Tools) -> Gate<'a> {
+pub(super) fn narrative<'a>(tools: &KnownTools, called: &Tools) -> Gate<'a> {
     let (tools, mut options) = (tools.clone(), NarrativeOptions::default());
     let mut text = "    narrative: {}\n".to_owned();
     if !tools.is_complete() && !called.names.is_empty() {

@@ -1,5 +1,6 @@
 //! What the runs of an agent are made to demand.
 
+use super::super::suspects;
 use super::*;
 use mcptest::trace::{Origin, parse_run};
 use serde_json::json;
@@ -32,8 +33,14 @@ fn refund(id: &str) -> (&'static str, Value) {
     ("refund", json!({ "receipt": id }))
 }
 
+fn proposed(runs: &[Run]) -> Option<String> {
+    let tools = Tools::default();
+    let suspects = suspects::of(runs, &KnownTools::of_runs(runs), &tools);
+    gates(runs, &tools, &suspects)
+}
+
 fn written(runs: &[Run]) -> String {
-    gates(runs, &Tools::default()).unwrap()
+    proposed(runs).unwrap()
 }
 
 #[test]
@@ -99,14 +106,14 @@ fn failed_runs_count_at_the_rate_that_was_observed() {
                         expect: [{ target: reliability.pass_rate, matcher: { min: 33 } }]\n"),
         "{text}"
     );
-    assert_eq!(gates(&runs[1..], &Tools::default()), None);
+    assert_eq!(proposed(&runs[1..]), None);
 }
 
 #[test]
 fn a_gate_that_a_good_run_breaks_is_a_comment() {
     let runs = [
-        run(None, &[look()], "I have refunded order 7."),
-        run(None, &[look()], "Here it is."),
+        run(Some(true), &[look()], "I have refunded order 7."),
+        run(Some(true), &[look()], "Here it is."),
     ];
     let text = written(&runs);
     assert!(
@@ -164,4 +171,115 @@ fn what_no_good_run_needed_is_forbidden_where_the_plan_is_open() {
         text.contains("      forbid: [\"delete_account\"]\n"),
         "{text}"
     );
+}
+
+/// One bad run in a log without outcomes says nothing of what the others must do.
+#[test]
+fn a_suspect_run_loosens_nothing() {
+    let refunds = || run(None, &[look(), refund("R1")], "Refunded.");
+    let good = written(&[refunds(), refunds()]);
+    let mut cut = run(None, &[look()], "");
+    cut.trace.final_response = None;
+    let claims = run(None, &[look()], "I have refunded order 7.");
+    let broken = |run: Run, reason: &str| {
+        let text = written(&[refunds(), run, refunds()]);
+        assert!(
+            text.contains(&format!("    # without run-2: {reason}\n")),
+            "{text}"
+        );
+        assert!(text.contains("mode: strict\n"), "{text}");
+        assert!(text.contains("    narrative: {}\n"), "{text}");
+        assert!(text.contains("max_errors: 0 }"), "{text}");
+        assert!(
+            text.contains("    # 2 of 3 runs hold all of these\n"),
+            "{text}"
+        );
+        let plan = |text: &str| {
+            text.split("    expect:")
+                .nth(1)
+                .unwrap()
+                .split("    reliability:")
+                .next()
+                .unwrap()
+                .replace("    # 2 of 3 runs hold all of these\n", "")
+        };
+        assert_eq!(plan(&text), plan(&good));
+    };
+    broken(
+        claims,
+        "its closing claims what no call did; it changes nothing, and most others do",
+    );
+    let mut failed = refunds();
+    failed.trace.tool_results[1].is_error = true;
+    broken(
+        failed,
+        "its last call, `refund`, failed; its closing claims what no call did",
+    );
+}
+
+/// What half of the runs do is how the agent works.
+#[test]
+fn what_half_of_the_runs_share_sets_none_of_them_aside() {
+    let odd = || {
+        let mut run = run(None, &[look()], "No such order.");
+        run.trace.tool_results[0].is_error = true;
+        run
+    };
+    let runs = [odd(), odd(), run(None, &[look()], "Here it is.")];
+    let found = suspects::of(&runs, &KnownTools::of_runs(&runs), &Tools::default());
+    let reasons = vec!["its last call, `get_order`, failed".to_owned()];
+    let expected = [1, 2].map(|number| Suspect {
+        number,
+        reasons: reasons.clone(),
+        aside: false,
+    });
+    assert_eq!(found, expected);
+    let alone = [odd()];
+    let found = suspects::of(&alone, &KnownTools::of_runs(&alone), &Tools::default());
+    assert_eq!(
+        found,
+        [Suspect {
+            number: 1,
+            reasons,
+            aside: false
+        }]
+    );
+    assert!(written(&runs).contains("    calls: { max_errors: 1 }\n"));
+}
+
+#[test]
+fn many_more_errors_and_repeats_than_the_others_have_are_seen() {
+    let calm = || run(None, &[look(), refund("R1")], "Refunded.");
+    let mut busy = run(
+        None,
+        &[look(), look(), look(), look(), refund("R1")],
+        "Refunded.",
+    );
+    for result in &mut busy.trace.tool_results[..3] {
+        result.is_error = true;
+    }
+    let runs = [calm(), busy, calm()];
+    let found = suspects::of(&runs, &KnownTools::of_runs(&runs), &Tools::default());
+    let reasons = vec![
+        "3 of its calls failed".to_owned(),
+        "3 of its calls repeat another".to_owned(),
+    ];
+    assert_eq!(
+        found,
+        [Suspect {
+            number: 2,
+            reasons,
+            aside: true
+        }]
+    );
+    let mut outcome = runs;
+    outcome[0].outcome = calm_outcome();
+    assert_eq!(
+        suspects::of(&outcome, &KnownTools::of_runs(&outcome), &Tools::default()),
+        []
+    );
+}
+
+fn calm_outcome() -> Option<mcptest::trace::Outcome> {
+    run(Some(true), &[], "Done.").outcome
 }

@@ -345,3 +345,46 @@ fn entries_that_are_too_many_to_be_shown_are_reported() {
         assert!(said.out.len() < 10_000);
     }
 }
+
+/// Which runs look bad is said, with what is seen in them.
+#[test]
+fn runs_that_look_bad_are_named() {
+    let talk = |id: usize, last: &str| {
+        let order = json!({ "id": "c1", "type": "function", "function": { "name": "get_order", "arguments": "{}" } });
+        let mut messages = vec![
+            json!({ "role": "user", "content": "Where is it?" }),
+            json!({ "role": "assistant", "content": null, "tool_calls": [order] }),
+            json!({ "role": "tool", "tool_call_id": "c1", "content": "shipped" }),
+        ];
+        if !last.is_empty() {
+            messages.push(json!({ "role": "assistant", "content": last }));
+        }
+        json!({ "id": format!("r{id}"), "model": "gpt-5", "messages": messages })
+    };
+    let desk = Desk::new();
+    let runs = [
+        talk(1, "Shipped."),
+        talk(2, ""),
+        talk(3, "It is on its way."),
+    ];
+    desk.write("log.jsonl", lines(&runs));
+    let said = desk.import(&["log.jsonl", "--check"]);
+    assert!(
+        said.out
+            .contains("suspect: log run-2: it says nothing at its end (set aside)\n"),
+        "{said:?}"
+    );
+    let said = desk.import(&["log.jsonl", "--format", "json"]);
+    let said: Value = serde_json::from_str(&said.out).unwrap();
+    assert_eq!(
+        said["suspects"],
+        json!([{ "agent": "log", "model": "gpt-5", "run": 2, "set_aside": true,
+                 "reasons": ["it says nothing at its end"] }])
+    );
+    assert!(
+        desk.suite()
+            .contains("# without run-2: it says nothing at its end\n")
+    );
+    let again = desk.import(&["log.jsonl"]);
+    assert!(again.out.contains("suspect: log run-2: "), "{again:?}");
+}
