@@ -1,5 +1,7 @@
 //! The plan of what an agent changes.
 
+use std::collections::BTreeMap;
+
 use mcptest::eval::{
     ArgsShape, ExpectedCall, ExpectedTrace, KnownTools, MatchMode, Over, Schema, ToolPattern,
     validate_trace_with,
@@ -13,6 +15,9 @@ use super::{common, quoted};
 
 /// The most arguments of a call that are told apart.
 const VARIANTS: usize = 4;
+
+/// A call of a plan.
+type Expected = ExpectedCall<Schema>;
 
 /// A call that changes something, with whether its result is an error.
 type Write<'a> = (&'a ToolCall, Option<bool>);
@@ -34,32 +39,60 @@ fn writes(run: &Run) -> Vec<Write<'_>> {
         .collect()
 }
 
-/// The plan of what is changed: strict where the runs agree; else what they share in their order; where
-/// they share nothing, no more than they do. What was asked for at once has no order.
+/// How the writes of runs line up with what is expected of all: strict where the runs agree; else what they
+/// share in their order; where they share nothing, no more than they do. What was asked for at once has no
+/// order.
+fn lined_up(good: &[&Run], all: &[Vec<Write<'_>>]) -> Option<(MatchMode, Vec<Expected>)> {
+    let first = all.first()?;
+    let together = good.iter().any(|run| changes_at_once(run));
+    if all.iter().all(|calls| names(calls) == names(first)) {
+        let at = |place: usize| all.iter().map(|calls| calls[place]).collect::<Vec<_>>();
+        let mode = if together {
+            MatchMode::ExactUnordered
+        } else {
+            MatchMode::Strict
+        };
+        let calls = (0..first.len()).map(|place| agreed(&at(place)));
+        return Some((mode, calls.collect()));
+    }
+    Some(match shared(all) {
+        shared if shared.is_empty() => (MatchMode::Subset, seen(all)),
+        shared if together => (MatchMode::Superset, shared),
+        shared => (MatchMode::Subsequence, shared),
+    })
+}
+
+/// The most calls of each write that a good run makes, where the plan would let a run make more.
+pub(super) fn most_calls(good: &[&Run]) -> BTreeMap<String, usize> {
+    let all: Vec<Vec<Write<'_>>> = good.iter().map(|run| writes(run)).collect();
+    let Some((mode, calls)) = lined_up(good, &all) else {
+        return BTreeMap::new();
+    };
+    let count = |calls: &[Write<'_>], name: &str| {
+        calls.iter().filter(|(call, _)| call.name == name).count()
+    };
+    let mut most = BTreeMap::new();
+    for (call, _) in all.iter().flatten() {
+        let of_runs = all.iter().map(|calls| count(calls, &call.name));
+        most.insert(call.name.clone(), of_runs.max().unwrap_or_default());
+    }
+    most.retain(|name, most| {
+        let planned = calls.iter().filter(|call| call.name == *name).count();
+        match mode {
+            MatchMode::Subsequence | MatchMode::Superset => true,
+            _ => planned > *most,
+        }
+    });
+    most
+}
+
+/// The plan of what is changed.
 pub(super) fn trajectory<'a>(good: &[&'a Run], tools: &KnownTools) -> Option<Gate<'a>> {
     let all: Vec<Vec<Write<'_>>> = good.iter().map(|run| writes(run)).collect();
-    let first = all.first()?;
-    let agree = all.iter().all(|calls| names(calls) == names(first));
-    let together = good.iter().any(|run| changes_at_once(run));
-    let (mode, calls) = if agree && first.is_empty() {
+    let (mode, calls) = lined_up(good, &all)?;
+    if calls.is_empty() {
         return nothing_changes(tools);
-    } else if agree {
-        let at = |place: usize| all.iter().map(|calls| calls[place]).collect::<Vec<_>>();
-        (
-            if together {
-                MatchMode::ExactUnordered
-            } else {
-                MatchMode::Strict
-            },
-            (0..first.len()).map(|place| agreed(&at(place))).collect(),
-        )
-    } else {
-        match shared(&all) {
-            shared if shared.is_empty() => (MatchMode::Subset, seen(&all)),
-            shared if together => (MatchMode::Superset, shared),
-            shared => (MatchMode::Subsequence, shared),
-        }
-    };
+    }
     let mut text = format!(
         "    trajectory:\n      over: writes\n      mode: {}\n      calls:\n",
         mode.as_str()
@@ -89,7 +122,7 @@ fn changes_at_once(run: &Run) -> bool {
     })
 }
 
-fn line(call: &ExpectedCall<Schema>) -> String {
+fn line(call: &Expected) -> String {
     let args = match &call.args {
         ArgsShape::Exact(args) => format!(", args: {{ exact: {} }}", flow(args)),
         ArgsShape::Schema(schema) => format!(", args: {{ schema: {} }}", flow(schema.value())),
@@ -121,7 +154,7 @@ fn names(calls: &[Write<'_>]) -> Vec<String> {
 
 /// The call that all runs make at a place: its arguments, or the few that there were, and whether it
 /// fails, where all agree.
-fn agreed(calls: &[Write<'_>]) -> ExpectedCall<Schema> {
+fn agreed(calls: &[Write<'_>]) -> Expected {
     let (first, failed) = calls[0];
     let mut seen: Vec<&Value> = Vec::new();
     for (call, _) in calls {
@@ -142,7 +175,7 @@ fn agreed(calls: &[Write<'_>]) -> ExpectedCall<Schema> {
 
 /// The calls that all runs make with the same arguments, in their order; where there are none, the names
 /// that they share.
-fn shared(all: &[Vec<Write<'_>>]) -> Vec<ExpectedCall<Schema>> {
+fn shared(all: &[Vec<Write<'_>>]) -> Vec<Expected> {
     let whole = |calls: &Vec<Write<'_>>| -> Vec<String> {
         calls
             .iter()
@@ -177,7 +210,7 @@ fn shared(all: &[Vec<Write<'_>>]) -> Vec<ExpectedCall<Schema>> {
 }
 
 /// Every call that some run makes, as often as the run that makes it most.
-fn seen(all: &[Vec<Write<'_>>]) -> Vec<ExpectedCall<Schema>> {
+fn seen(all: &[Vec<Write<'_>>]) -> Vec<Expected> {
     let mut union: Vec<Write<'_>> = Vec::new();
     for calls in all {
         let mut left = union.clone();

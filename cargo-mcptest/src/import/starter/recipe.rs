@@ -135,7 +135,8 @@ pub(super) fn stop_reason(run: &Run) -> Option<&str> {
         .as_str()
 }
 
-/// There is a closing, and the reason why runs stop.
+/// There is a closing, the reason why runs stop, and no call that changes something is made more often than
+/// in any good run.
 fn expect<'a>(good: &[&'a Run]) -> Option<Gate<'a>> {
     let mut asked: Vec<(String, Holds<'a>)> = Vec::new();
     if good.iter().all(|run| closes(run)) {
@@ -152,6 +153,14 @@ fn expect<'a>(good: &[&'a Run]) -> Option<Gate<'a>> {
             quoted(first)
         );
         asked.push((text, Box::new(move |run| stop_reason(run) == Some(first))));
+    }
+    for (tool, most) in plan::most_calls(good) {
+        let name = quoted(&tool);
+        let text = format!(
+            "{{ target: tool_names, matcher: {{ schema: {{ contains: {{ const: {name} }}, minContains: 0, maxContains: {most} }} }} }}"
+        );
+        let holds = move |run: &Run| run.calls_of(&tool).count() <= most;
+        asked.push((text, Box::new(holds)));
     }
     if asked.is_empty() {
         return None;
