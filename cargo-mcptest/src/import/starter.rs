@@ -2,6 +2,9 @@
 //!
 //! Nothing in it is guessed: a demand is what every run does, with the runs it comes from beside it.
 
+mod arguments;
+#[cfg(test)]
+mod arguments_tests;
 #[cfg(test)]
 mod limits_tests;
 mod order;
@@ -100,13 +103,15 @@ const MOST_TOOLS: usize = 500;
 #[derive(Debug, Default)]
 struct Whole {
     runs: Vec<Run>,
+    /// The days of their recording.
+    days: Vec<Option<String>>,
     bytes: usize,
     too_many: bool,
 }
 
 impl Whole {
     /// A run as it is read back, and its bytes.
-    fn add(&mut self, read: Option<(Run, usize)>) {
+    fn add(&mut self, read: Option<(Run, usize)>, recorded_at: Option<&str>) {
         if self.too_many {
             return;
         }
@@ -114,10 +119,13 @@ impl Whole {
         match read {
             Some((run, _)) if self.runs.len() < MOST_RUNS && self.bytes <= MOST_BYTES => {
                 self.runs.push(run);
+                let day = recorded_at.and_then(|time| time.get(.."2026-01-31".len()));
+                self.days.push(day.map(str::to_owned));
             }
             _ => {
                 self.too_many = true;
                 self.runs = Vec::new();
+                self.days = Vec::new();
             }
         }
     }
@@ -131,7 +139,7 @@ impl Whole {
         if self.too_many {
             None
         } else {
-            recipe::gates(&self.runs, tools, &suspects)
+            recipe::gates(&self.runs, &self.days, tools, &suspects)
         }
     }
 }
@@ -153,7 +161,7 @@ impl Entry {
     /// Takes a run into account: as it is written, and as it is read back.
     pub(super) fn add(&mut self, run: &Value, read: Option<(Run, usize)>, by_task: bool) {
         self.of_model += 1;
-        self.whole.add(read);
+        self.whole.add(read, run["recorded_at"].as_str());
         self.runs = self.runs.max(self.of_model);
         if self.prompts.is_empty() {
             self.prompts = prompts(run, by_task);

@@ -16,17 +16,17 @@ fn run() -> Run {
 #[test]
 fn runs_that_are_too_many_are_let_go() {
     let mut long = Whole::default();
-    long.add(Some((run(), 1)));
+    long.add(Some((run(), 1)), None);
     assert_eq!(long.runs.len(), 1);
     for _ in 0..=MOST_RUNS {
-        long.add(Some((run(), 1)));
+        long.add(Some((run(), 1)), None);
     }
     let mut large = Whole::default();
-    large.add(Some((run(), MOST_BYTES + 1)));
+    large.add(Some((run(), MOST_BYTES + 1)), None);
     let mut unread = Whole::default();
-    unread.add(None);
+    unread.add(None, None);
     for mut whole in [long, large, unread] {
-        whole.add(Some((run(), 1)));
+        whole.add(Some((run(), 1)), None);
         assert!(whole.runs.is_empty() && whole.too_many);
     }
 }

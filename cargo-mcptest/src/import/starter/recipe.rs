@@ -4,6 +4,8 @@
 //! Each gate is run on the runs that it comes from. One that does not hold for all of them goes in as a
 //! comment that says which runs break it, so that the suite is green as it is written.
 
+use std::collections::BTreeMap;
+
 use mcptest::eval::{KnownTools, NarrativeOptions, count_calls, narrative_divergence_with};
 use mcptest::trace::Run;
 use serde_json::Value;
@@ -24,7 +26,12 @@ pub(super) struct Gate<'a> {
 
 /// The keys below an agent that its runs carry; nothing where no run passed. Where no run says whether it
 /// did, suspects that are set aside count as failed.
-pub(super) fn gates(runs: &[Run], called: &Tools, suspects: &[Suspect]) -> Option<String> {
+pub(super) fn gates(
+    runs: &[Run],
+    days: &[Option<String>],
+    called: &Tools,
+    suspects: &[Suspect],
+) -> Option<String> {
     let passed = |run: &Run| run.outcome.and_then(|outcome| outcome.passed);
     let known = runs.iter().any(|run| passed(run).is_some());
     let tools = KnownTools::of_runs(runs);
@@ -43,10 +50,15 @@ pub(super) fn gates(runs: &[Run], called: &Tools, suspects: &[Suspect]) -> Optio
         return None;
     }
     let only_good: Vec<&Run> = good.iter().map(|(_, run)| *run).collect();
+    let day = |number: usize| days.get(number - 1)?.as_deref();
+    let writes = good
+        .iter()
+        .map(|(number, run)| plan::writes(run, day(*number)));
+    let writes: Vec<_> = writes.collect();
     let proposed = [
-        expect(&only_good),
+        expect(&only_good, plan::most_calls(&only_good, &writes)),
         errors(&only_good),
-        plan::trajectory(&only_good, &tools),
+        plan::trajectory(&only_good, &writes, &tools),
         order::axes(&only_good),
         Some(narrative(&tools, called)),
     ];
@@ -128,6 +140,17 @@ pub(super) fn closes(run: &Run) -> bool {
     said.is_some_and(|text| text.contains(|c: char| !c.is_whitespace()))
 }
 
+/// Whether the last word is the user's, who ends the talk, and the one before it the agent's, and no call.
+fn answers_before_the_end(run: &Run) -> bool {
+    match run.trace.conversation.turns.as_slice() {
+        [.., answer, end] => {
+            let is_call = answer.content.starts_with("tool_use ");
+            end.role == "user" && answer.role == "assistant" && !is_call
+        }
+        _ => false,
+    }
+}
+
 /// Why a run stopped.
 pub(super) fn stop_reason(run: &Run) -> Option<&str> {
     run.envelope()
@@ -137,12 +160,19 @@ pub(super) fn stop_reason(run: &Run) -> Option<&str> {
 
 /// There is a closing, the reason why runs stop, and no call that changes something is made more often than
 /// in any good run.
-fn expect<'a>(good: &[&'a Run]) -> Option<Gate<'a>> {
+fn expect<'a>(good: &[&'a Run], most_calls: BTreeMap<String, usize>) -> Option<Gate<'a>> {
     let mut asked: Vec<(String, Holds<'a>)> = Vec::new();
     if good.iter().all(|run| closes(run)) {
         asked.push((
             "{ target: final_response, matcher: { regex: \"\\\\S\" } }".to_owned(),
             Box::new(closes),
+        ));
+    } else if good.iter().all(|run| answers_before_the_end(run)) {
+        asked.push((
+            "{ target: \"conversation.turns[-2]\", matcher: { schema: { required: [role, content], properties: \
+             { role: { const: assistant }, content: { not: { pattern: \"^tool_use \" } } } } } }"
+                .to_owned(),
+            Box::new(answers_before_the_end),
         ));
     }
     let first = good.first().and_then(|run| stop_reason(run));
@@ -154,7 +184,7 @@ fn expect<'a>(good: &[&'a Run]) -> Option<Gate<'a>> {
         );
         asked.push((text, Box::new(move |run| stop_reason(run) == Some(first))));
     }
-    for (tool, most) in plan::most_calls(good) {
+    for (tool, most) in most_calls {
         let name = quoted(&tool);
         let text = format!(
             "{{ target: tool_names, matcher: {{ schema: {{ contains: {{ const: {name} }}, minContains: 0, maxContains: {most} }} }} }}"

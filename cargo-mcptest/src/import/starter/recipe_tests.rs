@@ -36,7 +36,7 @@ fn refund(id: &str) -> (&'static str, Value) {
 fn proposed(runs: &[Run]) -> Option<String> {
     let tools = Tools::default();
     let suspects = suspects::of(runs, &KnownTools::of_runs(runs), &tools);
-    gates(runs, &tools, &suspects)
+    gates(runs, &[], &tools, &suspects)
 }
 
 fn written(runs: &[Run]) -> String {
@@ -59,16 +59,6 @@ fn runs_that_change_the_same_are_held_to_it_and_free_in_what_they_read() {
          trajectory_axes:\n      order:\n        - { first: \"get_order\", second: \"refund\" }\n      \
          dependencies:\n        - { producer: \"get_order\", consumer: \"refund\", arg: \"receipt\" }\n    narrative: {}\n"
     );
-}
-
-#[test]
-fn arguments_that_differ_are_those_that_there_were() {
-    let runs = [
-        run(None, &[refund("R1")], "Done."),
-        run(None, &[refund("R2")], "Done."),
-    ];
-    let line = "{ name: \"refund\", args: { schema: {\"enum\": [{\"receipt\": \"R1\"}, {\"receipt\": \"R2\"}]} }, is_error: false }";
-    assert!(written(&runs).contains(line), "{}", written(&runs));
 }
 
 #[test]
@@ -314,4 +304,34 @@ fn a_write_is_made_no_more_often_than_in_any_good_run() {
     assert!(text.contains(&most("charge", 1)), "{text}");
     let agreed = written(&[open[0].clone(), open[0].clone()]);
     assert!(!agreed.contains("tool_names"), "{agreed}");
+}
+
+/// Where the user ends the talk there is no final response, but the agent's last word.
+#[test]
+fn an_answer_before_the_users_last_word_is_asked_for() {
+    let talk = |turns: &[(&str, &str)]| {
+        let turns = turns
+            .iter()
+            .map(|(role, content)| json!({ "role": role, "content": content }));
+        let run = json!({
+            "schema_version": "v1", "model": "m", "user_prompt": "p",
+            "trace": { "tool_calls": [], "conversation": { "turns": turns.collect::<Vec<_>>() } },
+        });
+        parse_run(run.to_string().as_bytes(), &Origin::file("a")).unwrap()
+    };
+    let (bye, says) = (("user", "Bye."), ("assistant", "Here it is."));
+    let ended = talk(&[("user", "p"), says, bye]);
+    let asks = "{ target: \"conversation.turns[-2]\", matcher: ";
+    assert!(written(std::slice::from_ref(&ended)).contains(asks));
+    let calls = ("assistant", "tool_use get_order with {}");
+    for other in [
+        vec![("user", "p"), calls, bye],
+        vec![("user", "p"), bye],
+        vec![bye],
+    ] {
+        let other = talk(&other);
+        let gate = expect(&[&ended], BTreeMap::new()).unwrap();
+        assert!((gate.holds)(&ended) && !(gate.holds)(&other));
+        assert!(!written(&[other]).contains(asks));
+    }
 }
