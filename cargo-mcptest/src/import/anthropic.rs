@@ -13,7 +13,7 @@ use super::input::{Input, Part, Record};
 use super::joining::Joiner;
 use super::json::{count, given, identifier, list, text, word};
 use super::mapping::Mapping;
-use super::openai::{Options, calls_of, text_of, tokens, tool_answer, tool_lines};
+use super::openai::{Options, calls_of, offered_tools, text_of, tokens, tool_answer};
 
 /// The blocks that no other format has.
 pub(super) const BLOCKS: [&str; 7] = [
@@ -160,7 +160,7 @@ fn about(request: &Value, run: &mut ForeignRun) {
         });
     }
     if run.tools.is_empty() {
-        run.tools = tool_lines(list(request, "tools"));
+        run.tools = offered_tools(list(request, "tools"));
     }
     if let (None, Some(Value::Number(number))) = (&run.temperature, request.get("temperature")) {
         run.temperature = Some(number.clone());

@@ -374,6 +374,7 @@ impl Import {
                 "rows": done.rows.iter().map(Row::json).collect::<Vec<_>>(),
                 "reports": reports,
                 "notes": notes,
+                "tools": done.starter.tools().json(),
                 "suspects": done.doubts.iter().map(Doubt::json).collect::<Vec<_>>(),
                 "redacted": done.redacted.iter().collect::<BTreeMap<_, _>>(),
                 "missing_entries": missing,
@@ -394,6 +395,7 @@ impl Import {
             writeln!(out, "first suite: {}", shown_path(&self.suite))?;
         }
         write!(out, "{}", redacted(&done.reports.notes()))?;
+        write!(out, "{}", redacted(&done.starter.tools().shown()))?;
         summary::doubts(&done.doubts, out)?;
         let unknown: usize = done.rows.iter().map(Row::unknown_errors).sum();
         if unknown > 0 {

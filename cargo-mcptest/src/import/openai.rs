@@ -17,7 +17,7 @@ use super::mapping::Mapping;
 
 pub(super) use chat::{
     Options, answer as tool_answer, calls as calls_of, read as read_messages, text_of,
-    tools as tool_lines,
+    tools as offered_tools,
 };
 
 /// The format `openai`.

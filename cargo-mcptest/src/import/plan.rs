@@ -1,6 +1,6 @@
 //! The first pass: which runs there are, which agents they belong to, and in which order.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 
 use serde_json::Value;
@@ -12,6 +12,7 @@ use super::forks::Forks;
 use super::format::{Gathered, Kind};
 use super::input::{Input, Part, Record, Unreadable};
 use super::joining::{Joined, Joiner};
+use super::json::{list, text};
 use super::mapping::{Mapping, Subagents};
 use super::report::Reports;
 
@@ -62,8 +63,8 @@ pub(super) struct Plan {
     pub(super) candidates: Vec<Joined>,
     pub(super) found: Vec<Found>,
     pub(super) groups: Vec<Group>,
-    /// The tools that any run calls.
-    pub(super) tools: BTreeSet<String>,
+    /// The tools that any run calls, and whether they only read, where a recording says so.
+    pub(super) tools: BTreeMap<String, Option<bool>>,
 }
 
 /// A run, mapped, and what is needed of it beside the recording.
@@ -318,6 +319,26 @@ impl Building {
         }
     }
 
+    /// Takes the tools of a run up.
+    fn tools(&mut self, cassette: &Value) {
+        let tools = &mut self.plan.tools;
+        for call in list(&cassette["trace"], "tool_calls") {
+            if let Some(name) = text(call, "name")
+                && !tools.contains_key(name)
+            {
+                tools.insert(name.to_owned(), None);
+            }
+        }
+        for tool in list(cassette, "tools") {
+            if let (Some(name), Some(reads)) = (text(tool, "name"), tool["read_only"].as_bool())
+                && let Some(known) = tools.get_mut(name)
+            {
+                // Of two that disagree, the one that writes counts.
+                *known = Some(reads && known.unwrap_or(true));
+            }
+        }
+    }
+
     fn found(
         &mut self,
         reading: &Reading<'_>,
@@ -356,14 +377,7 @@ impl Building {
         for lost in lost {
             reports.lose(lost.reason, &place, &lost.detail);
         }
-        let calls = cassette.pointer("/trace/tool_calls");
-        for call in calls.and_then(Value::as_array).into_iter().flatten() {
-            if let Some(name) = call["name"].as_str()
-                && !self.plan.tools.contains(name)
-            {
-                self.plan.tools.insert(name.to_owned());
-            }
-        }
+        self.tools(cassette);
         let text = |key: &str| cassette[key].as_str().unwrap_or_default();
         let Subject {
             key,

@@ -12,6 +12,7 @@ mod plan;
 mod recipe;
 mod suspects;
 mod text;
+mod tools;
 
 use std::path::Path;
 
@@ -23,14 +24,10 @@ use serde_json::Value;
 
 pub(super) use self::suspects::Suspect;
 use self::text::{comment, common, list, quoted};
-use super::plan::Plan;
+pub(super) use self::tools::Tools;
 
 /// The largest suite that is proposed, in bytes: reading one back takes seventy times as much memory.
 const LARGEST: usize = 2 << 20;
-
-/// The most names that the list of tools stands for where it is written once: a loader repeats only so
-/// much through aliases.
-const MOST_ALIASED: usize = 50_000;
 
 /// The most runs of an agent, and the most of their bytes, that gates are made of; of more, only what
 /// all call.
@@ -57,47 +54,8 @@ pub(super) struct Entry {
     whole: Whole,
 }
 
-/// The tools that any run of an import calls: what its agents have, as far as is seen.
-#[derive(Debug, Default)]
-pub(super) struct Tools {
-    pub(super) names: Vec<String>,
-    /// How the list is written in a gate.
-    pub(super) written: String,
-}
-
-impl Tools {
-    /// A suite says them once; entries that are put into another suite each say them.
-    pub(super) fn new(plan: &Plan, in_suite: bool) -> Self {
-        if plan.tools.len() > MOST_TOOLS {
-            return Self::default();
-        }
-        let names: Vec<String> = plan.tools.iter().cloned().collect();
-        let once = plan.groups.len() * names.len() <= MOST_ALIASED;
-        let written = if in_suite && once {
-            format!("*{ANCHOR}")
-        } else {
-            list(&names)
-        };
-        Self { names, written }
-    }
-
-    /// The line at the top of a suite.
-    fn line(&self) -> String {
-        format!(
-            "# all that any run calls\nx-{ANCHOR}: &{ANCHOR} {}\n",
-            list(&self.names)
-        )
-    }
-}
-
 /// A run that looks bad, and its model.
 type OfModel = (String, Suspect);
-
-/// What the list of tools is called in a suite.
-const ANCHOR: &str = "tools";
-
-/// The most tools that are listed.
-const MOST_TOOLS: usize = 500;
 
 /// The runs of an agent, as long as they are few enough.
 #[derive(Debug, Default)]
@@ -320,6 +278,11 @@ impl Starter {
         }
     }
 
+    /// The tools of the import.
+    pub(super) fn tools(&self) -> &Tools {
+        &self.tools
+    }
+
     /// Takes an agent up, as an entry of the suite where that lacks it, and says which of its runs look
     /// bad.
     pub(super) fn add(&mut self, entry: Entry, lacked: bool) -> Vec<OfModel> {
@@ -335,6 +298,7 @@ impl Starter {
         if self.text.len() + text.len() > LARGEST {
             *self = Self {
                 too_large: true,
+                tools: std::mem::take(&mut self.tools),
                 ..Self::default()
             };
             return;
@@ -376,13 +340,8 @@ impl Starter {
     pub(super) fn suite(&self, path: &Path, shown: &str) -> Result<String, String> {
         let entries = self.entries()?;
         let text = format!(
-            "# Written by `cargo mcptest import`; what it demands is what the runs do.\n{}agents:\n{}",
-            if entries.contains(&format!(" *{ANCHOR} }}\n")) {
-                self.tools.line()
-            } else {
-                String::new()
-            },
-            entries
+            "# Written by `cargo mcptest import`; what it demands is what the runs do.\n{}agents:\n{entries}",
+            self.tools.head(entries)
         );
         let read: Result<Suite, LoadError> =
             mcptest::parse_suite(Source::new(path, shown, text.as_str()));

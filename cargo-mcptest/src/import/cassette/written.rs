@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use mcptest_trace::trace::SCHEMA_VERSION;
+use mcptest_trace::trace::{OfferedTool, SCHEMA_VERSION};
 use serde_json::{Value, json};
 
 use super::{Imported, Writer, stop};
@@ -121,17 +121,19 @@ impl Writer<'_> {
     }
 
     /// The tools that were offered, those of known servers under their servers.
-    fn tools(&self, lines: &[String]) -> Vec<String> {
-        let line = |line: &String| {
+    fn tools(&self, tools: &[OfferedTool]) -> Vec<Value> {
+        let under_server = |tool: &OfferedTool| {
+            let line = tool.line.as_deref().unwrap_or(&tool.name);
             let (head, rest) = line.split_at(line.find('(').unwrap_or(line.len()));
-            match self.split_name(head) {
+            let line = match self.split_name(head) {
                 (Some(server), name) => format!("{server}::{name}{rest}"),
-                (None, _) => line.clone(),
-            }
+                (None, _) => line.to_owned(),
+            };
+            OfferedTool::in_line(&line).with_read_only(tool.read_only)
         };
-        let mut lines: Vec<String> = lines.iter().map(line).collect();
-        lines.sort();
-        lines
+        let mut tools: Vec<OfferedTool> = tools.iter().map(under_server).collect();
+        tools.sort_by(|one, other| one.line.cmp(&other.line));
+        tools.into_iter().map(Value::from).collect()
     }
 
     fn imported(

@@ -8,7 +8,7 @@ use super::messages::{self, Message, Part};
 use super::span::{Log, Span};
 use crate::import::event::{Answer, Call, Event, ForeignRun, Score, Stop};
 use crate::import::json::unfolded;
-use crate::import::openai::tool_lines;
+use crate::import::openai::offered_tools;
 
 /// What an agent did, each with the time at which it did it.
 #[derive(Debug, Default)]
@@ -37,7 +37,7 @@ impl Talk {
         if let Some(Value::Array(tools)) = span.first(&["gen_ai.tool.definitions"]).map(unfolded)
             && run.tools.is_empty()
         {
-            run.tools = tool_lines(&tools);
+            run.tools = offered_tools(&tools);
         }
         if let (None, Some(Value::Number(temperature))) = (
             &run.temperature,

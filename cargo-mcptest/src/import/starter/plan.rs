@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use mcptest::eval::{
-    ArgsShape, ExpectedCall, ExpectedTrace, KnownTools, MatchMode, Over, Schema, ToolPattern,
+    ArgsShape, ExpectedCall, ExpectedTrace, MatchMode, Over, Schema, ToolPattern,
     validate_trace_with,
 };
 use mcptest::trace::{Run, ToolCall, canonical_json};
@@ -110,11 +110,11 @@ pub(super) fn most_calls(good: &[&Run], all: &[Vec<Write<'_>>]) -> BTreeMap<Stri
 pub(super) fn trajectory<'a>(
     good: &[&Run],
     all: &[Vec<Write<'_>>],
-    tools: &KnownTools,
+    changing: &[&str],
 ) -> Option<Gate<'a>> {
     let (mode, calls) = lined_up(good, all)?;
     if calls.is_empty() {
-        return nothing_changes(tools);
+        return nothing_changes(changing);
     }
     let mut text = format!(
         "    trajectory:\n      over: writes\n      mode: {}\n      calls:\n",
@@ -126,8 +126,10 @@ pub(super) fn trajectory<'a>(
     // What is left open is not left to tools that no good run needed.
     if matches!(mode, MatchMode::Subsequence | MatchMode::Superset) {
         let called = |name: &&str| all.iter().flatten().any(|write| write.call.name == *name);
-        let unused = changing(tools).filter(|name| !name.contains('*') && !called(name));
-        plan.forbid = unused.map(ToolPattern::new).collect();
+        let unused = changing
+            .iter()
+            .filter(|name| !name.contains('*') && !called(name));
+        plan.forbid = unused.map(|name| ToolPattern::new(*name)).collect();
     }
     if !plan.forbid.is_empty() {
         let names = plan.forbid.iter().map(|tool| quoted(tool.as_str()));
@@ -226,22 +228,17 @@ fn seen(all: &[Vec<Write<'_>>]) -> Vec<Expected> {
     union.into_iter().map(|write| agreed(&[write])).collect()
 }
 
-/// The known tools that change something, by their names.
-fn changing(tools: &KnownTools) -> impl Iterator<Item = &str> {
-    let names = tools.names();
-    names.filter(|name| !mcptest_trace::trace::reads_by_name(name))
-}
-
 /// No tool that changes something, of those that are known.
-fn nothing_changes<'a>(tools: &KnownTools) -> Option<Gate<'a>> {
-    let writing: Vec<&str> = changing(tools).collect();
-    let is_name = |name: &&str| !name.contains('*');
-    if writing.is_empty() || !writing.iter().all(is_name) {
+fn nothing_changes<'a>(changing: &[&str]) -> Option<Gate<'a>> {
+    if changing.is_empty() || changing.iter().any(|name| name.contains('*')) {
         return None;
     }
-    let names: Vec<String> = writing.iter().map(|name| quoted(name)).collect();
+    let names: Vec<String> = changing.iter().map(|name| quoted(name)).collect();
     let text = format!("    trajectory:\n      forbid: [{}]\n", names.join(", "));
     let mut plan = ExpectedTrace::new(MatchMode::Subsequence, Vec::new());
-    plan.forbid = writing.into_iter().map(ToolPattern::new).collect();
+    plan.forbid = changing
+        .iter()
+        .map(|name| ToolPattern::new(*name))
+        .collect();
     Some(plan_gate(text, plan))
 }

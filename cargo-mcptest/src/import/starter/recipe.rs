@@ -7,11 +7,12 @@
 use std::collections::BTreeMap;
 
 use mcptest::eval::{KnownTools, NarrativeOptions, count_calls, narrative_divergence_with};
-use mcptest::trace::Run;
+use mcptest::trace::{ReadOnlyTools, Run};
+use mcptest_trace::trace::reads_by_name;
 use serde_json::Value;
 
 use super::suspects::Suspect;
-use super::{Tools, comment, order, plan, quoted};
+use super::{Tools, comment, list, order, plan, quoted};
 
 /// Something that must hold of a run.
 pub(super) type Holds<'a> = Box<dyn Fn(&Run) -> bool + 'a>;
@@ -50,6 +51,8 @@ pub(super) fn gates(
         return None;
     }
     let only_good: Vec<&Run> = good.iter().map(|(_, run)| *run).collect();
+    let reads = read_only_tools(runs);
+    let changing: Vec<&str> = tools.names().filter(|name| !reads.reads(name)).collect();
     let day = |number: usize| days.get(number - 1)?.as_deref();
     let writes = good
         .iter()
@@ -58,9 +61,9 @@ pub(super) fn gates(
     let proposed = [
         expect(&only_good, plan::most_calls(&only_good, &writes)),
         errors(&only_good),
-        plan::trajectory(&only_good, &writes, &tools),
+        plan::trajectory(&only_good, &writes, &changing),
         order::axes(&only_good),
-        Some(narrative(&tools, called)),
+        Some(narrative(runs, &tools, called)),
     ];
     let mut text = format!(
         "    # from {}\n",
@@ -225,20 +228,39 @@ fn errors<'a>(good: &[&Run]) -> Option<Gate<'a>> {
     })
 }
 
-/// The closing claims nothing that was not done.
+/// The closing claims nothing that was not done; and what the servers said of their tools, where the names
+/// say otherwise.
 ///
 /// Recordings that do not list their tools leave open which there are, and a claim of what another run
 /// of the import does with a tool is then unclear.
-pub(super) fn narrative<'a>(tools: &KnownTools, called: &Tools) -> Gate<'a> {
+pub(super) fn narrative<'a>(runs: &[Run], tools: &KnownTools, called: &Tools) -> Gate<'a> {
     let (tools, mut options) = (tools.clone(), NarrativeOptions::default());
-    let mut text = "    narrative: {}\n".to_owned();
+    let mut keys = Vec::new();
+    let reads = read_only_tools(runs);
+    let misnamed = tools
+        .names()
+        .filter(|name| reads.reads(name) != reads_by_name(name));
+    let misnamed = misnamed.map(str::to_owned);
+    (options.readonly_tools, options.mutating_tools) = misnamed.partition(|name| reads.reads(name));
+    for (key, names) in [
+        ("readonly_tools", &options.readonly_tools),
+        ("mutating_tools", &options.mutating_tools),
+    ] {
+        if !names.is_empty() {
+            keys.push(format!("{key}: {}", list(names)));
+        }
+    }
     if !tools.is_complete() && !called.names.is_empty() {
-        text = format!("    narrative: {{ tools: {} }}\n", called.written);
+        keys.push(format!("tools: {}", called.written));
         options.tools.clone_from(&called.names);
     }
+    let block = match keys.as_slice() {
+        [] => "{}".to_owned(),
+        keys => format!("{{ {} }}", keys.join(", ")),
+    };
     Gate {
         name: "narrative",
-        text,
+        text: format!("    narrative: {block}\n"),
         holds: Box::new(move |run| {
             narrative_divergence_with(&run.trace, &options, &tools)
                 .claimed_but_absent()
@@ -246,6 +268,15 @@ pub(super) fn narrative<'a>(tools: &KnownTools, called: &Tools) -> Gate<'a> {
                 .is_none()
         }),
     }
+}
+
+/// Which tools only read, as far as all runs tell.
+pub(super) fn read_only_tools(runs: &[Run]) -> ReadOnlyTools {
+    ReadOnlyTools::new(
+        runs.iter().flat_map(|run| run.tools.iter().flatten()),
+        [],
+        [],
+    )
 }
 
 /// A value as YAML on one line, in which nothing is a variable.

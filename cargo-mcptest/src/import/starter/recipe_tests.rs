@@ -2,7 +2,7 @@
 
 use super::super::suspects;
 use super::*;
-use mcptest::trace::{Origin, parse_run};
+use mcptest::trace::{OfferedTool, Origin, parse_run};
 use serde_json::json;
 
 /// A run: whether it passed, its calls with their arguments, what it says.
@@ -334,4 +334,42 @@ fn an_answer_before_the_users_last_word_is_asked_for() {
         assert!((gate.holds)(&ended) && !(gate.holds)(&other));
         assert!(!written(&[other]).contains(asks));
     }
+}
+
+/// Servers know better than names do, and the suite says what they said.
+#[test]
+fn what_servers_say_of_their_tools_is_written_down() {
+    let query = || ("query_database", json!({ "sql": "DROP" }));
+    let mut runs = [
+        run(
+            None,
+            &[query(), ("grep", json!({ "for": "x" }))],
+            "Here it is.",
+        ),
+        run(
+            None,
+            &[query(), ("grep", json!({ "for": "y" }))],
+            "Here it is.",
+        ),
+    ];
+    let said = |name: &str, reads| OfferedTool::in_line(name).with_read_only(Some(reads));
+    for run in &mut runs {
+        run.tools = Some(vec![
+            said("query_database", false),
+            said("grep", true),
+            said("get_order", true),
+        ]);
+    }
+    let text = written(&runs);
+    assert!(
+        text.contains(
+            "    narrative: { readonly_tools: [\"grep\"], mutating_tools: [\"query_database\"] }\n"
+        ),
+        "{text}"
+    );
+    assert!(
+        text.contains("- { name: \"query_database\", args: { exact: {\"sql\": \"DROP\"} }"),
+        "{text}"
+    );
+    assert!(!text.contains("name: \"grep\""), "{text}");
 }

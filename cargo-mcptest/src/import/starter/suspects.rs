@@ -32,7 +32,7 @@ pub(super) fn of(runs: &[Run], tools: &KnownTools, called: &Tools) -> Vec<Suspec
     if runs.iter().any(says) {
         return Vec::new();
     }
-    let truthful = narrative(tools, called);
+    let truthful = narrative(runs, tools, called);
     let errors = Spread::of(runs, |run| {
         let results = run.trace.results_by_call();
         results
