@@ -33,7 +33,6 @@ pub(super) fn gates(
     called: &Tools,
     suspects: &[Suspect],
 ) -> Option<String> {
-    let passed = |run: &Run| run.outcome.and_then(|outcome| outcome.passed);
     let known = runs.iter().any(|run| passed(run).is_some());
     let tools = KnownTools::of_runs(runs);
     let aside = || suspects.iter().filter(|suspect| suspect.aside);
@@ -122,19 +121,34 @@ fn numbers(numbers: impl Iterator<Item = usize>) -> String {
     }
 }
 
-/// Where runs failed, the gates count at the rate that was observed.
+/// Where runs failed, the gates count at the rate that was observed. A run that failed and holds them all is
+/// named: they do not tell it from a good one.
 fn reliability(runs: &[Run], kept: &[Gate<'_>]) -> String {
-    let green = runs
-        .iter()
-        .filter(|run| kept.iter().all(|gate| (gate.holds)(run)))
-        .count();
+    let holds = |run: &&Run| kept.iter().all(|gate| (gate.holds)(run));
+    let green = runs.iter().filter(holds).count();
+    let missed = (1..)
+        .zip(runs)
+        .filter(|(_, run)| passed(run) == Some(false) && holds(run));
+    let missed = numbers(missed.map(|(number, _)| number));
+    let of = runs.len();
+    let mut text = format!("    # {green} of {of} runs hold all of these\n");
+    if !missed.is_empty() {
+        text.push_str(&format!(
+            "    # not told from those that passed: {missed}\n"
+        ));
+    }
     let names: Vec<&str> = kept.iter().map(|gate| gate.name).collect();
-    format!(
-        "    # {green} of {} runs hold all of these\n    reliability:\n      outcome: [{}]\n      expect: [{{ target: reliability.pass_rate, matcher: {{ min: {} }} }}]\n",
-        runs.len(),
+    text.push_str(&format!(
+        "    reliability:\n      outcome: [{}]\n      expect: [{{ target: reliability.pass_rate, matcher: {{ min: {} }} }}]\n",
         names.join(", "),
-        100 * green / runs.len()
-    )
+        100 * green / of
+    ));
+    text
+}
+
+/// What the recorded outcome says.
+fn passed(run: &Run) -> Option<bool> {
+    run.outcome.and_then(|outcome| outcome.passed)
 }
 
 /// Whether a run says something at its end.

@@ -97,6 +97,18 @@ fn failed_runs_count_at_the_rate_that_was_observed() {
         "{text}"
     );
     assert_eq!(proposed(&runs[1..]), None);
+    assert!(!text.contains("not told from"), "{text}");
+}
+
+/// What the gates cannot see is said.
+#[test]
+fn a_failed_run_that_holds_all_gates_is_named() {
+    let runs = [Some(true), Some(false), Some(false)].map(|it| run(it, &[refund("R1")], "Done."));
+    let text = written(&runs);
+    assert!(
+        text.contains("    # 3 of 3 runs hold all of these\n    # not told from those that passed: run-2..run-3\n"),
+        "{text}"
+    );
 }
 
 #[test]
