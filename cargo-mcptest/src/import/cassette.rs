@@ -154,6 +154,12 @@ impl<'m> Writer<'m> {
     fn call(&mut self, call: &Call) {
         let (server, name) = self.server_and_name(call);
         let mut args = result::args(call.args.clone());
+        if !args.is_object() {
+            let note = "arguments that are no JSON object stay as they are".to_owned();
+            if !self.notes.contains(&note) {
+                self.notes.push(note);
+            }
+        }
         blob::condense(&mut args);
         let place = match server {
             Some(server) => format!("{server}::{name}"),
