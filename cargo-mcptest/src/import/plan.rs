@@ -35,6 +35,8 @@ pub(super) struct Found {
     candidate: u32,
     /// Which of the runs of these records.
     ordinal: u16,
+    /// Which of the runs of its file that have its identifier, from 1, where that is made of their records.
+    twin: u32,
     kind: Kind,
     order: Option<i64>,
     time: Option<i64>,
@@ -71,6 +73,8 @@ pub(super) struct Plan {
 pub(super) struct Mapped {
     pub(super) imported: Imported,
     agent: Option<String>,
+    /// The source has an identifier of it.
+    has_id: bool,
     task: Option<String>,
     order: Option<i64>,
     time: Option<i64>,
@@ -141,7 +145,8 @@ impl Reading<'_> {
     }
 
     fn one(&self, mut run: ForeignRun, records: &[Record<'_>]) -> Result<Mapped, Lost> {
-        if run.id.is_none() && run.ready.is_none() {
+        let has_id = run.id.is_some() || run.ready.is_some();
+        if !has_id {
             run.id = records
                 .first()
                 .map(|record| digest::identifier(&record.value));
@@ -169,6 +174,7 @@ impl Reading<'_> {
         Ok(Mapped {
             imported,
             agent,
+            has_id,
             task,
             order,
             time,
@@ -252,11 +258,24 @@ impl Plan {
         building.finish(reports)
     }
 
+    /// The identifier of a run that was found, from that of its records.
+    pub(super) fn id(&self, run: u32, of_records: &str) -> String {
+        twin_id(of_records, self.found[run as usize].twin)
+    }
+
     /// The run that was found: its format, its records, and which run of them it is.
     pub(super) fn place(&self, run: u32) -> (Kind, &Joined, usize) {
         let found = &self.found[run as usize];
         let joined = &self.candidates[found.candidate as usize];
         (found.kind, joined, usize::from(found.ordinal))
+    }
+}
+
+/// The identifier of one of several runs whose records are the same.
+fn twin_id(id: &str, twin: u32) -> String {
+    match twin {
+        1 => id.to_owned(),
+        _ => format!("{id}-{twin}"),
     }
 }
 
@@ -282,6 +301,8 @@ struct Building {
     groups: HashMap<Digest, u32>,
     /// The identifiers that were seen, and the runs that had them.
     ids: HashMap<Digest, Digest>,
+    /// How many runs a file has of an identifier that is made of their records.
+    twins: HashMap<(u32, Digest), u32>,
     /// Names that many groups have.
     words: HashSet<Rc<str>>,
     forks: Forks,
@@ -359,6 +380,17 @@ impl Building {
         let agent = agent.or_else(|| cassette["agent_name"].as_str().map(str::to_owned));
         let agent = agent.unwrap_or_else(|| stem(records));
         let content = super::store::essence(cassette);
+        let twin = if mapped.has_id {
+            1
+        } else {
+            // The same once more in a file is another run; in another file it is the same run.
+            let file = records.first().map_or(0, |record| record.part.input);
+            let key = Digest::of(&[&agent, &id]);
+            let twins = self.twins.entry((file, key)).or_default();
+            *twins += 1;
+            *twins
+        };
+        let id = twin_id(&id, twin);
         let key = Digest::of(&[&agent, &id]);
         let known = self.ids.get(&key).copied();
         if known.is_some_and(|known| known != content) {
@@ -371,6 +403,11 @@ impl Building {
             return false;
         }
         self.ids.insert(key, content);
+        if twin > 1 {
+            reports.note(
+                "records without an identifier that are in a file more than once: each is a run",
+            );
+        }
         for note in notes {
             reports.note(note);
         }
@@ -411,6 +448,7 @@ impl Building {
         self.plan.found.push(Found {
             candidate,
             ordinal: u16::try_from(ordinal).unwrap_or(u16::MAX),
+            twin,
             kind,
             order: mapped.order,
             time: mapped.time,

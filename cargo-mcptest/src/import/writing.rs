@@ -216,6 +216,9 @@ impl Writing<'_> {
             imported["from"] = kind.name().into();
             imported["file"] = first.input.name().into();
             imported["record"] = first.number().into();
+            if let Some(id) = imported["id"].as_str() {
+                imported["id"] = self.plan.id(index, id).into();
+            }
         }
         Some((run, place))
     }
