@@ -24,9 +24,7 @@ impl Writer<'_> {
             "tool_results": self.results,
             "conversation": conversation,
         });
-        if let Some(answer) = self.users.last().and_then(|user| user.answer.as_ref()) {
-            trace["final_response"] = answer.as_str().into();
-        }
+        self.talk.write(&mut trace);
         let mut cassette = json!({
             "schema_version": SCHEMA_VERSION,
             "model": model,
@@ -67,8 +65,7 @@ impl Writer<'_> {
     /// The conversation, and whether its tokens are estimated.
     fn conversation(&mut self, run: &ForeignRun, unknown: &mut BTreeSet<&str>) -> (Value, bool) {
         let mut conversation = json!({
-            "message_count": self.users.len() + self.steps.len() + self.results.len(),
-            "turns": self.turns,
+            "message_count": self.talk.user_turns() + self.steps.len() + self.results.len(),
         });
         let known: Option<Vec<Tokens>> = self.steps.iter().copied().collect();
         let known = known.filter(|steps| !steps.is_empty());
@@ -101,7 +98,7 @@ impl Writer<'_> {
             conversation["stop_reason"] = reason.into();
         } else {
             unknown.insert("stop_reason");
-            let unanswered = self.users.last().is_some_and(|user| user.answer.is_none());
+            let unanswered = self.talk.user_turns() > 0 && self.talk.answer().is_none();
             if unanswered && self.pairing.last_is_open() {
                 self.notes.push("ends in an unanswered call".to_owned());
             }
@@ -113,9 +110,6 @@ impl Writer<'_> {
             conversation["duration_ms"] = last.saturating_sub(first).into();
         } else {
             unknown.insert("recorded_at");
-        }
-        if self.users.len() > 1 {
-            conversation["per_turn"] = self.per_turn();
         }
         (conversation, estimated)
     }
@@ -178,19 +172,6 @@ impl Writer<'_> {
         estimated
             .map(|(before, written)| (tokens(system + before), tokens(*written)))
             .collect()
-    }
-
-    fn per_turn(&self) -> Value {
-        let ends = self.users.iter().skip(1).map(|user| user.calls_from);
-        let ends = ends.chain([self.calls.len()]);
-        let turns = self.users.iter().zip(ends).map(|(user, end)| {
-            let mut turn = json!({ "calls": [user.calls_from, end] });
-            if let Some(answer) = &user.answer {
-                turn["response"] = answer.as_str().into();
-            }
-            turn
-        });
-        turns.collect()
     }
 
     /// The verdict: the only score, or the one that is asked for.
