@@ -158,7 +158,7 @@ pub(super) fn closes(run: &Run) -> bool {
 }
 
 /// Whether the last word is the user's, who ends the talk, and the one before it the agent's, and no call.
-fn answers_before_the_end(run: &Run) -> bool {
+pub(super) fn answers_before_the_end(run: &Run) -> bool {
     match run.trace.conversation.turns.as_slice() {
         [.., answer, end] => {
             let is_call = answer.content.starts_with("tool_use ");

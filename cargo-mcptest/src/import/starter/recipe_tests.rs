@@ -334,7 +334,12 @@ fn an_answer_before_the_users_last_word_is_asked_for() {
     let (bye, says) = (("user", "Bye."), ("assistant", "Here it is."));
     let ended = talk(&[("user", "p"), says, bye]);
     let asks = "{ target: \"conversation.turns[-2]\", matcher: ";
-    assert!(written(std::slice::from_ref(&ended)).contains(asks));
+    let alone = std::slice::from_ref(&ended);
+    assert!(written(alone).contains(asks));
+    assert_eq!(
+        suspects::of(alone, &KnownTools::of_runs(alone), &Tools::default()),
+        []
+    );
     let calls = ("assistant", "tool_use get_order with {}");
     for other in [
         vec![("user", "p"), calls, bye],

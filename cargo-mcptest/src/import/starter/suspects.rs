@@ -7,7 +7,7 @@ use mcptest::eval::KnownTools;
 use mcptest::trace::Run;
 
 use super::Tools;
-use super::recipe::{closes, narrative, stop_reason};
+use super::recipe::{answers_before_the_end, closes, narrative, stop_reason};
 
 /// A run that looks bad.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,7 +56,8 @@ pub(super) fn of(runs: &[Run], tools: &KnownTools, called: &Tools) -> Vec<Suspec
         let stop = stop_reason(run).filter(|reason| *reason != "completed");
         [
             stop.map(|reason| format!("it stopped for `{reason}`")),
-            (!closes(run)).then(|| "it says nothing at its end".to_owned()),
+            (!closes(run) && !answers_before_the_end(run))
+                .then(|| "it says nothing at its end".to_owned()),
             result.and_then(|(name, result)| match result {
                 Some(result) if result.is_error => Some(format!("its last call, `{name}`, failed")),
                 None => Some(format!("its last call, `{name}`, has no result")),
