@@ -230,3 +230,41 @@ fn a_suggestion_for_an_agent_that_changes_nothing_forbids_what_could() {
     );
     mcptest(folder.path(), &["mutants"]).exits(0);
 }
+
+/// What `reliability` counts is no case of its own in `report`, and no red gate here.
+#[test]
+fn a_gate_that_reliability_counts_is_not_red() {
+    let shop = shop(&[]);
+    let reliability = "    expect: [{ target: tool_names, matcher: { contains: refund } }]\n    reliability:\n      \
+                       outcome: [expect, trajectory]\n      expect: [{ target: reliability.pass_rate, matcher: { min: 50 } }]\n";
+    shop.write("suites/refunds.yml", format!("{SUITE}{reliability}"));
+    mcptest(shop.path(), &["report"]).exits(0);
+    let said = mcptest(shop.path(), &["mutants", "--format", "json"]).exits(0);
+    let said: Value = serde_json::from_str(&said.stdout).unwrap();
+    assert_eq!(said["red_before"], json!([]));
+    let by_trajectory = |mutant: &&Value| mutant["killed_by"].to_string().contains("trajectory");
+    let mut killed = said["mutants"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(by_trajectory);
+    assert!(killed.all(|mutant| mutant["run"] == 1));
+    // Less than it asks for is red as ever.
+    let red = reliability.replace("min: 50", "min: 51");
+    shop.write("suites/refunds.yml", format!("{SUITE}{red}"));
+    let said = mcptest(shop.path(), &["mutants"]).exits(2);
+    assert!(
+        said.stderr
+            .contains("red: refunds::refund_agent::reliability\n"),
+        "{said}"
+    );
+    // `expect` has a verdict again where only another gate is counted.
+    let other = reliability.replace("outcome: [expect, trajectory]", "outcome: [trajectory]");
+    shop.write("suites/refunds.yml", format!("{SUITE}{other}"));
+    let said = mcptest(shop.path(), &["mutants"]).exits(2);
+    assert!(
+        said.stderr
+            .contains("red: refunds::refund_agent::expect on run-2\n"),
+        "{said}"
+    );
+}

@@ -9,7 +9,7 @@ use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::Number;
 use serde_saphyr::{DuplicateKeyPolicy, NonFiniteFloatPolicy, Spanned};
 
-use crate::limits::{ALIAS_NODES, DEPTH, NODES};
+use crate::limits::{ALIAS_EVENTS, DEPTH, NODES};
 use crate::mapping::Mapping;
 use crate::number::number_or_text;
 use crate::unreadable::unreadable;
@@ -32,7 +32,7 @@ pub(crate) fn read_all(source: &Source, problems: &mut Vec<Diagnostic>) -> Optio
             // Many agents may share one block: what they repeat in all is limited below.
             budget: serde_saphyr::budget! { max_nodes: NODES, max_depth: DEPTH, enforce_alias_anchor_ratio: false },
             duplicate_keys: DuplicateKeyPolicy::PassThrough,
-            alias_limits: serde_saphyr::alias_limits! { max_total_replayed_events: ALIAS_NODES },
+            alias_limits: serde_saphyr::alias_limits! { max_total_replayed_events: ALIAS_EVENTS },
             strict_booleans: true,
             with_snippet: false,
             non_finite_float_policy: NonFiniteFloatPolicy::PassThrough,

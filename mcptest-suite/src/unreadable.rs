@@ -5,7 +5,7 @@ use serde_saphyr::budget::BudgetBreach;
 use serde_saphyr::granit_parser::ErrorKind;
 use serde_saphyr::localizer::ExternalMessageSource;
 
-use crate::limits::{ALIAS_NODES, DEPTH, NODES};
+use crate::limits::{ALIAS_EVENTS, DEPTH, NODES};
 use crate::{Diagnostic, Span};
 
 /// What is wrong with a file, as far as one can help with it.
@@ -115,7 +115,7 @@ fn of_the_parser(kind: &ErrorKind) -> Cause {
 fn beyond_a_limit(span: Span, what: &str) -> Diagnostic {
     Diagnostic::at(span, format!("this file is refused: {what}"))
         .note(format!(
-            "a suite may nest {DEPTH} deep, have {NODES} nodes, and repeat {ALIAS_NODES} nodes through aliases"
+            "a suite may nest {DEPTH} deep, have {NODES} nodes, and repeat {ALIAS_EVENTS} parser events through aliases"
         ))
         .help("write the repeated parts out, or split the suite into several files")
 }

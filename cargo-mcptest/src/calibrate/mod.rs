@@ -1,22 +1,23 @@
 //! `cargo mcptest calibrate`: which threshold would have kept the good runs and caught the bad ones?
 //!
 //! - `values`: what each target is in each run;
+//! - `found`: what was found, as text and as data;
 //! - `write`: thresholds in the suites, in place;
 //! - `slots`: the numbers of a suite that a threshold can take the place of.
 //!
 //! What is computed of the values is [`mcptest_trace::evidence::calibrate`].
 
+mod found;
 mod slots;
 mod values;
 mod write;
 
 use mcptest_suite::escape;
 use mcptest_trace::evidence::calibrate::{
-    AcrossCalibration, AgentScored, Calibration, Kind, Tally, Verdict, calibrate, calibrate_across,
-    joint,
+    AgentScored, Calibration, Verdict, calibrate, calibrate_across, joint,
 };
 use mcptest_trace::evidence::conformal::Share;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::failure::Failure;
 use crate::judging::{Filter, Opened};
@@ -24,8 +25,8 @@ use crate::outcome::Outcome;
 use crate::output::{Format, Output};
 use crate::package::Judging;
 use crate::status::{EXIT_STATUS, Status};
-use crate::table::table;
-use values::{Column, SuiteValues};
+pub(crate) use found::SuiteFound;
+use values::SuiteValues;
 
 /// The format of what is said, as JSON.
 const FORMAT: &str = "calibrate/1.0";
@@ -166,19 +167,6 @@ impl Promise {
     }
 }
 
-/// What was found of a suite.
-pub(crate) struct SuiteFound {
-    name: String,
-    outcome: Outcome,
-    share: Share,
-    /// How many runs have a recorded outcome, and of how many, where the gates decide in their place.
-    passed_over: Option<(usize, usize)>,
-    each: Vec<(Column, Calibration)>,
-    together: Vec<(Column, AcrossCalibration)>,
-    /// What the limits that tell anything do together.
-    joint: Tally,
-}
-
 impl Calibrate {
     pub(crate) fn run(&self, output: &mut Output<'_>) -> Result<Status, Failure> {
         let opened = Opened::whole(&self.judging, output)?;
@@ -233,170 +221,4 @@ fn tells(found: &Calibration) -> bool {
         found.power.verdict,
         Verdict::TellsRunsApart | Verdict::TellsAgentsApartOnly
     ) && found.limit.is_some()
-}
-
-impl SuiteFound {
-    fn text(&self, values: bool) -> String {
-        let mut text = format!(
-            "suite {}: outcomes {}, {}\n",
-            self.name,
-            self.outcome.said(),
-            self.share
-        );
-        if let Some((recorded, all)) = self.passed_over {
-            text.push_str(&format!(
-                "only {recorded} of {all} runs have a recorded outcome; `--outcome recorded` goes by these alone\n"
-            ));
-        }
-        for (column, found) in &self.each {
-            text.push_str(&format!("\n{}", found.text()));
-            if values {
-                text.push_str(&indented(&column.values_table()));
-            }
-        }
-        for (column, found) in &self.together {
-            text.push_str(&format!("\n{}", found.text()));
-            if values {
-                text.push_str(&indented(&column.values_table()));
-            }
-        }
-        text.push_str(&format!("\n{}", self.summary()));
-        text
-    }
-
-    /// The targets that tell something in one table, and what they come to together.
-    fn summary(&self) -> String {
-        let mut rows = vec![
-            [
-                "target",
-                "A",
-                "A_in (p)",
-                "limit",
-                "left out: stopped, caught",
-                "verdict",
-            ]
-            .map(str::to_owned)
-            .to_vec(),
-        ];
-        rows.extend(self.each.iter().map(|(_, found)| {
-            let power = &found.power;
-            let number = |number: Option<f64>| {
-                number.map_or_else(|| "-".to_owned(), |number| format!("{number:.3}"))
-            };
-            vec![
-                found.target.name.clone(),
-                number(power.over.map(|over| over.area)),
-                power.within.map_or_else(
-                    || "-".to_owned(),
-                    |within| format!("{:.3} ({:.3})", within.area, within.p),
-                ),
-                found
-                    .limit
-                    .map_or_else(|| "-".to_owned(), |limit| limit.rounded.to_string()),
-                found.check.as_ref().map_or_else(
-                    || "-".to_owned(),
-                    |check| {
-                        let tally = check.tally;
-                        format!(
-                            "{}/{}, {}/{}",
-                            tally.false_alarms, tally.passed, tally.catches, tally.failed
-                        )
-                    },
-                ),
-                power.verdict.as_str().to_owned(),
-            ]
-        }));
-        let mut text = table(&rows);
-        let telling = self.each.iter().filter(|(_, found)| tells(found)).count();
-        if telling > 1 {
-            let Tally {
-                false_alarms,
-                passed,
-                catches,
-                failed,
-                ..
-            } = self.joint;
-            text.push_str(&format!(
-                "the {telling} that tell something together: {false_alarms} of {passed} passed runs stopped, {catches} of {failed} failed runs caught\n"
-            ));
-        }
-        let apart =
-            |(_, found): &(Column, Calibration)| found.power.verdict == Verdict::TellsRunsApart;
-        let known = self
-            .each
-            .iter()
-            .any(|(_, found)| found.power.verdict != Verdict::Unknown);
-        if known && !self.each.iter().any(apart) {
-            text.push_str("no target tells a passed run from a failed run of the same agent here: ask for calls, arguments and results\n");
-        }
-        text
-    }
-
-    /// What a page shows: everything but the values of runs.
-    pub(crate) fn page(&self) -> Value {
-        let mut page = self.json();
-        for (list, texts) in [
-            (
-                "each_run",
-                self.each
-                    .iter()
-                    .map(|(_, found)| found.text())
-                    .collect::<Vec<_>>(),
-            ),
-            (
-                "together",
-                self.together
-                    .iter()
-                    .map(|(_, found)| found.text())
-                    .collect(),
-            ),
-        ] {
-            let targets = page[list].as_array_mut().into_iter().flatten();
-            for (target, text) in targets.zip(texts) {
-                target["values"] = Value::Null;
-                target["text"] = text.into();
-            }
-        }
-        page["outcomes"] = self.outcome.said().into();
-        page["promise"] = self.share.to_string().into();
-        page
-    }
-
-    fn json(&self) -> Value {
-        let each = self.each.iter().map(|(column, found)| {
-            let mut value = serde_json::to_value(found).unwrap_or_default();
-            value["gate"] = column.gate.as_str().into();
-            value["values"] = column.json();
-            value
-        });
-        let together = self.together.iter().map(|(column, found)| {
-            let mut value = serde_json::to_value(found).unwrap_or_default();
-            value["gate"] = column.gate.as_str().into();
-            value["values"] = column.json();
-            value
-        });
-        json!({
-            "suite": self.name,
-            "outcome": self.outcome.as_str(),
-            "share": self.share,
-            "each_run": each.collect::<Vec<_>>(),
-            "together": together.collect::<Vec<_>>(),
-            "joint": {
-                "targets": self.each.iter().filter(|(_, found)| tells(found)).map(|(_, found)| &found.target.name).collect::<Vec<_>>(),
-                "left_out": self.joint,
-            },
-        })
-    }
-}
-
-fn indented(text: &str) -> String {
-    text.lines().map(|line| format!("  {line}\n")).collect()
-}
-
-/// A number as a suite has it.
-fn written_number(number: f64, kind: Kind) -> String {
-    match kind {
-        Kind::Count => format!("{number:.0}"),
-        _ => number.to_string(),
-    }
 }

@@ -9,9 +9,9 @@ use mcptest_suite::{Source, Span};
 use mcptest_trace::evidence::calibrate::{Direction, Kind, Quantity, Verdict};
 use serde_json::{Value, json};
 
+use super::found::{SuiteFound, written_number};
 use super::slots::{Place, Slot, Slots};
 use super::values::is_free;
-use super::{SuiteFound, written_number};
 use crate::edit::{Edit, edited};
 use crate::failure::Failure;
 use crate::judging::Opened;

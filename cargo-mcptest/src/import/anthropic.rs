@@ -13,7 +13,7 @@ use super::input::{Input, Part, Record};
 use super::joining::Joiner;
 use super::json::{count, given, identifier, list, text, word};
 use super::mapping::Mapping;
-use super::openai::{Options, calls_of, text_of, tokens, tool_answer, tool_lines};
+use super::openai::{Options, calls_of, offered_tools, read_record, text_of, tokens, tool_answer};
 
 /// The blocks that no other format has.
 pub(super) const BLOCKS: [&str; 7] = [
@@ -60,7 +60,7 @@ impl Format for Anthropic {
                 seen = read_call(request, response, seen, &mut run);
             } else if let Some(messages) = format::talk(value, &mut run) {
                 about(value, &mut run);
-                run.id = identifier(value, "id");
+                read_record(value, &mut run);
                 for message in messages.iter() {
                     read_message(message, &mut run);
                 }
@@ -87,8 +87,22 @@ fn fits(value: &Value) -> bool {
     };
     let messages = format::messages(value).unwrap_or_default();
     messages.iter().any(|message| has_block(message, &BLOCKS))
+        || is_plain_talk(value, messages)
         || logged(value).is_some_and(|(_, response)| is_response(response))
         || is_response(value)
+}
+
+/// A talk without tools, whose system prompt stands beside its messages, or whose answers say why they stop.
+fn is_plain_talk(record: &Value, messages: &[Value]) -> bool {
+    let is_plain = |message: &Value| {
+        matches!(text(message, "role"), Some("user" | "assistant"))
+            && given(message, "tool_calls").is_none()
+    };
+    let stops = |message: &Value| word(message, "stop_reason").is_some();
+    messages.iter().all(is_plain)
+        && messages
+            .iter()
+            .any(|message| given(record, "system").is_some() || stops(message))
 }
 
 fn logged(record: &Value) -> Option<(&Value, &Value)> {
@@ -160,7 +174,7 @@ fn about(request: &Value, run: &mut ForeignRun) {
         });
     }
     if run.tools.is_empty() {
-        run.tools = tool_lines(list(request, "tools"));
+        run.tools = offered_tools(list(request, "tools"));
     }
     if let (None, Some(Value::Number(number))) = (&run.temperature, request.get("temperature")) {
         run.temperature = Some(number.clone());

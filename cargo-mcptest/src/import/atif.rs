@@ -12,7 +12,7 @@ use super::input::{Input, Record};
 use super::joining::Joiner;
 use super::json::{count, given, identifier, list, text, word};
 use super::mapping::Mapping;
-use super::openai::{text_of, tool_lines};
+use super::openai::{offered_tools, text_of};
 use super::time;
 
 /// The newest version that is known.
@@ -117,7 +117,7 @@ fn trajectory(document: &Value, run: &mut ForeignRun, whole: &mut bool) {
         run.agent = word(agent, "name").map(str::to_owned);
         run.version = word(agent, "version").map(str::to_owned);
         run.asked = word(agent, "model_name").map(str::to_owned);
-        run.tools = tool_lines(list(agent, "tool_definitions"));
+        run.tools = offered_tools(list(agent, "tool_definitions"));
     }
     let mut system = Vec::from_iter(run.system_prompt.take());
     let mut leading = run.events.is_empty();

@@ -5,6 +5,7 @@ mod result;
 mod stop;
 mod written;
 
+use mcptest_trace::record::Talk;
 use mcptest_trace::trace::canonical_json;
 use serde_json::{Value, json};
 
@@ -59,19 +60,11 @@ pub(crate) fn of(run: &ForeignRun, mapping: &Mapping) -> Result<Imported, Lost> 
     Ok(writer.finish(run, &model, &prompt))
 }
 
-/// A user turn: where its calls begin, and its answer.
-#[derive(Default)]
-struct UserTurn {
-    calls_from: usize,
-    answer: Option<String>,
-}
-
 struct Writer<'m> {
     mapping: &'m Mapping,
     calls: Vec<Value>,
     results: Vec<Value>,
-    turns: Vec<Value>,
-    users: Vec<UserTurn>,
+    talk: Talk,
     steps: Vec<Option<Tokens>>,
     /// Characters before each model call, and those that it wrote, where tokens are estimated.
     written: Vec<(usize, usize)>,
@@ -89,8 +82,7 @@ impl<'m> Writer<'m> {
             mapping,
             calls: Vec::new(),
             results: Vec::new(),
-            turns: Vec::new(),
-            users: Vec::new(),
+            talk: Talk::default(),
             steps: Vec::new(),
             written: Vec::new(),
             characters: 0,
@@ -112,13 +104,13 @@ impl<'m> Writer<'m> {
             self.settle();
             match event {
                 Event::User(text) => {
-                    self.turn("user", text);
-                    self.users.push(UserTurn {
-                        calls_from: self.calls.len(),
-                        answer: None,
-                    });
+                    self.count(text);
+                    self.talk.user(text, self.calls.len());
                 }
-                Event::Turn { role, text } => self.turn(role, text),
+                Event::Turn { role, text } => {
+                    self.count(text);
+                    self.talk.turn(role, text);
+                }
                 Event::Step(tokens) => {
                     self.steps.push(*tokens);
                     self.written.push((self.characters, 0));
@@ -132,20 +124,17 @@ impl<'m> Writer<'m> {
         self.settle();
     }
 
-    fn turn(&mut self, role: &str, content: &str) {
-        self.characters += content.chars().count();
-        self.turns.push(json!({ "role": role, "content": content }));
+    fn count(&mut self, text: &str) {
+        self.characters += text.chars().count();
     }
 
     fn said(&mut self, text: &str) {
         self.count_written(text);
-        self.turn("assistant", text);
-        if let Some(user) = self.users.last_mut() {
-            user.answer = Some(text.to_owned());
-        }
+        self.talk.said(text);
     }
 
     fn count_written(&mut self, text: &str) {
+        self.count(text);
         if let Some((_, written)) = self.written.last_mut() {
             *written += text.chars().count();
         }
@@ -154,27 +143,26 @@ impl<'m> Writer<'m> {
     fn call(&mut self, call: &Call) {
         let (server, name) = self.server_and_name(call);
         let mut args = result::args(call.args.clone());
+        if !args.is_object() {
+            let note = "arguments that are no JSON object stay as they are".to_owned();
+            if !self.notes.contains(&note) {
+                self.notes.push(note);
+            }
+        }
         blob::condense(&mut args);
-        let place = match server {
-            Some(server) => format!("{server}::{name}"),
-            None => name.to_owned(),
-        };
-        let said = format!("tool_use {place} with {}", canonical_json(&args));
+        let is_own = call.agent_id.is_none();
+        let said = is_own.then(|| self.talk.called(server, name, &args));
         let mut written = json!({ "name": name, "args": args, "hop_index": self.calls.len() });
         if let Some(server) = server {
             written["server"] = server.into();
         }
         if let Some(agent) = &call.agent_id {
             written["agent_id"] = agent.as_str().into();
-        } else {
+        }
+        if let Some(said) = said {
             self.count_written(&said);
-            self.turn("assistant", &said);
             if let Some(step) = self.steps.len().checked_sub(1) {
                 written["step"] = step.into();
-            }
-            // What was said before a call was no answer yet.
-            if let Some(user) = self.users.last_mut() {
-                user.answer = None;
             }
         }
         if let Some(caller) = &call.caller {

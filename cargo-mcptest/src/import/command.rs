@@ -1,12 +1,14 @@
 //! The command.
 
+mod undoing;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use mcptest_suite::model::Suite;
-use mcptest_suite::{escape, shown_path};
+use mcptest_suite::shown_path;
 use mcptest_trace::record::redact::Redactor;
 use regex::Regex;
 use serde_json::json;
@@ -14,12 +16,12 @@ use serde_json::json;
 use super::format::Kind;
 use super::input;
 use super::mapping::{Mapping, Subagents};
-use super::names::{self, Name};
+use super::names;
 use super::opening;
 use super::plan::{GroupBy, Plan, Reading};
 use super::redact::redactor;
 use super::starter::{Starter, Tools};
-use super::summary::{self, Row};
+use super::summary::{self, Doubt, Row};
 use super::writing::{Done, Options, Writing, Wrong};
 use crate::status::Status;
 
@@ -204,76 +206,6 @@ impl Import {
         })
     }
 
-    /// Takes back what this import has written.
-    fn undo(
-        &self,
-        mut writing: Writing<'_>,
-        names: &[Name],
-        out: &mut dyn Write,
-        err: &mut dyn Write,
-    ) -> Result<Status, Wrong> {
-        let removes = !self.check;
-        writing.options.check = true;
-        let mut undone = writing.undo(names)?;
-        let proposed = self.first_suite(&writing)?;
-        undone.with_suite(&self.suite, proposed.as_deref());
-        write!(
-            err,
-            "{}",
-            writing.redactor.redact_text(&writing.done.reports.drawn())
-        )?;
-        match self.format {
-            Shown::Json => writeln!(
-                out,
-                "{}",
-                mcptest_trace::trace::pretty_json(&undone.json(removes))
-            )?,
-            Shown::Text => write!(out, "{}", escape(&undone.text()))?,
-        }
-        if removes {
-            writing.options.check = false;
-            writing.undo(names)?;
-            if let Some(suite) = &undone.suite {
-                fs::remove_file(suite)?;
-            }
-        }
-        Ok(match (undone.gone.is_empty(), undone.left.is_empty()) {
-            (true, true) => {
-                writeln!(
-                    err,
-                    "error: nothing of these files is recorded for {}",
-                    shown_path(&self.suite)
-                )?;
-                Status::CouldNotRun
-            }
-            (false, true) => Status::Holds,
-            (_, false) => Status::Finding,
-        })
-    }
-
-    /// The suite that this import proposes where there is none.
-    fn first_suite(&self, writing: &Writing<'_>) -> Result<Option<String>, Wrong> {
-        let names = names::of(&writing.plan.groups, None, self.agent.is_some());
-        let mut again = Writing {
-            // Of no other runs than its own.
-            options: Options {
-                replace: true,
-                check: true,
-                ..writing.options
-            },
-            suite: None,
-            place: writing.place.clone(),
-            done: Done {
-                starter: Starter::new(Tools::new(writing.plan, true)),
-                ..Done::default()
-            },
-            ..*writing
-        };
-        again.all(&names)?;
-        let shown = shown_path(&self.suite);
-        Ok(again.done.starter.suite(&self.suite, &shown).ok())
-    }
-
     fn mapping(&self, suite: Option<&Suite>) -> Mapping {
         let of_suite = suite.into_iter().flat_map(|suite| &suite.servers);
         let mut servers: Vec<String> = of_suite.map(|server| server.name.value.clone()).collect();
@@ -374,6 +306,8 @@ impl Import {
                 "rows": done.rows.iter().map(Row::json).collect::<Vec<_>>(),
                 "reports": reports,
                 "notes": notes,
+                "tools": done.starter.tools().json(),
+                "suspects": done.doubts.iter().map(Doubt::json).collect::<Vec<_>>(),
                 "redacted": done.redacted.iter().collect::<BTreeMap<_, _>>(),
                 "missing_entries": missing,
             });
@@ -393,6 +327,8 @@ impl Import {
             writeln!(out, "first suite: {}", shown_path(&self.suite))?;
         }
         write!(out, "{}", redacted(&done.reports.notes()))?;
+        write!(out, "{}", redacted(&done.starter.tools().shown()))?;
+        summary::doubts(&done.doubts, out)?;
         let unknown: usize = done.rows.iter().map(Row::unknown_errors).sum();
         if unknown > 0 {
             writeln!(

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use mcptest_trace::trace::OfferedTool;
 use serde_json::{Number, Value};
 
 /// Tokens of one model call: sent to the model, and written by it.
@@ -34,7 +35,7 @@ pub(crate) struct ForeignRun {
     /// The format's own totals of the main agent.
     pub(crate) totals: Option<Tokens>,
     pub(crate) scores: Vec<(String, Score)>,
-    pub(crate) tools: Vec<String>,
+    pub(crate) tools: Vec<OfferedTool>,
     pub(crate) temperature: Option<Number>,
     pub(crate) max_tokens: Option<u64>,
     pub(crate) stop: Option<Stop>,

@@ -17,7 +17,7 @@ use super::mapping::Mapping;
 
 pub(super) use chat::{
     Options, answer as tool_answer, calls as calls_of, read as read_messages, text_of,
-    tools as tool_lines,
+    tools as offered_tools,
 };
 
 /// The format `openai`.
@@ -92,15 +92,29 @@ fn kept(record: &Value) -> Result<ForeignRun, Lost> {
             Lost::no_run("it has no list of `messages`")
         });
     };
-    run.id = identifier(record, "id");
     let holders = ["request", "body", "inputs"];
     let around = || holders.iter().find_map(|key| word(&record[*key], "model"));
     run.asked = word(record, "model").or_else(around).map(str::to_owned);
-    run.task = identifier(record, "task").or_else(|| identifier(record, "task_id"));
-    run.order = given(record, "trial").and_then(Value::as_i64);
     if let Some(system) = word(record, "system") {
         run.system_prompt = Some(system.to_owned());
     }
+    read_record(record, &mut run);
+    if let Some(Value::Array(tools)) = record.get("tools") {
+        run.tools = chat::tools(tools);
+    }
+    if messages.iter().any(|message| message.get("role").is_none()) {
+        responses::read_items(&messages, &mut run);
+    } else {
+        read_messages(&messages, &mut run, &Options::default());
+    }
+    Ok(run)
+}
+
+/// What a team keeps beside a list of messages: which run it is, how it ended, and how good it was.
+pub(super) fn read_record(record: &Value, run: &mut ForeignRun) {
+    run.id = identifier(record, "id");
+    run.task = identifier(record, "task").or_else(|| identifier(record, "task_id"));
+    run.order = given(record, "trial").and_then(Value::as_i64);
     run.totals = tokens(record.get("usage"));
     let reasons = ["finish_reason", "stop_reason"];
     let reason = reasons.iter().find_map(|key| word(record, key));
@@ -113,15 +127,6 @@ fn kept(record: &Value) -> Result<ForeignRun, Lost> {
         };
         run.scores.push((key.to_owned(), score));
     }
-    if let Some(Value::Array(tools)) = record.get("tools") {
-        run.tools = chat::tools(tools);
-    }
-    if messages.iter().any(|message| message.get("role").is_none()) {
-        responses::read_items(&messages, &mut run);
-    } else {
-        read_messages(&messages, &mut run, &Options::default());
-    }
-    Ok(run)
 }
 
 /// The tokens of a model call. Reasoning tokens are a part of these counts, and so are cached ones, but of

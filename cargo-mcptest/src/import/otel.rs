@@ -4,6 +4,7 @@
 //! of v1.36.0:docs/gen-ai/gen-ai-events.md; opentelemetry-proto@ac2c4b5d "JSON Protobuf Encoding";
 //! `openinference@1fe497f1:spec/semantic_conventions.md`; openllmetry 0.50.0 and 0.62.1.
 
+mod call_span;
 mod messages;
 mod span;
 mod talk;

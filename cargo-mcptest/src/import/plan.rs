@@ -1,14 +1,16 @@
 //! The first pass: which runs there are, which agents they belong to, and in which order.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+mod building;
+
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use serde_json::Value;
 
+use self::building::Building;
 use super::cassette::{self, Imported};
 use super::digest::{self, Digest};
 use super::event::{Event, ForeignRun, Lost};
-use super::forks::Forks;
 use super::format::{Gathered, Kind};
 use super::input::{Input, Part, Record, Unreadable};
 use super::joining::{Joined, Joiner};
@@ -34,6 +36,8 @@ pub(super) struct Found {
     candidate: u32,
     /// Which of the runs of these records.
     ordinal: u16,
+    /// Which of the runs of its file that have its identifier, from 1, where that is made of their records.
+    twin: u32,
     kind: Kind,
     order: Option<i64>,
     time: Option<i64>,
@@ -62,14 +66,16 @@ pub(super) struct Plan {
     pub(super) candidates: Vec<Joined>,
     pub(super) found: Vec<Found>,
     pub(super) groups: Vec<Group>,
-    /// The tools that any run calls.
-    pub(super) tools: BTreeSet<String>,
+    /// The tools that any run calls, and whether they only read, where a recording says so.
+    pub(super) tools: BTreeMap<String, Option<bool>>,
 }
 
 /// A run, mapped, and what is needed of it beside the recording.
 pub(super) struct Mapped {
     pub(super) imported: Imported,
     agent: Option<String>,
+    /// The source has an identifier of it.
+    has_id: bool,
     task: Option<String>,
     order: Option<i64>,
     time: Option<i64>,
@@ -140,7 +146,8 @@ impl Reading<'_> {
     }
 
     fn one(&self, mut run: ForeignRun, records: &[Record<'_>]) -> Result<Mapped, Lost> {
-        if run.id.is_none() && run.ready.is_none() {
+        let has_id = run.id.is_some() || run.ready.is_some();
+        if !has_id {
             run.id = records
                 .first()
                 .map(|record| digest::identifier(&record.value));
@@ -168,6 +175,7 @@ impl Reading<'_> {
         Ok(Mapped {
             imported,
             agent,
+            has_id,
             task,
             order,
             time,
@@ -251,11 +259,24 @@ impl Plan {
         building.finish(reports)
     }
 
+    /// The identifier of a run that was found, from that of its records.
+    pub(super) fn id(&self, run: u32, of_records: &str) -> String {
+        twin_id(of_records, self.found[run as usize].twin)
+    }
+
     /// The run that was found: its format, its records, and which run of them it is.
     pub(super) fn place(&self, run: u32) -> (Kind, &Joined, usize) {
         let found = &self.found[run as usize];
         let joined = &self.candidates[found.candidate as usize];
         (found.kind, joined, usize::from(found.ordinal))
+    }
+}
+
+/// The identifier of one of several runs whose records are the same.
+fn twin_id(id: &str, twin: u32) -> String {
+    match twin {
+        1 => id.to_owned(),
+        _ => format!("{id}-{twin}"),
     }
 }
 
@@ -272,167 +293,5 @@ fn join(reading: &Reading<'_>, kind: Kind, part: Part, joiner: &mut Joiner, repo
             }
         }
         Err(error) => reports.lose(error.reason, &error.place, &error.detail),
-    }
-}
-
-#[derive(Default)]
-struct Building {
-    plan: Plan,
-    groups: HashMap<Digest, u32>,
-    /// The identifiers that were seen, and the runs that had them.
-    ids: HashMap<Digest, Digest>,
-    /// Names that many groups have.
-    words: HashSet<Rc<str>>,
-    forks: Forks,
-}
-
-impl Building {
-    fn add(&mut self, reading: &Reading<'_>, kind: Kind, joined: Joined, reports: &mut Reports) {
-        let (mapped, records) = match reading.map(kind, &joined) {
-            Ok(read) => read,
-            Err(error) => {
-                reports.lose(error.reason, &error.place, &error.detail);
-                return;
-            }
-        };
-        let place = records.first().map_or_else(String::new, Record::place);
-        let candidate = u32::try_from(self.plan.candidates.len()).unwrap_or(u32::MAX);
-        let mut any = false;
-        for (ordinal, mapped) in mapped.into_iter().enumerate() {
-            match mapped {
-                Ok(mapped) => {
-                    any |= self.found(
-                        reading,
-                        kind,
-                        &mapped,
-                        &records,
-                        (candidate, ordinal),
-                        reports,
-                    );
-                }
-                Err(lost) => reports.lose(lost.reason, &place, &lost.detail),
-            }
-        }
-        if any {
-            self.plan.candidates.push(joined);
-        }
-    }
-
-    fn found(
-        &mut self,
-        reading: &Reading<'_>,
-        kind: Kind,
-        mapped: &Mapped,
-        records: &[Record<'_>],
-        (candidate, ordinal): (u32, usize),
-        reports: &mut Reports,
-    ) -> bool {
-        let place = records.first().map_or_else(String::new, Record::place);
-        let Imported {
-            cassette,
-            notes,
-            lost,
-        } = &mapped.imported;
-        let id = super::store::identity(cassette).unwrap_or_default();
-        let agent = mapped.agent.clone();
-        let agent = agent.or_else(|| cassette["agent_name"].as_str().map(str::to_owned));
-        let agent = agent.unwrap_or_else(|| stem(records));
-        let content = super::store::essence(cassette);
-        let key = Digest::of(&[&agent, &id]);
-        let known = self.ids.get(&key).copied();
-        if known.is_some_and(|known| known != content) {
-            let detail = format!("another run of this import has the identifier `{id}`");
-            reports.lose("two runs with one identifier", &place, &detail);
-            return false;
-        }
-        if known.is_some() {
-            reports.note("the same run twice in the input");
-            return false;
-        }
-        self.ids.insert(key, content);
-        for note in notes {
-            reports.note(note);
-        }
-        for lost in lost {
-            reports.lose(lost.reason, &place, &lost.detail);
-        }
-        let calls = cassette.pointer("/trace/tool_calls");
-        for call in calls.and_then(Value::as_array).into_iter().flatten() {
-            if let Some(name) = call["name"].as_str()
-                && !self.plan.tools.contains(name)
-            {
-                self.plan.tools.insert(name.to_owned());
-            }
-        }
-        let text = |key: &str| cassette[key].as_str().unwrap_or_default();
-        let Subject {
-            key,
-            label,
-            by_task,
-        } = reading.subject(kind, mapped, records);
-        let mut subject = vec![agent.as_str(), text("system_prompt")];
-        subject.extend(key.iter().map(String::as_str));
-        let subject = Digest::of(&subject);
-        let model = text("model");
-        let asked = Digest::of(&[model, text("system_prompt"), text("user_prompt")]);
-        let next = u32::try_from(self.plan.groups.len()).unwrap_or(u32::MAX);
-        let group = *self.groups.entry(subject.then(model)).or_insert(next);
-        if group == next {
-            let group = Group {
-                agent: self.word(&agent),
-                model: self.word(model),
-                label,
-                subject,
-                asked,
-                by_task,
-                runs: Vec::new(),
-            };
-            self.plan.groups.push(group);
-        }
-        let run = u32::try_from(self.plan.found.len()).unwrap_or(u32::MAX);
-        if kind == Kind::ClaudeCode {
-            self.forks.add(run, &id, cassette);
-        }
-        self.plan.groups[group as usize].runs.push(run);
-        self.plan.found.push(Found {
-            candidate,
-            ordinal: u16::try_from(ordinal).unwrap_or(u16::MAX),
-            kind,
-            order: mapped.order,
-            time: mapped.time,
-        });
-        true
-    }
-
-    /// A name, kept once.
-    fn word(&mut self, text: &str) -> Rc<str> {
-        if let Some(known) = self.words.get(text) {
-            return Rc::clone(known);
-        }
-        let new: Rc<str> = text.into();
-        self.words.insert(Rc::clone(&new));
-        new
-    }
-
-    /// Leaves forks out, and puts the runs of each group in order: of trials, else of time, else of the
-    /// input.
-    fn finish(self, reports: &mut Reports) -> Plan {
-        let mut plan = self.plan;
-        let left_out = self.forks.left_out(reports);
-        for group in &mut plan.groups {
-            group.runs.retain(|run| !left_out.contains(run));
-        }
-        plan.groups.retain(|group| !group.runs.is_empty());
-        let found = &plan.found;
-        for group in &mut plan.groups {
-            let all =
-                |has: fn(&Found) -> bool| group.runs.iter().all(|run| has(&found[*run as usize]));
-            if all(|run| run.order.is_some()) {
-                group.runs.sort_by_key(|run| found[*run as usize].order);
-            } else if all(|run| run.time.is_some()) {
-                group.runs.sort_by_key(|run| found[*run as usize].time);
-            }
-        }
-        plan
     }
 }

@@ -2,29 +2,34 @@
 //!
 //! Nothing in it is guessed: a demand is what every run does, with the runs it comes from beside it.
 
+mod arguments;
+#[cfg(test)]
+mod arguments_tests;
 #[cfg(test)]
 mod limits_tests;
 mod order;
 mod plan;
 mod recipe;
+mod suspects;
+#[cfg(test)]
+mod tests;
 mod text;
+mod tools;
 
 use std::path::Path;
 
+use mcptest::eval::KnownTools;
 use mcptest::trace::Run;
 use mcptest_suite::model::{Prompt, Suite};
 use mcptest_suite::{LoadError, Source};
 use serde_json::Value;
 
+pub(super) use self::suspects::Suspect;
 use self::text::{comment, common, list, quoted};
-use super::plan::Plan;
+pub(super) use self::tools::Tools;
 
 /// The largest suite that is proposed, in bytes: reading one back takes seventy times as much memory.
 const LARGEST: usize = 2 << 20;
-
-/// The most names that the list of tools stands for where it is written once: a loader repeats only so
-/// much through aliases.
-const MOST_ALIASED: usize = 50_000;
 
 /// The most runs of an agent, and the most of their bytes, that gates are made of; of more, only what
 /// all call.
@@ -51,56 +56,22 @@ pub(super) struct Entry {
     whole: Whole,
 }
 
-/// The tools that any run of an import calls: what its agents have, as far as is seen.
-#[derive(Debug, Default)]
-pub(super) struct Tools {
-    pub(super) names: Vec<String>,
-    /// How the list is written in a gate.
-    pub(super) written: String,
-}
-
-impl Tools {
-    /// A suite says them once; entries that are put into another suite each say them.
-    pub(super) fn new(plan: &Plan, in_suite: bool) -> Self {
-        if plan.tools.len() > MOST_TOOLS {
-            return Self::default();
-        }
-        let names: Vec<String> = plan.tools.iter().cloned().collect();
-        let once = plan.groups.len() * names.len() <= MOST_ALIASED;
-        let written = if in_suite && once {
-            format!("*{ANCHOR}")
-        } else {
-            list(&names)
-        };
-        Self { names, written }
-    }
-
-    /// The line at the top of a suite.
-    fn line(&self) -> String {
-        format!(
-            "# all that any run calls\nx-{ANCHOR}: &{ANCHOR} {}\n",
-            list(&self.names)
-        )
-    }
-}
-
-/// What the list of tools is called in a suite.
-const ANCHOR: &str = "tools";
-
-/// The most tools that are listed.
-const MOST_TOOLS: usize = 500;
+/// A run that looks bad, and its model.
+type OfModel = (String, Suspect);
 
 /// The runs of an agent, as long as they are few enough.
 #[derive(Debug, Default)]
 struct Whole {
     runs: Vec<Run>,
+    /// The days of their recording.
+    days: Vec<Option<String>>,
     bytes: usize,
     too_many: bool,
 }
 
 impl Whole {
     /// A run as it is read back, and its bytes.
-    fn add(&mut self, read: Option<(Run, usize)>) {
+    fn add(&mut self, read: Option<(Run, usize)>, recorded_at: Option<&str>) {
         if self.too_many {
             return;
         }
@@ -108,20 +79,27 @@ impl Whole {
         match read {
             Some((run, _)) if self.runs.len() < MOST_RUNS && self.bytes <= MOST_BYTES => {
                 self.runs.push(run);
+                let day = recorded_at.and_then(|time| time.get(.."2026-01-31".len()));
+                self.days.push(day.map(str::to_owned));
             }
             _ => {
                 self.too_many = true;
                 self.runs = Vec::new();
+                self.days = Vec::new();
             }
         }
     }
 
     /// The gates that they carry.
-    fn gates(&self, tools: &Tools) -> Option<String> {
+    fn gates(&self, tools: &Tools, suspects: &[OfModel]) -> Option<String> {
+        let suspects: Vec<Suspect> = suspects
+            .iter()
+            .map(|(_, suspect)| suspect.clone())
+            .collect();
         if self.too_many {
             None
         } else {
-            recipe::gates(&self.runs, tools)
+            recipe::gates(&self.runs, &self.days, tools, &suspects)
         }
     }
 }
@@ -140,14 +118,10 @@ impl Entry {
         self.of_model = 0;
     }
 
-    pub(super) fn has_runs(&self) -> bool {
-        self.runs > 0
-    }
-
     /// Takes a run into account: as it is written, and as it is read back.
     pub(super) fn add(&mut self, run: &Value, read: Option<(Run, usize)>, by_task: bool) {
         self.of_model += 1;
-        self.whole.add(read);
+        self.whole.add(read, run["recorded_at"].as_str());
         self.runs = self.runs.max(self.of_model);
         if self.prompts.is_empty() {
             self.prompts = prompts(run, by_task);
@@ -186,7 +160,22 @@ impl Entry {
         });
     }
 
-    fn text(&self, tools: &Tools) -> String {
+    /// Its runs that look bad, each with its model.
+    fn suspects(&self, tools: &Tools) -> Vec<OfModel> {
+        let of_model = self
+            .whole
+            .runs
+            .chunk_by(|one, next| one.model == next.model);
+        let suspects = of_model.flat_map(|runs| {
+            let found = suspects::of(runs, &KnownTools::of_runs(runs), tools);
+            found
+                .into_iter()
+                .map(|suspect| (runs[0].model.clone(), suspect))
+        });
+        suspects.collect()
+    }
+
+    fn text(&self, tools: &Tools, suspects: &[OfModel]) -> String {
         let mut servers = self.servers.clone();
         servers.sort();
         let mut text = format!("  - name: {}\n", quoted(&self.name));
@@ -213,7 +202,7 @@ impl Entry {
         text.push_str(&format!("    runs: {}\n", self.runs));
         // Gates judge the runs of each model, and what those of one share says nothing of another's.
         let gates = if self.models.len() == 1 {
-            self.whole.gates(tools)
+            self.whole.gates(tools, suspects)
         } else {
             None
         };
@@ -291,14 +280,27 @@ impl Starter {
         }
     }
 
-    pub(super) fn add(&mut self, entry: Entry) {
-        if self.too_large {
-            return;
+    /// The tools of the import.
+    pub(super) fn tools(&self) -> &Tools {
+        &self.tools
+    }
+
+    /// Takes an agent up, as an entry of the suite where that lacks it, and says which of its runs look
+    /// bad.
+    pub(super) fn add(&mut self, entry: Entry, lacked: bool) -> Vec<OfModel> {
+        let suspects = entry.suspects(&self.tools);
+        if lacked && entry.runs > 0 && !self.too_large {
+            self.write(entry, &suspects);
         }
-        let text = entry.text(&self.tools);
+        suspects
+    }
+
+    fn write(&mut self, entry: Entry, suspects: &[OfModel]) {
+        let text = entry.text(&self.tools, suspects);
         if self.text.len() + text.len() > LARGEST {
             *self = Self {
                 too_large: true,
+                tools: std::mem::take(&mut self.tools),
                 ..Self::default()
             };
             return;
@@ -340,13 +342,8 @@ impl Starter {
     pub(super) fn suite(&self, path: &Path, shown: &str) -> Result<String, String> {
         let entries = self.entries()?;
         let text = format!(
-            "# Written by `cargo mcptest import`; what it demands is what the runs do.\n{}agents:\n{}",
-            if entries.contains(&format!(" *{ANCHOR} }}\n")) {
-                self.tools.line()
-            } else {
-                String::new()
-            },
-            entries
+            "# Written by `cargo mcptest import`; what it demands is what the runs do.\n{}agents:\n{entries}",
+            self.tools.head(entries)
         );
         let read: Result<Suite, LoadError> =
             mcptest::parse_suite(Source::new(path, shown, text.as_str()));
@@ -374,60 +371,6 @@ impl Starter {
             Ok(text)
         } else {
             Err("a text of it does not read back as it was written".to_owned())
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-    use serde_json::json;
-
-    fn run(prompt: &str, tools: &[&str]) -> Value {
-        let calls: Vec<Value> = tools.iter().map(|name| json!({ "name": name })).collect();
-        json!({ "user_prompt": prompt, "system_prompt": "s", "trace": { "tool_calls": calls } })
-    }
-
-    fn suite(runs: &[Value]) -> Result<String, String> {
-        let mut entry = Entry::new("desk");
-        entry.model("m");
-        for run in runs {
-            entry.add(run, None, false);
-        }
-        let mut starter = Starter::default();
-        starter.add(entry);
-        starter.suite("x.yml".as_ref(), "x.yml")
-    }
-
-    #[test]
-    fn what_all_runs_call_is_demanded_in_their_order() {
-        let text = suite(&[
-            run("p", &["a", "b", "x", "c"]),
-            run("p", &["a", "y", "b", "c"]),
-        ]);
-        let text = text.unwrap();
-        assert!(
-            text.contains("# run-1..run-2: all call a, b, c\n"),
-            "{text}"
-        );
-        assert!(text.contains("mode: subsequence"), "{text}");
-    }
-
-    #[test]
-    fn runs_that_share_no_call_are_bounded_by_their_number() {
-        let text = suite(&[run("p", &["a"]), run("p", &["b", "c"]), run("p", &[])]).unwrap();
-        assert!(text.contains("from 0 (run-3) to 2 (run-2) calls"), "{text}");
-        assert!(text.contains("between: [0, 2]"), "{text}");
-        assert!(suite(&[run("p", &[])]).unwrap().contains("exact: 0"));
-    }
-
-    proptest! {
-        #[test]
-        fn every_prompt_reads_back(prompt in "\\PC{1,20}|[\\$\\{\\}a\\\\\"'#:\n\t ]{1,12}|.{1,20}") {
-            prop_assume!(!prompt.trim().is_empty());
-            let text = suite(&[run(&prompt, &["a"])]);
-            prop_assert!(text.is_ok(), "{text:?}");
         }
     }
 }

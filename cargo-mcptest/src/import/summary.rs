@@ -7,6 +7,7 @@ use mcptest_trace::text::escape_line;
 use serde_json::{Value, json};
 
 use super::json::shortened;
+use super::starter::Suspect;
 
 /// How much of a name is shown.
 const LONGEST: usize = 60;
@@ -100,6 +101,49 @@ impl Row {
     pub(super) fn unknown_errors(&self) -> usize {
         self.unknown
     }
+}
+
+/// How many runs that look bad are shown.
+const SHOWN: usize = 20;
+
+/// A run that looks bad.
+#[derive(Debug, Clone)]
+pub(super) struct Doubt {
+    pub(super) agent: Rc<str>,
+    pub(super) model: String,
+    pub(super) suspect: Suspect,
+}
+
+impl Doubt {
+    pub(super) fn json(&self) -> Value {
+        let Suspect {
+            number,
+            reasons,
+            aside,
+        } = &self.suspect;
+        json!({
+            "agent": &*self.agent, "model": self.model, "run": number, "reasons": reasons, "set_aside": aside,
+        })
+    }
+}
+
+/// Names the runs that look bad.
+pub(super) fn doubts(doubts: &[Doubt], out: &mut dyn Write) -> io::Result<()> {
+    for Doubt { agent, suspect, .. } in doubts.iter().take(SHOWN) {
+        let agent = shortened(&escape_line(agent), LONGEST);
+        let reasons = suspect.reasons.join("; ");
+        let aside = if suspect.aside { " (set aside)" } else { "" };
+        let number = suspect.number;
+        writeln!(
+            out,
+            "suspect: {agent} run-{number}: {}{aside}",
+            escape_line(&reasons)
+        )?;
+    }
+    if let Some(more @ 1..) = doubts.len().checked_sub(SHOWN) {
+        writeln!(out, "suspect: {more} more runs")?;
+    }
+    Ok(())
 }
 
 /// Writes the rows under their headings, a row at a time: there may be very many.

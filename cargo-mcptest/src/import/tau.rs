@@ -12,7 +12,7 @@ use super::format::{Format, Gathered};
 use super::input::{Form, Input};
 use super::json::{given, identifier, list, text, truthy, word};
 use super::mapping::Mapping;
-use super::openai::{Options, read_messages, text_of, tokens, tool_lines};
+use super::openai::{Options, offered_tools, read_messages, text_of, tokens};
 use super::time;
 
 /// What the environment of τ-bench writes where a call fails.
@@ -166,7 +166,7 @@ fn second_edition(record: &Value, input: &Input) -> Result<ForeignRun, Lost> {
         system_prompt: policy.map(str::to_owned),
         ..ForeignRun::default()
     };
-    run.tools = tool_lines(list(environment, "tool_defs"));
+    run.tools = offered_tools(list(environment, "tool_defs"));
     for key in ["start_time", "end_time"] {
         run.at(given(record, key).and_then(time::seconds));
     }

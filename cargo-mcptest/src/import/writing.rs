@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::rc::Rc;
 
 use mcptest_suite::model::Suite;
 use mcptest_suite::shown_path;
@@ -15,7 +16,7 @@ use super::plan::{Group, Plan, Reading};
 use super::report::Reports;
 use super::starter::{Entry, Starter};
 use super::store::{Existing, essence, identity, layout, lock};
-use super::summary::Row;
+use super::summary::{Doubt, Row};
 use super::undo::by_agent;
 
 /// What ends the command at once.
@@ -52,6 +53,8 @@ pub(super) struct Done {
     pub(super) reports: Reports,
     pub(super) redacted: Counts,
     pub(super) rows: Vec<Row>,
+    /// Runs that look bad.
+    pub(super) doubts: Vec<Doubt>,
     pub(super) starter: Starter,
     /// A first suite was made of it.
     pub(super) proposed: bool,
@@ -95,9 +98,16 @@ impl Writing<'_> {
                 entry.model(&group.model);
                 self.group(group, &names[index], &mut entry, &mut prompt)?;
             }
-            if name.entry.is_none() && entry.has_runs() {
-                self.done.starter.add(entry);
-            }
+            let suspects = self.done.starter.add(entry, name.entry.is_none());
+            let suspects = suspects.into_iter().map(|(model, suspect)| {
+                let agent = Rc::clone(&name.agent);
+                Doubt {
+                    agent,
+                    model,
+                    suspect,
+                }
+            });
+            self.done.doubts.extend(suspects);
         }
         Ok(())
     }
@@ -206,6 +216,9 @@ impl Writing<'_> {
             imported["from"] = kind.name().into();
             imported["file"] = first.input.name().into();
             imported["record"] = first.number().into();
+            if let Some(id) = imported["id"].as_str() {
+                imported["id"] = self.plan.id(index, id).into();
+            }
         }
         Some((run, place))
     }

@@ -191,9 +191,10 @@ impl<'a> Tested<'a> {
         }
     }
 
-    /// The gates that are red, a line each.
+    /// The gates that are red, a line each. What `reliability` counts has no verdict of its own.
     fn red(&self) -> impl Iterator<Item = String> {
-        self.gates.iter().filter_map(|gate| {
+        let judging = self.gates.iter().filter(|gate| !gate.ask.is_counted());
+        judging.filter_map(|gate| {
             let name = format!("{}::{}", self.test.case(), gate.ask.name());
             match &gate.holds {
                 Holds::EachRun(runs) if runs.contains(&false) => {

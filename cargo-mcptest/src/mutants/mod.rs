@@ -3,6 +3,7 @@
 //! - `judging`: which gates hold on the recorded runs, and which of them notice a mutant;
 //! - `outline`: what a run did, for diffs;
 //! - `found`: what became of all mutants, as text and as data;
+//! - `state`: what became of one;
 //! - `page`: the same for the HTML report;
 //! - `suggest`: a plan made from the passing runs.
 //!
@@ -12,6 +13,7 @@ mod found;
 mod judging;
 mod outline;
 mod page;
+mod state;
 mod suggest;
 
 use std::fs;

@@ -3,13 +3,13 @@
 //! Requests and answers keep their method, path, headers and bytes. What is of one connection alone, and
 //! which encodings a client takes, does not go further: what is compressed could not be read.
 
-use std::collections::HashMap;
+mod sessions;
+
 use std::io::{Write as _, stdout};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::Duration;
 
 use axum::Router;
 use axum::body::{Body, Bytes, HttpBody as _};
@@ -26,8 +26,7 @@ use reqwest::{Client, Url};
 use tokio::net::TcpListener;
 use tokio_stream::{Stream, StreamExt as _};
 
-use super::frames::{Events, Whole};
-use super::session::{begins, is_message};
+use self::sessions::Sessions;
 use super::{Proxy, Run, Side};
 use crate::failure::Failure;
 
@@ -268,174 +267,4 @@ fn further(headers: &HeaderMap) -> HeaderMap {
         headers.remove(name);
     }
     headers
-}
-
-/// What goes by, put together again to sessions.
-struct Sessions<'b, B> {
-    begin: &'b B,
-    runs: Vec<Run>,
-    by_name: HashMap<String, usize>,
-    /// That of requests which name none: the one begun last.
-    unnamed: Option<usize>,
-    exchanges: HashMap<u64, Exchange>,
-    compressed: bool,
-}
-
-/// A request and its answer while they go by.
-#[derive(Default)]
-struct Exchange {
-    named: Option<String>,
-    asks: Whole,
-    run: Option<usize>,
-    answers: Option<Answer>,
-}
-
-enum Answer {
-    Whole(Whole),
-    Events(Events),
-    Compressed,
-}
-
-impl<B: Fn() -> Result<Run, Failure>> Sessions<'_, B> {
-    fn new(begin: &B) -> Sessions<'_, B> {
-        Sessions {
-            begin,
-            runs: Vec::new(),
-            by_name: HashMap::new(),
-            unnamed: None,
-            exchanges: HashMap::new(),
-            compressed: false,
-        }
-    }
-
-    /// Looks at all that goes by, and writes what is new.
-    fn record(mut self, passing: &Receiver<Seen>) -> Result<Vec<Run>, Failure> {
-        let mut wait = Duration::MAX;
-        loop {
-            match passing.recv_timeout(wait) {
-                Ok(part) => self.see(part)?,
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => break,
-            }
-            let waits = self.runs.iter_mut();
-            let waits = waits.map(|(session, recording)| recording.keep_up(session));
-            wait = waits.min().unwrap_or(Duration::MAX);
-        }
-        if self.compressed {
-            mcptest_trace::record::say(
-                "warning: the server compressed some answers though nobody asked it to; what they say is not recorded",
-            );
-        }
-        Ok(self.runs)
-    }
-
-    fn see(&mut self, part: Seen) -> Result<(), Failure> {
-        match part {
-            Seen::Asked(number, named) => {
-                let exchange = Exchange {
-                    named,
-                    ..Exchange::default()
-                };
-                self.exchanges.insert(number, exchange);
-            }
-            Seen::Bytes(number, Side::Client, bytes) => {
-                if let Some(exchange) = self.exchanges.get_mut(&number) {
-                    exchange.asks.take(&bytes);
-                }
-            }
-            Seen::Said(number, Side::Client) => self.asked(number)?,
-            Seen::Answers(number, head) => {
-                // The server may answer before it has heard all.
-                self.asked(number)?;
-                self.answers(number, head);
-            }
-            Seen::Bytes(number, Side::Server, bytes) => self.hear(number, &bytes),
-            Seen::Said(number, Side::Server) => self.answered(number),
-        }
-        Ok(())
-    }
-
-    /// The request is whole: the session it is of has it.
-    fn asked(&mut self, number: u64) -> Result<(), Failure> {
-        let Some(exchange) = self.exchanges.get_mut(&number) else {
-            return Ok(());
-        };
-        let named = exchange.named.clone();
-        let message = std::mem::take(&mut exchange.asks).end();
-        let Some(message) = message.filter(is_message) else {
-            // A stream that is opened, and what is none of MCP, says nothing.
-            if exchange.run.is_none() {
-                exchange.run = match named {
-                    Some(name) => self.by_name.get(&name).copied(),
-                    None => self.unnamed,
-                };
-            }
-            return Ok(());
-        };
-        let begins = begins(&message);
-        let known = match &named {
-            Some(name) => self.by_name.get(name).copied(),
-            None => self.unnamed.filter(|_| !begins),
-        };
-        let run = if let Some(run) = known {
-            run
-        } else {
-            self.runs.push((self.begin)()?);
-            let run = self.runs.len() - 1;
-            match named {
-                Some(name) => _ = self.by_name.insert(name, run),
-                None => self.unnamed = Some(run),
-            }
-            run
-        };
-        exchange.run = Some(run);
-        self.runs[run].0.see(Side::Client, message);
-        Ok(())
-    }
-
-    fn answers(&mut self, number: u64, head: Head) {
-        let Some(exchange) = self.exchanges.get_mut(&number) else {
-            return;
-        };
-        if let (Some(name), Some(run)) = (head.session, exchange.run) {
-            self.by_name.insert(name, run);
-            if self.unnamed == Some(run) {
-                self.unnamed = None;
-            }
-        }
-        self.compressed |= head.is_compressed;
-        exchange.answers = Some(if head.is_compressed {
-            Answer::Compressed
-        } else if head.is_stream {
-            Answer::Events(Events::default())
-        } else {
-            Answer::Whole(Whole::default())
-        });
-    }
-
-    fn hear(&mut self, number: u64, bytes: &[u8]) {
-        let Some(exchange) = self.exchanges.get_mut(&number) else {
-            return;
-        };
-        let run = exchange.run.and_then(|run| self.runs.get_mut(run));
-        match (&mut exchange.answers, run) {
-            (Some(Answer::Whole(whole)), _) => whole.take(bytes),
-            (Some(Answer::Events(events)), Some((session, _))) => {
-                events.take(bytes, |message| session.see(Side::Server, message));
-            }
-            _ => {}
-        }
-    }
-
-    fn answered(&mut self, number: u64) {
-        let Some(exchange) = self.exchanges.remove(&number) else {
-            return;
-        };
-        if let Some(Answer::Whole(whole)) = exchange.answers
-            && let Some(run) = exchange.run
-            && let Some(message) = whole.end()
-        {
-            self.runs[run].0.see(Side::Server, message);
-        }
-    }
 }

@@ -15,11 +15,14 @@ mod recorder;
 mod recorder_tests;
 pub mod redact;
 pub mod store;
+mod talk;
 mod time;
 
 pub use fingerprint::fingerprint;
 pub use keep::RecordError;
 pub use recorder::{CallId, Recorder};
+#[doc(hidden)]
+pub use talk::Talk;
 
 use std::io::Write as _;
 

@@ -6,8 +6,9 @@ use std::time::{Instant, SystemTime};
 
 use serde_json::{Map, Value, json};
 
+use super::talk::Talk;
 use crate::eval::{Decisions, Effect};
-use crate::trace::{OfferedTool, StopReason, ToolCall, canonical_json};
+use crate::trace::{OfferedTool, StopReason, ToolCall};
 
 /// A tool call that was written down; hand it back with the call's result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -57,8 +58,7 @@ pub struct Recorder {
     results: Vec<Value>,
     /// Where the result of a call lies in `results`, call by call.
     result_of: Vec<Option<usize>>,
-    turns: Vec<Value>,
-    users: Vec<UserTurn>,
+    talk: Talk,
     steps: Vec<(u64, u64)>,
     messages: usize,
     stop_reason: Option<StopReason>,
@@ -83,14 +83,6 @@ impl std::fmt::Debug for Recorder {
     }
 }
 
-/// What the user said, and where what followed begins.
-#[derive(Debug, Clone)]
-struct UserTurn {
-    text: String,
-    calls_from: usize,
-    answer: Option<String>,
-}
-
 impl Recorder {
     /// Begins a run of an agent (its name in the suite) with a model (its identifier in the suite).
     #[must_use]
@@ -106,8 +98,7 @@ impl Recorder {
             calls: Vec::new(),
             results: Vec::new(),
             result_of: Vec::new(),
-            turns: Vec::new(),
-            users: Vec::new(),
+            talk: Talk::default(),
             steps: Vec::new(),
             messages: 0,
             stop_reason: None,
@@ -133,7 +124,7 @@ impl Recorder {
     /// What the user said first.
     #[must_use]
     pub fn first_turn(&self) -> Option<&str> {
-        self.users.first().map(|user| user.text.as_str())
+        self.talk.first()
     }
 
     /// The system prompt, exactly as the suite has it.
@@ -176,15 +167,8 @@ impl Recorder {
 
     /// The user said something; the first time it is the prompt.
     pub fn user(&mut self, text: impl Into<String>) -> &mut Self {
-        let text = text.into();
-        self.turns
-            .push(json!({ "role": "user", "content": text.clone() }));
+        self.talk.user(&text.into(), self.calls.len());
         self.messages += 1;
-        self.users.push(UserTurn {
-            text,
-            calls_from: self.calls.len(),
-            answer: None,
-        });
         self
     }
 
@@ -198,14 +182,8 @@ impl Recorder {
 
     /// A tool is called. Calls after one [`step`](Self::step) were made in parallel.
     pub fn tool_called(&mut self, server: &str, tool: &str, args: Value) -> CallId {
-        let place = if server.is_empty() {
-            tool.to_owned()
-        } else {
-            format!("{server}::{tool}")
-        };
-        let said = format!("tool_use {place} with {}", canonical_json(&args));
-        self.turns
-            .push(json!({ "role": "assistant", "content": said }));
+        let named = Some(server).filter(|server| !server.is_empty());
+        self.talk.called(named, tool, &args);
         self.calls.push(ToolCall {
             name: tool.to_owned(),
             server: server.to_owned(),
@@ -214,10 +192,6 @@ impl Recorder {
             step: (self.steps.len() as u64).checked_sub(1),
             ..ToolCall::default()
         });
-        // What was said before a call was no answer yet.
-        if let Some(user) = self.users.last_mut() {
-            user.answer = None;
-        }
         self.result_of.push(None);
         CallId(self.calls.len() - 1)
     }
@@ -300,12 +274,7 @@ impl Recorder {
     /// The agent said something to the user. The last thing it says in answer to the last thing the
     /// user said is the final response.
     pub fn said(&mut self, text: impl Into<String>) -> &mut Self {
-        let text = text.into();
-        if let Some(user) = self.users.last_mut() {
-            user.answer = Some(text.clone());
-        }
-        self.turns
-            .push(json!({ "role": "assistant", "content": text }));
+        self.talk.said(&text.into());
         self
     }
 

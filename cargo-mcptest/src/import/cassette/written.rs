@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use mcptest_trace::trace::SCHEMA_VERSION;
+use mcptest_trace::trace::{OfferedTool, SCHEMA_VERSION};
 use serde_json::{Value, json};
 
 use super::{Imported, Writer, stop};
@@ -24,9 +24,7 @@ impl Writer<'_> {
             "tool_results": self.results,
             "conversation": conversation,
         });
-        if let Some(answer) = self.users.last().and_then(|user| user.answer.as_ref()) {
-            trace["final_response"] = answer.as_str().into();
-        }
+        self.talk.write(&mut trace);
         let mut cassette = json!({
             "schema_version": SCHEMA_VERSION,
             "model": model,
@@ -67,8 +65,7 @@ impl Writer<'_> {
     /// The conversation, and whether its tokens are estimated.
     fn conversation(&mut self, run: &ForeignRun, unknown: &mut BTreeSet<&str>) -> (Value, bool) {
         let mut conversation = json!({
-            "message_count": self.users.len() + self.steps.len() + self.results.len(),
-            "turns": self.turns,
+            "message_count": self.talk.user_turns() + self.steps.len() + self.results.len(),
         });
         let known: Option<Vec<Tokens>> = self.steps.iter().copied().collect();
         let known = known.filter(|steps| !steps.is_empty());
@@ -101,7 +98,7 @@ impl Writer<'_> {
             conversation["stop_reason"] = reason.into();
         } else {
             unknown.insert("stop_reason");
-            let unanswered = self.users.last().is_some_and(|user| user.answer.is_none());
+            let unanswered = self.talk.user_turns() > 0 && self.talk.answer().is_none();
             if unanswered && self.pairing.last_is_open() {
                 self.notes.push("ends in an unanswered call".to_owned());
             }
@@ -114,24 +111,23 @@ impl Writer<'_> {
         } else {
             unknown.insert("recorded_at");
         }
-        if self.users.len() > 1 {
-            conversation["per_turn"] = self.per_turn();
-        }
         (conversation, estimated)
     }
 
     /// The tools that were offered, those of known servers under their servers.
-    fn tools(&self, lines: &[String]) -> Vec<String> {
-        let line = |line: &String| {
+    fn tools(&self, tools: &[OfferedTool]) -> Vec<Value> {
+        let under_server = |tool: &OfferedTool| {
+            let line = tool.line.as_deref().unwrap_or(&tool.name);
             let (head, rest) = line.split_at(line.find('(').unwrap_or(line.len()));
-            match self.split_name(head) {
+            let line = match self.split_name(head) {
                 (Some(server), name) => format!("{server}::{name}{rest}"),
-                (None, _) => line.clone(),
-            }
+                (None, _) => line.to_owned(),
+            };
+            OfferedTool::in_line(&line).with_read_only(tool.read_only)
         };
-        let mut lines: Vec<String> = lines.iter().map(line).collect();
-        lines.sort();
-        lines
+        let mut tools: Vec<OfferedTool> = tools.iter().map(under_server).collect();
+        tools.sort_by(|one, other| one.line.cmp(&other.line));
+        tools.into_iter().map(Value::from).collect()
     }
 
     fn imported(
@@ -176,19 +172,6 @@ impl Writer<'_> {
         estimated
             .map(|(before, written)| (tokens(system + before), tokens(*written)))
             .collect()
-    }
-
-    fn per_turn(&self) -> Value {
-        let ends = self.users.iter().skip(1).map(|user| user.calls_from);
-        let ends = ends.chain([self.calls.len()]);
-        let turns = self.users.iter().zip(ends).map(|(user, end)| {
-            let mut turn = json!({ "calls": [user.calls_from, end] });
-            if let Some(answer) = &user.answer {
-                turn["response"] = answer.as_str().into();
-            }
-            turn
-        });
-        turns.collect()
     }
 
     /// The verdict: the only score, or the one that is asked for.

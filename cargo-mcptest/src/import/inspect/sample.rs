@@ -6,7 +6,7 @@ use super::events::Events;
 use crate::import::event::{Answer, Call, Event, ForeignRun, Score, Stop, Tokens};
 use crate::import::input::{Archive, parse};
 use crate::import::json::{count, given, identifier, list, text, truthy, word};
-use crate::import::openai::{text_of, tool_lines};
+use crate::import::openai::{offered_tools, text_of};
 use crate::import::time;
 
 /// Reads a sample. In an archive, what a large one holds may lie in entries beside it.
@@ -47,7 +47,7 @@ pub(super) fn read(
         run.at(given(&sample, key).and_then(time::seconds));
     }
     let events = Events::of(&sample);
-    run.tools = tool_lines(events.tools());
+    run.tools = offered_tools(events.tools());
     let messages = list(&sample, "messages");
     if events.knows_more_than(messages) {
         run.note("the agent trimmed its history: read from its events");

@@ -1,5 +1,6 @@
 //! Lists of chat messages.
 
+use mcptest_trace::trace::OfferedTool;
 use serde_json::Value;
 
 use super::tokens;
@@ -198,17 +199,18 @@ fn part(part: &Value) -> String {
 }
 
 /// The tools of a request, a line each: name and arguments.
-pub(in crate::import) fn tools(tools: &[Value]) -> Vec<String> {
-    let line = |tool: &Value| {
+pub(in crate::import) fn tools(tools: &[Value]) -> Vec<OfferedTool> {
+    let offered = |tool: &Value| {
         let function = given(tool, "function").unwrap_or(tool);
         let name = text(function, "name").or_else(|| text(tool, "type"))?;
         let schema = ["parameters", "input_schema", "inputSchema"];
         let schema = schema.iter().find_map(|key| given(function, key));
-        Some(tool_line(name, schema))
+        // MCP's own hint, where the definition is what a server said.
+        let hint = [function, tool].map(|it| it.pointer("/annotations/readOnlyHint"));
+        let hint = hint.into_iter().flatten().find_map(Value::as_bool);
+        Some(OfferedTool::in_line(&tool_line(name, schema)).with_read_only(hint))
     };
-    let mut lines: Vec<String> = tools.iter().filter_map(line).collect();
-    lines.sort();
-    lines
+    tools.iter().filter_map(offered).collect()
 }
 
 /// A tool in the line form of recordings: `name(argument: type, optional?: type)`.

@@ -2,13 +2,14 @@
 
 use std::collections::HashSet;
 
-use serde_json::{Map, Number, Value};
+use serde_json::{Number, Value};
 
+use super::call_span::{arguments, may_be_of, outcome, span_id, tokens};
 use super::messages::{self, Message, Part};
 use super::span::{Log, Span};
 use crate::import::event::{Answer, Call, Event, ForeignRun, Score, Stop};
 use crate::import::json::unfolded;
-use crate::import::openai::tool_lines;
+use crate::import::openai::offered_tools;
 
 /// What an agent did, each with the time at which it did it.
 #[derive(Debug, Default)]
@@ -37,7 +38,7 @@ impl Talk {
         if let Some(Value::Array(tools)) = span.first(&["gen_ai.tool.definitions"]).map(unfolded)
             && run.tools.is_empty()
         {
-            run.tools = tool_lines(&tools);
+            run.tools = offered_tools(&tools);
         }
         if let (None, Some(Value::Number(temperature))) = (
             &run.temperature,
@@ -378,76 +379,4 @@ impl Talk {
         run.events = self.events.into_iter().map(|(_, event)| event).collect();
         run
     }
-}
-
-fn span_id(span: &Span) -> Option<&str> {
-    span.text("gen_ai.tool.call.id")
-        .or_else(|| span.text("tool.id"))
-        .or_else(|| span.text("ai.toolCall.id"))
-}
-
-fn arguments(span: &Span) -> Option<Value> {
-    let keys = [
-        "gen_ai.tool.call.arguments",
-        "ai.toolCall.args",
-        "input.value",
-        "traceloop.entity.input",
-    ];
-    span.first(&keys).map(unfolded)
-}
-
-/// Whether what a span shows as arguments may be those of a call: in another language, or with more around
-/// or among them.
-fn may_be_of(shown: &Value, own: &Value) -> bool {
-    !shown.is_object() || own.is_null() || own == "" || holds(shown, own)
-}
-
-fn holds(shown: &Value, own: &Value) -> bool {
-    let shown = unfolded(shown);
-    let among = |own: &Map<String, Value>| {
-        let mut members = own.iter();
-        !own.is_empty() && members.all(|(key, value)| shown.get(key) == Some(value))
-    };
-    shown == *own
-        || own.as_object().is_some_and(among)
-        || match &shown {
-            Value::Array(items) => items.iter().any(|item| holds(item, own)),
-            Value::Object(map) => map.values().any(|item| holds(item, own)),
-            _ => false,
-        }
-}
-
-/// What came back: of a failure that brought nothing, what is said of it.
-fn outcome(span: &Span) -> Option<Value> {
-    let keys = ["gen_ai.tool.call.result", "output.value"];
-    // Those who write every result as JSON put texts in quotes.
-    let quoted = ["ai.toolCall.result", "traceloop.entity.output"];
-    // Digits are left as they stand: a number would not keep them.
-    let quoted = || {
-        span.first(&quoted).map(|value| match value {
-            Value::String(text) if !text.starts_with(['"', '{', '[']) => value.clone(),
-            value => unfolded(value),
-        })
-    };
-    let found = span.first(&keys).cloned().or_else(quoted);
-    found.or_else(|| span.failure().map(Value::from))
-}
-
-/// The tokens of a model call; cached and reasoning tokens are parts of them.
-fn tokens(span: &Span) -> Option<(u64, u64)> {
-    let prompt = [
-        "gen_ai.usage.input_tokens",
-        "gen_ai.usage.prompt_tokens",
-        "llm.token_count.prompt",
-        "ai.usage.inputTokens",
-        "ai.usage.promptTokens",
-    ];
-    let completion = [
-        "gen_ai.usage.output_tokens",
-        "gen_ai.usage.completion_tokens",
-        "llm.token_count.completion",
-        "ai.usage.outputTokens",
-        "ai.usage.completionTokens",
-    ];
-    Some((span.count(&prompt)?, span.count(&completion)?))
 }

@@ -3,7 +3,8 @@
 use mcptest::trace::{Origin, Run, parse_run};
 use serde_json::json;
 
-use super::{MOST_ALIASED, MOST_BYTES, MOST_RUNS, MOST_TOOLS, Tools, Whole};
+use super::tools::{MOST_ALIASED, MOST_TOOLS, Tools};
+use super::{MOST_BYTES, MOST_RUNS, Whole};
 use crate::import::digest::Digest;
 use crate::import::plan::{Group, Plan};
 
@@ -16,17 +17,17 @@ fn run() -> Run {
 #[test]
 fn runs_that_are_too_many_are_let_go() {
     let mut long = Whole::default();
-    long.add(Some((run(), 1)));
+    long.add(Some((run(), 1)), None);
     assert_eq!(long.runs.len(), 1);
     for _ in 0..=MOST_RUNS {
-        long.add(Some((run(), 1)));
+        long.add(Some((run(), 1)), None);
     }
     let mut large = Whole::default();
-    large.add(Some((run(), MOST_BYTES + 1)));
+    large.add(Some((run(), MOST_BYTES + 1)), None);
     let mut unread = Whole::default();
-    unread.add(None);
+    unread.add(None, None);
     for mut whole in [long, large, unread] {
-        whole.add(Some((run(), 1)));
+        whole.add(Some((run(), 1)), None);
         assert!(whole.runs.is_empty() && whole.too_many);
     }
 }
@@ -50,7 +51,9 @@ fn a_list_of_tools_that_is_too_often_needed_is_written_out() {
     let tools = |agents: usize, in_suite: bool| {
         let plan = Plan {
             groups: (0..agents).map(|_| group()).collect(),
-            tools: (0..MOST_TOOLS).map(|tool| format!("t{tool:03}")).collect(),
+            tools: (0..MOST_TOOLS)
+                .map(|tool| (format!("t{tool:03}"), None))
+                .collect(),
             ..Plan::default()
         };
         Tools::new(&plan, in_suite).written

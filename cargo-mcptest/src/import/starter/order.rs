@@ -120,8 +120,8 @@ pub(super) fn of_one_step(one: &ToolCall, other: &ToolCall) -> bool {
     one.step.is_some() && one.step == other.step
 }
 
-/// Arguments that no user said and that an earlier result has. A lookup takes them from the first result
-/// that has them; before a change, every lookup that has them is made.
+/// Arguments that no user said and that an earlier result has. They come from the first result that has
+/// them; before a change, every lookup that has them is made.
 fn dependencies(good: &[&Run]) -> Vec<Dependency> {
     let Some(run) = good.first() else {
         return Vec::new();
@@ -134,11 +134,7 @@ fn dependencies(good: &[&Run]) -> Vec<Dependency> {
         .map(|result| result.map_or_else(String::new, |result| result.result.to_string()))
         .collect();
     for (place, call) in run.trace.tool_calls.iter().enumerate() {
-        let most = if reads.reads(&call.name) {
-            1
-        } else {
-            usize::MAX
-        };
+        let is_lookup = reads.reads(&call.name);
         for (key, value) in call.args.as_object().into_iter().flatten() {
             let words = identifiers(value);
             let said = |word: &&str| good.iter().any(|run| said_by_user(run, word));
@@ -147,16 +143,15 @@ fn dependencies(good: &[&Run]) -> Vec<Dependency> {
             }
             for word in words {
                 let earlier = run.trace.tool_calls[..place].iter().zip(&results);
-                let sources = earlier
-                    .filter(|(_, result)| result.contains(word))
-                    .take(most);
-                let sources = sources.map(|(source, _)| source).filter(|source| {
-                    source.name != call.name
-                        && reads.reads(&source.name)
-                        && !of_one_step(source, call)
+                let sources = earlier.filter(|(_, result)| result.contains(word));
+                let sources = sources.map(|(source, _)| source).enumerate();
+                let sources = sources.filter(|(nth, source)| {
+                    let counts = *nth == 0 || !is_lookup && reads.reads(&source.name);
+                    counts && source.name != call.name && !of_one_step(source, call)
                 });
                 found.extend(
-                    sources.map(|source| (source.name.clone(), call.name.clone(), key.clone())),
+                    sources
+                        .map(|(_, source)| (source.name.clone(), call.name.clone(), key.clone())),
                 );
             }
         }
@@ -179,11 +174,14 @@ fn identifiers(value: &Value) -> Vec<&str> {
     words.collect::<Option<_>>().unwrap_or_default()
 }
 
-/// A word with a digit, as identifiers are.
+/// A word with a digit, as identifiers are; one that is joined by `-` has a letter too, or it may be a date.
 fn is_identifier(word: &str) -> bool {
     word.len() >= 4
         && word.contains(|c: char| c.is_ascii_digit())
-        && word.chars().all(|c| c.is_alphanumeric() || c == '_')
+        && (!word.contains('-') || word.contains(char::is_alphabetic))
+        && word
+            .chars()
+            .all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'))
 }
 
 fn said_by_user(run: &Run, word: &str) -> bool {

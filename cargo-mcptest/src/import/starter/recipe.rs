@@ -4,11 +4,15 @@
 //! Each gate is run on the runs that it comes from. One that does not hold for all of them goes in as a
 //! comment that says which runs break it, so that the suite is green as it is written.
 
+use std::collections::BTreeMap;
+
 use mcptest::eval::{KnownTools, NarrativeOptions, count_calls, narrative_divergence_with};
-use mcptest::trace::Run;
+use mcptest::trace::{ReadOnlyTools, Run};
+use mcptest_trace::trace::reads_by_name;
 use serde_json::Value;
 
-use super::{Tools, order, plan, quoted};
+use super::suspects::Suspect;
+use super::{Tools, comment, list, order, plan, quoted};
 
 /// Something that must hold of a run.
 pub(super) type Holds<'a> = Box<dyn Fn(&Run) -> bool + 'a>;
@@ -21,30 +25,56 @@ pub(super) struct Gate<'a> {
     pub(super) holds: Holds<'a>,
 }
 
-/// The keys below an agent that its runs carry; nothing where no run passed.
-pub(super) fn gates(runs: &[Run], called: &Tools) -> Option<String> {
-    let passed = |run: &&Run| run.outcome.and_then(|outcome| outcome.passed);
-    let known = runs.iter().filter(|run| passed(run).is_some()).count();
+/// The keys below an agent that its runs carry; nothing where no run passed. Where no run says whether it
+/// did, suspects that are set aside count as failed.
+pub(super) fn gates(
+    runs: &[Run],
+    days: &[Option<String>],
+    called: &Tools,
+    suspects: &[Suspect],
+) -> Option<String> {
+    let known = runs.iter().any(|run| passed(run).is_some());
+    let tools = KnownTools::of_runs(runs);
+    let aside = || suspects.iter().filter(|suspect| suspect.aside);
     let good: Vec<(usize, &Run)> = (1..)
         .zip(runs)
-        .filter(|(_, run)| known == 0 || passed(run) == Some(true))
+        .filter(|(number, run)| {
+            if known {
+                passed(run) == Some(true)
+            } else {
+                !aside().any(|suspect| suspect.number == *number)
+            }
+        })
         .collect();
     if good.is_empty() {
         return None;
     }
     let only_good: Vec<&Run> = good.iter().map(|(_, run)| *run).collect();
-    let tools = KnownTools::of_runs(runs);
+    let reads = read_only_tools(runs);
+    let changing: Vec<&str> = tools.names().filter(|name| !reads.reads(name)).collect();
+    let day = |number: usize| days.get(number - 1)?.as_deref();
+    let writes = good
+        .iter()
+        .map(|(number, run)| plan::writes(run, day(*number)));
+    let writes: Vec<_> = writes.collect();
     let proposed = [
-        expect(&only_good),
+        expect(&only_good, plan::most_calls(&only_good, &writes)),
         errors(&only_good),
-        plan::trajectory(&only_good, &tools),
+        plan::trajectory(&only_good, &writes, &changing),
         order::axes(&only_good),
-        Some(narrative(&tools, called)),
+        Some(narrative(runs, &tools, called)),
     ];
     let mut text = format!(
         "    # from {}\n",
         numbers(good.iter().map(|(number, _)| *number))
     );
+    for Suspect {
+        number, reasons, ..
+    } in aside()
+    {
+        let reasons = comment(&reasons.join("; "));
+        text.push_str(&format!("    # without run-{number}: {reasons}\n"));
+    }
     let mut kept: Vec<Gate<'_>> = Vec::new();
     for gate in proposed.into_iter().flatten() {
         let broken: Vec<usize> = good
@@ -91,53 +121,93 @@ fn numbers(numbers: impl Iterator<Item = usize>) -> String {
     }
 }
 
-/// Where runs failed, the gates count at the rate that was observed.
+/// Where runs failed, the gates count at the rate that was observed. A run that failed and holds them all is
+/// named: they do not tell it from a good one.
 fn reliability(runs: &[Run], kept: &[Gate<'_>]) -> String {
-    let green = runs
-        .iter()
-        .filter(|run| kept.iter().all(|gate| (gate.holds)(run)))
-        .count();
+    let holds = |run: &&Run| kept.iter().all(|gate| (gate.holds)(run));
+    let green = runs.iter().filter(holds).count();
+    let missed = (1..)
+        .zip(runs)
+        .filter(|(_, run)| passed(run) == Some(false) && holds(run));
+    let missed = numbers(missed.map(|(number, _)| number));
+    let of = runs.len();
+    let mut text = format!("    # {green} of {of} runs hold all of these\n");
+    if !missed.is_empty() {
+        text.push_str(&format!(
+            "    # not told from those that passed: {missed}\n"
+        ));
+    }
     let names: Vec<&str> = kept.iter().map(|gate| gate.name).collect();
-    format!(
-        "    # {green} of {} runs hold all of these\n    reliability:\n      outcome: [{}]\n      expect: [{{ target: reliability.pass_rate, matcher: {{ min: {} }} }}]\n",
-        runs.len(),
+    text.push_str(&format!(
+        "    reliability:\n      outcome: [{}]\n      expect: [{{ target: reliability.pass_rate, matcher: {{ min: {} }} }}]\n",
         names.join(", "),
-        100 * green / runs.len()
-    )
+        100 * green / of
+    ));
+    text
 }
 
-/// There is a closing, and the reason why runs stop.
-fn expect<'a>(good: &[&'a Run]) -> Option<Gate<'a>> {
+/// What the recorded outcome says.
+fn passed(run: &Run) -> Option<bool> {
+    run.outcome.and_then(|outcome| outcome.passed)
+}
+
+/// Whether a run says something at its end.
+pub(super) fn closes(run: &Run) -> bool {
+    let said = run.envelope()["final_response"].as_str();
+    said.is_some_and(|text| text.contains(|c: char| !c.is_whitespace()))
+}
+
+/// Whether the last word is the user's, who ends the talk, and the one before it the agent's, and no call.
+pub(super) fn answers_before_the_end(run: &Run) -> bool {
+    match run.trace.conversation.turns.as_slice() {
+        [.., answer, end] => {
+            let is_call = answer.content.starts_with("tool_use ");
+            end.role == "user" && answer.role == "assistant" && !is_call
+        }
+        _ => false,
+    }
+}
+
+/// Why a run stopped.
+pub(super) fn stop_reason(run: &Run) -> Option<&str> {
+    run.envelope()
+        .pointer("/conversation/stop_reason")?
+        .as_str()
+}
+
+/// There is a closing, the reason why runs stop, and no call that changes something is made more often than
+/// in any good run.
+fn expect<'a>(good: &[&'a Run], most_calls: BTreeMap<String, usize>) -> Option<Gate<'a>> {
     let mut asked: Vec<(String, Holds<'a>)> = Vec::new();
-    let closes = |run: &Run| {
-        run.envelope()["final_response"]
-            .as_str()
-            .is_some_and(|text| text.contains(|c: char| !c.is_whitespace()))
-    };
     if good.iter().all(|run| closes(run)) {
         asked.push((
             "{ target: final_response, matcher: { regex: \"\\\\S\" } }".to_owned(),
             Box::new(closes),
         ));
+    } else if good.iter().all(|run| answers_before_the_end(run)) {
+        asked.push((
+            "{ target: \"conversation.turns[-2]\", matcher: { schema: { required: [role, content], properties: \
+             { role: { const: assistant }, content: { not: { pattern: \"^tool_use \" } } } } } }"
+                .to_owned(),
+            Box::new(answers_before_the_end),
+        ));
     }
-    let reason = |run: &Run| {
-        run.envelope()
-            .pointer("/conversation/stop_reason")
-            .and_then(Value::as_str)
-            .map(ToOwned::to_owned)
-    };
-    let first = good.first().and_then(|run| reason(run));
-    if let Some(first) =
-        first.filter(|first| good.iter().all(|run| reason(run).as_ref() == Some(first)))
-    {
+    let first = good.first().and_then(|run| stop_reason(run));
+    let all_stop_so = |first: &&str| good.iter().all(|run| stop_reason(run) == Some(first));
+    if let Some(first) = first.filter(all_stop_so) {
         let text = format!(
             "{{ target: conversation.stop_reason, matcher: {{ exact: {} }} }}",
-            quoted(&first)
+            quoted(first)
         );
-        asked.push((
-            text,
-            Box::new(move |run| reason(run).as_ref() == Some(&first)),
-        ));
+        asked.push((text, Box::new(move |run| stop_reason(run) == Some(first))));
+    }
+    for (tool, most) in most_calls {
+        let name = quoted(&tool);
+        let text = format!(
+            "{{ target: tool_names, matcher: {{ schema: {{ contains: {{ const: {name} }}, minContains: 0, maxContains: {most} }} }} }}"
+        );
+        let holds = move |run: &Run| run.calls_of(&tool).count() <= most;
+        asked.push((text, Box::new(holds)));
     }
     if asked.is_empty() {
         return None;
@@ -172,20 +242,39 @@ fn errors<'a>(good: &[&Run]) -> Option<Gate<'a>> {
     })
 }
 
-/// The closing claims nothing that was not done.
+/// The closing claims nothing that was not done; and what the servers said of their tools, where the names
+/// say otherwise.
 ///
 /// Recordings that do not list their tools leave open which there are, and a claim of what another run
 /// of the import does with a tool is then unclear.
-fn narrative<'a>(tools: &KnownTools, called: &Tools) -> Gate<'a> {
+pub(super) fn narrative<'a>(runs: &[Run], tools: &KnownTools, called: &Tools) -> Gate<'a> {
     let (tools, mut options) = (tools.clone(), NarrativeOptions::default());
-    let mut text = "    narrative: {}\n".to_owned();
+    let mut keys = Vec::new();
+    let reads = read_only_tools(runs);
+    let misnamed = tools
+        .names()
+        .filter(|name| reads.reads(name) != reads_by_name(name));
+    let misnamed = misnamed.map(str::to_owned);
+    (options.readonly_tools, options.mutating_tools) = misnamed.partition(|name| reads.reads(name));
+    for (key, names) in [
+        ("readonly_tools", &options.readonly_tools),
+        ("mutating_tools", &options.mutating_tools),
+    ] {
+        if !names.is_empty() {
+            keys.push(format!("{key}: {}", list(names)));
+        }
+    }
     if !tools.is_complete() && !called.names.is_empty() {
-        text = format!("    narrative: {{ tools: {} }}\n", called.written);
+        keys.push(format!("tools: {}", called.written));
         options.tools.clone_from(&called.names);
     }
+    let block = match keys.as_slice() {
+        [] => "{}".to_owned(),
+        keys => format!("{{ {} }}", keys.join(", ")),
+    };
     Gate {
         name: "narrative",
-        text,
+        text: format!("    narrative: {block}\n"),
         holds: Box::new(move |run| {
             narrative_divergence_with(&run.trace, &options, &tools)
                 .claimed_but_absent()
@@ -193,6 +282,15 @@ fn narrative<'a>(tools: &KnownTools, called: &Tools) -> Gate<'a> {
                 .is_none()
         }),
     }
+}
+
+/// Which tools only read, as far as all runs tell.
+pub(super) fn read_only_tools(runs: &[Run]) -> ReadOnlyTools {
+    ReadOnlyTools::new(
+        runs.iter().flat_map(|run| run.tools.iter().flatten()),
+        [],
+        [],
+    )
 }
 
 /// A value as YAML on one line, in which nothing is a variable.

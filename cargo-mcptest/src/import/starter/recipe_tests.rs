@@ -1,7 +1,8 @@
 //! What the runs of an agent are made to demand.
 
+use super::super::suspects;
 use super::*;
-use mcptest::trace::{Origin, parse_run};
+use mcptest::trace::{OfferedTool, Origin, parse_run};
 use serde_json::json;
 
 /// A run: whether it passed, its calls with their arguments, what it says.
@@ -32,8 +33,14 @@ fn refund(id: &str) -> (&'static str, Value) {
     ("refund", json!({ "receipt": id }))
 }
 
+fn proposed(runs: &[Run]) -> Option<String> {
+    let tools = Tools::default();
+    let suspects = suspects::of(runs, &KnownTools::of_runs(runs), &tools);
+    gates(runs, &[], &tools, &suspects)
+}
+
 fn written(runs: &[Run]) -> String {
-    gates(runs, &Tools::default()).unwrap()
+    proposed(runs).unwrap()
 }
 
 #[test]
@@ -55,21 +62,11 @@ fn runs_that_change_the_same_are_held_to_it_and_free_in_what_they_read() {
 }
 
 #[test]
-fn arguments_that_differ_are_those_that_there_were() {
-    let runs = [
-        run(None, &[refund("R1")], "Done."),
-        run(None, &[refund("R2")], "Done."),
-    ];
-    let line = "{ name: \"refund\", args: { schema: {\"enum\": [{\"receipt\": \"R1\"}, {\"receipt\": \"R2\"}]} }, is_error: false }";
-    assert!(written(&runs).contains(line), "{}", written(&runs));
-}
-
-#[test]
 fn what_only_some_runs_change_is_not_demanded() {
     let more = run(None, &[refund("R1"), ("close_order", json!({}))], "Done.");
     let text = written(&[run(None, &[refund("R1")], "Done."), more]);
     assert!(text.contains("mode: subsequence\n      calls:\n        - { name: \"refund\", args: { exact: {\"receipt\": \"R1\"} }"), "{text}");
-    assert!(!text.contains("close_order"), "{text}");
+    assert!(!text.contains("name: \"close_order\""), "{text}");
     let nothing = run(None, &[look()], "Done.");
     let text = written(&[run(None, &[refund("R1")], "Done."), nothing]);
     assert!(text.contains("mode: subset\n      calls:\n        - { name: \"refund\", args: { exact: {\"receipt\": \"R1\"} }"), "{text}");
@@ -99,14 +96,26 @@ fn failed_runs_count_at_the_rate_that_was_observed() {
                         expect: [{ target: reliability.pass_rate, matcher: { min: 33 } }]\n"),
         "{text}"
     );
-    assert_eq!(gates(&runs[1..], &Tools::default()), None);
+    assert_eq!(proposed(&runs[1..]), None);
+    assert!(!text.contains("not told from"), "{text}");
+}
+
+/// What the gates cannot see is said.
+#[test]
+fn a_failed_run_that_holds_all_gates_is_named() {
+    let runs = [Some(true), Some(false), Some(false)].map(|it| run(it, &[refund("R1")], "Done."));
+    let text = written(&runs);
+    assert!(
+        text.contains("    # 3 of 3 runs hold all of these\n    # not told from those that passed: run-2..run-3\n"),
+        "{text}"
+    );
 }
 
 #[test]
 fn a_gate_that_a_good_run_breaks_is_a_comment() {
     let runs = [
-        run(None, &[look()], "I have refunded order 7."),
-        run(None, &[look()], "Here it is."),
+        run(Some(true), &[look()], "I have refunded order 7."),
+        run(Some(true), &[look()], "Here it is."),
     ];
     let text = written(&runs);
     assert!(
@@ -164,4 +173,220 @@ fn what_no_good_run_needed_is_forbidden_where_the_plan_is_open() {
         text.contains("      forbid: [\"delete_account\"]\n"),
         "{text}"
     );
+}
+
+/// One bad run in a log without outcomes says nothing of what the others must do.
+#[test]
+fn a_suspect_run_loosens_nothing() {
+    let refunds = || run(None, &[look(), refund("R1")], "Refunded.");
+    let good = written(&[refunds(), refunds()]);
+    let mut cut = run(None, &[look()], "");
+    cut.trace.final_response = None;
+    let claims = run(None, &[look()], "I have refunded order 7.");
+    let broken = |run: Run, reason: &str| {
+        let text = written(&[refunds(), run, refunds()]);
+        assert!(
+            text.contains(&format!("    # without run-2: {reason}\n")),
+            "{text}"
+        );
+        assert!(text.contains("mode: strict\n"), "{text}");
+        assert!(text.contains("    narrative: {}\n"), "{text}");
+        assert!(text.contains("max_errors: 0 }"), "{text}");
+        assert!(
+            text.contains("    # 2 of 3 runs hold all of these\n"),
+            "{text}"
+        );
+        let plan = |text: &str| {
+            text.split("    expect:")
+                .nth(1)
+                .unwrap()
+                .split("    reliability:")
+                .next()
+                .unwrap()
+                .replace("    # 2 of 3 runs hold all of these\n", "")
+        };
+        assert_eq!(plan(&text), plan(&good));
+    };
+    broken(
+        claims,
+        "its closing claims what no call did; it changes nothing, and most others do",
+    );
+    let mut failed = refunds();
+    failed.trace.tool_results[1].is_error = true;
+    broken(
+        failed,
+        "its last call, `refund`, failed; its closing claims what no call did",
+    );
+}
+
+/// What half of the runs do is how the agent works.
+#[test]
+fn what_half_of_the_runs_share_sets_none_of_them_aside() {
+    let odd = || {
+        let mut run = run(None, &[look()], "No such order.");
+        run.trace.tool_results[0].is_error = true;
+        run
+    };
+    let runs = [odd(), odd(), run(None, &[look()], "Here it is.")];
+    let found = suspects::of(&runs, &KnownTools::of_runs(&runs), &Tools::default());
+    let reasons = vec!["its last call, `get_order`, failed".to_owned()];
+    let expected = [1, 2].map(|number| Suspect {
+        number,
+        reasons: reasons.clone(),
+        aside: false,
+    });
+    assert_eq!(found, expected);
+    let alone = [odd()];
+    let found = suspects::of(&alone, &KnownTools::of_runs(&alone), &Tools::default());
+    assert_eq!(
+        found,
+        [Suspect {
+            number: 1,
+            reasons,
+            aside: false
+        }]
+    );
+    assert!(written(&runs).contains("    calls: { max_errors: 1 }\n"));
+}
+
+#[test]
+fn many_more_errors_and_repeats_than_the_others_have_are_seen() {
+    let calm = || run(None, &[look(), refund("R1")], "Refunded.");
+    let mut busy = run(
+        None,
+        &[look(), look(), look(), look(), refund("R1")],
+        "Refunded.",
+    );
+    for result in &mut busy.trace.tool_results[..3] {
+        result.is_error = true;
+    }
+    let runs = [calm(), busy, calm()];
+    let found = suspects::of(&runs, &KnownTools::of_runs(&runs), &Tools::default());
+    let reasons = vec![
+        "3 of its calls failed".to_owned(),
+        "3 of its calls repeat another".to_owned(),
+    ];
+    assert_eq!(
+        found,
+        [Suspect {
+            number: 2,
+            reasons,
+            aside: true
+        }]
+    );
+    let mut outcome = runs;
+    outcome[0].outcome = calm_outcome();
+    assert_eq!(
+        suspects::of(&outcome, &KnownTools::of_runs(&outcome), &Tools::default()),
+        []
+    );
+}
+
+fn calm_outcome() -> Option<mcptest::trace::Outcome> {
+    run(Some(true), &[], "Done.").outcome
+}
+
+/// What stands between the calls of an open plan may be made, but not more often than any good run did.
+#[test]
+fn a_write_is_made_no_more_often_than_in_any_good_run() {
+    let charge = || ("charge", json!({ "amount": 9 }));
+    let note = || ("add_note", json!({}));
+    let most = |tool: &str, most: usize| {
+        format!(
+            "{{ target: tool_names, matcher: {{ schema: {{ contains: {{ const: \"{tool}\" }}, minContains: 0, maxContains: {most} }} }} }}\n"
+        )
+    };
+    let open = [
+        run(None, &[charge(), note()], "Done."),
+        run(None, &[charge(), note(), note()], "Done."),
+    ];
+    let text = written(&open);
+    assert!(text.contains("mode: subsequence\n"), "{text}");
+    assert!(
+        text.contains(&most("charge", 1)) && text.contains(&most("add_note", 2)),
+        "{text}"
+    );
+    // Each pays another amount: the plan has both, a run has one.
+    let other = ("charge", json!({ "amount": 8 }));
+    let either = [
+        run(None, &[charge()], "Done."),
+        run(None, &[other, note()], "Done."),
+    ];
+    let text = written(&either[..]);
+    assert!(text.contains(&most("charge", 1)), "{text}");
+    let agreed = written(&[open[0].clone(), open[0].clone()]);
+    assert!(!agreed.contains("tool_names"), "{agreed}");
+}
+
+/// Where the user ends the talk there is no final response, but the agent's last word.
+#[test]
+fn an_answer_before_the_users_last_word_is_asked_for() {
+    let talk = |turns: &[(&str, &str)]| {
+        let turns = turns
+            .iter()
+            .map(|(role, content)| json!({ "role": role, "content": content }));
+        let run = json!({
+            "schema_version": "v1", "model": "m", "user_prompt": "p",
+            "trace": { "tool_calls": [], "conversation": { "turns": turns.collect::<Vec<_>>() } },
+        });
+        parse_run(run.to_string().as_bytes(), &Origin::file("a")).unwrap()
+    };
+    let (bye, says) = (("user", "Bye."), ("assistant", "Here it is."));
+    let ended = talk(&[("user", "p"), says, bye]);
+    let asks = "{ target: \"conversation.turns[-2]\", matcher: ";
+    let alone = std::slice::from_ref(&ended);
+    assert!(written(alone).contains(asks));
+    assert_eq!(
+        suspects::of(alone, &KnownTools::of_runs(alone), &Tools::default()),
+        []
+    );
+    let calls = ("assistant", "tool_use get_order with {}");
+    for other in [
+        vec![("user", "p"), calls, bye],
+        vec![("user", "p"), bye],
+        vec![bye],
+    ] {
+        let other = talk(&other);
+        let gate = expect(&[&ended], BTreeMap::new()).unwrap();
+        assert!((gate.holds)(&ended) && !(gate.holds)(&other));
+        assert!(!written(&[other]).contains(asks));
+    }
+}
+
+/// Servers know better than names do, and the suite says what they said.
+#[test]
+fn what_servers_say_of_their_tools_is_written_down() {
+    let query = || ("query_database", json!({ "sql": "DROP" }));
+    let mut runs = [
+        run(
+            None,
+            &[query(), ("grep", json!({ "for": "x" }))],
+            "Here it is.",
+        ),
+        run(
+            None,
+            &[query(), ("grep", json!({ "for": "y" }))],
+            "Here it is.",
+        ),
+    ];
+    let said = |name: &str, reads| OfferedTool::in_line(name).with_read_only(Some(reads));
+    for run in &mut runs {
+        run.tools = Some(vec![
+            said("query_database", false),
+            said("grep", true),
+            said("get_order", true),
+        ]);
+    }
+    let text = written(&runs);
+    assert!(
+        text.contains(
+            "    narrative: { readonly_tools: [\"grep\"], mutating_tools: [\"query_database\"] }\n"
+        ),
+        "{text}"
+    );
+    assert!(
+        text.contains("- { name: \"query_database\", args: { exact: {\"sql\": \"DROP\"} }"),
+        "{text}"
+    );
+    assert!(!text.contains("name: \"grep\""), "{text}");
 }

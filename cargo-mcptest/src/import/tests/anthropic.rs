@@ -107,3 +107,56 @@ fn tools_of_the_provider_are_call_and_result() {
     );
     assert_eq!(run["imported"]["notes"], json!(["reasoning left out"]));
 }
+
+/// Nothing in a talk without tools is of this format alone, but what stands around it.
+#[test]
+fn a_talk_without_tools_keeps_its_stop_reason_and_its_verdict() {
+    let talk = |stop_in_message: bool| {
+        let mut answer =
+            json!({ "role": "assistant", "content": [{ "type": "text", "text": "It is" }] });
+        let mut record = json!({
+            "id": "r1", "model": "claude-sonnet-4-5", "passed": false,
+            "system": [{ "type": "text", "text": "Be brief." }],
+        });
+        let holder = if stop_in_message {
+            &mut answer
+        } else {
+            &mut record
+        };
+        holder["stop_reason"] = json!("max_tokens");
+        record["messages"] = json!([{ "role": "user", "content": "Where is it?" }, answer]);
+        record
+    };
+    for in_message in [true, false] {
+        let desk = Desk::new();
+        desk.write("run.json", talk(in_message).to_string());
+        desk.import(&["run.json"]);
+        let run = desk.recording();
+        assert_eq!(run["imported"]["from"], "anthropic");
+        assert_eq!(run["system_prompt"], "Be brief.");
+        assert_eq!(run["trace"]["conversation"]["stop_reason"], "token_budget");
+        assert_eq!(run["outcome"]["passed"], false);
+    }
+    // A system prompt beside messages with calls of the other API says nothing.
+    let desk = Desk::new();
+    let other = json!({ "id": "r1", "model": "m", "system": "s", "messages": [
+        { "role": "user", "content": "Hi" },
+        { "role": "assistant", "content": null, "tool_calls": [
+            { "id": "c", "type": "function", "function": { "name": "f", "arguments": "{\"a\": " } }] },
+        { "role": "assistant", "content": "Hm." },
+    ]});
+    desk.write("run.json", other.to_string());
+    let said = desk.import(&["run.json"]);
+    assert_eq!(desk.recording()["imported"]["from"], "openai");
+    // What was cut off stays as it is, and that is said.
+    let args = &desk.recording()["trace"]["tool_calls"][0]["args"];
+    assert_eq!(args, &json!("{\"a\": "));
+    assert_eq!(
+        desk.recording()["imported"]["notes"],
+        json!(["arguments that are no JSON object stay as they are"])
+    );
+    assert!(
+        said.out.contains("note: arguments that are no JSON object"),
+        "{said:?}"
+    );
+}

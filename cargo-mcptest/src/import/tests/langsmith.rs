@@ -129,7 +129,11 @@ fn calls_that_could_not_be_read_keep_their_text_and_a_cut_export_is_reported() {
     assert_eq!(run["trace"]["tool_calls"].as_array().unwrap().len(), 1);
     assert_eq!(
         run["imported"]["notes"],
-        json!(["reasoning left out", "ends in an unanswered call"])
+        json!([
+            "reasoning left out",
+            "arguments that are no JSON object stay as they are",
+            "ends in an unanswered call"
+        ])
     );
     let desk = Desk::new();
     desk.write("b.json", json!([{ "id": "2", "trace_id": "1", "parent_run_id": "1", "run_type": "llm", "name": "m", "dotted_order": "1",

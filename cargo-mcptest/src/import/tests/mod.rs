@@ -11,6 +11,7 @@ mod mangled;
 mod mcptest;
 mod openai;
 mod otel;
+mod proposed;
 mod real;
 mod repeated;
 mod strangers;

@@ -345,3 +345,48 @@ fn entries_that_are_too_many_to_be_shown_are_reported() {
         assert!(said.out.len() < 10_000);
     }
 }
+
+/// An agent that does the same three times did it three times; a copy of the log did nothing more.
+#[test]
+fn records_that_are_equal_and_have_no_identifier_are_runs_of_their_own() {
+    let nameless = |said: &str| {
+        let mut record = record("", "p", said);
+        record.as_object_mut().unwrap().remove("id");
+        record
+    };
+    let desk = Desk::new();
+    let log = [nameless("a"), nameless("a"), nameless("b"), nameless("a")];
+    desk.write("log.jsonl", lines(&log));
+    let said = desk.import(&["--agent", "x", "log.jsonl"]);
+    assert_eq!(said.status, 0, "{said:?}");
+    assert!(
+        said.out
+            .contains("records without an identifier that are in a file more than once"),
+        "{said:?}"
+    );
+    let ids: Vec<String> = desk
+        .recordings()
+        .iter()
+        .map(|(_, run)| run["imported"]["id"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(ids.len(), 4);
+    assert_eq!(ids[1], format!("{}-2", ids[0]));
+    assert_eq!(ids[3], format!("{}-3", ids[0]));
+    // The same file, a copy of it, and one with less in it hold nothing new.
+    desk.write("copy.jsonl", lines(&log));
+    desk.write("less.jsonl", lines(&log[..2]));
+    let written = files(&desk);
+    for again in [
+        &["log.jsonl"][..],
+        &["copy.jsonl"],
+        &["less.jsonl"],
+        &["log.jsonl", "copy.jsonl"],
+    ] {
+        let said = desk.import(&[&["--agent", "x"], again].concat());
+        assert_eq!(said.status, 0, "{said:?}");
+        assert_eq!(files(&desk), written, "{again:?}");
+    }
+    // And all can be taken back.
+    desk.import(&["--agent", "x", "--undo", "log.jsonl"]);
+    assert_eq!(desk.recordings().len(), 0);
+}

@@ -186,6 +186,19 @@ impl Ask<'_> {
         self.gate.map(|gate| gate.kind)
     }
 
+    /// Whether the agent's `reliability` counts the runs that it holds for, so that it has no verdict of
+    /// its own.
+    #[must_use]
+    pub fn is_counted(&self) -> bool {
+        let declared = &self.suite.agent(self.subject).gates;
+        match self.gate() {
+            Some(kind) => declared
+                .iter()
+                .any(|gate| gate.kind == kind && gate.counted),
+            None => self.suite.gates(self.subject).reliability_counts_expect(),
+        }
+    }
+
     /// Whether it holds for a run by itself; nothing where all runs are judged together.
     #[must_use]
     pub fn holds_for(&self, run: &Run) -> Option<bool> {

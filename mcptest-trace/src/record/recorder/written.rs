@@ -22,7 +22,6 @@ impl Recorder {
             },
             "duration_ms": self.duration_ms.unwrap_or(elapsed),
             "message_count": self.messages,
-            "turns": self.turns,
             "steps": self.steps.iter().map(|(prompt, completion)| {
                 json!({ "prompt": prompt, "completion": completion })
             }).collect::<Vec<_>>(),
@@ -30,25 +29,19 @@ impl Recorder {
         if self.refused {
             conversation["refused"] = true.into();
         }
-        if self.users.len() > 1 {
-            conversation["per_turn"] = self.per_turn();
-        }
         let mut trace = json!({
             "tool_calls": self.calls.iter().map(written_call).collect::<Vec<_>>(),
             "tool_results": self.results,
             "conversation": conversation,
         });
-        if let Some(answer) = self.users.last().and_then(|user| user.answer.as_ref()) {
-            trace["final_response"] = answer.as_str().into();
-        }
-        let first = self.users.first().map_or("", |user| user.text.as_str());
+        self.talk.write(&mut trace);
         let mut cassette = json!({
             "schema_version": SCHEMA_VERSION,
             "agent_name": self.agent,
             "model": self.model,
             "recorded_at": rfc3339(self.recorded_at),
             "system_prompt": self.system_prompt,
-            "user_prompt": first,
+            "user_prompt": self.talk.first().unwrap_or_default(),
             "trace": trace,
         });
         for (key, value) in &self.extra {
@@ -58,19 +51,6 @@ impl Recorder {
             cassette["outcome"] = outcome.clone();
         }
         cassette
-    }
-
-    fn per_turn(&self) -> Value {
-        let ends = self.users.iter().skip(1).map(|user| user.calls_from);
-        let ends = ends.chain([self.calls.len()]);
-        let turns = self.users.iter().zip(ends).map(|(user, end)| {
-            let mut turn = json!({ "calls": [user.calls_from, end] });
-            if let Some(answer) = &user.answer {
-                turn["response"] = answer.as_str().into();
-            }
-            turn
-        });
-        turns.collect()
     }
 }
 

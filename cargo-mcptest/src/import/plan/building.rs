@@ -1,0 +1,217 @@
+//! The plan as it grows: runs into groups, told apart by their identifiers.
+
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+use serde_json::Value;
+
+use super::{Found, Group, Mapped, Plan, Reading, Subject, stem, twin_id};
+use crate::import::cassette::Imported;
+use crate::import::digest::Digest;
+use crate::import::forks::Forks;
+use crate::import::format::Kind;
+use crate::import::input::Record;
+use crate::import::joining::Joined;
+use crate::import::json::{list, text};
+use crate::import::report::Reports;
+use crate::import::store;
+
+#[derive(Default)]
+pub(super) struct Building {
+    plan: Plan,
+    groups: HashMap<Digest, u32>,
+    /// The identifiers that were seen, and the runs that had them.
+    ids: HashMap<Digest, Digest>,
+    /// How many runs a file has of an identifier that is made of their records.
+    twins: HashMap<(u32, Digest), u32>,
+    /// Names that many groups have.
+    words: HashSet<Rc<str>>,
+    forks: Forks,
+}
+
+impl Building {
+    pub(super) fn add(
+        &mut self,
+        reading: &Reading<'_>,
+        kind: Kind,
+        joined: Joined,
+        reports: &mut Reports,
+    ) {
+        let (mapped, records) = match reading.map(kind, &joined) {
+            Ok(read) => read,
+            Err(error) => {
+                reports.lose(error.reason, &error.place, &error.detail);
+                return;
+            }
+        };
+        let place = records.first().map_or_else(String::new, Record::place);
+        let candidate = u32::try_from(self.plan.candidates.len()).unwrap_or(u32::MAX);
+        let mut any = false;
+        for (ordinal, mapped) in mapped.into_iter().enumerate() {
+            match mapped {
+                Ok(mapped) => {
+                    any |= self.found(
+                        reading,
+                        kind,
+                        &mapped,
+                        &records,
+                        (candidate, ordinal),
+                        reports,
+                    );
+                }
+                Err(lost) => reports.lose(lost.reason, &place, &lost.detail),
+            }
+        }
+        if any {
+            self.plan.candidates.push(joined);
+        }
+    }
+
+    /// Takes the tools of a run up.
+    fn tools(&mut self, cassette: &Value) {
+        let tools = &mut self.plan.tools;
+        for call in list(&cassette["trace"], "tool_calls") {
+            if let Some(name) = text(call, "name")
+                && !tools.contains_key(name)
+            {
+                tools.insert(name.to_owned(), None);
+            }
+        }
+        for tool in list(cassette, "tools") {
+            if let (Some(name), Some(reads)) = (text(tool, "name"), tool["read_only"].as_bool())
+                && let Some(known) = tools.get_mut(name)
+            {
+                // Of two that disagree, the one that writes counts.
+                *known = Some(reads && known.unwrap_or(true));
+            }
+        }
+    }
+
+    fn found(
+        &mut self,
+        reading: &Reading<'_>,
+        kind: Kind,
+        mapped: &Mapped,
+        records: &[Record<'_>],
+        (candidate, ordinal): (u32, usize),
+        reports: &mut Reports,
+    ) -> bool {
+        let place = records.first().map_or_else(String::new, Record::place);
+        let Imported {
+            cassette,
+            notes,
+            lost,
+        } = &mapped.imported;
+        let id = store::identity(cassette).unwrap_or_default();
+        let agent = mapped.agent.clone();
+        let agent = agent.or_else(|| cassette["agent_name"].as_str().map(str::to_owned));
+        let agent = agent.unwrap_or_else(|| stem(records));
+        let content = store::essence(cassette);
+        let twin = if mapped.has_id {
+            1
+        } else {
+            // The same once more in a file is another run; in another file it is the same run.
+            let file = records.first().map_or(0, |record| record.part.input);
+            let key = Digest::of(&[&agent, &id]);
+            let twins = self.twins.entry((file, key)).or_default();
+            *twins += 1;
+            *twins
+        };
+        let id = twin_id(&id, twin);
+        let key = Digest::of(&[&agent, &id]);
+        let known = self.ids.get(&key).copied();
+        if known.is_some_and(|known| known != content) {
+            let detail = format!("another run of this import has the identifier `{id}`");
+            reports.lose("two runs with one identifier", &place, &detail);
+            return false;
+        }
+        if known.is_some() {
+            reports.note("the same run twice in the input");
+            return false;
+        }
+        self.ids.insert(key, content);
+        if twin > 1 {
+            reports.note(
+                "records without an identifier that are in a file more than once: each is a run",
+            );
+        }
+        for note in notes {
+            reports.note(note);
+        }
+        for lost in lost {
+            reports.lose(lost.reason, &place, &lost.detail);
+        }
+        self.tools(cassette);
+        let text = |key: &str| cassette[key].as_str().unwrap_or_default();
+        let Subject {
+            key,
+            label,
+            by_task,
+        } = reading.subject(kind, mapped, records);
+        let mut subject = vec![agent.as_str(), text("system_prompt")];
+        subject.extend(key.iter().map(String::as_str));
+        let subject = Digest::of(&subject);
+        let model = text("model");
+        let asked = Digest::of(&[model, text("system_prompt"), text("user_prompt")]);
+        let next = u32::try_from(self.plan.groups.len()).unwrap_or(u32::MAX);
+        let group = *self.groups.entry(subject.then(model)).or_insert(next);
+        if group == next {
+            let group = Group {
+                agent: self.word(&agent),
+                model: self.word(model),
+                label,
+                subject,
+                asked,
+                by_task,
+                runs: Vec::new(),
+            };
+            self.plan.groups.push(group);
+        }
+        let run = u32::try_from(self.plan.found.len()).unwrap_or(u32::MAX);
+        if kind == Kind::ClaudeCode {
+            self.forks.add(run, &id, cassette);
+        }
+        self.plan.groups[group as usize].runs.push(run);
+        self.plan.found.push(Found {
+            candidate,
+            ordinal: u16::try_from(ordinal).unwrap_or(u16::MAX),
+            twin,
+            kind,
+            order: mapped.order,
+            time: mapped.time,
+        });
+        true
+    }
+
+    /// A name, kept once.
+    fn word(&mut self, text: &str) -> Rc<str> {
+        if let Some(known) = self.words.get(text) {
+            return Rc::clone(known);
+        }
+        let new: Rc<str> = text.into();
+        self.words.insert(Rc::clone(&new));
+        new
+    }
+
+    /// Leaves forks out, and puts the runs of each group in order: of trials, else of time, else of the
+    /// input.
+    pub(super) fn finish(self, reports: &mut Reports) -> Plan {
+        let mut plan = self.plan;
+        let left_out = self.forks.left_out(reports);
+        for group in &mut plan.groups {
+            group.runs.retain(|run| !left_out.contains(run));
+        }
+        plan.groups.retain(|group| !group.runs.is_empty());
+        let found = &plan.found;
+        for group in &mut plan.groups {
+            let all =
+                |has: fn(&Found) -> bool| group.runs.iter().all(|run| has(&found[*run as usize]));
+            if all(|run| run.order.is_some()) {
+                group.runs.sort_by_key(|run| found[*run as usize].order);
+            } else if all(|run| run.time.is_some()) {
+                group.runs.sort_by_key(|run| found[*run as usize].time);
+            }
+        }
+        plan
+    }
+}

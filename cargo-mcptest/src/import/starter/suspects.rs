@@ -1,0 +1,124 @@
+//! Runs that look bad where no outcome says which are.
+//!
+//! Only what can be seen in a recording counts. What half of the runs share is how the agent works and
+//! tells no run from another: it is named, and sets no run aside.
+
+use mcptest::eval::KnownTools;
+use mcptest::trace::Run;
+
+use super::Tools;
+use super::recipe::{answers_before_the_end, closes, narrative, stop_reason};
+
+/// A run that looks bad.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::import) struct Suspect {
+    /// Which of the runs, from 1.
+    pub(in crate::import) number: usize,
+    /// What is seen in it.
+    pub(in crate::import) reasons: Vec<String>,
+    /// The suite is made of the other runs.
+    pub(in crate::import) aside: bool,
+}
+
+/// What may be seen in a run, one kind a place.
+type Seen = [Option<String>; 7];
+
+/// The kind that sets no run aside: where there is nothing to change, good runs change nothing too.
+const WEAK: usize = 6;
+
+/// The runs that look bad; none where a run says itself whether it passed.
+pub(super) fn of(runs: &[Run], tools: &KnownTools, called: &Tools) -> Vec<Suspect> {
+    let says = |run: &Run| run.outcome.is_some_and(|outcome| outcome.passed.is_some());
+    if runs.iter().any(says) {
+        return Vec::new();
+    }
+    let truthful = narrative(runs, tools, called);
+    let errors = Spread::of(runs, |run| {
+        let results = run.trace.results_by_call();
+        results
+            .iter()
+            .flatten()
+            .filter(|result| result.is_error)
+            .count()
+    });
+    let repeats = Spread::of(runs, |run| run.trace.redundant_tool_calls());
+    let changes = |run: &Run| {
+        let reads = run.read_only_tools();
+        run.trace
+            .tool_calls
+            .iter()
+            .any(|call| !reads.reads(&call.name))
+    };
+    let others_change = 2 * runs.iter().filter(|run| changes(run)).count() > runs.len();
+    let see = |run: &Run| -> Seen {
+        let last = run.trace.tool_calls.len().checked_sub(1);
+        let result = last.map(|last| (&run.trace.tool_calls[last].name, run.result_of(last)));
+        let stop = stop_reason(run).filter(|reason| *reason != "completed");
+        [
+            stop.map(|reason| format!("it stopped for `{reason}`")),
+            (!closes(run) && !answers_before_the_end(run))
+                .then(|| "it says nothing at its end".to_owned()),
+            result.and_then(|(name, result)| match result {
+                Some(result) if result.is_error => Some(format!("its last call, `{name}`, failed")),
+                None => Some(format!("its last call, `{name}`, has no result")),
+                Some(_) => None,
+            }),
+            (!(truthful.holds)(run)).then(|| "its closing claims what no call did".to_owned()),
+            errors
+                .outlies(run)
+                .map(|most| format!("{most} of its calls failed")),
+            repeats
+                .outlies(run)
+                .map(|most| format!("{most} of its calls repeat another")),
+            (others_change && !changes(run))
+                .then(|| "it changes nothing, and most others do".to_owned()),
+        ]
+    };
+    let seen: Vec<Seen> = runs.iter().map(see).collect();
+    let tells = |kind: usize| {
+        let (count, of) = (
+            seen.iter().filter(|seen| seen[kind].is_some()).count(),
+            seen.len(),
+        );
+        kind != WEAK && of > 1 && (count == 1 || 2 * count < of)
+    };
+    let suspects = (1..).zip(&seen).filter_map(|(number, seen)| {
+        let reasons: Vec<String> = seen.iter().flatten().cloned().collect();
+        let aside = (0..seen.len()).any(|kind| seen[kind].is_some() && tells(kind));
+        (!reasons.is_empty()).then_some(Suspect {
+            number,
+            reasons,
+            aside,
+        })
+    });
+    let mut suspects: Vec<Suspect> = suspects.collect();
+    // Something must be left that a suite can be made of.
+    if suspects.iter().filter(|suspect| suspect.aside).count() == runs.len() {
+        for suspect in &mut suspects {
+            suspect.aside = false;
+        }
+    }
+    suspects
+}
+
+/// How much of something the runs of an agent have.
+struct Spread<F> {
+    of: F,
+    /// More than this is much more than the others have.
+    usual: usize,
+}
+
+impl<F: Fn(&Run) -> usize> Spread<F> {
+    fn of(runs: &[Run], of: F) -> Self {
+        let mut all: Vec<usize> = runs.iter().map(&of).collect();
+        all.sort_unstable();
+        let median = all.get(all.len().saturating_sub(1) / 2);
+        let usual = median.map_or(usize::MAX, |median| 2 * median + 2);
+        Self { of, usual }
+    }
+
+    /// What a run has, where that is much more.
+    fn outlies(&self, run: &Run) -> Option<usize> {
+        Some((self.of)(run)).filter(|count| *count > self.usual)
+    }
+}

@@ -1,0 +1,98 @@
+//! What is said of the runs and the tools that the first suite is made of.
+
+use serde_json::{Value, json};
+
+use super::{Desk, lines};
+
+/// Which runs look bad is said, with what is seen in them.
+#[test]
+fn runs_that_look_bad_are_named() {
+    let talk = |id: usize, last: &str| {
+        let order = json!({ "id": "c1", "type": "function", "function": { "name": "get_order", "arguments": "{}" } });
+        let mut messages = vec![
+            json!({ "role": "user", "content": "Where is it?" }),
+            json!({ "role": "assistant", "content": null, "tool_calls": [order] }),
+            json!({ "role": "tool", "tool_call_id": "c1", "content": "shipped" }),
+        ];
+        if !last.is_empty() {
+            messages.push(json!({ "role": "assistant", "content": last }));
+        }
+        json!({ "id": format!("r{id}"), "model": "gpt-5", "messages": messages })
+    };
+    let desk = Desk::new();
+    let runs = [
+        talk(1, "Shipped."),
+        talk(2, ""),
+        talk(3, "It is on its way."),
+    ];
+    desk.write("log.jsonl", lines(&runs));
+    let said = desk.import(&["log.jsonl", "--check"]);
+    assert!(
+        said.out
+            .contains("suspect: log run-2: it says nothing at its end (set aside)\n"),
+        "{said:?}"
+    );
+    let said = desk.import(&["log.jsonl", "--format", "json"]);
+    let said: Value = serde_json::from_str(&said.out).unwrap();
+    assert_eq!(
+        said["suspects"],
+        json!([{ "agent": "log", "model": "gpt-5", "run": 2, "set_aside": true,
+                 "reasons": ["it says nothing at its end"] }])
+    );
+    assert!(
+        desk.suite()
+            .contains("# without run-2: it says nothing at its end\n")
+    );
+    let again = desk.import(&["log.jsonl"]);
+    assert!(again.out.contains("suspect: log run-2: "), "{again:?}");
+}
+
+/// Which tools were taken for reads is said, and by whom: a person may know better.
+#[test]
+fn what_tools_are_taken_for_is_said() {
+    let call = |id: usize, name: &str| json!({ "id": format!("c{id}"), "type": "function", "function": { "name": name, "arguments": "{}" } });
+    let names = ["query_database", "web_search", "audit"];
+    let calls: Vec<Value> = (0..).zip(names).map(|(id, name)| call(id, name)).collect();
+    let result =
+        |id: usize| json!({ "role": "tool", "tool_call_id": format!("c{id}"), "content": "ok" });
+    let mut messages = vec![
+        json!({ "role": "user", "content": "Clean up." }),
+        json!({ "role": "assistant", "content": null, "tool_calls": calls }),
+    ];
+    messages.extend((0..3).map(result));
+    messages.push(json!({ "role": "assistant", "content": "Done." }));
+    let audit = json!({ "type": "function", "annotations": { "readOnlyHint": true },
+                        "function": { "name": "audit", "parameters": {} } });
+    let run = json!({ "id": "r1", "model": "gpt-5", "messages": messages, "tools": [audit] });
+    let desk = Desk::new();
+    desk.write("log.jsonl", lines(&[run]));
+    let said = desk.import(&["log.jsonl", "--format", "json", "--check"]);
+    let said: Value = serde_json::from_str(&said.out).unwrap();
+    assert_eq!(
+        said["tools"],
+        json!([{ "name": "audit", "reads": true, "by": "recording" },
+               { "name": "query_database", "reads": true, "by": "name" },
+               { "name": "web_search", "reads": false, "by": "name" }])
+    );
+    let said = desk.import(&["log.jsonl"]);
+    let kinds = [
+        "taken for reads, by their names: query_database",
+        "taken for writes, by their names: web_search",
+        "reads, as their servers say: audit",
+    ];
+    for kind in kinds {
+        assert!(said.out.contains(&format!("\n{kind}\n")), "{said:?}");
+        assert!(
+            desk.suite().contains(&format!("\n# {kind}\n")),
+            "{}",
+            desk.suite()
+        );
+    }
+    assert!(
+        desk.suite().contains("readonly_tools: [\"audit\"]"),
+        "{}",
+        desk.suite()
+    );
+    let recorded = &desk.recording()["tools"][0];
+    assert_eq!(recorded["read_only"], json!(true));
+}
