@@ -14,6 +14,7 @@ mod listing;
 mod loaded;
 mod near;
 mod output;
+mod pattern;
 mod place;
 mod prepared;
 mod recording;

@@ -11,6 +11,7 @@ use mcptest_suite::shown_path;
 
 use super::listing::{Folder, file, folder, is_cassette, natural};
 use super::near::NearNames;
+use super::pattern::{is_pattern, unbounded, without_detours};
 use crate::trace::Layout;
 
 /// What is looked for.
@@ -310,7 +311,7 @@ impl Wanted<'_> {
         if path.is_file() || !is_pattern(cassette) {
             return Ok(file(&path));
         }
-        if let Some(problem) = self.unbounded(cassette) {
+        if let Some(problem) = unbounded(cassette, self.suite_dir, self.crate_dir) {
             return Err(unusable(
                 format!("`cassette: {cassette}` {problem}"),
                 "name the folder that holds the runs; `**` may stand in a folder below the crate's, and outside the crate only the file's name may be a pattern",
@@ -338,26 +339,6 @@ impl Wanted<'_> {
     }
 }
 
-impl Wanted<'_> {
-    /// Why a pattern is not looked for: it would walk more than the crate's recordings.
-    fn unbounded(&self, pattern: &str) -> Option<&'static str> {
-        let parts: Vec<&str> = pattern.split(['/', '\\']).collect();
-        let first = parts.iter().position(|part| is_pattern(part))?;
-        if parts[first..].contains(&"..") {
-            return Some("leaves folders that it has not named yet");
-        }
-        let base = without_detours(&self.suite_dir.join(parts[..first].join("/")));
-        let top = without_detours(self.crate_dir);
-        let anywhere = parts[first..].iter().any(|part| part.contains("**"));
-        if anywhere && base == top {
-            return Some("would walk the whole crate, what was built included");
-        }
-        let outside = !base.starts_with(&top);
-        (outside && (anywhere || first + 1 < parts.len()))
-            .then_some("would walk folders outside the crate")
-    }
-}
-
 fn several(found: Vec<Holder>) -> PlaceError {
     PlaceError::Several(found.into_iter().map(|found| found.shown).collect())
 }
@@ -377,26 +358,6 @@ fn own_layout(path: &Path, cassette: &str) -> Option<Layout> {
         _ if path.is_file() => Layout::Single(path.to_owned()),
         _ => Layout::Folder(path.to_owned()),
     })
-}
-
-/// A path without `.` and without `folder/..`, for people; links are not followed.
-fn without_detours(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for part in path.components() {
-        let leaves = part == Component::ParentDir
-            && matches!(plain.components().next_back(), Some(Component::Normal(_)));
-        if leaves {
-            plain.pop();
-        } else if part != Component::CurDir {
-            plain.push(part);
-        }
-    }
-    plain
-}
-
-/// Whether a path, or a part of one, stands for several names.
-fn is_pattern(path: &str) -> bool {
-    path.contains(['*', '?', '['])
 }
 
 /// Whether two paths lead to one file.

@@ -3,7 +3,10 @@
 //! `serde_json` sorts keys by default, but a dependency elsewhere in the user's build may switch
 //! its `preserve_order` feature on; both functions here give the same answer either way.
 
-use serde_json::{Number, Value};
+use serde_json::{Map, Number, Value};
+
+/// Bytes that most arguments take.
+const SHORT: usize = 64;
 
 /// The value as compact JSON with the keys sorted at every depth and numbers as `serde_json`
 /// prints them once parsed (so `1` and `1.0` differ).
@@ -16,7 +19,7 @@ use serde_json::{Number, Value};
 /// ```
 #[must_use]
 pub fn canonical_json(value: &Value) -> String {
-    let mut out = Vec::new();
+    let mut out = Vec::with_capacity(SHORT);
     write(value, &mut out);
     // JSON is UTF-8.
     String::from_utf8(out).unwrap_or_default()
@@ -25,21 +28,25 @@ pub fn canonical_json(value: &Value) -> String {
 /// The value as JSON over several lines, with the keys sorted at every depth.
 #[must_use]
 pub fn pretty_json(value: &Value) -> String {
-    fn sorted(value: &Value) -> Value {
+    fn in_order(value: &Value) -> Value {
         match value {
-            Value::Object(map) => {
-                let mut entries: Vec<_> = map.iter().collect();
-                entries.sort_unstable_by_key(|(key, _)| *key);
-                entries
-                    .into_iter()
-                    .map(|(key, value)| (key.clone(), sorted(value)))
-                    .collect()
-            }
-            Value::Array(items) => items.iter().map(sorted).collect(),
+            Value::Object(map) => sorted(map)
+                .map(|(key, value)| (key.clone(), in_order(value)))
+                .collect(),
+            Value::Array(items) => items.iter().map(in_order).collect(),
             other => other.clone(),
         }
     }
-    serde_json::to_string_pretty(&sorted(value)).unwrap_or_default()
+    serde_json::to_string_pretty(&in_order(value)).unwrap_or_default()
+}
+
+/// The entries by their keys, as they are unless `preserve_order` is on.
+fn sorted(map: &Map<String, Value>) -> impl Iterator<Item = (&String, &Value)> {
+    let as_it_is = map.keys().is_sorted();
+    let mut entries: Vec<_> = map.iter().filter(|_| !as_it_is).collect();
+    entries.sort_unstable_by_key(|(key, _)| *key);
+    let kept = map.iter().filter(move |_| as_it_is);
+    kept.chain(entries)
 }
 
 fn write(value: &Value, out: &mut Vec<u8>) {
@@ -55,10 +62,8 @@ fn write(value: &Value, out: &mut Vec<u8>) {
             out.push(b']');
         }
         Value::Object(map) => {
-            let mut entries: Vec<_> = map.iter().collect();
-            entries.sort_unstable_by_key(|(key, _)| *key);
             out.push(b'{');
-            for (index, (key, item)) in entries.into_iter().enumerate() {
+            for (index, (key, item)) in sorted(map).enumerate() {
                 if index > 0 {
                     out.push(b',');
                 }
