@@ -74,6 +74,10 @@ pub(super) fn look(text: &str) -> Option<Faithful> {
                 at += length;
                 continue;
             }
+            b' ' | b'\n' => {
+                at += bytes[at..].len() - bytes[at..].trim_ascii_start().len();
+                continue;
+            }
             _ => {}
         }
         at += 1;

@@ -57,7 +57,11 @@ pub fn words_of_tool(name: &str) -> Vec<String> {
 /// ```
 #[must_use]
 pub fn reads_by_name(name: &str) -> bool {
-    let words = words_of_tool(name);
+    reads_by_words(&words_of_tool(name))
+}
+
+/// The same, by the words of its name.
+pub(crate) fn reads_by_words(words: &[String]) -> bool {
     let first = words.first().map(String::as_str);
     first.is_some_and(|first| READS.contains(&first))
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::trace::{OfferedTool, Run, Trace, reads_by_name, words_of_tool};
+use crate::trace::{OfferedTool, Run, Trace, reads_by_words, words_of_tool};
 
 use super::lexicon::{Lexicon, evidence, stem};
 use super::marks::Mark;
@@ -271,7 +271,7 @@ impl Said {
             && (words.iter()).all(|word| hands(word) && !is(word, Mark::People));
         // *kubectl_get*: a word that is none of ours before one that reads is whose tool it is.
         let of_someone = words.len() > 1 && lexicon.word(&words[0]).is_none();
-        let reads = reads_by_name(name) || of_someone && reads_by_name(&words[1..].join("_"));
+        let reads = reads_by_words(&words) || of_someone && reads_by_words(&words[1..]);
         // Only verbs that speech does not use for other things; `address_update` is named after its
         // object first.
         let last = words.last();
