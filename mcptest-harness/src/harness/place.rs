@@ -62,16 +62,14 @@ type FilesAndRest = (Vec<(PathBuf, String)>, Vec<String>);
 impl Wanted<'_> {
     /// The files in the order of the runs, each with its shown path.
     pub(crate) fn files(&self) -> Result<Vec<(PathBuf, String)>, PlaceError> {
-        self.files_of(self.found()?)
+        self.files_of(self.found(None)?)
     }
 
     /// The same, and what lies in the folder of the runs, or beside them under nearly their name, but
     /// is not read.
     pub(crate) fn files_and_rest(&self) -> Result<FilesAndRest, PlaceError> {
-        if self.cassette.is_none() {
-            self.listed();
-        }
-        let found = self.found()?;
+        let listed = self.cassette.is_none().then(|| self.listed());
+        let found = self.found(listed)?;
         let not_read = self.not_read(&found);
         Ok((self.files_of(found)?, not_read))
     }
@@ -147,7 +145,7 @@ impl Wanted<'_> {
     /// Where runs are recorded: where the agent's runs lie now, else where a number of them would
     /// be looked for first.
     pub(crate) fn layout(&self, runs: usize) -> Result<Layout, PlaceError> {
-        let mut found = self.found()?;
+        let mut found = self.found(None)?;
         let layout = match (found.len(), self.cassette) {
             (0, Some(cassette)) => own_layout(&self.suite_dir.join(cassette), cassette),
             (0, None) => {
@@ -209,8 +207,8 @@ impl Wanted<'_> {
         self.crate_dir.join("cassettes").join(&self.suite_stem)
     }
 
-    /// What holds runs.
-    fn found(&self) -> Result<Vec<Holder>, PlaceError> {
+    /// What holds runs; where the two places are `listed`, by the names in them.
+    fn found(&self, listed: Option<&NearNames>) -> Result<Vec<Holder>, PlaceError> {
         let mut found: Vec<Holder> = Vec::new();
         if let Some(cassette) = self.cassette {
             let path = self.suite_dir.join(cassette);
@@ -228,7 +226,6 @@ impl Wanted<'_> {
         }
         for (place, layout) in self.layouts() {
             let name = layout.path().file_name().unwrap_or_default();
-            let listed = self.near.get();
             if listed.is_some_and(|listed| !listed.may_hold(place, &name.to_string_lossy())) {
                 continue;
             }

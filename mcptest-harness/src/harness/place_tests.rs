@@ -299,3 +299,60 @@ fn what_looks_like_a_run_and_is_not_read_is_named() {
         named.map(|name| format!("suites/cassettes/Agent__m/{name}"))
     );
 }
+
+/// What is found of an agent with these files, asked by the names in its folders.
+fn listed(files: &[&str], stem: &str) -> Vec<String> {
+    let folder = tempfile::tempdir().unwrap();
+    for file in files {
+        let path = folder.path().join("suites/cassettes").join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, file).unwrap();
+    }
+    let wanted = Wanted {
+        crate_dir: folder.path(),
+        suite_dir: &folder.path().join("suites"),
+        suite_stem: "shop".into(),
+        cassette: None,
+        stems: vec![stem.to_owned()],
+        near: &OnceLock::new(),
+    };
+    let found = wanted.files_and_rest().map(|(files, _)| files);
+    let shown = |(_, shown): (PathBuf, String)| shown.replace("suites/cassettes/", "");
+    let found = found.unwrap_or_default().into_iter().map(shown);
+    found.collect()
+}
+
+#[test]
+fn a_listing_finds_what_a_look_at_the_disk_finds() {
+    for (stem, file) in [
+        ("Agent__m", "Agent__m.json"),
+        ("Agent__m", "Agent__m.jsonl"),
+        ("Agent__m", "Agent__m/run-1.json"),
+        ("Größe__m", "Größe__m.json"),
+        ("notes.txt", "notes.txt.json"),
+        ("notes.txt", "notes.txt/run-1.json"),
+    ] {
+        assert_eq!(listed(&[file, "Other__m.json"], stem), [file], "{stem}");
+    }
+    assert!(listed(&["Agent__n.json"], "Agent__m").is_empty());
+}
+
+#[test]
+fn what_was_recorded_after_the_first_look_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let (suites, near) = (folder.path().join("suites"), OnceLock::new());
+    let wanted = Wanted {
+        crate_dir: folder.path(),
+        suite_dir: &suites,
+        suite_stem: "shop".into(),
+        cassette: None,
+        stems: vec!["Agent__m".to_owned()],
+        near: &near,
+    };
+    assert!(matches!(wanted.files(), Err(PlaceError::Nothing { .. })));
+    let path = suites.join("cassettes/Agent__m/run-1.json");
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, "{}").unwrap();
+    assert_eq!(wanted.files().unwrap().len(), 1);
+    assert!(matches!(wanted.layout(1), Ok(Layout::Folder(_))));
+}

@@ -207,6 +207,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::sync::mpsc;
     use std::thread;
+    use std::time::Duration;
 
     use super::*;
 
@@ -244,7 +245,8 @@ mod tests {
         // It ends when somebody else has judged the other.
         let _slow = verdicts.trial("a", move || {
             begun.send(()).unwrap();
-            waits.recv().map_err(|error| error.to_string())?;
+            let other = waits.recv_timeout(Duration::from_secs(60));
+            other.map_err(|error| error.to_string())?;
             Err("slow".to_owned())
         });
         let _other = verdicts.trial("b", move || {

@@ -36,7 +36,8 @@ pub(super) fn look(text: &str) -> Option<Faithful> {
                 let Some(value) = rest.strip_prefix(b":") else {
                     continue;
                 };
-                if escaped {
+                // The parser has a meaning of its own for some keys.
+                if escaped || string.starts_with(b"$serde_json::private::") {
                     return None;
                 }
                 keys.push(string);
@@ -96,17 +97,30 @@ fn string(bytes: &[u8], start: usize) -> Option<(&[u8], bool)> {
             return Some((&bytes[start..at], escaped));
         }
         escaped = true;
-        if let [
-            b'\\',
-            b'u',
-            b'd' | b'D',
-            b'8'..=b'9' | b'a'..=b'f' | b'A'..=b'F',
-            ..,
-        ] = bytes[at..]
-        {
-            return None;
-        }
-        at += 2;
+        at += match half(bytes.get(at..)?) {
+            None => 2,
+            Some(Half::First) if half(bytes.get(at + 6..)?) == Some(Half::Second) => 12,
+            Some(_) => return None,
+        };
+    }
+}
+
+/// A half of a character that is escaped in two.
+#[derive(Debug, PartialEq, Eq)]
+enum Half {
+    First,
+    Second,
+}
+
+/// The half that a text begins with.
+fn half(text: &[u8]) -> Option<Half> {
+    let [b'\\', b'u', b'd' | b'D', digit, ..] = text else {
+        return None;
+    };
+    match digit {
+        b'8' | b'9' | b'a' | b'b' | b'A' | b'B' => Some(Half::First),
+        b'c'..=b'f' | b'C'..=b'F' => Some(Half::Second),
+        _ => None,
     }
 }
 
@@ -132,6 +146,9 @@ mod tests {
             r#"{"n":0.12345678901234567890}"#,
             "[1e400]",
             r#"["\ud83d"]"#,
+            r#"["\ud83d\ud83d"]"#,
+            r#"["\ude00"]"#,
+            r#"{"$serde_json::private::Number":"seven"}"#,
             &format!("{}{}", "[".repeat(101), "]".repeat(101)),
         ] {
             assert_eq!(look(text), None, "{text}");
@@ -157,6 +174,7 @@ mod tests {
                 None,
             ),
             (r#"{"text":"{\"a\":1,\"a\":1}"}"#, None),
+            (r#"["\ud83d\ude00\uD83D\uDE00"]"#, None),
         ] {
             assert_eq!(look(text), Some(Faithful { is_error }), "{text}");
         }

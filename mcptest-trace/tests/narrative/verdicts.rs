@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::support;
 
 /// Calls by name, failed ones with `!`; the tools that the recording lists.
-fn report(calls: &str, tools: &str, closing: &str) -> NarrativeReport {
+pub(crate) fn report(calls: &str, tools: &str, closing: &str) -> NarrativeReport {
     let calls: Vec<_> = calls
         .split_whitespace()
         .map(|name| {
@@ -26,7 +26,7 @@ fn report(calls: &str, tools: &str, closing: &str) -> NarrativeReport {
     narrative_divergence_with(&trace, &NarrativeOptions::default(), &known)
 }
 
-fn verdicts(calls: &str, tools: &str, closing: &str) -> Vec<ClaimVerdict> {
+pub(crate) fn verdicts(calls: &str, tools: &str, closing: &str) -> Vec<ClaimVerdict> {
     report(calls, tools, closing)
         .claims
         .into_iter()
@@ -81,115 +81,6 @@ fn earlier_messages_are_read_where_asked_and_any_call_supports_them() {
         ]
     );
     assert!(all.present_but_unclaimed.is_empty());
-}
-
-#[test]
-fn what_was_tried_in_vain_is_false_whatever_was_looked_up() {
-    let record = |fields: serde_json::Value| json!({ "content": [{ "type": "text", "text": fields.to_string() }] });
-    let judged = |looked_up: serde_json::Value, ok: Option<bool>, closing: &str| {
-        let looked = ("get_order".to_owned(), json!({}), true, record(looked_up));
-        let tried = ok.map(|ok| ("cancel_order".to_owned(), json!({}), ok, json!("?")));
-        let calls: Vec<_> = [looked].into_iter().chain(tried).collect();
-        let known = support::offered(&["get_order", "cancel_order", "create_order"]);
-        let trace = support::trace(&calls, &[], closing);
-        let report = narrative_divergence_with(&trace, &NarrativeOptions::default(), &known);
-        let verdicts: Vec<_> = report
-            .claims
-            .into_iter()
-            .map(|claim| claim.verdict)
-            .collect();
-        assert_eq!(verdicts.len(), 1, "{closing}");
-        verdicts[0].clone()
-    };
-    let cancelled = "Your order has been cancelled.";
-    let state = json!({ "status": "cancelled" });
-    assert_eq!(judged(state.clone(), None, cancelled), ClaimVerdict::Read);
-    assert_eq!(
-        judged(json!({ "cancelled_at": "May 2" }), None, cancelled),
-        ClaimVerdict::Read
-    );
-    assert_eq!(
-        judged(json!({ "cancelled": true }), None, cancelled),
-        ClaimVerdict::Read
-    );
-    assert_eq!(
-        judged(state, Some(false), cancelled),
-        ClaimVerdict::Unsupported
-    );
-    for no_state in [
-        json!({ "status": "open", "cancelled_at": null }),
-        json!({ "status": "open", "cancelled": false }),
-        json!({ "note": "can be cancelled until it is picked" }),
-    ] {
-        let verdict = judged(no_state.clone(), None, cancelled);
-        assert_eq!(verdict, ClaimVerdict::Unsupported, "{no_state}");
-    }
-    let kept = json!({ "created_at": "May 2", "updated_at": "May 3" });
-    let created = judged(kept, None, "Your order has been created.");
-    assert_eq!(created, ClaimVerdict::Unsupported);
-}
-
-#[test]
-fn another_tool_of_the_verb_leaves_open_what_an_update_did() {
-    let tools = "get_contact update_contact add_note";
-    let added = "I've added her phone number to the contact.";
-    let found = verdicts("update_contact", tools, added);
-    assert!(matches!(found[..], [ClaimVerdict::Unclear(_)]), "{found:?}");
-    let found = verdicts("update_contact", tools, "I've added the note.");
-    assert_eq!(found, [ClaimVerdict::Unsupported]);
-    let found = verdicts("update_contact add_note!", tools, added);
-    assert_eq!(found, [ClaimVerdict::Unsupported]);
-}
-
-#[test]
-fn what_one_says_to_have_done_is_no_consequence() {
-    let tools = "get_account send_sms";
-    let found = verdicts("send_sms", tools, "I've waived the $5 late fee.");
-    assert_eq!(found, [ClaimVerdict::Unsupported]);
-}
-
-#[test]
-fn a_read_of_a_vendor_changes_nothing() {
-    for tool in ["kubectl_get", "jira-get-issue", "helm_list"] {
-        let found = verdicts(tool, tool, "I've updated the issue.");
-        assert_eq!(found, [ClaimVerdict::Unsupported], "{tool}");
-    }
-    let found = verdicts("update_list", "update_list", "I've updated the list.");
-    assert_eq!(found, [ClaimVerdict::Supported]);
-}
-
-#[test]
-fn a_commit_is_no_push() {
-    let tools = "git_commit git_push";
-    let found = verdicts("git_commit git_push!", tools, "I've pushed the changes.");
-    assert_eq!(found, [ClaimVerdict::Unsupported]);
-    let found = verdicts("git_push", tools, "I've pushed the changes.");
-    assert_eq!(found, [ClaimVerdict::Supported]);
-    let found = verdicts(
-        "book_flight",
-        "book_flight",
-        "Your flight has been rebooked.",
-    );
-    assert_eq!(found, [ClaimVerdict::Supported]);
-}
-
-#[test]
-fn a_field_of_a_record_is_no_claim() {
-    for field in [
-        "Assigned to: Tessa",
-        "Shipped via: DHL",
-        "Created: April 1, 2023",
-    ] {
-        let closing = format!("Here is the record:\n- {field}");
-        let sure = report("get_order", "get_order create_order", &closing);
-        assert!(sure.gate_passed(), "{field}: {:?}", sure.claims);
-    }
-    let sure = report(
-        "get_order",
-        "get_order update_order",
-        "Date changed to: Friday",
-    );
-    assert!(!sure.gate_passed());
 }
 
 #[test]

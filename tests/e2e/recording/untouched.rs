@@ -82,7 +82,8 @@ fn without_the_feature_nothing_that_reaches_a_network_is_built() {
     for name in names(&plain) {
         assert!(!live.contains(&name.as_str()), "{name} in\n{plain}");
     }
-    // What changes how JSON is read or written in the user's own build. `raw_value` adds a type.
+    // What changes how ordinary JSON is read or written in the user's own build. `raw_value` is on: it
+    // gives a meaning to one key, `$serde_json::private::RawValue`, and to no other JSON.
     let features = tree(&["-e", "features,normal", "-i", "serde_json"]);
     for feature in ["preserve_order", "arbitrary_precision", "unbounded_depth"] {
         assert!(

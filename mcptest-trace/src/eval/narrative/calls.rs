@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
-use crate::trace::{LazyValue, ToolCall, ToolResult, Trace};
+use crate::trace::{LazyValue, ToolCall, ToolResult, Trace, words_of_tool};
 use serde_json::Value;
 
 use super::identifier;
@@ -83,7 +84,7 @@ pub(super) struct Calls<'t> {
     /// Every identifier of the run, the user's among them.
     known: OnceCell<BTreeSet<Cow<'t, str>>>,
     /// Verbs whose participles stand in results of calls that only read, with those calls.
-    read: OnceCell<Words<&'static str, Vec<usize>>>,
+    read: OnceCell<Words<&'static str, Vec<State>>>,
 }
 
 impl<'t> Calls<'t> {
@@ -149,41 +150,35 @@ impl<'t> Calls<'t> {
     /// Whether a call that only reads returned the state that a verb leads to, of one of these
     /// identifiers if there are any.
     pub(super) fn was_read(&self, verb: &str, identifiers: &[String]) -> bool {
-        let calls = self.read().get(verb).map_or(&[][..], Vec::as_slice);
-        let of = |call: &usize| identifiers.iter().any(|id| self.all[*call].carries(id));
-        calls.iter().any(|call| identifiers.is_empty() || of(call))
+        let states = self.read().get(verb).map_or(&[][..], Vec::as_slice);
+        let of = |state: &State| {
+            let named = identifiers
+                .iter()
+                .filter(|id| self.all[state.call].carries(id));
+            // The record that says so is not that of another.
+            let other = |id: &str| {
+                let kin = |other: &String| identifier::same_kind(other, id);
+                !state.beside.contains(id) && state.beside.iter().any(kin)
+            };
+            identifiers.is_empty() || named.into_iter().any(|id| !other(id))
+        };
+        states.iter().any(of)
     }
 
-    fn read(&self) -> &Words<&'static str, Vec<usize>> {
+    fn read(&self) -> &Words<&'static str, Vec<State>> {
         self.read.get_or_init(|| {
-            let lexicon = Lexicon::get();
-            let mut read = Words::default();
-            for (index, call) in self.all.iter().enumerate() {
-                let reads = call.succeeded() && !self.tools.writes(&call.recorded.name);
-                let Some(result) = call.result.filter(|_| reads) else {
+            let mut read: Words<_, Vec<State>> = Words::default();
+            for (call, of) in self.all.iter().enumerate() {
+                let reads = of.succeeded() && !self.tools.writes(&of.recorded.name);
+                let Some(result) = of.result.filter(|_| reads) else {
                     continue;
                 };
-                stated(result, &mut |text, is_key| {
-                    let words = text.split(|c: char| !c.is_ascii_alphabetic());
-                    let words = words.filter(|word| !word.is_empty()).map(lower);
-                    // Every record has a `created_at` and an `updated_at`.
-                    let kept = is_key && words.clone().count() <= 2;
-                    // *can be cancelled* tells no state.
-                    let mut before_be = false;
-                    for word in words {
-                        let after_be = std::mem::replace(&mut before_be, word == "be");
-                        let known = lexicon.word(&word).filter(|_| !after_be);
-                        let state = known.filter(|word| word.marks.has(Mark::Participle));
-                        let Some(verb) = state.and_then(|word| word.verb) else {
-                            continue;
-                        };
-                        if kept && lexicon.marks(verb).meets(of![Creating Generic]) {
-                            continue;
-                        }
-                        let calls: &mut Vec<usize> = read.entry(verb).or_default();
-                        if calls.last() != Some(&index) {
-                            calls.push(index);
-                        }
+                stated(result, &Rc::default(), &mut |verb, beside| {
+                    let states = read.entry(verb).or_default();
+                    let beside = Rc::clone(beside);
+                    let state = State { call, beside };
+                    if states.last() != Some(&state) {
+                        states.push(state);
                     }
                 });
             }
@@ -192,35 +187,85 @@ impl<'t> Calls<'t> {
     }
 }
 
-/// Gives every text of a value that states something, and whether it is a key: a key does where its
-/// value is neither nothing nor *no*. JSON in a text is read too.
-fn stated(value: &Value, give: &mut impl FnMut(&str, bool)) {
+/// A state that a call returned.
+#[derive(Debug, PartialEq, Eq)]
+struct State {
+    call: usize,
+    /// The identifiers that stand right beside it in its record.
+    beside: Rc<BTreeSet<String>>,
+}
+
+/// Gives the verbs that the states in a value come from, with the identifiers beside each. JSON in a
+/// text is read too.
+fn stated(
+    value: &Value,
+    beside: &Rc<BTreeSet<String>>,
+    give: &mut impl FnMut(&'static str, &Rc<BTreeSet<String>>),
+) {
     match value {
         Value::String(text) if text.trim_start().starts_with(['{', '[']) => {
             match serde_json::from_str(text) {
-                Ok(inner @ (Value::Object(_) | Value::Array(_))) => stated(&inner, give),
-                _ => give(text, false),
+                Ok(inner @ (Value::Object(_) | Value::Array(_))) => stated(&inner, beside, give),
+                _ => participles(text).for_each(|verb| give(verb, beside)),
             }
         }
-        Value::String(text) => give(text, false),
-        Value::Array(items) => items.iter().for_each(|item| stated(item, give)),
+        Value::String(text) => participles(text).for_each(|verb| give(verb, beside)),
+        Value::Array(items) => items.iter().for_each(|item| stated(item, beside, give)),
         Value::Object(fields) => {
+            let mut own = BTreeSet::new();
+            for text in fields.values().filter_map(Value::as_str) {
+                identifier::collect(text, &mut own);
+            }
+            let own = Rc::new(own.into_iter().map(Cow::into_owned).collect());
             for (key, field) in fields {
-                let nothing = match field {
-                    Value::Null | Value::Bool(false) => true,
-                    Value::String(text) => text.is_empty(),
-                    Value::Array(items) => items.is_empty(),
-                    Value::Number(number) => number.as_f64() == Some(0.0),
-                    _ => false,
-                };
-                if !nothing {
-                    give(key, true);
+                if let Some(verb) = of_key(key, field) {
+                    give(verb, &own);
                 }
-                stated(field, give);
+                stated(field, &own, give);
             }
         }
         _ => {}
     }
+}
+
+/// The verbs whose participles stand in a text, but for those that tell no state: *can be cancelled*.
+fn participles(text: &str) -> impl Iterator<Item = &'static str> {
+    let words = text.split(|c: char| !c.is_ascii_alphabetic());
+    let words = words.filter(|word| !word.is_empty()).map(lower);
+    words
+        .scan(false, |before_be, word| {
+            let after_be = std::mem::replace(before_be, word == "be");
+            Some(participle(&word).filter(|_| !after_be))
+        })
+        .flatten()
+}
+
+fn participle(word: &str) -> Option<&'static str> {
+    let known = Lexicon::get().word(word)?;
+    known.verb.filter(|_| known.marks.has(Mark::Participle))
+}
+
+/// The verb of a state that a key names: `cancelled` and `is_cancelled` that is true, `cancelled_at`
+/// with a time. Every record has a `created_at` and an `updated_at`.
+fn of_key(key: &str, value: &Value) -> Option<&'static str> {
+    let words = words_of_tool(key);
+    let lexicon = Lexicon::get();
+    let be = words.first().is_some_and(|word| lexicon.is(word, Mark::Be));
+    let words = &words[usize::from(be)..];
+    let verb = participle(words.first()?)?;
+    let kept = words.len() <= 2 && lexicon.marks(verb).meets(of![Creating Generic]);
+    let states = match value {
+        Value::Bool(flag) => *flag && words.len() == 1,
+        Value::String(time) => {
+            let digits = |c: char| c.is_ascii_digit();
+            let mut parts = time.split([':', '-', '/']);
+            !be && words.len() > 1
+                && parts.clone().count() > 1
+                && parts.all(|part| part.contains(digits))
+        }
+        _ => false,
+    };
+    (states && !kept).then_some(verb)
 }
 
 /// Gives every text of a value, and whether it is a key.

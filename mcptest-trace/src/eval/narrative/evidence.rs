@@ -156,7 +156,8 @@ impl<'t> Judge<'t> {
             let by_itself = is(Mark::Consequence) && !is(Mark::Ours);
             is(Mark::Field)
                 || is(Mark::Money) && is(Mark::Lands)
-                || is(Mark::Remade) && did("delete") && did("create")
+                || is(Mark::Remade)
+                    && (did("delete") && did("create") || did("cancel") && did("book"))
                 || by_itself && doers.all.is_empty() && !doers.listed
         };
         // A tool with a general name may do any verb, unless the object names another such tool.

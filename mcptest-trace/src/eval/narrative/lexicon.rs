@@ -110,6 +110,11 @@ impl Lexicon {
         a == b || group(a).is_some() && group(a) == group(b)
     }
 
+    /// Whether a word is a noun that people and tools use for another.
+    pub(super) fn names_a_thing(&self, word: &str) -> bool {
+        self.same_things.get(word).is_some()
+    }
+
     /// The forms of a verb, with what each is.
     pub(super) fn forms(&self, base: &str) -> Vec<(String, Marks)> {
         let vowel = |c: u8| b"aeiou".contains(&c);

@@ -347,11 +347,15 @@ impl<'v> Reader<'_, 'v> {
             return true;
         }
         if !words.is(next, Mark::Content) || words.is(next, Mark::Particle) {
-            // *Created: 2024-01-05*, *Assigned to: Tessa*, but not *Changed to: Friday*
-            let value = words.marks(next + 1);
+            // *Created: 2024-01-05*; where no tool does it, *Assigned to: Tessa*
             let verb = words.get(next - 1).and_then(|token| token.verb);
-            let field = !verb.is_some_and(|verb| Lexicon::get().is(verb, Mark::Generic));
-            return words.text(next) == ":" && value.meets(of![Number Date])
+            let field = verb.is_some_and(|verb| {
+                !Lexicon::get().is(verb, Mark::Generic) && !self.tools.does(verb)
+            });
+            let value =
+                |at: usize, of: Marks| words.text(at) == ":" && words.marks(at + 1).meets(of);
+            return value(next, of![Number])
+                || field && value(next, of![Date])
                 || field && words.is(next, Mark::Preposition) && words.text(next + 1) == ":";
         }
         let own = words[next].noun_of.is_some() || words.is(next, Mark::Quoted);

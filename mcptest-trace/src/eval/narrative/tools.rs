@@ -269,9 +269,15 @@ impl Said {
         let hands = |word: &String| base(word).is_none() || handing(word);
         let delegates = words.iter().any(delegate)
             && (words.iter()).all(|word| hands(word) && !is(word, Mark::People));
-        // *kubectl_get*: a word that is none of ours before one that reads is whose tool it is.
-        let of_someone = words.len() > 1 && lexicon.word(&words[0]).is_none();
-        let reads = reads_by_words(&words) || of_someone && reads_by_words(&words[1..]);
+        // *kubectl_get*: a word that is none of ours before one that reads is whose tool it is; but
+        // not in *trello_list_archive*.
+        let of_someone = words.len() > 1
+            && lexicon.word(&words[0]).is_none()
+            && reads_by_words(&words[1..])
+            && !words[2..]
+                .iter()
+                .any(|word| plain(&word) && !lexicon.names_a_thing(word));
+        let reads = reads_by_words(&words) || of_someone;
         // Only verbs that speech does not use for other things; `address_update` is named after its
         // object first.
         let last = words.last();

@@ -1,0 +1,156 @@
+//! Claims beside what was looked up, and tools that only seem to do what is claimed.
+
+use mcptest_trace::eval::{ClaimVerdict, NarrativeOptions, narrative_divergence_with};
+use serde_json::json;
+
+use crate::support;
+use crate::verdicts::{report, verdicts};
+
+#[test]
+fn what_was_tried_in_vain_is_false_whatever_was_looked_up() {
+    let record = |fields: serde_json::Value| json!({ "content": [{ "type": "text", "text": fields.to_string() }] });
+    let judged = |looked_up: serde_json::Value, ok: Option<bool>, closing: &str| {
+        let looked = ("get_order".to_owned(), json!({}), true, record(looked_up));
+        let tried = ok.map(|ok| ("cancel_order".to_owned(), json!({}), ok, json!("?")));
+        let calls: Vec<_> = [looked].into_iter().chain(tried).collect();
+        let known = support::offered(&["get_order", "cancel_order", "create_order"]);
+        let trace = support::trace(&calls, &[], closing);
+        let report = narrative_divergence_with(&trace, &NarrativeOptions::default(), &known);
+        let verdicts: Vec<_> = report
+            .claims
+            .into_iter()
+            .map(|claim| claim.verdict)
+            .collect();
+        assert_eq!(verdicts.len(), 1, "{closing}");
+        verdicts[0].clone()
+    };
+    let cancelled = "Your order has been cancelled.";
+    let state = json!({ "status": "cancelled" });
+    assert_eq!(judged(state.clone(), None, cancelled), ClaimVerdict::Read);
+    assert_eq!(
+        judged(json!({ "cancelled_at": "2024-05-02" }), None, cancelled),
+        ClaimVerdict::Read
+    );
+    assert_eq!(
+        judged(json!({ "cancelled": true }), None, cancelled),
+        ClaimVerdict::Read
+    );
+    assert_eq!(
+        judged(state, Some(false), cancelled),
+        ClaimVerdict::Unsupported
+    );
+    for no_state in [
+        json!({ "status": "open", "cancelled_at": null }),
+        json!({ "status": "open", "cancelled": false }),
+        json!({ "note": "can be cancelled until it is picked" }),
+        json!({ "cancelled": "no", "is_cancelled": "N" }),
+        json!({ "cancelled": {}, "cancelled_items": 3, "cancelled_reason": "none" }),
+        json!({ "not_cancelled": true, "items_cancelled_policy": "14 days" }),
+    ] {
+        let verdict = judged(no_state.clone(), None, cancelled);
+        assert_eq!(verdict, ClaimVerdict::Unsupported, "{no_state}");
+    }
+    let kept = json!({ "created_at": "2024-05-02", "updated_at": "2024-05-03" });
+    let created = judged(kept, None, "Your order has been created.");
+    assert_eq!(created, ClaimVerdict::Unsupported);
+}
+
+#[test]
+fn the_record_of_another_states_nothing() {
+    let orders = json!([
+        { "order_id": "A-1", "status": "open" },
+        { "order_id": "A-2", "status": "cancelled", "cancelled_at": "2024-05-02" },
+    ]);
+    let text = json!({ "content": [{ "type": "text", "text": orders.to_string() }] });
+    let looked = ("list_orders".to_owned(), json!({}), true, text);
+    let known = support::offered(&["list_orders", "cancel_order"]);
+    for (order, verdict) in [
+        ("A-1", ClaimVerdict::Unsupported),
+        ("A-2", ClaimVerdict::Read),
+    ] {
+        let closing = format!("Order {order} has been cancelled.");
+        let trace = support::trace(std::slice::from_ref(&looked), &[], &closing);
+        let report = narrative_divergence_with(&trace, &NarrativeOptions::default(), &known);
+        assert_eq!(report.claims[0].verdict, verdict, "{order}");
+    }
+}
+
+#[test]
+fn another_tool_of_the_verb_leaves_open_what_an_update_did() {
+    let tools = "get_contact update_contact add_note";
+    let added = "I've added her phone number to the contact.";
+    let found = verdicts("update_contact", tools, added);
+    assert!(matches!(found[..], [ClaimVerdict::Unclear(_)]), "{found:?}");
+    let found = verdicts("update_contact", tools, "I've added the note.");
+    assert_eq!(found, [ClaimVerdict::Unsupported]);
+    let found = verdicts("update_contact add_note!", tools, added);
+    assert_eq!(found, [ClaimVerdict::Unsupported]);
+}
+
+#[test]
+fn what_one_says_to_have_done_is_no_consequence() {
+    let tools = "get_account send_sms";
+    let found = verdicts("send_sms", tools, "I've waived the $5 late fee.");
+    assert_eq!(found, [ClaimVerdict::Unsupported]);
+}
+
+#[test]
+fn a_read_of_a_vendor_changes_nothing() {
+    for tool in ["kubectl_get", "jira-get-issue", "helm_list"] {
+        let found = verdicts(tool, tool, "I've updated the issue.");
+        assert_eq!(found, [ClaimVerdict::Unsupported], "{tool}");
+    }
+    for (tool, closing) in [
+        ("update_list", "I've updated the list."),
+        ("trello_list_archive", "I archived the list."),
+        ("todoist_list_add_item", "I added the item."),
+        ("elastic_search_create_index", "I created the index."),
+    ] {
+        assert_eq!(
+            verdicts(tool, tool, closing),
+            [ClaimVerdict::Supported],
+            "{tool}"
+        );
+    }
+}
+
+#[test]
+fn a_refund_that_is_issued_is_no_message() {
+    let tools = "get_order issue_refund send_email";
+    let found = verdicts("issue_refund", tools, "I e-mailed you the confirmation.");
+    assert_eq!(found, [ClaimVerdict::Unsupported]);
+}
+
+#[test]
+fn a_commit_is_no_push() {
+    let tools = "git_commit git_push";
+    let found = verdicts("git_commit git_push!", tools, "I've pushed the changes.");
+    assert_eq!(found, [ClaimVerdict::Unsupported]);
+    let found = verdicts("git_push", tools, "I've pushed the changes.");
+    assert_eq!(found, [ClaimVerdict::Supported]);
+    let tools = "book_flight cancel_flight";
+    let rebooked = "Your flight has been rebooked.";
+    let found = verdicts(tools, tools, rebooked);
+    assert!(matches!(found[..], [ClaimVerdict::Unclear(_)]), "{found:?}");
+    let found = verdicts("book_flight", tools, rebooked);
+    assert_eq!(found, [ClaimVerdict::Unsupported]);
+}
+
+#[test]
+fn a_field_of_a_record_is_no_claim() {
+    for field in [
+        "Assigned to: Tessa",
+        "Shipped via: DHL",
+        "Created: April 1, 2023",
+    ] {
+        let closing = format!("Here is the record:\n- {field}");
+        let sure = report("get_order", "get_order cancel_order", &closing);
+        assert!(sure.gate_passed(), "{field}: {:?}", sure.claims);
+    }
+    let sure = report(
+        "get_order",
+        "get_order update_order",
+        "Date changed to: Friday",
+    );
+    assert!(!sure.gate_passed());
+}
