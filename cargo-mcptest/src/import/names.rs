@@ -46,6 +46,9 @@ pub(super) fn of(groups: &[Group], suite: Option<&Suite>, is_given: bool) -> Vec
     }
     let mut by_subject: HashMap<(Digest, usize), Rc<str>> = HashMap::new();
     let mut names = Vec::with_capacity(groups.len());
+    // Two groups never share the runs of an entry, however alike they are: each would write over the
+    // other's.
+    let mut claimed: HashSet<(usize, &str)> = HashSet::new();
     for group in groups {
         let single = subjects.get(&*group.agent).is_none_or(|it| it.len() == 1);
         let label = truncate(&one_line(&group.label), LONGEST.1);
@@ -71,7 +74,9 @@ pub(super) fn of(groups: &[Group], suite: Option<&Suite>, is_given: bool) -> Vec
             }
         };
         let asking = asking.get(&group.asked).map_or(&[][..], Vec::as_slice);
-        if let Some(entry) = entry_of(group, &wanted, is_given, entries, asking) {
+        let free = |entry: usize| !claimed.contains(&(entry, &*group.model));
+        if let Some(entry) = entry_of(group, &wanted, is_given, entries, asking, &free) {
+            claimed.insert((entry, &group.model));
             names.push(of_entry(entry));
             continue;
         }
@@ -91,13 +96,14 @@ pub(super) fn of(groups: &[Group], suite: Option<&Suite>, is_given: bool) -> Vec
 }
 
 /// The entry with this name, or the one that asks the same. `asking` are those that have the prompts of
-/// the group.
+/// the group, `free` those that no other group has.
 fn entry_of(
     group: &Group,
     wanted: &str,
     is_given: bool,
     entries: &[Agent],
     asking: &[usize],
+    free: &dyn Fn(usize) -> bool,
 ) -> Option<usize> {
     let has_model = |entry: &Agent| entry.models.iter().any(|it| it.value.id == *group.model);
     // A name that was taken got a number.
@@ -111,12 +117,12 @@ fn entry_of(
     // Another agent that is asked the same is another agent, if the command names this one.
     let may_be = |entry: &Agent| !is_given || entry.name.value.starts_with(&*group.agent);
     let of_asking = |is_it: &dyn Fn(&Agent) -> bool| {
-        asking.iter().copied().find(|index| is_it(&entries[*index]))
+        let mut asking = asking.iter().copied().filter(|index| free(*index));
+        asking.find(|index| is_it(&entries[*index]))
     };
     let of_all = |is_it: &dyn Fn(&Agent) -> bool| {
-        entries
-            .iter()
-            .position(|entry| has_model(entry) && is_it(entry))
+        let mut all = (0..entries.len()).filter(|index| free(*index));
+        all.find(|index| has_model(&entries[*index]) && is_it(&entries[*index]))
     };
     of_asking(&named)
         .or_else(|| of_all(&|entry| entry.name.value == wanted))

@@ -63,6 +63,28 @@ fn the_same_import_writes_the_same_bytes_and_a_second_one_nothing() {
 }
 
 #[test]
+fn talks_that_begin_alike_stay_apart_when_they_are_imported_again() {
+    let talk = |id: &str, then: &str| {
+        json!({ "id": id, "model": "m", "messages": [
+            { "role": "user", "content": "Cancel my order." },
+            { "role": "assistant", "content": "Which one?" },
+            { "role": "user", "content": then },
+            { "role": "assistant", "content": "Done." },
+        ] })
+    };
+    let desk = Desk::new();
+    let talks = [talk("a", "A-1"), talk("b", "A-2"), talk("c", "A-3")];
+    desk.write("runs.jsonl", lines(&talks));
+    assert_eq!(desk.import(&["runs.jsonl"]).status, 0);
+    let before = files(&desk);
+    for again in [&["runs.jsonl"][..], &["runs.jsonl", "--replace"]] {
+        let said = desk.import(again);
+        assert_eq!(said.status, 0, "{said:?}");
+        assert_eq!(files(&desk), before, "{said:?}");
+    }
+}
+
+#[test]
 fn more_runs_of_an_agent_get_the_next_numbers() {
     let desk = Desk::new();
     desk.write("one.jsonl", lines(&[record("a", "p", "1")]));

@@ -112,7 +112,7 @@ impl Lexicon {
 
     /// Whether a word is a noun that people and tools use for another.
     pub(super) fn names_a_thing(&self, word: &str) -> bool {
-        self.same_things.get(word).is_some()
+        self.same_things.contains_key(word)
     }
 
     /// The forms of a verb, with what each is.
