@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use super::plan::Write;
 
-/// The most values of an argument that are told apart.
+/// The most values of an argument, and combinations of them, that are told apart.
 const VARIANTS: usize = 4;
 
 /// A text of so many words is the agent's own, unless its words, or the whole of a longer one, stand before.
@@ -137,8 +137,8 @@ pub(super) fn staying(known: &Known, args: &Value) -> HashMap<String, Stays> {
         .collect()
 }
 
-/// What all of some calls have in their arguments: each argument on which they agree, or the few values that
-/// it has, where it stays.
+/// What all of some calls have in their arguments: each argument on which they agree; of those that stay and
+/// differ, the few combinations that there are.
 pub(super) fn shape(calls: &[&Write<'_>]) -> ArgsShape<Schema> {
     let objects: Option<Vec<&Map<String, Value>>> = calls
         .iter()
@@ -150,7 +150,8 @@ pub(super) fn shape(calls: &[&Write<'_>]) -> ArgsShape<Schema> {
     let keys: BTreeSet<&String> = objects.iter().flat_map(|args| args.keys()).collect();
     let mut properties = Map::new();
     let mut required = Vec::new();
-    let mut all_agree = true;
+    let mut varied = Vec::new();
+    let mut is_open = false;
     for key in keys {
         let values: Vec<&Value> = objects.iter().filter_map(|args| args.get(key)).collect();
         let asked = if values.len() == calls.len() {
@@ -159,26 +160,59 @@ pub(super) fn shape(calls: &[&Write<'_>]) -> ArgsShape<Schema> {
         } else {
             json!({})
         };
-        all_agree &= asked.get("const").is_some();
+        if asked.get("enum").is_some() {
+            varied.push(key);
+        } else {
+            is_open |= asked.get("const").is_none();
+        }
         properties.insert(key.clone(), asked);
     }
-    match objects.first() {
-        Some(args) if all_agree => ArgsShape::Exact(Value::Object((*args).clone())),
-        _ => ArgsShape::Schema(Schema::new(json!({
-            "properties": properties, "required": required, "additionalProperties": false,
-        }))),
+    let of_varied = |args: &&Map<String, Value>| -> Map<String, Value> {
+        let entries = varied
+            .iter()
+            .map(|key| ((*key).clone(), args[*key].clone()));
+        entries.collect()
+    };
+    let variants = distinct(objects.iter().map(of_varied));
+    let few = variants.len() <= VARIANTS;
+    if !is_open && few {
+        let whole = distinct(objects.iter().map(|args| Value::Object((*args).clone())));
+        return match whole.as_slice() {
+            [args] => ArgsShape::Exact(args.clone()),
+            all => ArgsShape::Schema(Schema::new(json!({ "enum": all }))),
+        };
     }
+    let mut schema = json!({ "required": required, "additionalProperties": false });
+    if few && varied.len() > 1 {
+        // What one run has of one argument does not go with what another has of the next.
+        let hold = |variant: &Map<String, Value>| {
+            let entries = variant.iter();
+            let entries = entries.map(|(key, value)| (key.clone(), json!({ "const": value })));
+            json!({ "properties": entries.collect::<Map<_, _>>() })
+        };
+        schema["anyOf"] = variants.iter().map(hold).collect();
+        for key in varied {
+            properties[key] = json!({});
+        }
+    }
+    schema["properties"] = properties.into();
+    ArgsShape::Schema(Schema::new(schema))
+}
+
+/// Each of some values once.
+fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
+    let mut seen = Vec::new();
+    for value in values {
+        if !seen.contains(&value) {
+            seen.push(value);
+        }
+    }
+    seen
 }
 
 /// What is asked of an argument that every call has.
 fn values_of(values: &[&Value], stays: Option<Stays>) -> Value {
-    let mut seen: Vec<&Value> = Vec::new();
-    for value in values {
-        if !seen.contains(value) {
-            seen.push(value);
-        }
-    }
-    match (seen.as_slice(), stays) {
+    match (distinct(values.iter()).as_slice(), stays) {
         ([value], Some(Stays::Yes)) => json!({ "const": value }),
         ([value], Some(Stays::IfShared)) if values.len() > 1 => json!({ "const": value }),
         (seen, Some(Stays::Yes)) if seen.len() <= VARIANTS => json!({ "enum": seen }),
