@@ -154,7 +154,11 @@ fn passed(run: &Run) -> Option<bool> {
 /// Whether a run says something at its end.
 pub(super) fn closes(run: &Run) -> bool {
     let said = run.envelope()["final_response"].as_str();
-    said.is_some_and(|text| text.contains(|c: char| !c.is_whitespace()))
+    said.is_some_and(says_something)
+}
+
+fn says_something(text: &str) -> bool {
+    text.contains(|c: char| !c.is_whitespace())
 }
 
 /// Whether the last word is the user's, who ends the talk, and the one before it the agent's, and no call.
@@ -162,7 +166,8 @@ pub(super) fn answers_before_the_end(run: &Run) -> bool {
     match run.trace.conversation.turns.as_slice() {
         [.., answer, end] => {
             let is_call = answer.content.starts_with("tool_use ");
-            end.role == "user" && answer.role == "assistant" && !is_call
+            let speaks = says_something(&answer.content) && !is_call;
+            end.role == "user" && answer.role == "assistant" && speaks
         }
         _ => false,
     }
@@ -187,7 +192,7 @@ fn expect<'a>(good: &[&'a Run], most_calls: BTreeMap<String, usize>) -> Option<G
     } else if good.iter().all(|run| answers_before_the_end(run)) {
         asked.push((
             "{ target: \"conversation.turns[-2]\", matcher: { schema: { required: [role, content], properties: \
-             { role: { const: assistant }, content: { not: { pattern: \"^tool_use \" } } } } } }"
+             { role: { const: assistant }, content: { pattern: \"\\\\S\", not: { pattern: \"^tool_use \" } } } } } }"
                 .to_owned(),
             Box::new(answers_before_the_end),
         ));

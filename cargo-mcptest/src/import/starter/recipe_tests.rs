@@ -333,7 +333,8 @@ fn an_answer_before_the_users_last_word_is_asked_for() {
     };
     let (bye, says) = (("user", "Bye."), ("assistant", "Here it is."));
     let ended = talk(&[("user", "p"), says, bye]);
-    let asks = "{ target: \"conversation.turns[-2]\", matcher: ";
+    let asks = "{ target: \"conversation.turns[-2]\", matcher: { schema: { required: [role, content], properties: { \
+                role: { const: assistant }, content: { pattern: \"\\\\S\", not: { pattern: \"^tool_use \" } } } } } }\n";
     let alone = std::slice::from_ref(&ended);
     assert!(written(alone).contains(asks));
     assert_eq!(
@@ -343,10 +344,22 @@ fn an_answer_before_the_users_last_word_is_asked_for() {
     let calls = ("assistant", "tool_use get_order with {}");
     for other in [
         vec![("user", "p"), calls, bye],
+        vec![("user", "p"), ("assistant", " \n"), bye],
         vec![("user", "p"), bye],
         vec![bye],
     ] {
         let other = talk(&other);
+        let runs = [ended.clone(), other.clone(), ended.clone()];
+        let found = suspects::of(&runs, &KnownTools::of_runs(&runs), &Tools::default());
+        let reasons = vec!["it says nothing at its end".to_owned()];
+        assert_eq!(
+            found,
+            [Suspect {
+                number: 2,
+                reasons,
+                aside: true
+            }]
+        );
         let gate = expect(&[&ended], BTreeMap::new()).unwrap();
         assert!((gate.holds)(&ended) && !(gate.holds)(&other));
         assert!(!written(&[other]).contains(asks));
