@@ -24,8 +24,10 @@ pub(super) struct Building {
     ids: HashMap<Digest, Digest>,
     /// How many runs a file has of an identifier that is made of their records.
     twins: HashMap<(u32, Digest), u32>,
-    /// Names that many groups have.
+    /// Names that many groups or runs have.
     words: HashSet<Rc<str>>,
+    /// Whether tools only read, as any run says, before or after one calls them.
+    read_only: HashMap<Rc<str>, bool>,
     forks: Forks,
 }
 
@@ -78,11 +80,10 @@ impl Building {
             }
         }
         for tool in list(cassette, "tools") {
-            if let (Some(name), Some(reads)) = (text(tool, "name"), tool["read_only"].as_bool())
-                && let Some(known) = tools.get_mut(name)
-            {
+            if let (Some(name), Some(reads)) = (text(tool, "name"), tool["read_only"].as_bool()) {
                 // Of two that disagree, the one that writes counts.
-                *known = Some(reads && known.unwrap_or(true));
+                let name = self.word(name);
+                *self.read_only.entry(name).or_insert(true) &= reads;
             }
         }
     }
@@ -197,6 +198,9 @@ impl Building {
     /// input.
     pub(super) fn finish(self, reports: &mut Reports) -> Plan {
         let mut plan = self.plan;
+        for (name, reads) in &mut plan.tools {
+            *reads = self.read_only.get(name.as_str()).copied();
+        }
         let left_out = self.forks.left_out(reports);
         for group in &mut plan.groups {
             group.runs.retain(|run| !left_out.contains(run));
