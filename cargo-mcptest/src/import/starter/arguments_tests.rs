@@ -3,7 +3,7 @@
 use mcptest::trace::{Origin, Run, parse_run};
 use serde_json::{Value, json};
 
-use super::{Tools, plan, recipe};
+use super::{Tools, plan, recipe, writes};
 
 /// The day of the recordings.
 const DAY: &str = "2026-03-04";
@@ -202,7 +202,7 @@ fn arguments_that_differ_hold_together() {
     );
     let crossed = with("A-1", 20, "Leave it outside");
     let plan = |runs: &[Run]| {
-        let writes: Vec<_> = runs.iter().map(|run| plan::writes(run, None)).collect();
+        let writes: Vec<_> = runs.iter().map(|run| writes::writes(run, None)).collect();
         let good: Vec<&Run> = runs.iter().collect();
         let gate = plan::trajectory(&good, &writes, &[]).unwrap();
         gate.holds
