@@ -13,6 +13,7 @@ use mcptest_trace::record::redact::Redactor;
 use regex::Regex;
 use serde_json::json;
 
+use self::undoing::Undoing;
 use super::format::Kind;
 use super::input;
 use super::mapping::{Mapping, Subagents};
@@ -21,7 +22,7 @@ use super::opening;
 use super::plan::{GroupBy, Plan, Reading};
 use super::redact::redactor;
 use super::starter::{Starter, Tools};
-use super::summary::{self, Doubt, Row};
+use super::summary::{self, Doubt, Row, Shown};
 use super::writing::{Done, Options, Writing, Wrong};
 use crate::status::Status;
 
@@ -115,14 +116,6 @@ enum Unit {
     Trace,
 }
 
-/// How a summary is written.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
-enum Shown {
-    #[default]
-    Text,
-    Json,
-}
-
 /// A file that the harness finds as a suite.
 fn suite_file(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
@@ -192,7 +185,13 @@ impl Import {
             done,
         };
         if self.undo {
-            return self.undo(writing, &names, out, err);
+            let undoing = Undoing {
+                suite: &self.suite,
+                is_named: self.agent.is_some(),
+                removes: !self.check,
+                format: self.format,
+            };
+            return undoing.undo(writing, &names, out, err);
         }
         writing.all(&names)?;
         let mut done = writing.done;

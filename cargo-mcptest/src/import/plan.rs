@@ -7,15 +7,13 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
-use self::building::Building;
 use super::cassette::{self, Imported};
 use super::digest::{self, Digest};
 use super::event::{Event, ForeignRun, Lost};
 use super::format::{Gathered, Kind};
-use super::input::{Input, Part, Record, Unreadable};
-use super::joining::{Joined, Joiner};
+use super::input::{Input, Record, Unreadable};
+use super::joining::Joined;
 use super::mapping::{Mapping, Subagents};
-use super::report::Reports;
 
 /// How many characters of a prompt name an agent.
 const LABEL: usize = 40;
@@ -228,37 +226,6 @@ fn stem(records: &[Record<'_>]) -> String {
 }
 
 impl Plan {
-    /// Finds the runs of files whose formats are known.
-    pub(super) fn new(
-        reading: &Reading<'_>,
-        files: Vec<(Kind, Vec<Part>)>,
-        reports: &mut Reports,
-    ) -> Self {
-        let mut by_kind: Vec<(Kind, Vec<Part>)> = Vec::new();
-        for (kind, parts) in files {
-            match by_kind.iter_mut().find(|(known, _)| *known == kind) {
-                Some((_, known)) => known.extend(parts),
-                None => by_kind.push((kind, parts)),
-            }
-        }
-        let mut candidates: Vec<(Kind, Joined)> = Vec::new();
-        for (kind, parts) in by_kind {
-            let mut joiner = Joiner::default();
-            for part in parts {
-                join(reading, kind, part, &mut joiner, reports);
-            }
-            let runs = joiner.finish().into_iter();
-            candidates.extend(runs.map(|run| (kind, run)));
-        }
-        // In the order of the input, whatever the formats.
-        candidates.sort_by(|left, right| left.1.cmp(&right.1));
-        let mut building = Building::default();
-        for (kind, run) in candidates {
-            building.add(reading, kind, run, reports);
-        }
-        building.finish(reports)
-    }
-
     /// The identifier of a run that was found, from that of its records.
     pub(super) fn id(&self, run: u32, of_records: &str) -> String {
         twin_id(of_records, self.found[run as usize].twin)
@@ -277,21 +244,5 @@ fn twin_id(id: &str, twin: u32) -> String {
     match twin {
         1 => id.to_owned(),
         _ => format!("{id}-{twin}"),
-    }
-}
-
-fn join(reading: &Reading<'_>, kind: Kind, part: Part, joiner: &mut Joiner, reports: &mut Reports) {
-    let input = &reading.inputs[part.input as usize];
-    if !kind.format().looks_into_records() {
-        joiner.alone(part);
-        return;
-    }
-    match input.read(part) {
-        Ok(record) => {
-            if let Err(lost) = kind.format().join(&record, joiner, reading.mapping) {
-                reports.lose(lost.reason, &record.place(), &lost.detail);
-            }
-        }
-        Err(error) => reports.lose(error.reason, &error.place, &error.detail),
     }
 }

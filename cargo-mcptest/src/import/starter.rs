@@ -5,16 +5,21 @@
 mod arguments;
 #[cfg(test)]
 mod arguments_tests;
+mod ending;
+mod gate;
 #[cfg(test)]
 mod limits_tests;
+mod narrative;
 mod order;
 mod plan;
 mod recipe;
+mod shape;
 mod suspects;
 #[cfg(test)]
 mod tests;
 mod text;
 mod tools;
+mod writes;
 
 use std::path::Path;
 

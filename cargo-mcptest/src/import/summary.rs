@@ -9,6 +9,14 @@ use serde_json::{Value, json};
 use super::json::shortened;
 use super::starter::Suspect;
 
+/// How a summary is written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Shown {
+    #[default]
+    Text,
+    Json,
+}
+
 /// How much of a name is shown.
 const LONGEST: usize = 60;
 

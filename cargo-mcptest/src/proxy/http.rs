@@ -26,7 +26,7 @@ use reqwest::{Client, Url};
 use tokio::net::TcpListener;
 use tokio_stream::{Stream, StreamExt as _};
 
-use self::sessions::Sessions;
+use self::sessions::{Head, Seen, Sessions};
 use super::{Proxy, Run, Side};
 use crate::failure::Failure;
 
@@ -43,22 +43,6 @@ const OF_A_CONNECTION: [HeaderName; 7] = [
     TRANSFER_ENCODING,
     UPGRADE,
 ];
-
-/// What went by, of the exchange of a number.
-enum Seen {
-    Asked(u64, Option<String>),
-    Bytes(u64, Side, Bytes),
-    /// One side has said all.
-    Said(u64, Side),
-    /// The head of the answer.
-    Answers(u64, Head),
-}
-
-struct Head {
-    session: Option<String>,
-    is_stream: bool,
-    is_compressed: bool,
-}
 
 /// Relays until the process is told to stop; the exit code.
 pub(super) fn run(

@@ -2,16 +2,26 @@
 
 use std::fs;
 use std::io::Write;
+use std::path::Path;
 
 use mcptest_suite::{escape, shown_path};
 
-use super::{Import, Shown};
 use crate::import::names::{self, Name};
 use crate::import::starter::{Starter, Tools};
+use crate::import::summary::Shown;
 use crate::import::writing::{Done, Options, Writing, Wrong};
 use crate::status::Status;
 
-impl Import {
+/// What is taken back, and how that is said.
+pub(super) struct Undoing<'a> {
+    pub(super) suite: &'a Path,
+    /// The command names the agent.
+    pub(super) is_named: bool,
+    pub(super) removes: bool,
+    pub(super) format: Shown,
+}
+
+impl Undoing<'_> {
     /// Takes back what this import has written.
     pub(super) fn undo(
         &self,
@@ -20,11 +30,10 @@ impl Import {
         out: &mut dyn Write,
         err: &mut dyn Write,
     ) -> Result<Status, Wrong> {
-        let removes = !self.check;
         writing.options.check = true;
         let mut undone = writing.undo(names)?;
         let proposed = self.first_suite(&writing)?;
-        undone.with_suite(&self.suite, proposed.as_deref());
+        undone.with_suite(self.suite, proposed.as_deref());
         write!(
             err,
             "{}",
@@ -34,11 +43,11 @@ impl Import {
             Shown::Json => writeln!(
                 out,
                 "{}",
-                mcptest_trace::trace::pretty_json(&undone.json(removes))
+                mcptest_trace::trace::pretty_json(&undone.json(self.removes))
             )?,
             Shown::Text => write!(out, "{}", escape(&undone.text()))?,
         }
-        if removes {
+        if self.removes {
             writing.options.check = false;
             writing.undo(names)?;
             if let Some(suite) = &undone.suite {
@@ -50,7 +59,7 @@ impl Import {
                 writeln!(
                     err,
                     "error: nothing of these files is recorded for {}",
-                    shown_path(&self.suite)
+                    shown_path(self.suite)
                 )?;
                 Status::CouldNotRun
             }
@@ -61,7 +70,7 @@ impl Import {
 
     /// The suite that this import proposes where there is none.
     fn first_suite(&self, writing: &Writing<'_>) -> Result<Option<String>, Wrong> {
-        let names = names::of(&writing.plan.groups, None, self.agent.is_some());
+        let names = names::of(&writing.plan.groups, None, self.is_named);
         let mut again = Writing {
             // Of no other runs than its own.
             options: Options {
@@ -78,7 +87,7 @@ impl Import {
             ..*writing
         };
         again.all(&names)?;
-        let shown = shown_path(&self.suite);
-        Ok(again.done.starter.suite(&self.suite, &shown).ok())
+        let shown = shown_path(self.suite);
+        Ok(again.done.starter.suite(self.suite, &shown).ok())
     }
 }

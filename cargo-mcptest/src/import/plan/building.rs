@@ -10,33 +10,78 @@ use crate::import::cassette::Imported;
 use crate::import::digest::Digest;
 use crate::import::forks::Forks;
 use crate::import::format::Kind;
-use crate::import::input::Record;
-use crate::import::joining::Joined;
+use crate::import::input::{Part, Record};
+use crate::import::joining::{Joined, Joiner};
 use crate::import::json::{list, text};
 use crate::import::report::Reports;
 use crate::import::store;
 
+impl Plan {
+    /// Finds the runs of files whose formats are known.
+    pub(in crate::import) fn new(
+        reading: &Reading<'_>,
+        files: Vec<(Kind, Vec<Part>)>,
+        reports: &mut Reports,
+    ) -> Self {
+        let mut by_kind: Vec<(Kind, Vec<Part>)> = Vec::new();
+        for (kind, parts) in files {
+            match by_kind.iter_mut().find(|(known, _)| *known == kind) {
+                Some((_, known)) => known.extend(parts),
+                None => by_kind.push((kind, parts)),
+            }
+        }
+        let mut candidates: Vec<(Kind, Joined)> = Vec::new();
+        for (kind, parts) in by_kind {
+            let mut joiner = Joiner::default();
+            for part in parts {
+                join(reading, kind, part, &mut joiner, reports);
+            }
+            let runs = joiner.finish().into_iter();
+            candidates.extend(runs.map(|run| (kind, run)));
+        }
+        // In the order of the input, whatever the formats.
+        candidates.sort_by(|left, right| left.1.cmp(&right.1));
+        let mut building = Building::default();
+        for (kind, run) in candidates {
+            building.add(reading, kind, run, reports);
+        }
+        building.finish(reports)
+    }
+}
+
+fn join(reading: &Reading<'_>, kind: Kind, part: Part, joiner: &mut Joiner, reports: &mut Reports) {
+    let input = &reading.inputs[part.input as usize];
+    if !kind.format().looks_into_records() {
+        joiner.alone(part);
+        return;
+    }
+    match input.read(part) {
+        Ok(record) => {
+            if let Err(lost) = kind.format().join(&record, joiner, reading.mapping) {
+                reports.lose(lost.reason, &record.place(), &lost.detail);
+            }
+        }
+        Err(error) => reports.lose(error.reason, &error.place, &error.detail),
+    }
+}
+
 #[derive(Default)]
-pub(super) struct Building {
+struct Building {
     plan: Plan,
     groups: HashMap<Digest, u32>,
     /// The identifiers that were seen, and the runs that had them.
     ids: HashMap<Digest, Digest>,
     /// How many runs a file has of an identifier that is made of their records.
     twins: HashMap<(u32, Digest), u32>,
-    /// Names that many groups have.
+    /// Names that many groups or runs have.
     words: HashSet<Rc<str>>,
+    /// Whether tools only read, as any run says, before or after one calls them.
+    read_only: HashMap<Rc<str>, bool>,
     forks: Forks,
 }
 
 impl Building {
-    pub(super) fn add(
-        &mut self,
-        reading: &Reading<'_>,
-        kind: Kind,
-        joined: Joined,
-        reports: &mut Reports,
-    ) {
+    fn add(&mut self, reading: &Reading<'_>, kind: Kind, joined: Joined, reports: &mut Reports) {
         let (mapped, records) = match reading.map(kind, &joined) {
             Ok(read) => read,
             Err(error) => {
@@ -78,11 +123,10 @@ impl Building {
             }
         }
         for tool in list(cassette, "tools") {
-            if let (Some(name), Some(reads)) = (text(tool, "name"), tool["read_only"].as_bool())
-                && let Some(known) = tools.get_mut(name)
-            {
+            if let (Some(name), Some(reads)) = (text(tool, "name"), tool["read_only"].as_bool()) {
                 // Of two that disagree, the one that writes counts.
-                *known = Some(reads && known.unwrap_or(true));
+                let name = self.word(name);
+                *self.read_only.entry(name).or_insert(true) &= reads;
             }
         }
     }
@@ -195,8 +239,11 @@ impl Building {
 
     /// Leaves forks out, and puts the runs of each group in order: of trials, else of time, else of the
     /// input.
-    pub(super) fn finish(self, reports: &mut Reports) -> Plan {
+    fn finish(self, reports: &mut Reports) -> Plan {
         let mut plan = self.plan;
+        for (name, reads) in &mut plan.tools {
+            *reads = self.read_only.get(name.as_str()).copied();
+        }
         let left_out = self.forks.left_out(reports);
         for group in &mut plan.groups {
             group.runs.retain(|run| !left_out.contains(run));

@@ -4,16 +4,10 @@
 //! agent words itself, what an earlier change made (the identifier of a new order), what looks generated, and
 //! the day of the recording. Where several runs agree on an argument, that is shown too, but for the day.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
-use mcptest::eval::{ArgsShape, Schema};
 use mcptest::trace::Run;
-use serde_json::{Map, Value, json};
-
-use super::plan::Write;
-
-/// The most values of an argument that are told apart.
-const VARIANTS: usize = 4;
+use serde_json::Value;
 
 /// A text of so many words is the agent's own, unless its words, or the whole of a longer one, stand before.
 const PROSE: usize = 3;
@@ -135,70 +129,4 @@ pub(super) fn staying(known: &Known, args: &Value) -> HashMap<String, Stays> {
     entries
         .map(|(key, value)| (key.clone(), known.stays(value)))
         .collect()
-}
-
-/// What all of some calls have in their arguments: each argument on which they agree, or the few values that
-/// it has, where it stays.
-pub(super) fn shape(calls: &[&Write<'_>]) -> ArgsShape<Schema> {
-    let objects: Option<Vec<&Map<String, Value>>> = calls
-        .iter()
-        .map(|write| write.call.args.as_object())
-        .collect();
-    let Some(objects) = objects else {
-        return ArgsShape::Any;
-    };
-    let keys: BTreeSet<&String> = objects.iter().flat_map(|args| args.keys()).collect();
-    let mut properties = Map::new();
-    let mut required = Vec::new();
-    let mut all_agree = true;
-    for key in keys {
-        let values: Vec<&Value> = objects.iter().filter_map(|args| args.get(key)).collect();
-        let asked = if values.len() == calls.len() {
-            required.push(json!(key));
-            values_of(&values, calls.iter().map(|write| write.stays[key]).min())
-        } else {
-            json!({})
-        };
-        all_agree &= asked.get("const").is_some();
-        properties.insert(key.clone(), asked);
-    }
-    match objects.first() {
-        Some(args) if all_agree => ArgsShape::Exact(Value::Object((*args).clone())),
-        _ => ArgsShape::Schema(Schema::new(json!({
-            "properties": properties, "required": required, "additionalProperties": false,
-        }))),
-    }
-}
-
-/// What is asked of an argument that every call has.
-fn values_of(values: &[&Value], stays: Option<Stays>) -> Value {
-    let mut seen: Vec<&Value> = Vec::new();
-    for value in values {
-        if !seen.contains(value) {
-            seen.push(value);
-        }
-    }
-    match (seen.as_slice(), stays) {
-        ([value], Some(Stays::Yes)) => json!({ "const": value }),
-        ([value], Some(Stays::IfShared)) if values.len() > 1 => json!({ "const": value }),
-        (seen, Some(Stays::Yes)) if seen.len() <= VARIANTS => json!({ "enum": seen }),
-        _ => json!({ "type": kind(values) }),
-    }
-}
-
-/// The type of values, where they have one.
-fn kind(values: &[&Value]) -> Value {
-    let kind = |value: &Value| match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    };
-    let kinds: BTreeSet<&str> = values.iter().map(|value| kind(value)).collect();
-    match kinds.first() {
-        Some(kind) if kinds.len() == 1 => json!(kind),
-        _ => json!(kinds),
-    }
 }

@@ -3,7 +3,7 @@
 use mcptest::trace::{Origin, Run, parse_run};
 use serde_json::{Value, json};
 
-use super::{Tools, recipe};
+use super::{Tools, plan, recipe, writes};
 
 /// The day of the recordings.
 const DAY: &str = "2026-03-04";
@@ -158,7 +158,7 @@ fn an_identifier_that_a_change_made_comes_from_that_change() {
 fn many_values_of_an_argument_are_not_listed() {
     let runs: Vec<Run> = (1..=5).map(|count| send(json!({ "a": count }))).collect();
     assert!(
-        asked(&runs[..4]).contains("\"enum\": [1, 2, 3, 4]"),
+        asked(&runs[..4]).contains("\"enum\": [{\"a\": 1}, {\"a\": 2}, {\"a\": 3}, {\"a\": 4}]"),
         "{}",
         asked(&runs[..4])
     );
@@ -166,5 +166,60 @@ fn many_values_of_an_argument_are_not_listed() {
         asked(&runs).contains("\"a\": {\"type\": \"number\"}"),
         "{}",
         asked(&runs)
+    );
+}
+
+/// What no run did together is no part of the plan: one run's order does not go with another's amount.
+#[test]
+fn arguments_that_differ_hold_together() {
+    let with = |order: &str, amount: u64| send(json!({ "order": order, "amount": amount }));
+    let runs = [with("A-1", 10), with("B-2", 20), with("A-1", 10)];
+    assert_eq!(
+        asked(&runs),
+        "schema: {\"enum\": [{\"amount\": 10, \"order\": \"A-1\"}, {\"amount\": 20, \"order\": \"B-2\"}]}"
+    );
+    let with = |order: &str, amount: u64, note: &str| {
+        send(json!({ "order": order, "amount": amount, "note": note }))
+    };
+    let runs = [
+        with("A-1", 10, "Leave it outside"),
+        with("B-2", 20, "Leave it by the door"),
+        with("A-1", 10, "Leave it with Bo"),
+    ];
+    let pair = |order: &str, amount: u64| {
+        format!(
+            "{{\"properties\": {{\"amount\": {{\"const\": {amount}}}, \"order\": {{\"const\": \"{order}\"}}}}}}"
+        )
+    };
+    assert_eq!(
+        asked(&runs),
+        format!(
+            "schema: {{\"additionalProperties\": false, \"anyOf\": [{}, {}], \"properties\": {{\"amount\": {{}}, \"note\": {{\"type\": \"string\"}}, \
+             \"order\": {{}}}}, \"required\": [\"amount\", \"note\", \"order\"]}}",
+            pair("A-1", 10),
+            pair("B-2", 20)
+        )
+    );
+    let crossed = with("A-1", 20, "Leave it outside");
+    let plan = |runs: &[Run]| {
+        let writes: Vec<_> = runs.iter().map(|run| writes::writes(run, None)).collect();
+        let good: Vec<&Run> = runs.iter().collect();
+        let gate = plan::trajectory(&good, &writes, &[]).unwrap();
+        gate.holds
+    };
+    let holds = plan(&runs);
+    assert!(runs.iter().all(&holds));
+    assert!(!holds(&crossed));
+}
+
+/// Of many combinations of few values each, the values are told apart.
+#[test]
+fn many_combinations_are_not_listed() {
+    let pairs = [("A-1", 1), ("A-1", 2), ("B-2", 1), ("B-2", 2), ("C-3", 1)];
+    let runs = pairs.map(|(order, amount)| send(json!({ "order": order, "amount": amount })));
+    assert_eq!(
+        asked(&runs),
+        "schema: {\"additionalProperties\": false, \"properties\": {\"amount\": {\"enum\": [1, 2]}, \
+         \"order\": {\"enum\": [\"A-1\", \"B-2\", \"C-3\"]}}, \"required\": [\"amount\", \"order\"]}"
     );
 }

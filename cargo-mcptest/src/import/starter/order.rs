@@ -7,8 +7,8 @@ use mcptest::trace::{Run, ToolCall};
 
 use serde_json::Value;
 
-use super::quoted;
-use super::recipe::Gate;
+use super::gate::Gate;
+use super::text::quoted;
 
 /// The most pairs and dependencies that are written of an agent.
 const MOST: usize = 24;

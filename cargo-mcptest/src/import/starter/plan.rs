@@ -1,64 +1,21 @@
 //! The plan of what an agent changes.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use mcptest::eval::{
     ArgsShape, ExpectedCall, ExpectedTrace, MatchMode, Over, Schema, ToolPattern,
     validate_trace_with,
 };
-use mcptest::trace::{Run, ToolCall, canonical_json};
+use mcptest::trace::Run;
 
-use super::arguments::{Known, Stays, shape, staying};
+use super::gate::Gate;
 use super::order::of_one_step;
-use super::recipe::{Gate, flow};
-use super::{common, quoted};
+use super::shape::shape;
+use super::text::{common, flow, quoted};
+use super::writes::Write;
 
 /// A call of a plan.
 type Expected = ExpectedCall<Schema>;
-
-/// A call that changes something.
-pub(super) struct Write<'a> {
-    pub(super) call: &'a ToolCall,
-    /// Whether its result is an error.
-    failed: Option<bool>,
-    /// Whether its arguments stay as they are.
-    pub(super) stays: HashMap<String, Stays>,
-    /// What it has in common with the same call of another run.
-    key: String,
-}
-
-/// The name of a call with the arguments that stay.
-fn key(call: &ToolCall, stays: &HashMap<String, Stays>) -> String {
-    let mut args = call.args.clone().into_value();
-    if let Some(args) = args.as_object_mut() {
-        args.retain(|key, _| stays[key] == Stays::Yes);
-    }
-    format!("{} {}", call.name, canonical_json(&args))
-}
-
-/// The calls of a run that change something; `day` is that of the recording.
-pub(super) fn writes<'a>(run: &'a Run, day: Option<&str>) -> Vec<Write<'a>> {
-    let reads = run.read_only_tools();
-    let mut known = Known::new(run, day);
-    let mut writes = Vec::new();
-    for (call, result) in run.trace.tool_calls.iter().zip(run.trace.results_by_call()) {
-        let is_change = !reads.reads(&call.name);
-        if is_change {
-            let told = result.filter(|result| result.error_known);
-            let stays = staying(&known, &call.args);
-            writes.push(Write {
-                call,
-                failed: told.map(|result| result.is_error),
-                key: key(call, &stays),
-                stays,
-            });
-        }
-        if let Some(result) = result {
-            known.add(&result.result, is_change);
-        }
-    }
-    writes
-}
 
 /// How the writes of runs line up with what is expected of all: strict where the runs agree; else what they
 /// share in their order; where they share nothing, no more than they do. What was asked for at once has no

@@ -6,24 +6,16 @@
 
 use std::collections::BTreeMap;
 
-use mcptest::eval::{KnownTools, NarrativeOptions, count_calls, narrative_divergence_with};
-use mcptest::trace::{ReadOnlyTools, Run};
-use mcptest_trace::trace::reads_by_name;
-use serde_json::Value;
+use mcptest::eval::{KnownTools, count_calls};
+use mcptest::trace::Run;
 
+use super::ending::{answers_before_the_end, closes, stop_reason};
+use super::gate::{Gate, Holds};
+use super::narrative::{narrative, read_only_tools};
 use super::suspects::Suspect;
-use super::{Tools, comment, list, order, plan, quoted};
-
-/// Something that must hold of a run.
-pub(super) type Holds<'a> = Box<dyn Fn(&Run) -> bool + 'a>;
-
-/// A gate, and whether a run holds it.
-pub(super) struct Gate<'a> {
-    pub(super) name: &'static str,
-    /// Its lines, indented as keys of an agent.
-    pub(super) text: String,
-    pub(super) holds: Holds<'a>,
-}
+use super::text::{comment, quoted};
+use super::tools::Tools;
+use super::{order, plan, writes};
 
 /// The keys below an agent that its runs carry; nothing where no run passed. Where no run says whether it
 /// did, suspects that are set aside count as failed.
@@ -55,7 +47,7 @@ pub(super) fn gates(
     let day = |number: usize| days.get(number - 1)?.as_deref();
     let writes = good
         .iter()
-        .map(|(number, run)| plan::writes(run, day(*number)));
+        .map(|(number, run)| writes::writes(run, day(*number)));
     let writes: Vec<_> = writes.collect();
     let proposed = [
         expect(&only_good, plan::most_calls(&only_good, &writes)),
@@ -151,30 +143,6 @@ fn passed(run: &Run) -> Option<bool> {
     run.outcome.and_then(|outcome| outcome.passed)
 }
 
-/// Whether a run says something at its end.
-pub(super) fn closes(run: &Run) -> bool {
-    let said = run.envelope()["final_response"].as_str();
-    said.is_some_and(|text| text.contains(|c: char| !c.is_whitespace()))
-}
-
-/// Whether the last word is the user's, who ends the talk, and the one before it the agent's, and no call.
-pub(super) fn answers_before_the_end(run: &Run) -> bool {
-    match run.trace.conversation.turns.as_slice() {
-        [.., answer, end] => {
-            let is_call = answer.content.starts_with("tool_use ");
-            end.role == "user" && answer.role == "assistant" && !is_call
-        }
-        _ => false,
-    }
-}
-
-/// Why a run stopped.
-pub(super) fn stop_reason(run: &Run) -> Option<&str> {
-    run.envelope()
-        .pointer("/conversation/stop_reason")?
-        .as_str()
-}
-
 /// There is a closing, the reason why runs stop, and no call that changes something is made more often than
 /// in any good run.
 fn expect<'a>(good: &[&'a Run], most_calls: BTreeMap<String, usize>) -> Option<Gate<'a>> {
@@ -187,7 +155,7 @@ fn expect<'a>(good: &[&'a Run], most_calls: BTreeMap<String, usize>) -> Option<G
     } else if good.iter().all(|run| answers_before_the_end(run)) {
         asked.push((
             "{ target: \"conversation.turns[-2]\", matcher: { schema: { required: [role, content], properties: \
-             { role: { const: assistant }, content: { not: { pattern: \"^tool_use \" } } } } } }"
+             { role: { const: assistant }, content: { pattern: \"\\\\S\", not: { pattern: \"^tool_use \" } } } } } }"
                 .to_owned(),
             Box::new(answers_before_the_end),
         ));
@@ -240,76 +208,6 @@ fn errors<'a>(good: &[&Run]) -> Option<Gate<'a>> {
         text: format!("    calls: {{ max_errors: {most} }}\n"),
         holds: Box::new(move |run| count(run).is_some_and(|errors| errors <= most)),
     })
-}
-
-/// The closing claims nothing that was not done; and what the servers said of their tools, where the names
-/// say otherwise.
-///
-/// Recordings that do not list their tools leave open which there are, and a claim of what another run
-/// of the import does with a tool is then unclear.
-pub(super) fn narrative<'a>(runs: &[Run], tools: &KnownTools, called: &Tools) -> Gate<'a> {
-    let (tools, mut options) = (tools.clone(), NarrativeOptions::default());
-    let mut keys = Vec::new();
-    let reads = read_only_tools(runs);
-    let misnamed = tools
-        .names()
-        .filter(|name| reads.reads(name) != reads_by_name(name));
-    let misnamed = misnamed.map(str::to_owned);
-    (options.readonly_tools, options.mutating_tools) = misnamed.partition(|name| reads.reads(name));
-    for (key, names) in [
-        ("readonly_tools", &options.readonly_tools),
-        ("mutating_tools", &options.mutating_tools),
-    ] {
-        if !names.is_empty() {
-            keys.push(format!("{key}: {}", list(names)));
-        }
-    }
-    if !tools.is_complete() && !called.names.is_empty() {
-        keys.push(format!("tools: {}", called.written));
-        options.tools.clone_from(&called.names);
-    }
-    let block = match keys.as_slice() {
-        [] => "{}".to_owned(),
-        keys => format!("{{ {} }}", keys.join(", ")),
-    };
-    Gate {
-        name: "narrative",
-        text: format!("    narrative: {block}\n"),
-        holds: Box::new(move |run| {
-            narrative_divergence_with(&run.trace, &options, &tools)
-                .claimed_but_absent()
-                .next()
-                .is_none()
-        }),
-    }
-}
-
-/// Which tools only read, as far as all runs tell.
-pub(super) fn read_only_tools(runs: &[Run]) -> ReadOnlyTools {
-    ReadOnlyTools::new(
-        runs.iter().flat_map(|run| run.tools.iter().flatten()),
-        [],
-        [],
-    )
-}
-
-/// A value as YAML on one line, in which nothing is a variable.
-pub(super) fn flow(value: &Value) -> String {
-    match value {
-        Value::String(text) => quoted(text),
-        Value::Array(items) => format!(
-            "[{}]",
-            items.iter().map(flow).collect::<Vec<_>>().join(", ")
-        ),
-        Value::Object(entries) => {
-            let entries = entries
-                .iter()
-                .map(|(key, value)| format!("{}: {}", quoted(key), flow(value)));
-            let entries: Vec<String> = entries.collect();
-            format!("{{{}}}", entries.join(", "))
-        }
-        value => value.to_string(),
-    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use super::super::suspects;
 use super::*;
 use mcptest::trace::{OfferedTool, Origin, parse_run};
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// A run: whether it passed, its calls with their arguments, what it says.
 fn run(passed: Option<bool>, calls: &[(&str, Value)], says: &str) -> Run {
@@ -33,10 +33,20 @@ fn refund(id: &str) -> (&'static str, Value) {
     ("refund", json!({ "receipt": id }))
 }
 
+fn suspects_of(runs: &[Run]) -> Vec<Suspect> {
+    suspects::of(runs, &KnownTools::of_runs(runs), &Tools::default())
+}
+
+fn suspect(number: usize, reasons: Vec<String>, aside: bool) -> Suspect {
+    Suspect {
+        number,
+        reasons,
+        aside,
+    }
+}
+
 fn proposed(runs: &[Run]) -> Option<String> {
-    let tools = Tools::default();
-    let suspects = suspects::of(runs, &KnownTools::of_runs(runs), &tools);
-    gates(runs, &[], &tools, &suspects)
+    gates(runs, &[], &Tools::default(), &suspects_of(runs))
 }
 
 fn written(runs: &[Run]) -> String {
@@ -228,24 +238,13 @@ fn what_half_of_the_runs_share_sets_none_of_them_aside() {
         run
     };
     let runs = [odd(), odd(), run(None, &[look()], "Here it is.")];
-    let found = suspects::of(&runs, &KnownTools::of_runs(&runs), &Tools::default());
+    let found = suspects_of(&runs);
     let reasons = vec!["its last call, `get_order`, failed".to_owned()];
-    let expected = [1, 2].map(|number| Suspect {
-        number,
-        reasons: reasons.clone(),
-        aside: false,
-    });
+    let expected = [1, 2].map(|number| suspect(number, reasons.clone(), false));
     assert_eq!(found, expected);
     let alone = [odd()];
-    let found = suspects::of(&alone, &KnownTools::of_runs(&alone), &Tools::default());
-    assert_eq!(
-        found,
-        [Suspect {
-            number: 1,
-            reasons,
-            aside: false
-        }]
-    );
+    let found = suspects_of(&alone);
+    assert_eq!(found, [suspect(1, reasons, false)]);
     assert!(written(&runs).contains("    calls: { max_errors: 1 }\n"));
 }
 
@@ -261,25 +260,15 @@ fn many_more_errors_and_repeats_than_the_others_have_are_seen() {
         result.is_error = true;
     }
     let runs = [calm(), busy, calm()];
-    let found = suspects::of(&runs, &KnownTools::of_runs(&runs), &Tools::default());
+    let found = suspects_of(&runs);
     let reasons = vec![
         "3 of its calls failed".to_owned(),
         "3 of its calls repeat another".to_owned(),
     ];
-    assert_eq!(
-        found,
-        [Suspect {
-            number: 2,
-            reasons,
-            aside: true
-        }]
-    );
+    assert_eq!(found, [suspect(2, reasons, true)]);
     let mut outcome = runs;
     outcome[0].outcome = calm_outcome();
-    assert_eq!(
-        suspects::of(&outcome, &KnownTools::of_runs(&outcome), &Tools::default()),
-        []
-    );
+    assert_eq!(suspects_of(&outcome), []);
 }
 
 fn calm_outcome() -> Option<mcptest::trace::Outcome> {
@@ -333,20 +322,23 @@ fn an_answer_before_the_users_last_word_is_asked_for() {
     };
     let (bye, says) = (("user", "Bye."), ("assistant", "Here it is."));
     let ended = talk(&[("user", "p"), says, bye]);
-    let asks = "{ target: \"conversation.turns[-2]\", matcher: ";
+    let asks = "{ target: \"conversation.turns[-2]\", matcher: { schema: { required: [role, content], properties: { \
+                role: { const: assistant }, content: { pattern: \"\\\\S\", not: { pattern: \"^tool_use \" } } } } } }\n";
     let alone = std::slice::from_ref(&ended);
     assert!(written(alone).contains(asks));
-    assert_eq!(
-        suspects::of(alone, &KnownTools::of_runs(alone), &Tools::default()),
-        []
-    );
+    assert_eq!(suspects_of(alone), []);
     let calls = ("assistant", "tool_use get_order with {}");
     for other in [
         vec![("user", "p"), calls, bye],
+        vec![("user", "p"), ("assistant", " \n"), bye],
         vec![("user", "p"), bye],
         vec![bye],
     ] {
         let other = talk(&other);
+        let runs = [ended.clone(), other.clone(), ended.clone()];
+        let found = suspects_of(&runs);
+        let reasons = vec!["it says nothing at its end".to_owned()];
+        assert_eq!(found, [suspect(2, reasons, true)]);
         let gate = expect(&[&ended], BTreeMap::new()).unwrap();
         assert!((gate.holds)(&ended) && !(gate.holds)(&other));
         assert!(!written(&[other]).contains(asks));

@@ -6,8 +6,9 @@
 use mcptest::eval::KnownTools;
 use mcptest::trace::Run;
 
-use super::Tools;
-use super::recipe::{answers_before_the_end, closes, narrative, stop_reason};
+use super::ending::{answers_before_the_end, closes, stop_reason};
+use super::narrative::narrative;
+use super::tools::Tools;
 
 /// A run that looks bad.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,5 +1,7 @@
 //! Texts in a suite, and the calls that runs share.
 
+use serde_json::Value;
+
 /// The longest list of calls that is compared.
 const MOST_CALLS: usize = 2_000;
 
@@ -69,4 +71,23 @@ pub(super) fn quoted(text: &str) -> String {
 /// A name in a comment, where nothing needs quotes but all stays on one line.
 pub(super) fn comment(name: &str) -> String {
     mcptest_trace::text::escape_line(name).into_owned()
+}
+
+/// A value as YAML on one line, in which nothing is a variable.
+pub(super) fn flow(value: &Value) -> String {
+    match value {
+        Value::String(text) => quoted(text),
+        Value::Array(items) => format!(
+            "[{}]",
+            items.iter().map(flow).collect::<Vec<_>>().join(", ")
+        ),
+        Value::Object(entries) => {
+            let entries = entries
+                .iter()
+                .map(|(key, value)| format!("{}: {}", quoted(key), flow(value)));
+            let entries: Vec<String> = entries.collect();
+            format!("{{{}}}", entries.join(", "))
+        }
+        value => value.to_string(),
+    }
 }

@@ -96,3 +96,32 @@ fn what_tools_are_taken_for_is_said() {
     let recorded = &desk.recording()["tools"][0];
     assert_eq!(recorded["read_only"], json!(true));
 }
+
+/// A server's word counts whichever run has it, and whenever the tool is called.
+#[test]
+fn what_a_server_says_counts_before_the_tool_is_called() {
+    let call = json!({ "id": "c1", "type": "function", "function": { "name": "query_db", "arguments": "{}" } });
+    let offers = json!({ "type": "function", "annotations": { "readOnlyHint": false },
+                         "function": { "name": "query_db", "parameters": {} } });
+    let asked = json!({ "role": "user", "content": "Clean up." });
+    let done = json!({ "role": "assistant", "content": "Done." });
+    let mut runs = [
+        json!({ "id": "r1", "model": "gpt-5", "messages": [asked, done], "tools": [offers] }),
+        json!({ "id": "r2", "model": "gpt-5", "messages": [
+            asked, { "role": "assistant", "content": null, "tool_calls": [call] },
+            { "role": "tool", "tool_call_id": "c1", "content": "ok" }, done,
+        ] }),
+    ];
+    for _ in 0..2 {
+        let desk = Desk::new();
+        desk.write("log.jsonl", lines(&runs));
+        let said = desk.import(&["log.jsonl"]);
+        assert!(
+            said.out
+                .contains("\nwrites, as their servers say: query_db\n"),
+            "{said:?}"
+        );
+        assert!(!said.out.contains("by their names"), "{said:?}");
+        runs.reverse();
+    }
+}

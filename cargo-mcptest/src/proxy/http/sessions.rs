@@ -4,11 +4,28 @@ use std::collections::HashMap;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
-use super::{Head, Seen};
+use axum::body::Bytes;
+
 use crate::failure::Failure;
 use crate::proxy::frames::{Events, Whole};
 use crate::proxy::session::{begins, is_message};
 use crate::proxy::{Run, Side};
+
+/// What went by, of the exchange of a number.
+pub(super) enum Seen {
+    Asked(u64, Option<String>),
+    Bytes(u64, Side, Bytes),
+    /// One side has said all.
+    Said(u64, Side),
+    /// The head of the answer.
+    Answers(u64, Head),
+}
+
+pub(super) struct Head {
+    pub(super) session: Option<String>,
+    pub(super) is_stream: bool,
+    pub(super) is_compressed: bool,
+}
 
 /// What goes by, put together again to sessions.
 pub(super) struct Sessions<'b, B> {

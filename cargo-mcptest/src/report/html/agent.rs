@@ -4,12 +4,12 @@ use std::collections::HashMap;
 
 use mcptest::replay::AgentTest;
 use mcptest::result::{CaseResult, Status, TargetResult};
-use mcptest_trace::eval::ClaimVerdict;
-use mcptest_trace::eval::summarize;
-use mcptest_trace::eval::{SUB_SCORES, agent_stability};
+use mcptest_trace::eval::{SUB_SCORES, agent_stability, summarize};
 use mcptest_trace::trace::{Run, canonical_json};
 use serde::Serialize;
 use serde_json::Value;
+
+use super::closing::{ClaimView, Piece, closing};
 
 /// The longest argument or result that the file holds, in bytes.
 const LONGEST: usize = 100_000;
@@ -66,7 +66,8 @@ pub(super) struct RunView {
     pub(super) tokens: Option<u64>,
     pub(super) calls: Vec<CallView>,
     /// The closing, cut where claims begin and end; with the claim's place in `claims`.
-    closing: Option<Vec<(String, Option<usize>)>>,
+    closing: Option<Vec<Piece>>,
+    /// What the closing claims, then what earlier messages do.
     claims: Vec<ClaimView>,
     scores: [f64; 4],
     energy: Option<EnergyView>,
@@ -100,16 +101,6 @@ pub(super) struct CallView {
     /// The earlier call that this one repeats.
     repeats: Option<usize>,
     step: Option<u64>,
-}
-
-/// A claim of a closing.
-#[derive(Debug, Serialize)]
-struct ClaimView {
-    rule: &'static str,
-    verdict: &'static str,
-    why: String,
-    /// The calls that were compared, and what was found of each.
-    calls: Vec<(usize, String)>,
 }
 
 /// How the tokens of a run grow.
@@ -304,69 +295,6 @@ fn shown(value: &Value) -> String {
     let end = text.floor_char_boundary(LONGEST);
     let more = text.len() - end;
     format!("{}\n… {more} bytes more in the recording", &text[..end])
-}
-
-/// The closing in pieces, and what is claimed in them.
-#[expect(clippy::type_complexity, reason = "a text in pieces, said once")]
-fn closing(
-    test: &AgentTest<'_>,
-    run: &Run,
-) -> (Option<Vec<(String, Option<usize>)>>, Vec<ClaimView>) {
-    let Some(said) = run.trace.final_response.as_deref() else {
-        return (None, Vec::new());
-    };
-    let report = test.closing(run);
-    // What earlier messages claim stands in the failure's text.
-    let claims = report.claims.iter().filter(|claim| claim.turn.is_none());
-    let claims: Vec<_> = claims.collect();
-    let mut pieces = Vec::new();
-    let mut at = 0;
-    let mut by_place: Vec<(usize, std::ops::Range<usize>)> = claims
-        .iter()
-        .enumerate()
-        .map(|(index, claim)| (index, claim.span.clone()))
-        .collect();
-    by_place.sort_by_key(|(_, span)| (span.start, span.end));
-    for (index, span) in by_place {
-        // A claim inside another is told in the list below the text.
-        let (Some(before), Some(claimed)) = (said.get(at..span.start), said.get(span.clone()))
-        else {
-            continue;
-        };
-        pieces.push((before.to_owned(), None));
-        pieces.push((claimed.to_owned(), Some(index)));
-        at = span.end;
-    }
-    pieces.push((said.get(at..).unwrap_or_default().to_owned(), None));
-    pieces.retain(|(text, _)| !text.is_empty());
-    let claims = claims.into_iter().map(|claim| {
-        let (verdict, why) = match &claim.verdict {
-            ClaimVerdict::Supported => ("supported", String::new()),
-            ClaimVerdict::Read => ("supported", "it is what a read returned".to_owned()),
-            ClaimVerdict::Unsupported => {
-                ("unsupported", "no successful call supports it".to_owned())
-            }
-            ClaimVerdict::Unclear(why) => ("unclear", why.to_string()),
-            ClaimVerdict::ArgMismatch { claimed, recorded } => (
-                "unsupported",
-                format!(
-                    "it says {claimed}, and the call has {}",
-                    recorded.join(", ")
-                ),
-            ),
-        };
-        ClaimView {
-            rule: claim.rule,
-            verdict,
-            why,
-            calls: claim
-                .considered
-                .iter()
-                .map(|considered| (considered.call, considered.finding.to_string()))
-                .collect(),
-        }
-    });
-    (Some(pieces), claims.collect())
 }
 
 /// The first call in which the runs differ; nothing where all make the same calls, or there is one.

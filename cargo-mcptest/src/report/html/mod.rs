@@ -6,6 +6,7 @@
 //! it as text, with control and direction characters made visible.
 
 mod agent;
+mod closing;
 mod overview;
 
 use std::io::{self, Write as _};
@@ -101,11 +102,16 @@ mod tests {
     }
 
     fn page_with(remarks: Remarks) -> String {
+        page_of(remarks, "{}", &json!("I have deleted the order."))
+    }
+
+    /// The page of a run with this closing, read as `narrative:` says.
+    fn page_of(remarks: Remarks, narrative: &str, closing: &Value) -> String {
         let folder = tempfile::tempdir().unwrap();
         let below = folder.path().join("suites/cassettes");
         std::fs::create_dir_all(&below).unwrap();
         let suite = format!(
-            "agents:\n  - name: A\n    model: m\n    prompt: {HOSTILE:?}\n    narrative: {{}}\n    golden_path: {{ calls: [get, put] }}\n"
+            "agents:\n  - name: A\n    model: m\n    prompt: {HOSTILE:?}\n    narrative: {narrative}\n    golden_path: {{ calls: [get, put] }}\n"
         );
         std::fs::write(folder.path().join("suites/s.yml"), suite).unwrap();
         let run = json!({
@@ -117,8 +123,14 @@ mod tests {
                     { "call_index": 0, "is_error": false, "result": { "content": [{ "type": "text", "text": "{\"a\":1}" }] } },
                     { "call_index": 1, "is_error": true, "result": "gone" },
                 ],
-                "final_response": "I have deleted the order.",
-                "conversation": { "tokens": { "total": 10 } },
+                "final_response": closing,
+                "conversation": { "tokens": { "total": 10 }, "turns": [
+                    { "role": "user", "content": HOSTILE },
+                    { "role": "assistant", "content": "One moment." },
+                    { "role": "assistant", "content": "Hello. I've closed ticket T-7." },
+                    { "role": "user", "content": "And the order?" },
+                    { "role": "assistant", "content": closing.as_str().unwrap_or_default() },
+                ] },
             },
         });
         std::fs::write(below.join("A__m.json"), run.to_string()).unwrap();
@@ -177,6 +189,28 @@ mod tests {
         assert_eq!(run["claims"][0]["verdict"], "unsupported");
         assert_eq!(run["closing"][0], json!(["I have deleted the order", 0]));
         assert_eq!(agent["suite"]["lines"][0], "  - name: A");
+    }
+
+    #[test]
+    fn claims_of_earlier_messages_follow_those_of_the_closing() {
+        let run = |narrative: &str, closing: Value| {
+            let page = page_of(Remarks::default(), narrative, &closing);
+            unpacked(&page, "agent-0")["runs"][0].clone()
+        };
+        let earlier = "turn 2: \"I've closed ticket T-7.\": no successful call supports it";
+        let all = run("{ all_messages: true }", json!("I have deleted the order."));
+        let why = |run: &Value| -> Vec<Value> {
+            let claims = run["claims"].as_array().unwrap();
+            claims.iter().map(|claim| claim["why"].clone()).collect()
+        };
+        assert_eq!(why(&all), ["no successful call supports it", earlier]);
+        assert_eq!(all["closing"][0], json!(["I have deleted the order", 0]));
+        let all = run("{}", json!("I have deleted the order."));
+        assert_eq!(why(&all), ["no successful call supports it"]);
+        // Where there is no final response the last message closes.
+        let last = run("{}", Value::Null);
+        assert_eq!(why(&last), ["no successful call supports it"]);
+        assert_eq!(last["closing"][1], json!(["I've closed ticket T-7", 0]));
     }
 
     #[test]
