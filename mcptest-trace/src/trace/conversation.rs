@@ -95,7 +95,7 @@ impl Turn {
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct PerTurn {
-    /// The calls made for this turn, as a half-open range of indices into [`Trace::tool_calls`].
+    /// The calls made for this turn, as a half-open range of indices into the run's calls.
     pub calls: Option<(usize, usize)>,
     /// What the agent answered.
     pub response: Option<String>,

@@ -144,30 +144,29 @@ fn agreed(calls: &[&Write<'_>]) -> Expected {
     expected
 }
 
-/// The calls that all runs make, in their order, by what stays of their arguments; where there are none, the
-/// names that they share.
+/// The calls that all runs make, in their order: by what stays of their arguments, or by their names where
+/// that finds more.
 fn shared(all: &[Vec<Write<'_>>]) -> Vec<Expected> {
-    let in_all = |lists: Vec<Vec<String>>| {
-        lists
-            .into_iter()
-            .reduce(|shared, other| common(&shared, &other))
-            .unwrap_or_default()
+    let in_all = |of: &dyn Fn(&Write<'_>) -> String| {
+        let lists = all.iter().map(|calls| calls.iter().map(of).collect());
+        let shared = lists.reduce(|shared: Vec<String>, other| common(&shared, &other));
+        shared.unwrap_or_default()
     };
-    let keys = |calls: &Vec<Write<'_>>| calls.iter().map(|write| write.key.clone()).collect();
-    let same = in_all(all.iter().map(keys).collect());
-    let of = |key: &String| {
-        let calls = all.iter();
-        let of_key = calls.filter_map(|calls| calls.iter().find(|write| write.key == *key));
-        agreed(&of_key.collect::<Vec<_>>())
+    let key = |write: &Write<'_>| write.key.clone();
+    let name = |write: &Write<'_>| write.call.name.clone();
+    let (by_key, by_name) = (in_all(&key), in_all(&name));
+    let (wanted, of): (_, &dyn Fn(&Write<'_>) -> String) = if by_key.len() < by_name.len() {
+        (by_name, &name)
+    } else {
+        (by_key, &key)
     };
-    if !same.is_empty() {
-        return same.iter().map(of).collect();
-    }
-    let names = in_all(all.iter().map(|calls| names(calls)).collect());
-    names
-        .into_iter()
-        .map(|name| ExpectedCall::new(name, ArgsShape::Any))
-        .collect()
+    let mut rest: Vec<_> = all.iter().map(|calls| calls.iter()).collect();
+    let each = wanted.iter().map(|wanted| {
+        let of_runs = rest.iter_mut();
+        let calls = of_runs.filter_map(|calls| calls.find(|write| of(write) == *wanted));
+        agreed(&calls.collect::<Vec<_>>())
+    });
+    each.collect()
 }
 
 /// Every call that some run makes, as often as the run that makes it most.

@@ -72,6 +72,29 @@ fn runs_that_change_the_same_are_held_to_it_and_free_in_what_they_read() {
 }
 
 #[test]
+fn a_call_of_all_runs_stays_in_the_plan_though_an_argument_of_it_varies() {
+    let calls = |reason: &str, more: &[(&'static str, Value)]| {
+        let note = |kind: &str| ("add_note", json!({ "kind": kind }));
+        let cancel = json!({ "order": "A-1001", "reason": reason });
+        let mut calls = vec![note("begun"), ("cancel_order", cancel), note("done")];
+        calls.extend(more.iter().cloned());
+        run(None, &calls, "Done.")
+    };
+    let text = written(&[
+        calls("size", &[]),
+        calls("late", &[("close_ticket", json!({ "ticket": "T-1" }))]),
+        calls("size", &[]),
+    ]);
+    let plan = &text[text
+        .find("mode: subsequence")
+        .unwrap_or_else(|| panic!("{text}"))..];
+    for pinned in ["cancel_order", "A-1001", "begun", "done"] {
+        assert!(plan.contains(pinned), "{pinned} in\n{text}");
+    }
+    assert!(!text.contains("# broken by"), "{text}");
+}
+
+#[test]
 fn what_only_some_runs_change_is_not_demanded() {
     let more = run(None, &[refund("R1"), ("close_order", json!({}))], "Done.");
     let text = written(&[run(None, &[refund("R1")], "Done."), more]);
