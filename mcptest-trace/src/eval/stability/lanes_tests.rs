@@ -124,6 +124,22 @@ fn lanes_do_not_multiply_what_much_memory_holds() {
     assert_eq!(beside(|_| usize::MAX / 64, usize::MAX), None);
 }
 
+#[test]
+fn short_runs_are_compared_where_there_are_very_many_tools() {
+    let run = |tools: &[usize]| {
+        let calls = tools.iter().map(|n| json!({ "name": n.to_string() }));
+        json!({ "tool_calls": calls.collect::<Vec<_>>() })
+    };
+    let long: Vec<usize> = (0..17_000).collect();
+    let runs = [run(&[0, 1]), run(&[1, 0]), run(&long), run(&[])];
+    let across = agent_stability_across(&runs).unwrap();
+    let similarities = [0.0, 0.0, 0.0, 0.5, 4.0 / 17_002.0, 2.0 / 17_002.0];
+    assert_eq!(
+        across.tool_sequence_similarity.to_bits(),
+        mean(&similarities).to_bits()
+    );
+}
+
 proptest! {
     #[test]
     fn short_runs_are_compared_as_the_table_would((runs, other) in runs_beside_each_other(16)) {

@@ -90,11 +90,13 @@ impl Paths {
             sums.similarity.add(same, 1);
             sums.consistency.add(same, 1);
         }
+        // Where there are very many tools, short runs take too much memory side by side as well.
+        let few_tools = Lanes::<u16, SHORT_LANES>::bytes(SHORT, self.tools) <= BUDGET;
         let mut end = 0;
         while end < distinct.len() {
             let (rest, start) = (&distinct[end..], end);
             let (calls, _, _) = rest[0];
-            if calls <= SHORT {
+            if few_tools && calls <= SHORT {
                 end += beside_short(rest);
                 sums.compare::<u16, SHORT_LANES>(&distinct[..end], start, self.tools);
             } else if let Some(beside) = beside_long(rest, self.tools) {
