@@ -1,9 +1,9 @@
 //! Within-session stability of one run, and how alike several runs are.
 
 mod across;
-mod block;
+mod lanes;
 #[cfg(test)]
-mod block_tests;
+mod lanes_tests;
 mod options;
 mod pairs;
 #[cfg(test)]

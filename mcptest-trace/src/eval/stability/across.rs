@@ -84,8 +84,8 @@ impl StabilityAcross {
 /// Folds several runs into one report; `None` without runs.
 ///
 /// Runs with the same calls are compared once, so the cost is one longest common subsequence
-/// (product of the lengths, over 64) for each pair of *different* runs; pairs of runs of up to sixteen
-/// calls are compared eight at a time.
+/// (product of the lengths, over 64) for each pair of *different* runs. A run is compared with up to 128
+/// runs of up to sixteen calls at a time, or with up to 32 longer ones of about one length.
 ///
 /// ```
 /// use mcptest_trace::eval::agent_stability_across;

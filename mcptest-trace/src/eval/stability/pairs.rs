@@ -6,16 +6,21 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::iter::repeat_n;
 
-use super::block::{Block, Common, LANES, Word};
+use super::lanes::{Common, LaneWord, Lanes, Path};
 use super::{float, share};
 use crate::trace::{Trace, canonical_json};
 
-/// What a run called: the numbers of its tools, and those of its arguments.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Path {
-    pub(super) tools: Vec<u32>,
-    pub(super) arguments: Vec<u32>,
-}
+/// Lanes for runs whose positions fit one short word.
+const SHORT_LANES: usize = 128;
+
+/// Lanes for longer runs: so few that what is written stays in the nearest cache.
+pub(super) const LONG_LANES: usize = 32;
+
+/// From how many longer runs on it pays to compare with all lanes, filled or not, and not run by run.
+const MANY: usize = 12;
+
+/// The bytes that lanes may take; one run alone takes what it needs.
+const BUDGET: usize = 4 << 20;
 
 /// Several runs as numbers.
 pub(super) struct Paths {
@@ -85,19 +90,22 @@ impl Paths {
             sums.similarity.add(same, 1);
             sums.consistency.add(same, 1);
         }
-        let mut start = 0;
-        for block in distinct
-            .chunk_by(alike)
-            .flat_map(|alike| alike.chunks(LANES))
-        {
-            let runs = &distinct[..start + block.len()];
-            let (calls, _, _) = block[0];
-            if calls <= u16::BITS as usize {
-                sums.compare::<u16>(runs, start, self.tools);
+        // Where there are very many tools, short runs take too much memory side by side as well.
+        let few_tools = Lanes::<u16, SHORT_LANES>::bytes(SHORT, self.tools) <= BUDGET;
+        let mut end = 0;
+        while end < distinct.len() {
+            let (rest, start) = (&distinct[end..], end);
+            let (calls, _, _) = rest[0];
+            if few_tools && calls <= SHORT {
+                end += beside_short(rest);
+                sums.compare::<u16, SHORT_LANES>(&distinct[..end], start, self.tools);
+            } else if let Some(beside) = beside_long(rest, self.tools) {
+                end += beside;
+                sums.compare::<u64, LONG_LANES>(&distinct[..end], start, self.tools);
             } else {
-                sums.compare::<u64>(runs, start, self.tools);
+                end += 1;
+                sums.compare::<u64, 1>(&distinct[..end], start, self.tools);
             }
-            start = runs.len();
         }
         Pairs {
             similarity: sums.similarity.total() / float(total),
@@ -120,11 +128,36 @@ fn pairs(runs: usize) -> usize {
 }
 
 /// A path: how many calls it has, how many runs took it.
-type Distinct<'a> = (usize, usize, &'a Path);
+pub(super) type Distinct<'a> = (usize, usize, &'a Path);
 
 /// Whether two paths have as many calls, and weigh the same.
 fn alike((calls, count, _): &Distinct<'_>, (other, times, _): &Distinct<'_>) -> bool {
     (calls, count) == (other, times)
+}
+
+/// Calls that fit one short word.
+const SHORT: usize = u16::BITS as usize;
+
+/// How many of these runs, the first of which is short, are put side by side: those alike where they
+/// are many, for what they have in common is then counted.
+fn beside_short(runs: &[Distinct<'_>]) -> usize {
+    let runs = &runs[..runs.len().min(SHORT_LANES)];
+    let (many, first) = (SHORT_LANES / 4, &runs[0]);
+    match runs.partition_point(|run| alike(first, run)) {
+        same if same >= many => same,
+        _ => runs.partition_point(|(calls, _, _)| *calls <= SHORT),
+    }
+}
+
+/// How many of these runs are put side by side: those of about as many words as the first; `None`
+/// where they are few, or take too much memory.
+pub(super) fn beside_long(runs: &[Distinct<'_>], tools: usize) -> Option<usize> {
+    let words = |run: &Distinct<'_>| run.0.div_ceil(u64::BITS as usize);
+    let most = words(&runs[0]) * 5 / 4;
+    let runs = &runs[..runs.len().min(LONG_LANES)];
+    let beside = runs.partition_point(|run| words(run) <= most);
+    let bytes = Lanes::<u64, LONG_LANES>::bytes(runs[beside - 1].0, tools);
+    (beside >= MANY && bytes <= BUDGET).then_some(beside)
 }
 
 #[derive(Default)]
@@ -134,49 +167,58 @@ struct Sums {
 }
 
 impl Sums {
-    /// Compares the runs from `start` on, which are [`alike`], with all before them and with each other.
-    fn compare<W: Word>(&mut self, runs: &[Distinct<'_>], start: usize, tools: usize) {
-        let (calls, count, _) = runs[start];
-        let paths: Vec<&Path> = runs[start..].iter().map(|(_, _, path)| *path).collect();
-        let mut block = Block::<W>::of(&paths, calls, tools);
-        // Short paths have few things in common: these are counted first.
+    /// Compares the runs from `start` on with all before them and with each other.
+    fn compare<W: LaneWord, const N: usize>(
+        &mut self,
+        runs: &[Distinct<'_>],
+        start: usize,
+        tools: usize,
+    ) {
+        let beside = &runs[start..];
+        let mut lanes = Lanes::<W, N>::of(beside.iter().map(|(_, _, path)| *path), tools);
+        let (calls, _, _) = beside[0];
+        // Short paths that are alike have few things in common: these are counted first.
+        let countable = calls <= SHORT && alike(&beside[0], &beside[beside.len() - 1]);
         let base = calls + 1;
-        let short = calls <= u16::BITS as usize;
-        let mut table = vec![0; if short { base.pow(3) } else { 0 }];
-        let mut lane = 0_usize;
+        let mut table = vec![0; if countable { base.pow(3) } else { 0 }];
+        let mut next = 0_usize;
         for others in runs[..runs.len() - 1].chunk_by(alike) {
-            let (other_calls, other_count, _) = others[0];
-            let calls = float(calls + other_calls);
-            let weight = float(count * other_count);
-            let mut add = |common: Common, times| {
-                let similarity = 2.0 * float(common.longest) / calls;
-                self.similarity.add(weight * similarity, times);
-                let consistency = share(common.same, common.aligned);
-                self.consistency.add(weight * consistency, times);
-            };
-            for (_, _, other) in others {
-                lane += 1;
-                for common in block.compare(other, lane.saturating_sub(start)) {
-                    let key = (common.longest * base + common.aligned) * base + common.same;
-                    match table.get_mut(key) {
-                        Some(times) => *times += 1,
-                        None => add(common, 1),
+            // The table is looked through after each group of runs, which has to pay.
+            let counted = countable && others.len() * beside.len() >= table.len() / 16;
+            for other in others {
+                next += 1;
+                let found = lanes.compare(other.2).zip(beside);
+                for (common, run) in found.skip(next.saturating_sub(start)) {
+                    if counted {
+                        let key = (common.longest * base + common.aligned) * base + common.same;
+                        table[key] += 1;
+                    } else {
+                        self.add(common, 1, run, other);
                     }
                 }
             }
             for (key, times) in table
                 .iter_mut()
                 .enumerate()
-                .filter(|(_, times)| **times > 0)
+                .filter(|(_, times)| counted && **times > 0)
             {
                 let common = Common {
                     longest: key / base / base,
                     aligned: key / base % base,
                     same: key % base,
                 };
-                add(common, std::mem::take(times));
+                self.add(common, std::mem::take(times), &beside[0], &others[0]);
             }
         }
+    }
+
+    /// Adds what two paths have in common, so many times.
+    fn add(&mut self, common: Common, times: usize, run: &Distinct<'_>, other: &Distinct<'_>) {
+        let weight = float(run.1 * other.1);
+        let similarity = 2.0 * float(common.longest) / float(run.0 + other.0);
+        self.similarity.add(weight * similarity, times);
+        let consistency = share(common.same, common.aligned);
+        self.consistency.add(weight * consistency, times);
     }
 }
 

@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::block_tests::by_definition;
-use super::pairs::{Path, Sum};
+use super::lanes_tests::brute_force;
+use super::pairs::Sum;
 use super::*;
 
 fn run(tools: &[(&str, i32)], tokens: u64, turns: &[&str]) -> Value {
@@ -203,37 +203,6 @@ fn early_divergence_wants_a_strict_majority_of_the_diverging_pairs() {
         run(&[("a", 0), ("b", 0), ("d", 0)], 0, &[]),
     ];
     assert_eq!(agent_stability_across(&tie).unwrap().early_divergence, 0);
-}
-
-/// Pair by pair, without grouping equal runs: the similarity and the consistency of each pair.
-fn brute_force(runs: &[Value]) -> Vec<(f64, f64)> {
-    let paths: Vec<Path> = runs
-        .iter()
-        .map(|run| {
-            let calls = run["tool_calls"].as_array().unwrap().iter();
-            let numbers = calls.map(|call| {
-                let tool = u32::from(call["name"].as_str().unwrap().as_bytes()[0]);
-                let argument = u32::try_from(call["args"]["n"].as_u64().unwrap()).unwrap();
-                (tool, argument)
-            });
-            let (tools, arguments) = numbers.unzip();
-            Path { tools, arguments }
-        })
-        .collect();
-    let mut pairs = Vec::new();
-    for (index, left) in paths.iter().enumerate() {
-        for right in &paths[index + 1..] {
-            let common = by_definition(left, right);
-            let calls = left.tools.len() + right.tools.len();
-            let similarity = if calls == 0 {
-                1.0
-            } else {
-                2.0 * float(common.longest) / float(calls)
-            };
-            pairs.push((similarity, share(common.same, common.aligned)));
-        }
-    }
-    pairs
 }
 
 fn any_run() -> impl Strategy<Value = Value> {
