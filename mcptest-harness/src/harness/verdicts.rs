@@ -245,7 +245,7 @@ mod tests {
         // It ends when somebody else has judged the other.
         let _slow = verdicts.trial("a", move || {
             begun.send(()).unwrap();
-            let other = waits.recv_timeout(Duration::from_secs(60));
+            let other = waits.recv_timeout(Duration::from_mins(1));
             other.map_err(|error| error.to_string())?;
             Err("slow".to_owned())
         });
