@@ -119,6 +119,35 @@ fn tools_that_no_run_knows_are_told_with_their_place() {
 }
 
 #[test]
+fn a_list_that_agents_share_may_name_what_any_of_their_runs_calls() {
+    let shop = shop(&good());
+    let other = SUITE.replace("Refund agent", "Other agent");
+    let other = other.split_once("agents:\n").unwrap().1;
+    let suite = |tools: &str| {
+        format!(
+            "x-tools: &tools [{tools}]\n{SUITE}    narrative: {{ tools: *tools }}\n{other}    narrative: {{ tools: *tools }}\n"
+        )
+    };
+    shop.write("suites/refunds.yml", suite("get_order, refund"));
+    for number in 1..=2 {
+        let mut run = run_of(&[("get_order", json!({ "order": "A-1" }))]);
+        run["agent_name"] = json!("Other agent");
+        run["recorded_at"] = json!(format!("2026-02-0{number}T00:00:00Z"));
+        let path = format!("suites/cassettes/Other_agent__gpt-5/run-{number}.json");
+        shop.write(&path, format!("{run:#}"));
+    }
+    let said = mcptest(shop.path(), &["validate"]);
+    assert!(!said.stdout.contains("no recorded run saw"), "{said}");
+    shop.write("suites/refunds.yml", suite("get_order, refund, refnud"));
+    let said = mcptest(shop.path(), &["validate"]);
+    assert_eq!(
+        said.stdout.matches("no recorded run saw").count(),
+        1,
+        "{said}"
+    );
+}
+
+#[test]
 fn a_suite_that_does_not_load_is_told_and_nothing_removed() {
     let shop = shop(&good())
         .with("suites/odd.yml", "agnets: []\n")

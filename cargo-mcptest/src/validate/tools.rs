@@ -1,6 +1,6 @@
 //! Names of tools in the `evidence:` and the lists of a suite that no recorded run knows.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use mcptest::eval::KnownTools;
 use mcptest::suite::gates::GateKind;
@@ -31,7 +31,7 @@ impl GateReader for Named {
 
 fn names(node: &Node, named: &mut Vec<(String, Span)>) {
     if let Some(text) = node.text() {
-        named.push((text.to_owned(), node.span));
+        named.push((text.to_owned(), node.defined.unwrap_or(node.span)));
     }
     for item in node.items().into_iter().flatten() {
         names(item, named);
@@ -41,7 +41,8 @@ fn names(node: &Node, named: &mut Vec<(String, Span)>) {
     }
 }
 
-/// The names that no run of the agent saw or lists.
+/// The names that no run of a suite saw or lists: agents may share a list of tools. What stands at one
+/// place is told once.
 pub(super) fn unknown(opened: &Opened) -> Vec<Problem> {
     let mut problems = Vec::new();
     let agents = opened.suites.agents();
@@ -50,18 +51,19 @@ pub(super) fn unknown(opened: &Opened) -> Vec<Problem> {
         if Suite::parse_with(suite.source.clone(), &mut named).is_err() {
             continue;
         }
+        let mut known = BTreeSet::new();
+        let of_suite = agents.iter().filter(|test| test.suite_name() == name);
+        for runs in of_suite.filter_map(|test| test.runs().ok()) {
+            known.extend(KnownTools::of_runs(runs).names().map(ToOwned::to_owned));
+        }
+        // Where no run knows any tool, nothing can be said of names.
+        if known.is_empty() {
+            continue;
+        }
+        let mut told = HashSet::new();
         for (agent, named) in suite.agents.iter().zip(named.0) {
-            let of_agent = agents.iter().filter(|test| {
-                test.suite_name() == name && test.agent().name.span == agent.name.span
-            });
-            let mut known = BTreeSet::new();
-            for runs in of_agent.filter_map(|test| test.runs().ok()) {
-                known.extend(KnownTools::of_runs(runs).names().map(ToOwned::to_owned));
-            }
-            // Where no run knows any tool, nothing can be said of names.
-            let unknown = named
-                .iter()
-                .filter(|(tool, _)| !known.is_empty() && !known.contains(tool));
+            let unknown = named.iter().filter(|(tool, _)| !known.contains(tool));
+            let unknown = unknown.filter(|(_, span)| told.insert(*span));
             problems.extend(unknown.map(|(tool, span)| {
                 let tools = || known.iter().map(String::as_str);
                 let problem = Diagnostic::at(
