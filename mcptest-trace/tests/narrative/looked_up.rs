@@ -35,6 +35,8 @@ fn what_was_tried_in_vain_is_false_whatever_was_looked_up() {
         judged(json!({ "cancelled": true }), None, cancelled),
         ClaimVerdict::Read
     );
+    let time = json!({ "cancelled": "16:00" });
+    assert_eq!(judged(time, None, cancelled), ClaimVerdict::Read);
     assert_eq!(
         judged(state, Some(false), cancelled),
         ClaimVerdict::Unsupported

@@ -245,8 +245,8 @@ fn participle(word: &str) -> Option<&'static str> {
     known.verb.filter(|_| known.marks.has(Mark::Participle))
 }
 
-/// The verb of a state that a key names: `cancelled` and `is_cancelled` that is true, `cancelled_at`
-/// with a time. Every record has a `created_at` and an `updated_at`.
+/// The verb of a state that a key names: `cancelled` and `is_cancelled` that is true, `cancelled` and
+/// `cancelled_at` with a time. Every record has a `created_at` and an `updated_at`.
 fn of_key(key: &str, value: &Value) -> Option<&'static str> {
     let words = words_of_tool(key);
     let lexicon = Lexicon::get();
@@ -259,9 +259,7 @@ fn of_key(key: &str, value: &Value) -> Option<&'static str> {
         Value::String(time) => {
             let digits = |c: char| c.is_ascii_digit();
             let mut parts = time.split([':', '-', '/']);
-            !be && words.len() > 1
-                && parts.clone().count() > 1
-                && parts.all(|part| part.contains(digits))
+            !be && parts.clone().count() > 1 && parts.all(|part| part.contains(digits))
         }
         _ => false,
     };
