@@ -78,18 +78,6 @@ fn the_record_of_another_states_nothing() {
 }
 
 #[test]
-fn another_tool_of_the_verb_leaves_open_what_an_update_did() {
-    let tools = "get_contact update_contact add_note";
-    let added = "I've added her phone number to the contact.";
-    let found = verdicts("update_contact", tools, added);
-    assert!(matches!(found[..], [ClaimVerdict::Unclear(_)]), "{found:?}");
-    let found = verdicts("update_contact", tools, "I've added the note.");
-    assert_eq!(found, [ClaimVerdict::Unsupported]);
-    let found = verdicts("update_contact add_note!", tools, added);
-    assert_eq!(found, [ClaimVerdict::Unsupported]);
-}
-
-#[test]
 fn what_one_says_to_have_done_is_no_consequence() {
     let tools = "get_account send_sms";
     let found = verdicts("send_sms", tools, "I've waived the $5 late fee.");
@@ -149,10 +137,15 @@ fn a_field_of_a_record_is_no_claim() {
         let sure = report("get_order", "get_order cancel_order", &closing);
         assert!(sure.gate_passed(), "{field}: {:?}", sure.claims);
     }
-    let sure = report(
-        "get_order",
-        "get_order update_order",
-        "Date changed to: Friday",
-    );
-    assert!(!sure.gate_passed());
+    for (tools, closing) in [
+        ("get_order update_order", "Date changed to: Friday"),
+        ("get_order refund_order", "Done:\n- Refunded to: VISA 1234"),
+        ("get_order cancel_order", "Done:\n- Refunded to: VISA 1234"),
+        ("get_order assign_order", "Done:\n- Assigned to: Tessa"),
+        ("get_order send_mail", "Done:\n- Sent to: b@x.com"),
+        ("get_order cancel_order", "Done:\n- Cancelled: Friday"),
+    ] {
+        let sure = report("get_order", tools, closing);
+        assert!(!sure.gate_passed(), "{closing}, {tools}");
+    }
 }

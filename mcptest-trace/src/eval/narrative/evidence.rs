@@ -170,12 +170,6 @@ impl<'t> Judge<'t> {
             let mut verbs = found.verbs.iter();
             verbs.any(|verb| tool.said.verbs.contains(verb))
         };
-        let named = |tool: &Tool<'_>| found.object.iter().any(|noun| tool.said.shares(noun));
-        // *I added her phone number*: `add_note` does not do it, and `update_contact` may have.
-        let elsewhere = || {
-            let fits = |tool: &&str| self.tools.get(tool).is_some_and(named);
-            !found.object.is_empty() && !doers.all.iter().any(fits)
-        };
         let unclear = if done.clone().any(|tool| tool.said.delegates) {
             Some(Unclear::Delegated)
         } else if self.only_reads() && !doers.listed && !found.marks.meets(of![Ours Your]) {
@@ -187,9 +181,7 @@ impl<'t> Judge<'t> {
             Some(Unclear::Consequence)
         } else if doers.listed || known.any(|(_, tool)| exact(tool)) {
             // A state told in the present may be what the other change led to.
-            let updated = || done.clone().any(|tool| tool.said.generic);
-            let meant = || !doers.listed && !failed && updated() && elsewhere();
-            ((is(Mark::IsDone) || meant()) && vague()).then_some(Unclear::VagueTool)
+            (is(Mark::IsDone) && vague()).then_some(Unclear::VagueTool)
         } else if done.any(|tool| tool.vague && tool.said.verbs.is_empty())
             || !is(Mark::Creating) && vague()
         {

@@ -347,16 +347,20 @@ impl<'v> Reader<'_, 'v> {
             return true;
         }
         if !words.is(next, Mark::Content) || words.is(next, Mark::Particle) {
-            // *Created: 2024-01-05*; where no tool does it, *Assigned to: Tessa*
-            let verb = words.get(next - 1).and_then(|token| token.verb);
-            let field = verb.is_some_and(|verb| {
-                !Lexicon::get().is(verb, Mark::Generic) && !self.tools.does(verb)
-            });
+            // *Created: 2024-01-05*; where no tool does it, *Created: May 3* and *Assigned to: Tessa*, but
+            // not *Refunded to: VISA*
+            let verb = words[next - 1].verb.filter(|verb| !self.tools.does(verb));
+            let acts = |verb| {
+                Lexicon::get()
+                    .marks(verb)
+                    .meets(of![Generic Creating Settles])
+            };
             let value =
                 |at: usize, of: Marks| words.text(at) == ":" && words.marks(at + 1).meets(of);
+            let labelled = words.is(next, Mark::Preposition) && words.text(next + 1) == ":";
             return value(next, of![Number])
-                || field && value(next, of![Date])
-                || field && words.is(next, Mark::Preposition) && words.text(next + 1) == ":";
+                || verb.is_some() && value(next, of![Date])
+                || labelled && verb.is_some_and(|verb| !acts(verb));
         }
         let own = words[next].noun_of.is_some() || words.is(next, Mark::Quoted);
         let settled = words.any(next..end, of![Identifier Number Preposition]);

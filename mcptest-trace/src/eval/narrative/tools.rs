@@ -124,7 +124,7 @@ pub(super) struct Said {
     /// It only reads.
     reads: bool,
     /// It says only that something is changed.
-    pub(super) generic: bool,
+    generic: bool,
     /// It hands the work to another agent.
     pub(super) delegates: bool,
     /// Its first word is a verb that the lexicon does not have.
