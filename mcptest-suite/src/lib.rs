@@ -14,6 +14,7 @@
 
 mod cases;
 mod diagnostic;
+mod excerpt;
 pub mod gates;
 mod limits;
 mod load;

@@ -95,8 +95,13 @@ pub const REGRESSION: &str = "regression";
 pub fn segment(text: &str) -> Option<String> {
     let mut out = String::with_capacity(text.len());
     let mut gap = false;
-    let composed = text.nfc().collect::<String>().to_lowercase();
-    for character in composed.nfc() {
+    let composed = if text.is_ascii() {
+        text.to_ascii_lowercase()
+    } else {
+        let lower = text.nfc().collect::<String>().to_lowercase();
+        lower.nfc().collect()
+    };
+    for character in composed.chars() {
         if unicode_ident::is_xid_continue(character) {
             if gap && !out.is_empty() {
                 out.push('_');

@@ -160,7 +160,7 @@ fn span_of(span: &granit_parser::Span) -> Option<Span> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use std::path::Path;
 
     use proptest::prelude::*;
@@ -223,7 +223,7 @@ mod tests {
         assert!(all > 10 && plain * 2 > all, "{plain} of {all}");
     }
 
-    fn each_suite(folder: &Path, see: &mut impl FnMut(&str)) {
+    pub(crate) fn each_suite(folder: &Path, see: &mut impl FnMut(&str)) {
         for entry in folder.read_dir().unwrap().map(Result::unwrap) {
             let path = entry.path();
             if entry.file_type().unwrap().is_dir() {

@@ -3,7 +3,7 @@
 use crate::sample::runner;
 use crate::support::clerk::{ONE, SUITE, counted};
 use crate::support::folder::Folder;
-use crate::support::outcome::Outcome::{Failed, Passed};
+use crate::support::outcome::Outcome::{Failed, Ignored, Passed};
 use crate::support::process::Finished;
 
 /// One suite that passes and one that does not load.
@@ -76,4 +76,63 @@ fn it_is_listed_so_that_nextest_runs_it() {
         .exits(0)
         .listed();
     assert!(ignored.is_empty(), "{ignored:?}");
+}
+
+/// Two agents of one suite, of which the second is broken.
+fn half_broken(first: &str) -> Folder {
+    let broken = "  - name: Broken\n    model: m\n    prompts: Which key is this?\n";
+    Folder::new()
+        .with("suites/desk.yml", format!("{first}{broken}"))
+        .with_run(ONE, &counted(3))
+}
+
+#[test]
+fn an_agent_by_its_exact_name_is_judged_beside_one_that_is_broken() {
+    let folder = half_broken(SUITE);
+    let alone = runner(folder.path(), &["--exact", "desk::clerk"]).exits(0);
+    assert_eq!(
+        alone.outcomes().into_iter().collect::<Vec<_>>(),
+        [("desk::clerk".to_owned(), Passed)]
+    );
+    // The broken one, one that is not there, and a list show what is wrong.
+    for arguments in [
+        &["--exact", "desk::broken"][..],
+        &["--exact", "desk::clerk", "desk::broken"],
+        &["--exact", "desk::nobody"],
+        &["desk::clerk"],
+        &[],
+    ] {
+        let ran = runner(folder.path(), arguments).exits(101);
+        assert_eq!(
+            ran.outcomes().into_iter().collect::<Vec<_>>(),
+            [("desk::load".to_owned(), Failed)],
+            "{arguments:?}\n{ran}"
+        );
+    }
+    let listed = runner(folder.path(), &["--list", "--format", "terse"]);
+    assert_eq!(listed.exits(0).listed(), ["desk::load"]);
+}
+
+#[test]
+fn what_speaks_of_all_agents_is_read_for_one_alone_too() {
+    let other = "  - name: Other\n    model: m\n    prompt: p\n    only: true\n    narrative: {}\n";
+    let folder = Folder::new()
+        .with("suites/desk.yml", format!("{SUITE}{other}"))
+        .with_run(ONE, &counted(3));
+    let alone = runner(folder.path(), &["--exact", "desk::clerk"]);
+    let outcomes: Vec<_> = alone.outcomes().into_iter().collect();
+    assert_eq!(outcomes, [("desk::clerk".to_owned(), Ignored)], "{alone}");
+    let twice = Folder::new()
+        .with(
+            "suites/desk.yml",
+            format!("{SUITE}  - {{ name: clerk, model: m, prompt: p, narrative: {{}} }}\n"),
+        )
+        .with_run(ONE, &counted(3));
+    let named_twice = runner(twice.path(), &["--exact", "desk::clerk"]).exits(101);
+    assert!(
+        named_twice
+            .stdout
+            .contains("two agents have the case name `clerk`"),
+        "{named_twice}"
+    );
 }

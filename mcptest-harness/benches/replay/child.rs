@@ -17,6 +17,9 @@ pub(crate) const ROLE: &str = "MCPTEST_BENCH_ROLE";
 /// Where it says what it used.
 const USED: &str = "MCPTEST_BENCH_USED";
 
+/// The folder of the suites, where the package is not told by `CARGO_MANIFEST_DIR`.
+const SUITES: &str = "MCPTEST_BENCH_SUITES";
+
 /// How many cases do nothing.
 const EMPTY_CASES: usize = 5_000;
 
@@ -39,7 +42,13 @@ pub(crate) fn play(role: &str) -> ExitCode {
             let trials = (0..EMPTY_CASES).map(trial).collect();
             libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
         }
-        _ => mcptest::harness!().run(),
+        _ => {
+            let harness = mcptest::harness!();
+            match std::env::var_os(SUITES) {
+                Some(suites) => harness.root(suites).run(),
+                None => harness.run(),
+            }
+        }
     };
     if let Some(file) = std::env::var_os(USED) {
         let used = [("/proc/self/status", "status"), ("/proc/self/stat", "stat")];
@@ -101,6 +110,57 @@ pub(crate) fn run(role: &str, package: &Path, arguments: &[&str]) -> io::Result<
         processor: processor(&read("stat")),
         peak: peak(&read("status")),
     })
+}
+
+/// Runs all cases of this program in a role on a package under nextest, which starts a process for
+/// each; how long that takes. Nothing where nextest is not installed.
+pub(crate) fn nextest(role: &str, package: &Path) -> io::Result<Option<Duration>> {
+    let cargo = || Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
+    if !cargo()
+        .args(["nextest", "--version"])
+        .output()?
+        .status
+        .success()
+    {
+        return Ok(None);
+    }
+    let profile = if cfg!(debug_assertions) {
+        "dev"
+    } else {
+        "bench"
+    };
+    let run = |what: &[&str]| {
+        cargo()
+            .args([
+                "nextest",
+                what[0],
+                "--package",
+                "mcptest-harness",
+                "--bench",
+                "replay",
+            ])
+            .args(["--cargo-profile", profile])
+            .args(&what[1..])
+            .env(ROLE, role)
+            .env(SUITES, package.join("suites"))
+            .output()
+    };
+    // Built before the time is taken.
+    run(&["list"])?;
+    let begun = Instant::now();
+    let output = run(&[
+        "run",
+        "--status-level",
+        "none",
+        "--final-status-level",
+        "none",
+    ])?;
+    let taken = begun.elapsed();
+    if output.status.success() {
+        return Ok(Some(taken));
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    Err(io::Error::other(format!("nextest as {role}: {said}")))
 }
 
 /// The time of all threads, in ticks of 10 ms, out of `/proc/self/stat`.

@@ -12,12 +12,15 @@ use crate::data::Data;
 /// How often each process is run; the quickest counts.
 const TIMES: usize = 5;
 
+/// How often nextest runs all cases in turn.
+const TIMES_NEXTEST: usize = 3;
+
 /// How many cases are run one a process.
 const ALONE: usize = 60;
 
 type Row = fn(&Data) -> io::Result<String>;
 
-const ROWS: [(&str, Row); 7] = [
+const ROWS: [(&str, Row); 8] = [
     ("whole replay", |data| against_floor(data, &[])),
     ("loading alone", |data| {
         against_floor(data, &["golden_path"])
@@ -26,6 +29,7 @@ const ROWS: [(&str, Row); 7] = [
     ("peak memory", memory),
     ("list", list),
     ("one case a process", one_a_process),
+    ("nextest", nextest),
     ("long runs", long_runs),
 ];
 
@@ -129,6 +133,23 @@ fn one_a_process(data: &Data) -> io::Result<String> {
         "{}; of 5 agents in one of 200 suites, up to its runs: {}",
         ratio(harness, empty),
         ratio(opened, empty)
+    ))
+}
+
+fn nextest(data: &Data) -> io::Result<String> {
+    let mut quickest = [Duration::MAX; 2];
+    for _ in 0..TIMES_NEXTEST {
+        for (role, quickest) in ["empty", "harness"].into_iter().zip(&mut quickest) {
+            let Some(taken) = child::nextest(role, &data.recorded)? else {
+                return Ok("cargo-nextest is not installed".to_owned());
+            };
+            *quickest = taken.min(*quickest);
+        }
+    }
+    let [empty, harness] = quickest.map(|taken| taken.as_secs_f64());
+    Ok(format!(
+        "{:.2}× ({harness:.1} s to {empty:.1} s)",
+        harness / empty
     ))
 }
 

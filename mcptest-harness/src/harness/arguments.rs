@@ -3,11 +3,13 @@
 //! libtest-mimic takes one filter, refuses some of libtest's flags and does not read
 //! `RUST_TEST_THREADS`. So the arguments are read here first; filtering is done here as well.
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::thread;
 
 use libtest_mimic::{Arguments, Trial};
+use mcptest_suite::SuitePath;
 
 /// Flags of libtest that change nothing here.
 const WITHOUT_EFFECT: [&str; 6] = [
@@ -126,6 +128,16 @@ impl Asked {
         !self.arguments.exact
             || self.filters.is_empty()
             || self.filters.iter().any(|name| may_hold(name))
+    }
+
+    /// The case names of the agents that are asked for below a suite, where cases are asked for by
+    /// their exact names.
+    pub(crate) fn agents_below(&self, suite: &SuitePath) -> Option<HashSet<&str>> {
+        let names = self.filters.iter().filter_map(|name| {
+            let below = name.strip_prefix(suite.as_str())?.strip_prefix("::")?;
+            below.split("::").next()
+        });
+        (self.arguments.exact && !self.filters.is_empty()).then(|| names.collect())
     }
 
     /// Which cases are asked for, in their order. A suite that does not load is left out by `--skip`,

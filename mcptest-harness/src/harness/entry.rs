@@ -47,8 +47,11 @@ pub struct MacroCase<'a> {
 
 type Loaded = Result<Arc<LoadedSuite>, String>;
 
+/// A suite's file, and the agent that is read of it where not all are.
+type Part = (PathBuf, Option<String>);
+
 /// Suites that this process has loaded, so that its cases share them.
-static LOADED: Mutex<Option<HashMap<PathBuf, Loaded>>> = Mutex::new(None);
+static LOADED: Mutex<Option<HashMap<Part, Loaded>>> = Mutex::new(None);
 
 /// Judges one case.
 ///
@@ -149,11 +152,20 @@ fn load(crate_dir: &Path, case: &MacroCase<'_>) -> Loaded {
         suite: module.to_owned(),
         own_loop: false,
     };
-    let entry = by_path.entry(path).or_insert_with(|| {
-        let recording = recording::asked(None).map_err(|problem| format!("error: {problem}"))?;
-        LoadedSuite::load(crate_dir, &file)
-            .map(|suite| Arc::new(suite.recorded_by(recording, command)))
-            .map_err(|error| error.render(Style::Plain))
-    });
+    let recording = recording::asked(None).map_err(|problem| format!("error: {problem}"))?;
+    // A case that is run by its exact name, as nextest does, is the only one of its process.
+    let alone = recording.is_none() && std::env::args_os().any(|argument| argument == "--exact");
+    let agent = case.agent.split("::").next().filter(|_| alone);
+    let entry = by_path
+        .entry((path, agent.map(str::to_owned)))
+        .or_insert_with(|| {
+            let wanted = agent.map(|agent| move |name: &str| name == agent);
+            let wanted = wanted
+                .as_ref()
+                .map(|wanted| wanted as &dyn Fn(&str) -> bool);
+            LoadedSuite::load(crate_dir, &file, wanted)
+                .map(|suite| Arc::new(suite.recorded_by(recording, command)))
+                .map_err(|error| error.render(Style::Plain))
+        });
     entry.clone()
 }

@@ -40,10 +40,35 @@ pub(crate) struct LoadedSuite {
 }
 
 impl LoadedSuite {
-    /// Loads a suite file, and compiles what it asks.
-    pub(crate) fn load(crate_dir: &Path, file: &SuiteFile) -> Result<Self, LoadError> {
-        let mut reading = GateReading::default();
-        let suite = Suite::read_with(&file.path, &file.shown, &mut reading)?;
+    /// Loads a suite file, and compiles what it asks: of the agents whose case names are wanted alone,
+    /// where they can be told apart and nothing is wrong with them.
+    pub(crate) fn load(
+        crate_dir: &Path,
+        file: &SuiteFile,
+        wanted: Option<&dyn Fn(&str) -> bool>,
+    ) -> Result<Self, LoadError> {
+        let source = Suite::open(&file.path, &file.shown)?;
+        let some = wanted.and_then(|wanted| {
+            let mut reading = GateReading::default();
+            let suite = Suite::parse_some(&source, wanted, &mut reading)?;
+            Self::compiled(crate_dir, file, suite, reading).ok()
+        });
+        some.map_or_else(
+            || {
+                let mut reading = GateReading::default();
+                let suite = Suite::parse_with(source.clone(), &mut reading)?;
+                Self::compiled(crate_dir, file, suite, reading)
+            },
+            Ok,
+        )
+    }
+
+    fn compiled(
+        crate_dir: &Path,
+        file: &SuiteFile,
+        suite: Suite,
+        reading: GateReading,
+    ) -> Result<Self, LoadError> {
         let (gates, redact) = reading.finish(&suite.source, &suite.redact)?;
         let mut problems = Vec::new();
         if in_ci() {

@@ -89,7 +89,7 @@ impl Package {
                 suite: path.to_string(),
                 own_loop: false,
             };
-            match LoadedSuite::load(folder, &file) {
+            match LoadedSuite::load(folder, &file, None) {
                 Ok(suite) => {
                     let suite = suite.looked_at(command);
                     package.suites.push((path.to_string(), suite));

@@ -5,7 +5,7 @@ use std::fmt;
 use std::io::IsTerminal as _;
 use std::mem;
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -18,7 +18,7 @@ use mcptest_suite::{
 
 use super::agent_runs::{AgentRuns, Verdict};
 use super::arguments::{Asked, left_out, of_process};
-use super::discovery::{SuiteFile, discover};
+use super::discovery::discover;
 use super::loaded::LoadedSuite;
 use super::output;
 use super::prepared::Prepared;
@@ -297,7 +297,15 @@ impl Harness {
         let needed = |path: &SuitePath| all || asked.needs(|name| path.may_hold(name));
         let needed = found.suites.into_iter().filter(|(path, _)| needed(path));
         let (paths, files): (Vec<_>, Vec<_>) = needed.unzip();
-        let loaded = load(&crate_dir, &files, asked.threads());
+        let load = |index: usize| {
+            let agents = asked.agents_below(&paths[index]).filter(|_| !all);
+            let wanted = agents.map(|agents| move |name: &str| agents.contains(name));
+            let wanted = wanted
+                .as_ref()
+                .map(|wanted| wanted as &dyn Fn(&str) -> bool);
+            LoadedSuite::load(&crate_dir, &files[index], wanted)
+        };
+        let loaded = on_threads(files.len(), asked.threads(), load);
         for (path, loaded) in paths.into_iter().zip(loaded) {
             let command = Command {
                 package: Some(self.package.clone()),
@@ -315,32 +323,28 @@ impl Harness {
     }
 }
 
-/// Loads suites on threads, in the order of their files.
-fn load(
-    crate_dir: &Path,
-    files: &[SuiteFile],
+/// Does this many pieces of work on threads; what each gives, in order.
+fn on_threads<T: Send + Sync>(
+    pieces: usize,
     threads: NonZeroUsize,
-) -> Vec<Result<LoadedSuite, LoadError>> {
-    let loaded: Vec<_> = files.iter().map(|_| OnceLock::new()).collect();
+    work: impl Fn(usize) -> T + Sync,
+) -> Vec<T> {
+    let done: Vec<_> = (0..pieces).map(|_| OnceLock::new()).collect();
     let next = AtomicUsize::new(0);
-    let work = || {
-        let take = || next.fetch_add(1, Ordering::SeqCst);
-        while let Some((file, place)) =
-            Some(take()).and_then(|at| files.get(at).zip(loaded.get(at)))
+    let take = || {
+        while let Some((index, place)) = Some(next.fetch_add(1, Ordering::SeqCst))
+            .and_then(|index| Some((index, done.get(index)?)))
         {
-            place.get_or_init(|| LoadedSuite::load(crate_dir, file));
+            place.get_or_init(|| work(index));
         }
     };
     thread::scope(|scope| {
-        for _ in 1..threads.get().min(files.len()) {
-            scope.spawn(work);
+        for _ in 1..threads.get().min(pieces) {
+            scope.spawn(take);
         }
-        work();
+        take();
     });
-    loaded
-        .into_iter()
-        .filter_map(OnceLock::into_inner)
-        .collect()
+    done.into_iter().filter_map(OnceLock::into_inner).collect()
 }
 
 /// Colour only on a terminal, unless the command line says otherwise.

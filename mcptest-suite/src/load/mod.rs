@@ -27,7 +27,7 @@ use std::path::Path;
 use self::fields::{Fields, Problems};
 use crate::model::Suite;
 use crate::read::{GateReader, NamesAlone};
-use crate::{Diagnostic, LoadError, Node, NodeValue, Source, Span, parse};
+use crate::{Diagnostic, LoadError, Node, NodeValue, Source, Span, excerpt, parse};
 
 /// The largest suite file that is read, in bytes.
 const MAX_BYTES: u64 = 16 << 20;
@@ -68,6 +68,15 @@ impl Suite {
         shown: &str,
         gates: &mut dyn GateReader,
     ) -> Result<Self, LoadError> {
+        Self::parse_with(Self::open(path, shown)?, gates)
+    }
+
+    /// Reads a suite file's text. `shown` is the path that messages show.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read, is too large, or is no UTF-8.
+    pub fn open(path: &Path, shown: &str) -> Result<Source, LoadError> {
         let refuse = |message: String, help: &str| {
             let source = Source::new(path, shown, "");
             LoadError::new(source, vec![Diagnostic::new(message).help(help)])
@@ -85,7 +94,7 @@ impl Suite {
         }
         let bytes = std::fs::read(path).map_err(unreadable)?;
         match String::from_utf8(bytes) {
-            Ok(text) => Self::parse_with(Source::new(path, shown, text), gates),
+            Ok(text) => Ok(Source::new(path, shown, text)),
             Err(error) => {
                 let at = error.utf8_error().valid_up_to();
                 let good = String::from_utf8_lossy(&error.as_bytes()[..at]).into_owned();
@@ -139,6 +148,56 @@ impl Suite {
             _ => Err(LoadError::new(source, problems.0)),
         }
     }
+
+    /// The suite with the agents alone whose case names (see [`segment`](crate::segment)) are
+    /// wanted, and perhaps some more. The others are not looked at, whatever is wrong with them.
+    ///
+    /// `None` where the whole has to be read: what is wanted is not there or not right, the file is
+    /// not written plainly enough to tell its agents apart, or one of them says `only:`.
+    ///
+    /// ```
+    /// use mcptest_suite::{Source, model::Suite, read::GateReader};
+    ///
+    /// # struct Gates;
+    /// # impl GateReader for Gates {
+    /// #     fn read(&mut self, _: &mcptest_suite::read::AgentFacts<'_>, _: &[(mcptest_suite::gates::GateKind, &mcptest_suite::Entry)], _: &mut mcptest_suite::read::Problems) {}
+    /// # }
+    /// # let mut gates = Gates;
+    /// let text = "
+    /// agents:
+    ///   - name: weather
+    ///     model: claude-sonnet-4-5
+    ///     prompt: What is the weather in Sacramento?
+    ///     stability: {}
+    ///   - name: tides
+    ///     nothing: is right here
+    /// ";
+    /// let source = Source::new("weather.yml", "weather.yml", text);
+    /// let suite = Suite::parse_some(&source, &|name| name == "weather", &mut gates);
+    /// assert_eq!(suite.unwrap().agents.len(), 1);
+    /// assert!(Suite::parse_some(&source, &|name| name == "tides", &mut gates).is_none());
+    /// ```
+    pub fn parse_some(
+        source: &Source,
+        wanted: &dyn Fn(&str) -> bool,
+        gates: &mut dyn GateReader,
+    ) -> Option<Self> {
+        if says_only(source.text()) {
+            return None;
+        }
+        let mut problems = Problems::default();
+        let document = excerpt::read(source.text(), wanted)?;
+        let suite = read_document(document, source, gates, &mut problems)?;
+        problems.0.is_empty().then_some(suite)
+    }
+}
+
+/// Whether a text may hold the key `only`, which speaks of all agents.
+fn says_only(text: &str) -> bool {
+    text.match_indices("only").any(|(at, word)| {
+        let after = text[at + word.len()..].trim_start_matches(['"', '\'']);
+        after.trim_start().starts_with(':')
+    })
 }
 
 /// What is wrong with a document that has no keys.
