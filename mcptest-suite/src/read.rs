@@ -2,7 +2,8 @@
 
 pub use crate::load::assertion::{gate_list, read_target};
 pub use crate::load::demand::check as check_demand;
-pub use crate::load::fields::{Fields, Problems, did_you_mean};
+pub use crate::load::fields::Fields;
+pub use crate::load::problems::{Problems, did_you_mean};
 pub use crate::load::schema::read as read_schema;
 pub use crate::load::snapshots::refuse as refuse_snapshots;
 pub use crate::load::vacuous::{asks_only, holds_for, needle as check_needle};

@@ -1,8 +1,9 @@
 //! Reading `agents:`.
 
 use super::faults::Faults;
-use super::fields::{Fields, Problems, did_you_mean, is_own_key};
+use super::fields::{Fields, is_own_key};
 use super::names::Identity;
+use super::problems::{Problems, did_you_mean};
 use super::{
     assertion, defaults, inject, models, names, of_a_run, oracle, prompt, regression, snapshots,
     values,

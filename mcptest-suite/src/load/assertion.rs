@@ -1,7 +1,8 @@
 //! Reading `expect:` lists: what is looked at, and what must hold of it.
 
-use super::fields::{Fields, Problems};
+use super::fields::Fields;
 use super::matcher;
+use super::problems::Problems;
 use crate::model::{Assertion, Target};
 use crate::{Diagnostic, Node, Span};
 

@@ -1,6 +1,6 @@
 //! Reading `defaults:`: what every agent says that does not say it itself.
 
-use super::fields::Problems;
+use super::problems::Problems;
 use crate::limits::NODES;
 use crate::{Diagnostic, Entry, Node, NodeValue};
 

@@ -9,7 +9,7 @@ use mcptest_trace::eval::{Measure, Unit};
 use mcptest_trace::text::misspelt;
 
 use super::bounds::{Bound, SIDES, Side, bounds_of, shown};
-use super::fields::{Problems, did_you_mean};
+use super::problems::{Problems, did_you_mean};
 use super::schema::{Schemas, below};
 use crate::model::{Assertion, JsonSchema, Matcher, MatcherKind, Segment};
 use crate::{Diagnostic, Node, Span};

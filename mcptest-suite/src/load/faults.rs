@@ -1,6 +1,7 @@
 //! Reading `faults:`.
 
-use super::fields::{Fields, Problems};
+use super::fields::Fields;
+use super::problems::Problems;
 use crate::model::{Fault, FaultKind};
 use crate::{Diagnostic, Node, Spanned};
 

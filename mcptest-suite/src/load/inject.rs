@@ -1,7 +1,7 @@
 //! Reading an agent's `inject:`, its plan of faults.
 
 use super::faults::Faults;
-use super::fields::{Problems, did_you_mean};
+use super::problems::{Problems, did_you_mean};
 use crate::model::Fault;
 use crate::{Diagnostic, Node, Spanned};
 

@@ -2,7 +2,8 @@
 
 use serde_json::Number;
 
-use super::fields::{Fields, Problems, did_you_mean};
+use super::fields::Fields;
+use super::problems::{Problems, did_you_mean};
 use super::{schema, vacuous, values};
 use crate::model::{Matcher, MatcherKind, compare_numbers};
 use crate::{Diagnostic, Entry, Node, NodeValue, Spanned};

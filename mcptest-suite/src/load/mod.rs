@@ -13,6 +13,7 @@ mod models;
 mod names;
 mod of_a_run;
 mod oracle;
+pub(crate) mod problems;
 mod prompt;
 mod regression;
 pub(crate) mod schema;
@@ -24,7 +25,8 @@ mod variables;
 
 use std::path::Path;
 
-use self::fields::{Fields, Problems};
+use self::fields::Fields;
+use self::problems::Problems;
 use crate::model::Suite;
 use crate::read::{GateReader, NamesAlone};
 use crate::{Diagnostic, LoadError, Node, NodeValue, Source, Span, excerpt, parse};

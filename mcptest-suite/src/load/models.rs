@@ -1,6 +1,7 @@
 //! Reading an agent's `model:` or `models:`.
 
-use super::fields::{Fields, Problems};
+use super::fields::Fields;
+use super::problems::Problems;
 use crate::model::Model;
 use crate::{Diagnostic, Node, Spanned};
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::fields::Problems;
+use super::problems::Problems;
 use crate::model::{GateKind, Model, Unsupported};
 use crate::{Diagnostic, LOAD, Span, Spanned, UNSUPPORTED, is_reserved, quoted_list, segment};
 

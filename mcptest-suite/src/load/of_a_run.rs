@@ -4,7 +4,7 @@ use mcptest_trace::eval::{Better, Measure, Unit};
 use mcptest_trace::trace::StopReason;
 
 use super::demand;
-use super::fields::Problems;
+use super::problems::Problems;
 use crate::model::{Assertion, Segment};
 
 /// Numbers of a recorded run that an agent's own `expect:` can look at.

@@ -2,7 +2,7 @@
 //!
 //! Source: seed 3, "The observable-evidence oracle".
 
-use super::fields::Problems;
+use super::problems::Problems;
 use crate::model::{Assertion, Segment};
 use crate::{Diagnostic, Node};
 

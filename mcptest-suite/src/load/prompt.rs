@@ -1,6 +1,7 @@
 //! Reading what an agent was asked: `prompt:` or `turns:`.
 
-use super::fields::{Fields, Problems};
+use super::fields::Fields;
+use super::problems::Problems;
 use crate::model::Prompt;
 use crate::{Diagnostic, Node, Spanned};
 

@@ -3,7 +3,8 @@
 use mcptest_trace::evidence::compare::{CompareOptions, CostKind, Metric};
 
 use super::agent::reason;
-use super::fields::{Fields, Problems};
+use super::fields::Fields;
+use super::problems::Problems;
 use crate::model::{AgentRegression, Regression};
 use crate::{Diagnostic, Entry};
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::fields::Problems;
+use super::problems::Problems;
 use crate::model::{Assertion, Matcher, MatcherKind};
 use crate::{Diagnostic, Span, segment};
 

@@ -1,6 +1,7 @@
 //! Reading what only recording needs: `servers:`, `providers:`, `budget:` and `redact:`.
 
-use super::fields::{Fields, Problems};
+use super::fields::Fields;
+use super::problems::Problems;
 use crate::model::{Inherit, Price, Provider, Server, Transport};
 use crate::{Diagnostic, Entry, Node, Spanned};
 

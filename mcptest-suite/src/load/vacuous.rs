@@ -3,7 +3,7 @@
 
 use std::slice;
 
-use super::fields::Problems;
+use super::problems::Problems;
 use super::schema::Schemas;
 use crate::model::{Matcher, MatcherKind};
 use crate::{Diagnostic, Entry, Node, NodeValue, Span};

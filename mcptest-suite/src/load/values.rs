@@ -3,7 +3,7 @@
 
 use serde_json::{Number, Value};
 
-use super::fields::Problems;
+use super::problems::Problems;
 use crate::{Diagnostic, Node, NodeValue};
 
 /// Reads a value, noting what cannot be kept as it is written.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::fields::{Problems, did_you_mean};
+use super::problems::{Problems, did_you_mean};
 use crate::{Diagnostic, Node, NodeValue, Source};
 
 /// Takes `variables:` out of the document's top level and fills them in everywhere else.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::keywords::{below, keyword};
-use crate::load::fields::{Problems, did_you_mean};
+use crate::load::problems::{Problems, did_you_mean};
 use crate::{Diagnostic, Node, NodeValue, nearest};
 
 /// Keywords below which a schema looks at the same value as the schema around it.

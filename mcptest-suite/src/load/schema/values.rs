@@ -4,7 +4,7 @@
 //! few mistakes (a format that does not exist, a keyword of another draft) it would never mention.
 
 use super::keywords::{Draft, Holds, Keyword};
-use crate::load::fields::{Problems, did_you_mean};
+use crate::load::problems::{Problems, did_you_mean};
 use crate::{Diagnostic, Entry, Node, NodeValue};
 
 /// What a value can be.

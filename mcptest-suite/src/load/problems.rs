@@ -1,0 +1,253 @@
+//! What is wrong with a file, noted while its values are read.
+
+use crate::{Diagnostic, Node, NodeValue, Spanned, nearest, quoted_list};
+
+/// Where problems go while a file is read.
+#[derive(Debug, Default)]
+pub struct Problems(pub(crate) Vec<Diagnostic>);
+
+impl Problems {
+    /// Notes a problem.
+    pub fn push(&mut self, problem: Diagnostic) {
+        self.0.push(problem);
+    }
+
+    /// How many problems are noted.
+    #[must_use]
+    pub fn noted(&self) -> usize {
+        self.0.len()
+    }
+
+    /// What was noted, in the order of noting.
+    #[must_use]
+    pub fn into_diagnostics(self) -> Vec<Diagnostic> {
+        self.0
+    }
+
+    /// Notes that a node is not what its key wants.
+    pub fn expected(&mut self, what: &str, node: &Node) {
+        let problem = mismatch(what, node);
+        self.push(problem);
+    }
+
+    /// Any text.
+    pub fn text(&mut self, node: &Node) -> Option<String> {
+        let text = node.text().map(ToOwned::to_owned);
+        if text.is_none() {
+            self.expected("text", node);
+        }
+        text
+    }
+
+    /// Text with something in it.
+    pub fn words(&mut self, node: &Node) -> Option<Spanned<String>> {
+        let text = self.text(node)?;
+        if text.trim().is_empty() {
+            let found = if text.is_empty() {
+                "empty text"
+            } else {
+                "only white space"
+            };
+            let message = format!("expected text, found {found}");
+            self.push(Diagnostic::at(node.span, message));
+            return None;
+        }
+        Some(Spanned::new(text, node.span))
+    }
+
+    /// `true` or `false`.
+    pub fn flag(&mut self, node: &Node) -> Option<bool> {
+        if let NodeValue::Bool(flag) = node.value {
+            return Some(flag);
+        }
+        let problem = mismatch("`true` or `false`", node);
+        let meant = match node.text().map(str::to_lowercase).as_deref() {
+            Some("yes" | "on" | "true" | "1") => Some("true"),
+            Some("no" | "off" | "false" | "0") => Some("false"),
+            _ => None,
+        };
+        self.push(match meant {
+            Some(meant) => problem.help(format!("write `{meant}`, without quotes")),
+            None => problem,
+        });
+        None
+    }
+
+    /// A whole number of at least `least`.
+    pub fn count(&mut self, node: &Node, least: u64) -> Option<Spanned<u64>> {
+        let count = match &node.value {
+            NodeValue::Number(number, _) => number.as_u64(),
+            _ => None,
+        };
+        match count {
+            Some(count) if count >= least => Some(Spanned::new(count, node.span)),
+            _ => {
+                self.number_expected(&format!("a whole number, {least} or more"), node);
+                None
+            }
+        }
+    }
+
+    /// A number within a closed range.
+    pub fn number(&mut self, node: &Node, least: f64, most: f64) -> Option<f64> {
+        let number = match &node.value {
+            NodeValue::Number(number, _) => number.as_f64(),
+            _ => None,
+        };
+        let number = number.filter(|number| (least..=most).contains(number));
+        if number.is_none() {
+            let range = if most.is_finite() {
+                format!("a number from {least} to {most}")
+            } else {
+                format!("a number, {least} or more")
+            };
+            self.number_expected(&range, node);
+        }
+        number
+    }
+
+    /// A number above 0.
+    pub fn positive(&mut self, node: &Node) -> Option<f64> {
+        let number = match &node.value {
+            NodeValue::Number(number, _) => number.as_f64(),
+            _ => None,
+        };
+        let number = number.filter(|number| *number > 0.0);
+        if number.is_none() {
+            self.number_expected("a number above 0", node);
+        }
+        number
+    }
+
+    /// Notes that a node is no number of the kind that its key wants.
+    pub fn number_expected(&mut self, what: &str, node: &Node) {
+        let problem = mismatch(what, node);
+        let reads_as_number = matches!(&node.value, NodeValue::Text(text)
+            if text.replace('_', "").parse::<f64>().is_ok_and(f64::is_finite));
+        self.push(if reads_as_number {
+            problem.help("write the number without quotes, leading zeros or separators")
+        } else {
+            problem
+        });
+    }
+
+    /// The items of a list, which must not be empty.
+    pub fn items<'n>(&mut self, node: &'n Node, of: &str) -> Option<&'n [Node]> {
+        match node.items() {
+            Some([]) => {
+                self.push(
+                    Diagnostic::at(node.span, format!("this list of {of} is empty"))
+                        .help("add an entry, or remove the key"),
+                );
+                None
+            }
+            Some(items) => Some(items),
+            None => {
+                self.expected(&format!("a list of {of}"), node);
+                None
+            }
+        }
+    }
+
+    /// The items of a list that may be empty.
+    pub fn any_items<'n>(&mut self, node: &'n Node, of: &str) -> &'n [Node] {
+        match node.items() {
+            Some(items) => items,
+            None => self.items(node, of).unwrap_or_default(),
+        }
+    }
+
+    /// A list of texts that may be empty.
+    pub fn any_texts(&mut self, node: &Node, of: &str) -> Vec<Spanned<String>> {
+        if self.one_text(node, of) {
+            return Vec::new();
+        }
+        let items = self.any_items(node, of);
+        self.each_text(items)
+    }
+
+    /// Notes one text where a list of them is wanted.
+    fn one_text(&mut self, node: &Node, of: &str) -> bool {
+        let text = node.text().filter(|text| !text.trim().is_empty());
+        if let Some(text) = text {
+            let problem = mismatch(&format!("a list of {of}"), node);
+            self.push(problem.help(format!("write `[{text}]`")));
+        }
+        text.is_some()
+    }
+
+    fn each_text(&mut self, items: &[Node]) -> Vec<Spanned<String>> {
+        let texts = items.iter().filter_map(|item| {
+            let Some(name) = item.get("name").and_then(Node::text) else {
+                return self.words(item);
+            };
+            self.push(mismatch("text", item).help(format!("write `{name}` alone")));
+            None
+        });
+        texts.collect()
+    }
+
+    /// A list of texts, which must not be empty.
+    pub fn texts(&mut self, node: &Node, of: &str) -> Vec<Spanned<String>> {
+        if self.one_text(node, of) {
+            return Vec::new();
+        }
+        let items = self.items(node, of).unwrap_or_default();
+        self.each_text(items)
+    }
+
+    /// Text, or a list of texts.
+    pub fn one_or_more(&mut self, node: &Node, of: &str) -> Vec<Spanned<String>> {
+        match node.items() {
+            Some(_) => self.any_texts(node, of),
+            None => self.words(node).into_iter().collect(),
+        }
+    }
+
+    /// One of a few words; `other` explains a word that is none of them.
+    pub fn choice<T: Copy>(&mut self, node: &Node, what: &str, choices: &[(&str, T)]) -> Option<T> {
+        let text = self.words(node)?;
+        let found = choices.iter().find(|(word, _)| *word == text.value);
+        if found.is_none() {
+            let message = format!("unknown {what} `{}`", text.value);
+            self.push(did_you_mean(
+                Diagnostic::at(node.span, message),
+                &text.value,
+                choices.iter().map(|(word, _)| *word),
+                &format!("{what}s"),
+            ));
+        }
+        found.map(|(_, value)| *value)
+    }
+}
+
+/// A node is not what its key wants.
+fn mismatch(what: &str, node: &Node) -> Diagnostic {
+    let message = format!("expected {what}, found {}", node.found());
+    let mut problem = Diagnostic::at(node.span, message);
+    if let Some(defined) = node.defined {
+        problem = problem.also(defined, "the anchor is here");
+    }
+    if matches!(node.value, NodeValue::Bool(_)) && what.contains("text") {
+        problem = problem.help("put it in quotes if text is meant");
+    }
+    if matches!(node.value, NodeValue::Map(_)) && what.contains("a list of") {
+        problem = problem.help("begin each entry of the list with `- `");
+    }
+    problem
+}
+
+/// Adds the nearest of the known words, or all of them where none is near.
+pub fn did_you_mean<'a>(
+    problem: Diagnostic,
+    word: &str,
+    known: impl Iterator<Item = &'a str> + Clone,
+    plural: &str,
+) -> Diagnostic {
+    // A number is not a misspelt other number.
+    let near = nearest(word, known.clone()).filter(|_| word.parse::<f64>().is_err());
+    match near {
+        Some(near) => problem.help(format!("did you mean `{near}`?")),
+        None => problem.help(format!("known {plural}: {}", quoted_list(known))),
+    }
+}
