@@ -6,7 +6,7 @@
 //! - `format`: which format a file has; one file a format reads its records into an `event::ForeignRun`;
 //! - `joining`: which records are one run;
 //! - `cassette`: the one place that makes a recording of a run;
-//! - `plan`, `names`: the first pass, which finds the runs, their agents and their order;
+//! - `plan`, `names`, `neighbours`: the first pass, which finds the runs, their agents and their order;
 //! - `writing`, `redact`, `store`: the second pass, which takes secrets out and writes;
 //! - `starter`: a suite for runs that have none;
 //! - `report`, `summary`: what could not be imported, and what was.
@@ -30,6 +30,7 @@ mod langsmith;
 mod mapping;
 mod mcptest;
 mod names;
+mod neighbours;
 mod openai;
 mod opening;
 mod otel;

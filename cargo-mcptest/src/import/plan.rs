@@ -5,6 +5,7 @@ mod building;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use mcptest_trace::record::redact::Redactor;
 use serde_json::Value;
 
 use super::cassette::{self, Imported};
@@ -96,6 +97,7 @@ pub(super) struct Reading<'r> {
     pub(super) inputs: &'r [Input],
     pub(super) mapping: &'r Mapping,
     pub(super) group_by: &'r [GroupBy],
+    pub(super) redactor: &'r Redactor,
 }
 
 impl Reading<'_> {
@@ -237,6 +239,12 @@ impl Plan {
         let joined = &self.candidates[found.candidate as usize];
         (found.kind, joined, usize::from(found.ordinal))
     }
+}
+
+/// What a recording is compared with a suite by.
+pub(super) fn asked(run: &Value, redactor: &Redactor) -> Digest {
+    let text = |key: &str| redactor.redact_text(run[key].as_str().unwrap_or_default());
+    Digest::of(&[&text("model"), &text("system_prompt"), &text("user_prompt")])
 }
 
 /// The identifier of one of several runs whose records are the same.

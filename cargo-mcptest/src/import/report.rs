@@ -104,6 +104,10 @@ fn help(reason: &str) -> &'static str {
         "is here already with another content" => {
             "import it under another name with `--agent`, or swap the agent's runs with `--replace`"
         }
+        "would change another suite" => {
+            "give the agent of one of the suites another name, or put that suite into a folder of its own, with the \
+             recordings that are its own"
+        }
         "orphan result" | "result that belongs to no certain call" | "second result of a call" => {
             "the rest of the run is imported without this result"
         }

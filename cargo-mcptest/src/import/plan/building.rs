@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
-use super::{Found, Group, Mapped, Plan, Reading, Subject, stem, twin_id};
+use super::{Found, Group, Mapped, Plan, Reading, Subject, asked, stem, twin_id};
 use crate::import::cassette::Imported;
 use crate::import::digest::Digest;
 use crate::import::forks::Forks;
@@ -196,7 +196,6 @@ impl Building {
         subject.extend(key.iter().map(String::as_str));
         let subject = Digest::of(&subject);
         let model = text("model");
-        let asked = Digest::of(&[model, text("system_prompt"), text("user_prompt")]);
         let next = u32::try_from(self.plan.groups.len()).unwrap_or(u32::MAX);
         let group = *self.groups.entry(subject.then(model)).or_insert(next);
         if group == next {
@@ -205,7 +204,7 @@ impl Building {
                 model: self.word(model),
                 label,
                 subject,
-                asked,
+                asked: asked(cassette, reading.redactor),
                 by_task,
                 runs: Vec::new(),
             };
