@@ -52,9 +52,18 @@ impl Reports {
     pub(super) fn drawn(&self) -> String {
         let mut out = String::new();
         for (reason, Reason { shown, count }) in &self.reasons {
+            // What is the same of several places is said once.
+            let mut told: Vec<(&str, String)> = Vec::new();
             for (place, detail) in shown {
+                let place = format!(" --> {place}\n");
+                match told.iter_mut().find(|(known, _)| known == detail) {
+                    Some((_, places)) => places.push_str(&place),
+                    None => told.push((detail, place)),
+                }
+            }
+            for (detail, places) in told {
                 // Writing to a string cannot fail.
-                _ = writeln!(out, "error[import]: {reason}\n --> {place}\n  = {detail}");
+                _ = writeln!(out, "error[import]: {reason}\n{places}  = {detail}");
                 _ = writeln!(out, "  = help: {}", help(reason));
             }
             if *count > shown.len() {
