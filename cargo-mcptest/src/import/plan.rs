@@ -2,7 +2,7 @@
 
 mod building;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 use mcptest_trace::record::redact::Redactor;
@@ -65,8 +65,10 @@ pub(super) struct Plan {
     pub(super) candidates: Vec<Joined>,
     pub(super) found: Vec<Found>,
     pub(super) groups: Vec<Group>,
-    /// The tools that any run calls, and whether they only read, where a recording says so.
-    pub(super) tools: BTreeMap<String, Option<bool>>,
+    /// The tools that any run calls.
+    pub(super) tools: BTreeSet<Rc<str>>,
+    /// Whether tools only read, where any run says so, before or after one calls them.
+    pub(super) hints: HashMap<Rc<str>, bool>,
 }
 
 /// A run, mapped, and what is needed of it beside the recording.
@@ -245,6 +247,12 @@ impl Plan {
 pub(super) fn asked(run: &Value, redactor: &Redactor) -> Digest {
     let text = |key: &str| redactor.redact_text(run[key].as_str().unwrap_or_default());
     Digest::of(&[&text("model"), &text("system_prompt"), &text("user_prompt")])
+}
+
+/// Whether an identifier is that of another run whose records are the same as those of an earlier one.
+pub(super) fn is_twin(id: &str) -> bool {
+    let of_records = id.strip_prefix("sha256:");
+    of_records.is_some_and(|digest| digest.contains('-'))
 }
 
 /// The identifier of one of several runs whose records are the same.

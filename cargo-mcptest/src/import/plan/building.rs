@@ -75,8 +75,6 @@ struct Building {
     twins: HashMap<(u32, Digest), u32>,
     /// Names that many groups or runs have.
     words: HashSet<Rc<str>>,
-    /// Whether tools only read, as any run says, before or after one calls them.
-    read_only: HashMap<Rc<str>, bool>,
     forks: Forks,
 }
 
@@ -114,19 +112,17 @@ impl Building {
 
     /// Takes the tools of a run up.
     fn tools(&mut self, cassette: &Value) {
-        let tools = &mut self.plan.tools;
         for call in list(&cassette["trace"], "tool_calls") {
-            if let Some(name) = text(call, "name")
-                && !tools.contains_key(name)
-            {
-                tools.insert(name.to_owned(), None);
+            if let Some(name) = text(call, "name") {
+                let name = self.word(name);
+                self.plan.tools.insert(name);
             }
         }
         for tool in list(cassette, "tools") {
             if let (Some(name), Some(reads)) = (text(tool, "name"), tool["read_only"].as_bool()) {
                 // Of two that disagree, the one that writes counts.
                 let name = self.word(name);
-                *self.read_only.entry(name).or_insert(true) &= reads;
+                *self.plan.hints.entry(name).or_insert(true) &= reads;
             }
         }
     }
@@ -240,9 +236,6 @@ impl Building {
     /// input.
     fn finish(self, reports: &mut Reports) -> Plan {
         let mut plan = self.plan;
-        for (name, reads) in &mut plan.tools {
-            *reads = self.read_only.get(name.as_str()).copied();
-        }
         let left_out = self.forks.left_out(reports);
         for group in &mut plan.groups {
             group.runs.retain(|run| !left_out.contains(run));
