@@ -172,7 +172,7 @@ impl Building {
         self.ids.insert(key, content);
         if twin > 1 {
             reports.note(
-                "records without an identifier that are in a file more than once: each is a run",
+                "records without an identifier that are in a file more than once: each is a run, but no further evidence",
             );
         }
         for note in notes {

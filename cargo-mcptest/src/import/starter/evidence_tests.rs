@@ -64,6 +64,20 @@ fn a_failed_write_is_neither_demanded_nor_counted() {
     assert!(!holds(&[&never], &one) && holds(&[&never], &failing(&[], &[])));
 }
 
+/// What those that succeed have another of in every run, one that fails may have another of too.
+#[test]
+fn a_failed_write_is_as_free_as_one_that_succeeds() {
+    let charge = |key: &str| ("charge", json!({ "amount": 9, "key": key }));
+    let mut again = run(None, &[charge("k-81"), charge("k-82")], "Done.");
+    again.trace.tool_results[0].is_error = true;
+    let text = written(&[run(None, &[charge("k-17")], "Done."), again]);
+    assert_eq!(
+        text.matches("\"key\": {\"type\": \"string\"}").count(),
+        2,
+        "{text}"
+    );
+}
+
 /// Copies of one run agree with each other, whatever they hold.
 #[test]
 fn copies_of_a_run_are_evidence_once() {
