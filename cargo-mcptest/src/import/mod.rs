@@ -4,7 +4,7 @@
 //!
 //! - `input`: where the records of a file lie, and a record at a time;
 //! - `format`: which format a file has; one file a format reads its records into an `event::ForeignRun`;
-//! - `joining`: which records are one run;
+//! - `joining`: which records are one run; `reading`: the runs of some records, mapped, in both passes;
 //! - `cassette`: the one place that makes a recording of a run;
 //! - `plan`, `names`, `neighbours`: the first pass, which finds the runs, their agents and their order;
 //! - `writing`, `redact`, `store`: the second pass, which takes secrets out and writes;
@@ -35,6 +35,7 @@ mod openai;
 mod opening;
 mod otel;
 mod plan;
+mod reading;
 mod redact;
 mod report;
 mod starter;

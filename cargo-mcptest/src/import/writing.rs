@@ -13,7 +13,8 @@ use serde_json::{Map, Value};
 
 use super::names::{self, Name};
 use super::neighbours::Neighbours;
-use super::plan::{Group, Plan, Reading};
+use super::plan::{Group, Plan};
+use super::reading::Reading;
 use super::report::Reports;
 use super::starter::{Entry, Starter};
 use super::store::{Existing, essence, identity, layout, lock};

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
-use super::{Found, Group, Mapped, Plan, Reading, Subject, asked, stem, twin_id};
+use super::{Found, Group, Plan, asked, twin_id};
 use crate::import::cassette::Imported;
 use crate::import::digest::Digest;
 use crate::import::forks::Forks;
@@ -13,6 +13,7 @@ use crate::import::format::Kind;
 use crate::import::input::{Part, Record};
 use crate::import::joining::{Joined, Joiner};
 use crate::import::json::{list, text};
+use crate::import::reading::{Mapped, Reading, Subject, stem};
 use crate::import::report::Reports;
 use crate::import::store;
 
