@@ -91,6 +91,16 @@ pub(super) fn of(
             names.push(of_entry(entry));
             continue;
         }
+        let is_alike = |entry: &Agent| {
+            let has_model = || entry.models.iter().any(|it| it.value.id == *group.model);
+            entry.name.value == wanted && has_model()
+        };
+        if entries.iter().any(is_alike) {
+            reports.note(&format!(
+                "`{wanted}` is asked something else by the suite: these runs are another agent's (`--replace` puts them in \
+                 the place of its own)"
+            ));
+        }
         // Models of one agent that have as many runs share an entry.
         let shared = (group.subject, group.runs.len());
         let agent = by_subject.entry(shared).or_insert_with(|| {

@@ -84,6 +84,8 @@ fn runs_that_were_asked_something_else_are_not_mixed_with_others() {
     let desk = self::desk();
     let said = desk.import_into("suites/a.yml", &["two/desk.jsonl"]);
     assert!(said.out.contains("  - name: \"desk 2\"\n"), "{said:?}");
+    let why = "note: `desk` is asked something else by the suite: these runs are another agent's";
+    assert!(said.out.contains(why), "{said:?}");
     assert_eq!(desk.recordings().len(), 3);
     // In their place they are what is asked for.
     let said = desk.import_into("suites/a.yml", &["two/desk.jsonl", "--replace"]);
