@@ -18,8 +18,10 @@ use super::format::Kind;
 use super::input;
 use super::mapping::{Mapping, Subagents};
 use super::names;
+use super::neighbours::Neighbours;
 use super::opening;
-use super::plan::{GroupBy, Plan, Reading};
+use super::plan::Plan;
+use super::reading::{GroupBy, Reading};
 use super::redact::redactor;
 use super::starter::{Starter, Tools};
 use super::summary::{self, Doubt, Row, Shown};
@@ -161,6 +163,7 @@ impl Import {
             inputs: &inputs,
             mapping: &mapping,
             group_by: &group_by,
+            redactor: &redactor,
         };
         let plan = Plan::new(&reading, files, &mut done.reports);
         if plan.found.is_empty() && done.reports.count() == 0 {
@@ -169,25 +172,35 @@ impl Import {
                 done.reports.lose("holds no run", &input.shown, what);
             }
         }
-        let names = names::of(&plan.groups, suite.as_ref(), self.agent.is_some());
+        let options = Options {
+            jsonl: self.jsonl,
+            replace: self.replace,
+            check: self.check,
+        };
+        let place = self.place();
+        let neighbours = Neighbours::of(&self.suite, &place, options, &redactor);
+        let is_given = self.agent.is_some();
+        let names = names::of(
+            &plan.groups,
+            suite.as_ref(),
+            is_given,
+            &neighbours,
+            &mut done.reports,
+        );
         done.starter = Starter::new(Tools::new(&plan, suite.is_none()));
         let mut writing = Writing {
-            options: Options {
-                jsonl: self.jsonl,
-                replace: self.replace,
-                check: self.check,
-            },
+            options,
             reading: &reading,
             plan: &plan,
             suite: suite.as_ref(),
-            redactor: &redactor,
-            place: self.place(),
+            neighbours: &neighbours,
+            place: &place,
             done,
         };
         if self.undo {
             let undoing = Undoing {
                 suite: &self.suite,
-                is_named: self.agent.is_some(),
+                is_named: is_given,
                 removes: !self.check,
                 format: self.format,
             };

@@ -7,7 +7,9 @@ use mcptest_suite::model::{Agent, Suite};
 use mcptest_suite::{cassette_slug, is_reserved, segment};
 
 use super::digest::Digest;
+use super::neighbours::Neighbours;
 use super::plan::Group;
+use super::report::Reports;
 
 /// The most characters of an agent's own name, and of what tells it from others: with the model's
 /// name they make the name of a file.
@@ -23,13 +25,21 @@ pub(super) struct Name {
 }
 
 /// Names every group. `is_given`: the command names the agent.
-pub(super) fn of(groups: &[Group], suite: Option<&Suite>, is_given: bool) -> Vec<Name> {
+pub(super) fn of(
+    groups: &[Group],
+    suite: Option<&Suite>,
+    is_given: bool,
+    neighbours: &Neighbours<'_>,
+    reports: &mut Reports,
+) -> Vec<Name> {
     let mut subjects: HashMap<&str, HashSet<Digest>> = HashMap::new();
+    let mut of_subject: HashMap<Digest, Vec<&Group>> = HashMap::new();
     for group in groups {
         subjects
             .entry(&group.agent)
             .or_default()
             .insert(group.subject);
+        of_subject.entry(group.subject).or_default().push(group);
     }
     let entries = suite.map_or(&[][..], |suite| &suite.agents);
     let mut taken = Taken::default();
@@ -44,6 +54,7 @@ pub(super) fn of(groups: &[Group], suite: Option<&Suite>, is_given: bool) -> Vec
                 .push(index);
         }
     }
+    let replaces = neighbours.options.replace;
     let mut by_subject: HashMap<(Digest, usize), Rc<str>> = HashMap::new();
     let mut names = Vec::with_capacity(groups.len());
     // Two groups never share the runs of an entry, however alike they are: each would write over the
@@ -75,17 +86,32 @@ pub(super) fn of(groups: &[Group], suite: Option<&Suite>, is_given: bool) -> Vec
         };
         let asking = asking.get(&group.asked).map_or(&[][..], Vec::as_slice);
         let free = |entry: usize| !claimed.contains(&(entry, &*group.model));
-        if let Some(entry) = entry_of(group, &wanted, is_given, entries, asking, &free) {
+        if let Some(entry) = entry_of(group, &wanted, is_given, replaces, entries, asking, &free) {
             claimed.insert((entry, &group.model));
             names.push(of_entry(entry));
             continue;
         }
+        let is_alike = |entry: &Agent| {
+            let has_model = || entry.models.iter().any(|it| it.value.id == *group.model);
+            entry.name.value == wanted && has_model()
+        };
+        if entries.iter().any(is_alike) {
+            reports.note(&format!(
+                "`{wanted}` is asked something else by the suite: these runs are another agent's (`--replace` puts them in \
+                 the place of its own)"
+            ));
+        }
         // Models of one agent that have as many runs share an entry.
         let shared = (group.subject, group.runs.len());
-        let agent = by_subject
-            .entry(shared)
-            .or_insert_with(|| taken.free(&wanted).into())
-            .clone();
+        let agent = by_subject.entry(shared).or_insert_with(|| {
+            let alike = of_subject.get(&group.subject).into_iter().flatten();
+            let keeps = |name: &str| {
+                let mut alike = alike.clone();
+                alike.find_map(|group| neighbours.keeps(&stem(name, &group.model), group))
+            };
+            taken.free(&wanted, &keeps, reports).into()
+        });
+        let agent = agent.clone();
         names.push(Name {
             stem: stem(&agent, &group.model),
             agent,
@@ -95,12 +121,14 @@ pub(super) fn of(groups: &[Group], suite: Option<&Suite>, is_given: bool) -> Vec
     names
 }
 
-/// The entry with this name, or the one that asks the same. `asking` are those that have the prompts of
+/// The entry with this name, or the one that asks the same. Runs that were asked something else make an
+/// entry stale, so they are its runs only in the place of those that it has. `asking` are those that have the prompts of
 /// the group, `free` those that no other group has.
 fn entry_of(
     group: &Group,
     wanted: &str,
     is_given: bool,
+    replaces: bool,
     entries: &[Agent],
     asking: &[usize],
     free: &dyn Fn(usize) -> bool,
@@ -125,7 +153,7 @@ fn entry_of(
         all.find(|index| has_model(&entries[*index]) && is_it(&entries[*index]))
     };
     of_asking(&named)
-        .or_else(|| of_all(&|entry| entry.name.value == wanted))
+        .or_else(|| of_all(&|entry| (group.by_task || replaces) && entry.name.value == wanted))
         .or_else(|| of_all(&|entry| group.by_task && named(entry)))
         .or_else(|| of_asking(&may_be))
 }
@@ -155,8 +183,13 @@ struct Taken {
 }
 
 impl Taken {
-    /// A name that no other agent has, neither as a case nor as a file.
-    fn free(&mut self, wanted: &str) -> String {
+    /// A name that no other agent has, neither as a case nor as a file; `kept` says who has its recordings.
+    fn free(
+        &mut self,
+        wanted: &str,
+        kept: &dyn Fn(&str) -> Option<String>,
+        reports: &mut Reports,
+    ) -> String {
         let plain = match segment(wanted) {
             Some(segment) if !is_reserved(&segment) => wanted.to_owned(),
             _ => format!("agent {wanted}"),
@@ -170,11 +203,18 @@ impl Taken {
             };
             let segment = Digest::of(&[&segment(&name).unwrap_or_default()]);
             let file = Digest::of(&["file", &cassette_slug(&name).to_ascii_lowercase()]);
-            if !self.names.contains(&segment) && !self.names.contains(&file) {
-                self.names.insert(segment);
-                self.names.insert(file);
-                return name;
+            if self.names.contains(&segment) || self.names.contains(&file) {
+                continue;
             }
+            if let Some(by) = kept(&name) {
+                reports.note(&format!(
+                    "`{name}` has recordings in the same folder already, {by}: the name is passed over"
+                ));
+                continue;
+            }
+            self.names.insert(segment);
+            self.names.insert(file);
+            return name;
         }
     }
 }
@@ -208,7 +248,8 @@ mod tests {
     fn names_that_clash_are_numbered() {
         let mut taken = Taken::default();
         let names = ["a b", "a_b", "A b", "narrative", "!!!", "!!!"];
-        let names = names.map(|name| taken.free(name));
+        let mut free = |name| taken.free(name, &|_| None, &mut Reports::default());
+        let names = names.map(&mut free);
         assert_eq!(
             names,
             [

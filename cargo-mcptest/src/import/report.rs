@@ -52,9 +52,18 @@ impl Reports {
     pub(super) fn drawn(&self) -> String {
         let mut out = String::new();
         for (reason, Reason { shown, count }) in &self.reasons {
+            // What is the same of several places is said once.
+            let mut told: Vec<(&str, String)> = Vec::new();
             for (place, detail) in shown {
+                let place = format!(" --> {place}\n");
+                match told.iter_mut().find(|(known, _)| known == detail) {
+                    Some((_, places)) => places.push_str(&place),
+                    None => told.push((detail, place)),
+                }
+            }
+            for (detail, places) in told {
                 // Writing to a string cannot fail.
-                _ = writeln!(out, "error[import]: {reason}\n --> {place}\n  = {detail}");
+                _ = writeln!(out, "error[import]: {reason}\n{places}  = {detail}");
                 _ = writeln!(out, "  = help: {}", help(reason));
             }
             if *count > shown.len() {
@@ -103,6 +112,10 @@ fn help(reason: &str) -> &'static str {
         "lacks its request" => "import the log of requests and responses instead",
         "is here already with another content" => {
             "import it under another name with `--agent`, or swap the agent's runs with `--replace`"
+        }
+        "would change another suite" => {
+            "give the agent of one of the suites another name, or put that suite into a folder of its own, with the \
+             recordings that are its own"
         }
         "orphan result" | "result that belongs to no certain call" | "second result of a call" => {
             "the rest of the run is imported without this result"

@@ -64,7 +64,7 @@ impl Writing<'_> {
     ) -> Result<(), Wrong> {
         let plan = self.plan;
         let group = &plan.groups[index];
-        let layout = layout(&self.place, &name.stem, self.options.jsonl);
+        let layout = layout(self.place, &name.stem, self.options.jsonl);
         let _lock = if self.options.check {
             None
         } else {
@@ -83,7 +83,8 @@ impl Writing<'_> {
                 continue;
             };
             self.of_agent(&mut run, group, name, prompt);
-            self.redactor
+            self.reading
+                .redactor
                 .redact_run_counted(&mut run, &mut self.done.redacted);
             let Some(known) = identity(&run).and_then(|id| recorded.remove(&id)) else {
                 undone.absent += 1;

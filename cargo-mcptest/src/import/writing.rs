@@ -1,18 +1,20 @@
 //! The second pass: every run is read again, and written.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::Path;
 use std::rc::Rc;
 
 use mcptest_suite::model::Suite;
 use mcptest_suite::shown_path;
-use mcptest_trace::record::redact::{Counts, Redactor};
+use mcptest_trace::record::redact::Counts;
 use mcptest_trace::record::store::{Adding, Store, StoreError, render_line};
 use mcptest_trace::trace::{Origin, Run, parse_run};
 use serde_json::{Map, Value};
 
 use super::names::{self, Name};
-use super::plan::{Group, Plan, Reading};
+use super::neighbours::Neighbours;
+use super::plan::{Group, Plan};
+use super::reading::Reading;
 use super::report::Reports;
 use super::starter::{Entry, Starter};
 use super::store::{Existing, essence, identity, layout, lock};
@@ -77,8 +79,8 @@ pub(super) struct Writing<'w> {
     pub(super) reading: &'w Reading<'w>,
     pub(super) plan: &'w Plan,
     pub(super) suite: Option<&'w Suite>,
-    pub(super) redactor: &'w Redactor,
-    pub(super) place: PathBuf,
+    pub(super) neighbours: &'w Neighbours<'w>,
+    pub(super) place: &'w Path,
     pub(super) done: Done,
 }
 
@@ -119,7 +121,7 @@ impl Writing<'_> {
         entry: &mut Entry,
         prompt: &mut Option<String>,
     ) -> Result<(), Wrong> {
-        let layout = layout(&self.place, &name.stem, self.options.jsonl);
+        let layout = layout(self.place, &name.stem, self.options.jsonl);
         let mut row = Row::new(&name.agent, &group.model, shown_path(layout.path()));
         let Options { replace, check, .. } = self.options;
         let _lock = if check { None } else { Some(lock(&layout)?) };
@@ -153,7 +155,8 @@ impl Writing<'_> {
                 continue;
             };
             self.of_agent(&mut run, group, name, prompt);
-            self.redactor
+            self.reading
+                .redactor
                 .redact_run_counted(&mut run, &mut self.done.redacted);
             let id = identity(&run).unwrap_or_default();
             match existing.runs.get(&id) {
@@ -169,6 +172,15 @@ impl Writing<'_> {
                     continue;
                 }
                 None => {}
+            }
+            if let Some(suite) = self.neighbours.suite(&name.stem) {
+                let detail = format!(
+                    "the recordings of `{}` are those of `{suite}` too",
+                    name.agent
+                );
+                let reason = "would change another suite";
+                self.done.reports.lose(reason, &place, &detail);
+                continue;
             }
             let read = match checked(&run) {
                 Ok(read) => read,

@@ -63,7 +63,8 @@ fn empty() -> Folder {
 fn is_green_and_notices_most(folder: &Folder, passed: u64) {
     let report = answer(folder, &["report"], 0);
     assert_eq!(report["counts"]["failed"], 0);
-    assert!(report["counts"]["passed"].as_u64().unwrap() > 40);
+    // Each of the 18 agents of the airline that passed once has a gate or more; the others have none.
+    assert!(report["counts"]["passed"].as_u64().unwrap() >= 18);
     let found = answer(folder, &["mutants", "--only-green"], 0);
     assert_eq!(found["runs"], passed);
     let harm = found["scores"]["harm"]["score"].as_f64().unwrap();

@@ -8,9 +8,10 @@ use super::problems::Problems;
 use crate::model::{Assertion, Segment};
 
 /// Numbers of a recorded run that an agent's own `expect:` can look at.
-const OF_A_RUN: [Measure; 9] = [
+const OF_A_RUN: [Measure; 10] = [
     Measure::count("tool_calls.length", Better::Neither, "calls"),
     Measure::count("tool_names.length", Better::Neither, "calls"),
+    Measure::count("successful_tool_names.length", Better::Neither, "calls"),
     tokens("conversation.tokens.total"),
     tokens("conversation.tokens.prompt"),
     tokens("conversation.tokens.completion"),

@@ -54,7 +54,7 @@ pub struct Run {
 
 impl Run {
     /// What target paths start from: the recorded trace with everything in it, plus `outcome`,
-    /// `signals`, `tool_names`, `redundant_tool_calls` and `truncated`. Three things are filled in,
+    /// `signals`, `tool_names`, `successful_tool_names`, `redundant_tool_calls` and `truncated`. Three things are filled in,
     /// so that assertions see what the metrics see: `tool_calls[n].args` is `{}` where there are none,
     /// `tool_results[n].is_error` is `true` where only MCP's `result.isError` says so, and
     /// `conversation.tokens` is the sum of `conversation.steps` where it is absent or zero.

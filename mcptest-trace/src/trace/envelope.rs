@@ -295,7 +295,12 @@ fn says_errors(map: &Object<'_>) -> bool {
 }
 
 /// What the root of an agent's targets has that is in no recording.
-const COMPUTED: [&str; 3] = ["tool_names", "redundant_tool_calls", "truncated"];
+const COMPUTED: [&str; 4] = [
+    "tool_names",
+    "successful_tool_names",
+    "redundant_tool_calls",
+    "truncated",
+];
 
 /// The root of an agent's targets, of the whole recording.
 fn of(mut map: Map<String, Value>, run: &Run, wanted: Wanted<'_>) -> Value {
@@ -319,6 +324,11 @@ fn computed(mut root: Map<String, Value>, run: &Run, wanted: Wanted<'_>) -> Valu
         &|| {
             let calls = trace.tool_calls.iter();
             calls.map(|call| json!(call.name)).collect()
+        },
+        &|| {
+            let calls = trace.tool_calls.iter().zip(trace.results_by_call());
+            let successful = calls.filter(|(_, result)| result.is_some_and(|it| !it.is_error));
+            successful.map(|(call, _)| json!(call.name)).collect()
         },
         &|| json!(trace.redundant_among(&run.read_only_tools())),
         &|| json!(trace.truncated()),

@@ -39,6 +39,7 @@ fn run() -> serde_json::Value {
 fn the_envelope_holds_the_trace_and_what_is_derived() {
     let run = parse(&run().to_string()).unwrap();
     assert_eq!(run.envelope()["tool_names"], json!(["a", "a"]));
+    assert_eq!(run.envelope()["successful_tool_names"], json!(["a"]));
     assert_eq!(run.envelope()["redundant_tool_calls"], json!(1));
     assert_eq!(run.envelope()["truncated"], json!(true));
     assert_eq!(run.envelope()["custom"]["kept"], json!(true));

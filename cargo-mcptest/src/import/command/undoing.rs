@@ -7,6 +7,7 @@ use std::path::Path;
 use mcptest_suite::{escape, shown_path};
 
 use crate::import::names::{self, Name};
+use crate::import::report::Reports;
 use crate::import::starter::{Starter, Tools};
 use crate::import::summary::Shown;
 use crate::import::writing::{Done, Options, Writing, Wrong};
@@ -37,7 +38,10 @@ impl Undoing<'_> {
         write!(
             err,
             "{}",
-            writing.redactor.redact_text(&writing.done.reports.drawn())
+            writing
+                .reading
+                .redactor
+                .redact_text(&writing.done.reports.drawn())
         )?;
         match self.format {
             Shown::Json => writeln!(
@@ -70,7 +74,13 @@ impl Undoing<'_> {
 
     /// The suite that this import proposes where there is none.
     fn first_suite(&self, writing: &Writing<'_>) -> Result<Option<String>, Wrong> {
-        let names = names::of(&writing.plan.groups, None, self.is_named);
+        let names = names::of(
+            &writing.plan.groups,
+            None,
+            self.is_named,
+            writing.neighbours,
+            &mut Reports::default(),
+        );
         let mut again = Writing {
             // Of no other runs than its own.
             options: Options {
@@ -79,7 +89,6 @@ impl Undoing<'_> {
                 ..writing.options
             },
             suite: None,
-            place: writing.place.clone(),
             done: Done {
                 starter: Starter::new(Tools::new(writing.plan, true)),
                 ..Done::default()

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
-use super::{Found, Group, Mapped, Plan, Reading, Subject, stem, twin_id};
+use super::{Found, Group, Plan, asked, twin_id};
 use crate::import::cassette::Imported;
 use crate::import::digest::Digest;
 use crate::import::forks::Forks;
@@ -13,6 +13,7 @@ use crate::import::format::Kind;
 use crate::import::input::{Part, Record};
 use crate::import::joining::{Joined, Joiner};
 use crate::import::json::{list, text};
+use crate::import::reading::{Mapped, Reading, Subject, stem};
 use crate::import::report::Reports;
 use crate::import::store;
 
@@ -75,8 +76,6 @@ struct Building {
     twins: HashMap<(u32, Digest), u32>,
     /// Names that many groups or runs have.
     words: HashSet<Rc<str>>,
-    /// Whether tools only read, as any run says, before or after one calls them.
-    read_only: HashMap<Rc<str>, bool>,
     forks: Forks,
 }
 
@@ -114,19 +113,17 @@ impl Building {
 
     /// Takes the tools of a run up.
     fn tools(&mut self, cassette: &Value) {
-        let tools = &mut self.plan.tools;
         for call in list(&cassette["trace"], "tool_calls") {
-            if let Some(name) = text(call, "name")
-                && !tools.contains_key(name)
-            {
-                tools.insert(name.to_owned(), None);
+            if let Some(name) = text(call, "name") {
+                let name = self.word(name);
+                self.plan.tools.insert(name);
             }
         }
         for tool in list(cassette, "tools") {
             if let (Some(name), Some(reads)) = (text(tool, "name"), tool["read_only"].as_bool()) {
                 // Of two that disagree, the one that writes counts.
                 let name = self.word(name);
-                *self.read_only.entry(name).or_insert(true) &= reads;
+                *self.plan.hints.entry(name).or_insert(true) &= reads;
             }
         }
     }
@@ -176,7 +173,7 @@ impl Building {
         self.ids.insert(key, content);
         if twin > 1 {
             reports.note(
-                "records without an identifier that are in a file more than once: each is a run",
+                "records without an identifier that are in a file more than once: each is a run, but no further evidence",
             );
         }
         for note in notes {
@@ -196,7 +193,6 @@ impl Building {
         subject.extend(key.iter().map(String::as_str));
         let subject = Digest::of(&subject);
         let model = text("model");
-        let asked = Digest::of(&[model, text("system_prompt"), text("user_prompt")]);
         let next = u32::try_from(self.plan.groups.len()).unwrap_or(u32::MAX);
         let group = *self.groups.entry(subject.then(model)).or_insert(next);
         if group == next {
@@ -205,7 +201,7 @@ impl Building {
                 model: self.word(model),
                 label,
                 subject,
-                asked,
+                asked: asked(cassette, reading.redactor),
                 by_task,
                 runs: Vec::new(),
             };
@@ -241,9 +237,6 @@ impl Building {
     /// input.
     fn finish(self, reports: &mut Reports) -> Plan {
         let mut plan = self.plan;
-        for (name, reads) in &mut plan.tools {
-            *reads = self.read_only.get(name.as_str()).copied();
-        }
         let left_out = self.forks.left_out(reports);
         for group in &mut plan.groups {
             group.runs.retain(|run| !left_out.contains(run));

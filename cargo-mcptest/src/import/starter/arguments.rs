@@ -82,19 +82,38 @@ impl Known {
         }
     }
 
-    pub(super) fn stays(&self, value: &Value) -> Stays {
-        let least = |values: &mut dyn Iterator<Item = &Value>| {
-            values
-                .map(|value| self.stays(value))
-                .min()
-                .unwrap_or(Stays::Yes)
+    /// Which parts of some arguments stay as they are, as far as the run tells until now.
+    pub(super) fn leaves(&self, args: &Value) -> Leaves {
+        let mut leaves = Leaves::default();
+        each_leaf(args, String::new(), &mut |path, leaf| {
+            let stays = match leaf {
+                Value::String(text) => self.text_stays(text),
+                _ => Stays::Yes,
+            };
+            leaves.0.insert(path, stays);
+        });
+        leaves
+    }
+
+    /// Whether the run was told a value, or looked it up.
+    pub(super) fn has(&self, value: &Value) -> bool {
+        let told = |text: &str| {
+            let mut words = words(text);
+            if text.split_whitespace().count() >= LONG {
+                self.texts.contains(text)
+            } else {
+                words.all(|word| self.words.get(word) == Some(&false))
+            }
         };
-        match value {
-            Value::String(text) => self.text_stays(text),
-            Value::Array(items) => least(&mut items.iter()),
-            Value::Object(entries) => least(&mut entries.values()),
-            Value::Number(_) | Value::Bool(_) | Value::Null => Stays::Yes,
-        }
+        let mut has = true;
+        each_leaf(value, String::new(), &mut |_, leaf| {
+            has &= match leaf {
+                Value::String(text) => told(text),
+                Value::Number(number) => told(&number.to_string()),
+                _ => false,
+            };
+        });
+        has
     }
 
     fn text_stays(&self, text: &str) -> Stays {
@@ -123,10 +142,62 @@ fn is_generated(word: &str) -> bool {
     word.len() >= GENERATED && has(char::is_alphabetic) && has(char::is_numeric)
 }
 
-/// The arguments of a call by whether they stay.
-pub(super) fn staying(known: &Known, args: &Value) -> HashMap<String, Stays> {
-    let entries = args.as_object().into_iter().flatten();
-    entries
-        .map(|(key, value)| (key.clone(), known.stays(value)))
-        .collect()
+/// The parts of arguments that have no parts, by their paths, and whether they stay.
+#[derive(Debug, Default)]
+pub(super) struct Leaves(HashMap<String, Stays>);
+
+impl Leaves {
+    /// Whether a part of the arguments stays, with all that is in it.
+    pub(super) fn stays(&self, value: &Value, path: &str) -> Stays {
+        let mut least = Stays::Yes;
+        each_leaf(value, path.to_owned(), &mut |path, _| {
+            least = least.min(self.0.get(&path).copied().unwrap_or(Stays::Yes));
+        });
+        least
+    }
+
+    /// The arguments without what may not stay.
+    pub(super) fn kept(&self, args: &Value) -> Value {
+        self.kept_below(args, "").unwrap_or_default()
+    }
+
+    fn kept_below(&self, value: &Value, path: &str) -> Option<Value> {
+        match value {
+            Value::Object(entries) => {
+                let kept = |(key, value): (&String, &Value)| {
+                    Some((key.clone(), self.kept_below(value, &below(path, key))?))
+                };
+                Some(Value::Object(entries.iter().filter_map(kept).collect()))
+            }
+            Value::Array(items) => {
+                let kept = |(place, item): (usize, &Value)| {
+                    self.kept_below(item, &below(path, &place.to_string()))
+                };
+                Some(items.iter().enumerate().filter_map(kept).collect())
+            }
+            leaf => (self.stays(leaf, path) == Stays::Yes).then(|| leaf.clone()),
+        }
+    }
+}
+
+/// The path of a part of a value.
+pub(super) fn below(path: &str, key: &str) -> String {
+    format!("{path}/{}", key.replace('~', "~0").replace('/', "~1"))
+}
+
+/// Every part of a value that has no parts, with its path below one.
+fn each_leaf<'v>(value: &'v Value, path: String, each: &mut impl FnMut(String, &'v Value)) {
+    match value {
+        Value::Object(entries) => {
+            for (key, value) in entries {
+                each_leaf(value, below(&path, key), each);
+            }
+        }
+        Value::Array(items) => {
+            for (place, item) in items.iter().enumerate() {
+                each_leaf(item, below(&path, &place.to_string()), each);
+            }
+        }
+        leaf => each(path, leaf),
+    }
 }

@@ -1,9 +1,9 @@
 //! What is asked of the arguments of a call.
 
-use mcptest::trace::{Origin, Run, parse_run};
+use mcptest::trace::{Origin, ReadOnlyTools, Run, parse_run};
 use serde_json::{Value, json};
 
-use super::{Tools, plan, recipe, writes};
+use super::{Tools, gate, plan, recipe, writes};
 
 /// The day of the recordings.
 const DAY: &str = "2026-03-04";
@@ -28,8 +28,12 @@ fn run(calls: &[(&str, Value, &str)]) -> Run {
 
 /// The arguments that are asked of the last tool, in these runs.
 fn asked(runs: &[Run]) -> String {
-    let days = vec![Some(DAY.to_owned()); runs.len()];
-    let text = recipe::gates(runs, &days, &Tools::default(), &[]).unwrap();
+    let source = || recipe::Source {
+        day: Some(DAY.to_owned()),
+        is_copy: false,
+    };
+    let sources: Vec<_> = runs.iter().map(|_| source()).collect();
+    let text = recipe::gates(runs, &sources, &Tools::default(), &[]).unwrap();
     let line = text.lines().rfind(|line| line.contains("- { name:"));
     let line = line.unwrap_or_else(|| panic!("no plan in {text}"));
     let args = line.split("args: { ").nth(1).unwrap_or_default();
@@ -95,7 +99,7 @@ fn what_runs_agree_on_is_asked_for_and_the_rest_is_not() {
             with("Leave it by the door", DAY)
         ]),
         "schema: {\"additionalProperties\": false, \"properties\": {\"day\": {\"type\": \"string\"}, \
-         \"fast\": {\"enum\": [false, true]}, \"note\": {\"type\": \"string\"}, \"order\": {\"const\": \"O-7\"}}, \
+         \"fast\": {\"type\": \"boolean\"}, \"note\": {\"type\": \"string\"}, \"order\": {\"const\": \"O-7\"}}, \
          \"required\": [\"day\", \"fast\", \"note\", \"order\"]}"
     );
     let same = send(json!({ "order": "O-7", "note": "Leave it outside" }));
@@ -154,19 +158,74 @@ fn an_identifier_that_a_change_made_comes_from_that_change() {
     );
 }
 
+/// What every run has another of, the next run will have another of; a few values that runs share are a choice.
 #[test]
-fn many_values_of_an_argument_are_not_listed() {
-    let runs: Vec<Run> = (1..=5).map(|count| send(json!({ "a": count }))).collect();
-    assert!(
-        asked(&runs[..4]).contains("\"enum\": [{\"a\": 1}, {\"a\": 2}, {\"a\": 3}, {\"a\": 4}]"),
-        "{}",
-        asked(&runs[..4])
-    );
-    assert!(
-        asked(&runs).contains("\"a\": {\"type\": \"number\"}"),
-        "{}",
+fn values_are_listed_where_runs_share_them() {
+    let of = |values: &[Value]| {
+        let runs: Vec<Run> = values.iter().map(|it| send(json!({ "a": it }))).collect();
         asked(&runs)
+    };
+    let open = |kind: &str| {
+        format!(
+            "schema: {{\"additionalProperties\": false, \"properties\": {{\"a\": {{\"type\": \"{kind}\"}}}}, \"required\": [\"a\"]}}"
+        )
+    };
+    assert_eq!(of(&[json!(71), json!(72)]), open("number"));
+    assert_eq!(
+        of(&[json!("T-1"), json!("T-2"), json!("T-3")]),
+        open("string")
     );
+    assert_eq!(of(&[json!("too late"), json!("no need")]), open("string"));
+    assert_eq!(
+        of(&[json!(71), json!(72), json!(71)]),
+        "schema: {\"enum\": [{\"a\": 71}, {\"a\": 72}]}"
+    );
+    // All runs were told of both.
+    assert_eq!(
+        of(&[json!("ADR551"), json!("O-7")]),
+        "schema: {\"enum\": [{\"a\": \"ADR551\"}, {\"a\": \"O-7\"}]}"
+    );
+    let many = [1, 2, 3, 4, 5, 1].map(|value| json!(value));
+    assert_eq!(of(&many), open("number"));
+}
+
+/// What the agent words itself opens the part that it is, and no more.
+#[test]
+fn a_text_within_an_argument_opens_the_text_alone() {
+    let with = |note: &str, seat: &str| {
+        let seats = json!([{ "at": seat, "for": "Ana" }]);
+        send(json!({ "details": { "order": "O-7", "note": note, "seats": seats } }))
+    };
+    let of_one = "schema: {\"additionalProperties\": false, \"properties\": {\"details\": {\"additionalProperties\": false, \
+                  \"properties\": {\"note\": {\"type\": \"string\"}, \"order\": {\"const\": \"O-7\"}, \"seats\": {\"const\": \
+                  [{\"at\": \"1A\", \"for\": \"Ana\"}]}}, \"required\": [\"note\", \"order\", \"seats\"], \"type\": \"object\"}}, \
+                  \"required\": [\"details\"]}";
+    assert_eq!(asked(&[with("Leave it by the door", "1A")]), of_one);
+    let runs = [
+        with("Leave it by the door", "1A"),
+        with("Leave it outside", "2B"),
+    ];
+    let text = asked(&runs);
+    assert!(
+        text.contains(
+            "\"seats\": {\"maxItems\": 1, \"minItems\": 1, \"prefixItems\": [{\"additionalProperties\": false, \
+             \"properties\": {\"at\": {\"type\": \"string\"}, \"for\": {\"const\": \"Ana\"}}, \"required\": [\"at\", \"for\"], \
+             \"type\": \"object\"}], \"type\": \"array\"}"
+        ),
+        "{text}"
+    );
+    let reads = ReadOnlyTools::default();
+    let holds = plan_of(&runs, &reads);
+    let fits = |order: &str, seats: Value| {
+        let note = "Ring twice before";
+        holds(&send(
+            json!({ "details": { "order": order, "note": note, "seats": seats } }),
+        ))
+    };
+    let seats = json!([{ "at": "9F", "for": "Ana" }]);
+    assert!(fits("O-7", seats.clone()));
+    assert!(!fits("O-8", seats));
+    assert!(!fits("O-7", json!([])));
 }
 
 /// What no run did together is no part of the plan: one run's order does not go with another's amount.
@@ -201,25 +260,46 @@ fn arguments_that_differ_hold_together() {
         )
     );
     let crossed = with("A-1", 20, "Leave it outside");
-    let plan = |runs: &[Run]| {
-        let writes: Vec<_> = runs.iter().map(|run| writes::writes(run, None)).collect();
-        let good: Vec<&Run> = runs.iter().collect();
-        let gate = plan::trajectory(&good, &writes, &[]).unwrap();
-        gate.holds
-    };
-    let holds = plan(&runs);
+    let reads = ReadOnlyTools::default();
+    let holds = plan_of(&runs, &reads);
     assert!(runs.iter().all(&holds));
     assert!(!holds(&crossed));
 }
 
-/// Of many combinations of few values each, the values are told apart.
+/// Whether a run holds the plan of some.
+fn plan_of<'a>(runs: &[Run], reads: &'a ReadOnlyTools) -> gate::Holds<'a> {
+    let evidence: Vec<_> = runs.iter().map(|run| (run, None)).collect();
+    let good: Vec<&Run> = runs.iter().collect();
+    let changes = writes::Changes::of(&evidence, reads);
+    plan::trajectory(&good, &changes, &[], reads).unwrap().holds
+}
+
+/// Of many combinations, those of the parts that go together are told apart.
 #[test]
-fn many_combinations_are_not_listed() {
-    let pairs = [("A-1", 1), ("A-1", 2), ("B-2", 1), ("B-2", 2), ("C-3", 1)];
-    let runs = pairs.map(|(order, amount)| send(json!({ "order": order, "amount": amount })));
+fn of_many_combinations_the_parts_that_go_together_are_listed() {
+    let rows = [
+        ("A-1", 1, "a"),
+        ("B-2", 2, "a"),
+        ("A-1", 1, "b"),
+        ("B-2", 2, "b"),
+        ("C-3", 3, "a"),
+    ];
+    let with = |(order, amount, side): (&str, u64, &str)| {
+        send(json!({ "order": order, "amount": amount, "side": side }))
+    };
+    let runs = rows.map(with);
     assert_eq!(
         asked(&runs),
-        "schema: {\"additionalProperties\": false, \"properties\": {\"amount\": {\"enum\": [1, 2]}, \
-         \"order\": {\"enum\": [\"A-1\", \"B-2\", \"C-3\"]}}, \"required\": [\"amount\", \"order\"]}"
+        "schema: {\"additionalProperties\": false, \"anyOf\": [\
+         {\"properties\": {\"amount\": {\"const\": 1}, \"order\": {\"const\": \"A-1\"}}}, \
+         {\"properties\": {\"amount\": {\"const\": 2}, \"order\": {\"const\": \"B-2\"}}}, \
+         {\"properties\": {\"amount\": {\"const\": 3}, \"order\": {\"const\": \"C-3\"}}}], \
+         \"properties\": {\"amount\": {}, \"order\": {}, \"side\": {\"enum\": [\"a\", \"b\"]}}, \
+         \"required\": [\"amount\", \"order\", \"side\"]}"
     );
+    let reads = ReadOnlyTools::default();
+    let holds = plan_of(&runs, &reads);
+    assert!(runs.iter().all(&holds));
+    assert!(!holds(&with(("A-1", 3, "a"))));
+    assert!(holds(&with(("C-3", 3, "b"))));
 }

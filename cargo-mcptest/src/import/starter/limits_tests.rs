@@ -3,8 +3,8 @@
 use mcptest::trace::{Origin, Run, parse_run};
 use serde_json::json;
 
+use super::entry::{MOST_BYTES, MOST_RUNS, Whole};
 use super::tools::{MOST_ALIASED, MOST_TOOLS, Tools};
-use super::{MOST_BYTES, MOST_RUNS, Whole};
 use crate::import::digest::Digest;
 use crate::import::plan::{Group, Plan};
 
@@ -17,17 +17,17 @@ fn run() -> Run {
 #[test]
 fn runs_that_are_too_many_are_let_go() {
     let mut long = Whole::default();
-    long.add(Some((run(), 1)), None);
+    long.add(&json!({}), Some((run(), 1)));
     assert_eq!(long.runs.len(), 1);
     for _ in 0..=MOST_RUNS {
-        long.add(Some((run(), 1)), None);
+        long.add(&json!({}), Some((run(), 1)));
     }
     let mut large = Whole::default();
-    large.add(Some((run(), MOST_BYTES + 1)), None);
+    large.add(&json!({}), Some((run(), MOST_BYTES + 1)));
     let mut unread = Whole::default();
-    unread.add(None, None);
+    unread.add(&json!({}), None);
     for mut whole in [long, large, unread] {
-        whole.add(Some((run(), 1)), None);
+        whole.add(&json!({}), Some((run(), 1)));
         assert!(whole.runs.is_empty() && whole.too_many);
     }
 }
@@ -52,7 +52,7 @@ fn a_list_of_tools_that_is_too_often_needed_is_written_out() {
         let plan = Plan {
             groups: (0..agents).map(|_| group()).collect(),
             tools: (0..MOST_TOOLS)
-                .map(|tool| (format!("t{tool:03}"), None))
+                .map(|tool| format!("t{tool:03}").into())
                 .collect(),
             ..Plan::default()
         };

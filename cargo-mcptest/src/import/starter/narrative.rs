@@ -1,6 +1,6 @@
-//! What the closing of a run claims.
+//! What a run claims.
 
-use mcptest::eval::{KnownTools, NarrativeOptions, narrative_divergence_with};
+use mcptest::eval::{KnownTools, NarrativeOptions, NarrativeReport, narrative_divergence_with};
 use mcptest::trace::{ReadOnlyTools, Run};
 use mcptest_trace::trace::reads_by_name;
 
@@ -8,53 +8,96 @@ use super::gate::Gate;
 use super::text::list;
 use super::tools::Tools;
 
-/// The closing claims nothing that was not done; and what the servers said of their tools, where the names
-/// say otherwise.
+/// What claims are held against; with what was said of tools, where recordings or their names say otherwise.
 ///
 /// Recordings that do not list their tools leave open which there are, and a claim of what another run
 /// of the import does with a tool is then unclear.
-pub(super) fn narrative<'a>(runs: &[Run], tools: &KnownTools, called: &Tools) -> Gate<'a> {
-    let (tools, mut options) = (tools.clone(), NarrativeOptions::default());
-    let mut keys = Vec::new();
-    let reads = read_only_tools(runs);
-    let misnamed = tools
-        .names()
-        .filter(|name| reads.reads(name) != reads_by_name(name));
-    let misnamed = misnamed.map(str::to_owned);
-    (options.readonly_tools, options.mutating_tools) = misnamed.partition(|name| reads.reads(name));
-    for (key, names) in [
-        ("readonly_tools", &options.readonly_tools),
-        ("mutating_tools", &options.mutating_tools),
-    ] {
-        if !names.is_empty() {
-            keys.push(format!("{key}: {}", list(names)));
-        }
-    }
-    if !tools.is_complete() && !called.names.is_empty() {
-        keys.push(format!("tools: {}", called.written));
-        options.tools.clone_from(&called.names);
-    }
-    let block = match keys.as_slice() {
-        [] => "{}".to_owned(),
-        keys => format!("{{ {} }}", keys.join(", ")),
-    };
-    Gate {
-        name: "narrative",
-        text: format!("    narrative: {block}\n"),
-        holds: Box::new(move |run| {
-            narrative_divergence_with(&run.trace, &options, &tools)
-                .claimed_but_absent()
-                .next()
-                .is_none()
-        }),
-    }
+pub(super) struct Narrative {
+    tools: KnownTools,
+    options: NarrativeOptions,
+    /// The list of tools, as it is written.
+    list: Option<String>,
 }
 
-/// Which tools only read, as far as all runs tell.
-pub(super) fn read_only_tools(runs: &[Run]) -> ReadOnlyTools {
-    ReadOnlyTools::new(
-        runs.iter().flat_map(|run| run.tools.iter().flatten()),
-        [],
-        [],
-    )
+impl Narrative {
+    pub(super) fn new(runs: &[Run], called: &Tools, reads: &ReadOnlyTools) -> Self {
+        let tools = KnownTools::of_runs(runs);
+        let of_runs: Vec<ReadOnlyTools> = runs.iter().map(Run::read_only_tools).collect();
+        let is_misnamed = |name: &&str| {
+            let by_runs = of_runs.iter().map(|it| it.reads(name));
+            let mut taken_for = by_runs.chain([reads_by_name(name)]);
+            taken_for.any(|it| it != reads.reads(name))
+        };
+        let misnamed = tools.names().filter(is_misnamed).map(str::to_owned);
+        let mut options = NarrativeOptions::default();
+        (options.readonly_tools, options.mutating_tools) =
+            misnamed.partition(|name| reads.reads(name));
+        let is_listed = !tools.is_complete() && !called.names.is_empty();
+        if is_listed {
+            options.tools.clone_from(&called.names);
+        }
+        Self {
+            tools,
+            options,
+            list: is_listed.then(|| called.written.clone()),
+        }
+    }
+
+    fn report(&self, run: &Run) -> NarrativeReport {
+        narrative_divergence_with(&run.trace, &self.options, &self.tools)
+    }
+
+    /// Claims of what was not done.
+    pub(super) fn absent(&self, run: &Run) -> usize {
+        self.report(run).claimed_but_absent().count()
+    }
+
+    /// Good runs claim nothing that was not done: in their closings, or, where these are silent, in any
+    /// message.
+    pub(super) fn gate<'a>(mut self, good: &[&Run]) -> Gate<'a> {
+        if good.iter().all(|run| self.report(run).claims.is_empty()) {
+            self.options.all_messages = true;
+            let reports = good.iter().map(|run| self.report(run));
+            let reports: Vec<NarrativeReport> = reports.collect();
+            let claims = reports.iter().any(|report| !report.claims.is_empty());
+            let holds = |report: &NarrativeReport| report.claimed_but_absent().next().is_none();
+            self.options.all_messages = claims && reports.iter().all(holds);
+        }
+        let mut keys = Vec::new();
+        for (key, names) in [
+            ("readonly_tools", &self.options.readonly_tools),
+            ("mutating_tools", &self.options.mutating_tools),
+        ] {
+            if !names.is_empty() {
+                keys.push(format!("{key}: {}", list(names)));
+            }
+        }
+        let mut most = 0;
+        if !keys.is_empty() {
+            // The plan needs to be told of the tools, whatever is claimed.
+            most = good
+                .iter()
+                .map(|run| self.absent(run))
+                .max()
+                .unwrap_or_default();
+        }
+        if most > 0 {
+            keys.push(format!(
+                "expect: [{{ target: narrative.claimed_but_absent, matcher: {{ max: {most} }} }}]"
+            ));
+        }
+        if self.options.all_messages {
+            keys.push("all_messages: true".to_owned());
+        }
+        keys.extend(self.list.iter().map(|list| format!("tools: {list}")));
+        let block = match keys.as_slice() {
+            [] => "{}".to_owned(),
+            keys => format!("{{ {} }}", keys.join(", ")),
+        };
+        Gate {
+            name: "narrative",
+            text: format!("    narrative: {block}\n"),
+            holds: Box::new(move |run| self.absent(run) <= most),
+        }
+    }
 }

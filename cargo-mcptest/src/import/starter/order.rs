@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 
 use mcptest::eval::{Axes, Dependency, Order, score_trajectory_axes};
-use mcptest::trace::{Run, ToolCall};
-
+use mcptest::trace::{ReadOnlyTools, Run, ToolCall};
 use serde_json::Value;
 
 use super::gate::Gate;
@@ -14,19 +13,17 @@ use super::text::quoted;
 const MOST: usize = 24;
 
 /// Which tools come before a change, and which arguments come from an earlier result.
-pub(super) fn axes<'a>(good: &[&'a Run]) -> Option<Gate<'a>> {
+pub(super) fn axes<'a>(good: &[&'a Run], reads: &ReadOnlyTools) -> Option<Gate<'a>> {
     let holds_for_all = |axes: &Axes| {
         good.iter().all(|run| {
             let report = score_trajectory_axes(&run.trace, axes);
             report.dependency_satisfaction >= 100 && report.order_satisfaction >= 100
         })
     };
-    let read_only = good.first().map(|run| run.read_only_tools());
-    let reads = |tool: &str| read_only.as_ref().is_some_and(|tools| tools.reads(tool));
     let mut axes = Axes::default();
-    for pair in pairs(good) {
+    for pair in pairs(good, reads) {
         // What was changed may be looked up once more.
-        let last = pair.clone().with_last(!reads(&pair.first));
+        let last = pair.clone().with_last(!reads.reads(&pair.first));
         let holds = |pair: &Order| {
             let order = vec![pair.clone()];
             holds_for_all(&Axes::default().with_order(order))
@@ -35,7 +32,7 @@ pub(super) fn axes<'a>(good: &[&'a Run]) -> Option<Gate<'a>> {
             axes.order.push(if holds(&last) { last } else { pair });
         }
     }
-    for dependency in dependencies(good) {
+    for dependency in dependencies(good, reads) {
         let alone = Axes::default().with_dependencies(vec![dependency.clone()]);
         if axes.dependencies.len() < MOST && holds_for_all(&alone) {
             axes.dependencies.push(dependency);
@@ -81,11 +78,10 @@ pub(super) fn axes<'a>(good: &[&'a Run]) -> Option<Gate<'a>> {
 }
 
 /// Pairs of tools of which one changes something, nearest first: two reads may change places.
-fn pairs(good: &[&Run]) -> Vec<Order> {
+fn pairs(good: &[&Run], reads: &ReadOnlyTools) -> Vec<Order> {
     let Some(run) = good.first() else {
         return Vec::new();
     };
-    let reads = run.read_only_tools();
     let mut first_calls: Vec<&str> = Vec::new();
     for call in &run.trace.tool_calls {
         if !first_calls.contains(&call.name.as_str()) {
@@ -122,11 +118,10 @@ pub(super) fn of_one_step(one: &ToolCall, other: &ToolCall) -> bool {
 
 /// Arguments that no user said and that an earlier result has. They come from the first result that has
 /// them; before a change, every lookup that has them is made.
-fn dependencies(good: &[&Run]) -> Vec<Dependency> {
+fn dependencies(good: &[&Run], reads: &ReadOnlyTools) -> Vec<Dependency> {
     let Some(run) = good.first() else {
         return Vec::new();
     };
-    let reads = run.read_only_tools();
     let mut found: BTreeSet<(String, String, String)> = BTreeSet::new();
     let results = run.trace.results_by_call();
     let results: Vec<String> = results

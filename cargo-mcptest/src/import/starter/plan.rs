@@ -1,104 +1,175 @@
 //! The plan of what an agent changes.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use mcptest::eval::{
     ArgsShape, ExpectedCall, ExpectedTrace, MatchMode, Over, Schema, ToolPattern,
     validate_trace_with,
 };
-use mcptest::trace::Run;
+use mcptest::trace::{ReadOnlyTools, Run};
 
 use super::gate::Gate;
 use super::order::of_one_step;
 use super::shape::shape;
 use super::text::{common, flow, quoted};
-use super::writes::Write;
+use super::writes::{Changes, Write};
 
 /// A call of a plan.
 type Expected = ExpectedCall<Schema>;
 
 /// How the writes of runs line up with what is expected of all: strict where the runs agree; else what they
 /// share in their order; where they share nothing, no more than they do. What was asked for at once has no
-/// order.
-fn lined_up(good: &[&Run], all: &[Vec<Write<'_>>]) -> Option<(MatchMode, Vec<Expected>)> {
-    let first = all.first()?;
-    let together = good.iter().any(|run| changes_at_once(run));
-    if all.iter().all(|calls| names(calls) == names(first)) {
-        let at = |place: usize| all.iter().map(|calls| &calls[place]).collect::<Vec<_>>();
-        let mode = if together {
-            MatchMode::ExactUnordered
-        } else {
-            MatchMode::Strict
+/// order. A call that failed changed nothing: it may be made again, and need not be.
+fn lined_up(
+    good: &[&Run],
+    changes: &Changes<'_>,
+    reads: &ReadOnlyTools,
+) -> Option<(MatchMode, Vec<Expected>)> {
+    let first = changes.made.first()?;
+    let together = good.iter().any(|run| changes_at_once(run, reads));
+    let failed = seen(&changes.failed).map(|write| {
+        // What differs between the runs in those that succeed may differ here.
+        let made = changes.made.iter().filter(|_| good.len() > 1).flatten();
+        let made = made.filter(|made| made.call.name == write.call.name);
+        let alike: Vec<_> = std::iter::once(write).chain(made).collect();
+        ExpectedCall::new(&write.call.name, shape(&alike)).with_is_error(true)
+    });
+    if changes
+        .made
+        .iter()
+        .all(|calls| names(calls) == names(first))
+    {
+        let at =
+            |place: usize| -> Vec<_> { changes.made.iter().map(|calls| &calls[place]).collect() };
+        let shared = (0..first.len()).map(|place| agreed(&at(place)));
+        let mode = match (changes.any_failed(), together) {
+            // How often the others are made is bounded below, too.
+            (true, _) => MatchMode::Subset,
+            (false, true) => MatchMode::ExactUnordered,
+            (false, false) => MatchMode::Strict,
         };
-        let calls = (0..first.len()).map(|place| agreed(&at(place)));
-        return Some((mode, calls.collect()));
+        return Some((mode, shared.chain(failed).collect()));
     }
-    Some(match shared(all) {
-        shared if shared.is_empty() => (MatchMode::Subset, seen(all)),
+    Some(match shared(&changes.made) {
+        shared if shared.is_empty() => {
+            let made = seen(&changes.made).map(|write| agreed(&[write]));
+            (MatchMode::Subset, made.chain(failed).collect())
+        }
         shared if together => (MatchMode::Superset, shared),
         shared => (MatchMode::Subsequence, shared),
     })
 }
 
-/// The most calls of each write that a good run makes, where the plan would let a run make more.
-pub(super) fn most_calls(good: &[&Run], all: &[Vec<Write<'_>>]) -> BTreeMap<String, usize> {
-    let Some((mode, calls)) = lined_up(good, all) else {
-        return BTreeMap::new();
-    };
-    let count = |calls: &[Write<'_>], name: &str| {
-        calls.iter().filter(|write| write.call.name == name).count()
-    };
-    let mut most = BTreeMap::new();
-    for Write { call, .. } in all.iter().flatten() {
-        let of_runs = all.iter().map(|calls| count(calls, &call.name));
-        most.insert(call.name.clone(), of_runs.max().unwrap_or_default());
-    }
-    most.retain(|name, most| {
-        let planned = calls.iter().filter(|call| call.name == *name).count();
-        match mode {
-            MatchMode::Subsequence | MatchMode::Superset => true,
-            _ => planned > *most,
+/// How often a tool is called.
+pub(super) struct Times<'a> {
+    pub(super) tool: &'a str,
+    pub(super) least: usize,
+    pub(super) most: Option<usize>,
+    /// Calls that fail do not count.
+    only_successes: bool,
+}
+
+impl Times<'_> {
+    pub(super) fn target(&self) -> &'static str {
+        if self.only_successes {
+            "successful_tool_names"
+        } else {
+            "tool_names"
         }
-    });
-    most
+    }
+
+    fn count(&self, run: &Run) -> usize {
+        let calls = run.trace.tool_calls.iter().zip(run.trace.results_by_call());
+        let counted = calls.filter(|(call, result)| {
+            let succeeds = || result.is_some_and(|result| !result.is_error);
+            call.name == self.tool && (!self.only_successes || succeeds())
+        });
+        counted.count()
+    }
+
+    pub(super) fn holds(&self, run: &Run) -> bool {
+        let count = self.count(run);
+        count >= self.least && self.most.is_none_or(|most| count <= most)
+    }
+}
+
+/// How often each tool is called that changes something: no more often than in any good run, and not less
+/// often than in each, where the plan would let a run.
+pub(super) fn times<'a>(
+    good: &[&Run],
+    changes: &Changes<'a>,
+    reads: &ReadOnlyTools,
+) -> Vec<Times<'a>> {
+    let Some((mode, calls)) = lined_up(good, changes, reads) else {
+        return Vec::new();
+    };
+    let tools: BTreeSet<&str> = changes
+        .all()
+        .map(|write| write.call.name.as_str())
+        .collect();
+    let of_tool = |tool: &'a str| {
+        let is_of_tool = |write: &Write<'_>| write.call.name == tool;
+        let mut times = Times {
+            tool,
+            least: 0,
+            most: None,
+            only_successes: changes.failed.iter().flatten().any(is_of_tool),
+        };
+        let counts = || good.iter().map(|run| times.count(run));
+        let (least, most) = (counts().min()?, counts().max()?);
+        let planned = calls
+            .iter()
+            .filter(|call| call.name == tool && call.is_error != Some(true));
+        let is_open = matches!(mode, MatchMode::Subsequence | MatchMode::Superset);
+        if mode == MatchMode::Subset {
+            times.least = least;
+        }
+        times.most = (is_open || planned.count() > most).then_some(most);
+        (times.least > 0 || times.most.is_some()).then_some(times)
+    };
+    tools.into_iter().filter_map(of_tool).collect()
 }
 
 /// The plan of what is changed.
 pub(super) fn trajectory<'a>(
     good: &[&Run],
-    all: &[Vec<Write<'_>>],
+    changes: &Changes<'_>,
     changing: &[&str],
+    reads: &'a ReadOnlyTools,
 ) -> Option<Gate<'a>> {
-    let (mode, calls) = lined_up(good, all)?;
+    let (mode, calls) = lined_up(good, changes, reads)?;
+    // What is left open is not left to tools that no good run needed.
+    let unused = || {
+        let unused = changing.iter().copied();
+        let is_called = |name: &str| changes.all().any(|write| write.call.name == name);
+        unused.filter(move |name| !name.contains('*') && !is_called(name))
+    };
     if calls.is_empty() {
-        return nothing_changes(changing);
+        let is_told = !changing.iter().any(|name| name.contains('*'));
+        return is_told.then(|| nothing_changes(unused(), reads))?;
     }
     let mut text = format!(
-        "    trajectory:\n      over: writes\n      mode: {}\n      calls:\n",
+        "    trajectory:\n      over: writes\n      mode: {}\n",
         mode.as_str()
     );
+    if calls.iter().any(|call| call.is_error == Some(true)) {
+        text.push_str(
+            "      # Those that fail need not be made; `expect` asks for those that succeed.\n",
+        );
+    }
+    text.push_str("      calls:\n");
     text.extend(calls.iter().map(line));
     let mut plan = ExpectedTrace::new(mode, calls);
     plan.over = Over::Writes;
-    // What is left open is not left to tools that no good run needed.
     if matches!(mode, MatchMode::Subsequence | MatchMode::Superset) {
-        let called = |name: &&str| all.iter().flatten().any(|write| write.call.name == *name);
-        let unused = changing
-            .iter()
-            .filter(|name| !name.contains('*') && !called(name));
-        plan.forbid = unused.map(|name| ToolPattern::new(*name)).collect();
+        plan.forbid = unused().map(ToolPattern::new).collect();
     }
-    if !plan.forbid.is_empty() {
-        let names = plan.forbid.iter().map(|tool| quoted(tool.as_str()));
-        let names = names.collect::<Vec<_>>().join(", ");
-        text.push_str(&format!("      forbid: [{names}]\n"));
-    }
-    Some(plan_gate(text, plan))
+    text.push_str(&forbidden(&plan));
+    Some(plan_gate(text, plan, reads))
 }
 
 /// Whether a run asks for two changes in one message, one right after the other.
-fn changes_at_once(run: &Run) -> bool {
-    let reads = run.read_only_tools();
+fn changes_at_once(run: &Run, reads: &ReadOnlyTools) -> bool {
     run.trace.tool_calls.windows(2).any(|calls| {
         of_one_step(&calls[0], &calls[1]) && calls.iter().all(|call| !reads.reads(&call.name))
     })
@@ -119,13 +190,12 @@ fn line(call: &Expected) -> String {
     )
 }
 
-fn plan_gate<'a>(text: String, plan: ExpectedTrace<Schema>) -> Gate<'a> {
+fn plan_gate(text: String, plan: ExpectedTrace<Schema>, reads: &ReadOnlyTools) -> Gate<'_> {
     Gate {
         name: "trajectory",
         text,
         holds: Box::new(move |run| {
-            validate_trace_with(&run.trace, &plan, &run.read_only_tools())
-                .is_ok_and(|report| report.passed)
+            validate_trace_with(&run.trace, &plan, reads).is_ok_and(|report| report.passed)
         }),
     }
 }
@@ -134,13 +204,13 @@ fn names(calls: &[Write<'_>]) -> Vec<String> {
     calls.iter().map(|write| write.call.name.clone()).collect()
 }
 
-/// The call that all runs make at a place: what stays of its arguments, and whether it fails, where all
-/// agree.
+/// The call that all runs make at a place: what stays of its arguments, and that it succeeds, where all
+/// tell.
 fn agreed(calls: &[&Write<'_>]) -> Expected {
     let first = calls[0];
     let mut expected = ExpectedCall::new(&first.call.name, shape(calls));
-    let agree = calls.iter().all(|write| write.failed == first.failed);
-    expected.is_error = first.failed.filter(|_| agree);
+    let all_tell = calls.iter().all(|write| write.failed == Some(false));
+    expected.is_error = all_tell.then_some(false);
     expected
 }
 
@@ -170,9 +240,9 @@ fn shared(all: &[Vec<Write<'_>>]) -> Vec<Expected> {
 }
 
 /// Every call that some run makes, as often as the run that makes it most.
-fn seen(all: &[Vec<Write<'_>>]) -> Vec<Expected> {
+fn seen<'s, 'a>(runs: &'s [Vec<Write<'a>>]) -> impl Iterator<Item = &'s Write<'a>> {
     let mut union: Vec<&Write<'_>> = Vec::new();
-    for calls in all {
+    for calls in runs {
         let mut left = union.clone();
         for write in calls {
             match left.iter().position(|other| other.key == write.key) {
@@ -181,20 +251,29 @@ fn seen(all: &[Vec<Write<'_>>]) -> Vec<Expected> {
             }
         }
     }
-    union.into_iter().map(|write| agreed(&[write])).collect()
+    union.into_iter()
 }
 
-/// No tool that changes something, of those that are known.
-fn nothing_changes<'a>(changing: &[&str]) -> Option<Gate<'a>> {
-    if changing.is_empty() || changing.iter().any(|name| name.contains('*')) {
+/// None of these tools, which change something.
+fn nothing_changes<'a, 't>(
+    tools: impl Iterator<Item = &'t str>,
+    reads: &'a ReadOnlyTools,
+) -> Option<Gate<'a>> {
+    let mut plan = ExpectedTrace::new(MatchMode::Subsequence, Vec::new());
+    plan.forbid = tools.map(ToolPattern::new).collect();
+    if plan.forbid.is_empty() {
         return None;
     }
-    let names: Vec<String> = changing.iter().map(|name| quoted(name)).collect();
-    let text = format!("    trajectory:\n      forbid: [{}]\n", names.join(", "));
-    let mut plan = ExpectedTrace::new(MatchMode::Subsequence, Vec::new());
-    plan.forbid = changing
-        .iter()
-        .map(|name| ToolPattern::new(*name))
-        .collect();
-    Some(plan_gate(text, plan))
+    let text = format!("    trajectory:\n{}", forbidden(&plan));
+    Some(plan_gate(text, plan, reads))
+}
+
+/// The line of what may not be called.
+fn forbidden(plan: &ExpectedTrace<Schema>) -> String {
+    if plan.forbid.is_empty() {
+        return String::new();
+    }
+    let names = plan.forbid.iter().map(|tool| quoted(tool.as_str()));
+    let names = names.collect::<Vec<_>>().join(", ");
+    format!("      forbid: [{names}]\n")
 }

@@ -4,24 +4,33 @@
 //! Each gate is run on the runs that it comes from. One that does not hold for all of them goes in as a
 //! comment that says which runs break it, so that the suite is green as it is written.
 
-use std::collections::BTreeMap;
-
 use mcptest::eval::{KnownTools, count_calls};
 use mcptest::trace::Run;
 
 use super::ending::{answers_before_the_end, closes, stop_reason};
 use super::gate::{Gate, Holds};
-use super::narrative::{narrative, read_only_tools};
+use super::narrative::Narrative;
+use super::order;
+use super::plan::{self, Times};
 use super::suspects::Suspect;
 use super::text::{comment, quoted};
 use super::tools::Tools;
-use super::{order, plan, writes};
+use super::writes::Changes;
+
+/// Where a run comes from, as far as it matters.
+#[derive(Debug, Default)]
+pub(super) struct Source {
+    /// The day of its recording.
+    pub(super) day: Option<String>,
+    /// It is equal to an earlier one, and nothing says that it is another.
+    pub(super) is_copy: bool,
+}
 
 /// The keys below an agent that its runs carry; nothing where no run passed. Where no run says whether it
-/// did, suspects that are set aside count as failed.
+/// did, suspects that are set aside count as failed. Copies of a run are evidence once.
 pub(super) fn gates(
     runs: &[Run],
-    days: &[Option<String>],
+    sources: &[Source],
     called: &Tools,
     suspects: &[Suspect],
 ) -> Option<String> {
@@ -41,25 +50,33 @@ pub(super) fn gates(
     if good.is_empty() {
         return None;
     }
-    let only_good: Vec<&Run> = good.iter().map(|(_, run)| *run).collect();
-    let reads = read_only_tools(runs);
+    let source = |number: usize| sources.get(number - 1);
+    let is_copy = |number: usize| source(number).is_some_and(|source| source.is_copy);
+    let day = |number: usize| source(number)?.day.as_deref();
+    let evidence = good.iter().filter(|(number, _)| !is_copy(*number));
+    let evidence: Vec<(&Run, Option<&str>)> =
+        evidence.map(|(number, run)| (*run, day(*number))).collect();
+    let only_good: Vec<&Run> = evidence.iter().map(|(run, _)| *run).collect();
+    let reads = called.read_only(runs);
     let changing: Vec<&str> = tools.names().filter(|name| !reads.reads(name)).collect();
-    let day = |number: usize| days.get(number - 1)?.as_deref();
-    let writes = good
-        .iter()
-        .map(|(number, run)| writes::writes(run, day(*number)));
-    let writes: Vec<_> = writes.collect();
+    let changes = Changes::of(&evidence, &reads);
     let proposed = [
-        expect(&only_good, plan::most_calls(&only_good, &writes)),
+        expect(&only_good, plan::times(&only_good, &changes, &reads)),
         errors(&only_good),
-        plan::trajectory(&only_good, &writes, &changing),
-        order::axes(&only_good),
-        Some(narrative(runs, &tools, called)),
+        plan::trajectory(&only_good, &changes, &changing, &reads),
+        order::axes(&only_good, &reads),
+        Some(Narrative::new(runs, called, &reads).gate(&only_good)),
     ];
-    let mut text = format!(
-        "    # from {}\n",
-        numbers(good.iter().map(|(number, _)| *number))
-    );
+    let numbers_of =
+        |good: &mut dyn Iterator<Item = &(usize, &Run)>| numbers(good.map(|(number, _)| *number));
+    let mut text = format!("    # from {}\n", numbers_of(&mut good.iter()));
+    if evidence.len() < good.len() {
+        let mut copies = good.iter().filter(|(number, _)| is_copy(*number));
+        text.push_str(&format!(
+            "    # copies, which are no further evidence: {}\n",
+            numbers_of(&mut copies)
+        ));
+    }
     for Suspect {
         number, reasons, ..
     } in aside()
@@ -145,7 +162,7 @@ fn passed(run: &Run) -> Option<bool> {
 
 /// There is a closing, the reason why runs stop, and no call that changes something is made more often than
 /// in any good run.
-fn expect<'a>(good: &[&'a Run], most_calls: BTreeMap<String, usize>) -> Option<Gate<'a>> {
+fn expect<'a>(good: &[&'a Run], times: Vec<Times<'a>>) -> Option<Gate<'a>> {
     let mut asked: Vec<(String, Holds<'a>)> = Vec::new();
     if good.iter().all(|run| closes(run)) {
         asked.push((
@@ -169,12 +186,18 @@ fn expect<'a>(good: &[&'a Run], most_calls: BTreeMap<String, usize>) -> Option<G
         );
         asked.push((text, Box::new(move |run| stop_reason(run) == Some(first))));
     }
-    for (tool, most) in most_calls {
-        let name = quoted(&tool);
-        let text = format!(
-            "{{ target: tool_names, matcher: {{ schema: {{ contains: {{ const: {name} }}, minContains: 0, maxContains: {most} }} }} }}"
+    for times in times {
+        let mut bounds = format!(
+            "contains: {{ const: {} }}, minContains: {}",
+            quoted(times.tool),
+            times.least
         );
-        let holds = move |run: &Run| run.calls_of(&tool).count() <= most;
+        if let Some(most) = times.most {
+            bounds.push_str(&format!(", maxContains: {most}"));
+        }
+        let target = times.target();
+        let text = format!("{{ target: {target}, matcher: {{ schema: {{ {bounds} }} }} }}");
+        let holds = move |run: &Run| times.holds(run);
         asked.push((text, Box::new(holds)));
     }
     if asked.is_empty() {

@@ -2,8 +2,11 @@
 
 use super::super::suspects;
 use super::*;
-use mcptest::trace::{OfferedTool, Origin, parse_run};
+use mcptest::trace::{OfferedTool, Origin, ReadOnlyTools, parse_run};
 use serde_json::{Value, json};
+
+#[path = "evidence_tests.rs"]
+mod evidence;
 
 /// A run: whether it passed, its calls with their arguments, what it says.
 fn run(passed: Option<bool>, calls: &[(&str, Value)], says: &str) -> Run {
@@ -34,7 +37,7 @@ fn refund(id: &str) -> (&'static str, Value) {
 }
 
 fn suspects_of(runs: &[Run]) -> Vec<Suspect> {
-    suspects::of(runs, &KnownTools::of_runs(runs), &Tools::default())
+    suspects::of(runs, &Tools::default())
 }
 
 fn suspect(number: usize, reasons: Vec<String>, aside: bool) -> Suspect {
@@ -362,7 +365,7 @@ fn an_answer_before_the_users_last_word_is_asked_for() {
         let found = suspects_of(&runs);
         let reasons = vec!["it says nothing at its end".to_owned()];
         assert_eq!(found, [suspect(2, reasons, true)]);
-        let gate = expect(&[&ended], BTreeMap::new()).unwrap();
+        let gate = expect(&[&ended], Vec::new()).unwrap();
         assert!((gate.holds)(&ended) && !(gate.holds)(&other));
         assert!(!written(&[other]).contains(asks));
     }

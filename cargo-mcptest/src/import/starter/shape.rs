@@ -5,72 +5,266 @@ use std::collections::BTreeSet;
 use mcptest::eval::{ArgsShape, Schema};
 use serde_json::{Map, Value, json};
 
-use super::arguments::Stays;
+use super::arguments::{Stays, below};
 use super::writes::Write;
 
 /// The most values of an argument, and combinations of them, that are told apart.
 const VARIANTS: usize = 4;
 
-/// What all of some calls have in their arguments: each argument on which they agree; of those that stay and
-/// differ, the few combinations that there are.
+/// The longest list whose items are looked at one by one.
+const ITEMS: usize = 16;
+
+/// What all of some calls have in their arguments, each call of another run: every part on which they
+/// agree; of the parts that stay and differ, the few combinations that there are.
 pub(super) fn shape(calls: &[&Write<'_>]) -> ArgsShape<Schema> {
-    let objects: Option<Vec<&Map<String, Value>>> = calls
-        .iter()
-        .map(|write| write.call.args.as_object())
-        .collect();
-    let Some(objects) = objects else {
+    let objects = calls.iter().map(|write| write.call.args.as_object());
+    let Some(objects) = objects.collect::<Option<Vec<_>>>() else {
         return ArgsShape::Any;
     };
-    let keys: BTreeSet<&String> = objects.iter().flat_map(|args| args.keys()).collect();
-    let mut properties = Map::new();
-    let mut required = Vec::new();
-    let mut varied = Vec::new();
+    let mut shape = Shape {
+        calls,
+        varied: Vec::new(),
+    };
     let mut is_open = false;
+    let mut entries = Vec::new();
+    let keys: BTreeSet<&String> = objects.iter().flat_map(|args| args.keys()).collect();
     for key in keys {
         let values: Vec<&Value> = objects.iter().filter_map(|args| args.get(key)).collect();
-        let asked = if values.len() == calls.len() {
-            required.push(json!(key));
-            values_of(&values, calls.iter().map(|write| write.stays[key]).min())
+        let everywhere = values.len() == calls.len();
+        let part = if everywhere {
+            shape.part(&values, vec![Step::Key(key)])
         } else {
-            json!({})
+            Part::Open(json!({}))
         };
-        if asked.get("enum").is_some() {
-            varied.push(key);
-        } else {
-            is_open |= asked.get("const").is_none();
-        }
-        properties.insert(key.clone(), asked);
+        is_open |= part.is_open();
+        entries.push((key.as_str(), part, everywhere));
     }
-    let of_varied = |args: &&Map<String, Value>| -> Map<String, Value> {
-        let entries = varied
-            .iter()
-            .map(|key| ((*key).clone(), args[*key].clone()));
-        entries.collect()
-    };
-    let variants = distinct(objects.iter().map(of_varied));
-    let few = variants.len() <= VARIANTS;
-    if !is_open && few {
-        let whole = distinct(objects.iter().map(|args| Value::Object((*args).clone())));
+    let groups = shape.groups();
+    if !is_open && groups.len() < 2 {
+        let whole = distinct(calls.iter().map(|write| &*write.call.args));
         return match whole.as_slice() {
-            [args] => ArgsShape::Exact(args.clone()),
+            [args] => ArgsShape::Exact((*args).clone()),
             all => ArgsShape::Schema(Schema::new(json!({ "enum": all }))),
         };
     }
-    let mut schema = json!({ "required": required, "additionalProperties": false });
-    if few && varied.len() > 1 {
-        // What one run has of one argument does not go with what another has of the next.
-        let hold = |variant: &Map<String, Value>| {
-            let entries = variant.iter();
-            let entries = entries.map(|(key, value)| (key.clone(), json!({ "const": value })));
-            json!({ "properties": entries.collect::<Map<_, _>>() })
-        };
-        schema["anyOf"] = variants.iter().map(hold).collect();
-        for key in varied {
-            properties[key] = json!({});
+    let is_combined = |varied: usize| groups.iter().any(|it| it.len() > 1 && it.contains(&varied));
+    let mut schema = shape.object(&entries, &is_combined);
+    let mut combined = groups.iter().filter(|group| group.len() > 1);
+    // What one run has of one argument does not go with what another has of the next.
+    match (combined.next(), combined.next()) {
+        (None, _) => {}
+        (Some(group), None) => schema["anyOf"] = shape.any_of(group),
+        _ => {
+            let groups = groups.iter().filter(|group| group.len() > 1);
+            let groups = groups.map(|group| json!({ "anyOf": shape.any_of(group) }));
+            schema["allOf"] = groups.collect();
         }
     }
-    schema["properties"] = properties.into();
     ArgsShape::Schema(Schema::new(schema))
+}
+
+/// A step of the way to a part.
+#[derive(Debug, Clone, Copy)]
+enum Step<'v> {
+    Key(&'v str),
+    Item(usize),
+}
+
+/// What is asked of a part of the arguments.
+enum Part<'v> {
+    Same(&'v Value),
+    /// One of the values of some calls.
+    Varied(usize),
+    /// What a schema says, which leaves values open.
+    Open(Value),
+    Object(Vec<(&'v str, Part<'v>, bool)>),
+    List(Vec<Part<'v>>),
+}
+
+impl Part<'_> {
+    fn is_open(&self) -> bool {
+        match self {
+            Self::Same(_) | Self::Varied(_) => false,
+            Self::Open(_) => true,
+            Self::Object(entries) => entries.iter().any(|(_, part, _)| part.is_open()),
+            Self::List(items) => items.iter().any(Self::is_open),
+        }
+    }
+}
+
+struct Shape<'v> {
+    calls: &'v [&'v Write<'v>],
+    /// The parts that stay and differ: the way there, and the value of each call.
+    varied: Vec<(Vec<Step<'v>>, Vec<&'v Value>)>,
+}
+
+impl<'v> Shape<'v> {
+    /// What is asked of a part that every call has.
+    fn part(&mut self, values: &[&'v Value], path: Vec<Step<'v>>) -> Part<'v> {
+        let step = |step| [path.as_slice(), &[step]].concat();
+        let stays = self.stays(values, &path);
+        match distinct(values.iter().copied()).as_slice() {
+            [value] if stays == Stays::Yes => return Part::Same(value),
+            [value] if stays == Stays::IfShared && values.len() > 1 => return Part::Same(value),
+            seen if stays == Stays::Yes && self.are_a_choice(seen, values) => {
+                self.varied.push((path, values.to_vec()));
+                return Part::Varied(self.varied.len() - 1);
+            }
+            _ => {}
+        }
+        if let Some(keys) = same_keys(values) {
+            let entries = keys.into_iter().map(|key| {
+                let values: Vec<&Value> = values.iter().map(|value| &value[key]).collect();
+                (key, self.part(&values, step(Step::Key(key))), true)
+            });
+            return Part::Object(entries.collect());
+        }
+        if let Some(length) = same_length(values) {
+            let items = (0..length).map(|place| {
+                let values: Vec<&Value> = values.iter().map(|value| &value[place]).collect();
+                self.part(&values, step(Step::Item(place)))
+            });
+            return Part::List(items.collect());
+        }
+        Part::Open(json!({ "type": kind(values) }))
+    }
+
+    /// Whether a part stays as far as every run tells.
+    fn stays(&self, values: &[&Value], path: &[Step<'_>]) -> Stays {
+        let path = path.iter().fold(String::new(), |path, step| match step {
+            Step::Key(key) => below(&path, key),
+            Step::Item(place) => below(&path, &place.to_string()),
+        });
+        let calls = self.calls.iter().zip(values);
+        let stays = calls.map(|(write, value)| write.leaves.stays(value, &path));
+        stays.min().unwrap_or(Stays::Yes)
+    }
+
+    /// Whether values that differ are all that there are to choose from: few, of which runs have the same,
+    /// or which others were told too. What every run has another of, the next will have another of.
+    fn are_a_choice(&self, seen: &[&Value], values: &[&Value]) -> bool {
+        let others_know = |value: &&Value| {
+            let mut calls = self.calls.iter().zip(values);
+            calls.any(|(write, own)| own != value && write.known.has(value))
+        };
+        seen.len() <= VARIANTS && (seen.len() < values.len() || seen.iter().all(others_know))
+    }
+
+    /// Which of the parts that differ go together: as many as make few combinations.
+    fn groups(&self) -> Vec<Vec<usize>> {
+        let mut groups: Vec<Vec<usize>> = Vec::new();
+        for varied in 0..self.varied.len() {
+            let with = |group: &Vec<usize>| {
+                let mut group = group.clone();
+                group.push(varied);
+                self.combinations(&group).len()
+            };
+            let nearest = (0..groups.len()).min_by_key(|group| with(&groups[*group]));
+            match nearest {
+                Some(group) if with(&groups[group]) <= VARIANTS => groups[group].push(varied),
+                _ => groups.push(vec![varied]),
+            }
+        }
+        groups
+    }
+
+    fn combinations(&self, group: &[usize]) -> Vec<Vec<&'v Value>> {
+        let of_call = |call: usize| -> Vec<&Value> {
+            let values = group.iter().map(|varied| self.varied[*varied].1[call]);
+            values.collect()
+        };
+        distinct((0..self.calls.len()).map(of_call))
+    }
+
+    fn any_of(&self, group: &[usize]) -> Value {
+        let combinations = self.combinations(group).into_iter();
+        let holds = combinations.map(|values| {
+            let mut schema = json!({});
+            for (varied, value) in group.iter().zip(values) {
+                pin(&mut schema, &self.varied[*varied].0, value);
+            }
+            schema
+        });
+        holds.collect()
+    }
+
+    fn object(
+        &self,
+        entries: &[(&str, Part<'_>, bool)],
+        is_combined: &dyn Fn(usize) -> bool,
+    ) -> Value {
+        let required = entries.iter().filter(|(_, _, required)| *required);
+        let properties = entries
+            .iter()
+            .map(|(key, part, _)| ((*key).to_owned(), self.schema(part, is_combined)));
+        json!({
+            "required": required.map(|(key, ..)| *key).collect::<Vec<_>>(),
+            "additionalProperties": false,
+            "properties": properties.collect::<Map<_, _>>(),
+        })
+    }
+
+    fn schema(&self, part: &Part<'_>, is_combined: &dyn Fn(usize) -> bool) -> Value {
+        match part {
+            Part::Same(value) => json!({ "const": value }),
+            Part::Varied(varied) if is_combined(*varied) => json!({}),
+            Part::Varied(varied) => {
+                json!({ "enum": distinct(self.varied[*varied].1.iter().copied()) })
+            }
+            Part::Open(schema) => schema.clone(),
+            Part::Object(entries) => {
+                let mut schema = self.object(entries, is_combined);
+                schema["type"] = "object".into();
+                schema
+            }
+            Part::List(items) => {
+                let items = items.iter().map(|item| self.schema(item, is_combined));
+                let items: Vec<Value> = items.collect();
+                json!({ "type": "array", "minItems": items.len(), "maxItems": items.len(), "prefixItems": items })
+            }
+        }
+    }
+}
+
+/// Makes a schema hold only where a part is a value.
+fn pin(schema: &mut Value, path: &[Step<'_>], value: &Value) {
+    match path {
+        [] => *schema = json!({ "const": value }),
+        [Step::Key(key), rest @ ..] => {
+            let part = &mut schema["properties"][*key];
+            pin(part, rest, value);
+        }
+        [Step::Item(place), rest @ ..] => {
+            let mut items = match schema["prefixItems"].take() {
+                Value::Array(items) => items,
+                _ => Vec::new(),
+            };
+            items.resize(items.len().max(place + 1), json!({}));
+            pin(&mut items[*place], rest, value);
+            schema["prefixItems"] = items.into();
+        }
+    }
+}
+
+/// The keys of objects that all have the same.
+fn same_keys<'v>(values: &[&'v Value]) -> Option<Vec<&'v str>> {
+    let first = values.first()?.as_object()?;
+    let same = |value: &&Value| {
+        let other = value.as_object();
+        other.is_some_and(|it| {
+            it.len() == first.len() && it.keys().all(|key| first.contains_key(key))
+        })
+    };
+    let mut keys: Vec<&str> = first.keys().map(String::as_str).collect();
+    keys.sort_unstable();
+    (!first.is_empty() && values.iter().all(same)).then_some(keys)
+}
+
+/// The length of lists that are as long as each other, and not long.
+fn same_length(values: &[&Value]) -> Option<usize> {
+    let length = values.first()?.as_array()?.len();
+    let same = |value: &&Value| value.as_array().is_some_and(|it| it.len() == length);
+    ((1..=ITEMS).contains(&length) && values.iter().all(same)).then_some(length)
 }
 
 /// Each of some values once.
@@ -82,16 +276,6 @@ fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
         }
     }
     seen
-}
-
-/// What is asked of an argument that every call has.
-fn values_of(values: &[&Value], stays: Option<Stays>) -> Value {
-    match (distinct(values.iter()).as_slice(), stays) {
-        ([value], Some(Stays::Yes)) => json!({ "const": value }),
-        ([value], Some(Stays::IfShared)) if values.len() > 1 => json!({ "const": value }),
-        (seen, Some(Stays::Yes)) if seen.len() <= VARIANTS => json!({ "enum": seen }),
-        _ => json!({ "type": kind(values) }),
-    }
 }
 
 /// The type of values, where they have one.

@@ -3,11 +3,10 @@
 //! Only what can be seen in a recording counts. What half of the runs share is how the agent works and
 //! tells no run from another: it is named, and sets no run aside.
 
-use mcptest::eval::KnownTools;
 use mcptest::trace::Run;
 
 use super::ending::{answers_before_the_end, closes, stop_reason};
-use super::narrative::narrative;
+use super::narrative::Narrative;
 use super::tools::Tools;
 
 /// A run that looks bad.
@@ -28,12 +27,13 @@ type Seen = [Option<String>; 7];
 const WEAK: usize = 6;
 
 /// The runs that look bad; none where a run says itself whether it passed.
-pub(super) fn of(runs: &[Run], tools: &KnownTools, called: &Tools) -> Vec<Suspect> {
+pub(super) fn of(runs: &[Run], called: &Tools) -> Vec<Suspect> {
     let says = |run: &Run| run.outcome.is_some_and(|outcome| outcome.passed.is_some());
     if runs.iter().any(says) {
         return Vec::new();
     }
-    let truthful = narrative(runs, tools, called);
+    let reads = called.read_only(runs);
+    let narrative = Narrative::new(runs, called, &reads);
     let errors = Spread::of(runs, |run| {
         let results = run.trace.results_by_call();
         results
@@ -44,7 +44,6 @@ pub(super) fn of(runs: &[Run], tools: &KnownTools, called: &Tools) -> Vec<Suspec
     });
     let repeats = Spread::of(runs, |run| run.trace.redundant_tool_calls());
     let changes = |run: &Run| {
-        let reads = run.read_only_tools();
         run.trace
             .tool_calls
             .iter()
@@ -64,7 +63,7 @@ pub(super) fn of(runs: &[Run], tools: &KnownTools, called: &Tools) -> Vec<Suspec
                 None => Some(format!("its last call, `{name}`, has no result")),
                 Some(_) => None,
             }),
-            (!(truthful.holds)(run)).then(|| "its closing claims what no call did".to_owned()),
+            (narrative.absent(run) > 0).then(|| "its closing claims what no call did".to_owned()),
             errors
                 .outlies(run)
                 .map(|most| format!("{most} of its calls failed")),

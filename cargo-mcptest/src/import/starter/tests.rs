@@ -2,7 +2,7 @@
 
 use super::*;
 use proptest::prelude::*;
-use serde_json::json;
+use serde_json::{Value, json};
 
 fn run(prompt: &str, tools: &[&str]) -> Value {
     let calls: Vec<Value> = tools.iter().map(|name| json!({ "name": name })).collect();

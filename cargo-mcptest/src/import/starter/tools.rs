@@ -1,7 +1,12 @@
 //! The tools of an import: which there are, which of them only read, and who says so.
 
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+use mcptest::eval::KnownTools;
+use mcptest::trace::{OfferedTool, ReadOnlyTools, Run};
 use mcptest_trace::text::escape_line;
-use mcptest_trace::trace::reads_by_name;
+use mcptest_trace::trace::{reads_by_name, words_of_tool};
 use serde_json::{Value, json};
 
 use super::text::list;
@@ -26,17 +31,32 @@ pub(in crate::import) struct Tools {
     pub(super) names: Vec<String>,
     /// How the list is written in a gate.
     pub(super) written: String,
-    /// Of each, whether it only reads, where a recording says so.
-    recorded: Vec<Option<bool>>,
+    /// Whether tools only read, where a recording says so.
+    hints: HashMap<Rc<str>, bool>,
+}
+
+/// Whether a tool only reads, by its name: its first word says so, and no other verb is joined to it, as in
+/// `fetch_and_delete`.
+fn reads_alone(name: &str) -> bool {
+    let words = words_of_tool(name);
+    let joined = match words.as_slice() {
+        [_, joint, rest @ ..] if ["and", "or", "then"].contains(&joint.as_str()) => rest,
+        _ => &[],
+    };
+    reads_by_name(name) && (joined.is_empty() || reads_by_name(&joined.join("_")))
 }
 
 impl Tools {
     /// A suite says them once; entries that are put into another suite each say them.
     pub(in crate::import) fn new(plan: &Plan, in_suite: bool) -> Self {
+        let hints = plan.hints.clone();
         if plan.tools.len() > MOST_TOOLS {
-            return Self::default();
+            return Self {
+                hints,
+                ..Self::default()
+            };
         }
-        let (names, recorded): (Vec<String>, _) = plan.tools.clone().into_iter().unzip();
+        let names: Vec<String> = plan.tools.iter().map(|name| (**name).to_owned()).collect();
         let once = plan.groups.len() * names.len() <= MOST_ALIASED;
         let written = if in_suite && once {
             format!("*{ANCHOR}")
@@ -46,8 +66,30 @@ impl Tools {
         Self {
             names,
             written,
-            recorded,
+            hints,
         }
+    }
+
+    /// Which tools only read: as a recording of the agent or of another one says, else by their names.
+    pub(super) fn read_only(&self, runs: &[Run]) -> ReadOnlyTools {
+        let known = KnownTools::of_runs(runs);
+        let hint = |name: &str| {
+            let mut tool = OfferedTool::default();
+            name.clone_into(&mut tool.name);
+            Some(tool.with_read_only(Some(*self.hints.get(name)?)))
+        };
+        let hints: Vec<OfferedTool> = known.names().filter_map(hint).collect();
+        let offered = runs.iter().flat_map(|run| run.tools.iter().flatten());
+        let told = || offered.clone().chain(&hints);
+        let is_told: HashSet<&str> = told()
+            .filter(|tool| tool.read_only.is_some())
+            .map(|tool| tool.name.as_str())
+            .collect();
+        let joined = known
+            .names()
+            .filter(|name| !is_told.contains(name) && reads_by_name(name) && !reads_alone(name));
+        let joined: Vec<String> = joined.map(str::to_owned).collect();
+        ReadOnlyTools::new(told(), &joined, [])
     }
 
     /// The lines above the agents of a suite.
@@ -102,13 +144,10 @@ impl Tools {
 
     /// Each tool, whether it only reads, and whether a recording says so.
     fn all(&self) -> impl Iterator<Item = (&String, bool, bool)> {
-        let all = self.names.iter().zip(&self.recorded);
-        all.map(|(name, said)| {
-            (
-                name,
-                said.unwrap_or_else(|| reads_by_name(name)),
-                said.is_some(),
-            )
+        self.names.iter().map(|name| {
+            let said = self.hints.get(name.as_str()).copied();
+            let reads = said.unwrap_or_else(|| reads_alone(name));
+            (name, reads, said.is_some())
         })
     }
 

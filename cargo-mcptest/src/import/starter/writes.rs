@@ -1,51 +1,78 @@
-//! The calls of a run that change something.
+//! The calls of runs that change something.
 
-use std::collections::HashMap;
+use std::rc::Rc;
 
-use mcptest::trace::{Run, ToolCall, canonical_json};
+use mcptest::trace::{ReadOnlyTools, Run, ToolCall, canonical_json};
 
-use super::arguments::{Known, Stays, staying};
+use super::arguments::{Known, Leaves};
 
 /// A call that changes something.
 pub(super) struct Write<'a> {
     pub(super) call: &'a ToolCall,
     /// Whether its result is an error.
     pub(super) failed: Option<bool>,
-    /// Whether its arguments stay as they are.
-    pub(super) stays: HashMap<String, Stays>,
+    /// Which of its arguments stay as they are.
+    pub(super) leaves: Leaves,
     /// What it has in common with the same call of another run.
     pub(super) key: String,
+    /// What its run knows in the end.
+    pub(super) known: Rc<Known>,
 }
 
-/// The name of a call with the arguments that stay.
-fn key(call: &ToolCall, stays: &HashMap<String, Stays>) -> String {
-    let mut args = call.args.clone().into_value();
-    if let Some(args) = args.as_object_mut() {
-        args.retain(|key, _| stays[key] == Stays::Yes);
+/// What runs change, run by run.
+pub(super) struct Changes<'a> {
+    /// The calls that changed something, as far as is told.
+    pub(super) made: Vec<Vec<Write<'a>>>,
+    /// The calls that failed to.
+    pub(super) failed: Vec<Vec<Write<'a>>>,
+}
+
+impl<'a> Changes<'a> {
+    /// Of runs, each with the day of its recording.
+    pub(super) fn of(runs: &[(&'a Run, Option<&str>)], reads: &ReadOnlyTools) -> Self {
+        let of_runs = runs.iter().map(|(run, day)| {
+            let writes = writes(run, *day, reads).into_iter();
+            writes.partition(|write| write.failed != Some(true))
+        });
+        let (made, failed) = of_runs.unzip();
+        Self { made, failed }
     }
-    format!("{} {}", call.name, canonical_json(&args))
+
+    pub(super) fn any_failed(&self) -> bool {
+        self.failed.iter().any(|calls| !calls.is_empty())
+    }
+
+    /// Every call, those that failed last.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Write<'a>> {
+        self.made.iter().chain(&self.failed).flatten()
+    }
 }
 
 /// The calls of a run that change something; `day` is that of the recording.
-pub(super) fn writes<'a>(run: &'a Run, day: Option<&str>) -> Vec<Write<'a>> {
-    let reads = run.read_only_tools();
+fn writes<'a>(run: &'a Run, day: Option<&str>, reads: &ReadOnlyTools) -> Vec<Write<'a>> {
     let mut known = Known::new(run, day);
     let mut writes = Vec::new();
     for (call, result) in run.trace.tool_calls.iter().zip(run.trace.results_by_call()) {
         let is_change = !reads.reads(&call.name);
         if is_change {
             let told = result.filter(|result| result.error_known);
-            let stays = staying(&known, &call.args);
-            writes.push(Write {
+            writes.push((
                 call,
-                failed: told.map(|result| result.is_error),
-                key: key(call, &stays),
-                stays,
-            });
+                told.map(|result| result.is_error),
+                known.leaves(&call.args),
+            ));
         }
         if let Some(result) = result {
             known.add(&result.result, is_change);
         }
     }
-    writes
+    let known = Rc::new(known);
+    let write = |(call, failed, leaves): (&'a ToolCall, Option<bool>, Leaves)| Write {
+        call,
+        failed,
+        key: format!("{} {}", call.name, canonical_json(&leaves.kept(&call.args))),
+        leaves,
+        known: Rc::clone(&known),
+    };
+    writes.into_iter().map(write).collect()
 }

@@ -192,7 +192,7 @@ fn at_most_twenty_of_a_reason_are_shown() {
     let desk = Desk::new();
     desk.write("a.jsonl", format!("{RUN}\n{}", "nothing\n".repeat(30)));
     let said = desk.import(&["a.jsonl"]);
-    assert_eq!(said.err.matches("error[import]: is no JSON\n").count(), 20);
+    assert_eq!(said.err.matches(" --> a.jsonl:").count(), 20);
     assert!(
         said.err
             .contains("error[import]: is no JSON: 10 more\n30 reported"),
@@ -216,5 +216,22 @@ fn a_summary_as_json_holds_rows_notes_and_reports() {
             .rsplit('/')
             .next(),
         Some("a.jsonl:2")
+    );
+}
+
+/// What is the same of several records is said once, with all their places.
+#[test]
+fn what_many_records_lack_is_said_once() {
+    let desk = Desk::new();
+    let record = json!({ "messages": [
+        { "role": "user", "content": "p" }, { "role": "assistant", "content": "a" },
+    ] });
+    desk.write("log.jsonl", lines(&[record.clone(), record]));
+    let said = desk.import(&["log.jsonl"]);
+    assert_eq!(said.status, 2);
+    assert_eq!(
+        said.err,
+        "error[import]: no model is named\n --> log.jsonl:1\n --> log.jsonl:2\n  = no record says which model ran\n  \
+         = help: say which model ran with `--model NAME`\n2 reported; nothing is imported\n"
     );
 }

@@ -14,11 +14,13 @@ mod otel;
 mod proposed;
 mod real;
 mod repeated;
+mod second;
 mod strangers;
 mod talk;
 mod tau;
 mod undo;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use clap::Parser as _;
@@ -66,7 +68,11 @@ impl Desk {
 
     /// Imports files of the folder into `suites/x.yml` there.
     fn import(&self, arguments: &[&str]) -> Said {
-        let suite = self.path().join("suites/x.yml");
+        self.import_into("suites/x.yml", arguments)
+    }
+
+    fn import_into(&self, suite: &str, arguments: &[&str]) -> Said {
+        let suite = self.path().join(suite);
         let mut line = vec![
             "import".to_owned(),
             "--suite".to_owned(),
@@ -93,6 +99,11 @@ impl Desk {
             out: shown(out),
             err: shown(err),
         }
+    }
+
+    /// The files below `suites`, and what is in them.
+    fn files(&self) -> BTreeMap<String, Vec<u8>> {
+        e2e_support::folder::collect(&self.path().join("suites"))
     }
 
     /// The recordings, by their paths below the recordings' folder.
@@ -130,7 +141,11 @@ impl Desk {
     }
 
     fn suite(&self) -> String {
-        std::fs::read_to_string(self.path().join("suites/x.yml")).unwrap_or_default()
+        self.read("suites/x.yml")
+    }
+
+    fn read(&self, file: &str) -> String {
+        std::fs::read_to_string(self.path().join(file)).unwrap_or_default()
     }
 }
 

@@ -35,8 +35,10 @@ fn two_log_lines_are_one_run() {
          - name: \"Order desk\"\n    model: \"gpt-5\"\n    servers: [\"shop\"]\n    prompt: \"Cancel orders 7 and 8.\"\n    \
          system_prompt: \"Help with orders.\"\n    runs: 1\n    # from run-1\n    expect:\n      \
          - { target: final_response, matcher: { regex: \"\\\\S\" } }\n      \
-         - { target: conversation.stop_reason, matcher: { exact: \"completed\" } }\n    calls: { max_errors: 1 }\n    \
-         trajectory:\n      over: writes\n      mode: exact_unordered\n      calls:\n        \
+         - { target: conversation.stop_reason, matcher: { exact: \"completed\" } }\n      \
+         - { target: successful_tool_names, matcher: { schema: { contains: { const: \"cancel\" }, minContains: 1 } } }\n    \
+         calls: { max_errors: 1 }\n    \
+         trajectory:\n      over: writes\n      mode: subset\n      # Those that fail need not be made; `expect` asks for those that succeed.\n      calls:\n        \
          - { name: \"cancel\", args: { exact: {\"order\": 7} } }\n        \
          - { name: \"cancel\", args: { exact: {\"order\": 8} }, is_error: true }\n    narrative: { tools: *tools }\n"
     );

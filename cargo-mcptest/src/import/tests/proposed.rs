@@ -125,3 +125,57 @@ fn what_a_server_says_counts_before_the_tool_is_called() {
         runs.reverse();
     }
 }
+
+/// Runs that did not do what they should say nothing of what to ask for.
+#[test]
+fn an_agent_without_a_passed_run_gets_no_plan() {
+    let run = |id: usize| {
+        let call = json!({ "id": "c1", "type": "function", "function": { "name": "delete_ticket", "arguments": "{}" } });
+        json!({ "id": format!("r{id}"), "model": "gpt-5", "passed": false, "messages": [
+            { "role": "user", "content": "Close it." },
+            { "role": "assistant", "content": null, "tool_calls": [call] },
+            { "role": "tool", "tool_call_id": "c1", "content": "ok" },
+            { "role": "assistant", "content": "Deleted." },
+        ] })
+    };
+    for (runs, why) in [
+        (vec![run(1)], "its run did not pass"),
+        (vec![run(1), run(2)], "none of its 2 runs passed"),
+    ] {
+        let desk = Desk::new();
+        desk.write("log.jsonl", lines(&runs));
+        let said = desk.import(&["log.jsonl"]);
+        assert_eq!(said.status, 0, "{said:?}");
+        let asked = format!(
+            "    runs: {}\n    # no run passed, so nothing is made of what they do\n    \
+             skip: \"{why}; it needs one that did, or a demand of your own\"\n    expect:\n      \
+             - {{ target: outcome.passed, matcher: {{ exact: true }} }}\n",
+            runs.len()
+        );
+        assert!(desk.suite().ends_with(&asked), "{}", desk.suite());
+    }
+}
+
+/// Where the suite is there, no run is left out of anything.
+#[test]
+fn nothing_is_set_aside_where_nothing_is_proposed() {
+    let run = |id: usize, closing: &str| {
+        json!({ "id": format!("r{id}"), "model": "gpt-5", "messages": [
+            { "role": "user", "content": "Hello?" }, { "role": "assistant", "content": closing },
+        ] })
+    };
+    let desk = Desk::new();
+    desk.write(
+        "log.jsonl",
+        lines(&[run(1, "Hello."), run(2, " "), run(3, "Hi.")]),
+    );
+    let aside = "suspect: log run-2: it says nothing at its end (set aside)\n";
+    let said = desk.import(&["log.jsonl"]);
+    assert!(said.out.contains(aside), "{said:?}");
+    let said = desk.import(&["log.jsonl"]);
+    assert!(
+        said.out
+            .contains("suspect: log run-2: it says nothing at its end\n"),
+        "{said:?}"
+    );
+}

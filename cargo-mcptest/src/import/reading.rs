@@ -1,0 +1,183 @@
+//! The runs of some records, mapped: the same in both passes.
+
+use mcptest_trace::record::redact::Redactor;
+use serde_json::Value;
+
+use super::cassette::{self, Imported};
+use super::digest;
+use super::event::{Event, ForeignRun, Lost};
+use super::format::{Gathered, Kind};
+use super::input::{Input, Record, Unreadable};
+use super::joining::Joined;
+use super::mapping::{Mapping, Subagents};
+
+/// How many characters of a prompt name an agent.
+const LABEL: usize = 40;
+
+/// By what runs are told to be of one agent, instead of by what the user says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum GroupBy {
+    /// The task that the format names.
+    Task,
+    /// A field of the record.
+    Field(String),
+}
+
+/// A run, mapped, and what is needed of it beside the recording.
+pub(super) struct Mapped {
+    pub(super) imported: Imported,
+    pub(super) agent: Option<String>,
+    /// The source has an identifier of it.
+    pub(super) has_id: bool,
+    task: Option<String>,
+    pub(super) order: Option<i64>,
+    pub(super) time: Option<i64>,
+    pub(super) users: Vec<String>,
+    has_own_prompt: bool,
+}
+
+/// What runs of one agent have in common.
+pub(super) struct Subject {
+    pub(super) key: Vec<String>,
+    pub(super) label: String,
+    pub(super) by_task: bool,
+}
+
+/// The runs of some records, each mapped or refused, and the records.
+pub(super) type Read<'i> = (Vec<Result<Mapped, Lost>>, Vec<Record<'i>>);
+
+/// What reads and maps runs, the same in both passes.
+pub(super) struct Reading<'r> {
+    pub(super) inputs: &'r [Input],
+    pub(super) mapping: &'r Mapping,
+    pub(super) group_by: &'r [GroupBy],
+    pub(super) redactor: &'r Redactor,
+}
+
+impl Reading<'_> {
+    /// Reads the records of a run and maps the runs that they hold.
+    pub(super) fn map(&self, kind: Kind, joined: &Joined) -> Result<Read<'_>, Unreadable> {
+        let mut records = Vec::with_capacity(joined.parts.len());
+        for part in &joined.parts {
+            records.push(self.inputs[part.input as usize].read(*part)?);
+        }
+        let gathered = Gathered {
+            records: &records,
+            keys: &joined.keys,
+        };
+        let mapped = match kind.format().read(&gathered, self.mapping) {
+            Ok(runs) => self.mapped(runs, &records),
+            Err(lost) => vec![Err(lost)],
+        };
+        Ok((mapped, records))
+    }
+
+    fn mapped(&self, runs: Vec<ForeignRun>, records: &[Record<'_>]) -> Vec<Result<Mapped, Lost>> {
+        let mut mapped = Vec::new();
+        for mut run in runs {
+            let subagents = std::mem::take(&mut run.subagents);
+            if self.mapping.subagents != Subagents::Inline {
+                run.without_subagents();
+            }
+            let parent = run.agent.clone();
+            mapped.push(self.one(run, records));
+            if self.mapping.subagents == Subagents::Separate {
+                for mut run in subagents {
+                    let kind = run.agent.take().unwrap_or_else(|| "agent".to_owned());
+                    let parent = self.mapping.agent.as_ref().or(parent.as_ref());
+                    let parent = parent.cloned().unwrap_or_else(|| stem(records));
+                    run.agent = Some(format!("{parent}/{kind}"));
+                    let mut one = self.one(run.clone(), records);
+                    if let Ok(one) = &mut one {
+                        // Its own name stands, whatever the main agent is called.
+                        one.agent = run.agent;
+                    }
+                    mapped.push(one);
+                }
+            }
+        }
+        mapped
+    }
+
+    fn one(&self, mut run: ForeignRun, records: &[Record<'_>]) -> Result<Mapped, Lost> {
+        let has_id = run.id.is_some() || run.ready.is_some();
+        if !has_id {
+            run.id = records
+                .first()
+                .map(|record| digest::identifier(&record.value));
+        }
+        let agent = self.mapping.agent.clone().or_else(|| run.agent.clone());
+        let users: Vec<String> = run
+            .events
+            .iter()
+            .filter_map(|event| match event {
+                Event::User(text) => Some(text.clone()),
+                _ => None,
+            })
+            .collect();
+        let (task, order) = (run.task.clone(), run.order);
+        let time = run.times.map(|(first, _)| first);
+        let has_own_prompt = run.prompt.is_some();
+        let imported = match run.ready.take() {
+            Some(cassette) => Imported {
+                cassette,
+                notes: run.notes,
+                lost: run.lost,
+            },
+            None => cassette::of(&run, self.mapping)?,
+        };
+        Ok(Mapped {
+            imported,
+            agent,
+            has_id,
+            task,
+            order,
+            time,
+            users,
+            has_own_prompt,
+        })
+    }
+
+    /// What groups a run by, besides agent, model and system prompt, and how it is called.
+    pub(super) fn subject(&self, kind: Kind, mapped: &Mapped, records: &[Record<'_>]) -> Subject {
+        let mut key = Vec::new();
+        for by in self.group_by {
+            let field = |pointer: &String| records.first()?.value.pointer(pointer);
+            match by {
+                GroupBy::Task => key.extend(mapped.task.clone()),
+                GroupBy::Field(pointer) => key.extend(field(pointer).map(|field| match field {
+                    Value::String(text) => text.clone(),
+                    other => other.to_string(),
+                })),
+            }
+        }
+        if self.group_by.is_empty() && kind.format().has_tasks() {
+            key.extend(mapped.task.clone());
+        }
+        if key.is_empty() {
+            let prompt = mapped.imported.cassette["user_prompt"].as_str();
+            let label: String = prompt.unwrap_or_default().chars().take(LABEL).collect();
+            let users = if mapped.has_own_prompt || mapped.users.is_empty() {
+                vec![prompt.unwrap_or_default().to_owned()]
+            } else {
+                mapped.users.clone()
+            };
+            return Subject {
+                key: users,
+                label,
+                by_task: mapped.has_own_prompt,
+            };
+        }
+        Subject {
+            label: key.join(" "),
+            key,
+            by_task: true,
+        }
+    }
+}
+
+/// The name of a run that has none.
+pub(super) fn stem(records: &[Record<'_>]) -> String {
+    let first = records.first();
+    first.map_or_else(String::new, |record| record.input.stem())
+}

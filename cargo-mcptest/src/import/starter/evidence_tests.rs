@@ -1,0 +1,179 @@
+//! What counts as evidence of what runs must do, and what does not.
+
+use super::*;
+
+/// A call that failed changed nothing: it may be made again, and need not be.
+#[test]
+fn a_failed_write_is_neither_demanded_nor_counted() {
+    let charge = |amount: u64| ("charge", json!({ "amount": amount }));
+    let failing = |calls: &[(&str, Value)], failed: &[usize]| {
+        let mut run = run(None, calls, "Done.");
+        for call in failed {
+            run.trace.tool_results[*call].is_error = true;
+        }
+        run
+    };
+    let at_once = || failing(&[charge(9)], &[]);
+    let again = || failing(&[charge(9), charge(9)], &[0]);
+    let twice = failing(&[charge(9), charge(9)], &[]);
+    let text = written(&[at_once(), again(), at_once()]);
+    let asked = "{ target: successful_tool_names, matcher: { schema: { contains: { const: \"charge\" }, minContains: 1 } } }";
+    let plan = "      mode: subset\n      # Those that fail need not be made; `expect` asks for those that succeed.\n      calls:\n        \
+                - { name: \"charge\", args: { exact: {\"amount\": 9} }, is_error: false }\n        \
+                - { name: \"charge\", args: { exact: {\"amount\": 9} }, is_error: true }\n";
+    assert!(text.contains(asked) && text.contains(plan), "{text}");
+    // Where runs go on differently, only what succeeds is bounded.
+    let note = || ("add_note", json!({}));
+    let more = failing(&[charge(9), charge(9), note()], &[0]);
+    let text = written(&[at_once(), more.clone()]);
+    let bound = |tool: &str, target: &str| {
+        format!(
+            "{{ target: {target}, matcher: {{ schema: {{ contains: {{ const: \"{tool}\" }}, minContains: 0, maxContains: 1 }} }} }}"
+        )
+    };
+    assert!(
+        text.contains(&bound("charge", "successful_tool_names")),
+        "{text}"
+    );
+    assert!(text.contains(&bound("add_note", "tool_names")), "{text}");
+    assert!(!text.contains("is_error: true"), "{text}");
+    // The gates judge so, too.
+    let holds = |good: &[&Run], run: &Run| {
+        let reads = ReadOnlyTools::default();
+        let evidence: Vec<_> = good.iter().map(|run| (*run, None)).collect();
+        let changes = Changes::of(&evidence, &reads);
+        let times = plan::times(good, &changes, &reads);
+        let plan = plan::trajectory(good, &changes, &[], &reads).unwrap();
+        (plan.holds)(run) && times.iter().all(|times| times.holds(run))
+    };
+    let (one, other) = (at_once(), again());
+    let other_amount = failing(&[charge(8)], &[]);
+    let never = failing(&[charge(9)], &[0]);
+    for good in [[&one, &other], [&one, &more]] {
+        assert!(good.iter().all(|run| holds(&good, run)));
+        for bad in [&twice, &other_amount, &never] {
+            assert!(!holds(&good, bad), "{:?}", bad.trace);
+        }
+    }
+    // Nothing succeeded in any run: what was tried may be tried.
+    let refused = written(&[never.clone(), never.clone()]);
+    assert!(
+        refused.contains("is_error: true") && !refused.contains("is_error: false"),
+        "{refused}"
+    );
+    assert!(!holds(&[&never], &one) && holds(&[&never], &failing(&[], &[])));
+}
+
+/// What those that succeed have another of in every run, one that fails may have another of too.
+#[test]
+fn a_failed_write_is_as_free_as_one_that_succeeds() {
+    let charge = |key: &str| ("charge", json!({ "amount": 9, "key": key }));
+    let mut again = run(None, &[charge("k-81"), charge("k-82")], "Done.");
+    again.trace.tool_results[0].is_error = true;
+    let text = written(&[run(None, &[charge("k-17")], "Done."), again]);
+    assert_eq!(
+        text.matches("\"key\": {\"type\": \"string\"}").count(),
+        2,
+        "{text}"
+    );
+}
+
+/// Copies of one run agree with each other, whatever they hold.
+#[test]
+fn copies_of_a_run_are_evidence_once() {
+    let note = ("add_note", json!({ "text": "Please leave it at the door" }));
+    let runs = [0; 3].map(|_| run(None, std::slice::from_ref(&note), "Done."));
+    let sources: Vec<Source> = [false, true, true]
+        .map(|is_copy| Source { day: None, is_copy })
+        .into();
+    let text = gates(&runs, &sources, &Tools::default(), &[]).unwrap();
+    assert!(
+        text.starts_with(
+            "    # from run-1..run-3\n    # copies, which are no further evidence: run-2..run-3\n"
+        ),
+        "{text}"
+    );
+    assert!(text.contains("\"text\": {\"type\": \"string\"}"), "{text}");
+    let text = gates(&runs, &[], &Tools::default(), &[]).unwrap();
+    assert!(text.contains("exact: {\"text\": \"Please leave"), "{text}");
+}
+
+/// One list tells of the tools of all runs; and the suite does, whatever becomes of the closings.
+#[test]
+fn what_one_run_says_of_a_tool_counts_for_all() {
+    let grep = || ("grep", json!({ "for": "x" }));
+    let listed = |calls: &[(&str, Value)], says: &str| {
+        let mut run = run(Some(true), calls, says);
+        run.tools = Some(vec![
+            OfferedTool::in_line("grep").with_read_only(Some(true)),
+        ]);
+        run
+    };
+    let bare = |says: &str| run(Some(true), &[refund("R1"), grep(), grep()], says);
+    let text = written(&[bare("Done."), listed(&[grep(), refund("R1")], "Done.")]);
+    assert!(text.contains("mode: strict\n"), "{text}");
+    assert!(
+        !text.contains("name: \"grep\"") && !text.contains("first: \"grep\""),
+        "{text}"
+    );
+    let text = written(&[bare("Done."), listed(&[grep()], "I have refunded order 7.")]);
+    assert!(
+        text.contains(
+            "    narrative: { readonly_tools: [\"grep\"], \
+             expect: [{ target: narrative.claimed_but_absent, matcher: { max: 1 } }] }\n"
+        ),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_name_that_joins_a_change_to_a_read_is_no_read() {
+    let of = |name: &'static str| {
+        let call = (name, json!({ "id": 3 }));
+        written(&[run(None, &[call], "Done.")])
+    };
+    for name in ["fetch_and_delete", "getOrCreate", "find-and-replace"] {
+        let text = of(name);
+        assert!(text.contains(&format!("- {{ name: \"{name}\"")), "{text}");
+        assert!(
+            text.contains(&format!("mutating_tools: [\"{name}\"]")),
+            "{text}"
+        );
+    }
+    for name in ["find_and_list", "get_terms_and_conditions", "get_order"] {
+        assert!(!of(name).contains("- { name:"), "{name}");
+    }
+}
+
+/// Where the agent closes with *You're welcome!*, what it said before is read.
+#[test]
+fn where_closings_are_silent_all_messages_are_read() {
+    let talk = |failed: bool, says: &str, closing: &str| {
+        let value = json!({
+            "schema_version": "v1", "model": "m", "user_prompt": "p",
+            "trace": {
+                "tool_calls": [{ "name": "refund_order" }],
+                "tool_results": [{ "call_index": 0, "is_error": failed, "result": "ok" }],
+                "final_response": closing,
+                "conversation": { "turns": [
+                    { "role": "user", "content": "p" },
+                    { "role": "assistant", "content": "tool_use refund_order with {}" },
+                    { "role": "assistant", "content": says },
+                    { "role": "user", "content": "Thanks!" },
+                    { "role": "assistant", "content": closing },
+                ] },
+            },
+        });
+        parse_run(value.to_string().as_bytes(), &Origin::file("a")).unwrap()
+    };
+    let (says, bye) = ("I have refunded your order.", "You're welcome!");
+    let reads_all = |runs: &[Run]| written(runs).contains("narrative: { all_messages: true }");
+    let looked = || talk(false, "Here it is.", bye);
+    assert!(reads_all(&[talk(false, says, bye), looked()]));
+    assert!(!reads_all(&[looked()]));
+    assert!(!reads_all(&[talk(true, says, bye)]));
+    assert!(!reads_all(&[
+        talk(false, says, "I have refunded it."),
+        looked()
+    ]));
+}

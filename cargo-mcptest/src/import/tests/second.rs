@@ -1,0 +1,133 @@
+//! Imports beside what other suites have.
+
+use serde_json::{Value, json};
+
+use super::{Desk, lines};
+
+fn record(id: &str, prompt: &str, said: &str) -> Value {
+    json!({ "id": id, "model": "m", "messages": [
+        { "role": "user", "content": prompt }, { "role": "assistant", "content": said },
+    ] })
+}
+
+/// Two logs of an agent `desk`, which asks for other things in each, and a suite of the first.
+fn desk() -> Desk {
+    let desk = Desk::new();
+    desk.write("one/desk.jsonl", lines(&[record("a", "p", "1")]));
+    desk.write(
+        "two/desk.jsonl",
+        lines(&[record("b", "q", "2"), record("c", "q", "3")]),
+    );
+    assert_eq!(
+        desk.import_into("suites/a.yml", &["one/desk.jsonl"]).status,
+        0
+    );
+    desk
+}
+
+#[test]
+fn a_second_suite_of_a_folder_leaves_the_runs_of_the_first_alone() {
+    let desk = desk();
+    let before = desk.files();
+    for _ in 0..2 {
+        let said = desk.import_into("suites/b.yml", &["two/desk.jsonl"]);
+        assert_eq!(said.status, 0, "{said:?}");
+        let now = desk.files();
+        for (path, bytes) in &before {
+            assert_eq!(now.get(path), Some(bytes), "{path}");
+        }
+        let names: Vec<String> = desk
+            .recordings()
+            .into_iter()
+            .map(|(name, _)| name)
+            .collect();
+        assert_eq!(
+            names,
+            [
+                "desk_2__m/run-1.json",
+                "desk_2__m/run-2.json",
+                "desk__m/run-1.json"
+            ]
+        );
+        let suite = desk.read("suites/b.yml");
+        assert!(
+            suite.contains("name: \"desk 2\"") && suite.contains("runs: 2"),
+            "{suite}"
+        );
+    }
+    let undone = desk.import_into("suites/b.yml", &["two/desk.jsonl", "--undo"]);
+    assert_eq!(undone.status, 0, "{undone:?}");
+    assert_eq!(desk.files(), before);
+    let said = desk.import_into("suites/b.yml", &["two/desk.jsonl", "--agent", "desk"]);
+    assert!(
+        said.out.contains(
+            "note: `desk` has recordings in the same folder already, those of `suites/a.yml`: the name is passed over\n"
+        ),
+        "{said:?}"
+    );
+}
+
+/// Recordings that no suite has any more are somebody's too.
+#[test]
+fn runs_that_were_asked_something_else_are_not_mixed_with_others() {
+    let desk = desk();
+    std::fs::remove_file(desk.path().join("suites/a.yml")).unwrap();
+    let said = desk.import(&["two/desk.jsonl"]);
+    assert_eq!(said.status, 0, "{said:?}");
+    let suite = desk.suite();
+    assert!(
+        suite.contains("name: \"desk 2\"") && suite.contains("prompt: \"q\""),
+        "{suite}"
+    );
+    assert_eq!(desk.recordings().len(), 3);
+    // What the suite lacks is proposed beside what it has.
+    let desk = self::desk();
+    let said = desk.import_into("suites/a.yml", &["two/desk.jsonl"]);
+    assert!(said.out.contains("  - name: \"desk 2\"\n"), "{said:?}");
+    let why = "note: `desk` is asked something else by the suite: these runs are another agent's";
+    assert!(said.out.contains(why), "{said:?}");
+    assert_eq!(desk.recordings().len(), 3);
+    // In their place they are what is asked for.
+    let said = desk.import_into("suites/a.yml", &["two/desk.jsonl", "--replace"]);
+    assert_eq!(said.status, 0, "{said:?}");
+}
+
+#[test]
+fn an_agent_of_two_suites_gets_no_runs_through_one_of_them() {
+    let desk = desk();
+    desk.write("suites/b.yml", desk.read("suites/a.yml"));
+    desk.write("more.jsonl", lines(&[record("d", "p", "4")]));
+    let before = desk.files();
+    let said = desk.import_into("suites/b.yml", &["more.jsonl", "--agent", "desk"]);
+    assert_eq!(said.status, 2, "{said:?}");
+    assert_eq!(desk.files(), before);
+    assert!(
+        said.err.starts_with(
+            "error[import]: would change another suite\n --> more.jsonl:1\n  = the recordings of `desk` are those of \
+             `suites/a.yml` too\n  = help: give the agent of one of the suites another name, or "
+        ),
+        "{said:?}"
+    );
+}
+
+/// A suite of each model has the agent's own name.
+#[test]
+fn the_same_name_with_another_model_is_no_clash() {
+    let desk = desk();
+    let said = desk.import_into("suites/b.yml", &["two/desk.jsonl", "--model", "n"]);
+    assert_eq!(said.status, 0, "{said:?}");
+    assert!(desk.read("suites/b.yml").contains("name: \"desk\"\n"));
+}
+
+/// What is taken out of a prompt does not make it another.
+#[test]
+fn a_prompt_with_a_secret_is_found_again() {
+    let desk = Desk::new();
+    let key = "use sk-proj-0123456789abcdefABCDEF";
+    desk.write("log.jsonl", lines(&[record("a", key, "1")]));
+    for _ in 0..2 {
+        assert_eq!(desk.import(&["log.jsonl"]).status, 0);
+        std::fs::remove_file(desk.path().join("suites/x.yml")).unwrap();
+    }
+    assert_eq!(desk.recordings().len(), 1);
+}
