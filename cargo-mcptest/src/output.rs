@@ -1,6 +1,6 @@
 //! Where a command writes to, and in which format.
 
-use std::io::{self, Write};
+use std::io::{self, ErrorKind, Write};
 
 use mcptest_trace::trace::pretty_json;
 use serde_json::Value;
@@ -15,6 +15,26 @@ impl Output<'_> {
     /// Writes a value with a line end.
     pub(crate) fn json(&mut self, value: &Value) -> io::Result<()> {
         writeln!(self.out, "{}", pretty_json(value))
+    }
+}
+
+/// A stream whose reader may leave before the end, as `… | head` does: what nobody reads is dropped, and
+/// the command goes on to its exit status, which is the same whoever reads.
+pub(crate) struct Unread<W>(pub(crate) W);
+
+impl<W: Write> Write for Unread<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self.0.write(bytes) {
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(bytes.len()),
+            written => written,
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self.0.flush() {
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+            flushed => flushed,
+        }
     }
 }
 

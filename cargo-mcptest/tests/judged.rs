@@ -172,6 +172,11 @@ fn junit_is_read_back_with_its_properties() {
         (Some("shop"), Some("3"))
     );
     assert_eq!(suites.attribute("failures"), Some("1"));
+    // Nobody took the time of a case that is judged here: none, and no negative one.
+    let times = document
+        .descendants()
+        .filter_map(|node| node.attribute("time"));
+    assert!(times.eq(["0.000"; 5]), "{said}");
     let cases: Vec<_> = document
         .descendants()
         .filter(|node| node.has_tag_name("testcase"))
