@@ -54,9 +54,9 @@ pub(crate) fn ignored(
     reason: &str,
 ) -> CaseResult {
     if is_counted(suite, case) {
-        let judged = case::verdict(suite, case, context);
-        let came = Came::Elsewhere(reason.to_owned());
-        return data(&CaseVerdict { came, ..judged }, suite, case, context);
+        let mut verdict = case::verdict(suite, case, context);
+        verdict.came = Came::Elsewhere(reason.to_owned());
+        return data(&verdict, suite, case, context);
     }
     let mut result = about(suite, case, context);
     result.status = Status::Ignored;
