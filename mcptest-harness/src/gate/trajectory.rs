@@ -269,11 +269,8 @@ fn read_only_tools(plan: &Plan, input: &Input<'_>, run: &Run) -> ReadOnlyTools {
     if plan.over != Over::Writes {
         return ReadOnlyTools::default();
     }
-    let lists = |list: usize| {
-        let gates = input.gates.gates.iter();
-        gates.flat_map(move |gate| gate.gate.tool_lists()[list])
-    };
-    ReadOnlyTools::new(run.tools.iter().flatten(), lists(0), lists(1))
+    let [mutating, readonly] = input.gates.tool_lists();
+    ReadOnlyTools::new(run.tools.iter().flatten(), mutating, readonly)
 }
 
 impl EachRun for Plan {
