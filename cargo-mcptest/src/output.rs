@@ -47,3 +47,22 @@ pub(crate) enum Format {
     /// For programs: an object whose `format` says its version.
     Json,
 }
+
+/// How many of a thing there are, e.g. `1 case`, `2 cases`.
+pub(crate) fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+/// At most four decimals.
+pub(crate) fn short(number: f64) -> String {
+    let text = format!("{number:.4}");
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    if text == "-0" { "0" } else { text }.to_owned()
+}
+
+/// A number of percent, or of points of 100, as an argument.
+pub(crate) fn share(text: &str) -> Result<f64, String> {
+    let number: Option<f64> = text.parse().ok();
+    let share = number.filter(|number| (0.0..=100.0).contains(number));
+    share.ok_or_else(|| "write a number from 0 to 100".to_owned())
+}

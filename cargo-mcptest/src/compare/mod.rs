@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 use crate::failure::Failure;
 use crate::judging::{Opened, in_parallel};
 use crate::outcome::Outcome;
-use crate::output::Output;
+use crate::output::{Output, share};
 use crate::package::Judging;
 use crate::status::{EXIT_STATUS, Status};
 use pair::Pairs;
@@ -55,10 +55,10 @@ pub(crate) struct Compare {
     #[arg(long)]
     across_models: bool,
     /// The least drop of an agent that counts, in points of 100.
-    #[arg(long, value_name = "POINTS", default_value_t = 10.0, value_parser = points)]
+    #[arg(long, value_name = "POINTS", default_value_t = 10.0, value_parser = share)]
     margin: f64,
     /// The least mean drop of the suite that counts, in points of 100.
-    #[arg(long, value_name = "POINTS", default_value_t = 5.0, value_parser = points)]
+    #[arg(long, value_name = "POINTS", default_value_t = 5.0, value_parser = share)]
     suite_margin: f64,
     /// The least rise of the cost that counts, in percent.
     #[arg(long, value_name = "PERCENT", default_value_t = 20.0, value_parser = percent)]
@@ -128,18 +128,6 @@ enum Shown {
     Json,
     /// A table for a pull request.
     Markdown,
-}
-
-fn points(text: &str) -> Result<f64, String> {
-    let number: f64 = text
-        .parse()
-        .map_err(|_| "write a number of points".to_owned())?;
-    let is_share = (0.0..=100.0).contains(&number);
-    if is_share {
-        Ok(number)
-    } else {
-        Err("write a number from 0 to 100".to_owned())
-    }
 }
 
 fn percent(text: &str) -> Result<f64, String> {

@@ -16,7 +16,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use mcptest_suite::shown_path;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::json;
 
 use crate::failure::Failure;
 use crate::output::{Format, Output};
@@ -50,7 +51,7 @@ pub(crate) struct Init {
 }
 
 /// What became of something that a first agent test needs.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 struct Step {
     did: Did,
     /// The file, from the package's folder.
@@ -58,7 +59,8 @@ struct Step {
     what: String,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 enum Did {
     Wrote,
     Added,
@@ -83,10 +85,6 @@ impl Step {
             what: what.into(),
         }
     }
-
-    fn json(&self) -> Value {
-        json!({ "did": self.did.word(), "file": self.file, "what": self.what })
-    }
 }
 
 impl Init {
@@ -103,7 +101,7 @@ impl Init {
             Format::Json => output.json(&json!({
                 "format": FORMAT,
                 "package": package.name,
-                "steps": plan.steps.iter().map(Step::json).collect::<Vec<_>>(),
+                "steps": plan.steps,
                 "proposed": proposed.as_ref().map(|proposed| json!({
                     "file": shown_path(&package.workspace.join("Cargo.toml")),
                     "lines": proposed,

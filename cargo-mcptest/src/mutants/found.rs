@@ -12,7 +12,7 @@ use super::judging::{Bench, Mutated};
 use super::outline;
 pub(super) use super::state::State;
 use crate::judging::Opened;
-use crate::table::table;
+use crate::table::{cell, table};
 
 /// The format of the outcomes, as JSON.
 const FORMAT: &str = "mutants/1.0";
@@ -199,8 +199,7 @@ impl<'a> Found<'a> {
             let harm = scores.harm;
             vec![
                 case.to_owned(),
-                harm.score
-                    .map_or_else(|| "-".to_owned(), |score| format!("{score:.4}")),
+                cell(harm.score.map(|score| format!("{score:.4}"))),
                 format!("{} of {}", harm.count.killed, harm.count.mutants),
                 format!("{} of {}", scores.brittle.killed, scores.brittle.mutants),
             ]
@@ -325,7 +324,7 @@ impl<'a> Found<'a> {
                 "operator": fate.mutant.operator,
                 "call": fate.mutant.call.as_ref().map(|(call, tool)| json!({ "number": call + 1, "tool": tool })),
                 "what": fate.mutant.what,
-                "state": fate.state.as_str(),
+                "state": fate.state,
                 "killed_by": fate.judged.killed_by,
                 "line": fate.line(),
             })
