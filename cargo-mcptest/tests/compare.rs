@@ -315,9 +315,10 @@ fn what_cannot_be_compared_is_told() {
     }
     let nothing = mcptest(folder.path(), &["compare", "src"]).exits(3);
     assert!(
-        nothing
-            .stdout
-            .contains("cannot tell: no agent has comparable runs on both sides"),
+        nothing.stdout.ends_with(
+            "cannot tell: no agent has comparable runs on both sides. Exit status 3.\n\
+             the baseline src has no recording that an agent test asks for; looked for Refund_agent__gpt-5\n"
+        ),
         "{nothing}"
     );
     for wrong in [

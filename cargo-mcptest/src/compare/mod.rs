@@ -229,6 +229,9 @@ impl Compare {
                     outcome.said()
                 )?;
                 write!(output.out, "{}", escape(&comparison.text()))?;
+                if let Some(empty) = compared.empty_baseline() {
+                    writeln!(output.out, "{}", escape(&empty))?;
+                }
             }
         }
         Ok(())
@@ -275,6 +278,29 @@ impl Compared {
     pub(crate) fn said(&self) -> [String; 3] {
         let [baseline, candidate] = self.sides.each_ref().map(ToString::to_string);
         [baseline, candidate, self.outcome.said().to_owned()]
+    }
+
+    /// What stands below the table of a page.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        let empty = self.empty_baseline();
+        empty.into_iter().chain(self.comparison.notes()).collect()
+    }
+
+    /// What was looked for in a baseline that has none of it.
+    fn empty_baseline(&self) -> Option<String> {
+        let found = &self.comparison;
+        let empty = found.agents.is_empty()
+            && found.unchanged.is_empty()
+            && found.not_comparable.is_empty()
+            && !found.new.is_empty();
+        let few: Vec<&str> = found.new.iter().take(3).map(String::as_str).collect();
+        empty.then(|| {
+            format!(
+                "the baseline {} has no recording that an agent test asks for; looked for {}",
+                self.sides[0],
+                few.join(", ")
+            )
+        })
     }
 
     pub(crate) fn json(&self) -> Value {
