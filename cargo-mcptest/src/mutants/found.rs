@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use super::judging::{Bench, Mutated};
 use super::outline;
 pub(super) use super::state::State;
+use crate::failure::Failure;
 use crate::judging::Opened;
 use crate::table::{cell, table};
 
@@ -61,7 +62,11 @@ pub(super) struct Found<'a> {
 }
 
 impl<'a> Found<'a> {
-    pub(super) fn new(bench: &'a Bench<'_>, mutated: Mutated) -> Self {
+    pub(super) fn new(bench: &'a Bench<'_>, mutated: Mutated) -> Result<Self, Failure> {
+        if mutated.mutants.is_empty() {
+            return Err(Failure::cannot_tell("there is no run that can be broken")
+                .help("runs whose outcome is failed are left alone; record runs that pass"));
+        }
         let scores = score(
             mutated
                 .mutants
@@ -75,14 +80,14 @@ impl<'a> Found<'a> {
             mutant,
             judged,
         };
-        Self {
+        Ok(Self {
             mutants: mutated.mutants.into_iter().map(fate).collect(),
             scores,
             sites: mutated.sites,
             runs: mutated.runs,
             red: &bench.red,
             gates: bench.gates(),
-        }
+        })
     }
 
     /// A line a mutant of which something became.

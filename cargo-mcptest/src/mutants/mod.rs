@@ -105,11 +105,7 @@ impl Mutants {
             .with_per_operator((!self.all).then_some(self.per_operator))
             .with_seed(self.seed);
         options.shard = self.shard;
-        let found = Found::new(&bench, bench.judge(&options));
-        if found.mutants.is_empty() {
-            return Err(Failure::cannot_tell("there is no run that can be broken")
-                .help("runs whose outcome is failed are left alone; record runs that pass"));
-        }
+        let found = Found::new(&bench, bench.judge(&options))?;
         let folder = write(&opened, &found)?;
         match self.format {
             Format::Json => output.json(&found.json(&opened))?,
