@@ -205,7 +205,7 @@ fn what_no_registry_has_is_no_start() {
     let stderr = &refused.stderr;
     assert!(
         stderr.starts_with(
-            "error: cargo finds no `mcptest-harness = \"0.1\"`, so the next `cargo test` could not be green; nothing is changed. It says: "
+            "error: cargo cannot resolve the package with `mcptest-harness = \"0.1\"`, so the next `cargo test` could not be green; nothing is changed. It says: "
         ),
         "{refused}"
     );

@@ -207,7 +207,7 @@ fn found(dependency: &str, package: &Package) -> Result<(), Failure> {
     let said = String::from_utf8_lossy(&resolved.stderr);
     let said = said.trim().trim_start_matches("error: ");
     Err(Failure::new(format!(
-        "cargo finds no `{dependency}`, so the next `cargo test` could not be green; nothing is changed. It says: {said}"
+        "cargo cannot resolve the package with `{dependency}`, so the next `cargo test` could not be green; nothing is changed. It says: {said}"
     ))
     .help(
         "where it is not published, depend on a clone of it: `cargo mcptest init --path <its folder mcptest-harness>`",
