@@ -247,6 +247,14 @@ fn what_reliability_counts_decides_in_results_too() {
             let said = mcptest(folder.path(), &[&["compare"], sides].concat()).exits(1);
             assert!(said.stdout.contains("8/8 → 0/8"), "{said}");
         }
+        // Test functions leave no result of a gate that is counted: nothing is known of the runs.
+        let gate = folder.at("baseline/shop/refunds.refund_agent.trajectory.json");
+        if outcome == "trajectory" {
+            fs::remove_file(gate).unwrap();
+            let only = ["compare", "baseline", "today", "--fail-on", "outcomes"];
+            let said = mcptest(folder.path(), &only).exits(3);
+            assert!(said.stdout.contains("cannot tell: "), "{said}");
+        }
     }
 }
 
