@@ -25,7 +25,7 @@ impl Completions {
             .clone()
             .name("cargo-mcptest")
             .bin_name("cargo-mcptest");
-        // Made first, so that a pipe that closes is an error and no panic.
+        // Made first, so that what cannot be written is an error and no panic.
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut command, "cargo-mcptest", &mut script);
         output.out.write_all(&script)?;

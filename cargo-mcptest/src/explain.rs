@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::judging::{Filter, Source, Verdicts};
-use crate::output::{Format, Output};
+use crate::output::{Format, Output, counted, short};
 use crate::status::{EXIT_STATUS, Status};
 
 /// The format of what is said, as JSON.
@@ -63,10 +63,7 @@ impl Explain {
 
 fn summary(verdicts: &Verdicts) -> String {
     let [passed, failed, ignored] = verdicts.counts();
-    let cases = match verdicts.cases.len() {
-        1 => "1 case".to_owned(),
-        many => format!("{many} cases"),
-    };
+    let cases = counted(verdicts.cases.len(), "case");
     format!("{cases}: {passed} passed, {failed} failed, {ignored} ignored")
 }
 
@@ -136,17 +133,6 @@ fn asked(target: &str, bound: &Bound) -> String {
         .map_or_else(String::new, |margin| format!(", margin {}", short(margin)));
     let path = bound.path.as_deref().unwrap_or(target);
     format!("{path} {}: {holds}{margin} ({by}{line})", bound.asks)
-}
-
-/// At most four decimals.
-fn short(number: f64) -> String {
-    let text = format!("{number:.4}");
-    let text = text.trim_end_matches('0').trim_end_matches('.');
-    if text == "-0" {
-        "0".to_owned()
-    } else {
-        text.to_owned()
-    }
 }
 
 /// The recordings, in short: the first, and how many there are.

@@ -45,11 +45,6 @@ impl Failure {
     pub(crate) fn message(&self) -> &str {
         &self.message
     }
-
-    /// Whether there is nothing to say.
-    pub(crate) fn is_silent(&self) -> bool {
-        self.message.is_empty()
-    }
 }
 
 impl fmt::Display for Failure {
@@ -64,12 +59,6 @@ impl fmt::Display for Failure {
 
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
-        // Whoever read has seen enough, as in `… | head`, and nobody is left to be told.
-        let nobody_reads = error.kind() == io::ErrorKind::BrokenPipe;
-        Self::new(if nobody_reads {
-            String::new()
-        } else {
-            error.to_string()
-        })
+        Self::new(error.to_string())
     }
 }

@@ -46,7 +46,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use failure::Failure;
-use output::Output;
+use output::{Output, Unread};
 use status::Status;
 
 /// What cargo calls: `cargo mcptest …`.
@@ -113,8 +113,8 @@ fn main() -> ExitCode {
     }
     let Cargo::Mcptest(arguments) = Cargo::parse_from(arguments);
     let mut output = Output {
-        out: &mut stdout(),
-        err: &mut stderr(),
+        out: &mut Unread(stdout()),
+        err: &mut Unread(stderr()),
     };
     let code = match &arguments.command {
         // The client sees the server's own exit code.
@@ -122,10 +122,8 @@ fn main() -> ExitCode {
         command => command.run(&mut output).map(ExitCode::from),
     };
     code.unwrap_or_else(|failure| {
-        if !failure.is_silent() {
-            // Where nothing can be said, the status still speaks.
-            _ = writeln!(output.err, "{failure}");
-        }
+        // Where nothing can be said, the status still speaks.
+        _ = writeln!(output.err, "{failure}");
         failure.status.into()
     })
 }

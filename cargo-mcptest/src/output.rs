@@ -1,6 +1,6 @@
 //! Where a command writes to, and in which format.
 
-use std::io::{self, Write};
+use std::io::{self, ErrorKind, Write};
 
 use mcptest_trace::trace::pretty_json;
 use serde_json::Value;
@@ -18,6 +18,26 @@ impl Output<'_> {
     }
 }
 
+/// A stream whose reader may leave before the end, as `… | head` does: what nobody reads is dropped, and
+/// the command goes on to its exit status, which is the same whoever reads.
+pub(crate) struct Unread<W>(pub(crate) W);
+
+impl<W: Write> Write for Unread<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self.0.write(bytes) {
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(bytes.len()),
+            written => written,
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self.0.flush() {
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+            flushed => flushed,
+        }
+    }
+}
+
 /// How an answer is written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Format {
@@ -26,4 +46,23 @@ pub(crate) enum Format {
     Text,
     /// For programs: an object whose `format` says its version.
     Json,
+}
+
+/// How many of a thing there are, e.g. `1 case`, `2 cases`.
+pub(crate) fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+/// At most four decimals.
+pub(crate) fn short(number: f64) -> String {
+    let text = format!("{number:.4}");
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    if text == "-0" { "0" } else { text }.to_owned()
+}
+
+/// A number of percent, or of points of 100, as an argument.
+pub(crate) fn share(text: &str) -> Result<f64, String> {
+    let number: Option<f64> = text.parse().ok();
+    let share = number.filter(|number| (0.0..=100.0).contains(number));
+    share.ok_or_else(|| "write a number from 0 to 100".to_owned())
 }

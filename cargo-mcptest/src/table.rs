@@ -37,3 +37,8 @@ pub(crate) fn table(rows: &[Vec<String>]) -> String {
     }
     text
 }
+
+/// A value as a cell, which says so where there is none.
+pub(crate) fn cell(value: Option<impl ToString>) -> String {
+    value.map_or_else(|| "-".to_owned(), |value| value.to_string())
+}

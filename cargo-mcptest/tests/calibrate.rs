@@ -90,6 +90,25 @@ fn what_has_no_options_is_measured_on_every_agent() {
     assert_eq!(numbers.filter(|value| value.is_number()).count(), 24);
 }
 
+/// A gate that `reliability` counts has no verdict of its own, and is measured all the same.
+#[test]
+fn a_gate_that_reliability_counts_is_measured() {
+    let folder = four_agents();
+    let text = fs::read_to_string(folder.at("suites/desk.yml")).unwrap();
+    let counted =
+        "runs: 6, golden_path: { calls: [find] }, reliability: { outcome: [golden_path] },";
+    folder.write("suites/desk.yml", text.replacen("runs: 6,", counted, 1));
+    let json = mcptest(folder.path(), &["calibrate", "--format", "json"]).exits(0);
+    let json: Value = serde_json::from_str(&json.stdout).unwrap();
+    let values = found(&json, "golden_path.penalty")["values"]
+        .as_object()
+        .unwrap();
+    let numbers = values
+        .values()
+        .flat_map(|values| values.as_array().unwrap());
+    assert_eq!(numbers.filter(|value| value.is_number()).count(), 6);
+}
+
 #[test]
 fn numbers_are_written_in_place_with_what_they_promise() {
     let folder = desk(20, 10);

@@ -1,4 +1,7 @@
 //! The command as it is run.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod support;
 
 use std::io::Write as _;
 use std::path::Path;
@@ -135,4 +138,39 @@ fn a_suite_that_no_test_would_find_is_refused() {
         "{said}"
     );
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+/// A reader that has seen enough, as `… | head -1` has, changes nothing of what a command comes to.
+#[test]
+fn a_reader_that_leaves_changes_no_answer() {
+    let shop = support::shop(&[]);
+    std::fs::write(shop.path().join("a.jsonl"), RUN).unwrap();
+    for (arguments, status) in [
+        (&["explain"][..], 1),
+        (&["explain", "--format", "json"], 1),
+        (&["report", "--format", "markdown"], 1),
+        (&["report", "--format", "junit"], 1),
+        (&["compare", "suites/cassettes"], 0),
+        (&["calibrate"], 0),
+        (&["mutants", "--only-green"], 0),
+        (&["validate"], 0),
+        (&["import", "a.jsonl", "--suite", "suites/x.yml"], 0),
+        (&["schema", "suite"], 0),
+        (&["completions", "bash"], 0),
+    ] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let output = command(shop.path(), arguments)
+            .stdout(writer)
+            .output()
+            .unwrap();
+        assert_eq!(
+            output.status.code(),
+            Some(status),
+            "{arguments:?}: {output:?}"
+        );
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(!said.contains("error") && !said.contains("panic"), "{said}");
+    }
+    assert!(shop.path().join("suites/x.yml").exists());
 }

@@ -10,7 +10,7 @@ use e2e_support::folder::collect;
 use e2e_support::process;
 use serde_json::{Value, json};
 use support::four_agents::{AGENTS, four_agents, run, write_runs};
-use support::{VERSIONS, good, mcptest, run_of, shop};
+use support::{SUITE, VERSIONS, good, mcptest, run_of, shop};
 
 fn words(line: &str) -> String {
     line.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -215,6 +215,49 @@ fn gates_decide_where_runs_have_no_outcome() {
     assert!(said.stdout.contains("cannot tell: "), "{said}");
 }
 
+/// What `reliability` counts has no verdict of its own, and decides on runs all the same: in results as
+/// in recordings.
+#[test]
+fn what_reliability_counts_decides_in_results_too() {
+    let expect = "    expect: [{ target: tool_names, matcher: { contains: refund } }]\n";
+    for (asked, outcome) in [("", "trajectory"), (expect, "expect")] {
+        let folder = shop(&good());
+        let head = SUITE.replace("runs: 2", "runs: 8");
+        let head = match outcome {
+            "expect" => head.split("    trajectory:").next().unwrap(),
+            _ => &head,
+        };
+        let reliability = format!(
+            "    reliability: {{ outcome: {outcome}, expect: [{{ target: reliability.runs, matcher: {{ min: 8 }} }}] }}\n"
+        );
+        folder.write("suites/refunds.yml", format!("{head}{asked}{reliability}"));
+        let write_runs = |calls: &[(&str, Value)]| {
+            for number in 1..=8 {
+                let mut run = run_of(calls);
+                run.as_object_mut().unwrap().remove("outcome");
+                run["recorded_at"] = format!("2026-01-01T00:00:0{number}Z").into();
+                let path = format!("suites/cassettes/Refund_agent__gpt-5/run-{number}.json");
+                folder.write(&path, format!("{run:#}\n"));
+            }
+        };
+        write_runs(&good());
+        mcptest(folder.path(), &["compare", "--accept", "baseline"]).exits(0);
+        write_runs(&[]);
+        for sides in [&["baseline", "--save", "today"][..], &["baseline", "today"]] {
+            let said = mcptest(folder.path(), &[&["compare"], sides].concat()).exits(1);
+            assert!(said.stdout.contains("8/8 → 0/8"), "{said}");
+        }
+        // Test functions leave no result of a gate that is counted: nothing is known of the runs.
+        let gate = folder.at("baseline/shop/refunds.refund_agent.trajectory.json");
+        if outcome == "trajectory" {
+            fs::remove_file(gate).unwrap();
+            let only = ["compare", "baseline", "today", "--fail-on", "outcomes"];
+            let said = mcptest(folder.path(), &only).exits(3);
+            assert!(said.stdout.contains("cannot tell: "), "{said}");
+        }
+    }
+}
+
 #[test]
 fn agents_of_one_side_and_of_other_prompts_are_listed() {
     let folder = four_agents();
@@ -315,9 +358,10 @@ fn what_cannot_be_compared_is_told() {
     }
     let nothing = mcptest(folder.path(), &["compare", "src"]).exits(3);
     assert!(
-        nothing
-            .stdout
-            .contains("cannot tell: no agent has comparable runs on both sides"),
+        nothing.stdout.ends_with(
+            "cannot tell: no agent has comparable runs on both sides. Exit status 3.\n\
+             the baseline src has no recording that an agent test asks for; looked for Refund_agent__gpt-5\n"
+        ),
         "{nothing}"
     );
     for wrong in [

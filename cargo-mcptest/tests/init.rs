@@ -178,6 +178,56 @@ fn nothing_is_overwritten_and_nothing_half_done() {
     assert!(collect(folder.path()) == before);
 }
 
+/// Says to cargo that `registry/` is all that is published, and gives it a harness of a version.
+fn published(folder: &Folder, version: &str) {
+    folder.write(
+        ".cargo/config.toml",
+        "[source.crates-io]\nreplace-with = \"here\"\n\n[source.here]\ndirectory = \"registry\"\n",
+    );
+    let manifest = format!(
+        "[package]\nname = \"mcptest-harness\"\nversion = \"{version}\"\nedition = \"2024\"\n"
+    );
+    folder.write("registry/mcptest-harness/Cargo.toml", manifest);
+    folder.write("registry/mcptest-harness/src/lib.rs", "");
+    folder.write(
+        "registry/mcptest-harness/.cargo-checksum.json",
+        "{\"files\":{}}",
+    );
+}
+
+#[test]
+fn what_no_registry_has_is_no_start() {
+    let folder = crate_named("init-unpublished", "").with("docs/.keep", "");
+    published(&folder, "0.0.1");
+    let before = collect(folder.path());
+    let refused = mcptest(folder.path(), &["init"]).exits(2);
+    assert_eq!(refused.stdout, "");
+    let stderr = &refused.stderr;
+    assert!(
+        stderr.starts_with(
+            "error: cargo cannot resolve the package with `mcptest-harness = \"0.1\"`, so the next `cargo test` could not be green; nothing is changed. It says: "
+        ),
+        "{refused}"
+    );
+    assert!(
+        stderr.ends_with(
+            "help: where it is not published, depend on a clone of it: `cargo mcptest init --path <its folder mcptest-harness>`\n"
+        ),
+        "{refused}"
+    );
+    assert!(collect(folder.path()) == before);
+    assert!(!folder.at("suites").exists() && !folder.at("tests").exists());
+
+    published(&folder, "0.1.7");
+    let said = mcptest(folder.path(), &["init"]).exits(0);
+    assert!(
+        said.stdout.starts_with(
+            "added  Cargo.toml: `mcptest-harness = \"0.1\"` below `[dev-dependencies]`\n"
+        ),
+        "{said}"
+    );
+}
+
 #[test]
 fn what_was_done_is_told_to_programs() {
     let folder = crate_named("init-json", "");

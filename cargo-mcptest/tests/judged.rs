@@ -10,7 +10,7 @@ use e2e_support::process::{command, run};
 use e2e_support::workshop::{lock_dependencies, manifest, run_cargo};
 use serde_json::{Value, json};
 use support::four_agents::four_agents;
-use support::{VERSIONS, good, mcptest, shop};
+use support::{SUITE, VERSIONS, good, mcptest, shop};
 
 const BOTH: &str = "2 runs, suites/cassettes/Refund_agent__gpt-5/run-1.json … suites/cassettes/Refund_agent__gpt-5/run-2.json";
 
@@ -65,6 +65,30 @@ fn a_red_case_is_a_finding_with_its_margin_and_what_it_was_made_of() {
         ]
     );
     assert!(cases[2]["made_of"].to_string().contains("refund"));
+}
+
+#[test]
+fn a_gate_that_reliability_counts_is_explained_by_its_numbers_too() {
+    let shop = shop(&[]);
+    let reliability = "    reliability:\n      outcome: [trajectory]\n      \
+                       expect: [{ target: reliability.pass_rate, matcher: { min: 50 } }]\n";
+    shop.write("suites/refunds.yml", format!("{SUITE}{reliability}"));
+    let said = mcptest(shop.path(), &["explain", "::trajectory"]).exits(3);
+    for part in [
+        "refunds::refund_agent::trajectory: ignored (judged by `reliability`)\n  asked in suites/refunds.yml:6:5\n",
+        &format!("  judged: {BOTH}\n  there was to judge: 3 calls\n"),
+        "  trajectory.mismatch_count      0      1  a count, 0 or more\n",
+        "  trajectory.passed >= 1: does not hold, margin -1 (the gate's default)\n",
+        "  - refund",
+    ] {
+        assert!(said.stdout.contains(part), "{part} in\n{said}");
+    }
+    // An agent that is skipped has no numbers: nothing of it is judged.
+    let skipped = format!("{SUITE}{reliability}    skip: flaky\n");
+    shop.write("suites/refunds.yml", skipped);
+    let said = mcptest(shop.path(), &["explain", "::trajectory"]).exits(3);
+    assert!(said.stdout.contains("ignored (skipped: flaky)"), "{said}");
+    assert!(!said.stdout.contains("trajectory.passed"), "{said}");
 }
 
 #[test]
@@ -148,6 +172,11 @@ fn junit_is_read_back_with_its_properties() {
         (Some("shop"), Some("3"))
     );
     assert_eq!(suites.attribute("failures"), Some("1"));
+    // Nobody took the time of a case that is judged here: none, and no negative one.
+    let times = document
+        .descendants()
+        .filter_map(|node| node.attribute("time"));
+    assert!(times.eq(["0.000"; 5]), "{said}");
     let cases: Vec<_> = document
         .descendants()
         .filter(|node| node.has_tag_name("testcase"))

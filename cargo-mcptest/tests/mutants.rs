@@ -206,6 +206,44 @@ fn a_suggested_plan_kills_what_the_suite_did_not() {
     assert!(killed.lines().any(|line| line == LINE), "{killed}");
 }
 
+/// What only reads says the recording, and the agent's `narrative`; a name alone may say otherwise.
+#[test]
+fn a_suggested_plan_goes_by_what_is_known_of_the_tools() {
+    let calls = [
+        ("order_history", json!({ "order": 7 })),
+        ("get_lock", json!({ "order": 7 })),
+    ];
+    let run = |closing: &str| {
+        let mut run = support::run_of(&calls);
+        run["tools"] = json!([
+            { "name": "get_order" }, { "name": "order_history", "read_only": true }, { "name": "get_lock" }
+        ]);
+        run["trace"]["final_response"] = json!(closing);
+        run
+    };
+    let folder = shop(&[])
+        .with_run(
+            "suites/cassettes/Refund_agent__gpt-5/run-1.json",
+            &run("Seen."),
+        )
+        .with_run(
+            "suites/cassettes/Refund_agent__gpt-5/run-2.json",
+            &run("Looked."),
+        );
+    let without = SUITE.split("    trajectory:").next().unwrap();
+    let narrative = format!("{without}    narrative: {{ mutating_tools: [get_lock] }}\n");
+    folder.write("suites/refunds.yml", &narrative);
+    let said = mcptest(folder.path(), &["mutants", "--suggest"]).exits(0);
+    let (_, plan) = said.stdout.split_once("2 passing runs agree\n").unwrap();
+    assert_eq!(
+        plan,
+        "trajectory:\n  over: writes\n  mode: strict\n  calls:\n    - { name: \"get_lock\", args: { exact: {\"order\":7} }, is_error: false }\n"
+    );
+    let indented: String = plan.lines().map(|line| format!("    {line}\n")).collect();
+    folder.write("suites/refunds.yml", format!("{narrative}{indented}"));
+    mcptest(folder.path(), &["explain"]).exits(0);
+}
+
 #[test]
 fn a_suggestion_for_an_agent_that_changes_nothing_forbids_what_could() {
     let mut folder = shop(&[]);

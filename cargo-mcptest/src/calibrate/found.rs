@@ -2,12 +2,13 @@
 
 use mcptest_trace::evidence::calibrate::{AcrossCalibration, Calibration, Kind, Tally, Verdict};
 use mcptest_trace::evidence::conformal::Share;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::tells;
 use super::values::Column;
 use crate::outcome::Outcome;
-use crate::table::table;
+use crate::table::{cell, table};
 
 /// What was found of a suite.
 pub(crate) struct SuiteFound {
@@ -35,16 +36,10 @@ impl SuiteFound {
                 "only {recorded} of {all} runs have a recorded outcome; `--outcome recorded` goes by these alone\n"
             ));
         }
-        for (column, found) in &self.each {
-            text.push_str(&format!("\n{}", found.text()));
+        for told in self.told().into_iter().flatten() {
+            text.push_str(&format!("\n{}", told.text));
             if values {
-                text.push_str(&indented(&column.values_table()));
-            }
-        }
-        for (column, found) in &self.together {
-            text.push_str(&format!("\n{}", found.text()));
-            if values {
-                text.push_str(&indented(&column.values_table()));
+                text.push_str(&indented(&told.column.values_table()));
             }
         }
         text.push_str(&format!("\n{}", self.summary()));
@@ -67,29 +62,19 @@ impl SuiteFound {
         ];
         rows.extend(self.each.iter().map(|(_, found)| {
             let power = &found.power;
-            let number = |number: Option<f64>| {
-                number.map_or_else(|| "-".to_owned(), |number| format!("{number:.3}"))
-            };
+            let within = power.within;
             vec![
                 found.target.name.clone(),
-                number(power.over.map(|over| over.area)),
-                power.within.map_or_else(
-                    || "-".to_owned(),
-                    |within| format!("{:.3} ({:.3})", within.area, within.p),
-                ),
-                found
-                    .limit
-                    .map_or_else(|| "-".to_owned(), |limit| limit.rounded.to_string()),
-                found.check.as_ref().map_or_else(
-                    || "-".to_owned(),
-                    |check| {
-                        let tally = check.tally;
-                        format!(
-                            "{}/{}, {}/{}",
-                            tally.false_alarms, tally.passed, tally.catches, tally.failed
-                        )
-                    },
-                ),
+                cell(power.over.map(|over| format!("{:.3}", over.area))),
+                cell(within.map(|within| format!("{:.3} ({:.3})", within.area, within.p))),
+                cell(found.limit.map(|limit| limit.rounded)),
+                cell(found.check.as_ref().map(|check| {
+                    let tally = check.tally;
+                    format!(
+                        "{}/{}, {}/{}",
+                        tally.false_alarms, tally.passed, tally.catches, tally.failed
+                    )
+                })),
                 power.verdict.as_str().to_owned(),
             ]
         }));
@@ -119,60 +104,66 @@ impl SuiteFound {
         text
     }
 
+    /// What was found of each target: of those of a run, and of those of all runs together.
+    fn told(&self) -> [Vec<Told<'_>>; 2] {
+        let each = self.each.iter();
+        let together = self.together.iter();
+        [
+            each.map(|(column, found)| Told::of(column, found.text(), found))
+                .collect(),
+            together
+                .map(|(column, found)| Told::of(column, found.text(), found))
+                .collect(),
+        ]
+    }
+
     /// What a page shows: everything but the values of runs.
     pub(crate) fn page(&self) -> Value {
-        let mut page = self.json();
-        for (list, texts) in [
-            (
-                "each_run",
-                self.each
-                    .iter()
-                    .map(|(_, found)| found.text())
-                    .collect::<Vec<_>>(),
-            ),
-            (
-                "together",
-                self.together
-                    .iter()
-                    .map(|(_, found)| found.text())
-                    .collect(),
-            ),
-        ] {
-            let targets = page[list].as_array_mut().into_iter().flatten();
-            for (target, text) in targets.zip(texts) {
-                target["values"] = Value::Null;
-                target["text"] = text.into();
-            }
-        }
+        let mut page = self.with(|told| {
+            let mut target = told.data;
+            target["values"] = Value::Null;
+            target["text"] = told.text.into();
+            target
+        });
         page["outcomes"] = self.outcome.said().into();
         page["promise"] = self.share.to_string().into();
         page
     }
 
     pub(super) fn json(&self) -> Value {
-        let each = self.each.iter().map(|(column, found)| {
-            let mut value = serde_json::to_value(found).unwrap_or_default();
-            value["gate"] = column.gate.as_str().into();
-            value["values"] = column.json();
-            value
-        });
-        let together = self.together.iter().map(|(column, found)| {
-            let mut value = serde_json::to_value(found).unwrap_or_default();
-            value["gate"] = column.gate.as_str().into();
-            value["values"] = column.json();
-            value
-        });
+        self.with(|told| told.data)
+    }
+
+    fn with(&self, shown: impl Fn(Told<'_>) -> Value) -> Value {
+        let shown = |told: Vec<Told<'_>>| told.into_iter().map(&shown).collect::<Vec<_>>();
+        let [each, together] = self.told().map(shown);
         json!({
             "suite": self.name,
             "outcome": self.outcome.as_str(),
             "share": self.share,
-            "each_run": each.collect::<Vec<_>>(),
-            "together": together.collect::<Vec<_>>(),
+            "each_run": each,
+            "together": together,
             "joint": {
                 "targets": self.each.iter().filter(|(_, found)| tells(found)).map(|(_, found)| &found.target.name).collect::<Vec<_>>(),
                 "left_out": self.joint,
             },
         })
+    }
+}
+
+/// What was found of a target, as text and as data.
+struct Told<'a> {
+    column: &'a Column,
+    text: String,
+    data: Value,
+}
+
+impl<'a> Told<'a> {
+    fn of(column: &'a Column, text: String, found: &impl Serialize) -> Self {
+        let mut data = serde_json::to_value(found).unwrap_or_default();
+        data["gate"] = column.gate.as_str().into();
+        data["values"] = column.json();
+        Self { column, text, data }
     }
 }
 

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use crate::judging::{Filter, Opened, in_parallel};
 use crate::outcome::{self, Gates, Outcome};
+use crate::output::short;
 use crate::table::table;
 
 /// The values of a suite.
@@ -125,12 +126,6 @@ impl Column {
         });
         table(&rows.collect::<Vec<Vec<String>>>())
     }
-}
-
-/// At most four decimals.
-fn short(number: f64) -> String {
-    let text = format!("{number:.4}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// An agent with its runs and the verdicts on them.

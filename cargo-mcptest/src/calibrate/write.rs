@@ -38,6 +38,15 @@ enum Change {
 }
 
 impl Written {
+    fn new(source: &Source, span: Span, target: &str, change: Change) -> Self {
+        Self {
+            file: source.shown().to_owned(),
+            line: source.line_column(span.start).0,
+            target: target.to_owned(),
+            change,
+        }
+    }
+
     pub(super) fn json(&self) -> Value {
         let (before, now, why_not) = match &self.change {
             Change::Written(before, now) => (Some(before), Some(now), None),
@@ -126,11 +135,9 @@ pub(super) fn write(
             let Some(edit) = gates_after(source, agent.name.span, &new) else {
                 continue;
             };
-            written.extend(new.iter().map(|proposal| Written {
-                file: source.shown().to_owned(),
-                line: source.line_column(edit.span.start).0,
-                target: proposal.target.name.clone(),
-                change: Change::Added(proposal.bound()),
+            written.extend(new.iter().map(|proposal| {
+                let added = Change::Added(proposal.bound());
+                Written::new(source, edit.span, &proposal.target.name, added)
             }));
             edits.push(edit);
         }
@@ -140,19 +147,16 @@ pub(super) fn write(
             .iter()
             .any(|proposal| proposal.target.name == *target)
     });
-    written.extend(by_hand.map(|(target, span)| Written {
-        file: source.shown().to_owned(),
-        line: source.line_column(span.start).0,
-        target: target.clone(),
-        change: Change::Shared,
-    }));
+    written
+        .extend(by_hand.map(|(target, span)| Written::new(source, *span, target, Change::Shared)));
     // What agents share is told once.
-    let mut seen = Vec::new();
-    written.retain(|change| {
-        let new = !seen.contains(change);
-        seen.push(change.clone());
-        new
-    });
+    let mut told: Vec<Written> = Vec::new();
+    for change in written {
+        if !told.contains(&change) {
+            told.push(change);
+        }
+    }
+    let mut written = told;
     written.sort_by_key(|change| change.line);
     if edits.is_empty() {
         return Ok(written);
@@ -258,16 +262,12 @@ impl Proposal<'_> {
             Place::Number(span) => (*span, source.slice(*span).to_owned(), self.number()),
             Place::Block { at, .. } => (*at, "the default".to_owned(), self.bound()),
         };
-        Written {
-            file: source.shown().to_owned(),
-            line: source.line_column(span.start).0,
-            target: slot.target.clone(),
-            change: if self.always_met {
-                Change::AlwaysMet(self.number())
-            } else {
-                Change::Written(before, now)
-            },
-        }
+        let change = if self.always_met {
+            Change::AlwaysMet(self.number())
+        } else {
+            Change::Written(before, now)
+        };
+        Written::new(source, span, &slot.target, change)
     }
 }
 

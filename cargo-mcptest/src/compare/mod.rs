@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 use crate::failure::Failure;
 use crate::judging::{Opened, in_parallel};
 use crate::outcome::Outcome;
-use crate::output::Output;
+use crate::output::{Output, share};
 use crate::package::Judging;
 use crate::status::{EXIT_STATUS, Status};
 use pair::Pairs;
@@ -55,10 +55,10 @@ pub(crate) struct Compare {
     #[arg(long)]
     across_models: bool,
     /// The least drop of an agent that counts, in points of 100.
-    #[arg(long, value_name = "POINTS", default_value_t = 10.0, value_parser = points)]
+    #[arg(long, value_name = "POINTS", default_value_t = 10.0, value_parser = share)]
     margin: f64,
     /// The least mean drop of the suite that counts, in points of 100.
-    #[arg(long, value_name = "POINTS", default_value_t = 5.0, value_parser = points)]
+    #[arg(long, value_name = "POINTS", default_value_t = 5.0, value_parser = share)]
     suite_margin: f64,
     /// The least rise of the cost that counts, in percent.
     #[arg(long, value_name = "PERCENT", default_value_t = 20.0, value_parser = percent)]
@@ -128,18 +128,6 @@ enum Shown {
     Json,
     /// A table for a pull request.
     Markdown,
-}
-
-fn points(text: &str) -> Result<f64, String> {
-    let number: f64 = text
-        .parse()
-        .map_err(|_| "write a number of points".to_owned())?;
-    let is_share = (0.0..=100.0).contains(&number);
-    if is_share {
-        Ok(number)
-    } else {
-        Err("write a number from 0 to 100".to_owned())
-    }
 }
 
 fn percent(text: &str) -> Result<f64, String> {
@@ -241,6 +229,9 @@ impl Compare {
                     outcome.said()
                 )?;
                 write!(output.out, "{}", escape(&comparison.text()))?;
+                if let Some(empty) = compared.empty_baseline() {
+                    writeln!(output.out, "{}", escape(&empty))?;
+                }
             }
         }
         Ok(())
@@ -287,6 +278,29 @@ impl Compared {
     pub(crate) fn said(&self) -> [String; 3] {
         let [baseline, candidate] = self.sides.each_ref().map(ToString::to_string);
         [baseline, candidate, self.outcome.said().to_owned()]
+    }
+
+    /// What stands below the table of a page.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        let empty = self.empty_baseline();
+        empty.into_iter().chain(self.comparison.notes()).collect()
+    }
+
+    /// What was looked for in a baseline that has none of it.
+    fn empty_baseline(&self) -> Option<String> {
+        let found = &self.comparison;
+        let empty = found.agents.is_empty()
+            && found.unchanged.is_empty()
+            && found.not_comparable.is_empty()
+            && !found.new.is_empty();
+        let few: Vec<&str> = found.new.iter().take(3).map(String::as_str).collect();
+        empty.then(|| {
+            format!(
+                "the baseline {} has no recording that an agent test asks for; looked for {}",
+                self.sides[0],
+                few.join(", ")
+            )
+        })
     }
 
     pub(crate) fn json(&self) -> Value {

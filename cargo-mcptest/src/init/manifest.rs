@@ -17,6 +17,19 @@ pub(super) enum Dependency {
     Path(PathBuf),
 }
 
+/// A dependency that was added.
+#[derive(Debug)]
+pub(super) struct Added {
+    /// What code calls the harness then.
+    pub(super) name: String,
+    /// The line, e.g. `mcptest-harness = "0.1"`.
+    pub(super) line: String,
+    /// The table that it is in.
+    pub(super) section: &'static str,
+    /// Whether a registry is to have it.
+    pub(super) published: bool,
+}
+
 /// The manifest of a package.
 #[derive(Debug)]
 pub(super) struct Manifest {
@@ -41,8 +54,8 @@ impl Manifest {
         })
     }
 
-    /// Adds the dev-dependency; what code calls the harness then, and what was added.
-    pub(super) fn depend(&mut self, dependency: &Dependency) -> Result<(String, String), Failure> {
+    /// Adds the dev-dependency.
+    pub(super) fn depend(&mut self, dependency: &Dependency) -> Result<Added, Failure> {
         let mut table = InlineTable::new();
         let (key, item) = match (&self.inherited, dependency) {
             (Some(key), Dependency::Published) => {
@@ -59,7 +72,7 @@ impl Manifest {
             .into_iter()
             .find(|section| self.document.contains_key(section))
             .unwrap_or("dev-dependencies");
-        let what = format!("`{key} = {}` below `[{section}]`", item.to_string().trim());
+        let line = format!("{key} = {}", item.to_string().trim());
         let dependencies = self
             .document
             .entry(section)
@@ -73,7 +86,13 @@ impl Manifest {
         } else {
             key.replace('-', "_")
         };
-        Ok((name, what))
+        let published = self.inherited.is_none() && matches!(dependency, Dependency::Published);
+        Ok(Added {
+            name,
+            line,
+            section,
+            published,
+        })
     }
 
     /// Declares a test target.

@@ -13,13 +13,15 @@ mod tests;
 use std::fs;
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use mcptest_suite::shown_path;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::json;
 
 use crate::failure::Failure;
 use crate::output::{Format, Output};
-use crate::package::Selection;
+use crate::package::{Package, Selection};
 use crate::status::Status;
 use manifest::Dependency;
 use plan::Plan;
@@ -30,7 +32,8 @@ const FORMAT: &str = "init/1.0";
 /// Gives a crate its first agent test: the dev-dependency, a test target that runs suites, a suite and
 /// its recording.
 ///
-/// What is there already stays as it is, and no file is overwritten. `cargo test` is green right after.
+/// What is there already stays as it is, and no file is overwritten. `cargo test` is green right after:
+/// where cargo does not find the harness, nothing is changed.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Init {
     #[command(flatten)]
@@ -48,7 +51,7 @@ pub(crate) struct Init {
 }
 
 /// What became of something that a first agent test needs.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 struct Step {
     did: Did,
     /// The file, from the package's folder.
@@ -56,7 +59,8 @@ struct Step {
     what: String,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 enum Did {
     Wrote,
     Added,
@@ -81,10 +85,6 @@ impl Step {
             what: what.into(),
         }
     }
-
-    fn json(&self) -> Value {
-        json!({ "did": self.did.word(), "file": self.file, "what": self.what })
-    }
 }
 
 impl Init {
@@ -95,13 +95,13 @@ impl Init {
             None => Dependency::Published,
         };
         let plan = Plan::of(&package, &dependency, self.by_macro)?;
-        write_all(&package.folder, &plan)?;
+        write_all(&package, &plan)?;
         let proposed = profile::proposed(&package.workspace)?;
         match self.format {
             Format::Json => output.json(&json!({
                 "format": FORMAT,
                 "package": package.name,
-                "steps": plan.steps.iter().map(Step::json).collect::<Vec<_>>(),
+                "steps": plan.steps,
                 "proposed": proposed.as_ref().map(|proposed| json!({
                     "file": shown_path(&package.workspace.join("Cargo.toml")),
                     "lines": proposed,
@@ -160,24 +160,58 @@ fn harness_from(package: &Path, given: &Path) -> Result<PathBuf, Failure> {
         .collect())
 }
 
-/// Writes the files and then the manifest; all of it or nothing.
-fn write_all(folder: &Path, plan: &Plan) -> Result<(), Failure> {
+/// Writes the files and then the manifest, and sees that cargo finds what is depended on; all of it or
+/// nothing.
+fn write_all(package: &Package, plan: &Plan) -> Result<(), Failure> {
+    let (folder, manifest) = (&package.folder, package.folder.join("Cargo.toml"));
+    let before = fs::read_to_string(&manifest)?;
     let mut written = Vec::new();
-    let all = plan.files.iter().try_for_each(|(path, text)| {
-        let path = folder.join(path);
-        create(&path, text)?;
-        written.push(path);
-        Ok(())
-    });
-    let manifest = || match &plan.manifest {
-        Some(text) => replace(&folder.join("Cargo.toml"), text),
-        None => Ok(()),
+    let mut write = || {
+        for (path, text) in &plan.files {
+            let path = folder.join(path);
+            create(&path, text)?;
+            written.push(path);
+        }
+        if let Some(text) = &plan.manifest {
+            replace(&manifest, text)?;
+        }
+        match &plan.published {
+            Some(dependency) => found(dependency, package).inspect_err(|_| {
+                _ = replace(&manifest, &before);
+            }),
+            None => Ok(()),
+        }
     };
-    all.and_then(|()| manifest()).inspect_err(|_| {
+    write().inspect_err(|_| {
         for path in &written {
             _ = fs::remove_file(path);
+            // With the folders that were made for it: only what is empty is removed.
+            let folders = path.ancestors().skip(1);
+            for made in folders.take_while(|made| made != folder) {
+                _ = fs::remove_dir(made);
+            }
         }
     })
+}
+
+/// Sees that cargo finds a version of the harness that the package depends on now.
+fn found(dependency: &str, package: &Package) -> Result<(), Failure> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let resolved = Command::new(cargo)
+        .args(["update", "--quiet", "--workspace", "--dry-run"])
+        .current_dir(&package.folder)
+        .output()?;
+    if resolved.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&resolved.stderr);
+    let said = said.trim().trim_start_matches("error: ");
+    Err(Failure::new(format!(
+        "cargo cannot resolve the package with `{dependency}`, so the next `cargo test` could not be green; nothing is changed. It says: {said}"
+    ))
+    .help(
+        "where it is not published, depend on a clone of it: `cargo mcptest init --path <its folder mcptest-harness>`",
+    ))
 }
 
 fn create(path: &Path, text: &str) -> Result<(), Failure> {

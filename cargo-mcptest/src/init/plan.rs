@@ -29,6 +29,8 @@ pub(super) struct Plan {
     /// The manifest, where it changes.
     pub(super) manifest: Option<String>,
     pub(super) steps: Vec<Step>,
+    /// The dependency that a registry is to have, where one is added.
+    pub(super) published: Option<String>,
 }
 
 impl Plan {
@@ -42,14 +44,17 @@ impl Plan {
             files: Vec::new(),
             manifest: None,
             steps: Vec::new(),
+            published: None,
         };
         let harness = if let Some(name) = &package.harness {
             plan.step(Did::Kept, "Cargo.toml", "the dependency on mcptest-harness");
             name.clone()
         } else {
-            let (name, what) = manifest.depend(dependency)?;
+            let added = manifest.depend(dependency)?;
+            plan.published = added.published.then(|| added.line.clone());
+            let what = format!("`{}` below `[{}]`", added.line, added.section);
             plan.step(Did::Added, "Cargo.toml", what);
-            name
+            added.name
         };
         let suites = plan.suites(package)?;
         if let Some(target) = package

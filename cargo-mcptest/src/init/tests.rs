@@ -20,7 +20,7 @@ fn edited(before: &str, workspace: Option<&str>, own_runner: bool) -> (String, S
         &member
     };
     let mut manifest = Manifest::read(&member, root).unwrap();
-    let (name, _) = manifest.depend(&Dependency::Published).unwrap();
+    let name = manifest.depend(&Dependency::Published).unwrap().name;
     manifest.test("agents", own_runner).unwrap();
     (name, manifest.changed().unwrap())
 }

@@ -17,6 +17,7 @@ use serde_json::{Map, Value};
 use super::fault::{Fault, Strike};
 use super::manifest::{Manifest, MockTool, Says};
 use super::template::{Filling, as_text};
+use crate::output::counted;
 
 /// A mock server. Its clones are the same server: what one session calls counts in all.
 #[derive(Debug, Clone)]
@@ -49,10 +50,7 @@ impl MockServer {
 
     /// What it is, in a line.
     pub(super) fn described(&self) -> String {
-        let tools = match self.manifest.tools.len() {
-            1 => "1 tool".to_owned(),
-            many => format!("{many} tools"),
-        };
+        let tools = counted(self.manifest.tools.len(), "tool");
         format!(
             "mock server `{}`: {tools}, fault {}",
             self.manifest.server, self.fault

@@ -11,8 +11,9 @@ use serde_json::{Value, json};
 use super::judging::{Bench, Mutated};
 use super::outline;
 pub(super) use super::state::State;
+use crate::failure::Failure;
 use crate::judging::Opened;
-use crate::table::table;
+use crate::table::{cell, table};
 
 /// The format of the outcomes, as JSON.
 const FORMAT: &str = "mutants/1.0";
@@ -61,7 +62,11 @@ pub(super) struct Found<'a> {
 }
 
 impl<'a> Found<'a> {
-    pub(super) fn new(bench: &'a Bench<'_>, mutated: Mutated) -> Self {
+    pub(super) fn new(bench: &'a Bench<'_>, mutated: Mutated) -> Result<Self, Failure> {
+        if mutated.mutants.is_empty() {
+            return Err(Failure::cannot_tell("there is no run that can be broken")
+                .help("runs whose outcome is failed are left alone; record runs that pass"));
+        }
         let scores = score(
             mutated
                 .mutants
@@ -75,14 +80,14 @@ impl<'a> Found<'a> {
             mutant,
             judged,
         };
-        Self {
+        Ok(Self {
             mutants: mutated.mutants.into_iter().map(fate).collect(),
             scores,
             sites: mutated.sites,
             runs: mutated.runs,
             red: &bench.red,
             gates: bench.gates(),
-        }
+        })
     }
 
     /// A line a mutant of which something became.
@@ -199,8 +204,7 @@ impl<'a> Found<'a> {
             let harm = scores.harm;
             vec![
                 case.to_owned(),
-                harm.score
-                    .map_or_else(|| "-".to_owned(), |score| format!("{score:.4}")),
+                cell(harm.score.map(|score| format!("{score:.4}"))),
                 format!("{} of {}", harm.count.killed, harm.count.mutants),
                 format!("{} of {}", scores.brittle.killed, scores.brittle.mutants),
             ]
@@ -325,7 +329,7 @@ impl<'a> Found<'a> {
                 "operator": fate.mutant.operator,
                 "call": fate.mutant.call.as_ref().map(|(call, tool)| json!({ "number": call + 1, "tool": tool })),
                 "what": fate.mutant.what,
-                "state": fate.state.as_str(),
+                "state": fate.state,
                 "killed_by": fate.judged.killed_by,
                 "line": fate.line(),
             })

@@ -3,11 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use mcptest::replay::{AgentTest, Ask};
-use mcptest::suite::gates::GateKind;
-use mcptest::suite::model::Suite;
-use mcptest::suite::read::{AgentFacts, GateReader, Problems};
 use mcptest::trace::Run;
-use mcptest_suite::Entry;
 use mcptest_trace::evidence::mutants::{
     Judged, Mutant, MutantOptions, Operator, RecordedRun, Sites, plan,
 };
@@ -23,8 +19,6 @@ pub(super) struct Bench<'a> {
     pub(super) agents: Vec<Tested<'a>>,
     /// What is red before anything is broken, a line each.
     pub(super) red: Vec<String>,
-    /// What the suites say of their tools, by suite: those that only read, those that change things.
-    tools: BTreeMap<String, [BTreeSet<String>; 2]>,
 }
 
 /// An agent with its gates.
@@ -63,7 +57,6 @@ impl<'a> Bench<'a> {
         let mut bench = Self {
             agents: Vec::new(),
             red: Vec::new(),
-            tools: BTreeMap::new(),
         };
         let chosen = all
             .into_iter()
@@ -78,12 +71,6 @@ impl<'a> Bench<'a> {
         }
         for tested in &bench.agents {
             bench.red.extend(tested.red());
-        }
-        for (name, suite) in opened.suites.suites() {
-            let mut tools = ToolLists::default();
-            if Suite::parse_with(suite.source.clone(), &mut tools).is_ok() {
-                bench.tools.insert(name.to_owned(), tools.0);
-            }
         }
         Ok(bench)
     }
@@ -124,11 +111,14 @@ impl<'a> Bench<'a> {
                 runs.push(RecordedRun::new(stem, number + 1, run));
             }
         }
-        let [readonly, mutating] = self.tools.get(suite).cloned().unwrap_or_default();
+        let lists = |list: usize| {
+            let agents = own();
+            agents.flat_map(move |(_, agent)| std::mem::take(&mut agent.test.tool_lists()[list]))
+        };
         let options = options
             .clone()
-            .with_readonly_tools(readonly)
-            .with_mutating_tools(mutating);
+            .with_mutating_tools(lists(0))
+            .with_readonly_tools(lists(1));
         let plan = plan(&runs, &options);
         mutated.runs += plan.runs;
         for (operator, sites) in plan.sites {
@@ -251,21 +241,5 @@ impl<'a> Tested<'a> {
             judged
         });
         judged.collect()
-    }
-}
-
-/// What a suite says of its tools: those that only read, those that change things.
-#[derive(Default)]
-struct ToolLists([BTreeSet<String>; 2]);
-
-impl GateReader for ToolLists {
-    fn read(&mut self, _: &AgentFacts<'_>, gates: &[(GateKind, &Entry)], _: &mut Problems) {
-        for (_, entry) in gates {
-            for (list, key) in self.0.iter_mut().zip(["readonly_tools", "mutating_tools"]) {
-                let names = entry.value.get(key).and_then(|names| names.items());
-                let names = names.into_iter().flatten().filter_map(|name| name.text());
-                list.extend(names.map(ToOwned::to_owned));
-            }
-        }
     }
 }

@@ -24,7 +24,7 @@ use mcptest_trace::evidence::mutants::MutantOptions;
 
 use crate::failure::Failure;
 use crate::judging::{Filter, Opened};
-use crate::output::{Format, Output};
+use crate::output::{Format, Output, share};
 use crate::package::Judging;
 use crate::status::{EXIT_STATUS, Status};
 pub(crate) use page::page;
@@ -47,10 +47,10 @@ pub(crate) struct Mutants {
     #[arg(long)]
     only_green: bool,
     /// The least harm score, in percent.
-    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    #[arg(long, value_name = "PERCENT", value_parser = share)]
     fail_under: Option<f64>,
     /// The highest brittleness, in percent.
-    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    #[arg(long, value_name = "PERCENT", value_parser = share)]
     fail_brittle: Option<f64>,
     /// At most so many mutants of a run in one way.
     #[arg(long, value_name = "COUNT", default_value_t = 3)]
@@ -73,18 +73,6 @@ pub(crate) struct Mutants {
     /// How to say it.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
-}
-
-fn percent(text: &str) -> Result<f64, String> {
-    let number: f64 = text
-        .parse()
-        .map_err(|_| "write a number of percent".to_owned())?;
-    let is_share = (0.0..=100.0).contains(&number);
-    if is_share {
-        Ok(number)
-    } else {
-        Err("write a number from 0 to 100".to_owned())
-    }
 }
 
 fn shard(text: &str) -> Result<(usize, usize), String> {
@@ -117,11 +105,7 @@ impl Mutants {
             .with_per_operator((!self.all).then_some(self.per_operator))
             .with_seed(self.seed);
         options.shard = self.shard;
-        let found = Found::new(&bench, bench.judge(&options));
-        if found.mutants.is_empty() {
-            return Err(Failure::cannot_tell("there is no run that can be broken")
-                .help("runs whose outcome is failed are left alone; record runs that pass"));
-        }
+        let found = Found::new(&bench, bench.judge(&options))?;
         let folder = write(&opened, &found)?;
         match self.format {
             Format::Json => output.json(&found.json(&opened))?,

@@ -1,6 +1,6 @@
 //! What a run did, line by line, and what a mutant of it does instead.
 
-use mcptest::trace::{Run, canonical_json};
+use mcptest::trace::Run;
 use similar::TextDiff;
 
 /// How much of a line is shown.
@@ -16,11 +16,7 @@ pub(super) fn outline(run: &Run) -> String {
             Some(result) if result.is_error => "error".to_owned(),
             Some(_) => "ok".to_owned(),
         };
-        let arguments = if call.args.is_null() {
-            "{}".to_owned()
-        } else {
-            canonical_json(&call.args)
-        };
+        let arguments = call.arguments_json();
         lines.push(format!("{} {arguments} → {result}", call.name));
     }
     match trace.closing() {

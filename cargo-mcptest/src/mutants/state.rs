@@ -1,9 +1,11 @@
 //! What became of a mutant.
 
 use mcptest_trace::evidence::mutants::{Judged, Label, Mutant};
+use serde::Serialize;
 
 /// What became of a mutant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub(super) enum State {
     /// A gate noticed.
     Killed,
@@ -30,15 +32,5 @@ impl State {
 
     pub(super) const fn is_survivor(self) -> bool {
         matches!(self, Self::Survived | Self::NotCovered)
-    }
-
-    pub(super) const fn as_str(self) -> &'static str {
-        match self {
-            Self::Killed => "killed",
-            Self::Survived => "survived",
-            Self::NotCovered => "not_covered",
-            Self::Harmless => "harmless",
-            Self::Brittle => "brittle",
-        }
     }
 }

@@ -1,10 +1,9 @@
 //! A plan of the state-changing calls, made from the passing runs.
 
 use mcptest::eval::KnownTools;
-use mcptest::trace::{Run, canonical_json};
-use mcptest_trace::trace::reads_by_name;
+use mcptest::trace::{ReadOnlyTools, Run};
 
-use super::judging::Bench;
+use super::judging::{Bench, Tested};
 use crate::outcome;
 
 /// What a run changes: each call with its arguments, and whether it failed.
@@ -18,7 +17,7 @@ pub(super) fn plans(bench: &Bench<'_>) -> String {
             .runs
             .iter()
             .filter(|run| outcome::recorded(run) != Some(false));
-        let writes: Vec<Writes> = passing.map(writes).collect();
+        let writes: Vec<Writes> = passing.map(|run| writes(tested, run)).collect();
         let case = tested.test.case();
         let agree = match writes.len() {
             1 => "of the one passing run".to_owned(),
@@ -29,26 +28,29 @@ pub(super) fn plans(bench: &Bench<'_>) -> String {
             [first, rest @ ..] if rest.iter().any(|other| other != first) => {
                 format!("\n# {case}: its passing runs change different things; a plan of one would fail the others\n")
             }
-            [first, ..] if first.is_empty() => format!("\n# {case}: {agree}: nothing changes\n{}", forbidden(tested.runs)),
+            [first, ..] if first.is_empty() => format!("\n# {case}: {agree}: nothing changes\n{}", forbidden(tested)),
             [first, ..] => format!("\n# {case}: {agree}\n{}", plan(first)),
         });
     }
     text
 }
 
-fn writes(run: &Run) -> Writes {
+/// The tools that only read, as a plan of writes has it: by what the runs and the agent's gates say.
+fn read_only(tested: &Tested<'_>, runs: &[Run]) -> ReadOnlyTools {
+    let [mutating, readonly] = tested.test.tool_lists();
+    let offered = runs.iter().flat_map(|run| run.tools.iter().flatten());
+    ReadOnlyTools::new(offered, mutating, readonly)
+}
+
+fn writes(tested: &Tested<'_>, run: &Run) -> Writes {
+    let read_only = read_only(tested, std::slice::from_ref(run));
     let calls = run.trace.tool_calls.iter().zip(run.trace.results_by_call());
-    let writes = calls.filter(|(call, _)| !reads_by_name(&call.name));
+    let writes = calls.filter(|(call, _)| !read_only.reads(&call.name));
     writes
         .map(|(call, result)| {
-            let arguments = if call.args.is_null() {
-                "{}".to_owned()
-            } else {
-                canonical_json(&call.args)
-            };
             (
                 call.name.clone(),
-                arguments,
+                call.arguments_json(),
                 result.map(|result| result.is_error),
             )
         })
@@ -56,9 +58,11 @@ fn writes(run: &Run) -> Writes {
 }
 
 /// No tool that changes something, of those that the runs know.
-fn forbidden(runs: &[Run]) -> String {
-    let known = KnownTools::of_runs(runs);
-    let writing: Vec<&str> = known.names().filter(|name| !reads_by_name(name)).collect();
+fn forbidden(tested: &Tested<'_>) -> String {
+    let known = KnownTools::of_runs(tested.runs);
+    let read_only = read_only(tested, tested.runs);
+    let names = known.names();
+    let writing: Vec<&str> = names.filter(|name| !read_only.reads(name)).collect();
     if writing.is_empty() {
         return "# and no tool that could change something is known\n".to_owned();
     }

@@ -79,7 +79,7 @@ impl Asked {
             page["said"] =
                 json!({ "baseline": baseline, "candidate": candidate, "outcomes": outcomes });
             page["rows"] = json!(compared.comparison.rows());
-            page["notes"] = json!(compared.comparison.notes());
+            page["notes"] = json!(compared.notes());
             evidence.changes = Some(Changes::of(&compared.comparison, baseline));
             evidence.status = Some(compared.status());
             evidence.pages.push(("compare", page));

@@ -40,7 +40,9 @@ pub(super) fn report(verdicts: &Verdicts) -> String {
 
 fn counts(cases: &[&CaseResult]) -> String {
     let count = |status| cases.iter().filter(|case| case.status == status).count();
-    let milliseconds: f64 = cases.iter().filter_map(|case| case.duration_ms).sum();
+    // Not a `sum`, which is -0 of nothing.
+    let durations = cases.iter().filter_map(|case| case.duration_ms);
+    let milliseconds = durations.fold(0.0, |all, each| all + each);
     format!(
         " tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"{}\" time=\"{}\"",
         cases.len(),

@@ -9,11 +9,12 @@ mod tools;
 use std::fs;
 
 use mcptest_suite::{escape, nearest};
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::json;
 
 use crate::failure::Failure;
 use crate::judging::{Opened, in_parallel};
-use crate::output::{Format, Output};
+use crate::output::{Format, Output, counted};
 use crate::package::Judging;
 use crate::status::{EXIT_STATUS, Status};
 use orphans::Orphans;
@@ -36,7 +37,7 @@ pub(crate) struct Validate {
 }
 
 /// Something that is wrong.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 struct Problem {
     kind: Kind,
     /// The case, or the file.
@@ -44,29 +45,13 @@ struct Problem {
     text: String,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 enum Kind {
     Load,
     Recordings,
     Tools,
     Orphan,
-}
-
-impl Kind {
-    const fn as_str(self) -> &'static str {
-        match self {
-            Self::Load => "load",
-            Self::Recordings => "recordings",
-            Self::Tools => "tools",
-            Self::Orphan => "orphan",
-        }
-    }
-}
-
-impl Problem {
-    fn json(&self) -> Value {
-        json!({ "kind": self.kind.as_str(), "about": self.about, "text": self.text })
-    }
 }
 
 impl Validate {
@@ -112,7 +97,7 @@ impl Validate {
                 "harness": opened.package.versions.json(),
                 "suites": suites,
                 "agents": agents,
-                "problems": problems.iter().map(Problem::json).collect::<Vec<_>>(),
+                "problems": problems,
                 "removed": removed,
             }))?;
             return Ok(());
@@ -123,18 +108,15 @@ impl Validate {
         for problem in problems {
             writeln!(output.out, "{}\n", escape(problem.text.trim_end()))?;
         }
-        let count = |count: usize, what: &str| {
-            format!("{count} {what}{}", if count == 1 { "" } else { "s" })
-        };
         writeln!(
             output.out,
             "{}, {}: {}",
-            count(suites, "suite"),
-            count(agents, "agent test"),
+            counted(suites, "suite"),
+            counted(agents, "agent test"),
             if problems.is_empty() {
                 "nothing is wrong".to_owned()
             } else {
-                count(problems.len(), "problem")
+                counted(problems.len(), "problem")
             }
         )?;
         Ok(())

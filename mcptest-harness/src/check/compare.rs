@@ -5,6 +5,7 @@
 use serde_json::Value;
 
 use crate::eval::contains;
+use crate::render::kind;
 use crate::trace::json_eq;
 
 /// Whether the question makes sense: what can never be contained is not "not contained" either.
@@ -129,16 +130,5 @@ pub(super) fn lower_case(value: &Value) -> Value {
             Value::Object(lower.collect())
         }
         other => other.clone(),
-    }
-}
-
-fn kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "a boolean",
-        Value::Number(_) => "a number",
-        Value::String(_) => "text",
-        Value::Array(_) => "a list",
-        Value::Object(_) => "an object",
     }
 }

@@ -74,6 +74,16 @@ impl AgentGates {
             .unwrap_or_default()
     }
 
+    /// The tools that its gates say change something, and those that they say only read.
+    pub(crate) fn tool_lists(&self) -> [Vec<&String>; 2] {
+        [0, 1].map(|list| {
+            let gates = self.gates.iter();
+            gates
+                .flat_map(|gate| gate.gate.tool_lists()[list])
+                .collect()
+        })
+    }
+
     /// Whether the agent's `reliability` counts the runs that its `expect:` holds for.
     pub(crate) fn reliability_counts_expect(&self) -> bool {
         let reliability = self.options::<Reliability>();

@@ -232,6 +232,18 @@ impl Key {
     }
 }
 
+/// The words of choices, which stand beside what they mean.
+pub(super) const fn words<T, const N: usize>(
+    choices: &[(&'static str, T); N],
+) -> [&'static str; N] {
+    let (mut words, mut place) = ([""; N], 0);
+    while place < N {
+        words[place] = choices[place].0;
+        place += 1;
+    }
+    words
+}
+
 impl Range {
     fn schema(self) -> Value {
         match self {

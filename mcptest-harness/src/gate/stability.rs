@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use mcptest_suite::read::did_you_mean;
 use mcptest_suite::{Diagnostic, Span};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::block::Block;
-use super::key::{Key, Range};
+use super::key::{Key, Range, words};
 use super::table::GateEntry;
 use super::{AllRuns, Breach, Cause, Input, NotJudged, Options, Threshold};
 use crate::eval::{
@@ -28,10 +28,13 @@ pub(super) struct Stability {
     floors: Option<StabilityFloors>,
 }
 
+/// Which assistant turns are looked at.
+const TURNS: [(&str, Turns); 2] = [("all", Turns::All), ("said", Turns::Said)];
+
 /// What may stand at `dimensions`, for editors.
-const DIMENSIONS: &str = r#"{ "type": "array", "minItems": 1, "items": {
-    "enum": ["tool_usage_stability", "response_consistency", "redundancy", "cost_per_progress"]
-} }"#;
+fn dimensions() -> Value {
+    json!({ "type": "array", "minItems": 1, "items": { "enum": SUB_SCORES } })
+}
 
 /// The keys below `floors`.
 const FLOORS: &[Key] = &[
@@ -49,14 +52,14 @@ impl Options for Stability {
     const SAYS: &'static str = "How stable each run is, and how alike the runs are. Needs `runs:` of at least 2. Default: stability.weakest_score >= 0.5.";
 
     const KEYS: &'static [Key] = &[
-        Key::other(
+        Key::made(
             "dimensions",
-            DIMENSIONS,
+            dimensions,
             "The sub-scores that can be a run's weakest and fall below a floor; all four where it is left out.",
         ),
         Key::word(
             "turns",
-            &["all", "said"],
+            &words(&TURNS),
             "The assistant turns that `response_consistency` looks at; `said`: those in which something is said, not the `tool_use` turns that stand for a call.",
         )
         .usually_word("all"),
@@ -121,8 +124,7 @@ fn options(block: &mut Block<'_, '_>) -> StabilityOptions {
         let scores = names.iter().filter_map(|name| known(&name.value));
         options.dimensions = Dimensions::of(scores).unwrap_or_default();
     }
-    let turns = [("all", Turns::All), ("said", Turns::Said)];
-    let turns = block.choice("turns", "turn kind", &turns);
+    let turns = block.choice("turns", "turn kind", &TURNS);
     options.turns = turns.unwrap_or_default();
     if let Some(node) = block.node("turns")
         && !options.dimensions.has(SubScore::ResponseConsistency)

@@ -7,7 +7,7 @@ use mcptest_suite::{Diagnostic, Node, NodeValue, Spanned};
 use serde_json::Value;
 
 use super::block::Block;
-use super::key::{Key, Takes};
+use super::key::{Key, Takes, words};
 use super::table::GateEntry;
 use super::{Breach, Cause, EachRun, Input, Options, Scored, Threshold};
 use crate::check::difference;
@@ -33,6 +33,12 @@ const MODES: [(&str, MatchMode); 8] = [
     ("subset", MatchMode::Subset),
     ("exact_unordered", MatchMode::ExactUnordered),
 ];
+
+/// Whether calls of one step may match in any order.
+const ORDERS: [(&str, bool); 2] = [("unordered", true), ("ordered", false)];
+
+/// Which calls the plan is held against.
+const OVERS: [(&str, Over); 2] = [("calls", Over::Calls), ("writes", Over::Writes)];
 
 /// What may stand at `args`, for editors.
 const ARGS: &str = r#"{
@@ -67,16 +73,7 @@ impl Options for Plan {
     const KEYS: &'static [Key] = &[
         Key::word(
             "mode",
-            &[
-                "strict",
-                "exact-sequence",
-                "exact_sequence",
-                "subsequence",
-                "unordered",
-                "superset",
-                "subset",
-                "exact_unordered",
-            ],
+            &words(&MODES),
             "How expected and recorded calls line up. May be left out, with `calls`, where there is `forbid`.",
         )
         .required_unless("forbid"),
@@ -93,13 +90,13 @@ impl Options for Plan {
         .required_unless("forbid"),
         Key::word(
             "parallel",
-            &["unordered", "ordered"],
+            &words(&ORDERS),
             "`unordered`: calls of one step may match in any order in the ordered modes.",
         )
         .usually_word("ordered"),
         Key::word(
             "over",
-            &["calls", "writes"],
+            &words(&OVERS),
             "`writes`: only the calls that change something are held against the plan; looking things up is free.",
         )
         .usually_word("calls"),
@@ -120,10 +117,8 @@ impl Options for Plan {
         let alone = forbid.is_some() && without_plan(block);
         let mode = block.choice("mode", "mode", &MODES);
         let calls = calls(block);
-        let orders = [("unordered", true), ("ordered", false)];
-        let parallel = block.choice("parallel", "order", &orders);
-        let overs = [("calls", Over::Calls), ("writes", Over::Writes)];
-        let over = block.choice("over", "call kind", &overs);
+        let parallel = block.choice("parallel", "order", &ORDERS);
+        let over = block.choice("over", "call kind", &OVERS);
         let (mode, calls) = if alone {
             (MatchMode::Unordered, Vec::new())
         } else {
@@ -269,11 +264,8 @@ fn read_only_tools(plan: &Plan, input: &Input<'_>, run: &Run) -> ReadOnlyTools {
     if plan.over != Over::Writes {
         return ReadOnlyTools::default();
     }
-    let lists = |list: usize| {
-        let gates = input.gates.gates.iter();
-        gates.flat_map(move |gate| gate.gate.tool_lists()[list])
-    };
-    ReadOnlyTools::new(run.tools.iter().flatten(), lists(0), lists(1))
+    let [mutating, readonly] = input.gates.tool_lists();
+    ReadOnlyTools::new(run.tools.iter().flatten(), mutating, readonly)
 }
 
 impl EachRun for Plan {

@@ -286,7 +286,6 @@ fn judge_agent(suite: &LoadedSuite, subject: Subject, context: &Context) -> Case
     };
     let (runs, snapshots) = (recorded.runs(), suite.snapshots(subject));
     let input = suite.input(subject, recorded, &snapshots);
-    // Where `reliability` counts the runs that hold, a run that does not is no failure of its own.
     let counted = gates.reliability_counts_expect();
     let injected = agent
         .inject
@@ -295,7 +294,7 @@ fn judge_agent(suite: &LoadedSuite, subject: Subject, context: &Context) -> Case
     let asked = |name, span| Declared {
         name,
         span,
-        expect: if counted { &[] } else { &gates.expect[..] },
+        expect: &gates.expect[..],
     };
     let own: [(&dyn Criterion, Declared<'_>); 3] = [
         (&Caps, asked("caps", agent.name.span)),
@@ -306,8 +305,11 @@ fn judge_agent(suite: &LoadedSuite, subject: Subject, context: &Context) -> Case
     let mut whole = Judgement::default();
     for (criterion, declared) in own {
         let judgement = criterion.judge(&Input { declared, ..input });
-        let failure = judgement.failure.into_iter();
-        findings.extend(failure.flat_map(|failure| failure.findings));
+        // Where `reliability` counts the runs that hold, a run that does not is no failure of its own.
+        let failure = judgement
+            .failure
+            .filter(|_| !counted || declared.name != "expect");
+        findings.extend(failure.into_iter().flat_map(|failure| failure.findings));
         undecided = undecided.or(judgement.undecided);
         whole.runs_hold = judgement.runs_hold;
     }

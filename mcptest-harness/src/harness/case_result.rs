@@ -2,7 +2,7 @@
 
 use mcptest_suite::{Case, CaseKind, REGRESSION, Style, Subject};
 
-use super::case::{Came, CaseVerdict, Context};
+use super::case::{self, Came, CaseVerdict, Context};
 use super::loaded::LoadedSuite;
 use crate::gate::{Judgement, targets_of};
 use crate::result::{
@@ -46,17 +46,34 @@ pub(crate) fn data(
     result
 }
 
-/// The result of a case that is not judged, for a reason.
+/// The result of a case that has no verdict, for a reason. What `reliability` counts has its numbers.
 pub(crate) fn ignored(
     suite: &LoadedSuite,
     case: &Case,
     context: &Context,
     reason: &str,
 ) -> CaseResult {
+    if is_counted(suite, case) {
+        let mut verdict = case::verdict(suite, case, context);
+        verdict.came = Came::Elsewhere(reason.to_owned());
+        return data(&verdict, suite, case, context);
+    }
     let mut result = about(suite, case, context);
     result.status = Status::Ignored;
     result.reason = Some(reason.to_owned());
     result
+}
+
+/// Whether a case is that of a gate which the agent's `reliability` judges.
+fn is_counted(suite: &LoadedSuite, case: &Case) -> bool {
+    let CaseKind::Gate(subject, kind) = case.kind else {
+        return false;
+    };
+    let agent = suite.agent(subject);
+    let only = || suite.suite.agents.iter().any(|agent| agent.only.is_some());
+    let left_out = agent.skip.is_some() || (agent.only.is_none() && only());
+    let mut gates = agent.gates.iter();
+    !left_out && gates.any(|gate| gate.kind == kind && gate.counted)
 }
 
 /// What is known of a case before it is judged, and of its runs.
@@ -89,7 +106,8 @@ pub(super) fn about(suite: &LoadedSuite, case: &Case, context: &Context) -> Case
         _ => kind.map(|kind| kind.name().to_owned()),
     };
     // What is not judged needs no recordings.
-    if let (None, Ok(recorded)) = (&case.ignored, suite.recorded(subject)) {
+    let judged = case.ignored.is_none() || is_counted(suite, case);
+    if let (true, Ok(recorded)) = (judged, suite.recorded(subject)) {
         let facts = Facts {
             crate_dir: suite.crate_dir(),
             runs: recorded.runs(),

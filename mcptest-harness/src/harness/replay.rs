@@ -208,7 +208,8 @@ impl ReplayCase<'_> {
         self.case.ignored.as_deref()
     }
 
-    /// Judges the case. One that is ignored is not judged, and its result says why.
+    /// Judges the case. One that is ignored has no verdict, and its result says why; where `reliability`
+    /// counts it, the result has its numbers.
     #[must_use]
     pub fn judge(&self) -> CaseResult {
         let context = self.context();

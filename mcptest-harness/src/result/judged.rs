@@ -11,7 +11,7 @@ use crate::check::{Check, resolve};
 use crate::eval::{Better, Measure, Unit};
 use crate::gate::{Scores, Threshold, short_number};
 use crate::render::{Evidence, Failure, Table, short_json};
-use crate::trace::{Run, canonical_json};
+use crate::trace::Run;
 use mcptest_trace::record::fingerprint;
 
 /// How many runs have a column of their own.
@@ -247,14 +247,8 @@ fn run_facts(run: &Run) -> RunFacts {
     let trace = &run.trace;
     let recorded = |amount: u64| Some(amount).filter(|amount| *amount > 0);
     let stop_reason = trace.conversation.stop_reason.as_ref();
-    let calls = trace.tool_calls.iter().map(|call| {
-        let arguments = if call.args.is_null() {
-            "{}".to_owned()
-        } else {
-            canonical_json(&call.args)
-        };
-        digest(&format!("{} {arguments}", call.name))
-    });
+    let calls = trace.tool_calls.iter();
+    let calls = calls.map(|call| digest(&format!("{} {}", call.name, call.arguments_json())));
     let results = trace.results_by_call();
     let errors = results.iter().flatten().filter(|result| result.is_error);
     RunFacts {

@@ -298,6 +298,16 @@ impl Trace {
 }
 
 impl ToolCall {
+    /// The arguments as canonical JSON; `{}` where none are recorded.
+    #[must_use]
+    pub fn arguments_json(&self) -> String {
+        if self.args.is_null() {
+            "{}".to_owned()
+        } else {
+            canonical_json(&self.args)
+        }
+    }
+
     /// What makes two calls the same call: name, server, canonical arguments.
     #[must_use]
     pub fn key(&self) -> (&str, &str, String) {

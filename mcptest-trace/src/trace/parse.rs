@@ -11,6 +11,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
+use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::de::Read;
 use serde_json::value::RawValue;
@@ -216,7 +217,7 @@ impl<'de> Visitor<'de> for Seed<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Json<'de>, A::Error> {
         let mut object = Object::default();
         let mut places = HashMap::new();
-        while let Some(key) = entries.next_key_seed(KeySeed)? {
+        while let Some(Key(key)) = entries.next_key()? {
             let value = match (self.room, self.run, &*key) {
                 (Room::Item, Some(run), "args" | "result") => {
                     self.later(run, entries.next_value()?)
@@ -239,36 +240,10 @@ impl<'de> Visitor<'de> for Seed<'_> {
     }
 }
 
-/// A key, borrowed where it stands in the text as it is.
-struct KeySeed;
-
-impl<'de> DeserializeSeed<'de> for KeySeed {
-    type Value = Cow<'de, str>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_str(self)
-    }
-}
-
-impl<'de> Visitor<'de> for KeySeed {
-    type Value = Cow<'de, str>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a key")
-    }
-
-    fn visit_borrowed_str<E>(self, key: &'de str) -> Result<Self::Value, E> {
-        Ok(key.into())
-    }
-
-    fn visit_str<E>(self, key: &str) -> Result<Self::Value, E> {
-        Ok(key.to_owned().into())
-    }
-
-    fn visit_string<E>(self, key: String) -> Result<Self::Value, E> {
-        Ok(key.into())
-    }
-}
+/// A key, borrowed from the text where nothing in it is escaped.
+#[derive(Deserialize)]
+#[serde(transparent)]
+struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
 
 impl Seed<'_> {
     /// Arguments or a result of a run, as text.

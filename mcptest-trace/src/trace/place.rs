@@ -3,15 +3,21 @@
 //! Nothing here runs for a text that is as it should be.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fmt;
 
 use crate::text::escape_line;
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::number;
 
 /// Characters of a line that are shown before and after the place.
 const AROUND: usize = 48;
+
+/// How deep a walk goes, which is deeper than what is read.
+const DEEPEST: usize = 130;
 
 /// A place in a file, with the text around it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -92,30 +98,25 @@ pub(super) enum Loss {
 
 /// Every key that stands twice and every number of a valid JSON text that is not kept.
 pub(super) fn losses(bytes: &[u8]) -> Vec<Lost> {
-    let mut walk = Walk::new(bytes, None);
-    walk.value();
-    walk.lost
+    Walk::through(bytes, None).lost
 }
 
 /// The byte at which the value of a path begins in a valid JSON text; of a path that leads nowhere,
-/// the value that it leaves. `None` for a text that does not begin with a value.
+/// the value that it leaves. `None` for a text that is no JSON.
 pub(super) fn find(bytes: &[u8], path: &str) -> Option<usize> {
-    let mut walk = Walk::new(bytes, Some(path));
-    walk.value();
+    let walk = Walk::through(bytes, Some(path));
     walk.best.map(|(_, offset)| offset)
 }
 
 /// The byte at which the key of a path begins, as [`find`] finds its value.
 pub(super) fn find_key(bytes: &[u8], path: &str) -> Option<usize> {
-    let mut walk = Walk::new(bytes, Some(path));
-    walk.value();
+    let walk = Walk::through(bytes, Some(path));
     walk.key.or(walk.best.map(|(_, offset)| offset))
 }
 
-/// One walk through a JSON text that was parsed before, so that it is valid and not nested too deep.
+/// One walk through a JSON text.
 struct Walk<'a> {
     bytes: &'a [u8],
-    at: usize,
     /// The path of the value that is being read.
     path: String,
     wanted: Option<&'a str>,
@@ -127,134 +128,118 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    fn new(bytes: &'a [u8], wanted: Option<&'a str>) -> Self {
-        Self {
+    fn through(bytes: &'a [u8], wanted: Option<&'a str>) -> Self {
+        let mut walk = Self {
             bytes,
-            at: 0,
             path: String::new(),
             wanted,
             best: None,
             key: None,
             lost: Vec::new(),
+        };
+        if let Ok(whole) = serde_json::from_slice(bytes) {
+            walk.value(whole, 0);
         }
+        walk
     }
 
-    fn peek(&mut self) -> Option<u8> {
-        let rest = self.bytes.get(self.at..)?;
-        self.at += rest.iter().position(|byte| !byte.is_ascii_whitespace())?;
-        self.bytes.get(self.at).copied()
-    }
-
-    fn value(&mut self) {
-        let Some(byte) = self.peek() else { return };
-        self.note();
-        match byte {
-            b'{' => self.entries(b'}', Self::member),
-            b'[' => self.entries(b']', Self::element),
-            b'"' => {
-                self.text();
+    fn value(&mut self, value: &'a RawValue, depth: usize) {
+        let text = value.get();
+        let length = self.path.len();
+        self.note(text);
+        match text.as_bytes() {
+            [b'{' | b'[', ..] if depth == DEEPEST => {}
+            [b'{', ..] => {
+                let mut keys = HashSet::new();
+                let entries = serde_json::from_str(text).unwrap_or(Entries(Vec::new()));
+                for (key, value) in entries.0 {
+                    self.key(key.get(), &mut keys);
+                    self.value(value, depth + 1);
+                    self.path.truncate(length);
+                }
             }
-            _ => self.word(),
+            [b'[', ..] => {
+                let items: Vec<&RawValue> = serde_json::from_str(text).unwrap_or_default();
+                for (index, item) in items.into_iter().enumerate() {
+                    self.path.push_str(&format!("[{index}]"));
+                    self.value(item, depth + 1);
+                    self.path.truncate(length);
+                }
+            }
+            [b'-' | b'0'..=b'9', ..] if !number::is_kept(text) => {
+                self.lose(text, Loss::Number(text.to_owned()));
+            }
+            _ => {}
         }
+    }
+
+    /// Where a part of the text begins in it.
+    fn offset(&self, part: &str) -> usize {
+        (part.as_ptr() as usize).saturating_sub(self.bytes.as_ptr() as usize)
     }
 
     /// Notes the value here if the wanted path leads through it.
-    fn note(&mut self) {
+    fn note(&mut self, text: &str) {
         let Some(wanted) = self.wanted else { return };
         let length = self.path.len();
         let leads = wanted
             .strip_prefix(self.path.as_str())
             .is_some_and(|rest| length == 0 || rest.is_empty() || rest.starts_with(['.', '[']));
         if leads && self.best.is_none_or(|(best, _)| length > best) {
-            self.best = Some((length, self.at));
+            self.best = Some((length, self.offset(text)));
         }
     }
 
-    /// What stands between the brackets, entry by entry.
-    fn entries(&mut self, end: u8, mut entry: impl FnMut(&mut Self, usize, &mut Keys)) {
-        self.at += 1;
-        let mut keys = Keys::new();
-        let length = self.path.len();
-        for index in 0.. {
-            match self.peek() {
-                None => return,
-                Some(byte) if byte == end => break,
-                Some(b',') => self.at += 1,
-                Some(_) => {}
-            }
-            entry(self, index, &mut keys);
-            self.path.truncate(length);
-        }
-        self.at += 1;
-    }
-
-    fn member(&mut self, _: usize, keys: &mut Keys) {
-        self.peek();
-        let start = self.at;
-        let key = self.text();
+    /// Goes on to the value of a key, as it is spelt.
+    fn key(&mut self, spelt: &str, keys: &mut HashSet<String>) {
+        let key: String = serde_json::from_str(spelt).unwrap_or_default();
         if !self.path.is_empty() {
             self.path.push('.');
         }
         self.path.push_str(&key);
         if self.wanted == Some(self.path.as_str()) {
-            self.key.get_or_insert(start);
+            self.key = self.key.or(Some(self.offset(spelt)));
         }
         if !keys.insert(key) && self.wanted.is_none() {
-            self.lose(start, Loss::Key);
-        }
-        if self.peek() == Some(b':') {
-            self.at += 1;
-        }
-        self.value();
-    }
-
-    fn element(&mut self, index: usize, _: &mut Keys) {
-        self.path.push_str(&format!("[{index}]"));
-        self.value();
-    }
-
-    /// A string, read past its end.
-    fn text(&mut self) -> String {
-        let start = self.at;
-        let mut escaped = false;
-        for (offset, byte) in self.bytes[start..].iter().enumerate().skip(1) {
-            match byte {
-                _ if escaped => escaped = false,
-                b'\\' => escaped = true,
-                b'"' => {
-                    self.at = start + offset + 1;
-                    return serde_json::from_slice(&self.bytes[start..self.at]).unwrap_or_default();
-                }
-                _ => {}
-            }
-        }
-        self.at = self.bytes.len();
-        String::new()
-    }
-
-    /// A number, `true`, `false` or `null`, read past its end.
-    fn word(&mut self) {
-        let start = self.at;
-        let rest = &self.bytes[start..];
-        let ends = |byte: &u8| byte.is_ascii_whitespace() || b",:]}[{\"".contains(byte);
-        // At least one byte, so that the walk ends whatever stands here.
-        self.at += rest.iter().position(ends).unwrap_or(rest.len()).max(1);
-        let word = String::from_utf8_lossy(&rest[..self.at - start]);
-        let is_number = word.starts_with(|sign: char| sign == '-' || sign.is_ascii_digit());
-        if is_number && !number::is_kept(&word) {
-            let word = word.into_owned();
-            self.lose(start, Loss::Number(word));
+            self.lose(spelt, Loss::Key);
         }
     }
 
-    fn lose(&mut self, offset: usize, what: Loss) {
-        let path = self.path.clone();
-        self.lost.push(Lost { path, offset, what });
+    fn lose(&mut self, part: &str, what: Loss) {
+        self.lost.push(Lost {
+            path: self.path.clone(),
+            offset: self.offset(part),
+            what,
+        });
     }
 }
 
-/// The keys of an object.
-type Keys = std::collections::HashSet<String>;
+/// The keys and values of an object as they are spelt, also those that stand twice.
+struct Entries<'a>(Vec<(&'a RawValue, &'a RawValue)>);
+
+impl<'de> Deserialize<'de> for Entries<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct InOrder;
+
+        impl<'de> Visitor<'de> for InOrder {
+            type Value = Entries<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut entries = Vec::new();
+                while let Some(entry) = map.next_entry()? {
+                    entries.push(entry);
+                }
+                Ok(Entries(entries))
+            }
+        }
+
+        deserializer.deserialize_map(InOrder)
+    }
+}
 
 /// Whether a text is a JSON object.
 pub(super) fn is_object(text: &str) -> bool {
@@ -314,6 +299,16 @@ mod tests {
         ];
         assert_eq!(named, expected);
         assert!(text[losses[0].offset..].starts_with("\"b\":["));
+    }
+
+    #[test]
+    fn a_text_that_nests_deeper_than_any_recording_stops_no_walk() {
+        let (open, close) = ("[".repeat(200_000), "]".repeat(200_000));
+        let text = format!(r#"{{"a":1e400,"b":{open}{close}}}"#);
+        let lost = losses(text.as_bytes());
+        assert_eq!(lost.len(), 1);
+        assert_eq!(lost[0].what, Loss::Number("1e400".to_owned()));
+        assert_eq!(find(text.as_bytes(), "a"), Some(5));
     }
 
     #[test]

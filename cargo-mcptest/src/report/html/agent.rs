@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::closing::{ClaimView, Piece, closing};
+use crate::outcome::{self, Gates};
 
 /// The longest argument or result that the file holds, in bytes.
 const LONGEST: usize = 100_000;
@@ -205,7 +206,7 @@ fn prompts(runs: &[Run]) -> Vec<(String, Vec<usize>)> {
 
 fn run_view(test: &AgentTest<'_>, run: &Run) -> RunView {
     let trace = &run.trace;
-    let recorded = run.outcome.and_then(|outcome| outcome.passed);
+    let recorded = outcome::recorded(run);
     let stop = trace.conversation.stop_reason.as_ref();
     let energy = test.energy(run).map(|analysis| EnergyView {
         baseline: analysis.baseline,
@@ -217,7 +218,7 @@ fn run_view(test: &AgentTest<'_>, run: &Run) -> RunView {
     let (closing, claims) = closing(test, run);
     RunView {
         origin: run.origin.to_string(),
-        passed: recorded.or_else(|| by_gates(test, run)),
+        passed: recorded.or_else(|| Gates::of(test).hold_without(run, None)),
         recorded: recorded.is_some(),
         stop: stop.map(|reason| reason.as_str().to_owned()),
         tokens: Some(trace.conversation.tokens.total).filter(|total| *total > 0),
@@ -229,13 +230,6 @@ fn run_view(test: &AgentTest<'_>, run: &Run) -> RunView {
         missing: Vec::new(),
         apart: None,
     }
-}
-
-/// What the agent's `expect:` and its gates of one run say; nothing where none is of one run.
-fn by_gates(test: &AgentTest<'_>, run: &Run) -> Option<bool> {
-    let asks = test.asks();
-    let verdicts = asks.iter().filter_map(|ask| ask.holds_for(run));
-    verdicts.reduce(|left, right| left && right)
 }
 
 fn calls(run: &Run) -> Vec<CallView> {

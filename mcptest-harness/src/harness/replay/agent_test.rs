@@ -137,6 +137,12 @@ impl<'a> AgentTest<'a> {
         self.suite.gates(self.subject).plan()
     }
 
+    /// The tools that the agent's gates say change something, and those that they say only read.
+    #[must_use]
+    pub fn tool_lists(&self) -> [Vec<&'a String>; 2] {
+        self.suite.gates(self.subject).tool_lists()
+    }
+
     /// All that is asked of the agent, its own `expect:` first; nothing where its recordings cannot
     /// be used.
     #[must_use]

@@ -1,12 +1,13 @@
 //! What came from a server, where it is not what MCP says: each is named, so that no answer is
 //! taken for a slow one.
 
+use mcptest_suite::quoted_list;
 use rmcp::RoleClient;
 use rmcp::model::{CallToolResult, Tool};
 use rmcp::service::RxJsonRpcMessage;
 use serde_json::Value;
 
-use crate::render::truncate;
+use crate::render::{kind, truncate};
 
 /// How much is shown before and behind the place of an error, in bytes.
 const AROUND: usize = 60;
@@ -115,18 +116,14 @@ pub(super) fn no_result(value: &Value) -> String {
 fn no_block(block: &Value) -> Option<String> {
     const TYPES: [&str; 5] = ["text", "image", "audio", "resource", "resource_link"];
     const AUDIENCES: [&str; 2] = ["user", "assistant"];
-    let known = |names: &[&str]| {
-        names
-            .iter()
-            .map(|name| format!("`{name}`"))
-            .collect::<Vec<_>>()
-            .join(", ")
-    };
     match block.get("type") {
         None => return Some("has no `type`".to_owned()),
         Some(Value::String(name)) if TYPES.contains(&name.as_str()) => {}
         Some(other) => {
-            return Some(format!("has the type {other}; there are {}", known(&TYPES)));
+            return Some(format!(
+                "has the type {other}; there are {}",
+                quoted_list(TYPES)
+            ));
         }
     }
     let audience = block.pointer("/annotations/audience")?.as_array()?;
@@ -135,7 +132,7 @@ fn no_block(block: &Value) -> Option<String> {
         .find(|name| name.as_str().is_none_or(|name| !AUDIENCES.contains(&name)))?;
     Some(format!(
         "is for the audience {stranger}; there are {}",
-        known(&AUDIENCES)
+        quoted_list(AUDIENCES)
     ))
 }
 
@@ -169,17 +166,6 @@ pub(super) fn no_tools(value: &Value) -> String {
 /// An answer as it is shown.
 pub(super) fn shown(value: &Value) -> String {
     truncate(&value.to_string(), SHOWN)
-}
-
-fn kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "a boolean",
-        Value::Number(_) => "a number",
-        Value::String(_) => "text",
-        Value::Array(_) => "a list",
-        Value::Object(_) => "an object",
-    }
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::{Quantity, Tally};
 use crate::evidence::area::Judged;
 use crate::evidence::conformal::{Passing, Share, confident, promised};
-use crate::evidence::number::{real, wide};
+use crate::evidence::number::wide;
 
 /// A limit made from passing runs.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -36,14 +36,6 @@ pub struct Limit {
     pub runs_needed: Option<u64>,
     /// What it does to the runs that were read.
     pub seen: Tally,
-}
-
-impl Limit {
-    /// The share of cases of a good agent that are green, at least, when each judges so many runs.
-    #[must_use]
-    pub fn promised_cases(&self, runs: usize) -> f64 {
-        (1.0 - real(runs) * (1.0 - self.promised)).max(0.0)
-    }
 }
 
 /// The passing runs, and the place of each agent that has one.

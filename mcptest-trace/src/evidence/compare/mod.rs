@@ -91,12 +91,6 @@ impl AgentComparison {
         }
     }
 
-    /// What is found, on one line: the last column of the table.
-    #[must_use]
-    pub fn verdict(&self, options: &CompareOptions) -> String {
-        text::verdict(self, options)
-    }
-
     /// Whether a metric that may fail regressed.
     #[must_use]
     pub fn regressed(&self, options: &CompareOptions) -> bool {
@@ -157,32 +151,6 @@ impl Comparison {
     #[must_use]
     pub const fn exit_status(&self) -> u8 {
         self.decision.exit_status()
-    }
-
-    /// The table and the last line that people read.
-    #[must_use]
-    pub fn text(&self) -> String {
-        text::render(self)
-    }
-
-    /// The table: its head, a row an agent in the order of [`agents`](Self::agents), and one of all of
-    /// them; nothing where no agent is compared.
-    #[must_use]
-    pub fn rows(&self) -> Vec<Row> {
-        text::rows(self)
-    }
-
-    /// What stands below the table, a line each: whose runs were not compared and why, and what it all
-    /// comes to, last.
-    #[must_use]
-    pub fn notes(&self) -> Vec<String> {
-        text::notes(self)
-    }
-
-    /// The same as a table in Markdown, for a pull request.
-    #[must_use]
-    pub fn markdown(&self) -> String {
-        text::markdown(self)
     }
 }
 

@@ -127,11 +127,7 @@ impl RunSample {
         let mut behaviour = Behaviour::default();
         for call in &trace.tool_calls {
             behaviour.tools.push(call.name.clone());
-            let arguments = if call.args.is_null() {
-                "{}".to_owned()
-            } else {
-                canonical_json(&call.args)
-            };
+            let arguments = call.arguments_json();
             behaviour.calls.push(format!("{} {arguments}", call.name));
             for (key, value) in call.args.as_object().into_iter().flatten() {
                 let values = behaviour.arguments.entry(format!("{}.{key}", call.name));

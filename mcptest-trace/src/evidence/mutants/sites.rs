@@ -77,6 +77,11 @@ impl Sites<'_> {
         });
     }
 
+    /// A site whose change is the order of the calls.
+    fn add_order(&mut self, operator: Operator, label: Label, call: usize, order: Vec<usize>) {
+        self.add(operator, label, call, String::new(), Change::Order(order));
+    }
+
     fn add_whole(&mut self, operator: Operator, what: String, change: Change) {
         self.found.push(Site {
             operator,
@@ -111,13 +116,7 @@ impl Sites<'_> {
             } else {
                 self.label(call)
             };
-            self.add(
-                Operator::DropCall,
-                label,
-                call,
-                String::new(),
-                Change::Order(order),
-            );
+            self.add_order(Operator::DropCall, label, call, order);
         }
         for call in 0..calls {
             let operator = if self.reads(call) {
@@ -126,38 +125,21 @@ impl Sites<'_> {
                 Operator::RepeatWrite
             };
             let order = (0..=call).chain(call..calls).collect();
-            self.add(
-                operator,
-                Label::Counted,
-                call,
-                String::new(),
-                Change::Order(order),
-            );
+            self.add_order(operator, Label::Counted, call, order);
         }
         for call in 1..calls {
             let mut order: Vec<usize> = (0..calls).collect();
             order.swap(call - 1, call);
             let label = self.swapped(call - 1);
             let what = format!("with {}", self.calls[call].name);
-            self.add(
-                Operator::SwapCalls,
-                label,
-                call - 1,
-                what,
-                Change::Order(order),
-            );
+            let change = Change::Order(order);
+            self.add(Operator::SwapCalls, label, call - 1, what, change);
         }
         let first = (0..calls).find(|call| !self.reads(*call));
         if let Some(first) = first.filter(|first| *first > 0) {
             let others = (0..calls).filter(|call| *call != first);
             let order = std::iter::once(first).chain(others).collect();
-            self.add(
-                Operator::ActFirst,
-                Label::Counted,
-                first,
-                String::new(),
-                Change::Order(order),
-            );
+            self.add_order(Operator::ActFirst, Label::Counted, first, order);
         }
     }
 
@@ -229,13 +211,8 @@ impl Sites<'_> {
                     map.remove(key);
                 }
                 let change = self.with_args(call, without);
-                self.add(
-                    Operator::DropArgument,
-                    self.label(call),
-                    call,
-                    format!("args.{key}"),
-                    change,
-                );
+                let (label, what) = (self.label(call), format!("args.{key}"));
+                self.add(Operator::DropArgument, label, call, what, change);
             }
         }
         for (call, recorded) in self.calls.iter().enumerate() {
@@ -243,14 +220,8 @@ impl Sites<'_> {
             if let Some(map) = args.as_object_mut() {
                 map.insert("mcptest_extra".to_owned(), json!(true));
                 let change = self.with_args(call, args);
-                let what = "args.mcptest_extra".to_owned();
-                self.add(
-                    Operator::ExtraArgument,
-                    self.label(call),
-                    call,
-                    what,
-                    change,
-                );
+                let (label, what) = (self.label(call), "args.mcptest_extra".to_owned());
+                self.add(Operator::ExtraArgument, label, call, what, change);
             }
         }
     }
@@ -267,20 +238,12 @@ impl Sites<'_> {
         for call in 0..self.calls.len() {
             if self.knowledge.calls[call].succeeded {
                 let label = self.label(call);
-                self.add(
-                    Operator::FailResult,
-                    label,
-                    call,
-                    String::new(),
-                    Change::FailResult(call),
-                );
-                self.add(
-                    Operator::DropResult,
-                    label,
-                    call,
-                    String::new(),
-                    Change::DropResult(call),
-                );
+                for (operator, change) in [
+                    (Operator::FailResult, Change::FailResult(call)),
+                    (Operator::DropResult, Change::DropResult(call)),
+                ] {
+                    self.add(operator, label, call, String::new(), change);
+                }
             }
         }
     }
@@ -324,13 +287,7 @@ impl Sites<'_> {
         if let Some(read) = (0..calls).find(|call| self.reads(*call)) {
             let last = calls - 1;
             let order = (0..last).chain([read; 3]).chain([last]).collect();
-            self.add(
-                Operator::AddReads,
-                Label::Counted,
-                read,
-                String::new(),
-                Change::Order(order),
-            );
+            self.add_order(Operator::AddReads, Label::Counted, read, order);
         }
         let steps = self.run.trace.conversation.steps.len();
         if steps >= 4 {

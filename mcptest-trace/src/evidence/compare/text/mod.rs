@@ -8,15 +8,10 @@ mod described;
 mod format;
 mod row;
 
-use super::{AgentComparison, CompareOptions, Comparison, Decision, Finding, Metric};
+use super::{AgentComparison, Comparison, Decision, Finding, Metric};
 
 /// The least width of each column but the last, without the space after it.
 const WIDTHS: [usize; 4] = [12, 13, 26, 13];
-
-/// The last column of an agent's row.
-pub(super) fn verdict(agent: &AgentComparison, options: &CompareOptions) -> String {
-    row::verdict(agent, options)
-}
 
 /// A row of the table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -37,130 +32,139 @@ impl Row {
     }
 }
 
-/// The rows, the head among them; none where no agent is compared.
-pub(super) fn rows(comparison: &Comparison) -> Vec<Row> {
-    if comparison.agents.is_empty() {
-        return Vec::new();
+impl Comparison {
+    /// The table and the last line that people read.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let rows = self.rows();
+        let mut widths = WIDTHS;
+        for Row { cells, .. } in &rows {
+            for (width, cell) in widths.iter_mut().zip(cells) {
+                *width = (*width).max(cell.chars().count());
+            }
+        }
+        // A long verdict or a wide cell of one row may stick out; names must not.
+        for (width, least) in widths.iter_mut().zip(WIDTHS).skip(1) {
+            *width = (*width).min(least + 8);
+        }
+        let mut text = String::new();
+        for Row { cells, described } in &rows {
+            let mut line = String::new();
+            for (place, cell) in cells.iter().enumerate() {
+                let width = widths.get(place).copied().unwrap_or(0);
+                line.push_str(&format!("{cell:<width$} "));
+            }
+            text.push_str(line.trim_end());
+            text.push('\n');
+            if let Some(described) = described {
+                text.push_str(&format!(
+                    "{:indent$}{described}\n",
+                    "",
+                    indent = widths[0] + 1
+                ));
+            }
+        }
+        for note in self.notes() {
+            text.push_str(&note);
+            text.push('\n');
+        }
+        text
     }
-    let cost = comparison.options.cost.as_str();
-    let head = ["agent", "passed", cost, "behaviour", "verdict"].map(str::to_owned);
-    let mut rows = vec![Row::plain(head)];
-    rows.extend(comparison.agents.iter().map(|agent| Row {
-        cells: row::of_agent(agent, comparison),
-        described: described::line(agent),
-    }));
-    rows.push(Row::plain(row::of_suite(comparison)));
-    rows
-}
 
-/// The table in Markdown, and the notes as paragraphs.
-pub(super) fn markdown(comparison: &Comparison) -> String {
-    let mut text = String::new();
-    let rows = rows(comparison);
-    let last = rows.len().saturating_sub(1);
-    for (place, Row { cells, described }) in rows.iter().enumerate() {
-        let [agent, others @ .., verdict] = cells;
-        let agent = if place == 0 || place == last {
-            agent.clone()
-        } else {
-            format!("`{}`", agent.replace('`', "ʼ"))
-        };
-        // The verdict's word is padded for the other table.
-        let mut verdict = verdict.split_whitespace().collect::<Vec<_>>().join(" ");
-        if let Some(described) = described {
-            verdict.push_str(&format!("<br>{described}"));
+    /// The table: its head, a row an agent in the order of [`agents`](Self::agents), and one of all of
+    /// them; nothing where no agent is compared.
+    #[must_use]
+    pub fn rows(&self) -> Vec<Row> {
+        if self.agents.is_empty() {
+            return Vec::new();
         }
-        let cells = std::iter::once(agent)
-            .chain(others.iter().cloned())
-            .chain([verdict]);
-        let cells: Vec<String> = cells.map(|cell| cell.replace('|', "\\|")).collect();
-        text.push_str(&format!("| {} |\n", cells.join(" | ")));
-        if place == 0 {
-            text.push_str("|---|---|---|---|---|\n");
-        }
+        let cost = self.options.cost.as_str();
+        let head = ["agent", "passed", cost, "behaviour", "verdict"].map(str::to_owned);
+        let mut rows = vec![Row::plain(head)];
+        rows.extend(self.agents.iter().map(|agent| Row {
+            cells: row::of_agent(agent, self),
+            described: described::line(agent),
+        }));
+        rows.push(Row::plain(row::of_suite(self)));
+        rows
     }
-    for note in notes(comparison) {
-        let gap = if text.is_empty() { "" } else { "\n" };
-        text.push_str(&format!("{gap}{}\n", note.replace('<', "&lt;")));
-    }
-    text
-}
 
-/// The whole text, with a line break at the end.
-pub(super) fn render(comparison: &Comparison) -> String {
-    let rows = rows(comparison);
-    let mut widths = WIDTHS;
-    for Row { cells, .. } in &rows {
-        for (width, cell) in widths.iter_mut().zip(cells) {
-            *width = (*width).max(cell.chars().count());
+    /// What stands below the table, a line each: whose runs were not compared and why, and what it all
+    /// comes to, last.
+    #[must_use]
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        let intervals = self.agents.iter().filter_map(without_interval);
+        let mut intervals: Vec<(usize, usize)> = intervals.collect();
+        intervals.sort_unstable();
+        intervals.dedup();
+        for (before, now) in intervals {
+            notes.push(format!("no 95% interval from {before} and {now} runs"));
         }
-    }
-    // A long verdict or a wide cell of one row may stick out; names must not.
-    for (width, least) in widths.iter_mut().zip(WIDTHS).skip(1) {
-        *width = (*width).min(least + 8);
-    }
-    let mut text = String::new();
-    for Row { cells, described } in &rows {
-        let mut line = String::new();
-        for (place, cell) in cells.iter().enumerate() {
-            let width = widths.get(place).copied().unwrap_or(0);
-            line.push_str(&format!("{cell:<width$} "));
+        let inexact = self.suite.outcomes.is_some_and(|found| !found.exact)
+            || self.suite.cost.is_some_and(|found| !found.exact)
+            || self
+                .agents
+                .iter()
+                .any(|agent| agent.cost.is_some_and(|cost| !cost.exact));
+        if inexact {
+            notes.push(
+                "some p are normal approximations: there are too many runs for exact ones"
+                    .to_owned(),
+            );
         }
-        text.push_str(line.trim_end());
-        text.push('\n');
-        if let Some(described) = described {
-            text.push_str(&format!(
-                "{:indent$}{described}\n",
-                "",
-                indent = widths[0] + 1
-            ));
+        for (what, agents) in [
+            ("unchanged", &self.unchanged),
+            ("new", &self.new),
+            ("gone", &self.gone),
+        ] {
+            if !agents.is_empty() {
+                let names: Vec<_> = agents.iter().map(|agent| escape_line(agent)).collect();
+                notes.push(format!("{what}: {}", names.join(", ")));
+            }
         }
+        for agent in &self.not_comparable {
+            notes.push(format!("not comparable: {}", escape_line(&agent.agent)));
+            let lines = agent.differences.iter();
+            notes.extend(lines.map(|line| format!("  {}", escape_line(line))));
+        }
+        notes.push(last_line(self));
+        notes
     }
-    for note in notes(comparison) {
-        text.push_str(&note);
-        text.push('\n');
-    }
-    text
-}
 
-/// What stands below the table.
-pub(super) fn notes(comparison: &Comparison) -> Vec<String> {
-    let mut notes = Vec::new();
-    let intervals = comparison.agents.iter().filter_map(without_interval);
-    let mut intervals: Vec<(usize, usize)> = intervals.collect();
-    intervals.sort_unstable();
-    intervals.dedup();
-    for (before, now) in intervals {
-        notes.push(format!("no 95% interval from {before} and {now} runs"));
-    }
-    let inexact = comparison.suite.outcomes.is_some_and(|found| !found.exact)
-        || comparison.suite.cost.is_some_and(|found| !found.exact)
-        || comparison
-            .agents
-            .iter()
-            .any(|agent| agent.cost.is_some_and(|cost| !cost.exact));
-    if inexact {
-        notes.push(
-            "some p are normal approximations: there are too many runs for exact ones".to_owned(),
-        );
-    }
-    for (what, agents) in [
-        ("unchanged", &comparison.unchanged),
-        ("new", &comparison.new),
-        ("gone", &comparison.gone),
-    ] {
-        if !agents.is_empty() {
-            let names: Vec<_> = agents.iter().map(|agent| escape_line(agent)).collect();
-            notes.push(format!("{what}: {}", names.join(", ")));
+    /// The same as a table in Markdown, for a pull request.
+    #[must_use]
+    pub fn markdown(&self) -> String {
+        let mut text = String::new();
+        let rows = self.rows();
+        let last = rows.len().saturating_sub(1);
+        for (place, Row { cells, described }) in rows.iter().enumerate() {
+            let [agent, others @ .., verdict] = cells;
+            let agent = if place == 0 || place == last {
+                agent.clone()
+            } else {
+                format!("`{}`", agent.replace('`', "ʼ"))
+            };
+            // The verdict's word is padded for the other table.
+            let mut verdict = verdict.split_whitespace().collect::<Vec<_>>().join(" ");
+            if let Some(described) = described {
+                verdict.push_str(&format!("<br>{described}"));
+            }
+            let cells = std::iter::once(agent)
+                .chain(others.iter().cloned())
+                .chain([verdict]);
+            let cells: Vec<String> = cells.map(|cell| cell.replace('|', "\\|")).collect();
+            text.push_str(&format!("| {} |\n", cells.join(" | ")));
+            if place == 0 {
+                text.push_str("|---|---|---|---|---|\n");
+            }
         }
+        for note in self.notes() {
+            let gap = if text.is_empty() { "" } else { "\n" };
+            text.push_str(&format!("{gap}{}\n", note.replace('<', "&lt;")));
+        }
+        text
     }
-    for agent in &comparison.not_comparable {
-        notes.push(format!("not comparable: {}", escape_line(&agent.agent)));
-        let lines = agent.differences.iter();
-        notes.extend(lines.map(|line| format!("  {}", escape_line(line))));
-    }
-    notes.push(last_line(comparison));
-    notes
 }
 
 fn without_interval(agent: &AgentComparison) -> Option<(usize, usize)> {

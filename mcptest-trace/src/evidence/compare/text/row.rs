@@ -24,7 +24,7 @@ pub(super) fn of_agent(agent: &AgentComparison, comparison: &Comparison) -> [Str
             .behaviour
             .as_ref()
             .map_or_else(unknown, behaviour_cell),
-        verdict(agent, &comparison.options),
+        agent.verdict(&comparison.options),
     ]
 }
 
@@ -55,54 +55,62 @@ fn behaviour_cell(behaviour: &BehaviourCompared) -> String {
     }
 }
 
-/// The verdict on an agent.
-pub(super) fn verdict(agent: &AgentComparison, options: &CompareOptions) -> String {
-    let fail_on = &options.fail_on;
-    let failed = |metric: Metric| {
-        fail_on.contains(&metric) && agent.finding(metric) == Some(Finding::Regressed)
-    };
-    let mut parts = Vec::new();
-    let outcomes = agent.outcomes.as_ref();
-    let worse = outcomes.filter(|found| found.finding == Finding::Regressed);
-    if let Some(found) = worse {
-        parts.push(outcomes_verdict(found));
-    }
-    if let Some(cost) = agent.cost.as_ref().filter(|_| failed(Metric::Cost)) {
-        parts.push(word(
-            "costlier",
-            &format!("p {}", p_of_verdict(cost.p_costlier)),
-        ));
-    }
-    if let Some(found) = agent
-        .behaviour
-        .as_ref()
-        .filter(|_| failed(Metric::Behaviour))
-    {
-        parts.push(word(
-            "other tools",
-            &format!("p {}", p_of_verdict(found.tools.p)),
-        ));
-    }
-    match (outcomes, worse, parts.is_empty()) {
-        (Some(found), None, true) => parts.push(outcomes_verdict(found)),
-        (Some(found), None, false) => {
-            if let Some(last) = parts.last_mut() {
-                last.push_str(&format!(", outcomes: {}", name_of(found.finding)));
-            }
+impl AgentComparison {
+    /// What is found, on one line: the last column of the table.
+    #[must_use]
+    pub fn verdict(&self, options: &CompareOptions) -> String {
+        let fail_on = &options.fail_on;
+        let failed = |metric: Metric| {
+            fail_on.contains(&metric) && self.finding(metric) == Some(Finding::Regressed)
+        };
+        let mut parts = Vec::new();
+        let outcomes = self.outcomes.as_ref();
+        let worse = outcomes.filter(|found| found.finding == Finding::Regressed);
+        if let Some(found) = worse {
+            parts.push(outcomes_verdict(found));
         }
-        (None, _, true) => parts.push("no outcomes".to_owned()),
-        _ => {}
-    }
-    if let Some(cost) = &agent.cost {
-        match cost.finding {
-            Finding::Regressed if !failed(Metric::Cost) => {
-                parts.push(format!("costlier p {}", p_of_verdict(cost.p_costlier)));
+        if let Some(cost) = self.cost.as_ref().filter(|_| failed(Metric::Cost)) {
+            parts.push(word(
+                "costlier",
+                &format!("p {}", p_of_verdict(cost.p_costlier)),
+            ));
+        }
+        if let Some(found) = self
+            .behaviour
+            .as_ref()
+            .filter(|_| failed(Metric::Behaviour))
+        {
+            parts.push(word(
+                "other tools",
+                &format!("p {}", p_of_verdict(found.tools.p)),
+            ));
+        }
+        match (outcomes, worse, parts.is_empty()) {
+            (Some(found), None, true) => parts.push(outcomes_verdict(found)),
+            (Some(found), None, false) => {
+                if let Some(last) = parts.last_mut() {
+                    last.push_str(&format!(", outcomes: {}", name_of(found.finding)));
+                }
             }
-            Finding::Improved => parts.push(format!("cheaper p {}", p_of_verdict(cost.p_cheaper))),
+            (None, _, true) => parts.push("no outcomes".to_owned()),
             _ => {}
         }
+        let cost = self.cost.as_ref().filter(|_| !failed(Metric::Cost));
+        parts.extend(cost.and_then(|cost| {
+            let p = (cost.p_costlier, cost.p_cheaper);
+            cost_verdict(cost.finding, p)
+        }));
+        parts.join("; ")
     }
-    parts.join("; ")
+}
+
+/// What is said of a cost, by its p of being higher and of being lower.
+fn cost_verdict(finding: Finding, (costlier, cheaper): (f64, f64)) -> Option<String> {
+    match finding {
+        Finding::Regressed => Some(format!("costlier p {}", p_of_verdict(costlier))),
+        Finding::Improved => Some(format!("cheaper p {}", p_of_verdict(cheaper))),
+        _ => None,
+    }
 }
 
 fn name_of(finding: Finding) -> &'static str {
@@ -217,14 +225,10 @@ fn suite_verdict(suite: &SuiteComparison) -> String {
         };
         parts.push(word(name, &rest));
     }
-    if let Some(cost) = &suite.cost {
-        match cost.finding {
-            Finding::Regressed => {
-                parts.push(format!("costlier p {}", p_of_verdict(cost.p_costlier)));
-            }
-            Finding::Improved => parts.push(format!("cheaper p {}", p_of_verdict(cost.p_cheaper))),
-            _ => {}
-        }
-    }
+    let cost = suite.cost.as_ref();
+    parts.extend(cost.and_then(|cost| {
+        let p = (cost.p_costlier, cost.p_cheaper);
+        cost_verdict(cost.finding, p)
+    }));
     parts.join("; ")
 }
