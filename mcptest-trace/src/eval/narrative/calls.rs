@@ -56,7 +56,7 @@ impl<'t> Call<'t> {
         self.identifiers.get_or_init(|| {
             let mut found = BTreeSet::new();
             for value in [&self.recorded.args].into_iter().chain(self.result) {
-                texts(value, &mut |text, _| identifier::collect(text, &mut found));
+                texts(value, &mut |text| identifier::collect(text, &mut found));
             }
             found
         })
@@ -266,14 +266,14 @@ fn of_key(key: &str, value: &Value) -> Option<&'static str> {
     (states && !kept).then_some(verb)
 }
 
-/// Gives every text of a value, and whether it is a key.
-fn texts<'t>(value: &'t Value, give: &mut impl FnMut(&'t str, bool)) {
+/// Gives every text of a value, its keys among them.
+fn texts<'t>(value: &'t Value, give: &mut impl FnMut(&'t str)) {
     match value {
-        Value::String(text) => give(text, false),
+        Value::String(text) => give(text),
         Value::Array(items) => items.iter().for_each(|item| texts(item, give)),
         Value::Object(fields) => {
             for (key, field) in fields {
-                give(key, true);
+                give(key);
                 texts(field, give);
             }
         }

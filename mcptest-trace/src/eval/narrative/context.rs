@@ -8,8 +8,6 @@ use super::token::{Token, Words};
 /// How far words around a verb are looked for, in tokens.
 const AROUND: usize = 32;
 const AFTER: usize = 14;
-/// Words that a date at the head of an entry has at most.
-const DATE: usize = 4;
 
 /// Where the last question of a sentence begins; nothing when it asks none.
 pub(super) fn question(words: &[Token<'_>]) -> Option<usize> {
@@ -186,17 +184,7 @@ fn someone(words: &[Token<'_>], at: usize) -> bool {
     at < words.len() && !gerund && !sign && !word.meets(of![Me Means Date Number Identifier])
 }
 
-/// Whether a sentence is an entry of a log: *May 2 — fee charged*.
-pub(super) fn dated(words: &[Token<'_>]) -> bool {
-    // *May* is a modal.
-    let date = |at: &usize| words.marks(*at).meets(of![Date Number Modal]);
-    let length = (0..DATE).take_while(date).count();
-    let time = length > 0 && words.text(0).contains([':', '-', '/']);
-    (words.is(0, Mark::Date) || length > 1 || time) && words.is(length, Mark::Parts)
-}
-
 /// Whether a sentence asks to go ahead with what the closing tells.
 pub(super) fn asks_to_go_ahead(words: &[Token<'_>]) -> bool {
-    let asks = question(words).is_some() || words.any(0..words.len(), of![Requests]);
-    asks && words.any(0..words.len(), of![GoAhead])
+    (question(words).is_some() || words.have(of![Requests])) && words.have(of![GoAhead])
 }

@@ -42,6 +42,17 @@ const SAID: Marks = of![Negative Modal Success Now Already General Earlier];
 /// Reads the group that ends in the token `verb`; `before` is the group before it in the sentence.
 /// Nothing when the verb tells of no completed action.
 pub(super) fn read(words: &[Token<'_>], verb: usize, before: Option<&Group>) -> Option<Group> {
+    if words.is(verb, Mark::AllSetWord) && words.text(verb.wrapping_sub(1)) == "all" {
+        return Some(Group {
+            verb,
+            start: verb - 1,
+            subject: verb - 1..verb - 1,
+            marks: of![AllSet],
+        });
+    }
+    if words[verb].verb.is_none() && !words.marks(verb).meets(of![DoneWord Past]) {
+        return None;
+    }
     let mut start = verb;
     let mut seen = Marks::default();
     while verb - start < GROUP && words.is(start.wrapping_sub(1), Mark::OfVerbGroup) {
@@ -175,13 +186,6 @@ fn bare(words: &[Token<'_>], group: &mut Group, before: Option<&Group>) -> Optio
     })
 }
 
-/// The tokens after a verb up to the end of its clause.
-fn clause_after(words: &[Token<'_>], verb: usize) -> Range<usize> {
-    let ends = |at: &usize| words.marks(*at).meets(JOINT.with(of![Parts]));
-    let last = words.len().min(verb + CLAUSE);
-    verb + 1..(verb + 1..last).find(ends).unwrap_or(last)
-}
-
 /// A label before the sign at `sign` becomes the subject: *Order 7: cancelled*.
 fn label(words: &[Token<'_>], group: &mut Group, sign: usize) {
     let signs = (0..sign).rev().take_while(|at| words.is(*at, Mark::Sign));
@@ -203,8 +207,9 @@ fn after_noun(words: &[Token<'_>], group: &mut Group) -> Mark {
     let next = group.verb + 1;
     let object = words.marks(next);
     let object = object.meets(of![Determiner Your Me Third Number Content]);
+    let clause = next..words.until(next, CLAUSE, JOINT.with(of![Parts]));
     let finite = |range| words.any(range, of![Finite]);
-    let verb_too = finite(group.subject.clone()) || finite(clause_after(words, group.verb));
+    let verb_too = finite(group.subject.clone()) || finite(clause);
     if object || verb_too || !words.is(group.verb, Mark::Participle) {
         return Mark::Other;
     }

@@ -34,9 +34,9 @@ marks! {
     BePresent BePast IsOrHas Have Had Ours You Your Me Third Determiner Count Preposition
     Conjunction Relative Asks Auxiliary Adverb Negative Condition Wish Presupposed Report Announce
     Feeling Earlier LongUnit Date General Already Success Now Here GoAhead Requests
-    Means Money Answer DoneWord AllSetWord Label UndoneScope NotYet Ticked OtherVerb Abbreviation
+    Means Money Answer DoneWord AllSetWord Label NotYet OtherVerb Abbreviation
     Comma Stop SentenceEnd Aside AfterWord GenericName MakingHead Delegates People DelegatingHead
-    Grammatical OfVerbGroup Finite OtherFinite BeforeSubject NotDone
+    Grammatical OfVerbGroup Finite BeforeSubject NotDone
     // What a token is.
     /// A noun for an action that also names what the action leaves.
     Thing Number Identifier Sign

@@ -6,7 +6,7 @@ use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::identifier::is_identifier;
-use super::lexicon::{Lexicon, lower};
+use super::lexicon::{Lexicon, Word, lower};
 use super::marks::{Mark, Marks, of};
 use super::vocabulary::Vocabulary;
 
@@ -36,9 +36,15 @@ pub(super) trait Words {
     fn text(&self, at: usize) -> &str;
     /// Whether one of these marks is on any token of a range.
     fn any(&self, range: Range<usize>, wanted: Marks) -> bool;
+    /// Whether one of these marks is on any token.
+    fn have(&self, wanted: Marks) -> bool {
+        self.any(0..usize::MAX, wanted)
+    }
     fn is(&self, at: usize, mark: Mark) -> bool {
         self.marks(at).has(mark)
     }
+    /// Where the first token with one of these marks stands, at most so many after a place.
+    fn until(&self, from: usize, most: usize, ends: Marks) -> usize;
 }
 
 impl Words for [Token<'_>] {
@@ -53,6 +59,14 @@ impl Words for [Token<'_>] {
     fn any(&self, range: Range<usize>, wanted: Marks) -> bool {
         let mut tokens = self.iter().take(range.end).skip(range.start);
         tokens.any(|token| token.marks.meets(wanted))
+    }
+
+    fn until(&self, from: usize, most: usize, ends: Marks) -> usize {
+        let last = self.len().min(from + most);
+        let mut clause = from..last;
+        clause
+            .find(|at| self.marks(*at).meets(ends))
+            .unwrap_or(last)
     }
 }
 
@@ -119,31 +133,19 @@ pub(super) fn tokens<'v>(
         if !word.is_ascii() && word.contains('’') {
             word = word.replace('’', "'").into();
         }
-        let mut push = |word, marks| tokens.push(token(range.clone(), word, marks, vocabulary));
+        let mut push = |word| tokens.push(token(range.clone(), word, *is_word, vocabulary));
         let apart = word.contains('\'').then(|| Lexicon::get().apart(&word));
-        if !is_word {
-            push(word, of![Sign]);
-        } else if let Some(words) = apart.flatten() {
-            // *your order's been placed*
-            let next = parts.get(at + 1).map(|next| lower(&whole[next.0.clone()]));
-            let next = next.map(|next| vocabulary.word(&next).marks);
-            let passive = next.is_some_and(|next| next.meets(of![Been Being]));
-            let lone = words.len() == 1 && passive;
-            for word in words.into_iter().chain(lone.then_some("'s")) {
-                push(word.to_owned().into(), Marks::default());
-            }
-        } else if is_identifier(&word) {
-            push(word, of![Identifier]);
-        } else {
-            let digits = word.contains(|c: char| c.is_ascii_digit());
-            push(
-                word,
-                if digits {
-                    of![Number]
-                } else {
-                    Marks::default()
-                },
-            );
+        let Some(words) = apart.flatten() else {
+            push(word);
+            continue;
+        };
+        // *your order's been placed*
+        let next = parts.get(at + 1).map(|next| lower(&whole[next.0.clone()]));
+        let next = next.map(|next| vocabulary.word(&next).marks);
+        let passive = next.is_some_and(|next| next.meets(of![Been Being]));
+        let lone = words.len() == 1 && passive;
+        for word in words.into_iter().chain(lone.then_some("'s")) {
+            push(word.to_owned().into());
         }
     }
     mark_quoted(&mut tokens);
@@ -183,14 +185,21 @@ fn signs(whole: &str, gap: Range<usize>) -> impl Iterator<Item = (Range<usize>, 
 fn token<'v>(
     range: Range<usize>,
     text: Cow<'v, str>,
-    marks: Marks,
+    is_word: bool,
     vocabulary: &'v Vocabulary,
 ) -> Token<'v> {
-    let word = vocabulary.word(&text);
-    let mut marks = marks.with(word.marks);
+    let Word {
+        mut marks,
+        verb,
+        noun_of,
+    } = vocabulary.word(&text);
+    let identifier = is_word && is_identifier(&text);
+    let number = is_word && !identifier && text.contains(|c: char| c.is_ascii_digit());
+    marks.add_if(!is_word, Mark::Sign);
+    marks.add_if(identifier, Mark::Identifier);
+    marks.add_if(number, Mark::Number);
     let content = !marks.meets(of![Grammatical Number Identifier Sign]);
     marks.add_if(content, Mark::Content);
-    let (verb, noun_of) = (word.verb, word.noun_of);
     Token {
         range,
         text,

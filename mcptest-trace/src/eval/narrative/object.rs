@@ -1,0 +1,101 @@
+//! What a verb is done to.
+
+use std::ops::Range;
+
+use super::lexicon::{Lexicon, stem};
+use super::marks::{Mark, Marks, of};
+use super::token::{Token, Words};
+use super::tools::ToolBox;
+
+/// How far an object is looked for, in tokens.
+pub(super) const OBJECT: usize = 14;
+
+/// The object after an active verb.
+pub(super) fn after(words: &[Token<'_>], verb: usize) -> Range<usize> {
+    let leads = |at: &usize| {
+        words.is(*at, Mark::Particle) && !words.is(*at, Mark::Determiner) || words.text(*at) == ":"
+    };
+    let from = (verb + 1..words.len())
+        .find(|at| !leads(at))
+        .unwrap_or(words.len());
+    let ends = |at: &usize| {
+        let word = words.marks(*at);
+        let verb_next = words.marks(at + 1).meets(of![Participle Ours Adverb]);
+        // *both orders, #W12 and #W13*
+        let named = || {
+            let named = (at + 1..words.len()).find(|at| words.text(*at) != "#");
+            named.is_some_and(|at| words.is(at, Mark::Identifier))
+        };
+        word.meets(of![Parts Ours])
+            || word.has(Mark::Comma) && !named()
+            || word.has(Mark::Conjunction) && verb_next
+    };
+    let most = words.len().min(from + OBJECT);
+    from..(from..most).find(ends).unwrap_or(most)
+}
+
+/// Whether a participle may describe the noun after it, or names a field.
+pub(super) fn adjectival(
+    words: &[Token<'_>],
+    tools: &ToolBox<'_>,
+    verb: usize,
+    follows: bool,
+) -> bool {
+    let next = verb + 1;
+    let end = words.until(next, OBJECT, of![Parts]);
+    let label = words.text(end) == ":";
+    // *Cancelled orders from Berlin: two*
+    let parts = |at: usize| at >= words.len() || words.is(at, Mark::Parts);
+    if label && words.marks(end + 1).meets(of![Number Count]) && parts(end + 2) {
+        return true;
+    }
+    if !words.is(next, Mark::Content) || words.is(next, Mark::Particle) {
+        // *Created: 2024-01-05*; where no tool does it, *Created: May 3* and *Assigned to: Tessa*, but
+        // not *Refunded to: VISA*
+        let verb = words[verb].verb.filter(|verb| !tools.does(verb));
+        let acts = |verb| of![Generic Creating Settles].meets(Lexicon::get().marks(verb));
+        let value = |of: Marks| words.text(next) == ":" && words.marks(next + 1).meets(of);
+        let labelled = words.is(next, Mark::Preposition) && words.text(next + 1) == ":";
+        return value(of![Number])
+            || verb.is_some_and(|verb| value(of![Date]) || labelled && !acts(verb));
+    }
+    let own = words[next].noun_of.is_some() || words.is(next, Mark::Quoted);
+    let settled = words.any(next..end, of![Identifier Number Preposition]);
+    // *Approved invoices are sent on Fridays*
+    let finite = words.any(next..end, of![Be Modal]);
+    !follows || finite || !own && (label || !settled)
+}
+
+/// Whether an object is a part of the answer itself, which no tool writes.
+pub(super) fn of_answer(object: &[Token<'_>], tools: &ToolBox<'_>) -> bool {
+    nouns(object).pop().is_some_and(|noun| {
+        let mut writes = tools.all_writes();
+        Lexicon::get().is(&noun, Mark::Answer) && !writes.any(|(_, tool)| tool.said.shares(&noun))
+    })
+}
+
+/// The noun of an object that names an action; a pure one before one that is a thing too.
+pub(super) fn action<'a, 'v>(object: &'a [Token<'v>]) -> Option<&'a Token<'v>> {
+    // *a request to cancel the order* is a request.
+    let own =
+        |token: &&Token<'_>| token.text != "to" && !token.marks.meets(of![Relative Condition]);
+    let rest = object.iter().skip_while(|token| token.is(Mark::Determiner));
+    let nouns = rest.take_while(own);
+    let mut nouns = nouns.filter(|token| token.noun_of.is_some() && !token.is(Mark::Quoted));
+    let first = nouns.next()?;
+    let pure = |noun: &&Token<'_>| !noun.is(Mark::Thing);
+    Some([first].into_iter().chain(nouns).find(pure).unwrap_or(first))
+}
+
+/// The nouns of an object up to its first preposition, the head last.
+pub(super) fn nouns(object: &[Token<'_>]) -> Vec<String> {
+    let rest = (object.iter()).skip_while(|token| token.is(Mark::Preposition));
+    let first = rest.take_while(|token| !token.marks.meets(of![Preposition Parts]));
+    let nouns = first.filter(|token| token.is(Mark::Content));
+    nouns.map(|token| stem(&token.text).into_owned()).collect()
+}
+
+pub(super) fn identifiers(object: &[Token<'_>]) -> Vec<String> {
+    let named = object.iter().filter(|token| token.is(Mark::Identifier));
+    named.map(|token| token.text.clone().into_owned()).collect()
+}
