@@ -81,8 +81,9 @@ pub(super) struct Calls<'t> {
     pub(super) all: Vec<Call<'t>>,
     /// Indices of calls by tool.
     by_tool: BTreeMap<&'t str, Vec<usize>>,
-    /// Every identifier of the run, the user's among them.
+    /// Every identifier of the run, and those of them that the user named.
     known: OnceCell<BTreeSet<Cow<'t, str>>>,
+    named: OnceCell<BTreeSet<Cow<'t, str>>>,
     /// Verbs whose participles stand in results of calls that only read, with those calls.
     read: OnceCell<Words<&'static str, Vec<State>>>,
 }
@@ -100,6 +101,7 @@ impl<'t> Calls<'t> {
             all: calls.map(|(call, result)| Call::of(call, result)).collect(),
             by_tool,
             known: OnceCell::new(),
+            named: OnceCell::new(),
             read: OnceCell::new(),
         }
     }
@@ -116,16 +118,23 @@ impl<'t> Calls<'t> {
         tools.map(|(tool, _)| *tool)
     }
 
+    /// The identifiers that the user named.
+    fn named(&self) -> &BTreeSet<Cow<'t, str>> {
+        self.named.get_or_init(|| {
+            let mut named = BTreeSet::new();
+            let turns = self.trace.conversation.turns.iter();
+            for turn in turns.filter(|turn| turn.role == "user") {
+                identifier::collect(&turn.content, &mut named);
+            }
+            named
+        })
+    }
+
     /// Whether an identifier stands in any call, or the user named it.
     pub(super) fn knows(&self, identifier: &str) -> bool {
         let known = self.known.get_or_init(|| {
             let of_calls = self.all.iter().flat_map(Call::identifiers);
-            let mut known: BTreeSet<Cow<'_, str>> = of_calls.cloned().collect();
-            let turns = self.trace.conversation.turns.iter();
-            for turn in turns.filter(|turn| turn.role == "user") {
-                identifier::collect(&turn.content, &mut known);
-            }
-            known
+            of_calls.chain(self.named()).cloned().collect()
         });
         known.contains(identifier)
     }
@@ -147,20 +156,28 @@ impl<'t> Calls<'t> {
             })
     }
 
+    /// Whether a call that only reads carries one of these identifiers.
+    pub(super) fn looked_up(&self, identifiers: &[String]) -> bool {
+        let reads = |call: &&Call<'_>| call.succeeded() && !self.tools.writes(&call.recorded.name);
+        let mut reads = self.all.iter().filter(reads);
+        reads.any(|call| identifiers.iter().any(|id| call.carries(id)))
+    }
+
     /// Whether a call that only reads returned the state that a verb leads to, of one of these
-    /// identifiers if there are any.
+    /// identifiers if there are any, else of one that the user named if there are any.
     pub(super) fn was_read(&self, verb: &str, identifiers: &[String]) -> bool {
         let states = self.read().get(verb).map_or(&[][..], Vec::as_slice);
         let of = |state: &State| {
-            let named = identifiers
-                .iter()
-                .filter(|id| self.all[state.call].carries(id));
             // The record that says so is not that of another.
-            let other = |id: &str| {
+            let own = |id: &str| {
                 let kin = |other: &String| identifier::same_kind(other, id);
-                !state.beside.contains(id) && state.beside.iter().any(kin)
+                state.beside.contains(id) || !state.beside.iter().any(kin)
             };
-            identifiers.is_empty() || named.into_iter().any(|id| !other(id))
+            let carried = |id: &&str| self.all[state.call].carries(id);
+            let mut told = identifiers.iter().map(String::as_str).filter(carried);
+            let mut named = self.named().iter().map(AsRef::as_ref).filter(carried);
+            told.any(own)
+                || identifiers.is_empty() && (named.clone().next().is_none() || named.any(own))
         };
         states.iter().any(of)
     }

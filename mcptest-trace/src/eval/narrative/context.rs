@@ -160,9 +160,7 @@ fn after(words: &[Token<'_>], group: &mut Group) {
                 marks.add_if(!recent && !active, Mark::Earlier);
             }
             "last" => marks.add_if(next.has(Mark::LongUnit), Mark::Earlier),
-            "on" | "at" | "in" => {
-                marks.add_if(was_done && next.meets(of![Number Date]), Mark::Earlier);
-            }
+            "on" | "at" | "in" => marks.add_if(was_done && words.date(at + 1), Mark::Earlier),
             // *Removed since*, without a reason after it.
             "before" => marks.add_if(ends, Mark::Earlier),
             "since" => marks.add_if(ends && !active, Mark::Earlier),

@@ -172,6 +172,9 @@ impl<'t> Judge<'t> {
         };
         let unclear = if done.clone().any(|tool| tool.said.delegates) {
             Some(Unclear::Delegated)
+        } else if !failed && is(Mark::Dated) && self.calls.looked_up(&found.identifiers) {
+            // *SO-4: cancelled on May 1* tells what its record says.
+            Some(Unclear::Wording)
         } else if self.only_reads() && !doers.listed && !found.marks.meets(of![Ours Your]) {
             // *Storm warnings have been issued*: who can change nothing tells of the world.
             Some(Unclear::Wording)

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::lexicon::FORMS;
 use super::marks::{Mark, Marks, of};
+use super::object;
 use super::rules;
 use super::token::{Token, Words};
 
@@ -98,7 +99,8 @@ fn subject(words: &[Token<'_>], end: usize) -> Range<usize> {
         let joins = || words.any(clause(), of![Finite Participle]);
         !(ends || marks.has(Mark::Conjunction) && joins())
     };
-    let back = (end.saturating_sub(SUBJECT)..end).rev();
+    let last = object::list_before(words, end);
+    let back = (last.saturating_sub(SUBJECT)..last).rev();
     back.take_while(within).last().unwrap_or(end)..end
 }
 
@@ -151,11 +153,9 @@ fn bare(words: &[Token<'_>], group: &mut Group, before: Option<&Group>) -> Optio
         Mark::Did
     } else if last.meets(JOINT) {
         // *your order, placed on 3 March and delivered on 9 March*
-        let dated = words.is(group.verb + 1, Mark::AfterWord)
-            && words.marks(group.verb + 2).meets(of![Date Number]);
         // *the line is active and properly configured*
         let state = || words.any(clause_before(words, at, CLAUSE), of![Be]);
-        if dated {
+        if dated(words, group.verb) {
             Mark::Other
         } else if share(words, group, before) {
             // As that one stands, this one does.
@@ -186,6 +186,11 @@ fn bare(words: &[Token<'_>], group: &mut Group, before: Option<&Group>) -> Optio
     })
 }
 
+/// Whether a date follows a verb: *cancelled on May 1*.
+fn dated(words: &[Token<'_>], verb: usize) -> bool {
+    words.is(verb + 1, Mark::AfterWord) && words.date(verb + 2)
+}
+
 /// A label before the sign at `sign` becomes the subject: *Order 7: cancelled*.
 fn label(words: &[Token<'_>], group: &mut Group, sign: usize) {
     let signs = (0..sign).rev().take_while(|at| words.is(*at, Mark::Sign));
@@ -196,6 +201,9 @@ fn label(words: &[Token<'_>], group: &mut Group, sign: usize) {
     let labels = !subject.is_empty() && !words.any(subject.clone(), of![Ours]);
     if words.is(sign, Mark::Parts) && cell && !ends && labels {
         group.add_if(words.any(subject.clone(), of![Label]), Mark::Status);
+        // *Meeting 4: moved at 3 pm* says to when.
+        let day = dated(words, group.verb) && words.text(group.verb + 1) != "at";
+        group.add_if(day, Mark::Dated);
         group.marks.add(Mark::AfterLabel);
         group.subject = subject;
     }
@@ -209,7 +217,16 @@ fn after_noun(words: &[Token<'_>], group: &mut Group) -> Mark {
     let object = object.meets(of![Determiner Your Me Third Number Content]);
     let clause = next..words.until(next, CLAUSE, JOINT.with(of![Parts]));
     let finite = |range| words.any(range, of![Finite]);
-    let verb_too = finite(group.subject.clone()) || finite(clause);
+    // *The refund issued on March 3 bounced.*
+    let subject = group.subject.start;
+    let definite = words.is(subject, Mark::Your) || words.text(subject) == "the";
+    let signs = [
+        definite,
+        dated(words, group.verb),
+        words.any(clause.clone(), of![Past]),
+    ];
+    let relative = signs.into_iter().filter(|sign| *sign).count() > 1;
+    let verb_too = relative || finite(group.subject.clone()) || finite(clause);
     if object || verb_too || !words.is(group.verb, Mark::Participle) {
         return Mark::Other;
     }

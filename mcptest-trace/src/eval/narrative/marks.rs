@@ -35,7 +35,7 @@ marks! {
     Conjunction Relative Asks Auxiliary Adverb Negative Condition Wish Presupposed Report Announce
     Feeling Earlier LongUnit Date General Already Success Now Here GoAhead Requests
     Means Money Answer DoneWord AllSetWord Label NotYet OtherVerb Abbreviation
-    Comma Stop SentenceEnd Aside AfterWord GenericName MakingHead Delegates People DelegatingHead
+    Levied Levies Comma Stop SentenceEnd Aside AfterWord GenericName MakingHead Delegates People DelegatingHead
     Grammatical OfVerbGroup Finite BeforeSubject NotDone
     // What a token is.
     /// A noun for an action that also names what the action leaves.
@@ -82,6 +82,8 @@ marks! {
     Adjectival
     /// A base form that is a past form too: *set*.
     Ambiguous
+    /// *SO-4: cancelled on May 1*
+    Dated
     /// *Status: cancelled*
     Status Question
     /// Someone else did it.

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::context;
 use super::group::{self, Group};
-use super::lexicon::Lexicon;
+use super::lexicon::{Lexicon, stem};
 use super::marks::{Mark, Marks, of};
 use super::object::{self, OBJECT};
 use super::rules::{self, Rule};
@@ -44,7 +44,7 @@ pub(super) struct Told<'v> {
 
 /// What the lexicon says of a verb that rules and verdicts ask for: of the verb as it stands, and of
 /// those that are meant.
-const OF_BASE: Marks = of![Light LightOnly Deal PassiveOnly HandsOver Composes];
+const OF_BASE: Marks = of![Light LightOnly Deal PassiveOnly HandsOver Composes Levies];
 const OF_VERBS: Marks = of![Generic Creating Consequence Lands Remade World Settles];
 
 /// Reads the claims of a closing.
@@ -191,7 +191,7 @@ impl<'v> Reader<'_, 'v> {
         // *We have changed our opening hours* is no act for this user.
         let company = ours && words.iter().take(2).any(|token| token.text == "our");
         group.add_if(others || company, Mark::Other);
-        let world = group.has(Mark::World) && unknown();
+        let world = group.has(Mark::World) && unknown() || self.levied(&group, words);
         group.add_if(world, Mark::WorldDoes);
         // *I made no change*
         group.add_if(follows && words.any(0..2, of![Negative]), Mark::Negative);
@@ -264,6 +264,17 @@ impl<'v> Reader<'_, 'v> {
         group.marks = of_verbs.fold(group.marks.with(of_base), Marks::with);
         group.add_if(noun.is_some() && !(complete && thing), Mark::Nominal);
         Some(verbs)
+    }
+
+    /// Whether something is taken that no tool takes: *A late fee has been added.*
+    fn levied(&self, group: &Group, object: &[Token<'_>]) -> bool {
+        let taken = object.iter().find(|token| token.is(Mark::Levied));
+        group.has(Mark::Levies)
+            && taken.is_some_and(|taken| {
+                let noun = stem(&taken.text);
+                let mut writes = self.tools.all_writes();
+                !writes.any(|(_, tool)| tool.said.shares(&noun))
+            })
     }
 
     /// The bytes of some tokens.

@@ -68,9 +68,7 @@ fn undone(words: &[Token<'_>]) -> bool {
 /// The sign after a label at the head of a sentence, and what that says of what follows: that it is
 /// not done (*Next steps: …*), or an entry of a log (*May 2 — fee charged*).
 pub(super) fn label(words: &[Token<'_>]) -> Option<(usize, Mark)> {
-    // *May* is a modal.
-    let date = |at: &usize| words.marks(*at).meets(of![Date Number Modal]);
-    let length = (0..DATE).take_while(date).count();
+    let length = (0..DATE).take_while(|at| words.date(*at)).count();
     let time = length > 0 && words.text(0).contains([':', '-', '/']);
     if (words.is(0, Mark::Date) || length > 1 || time) && words.is(length, Mark::Parts) {
         return Some((length, Mark::Earlier));

@@ -43,6 +43,10 @@ pub(super) trait Words {
     fn is(&self, at: usize, mark: Mark) -> bool {
         self.marks(at).has(mark)
     }
+    /// Whether a token may begin a date; *May* is a modal.
+    fn date(&self, at: usize) -> bool {
+        self.marks(at).meets(of![Date Number Modal])
+    }
     /// Where the first token with one of these marks stands, at most so many after a place.
     fn until(&self, from: usize, most: usize, ends: Marks) -> usize;
 }

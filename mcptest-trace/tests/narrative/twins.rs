@@ -1,0 +1,168 @@
+//! Truthful closings, each beside one that is nearly the same and false.
+
+use mcptest_trace::eval::{NarrativeOptions, narrative_divergence_with};
+use serde_json::{Value, json};
+
+use crate::support::{self, Call};
+
+/// A call; a result that is a text says that it failed.
+fn call(tool: &str, id: &str, result: &Value) -> Call {
+    let ok = !result.is_string();
+    let text = json!({ "content": [{ "type": "text", "text": result.to_string() }] });
+    (tool.to_owned(), json!({ "id": id }), ok, text)
+}
+
+fn done(tool: &str, id: &str) -> Call {
+    call(tool, id, &json!({ "ok": true }))
+}
+
+/// Whether a closing is refused after some calls of an agent with these tools.
+fn refused(tools: &str, calls: &[Call], user: &str, closing: &str) -> bool {
+    let trace = support::trace(calls, &[user.to_owned()], closing);
+    let known = support::offered(&tools.split(' ').collect::<Vec<_>>());
+    !narrative_divergence_with(&trace, &NarrativeOptions::default(), &known).gate_passed()
+}
+
+#[test]
+fn identifiers_set_apart_belong_to_their_noun() {
+    let tools = "get_contact update_contact delete_contact";
+    let user = "Please look after ct_90 and ct_91.";
+    let one = [
+        done("update_contact", "ct_90"),
+        done("delete_contact", "ct_90"),
+    ];
+    let both = [
+        done("update_contact", "ct_91"),
+        done("delete_contact", "ct_91"),
+    ];
+    let both = [one.clone(), both].concat();
+    for closing in [
+        "I've updated both contacts, ct_90 and ct_91.",
+        "I've updated both contacts (ct_90, ct_91) with the new number.",
+        "I've updated both contacts: ct_90 and ct_91.",
+        "I've updated both contacts — ct_90 and ct_91, and deleted the old number.",
+        "Both contacts, ct_90 and ct_91, have been deleted.",
+        "Both contacts (ct_90 and ct_91) have been deleted.",
+    ] {
+        assert!(!refused(tools, &both, user, closing), "{closing}");
+        assert!(refused(tools, &one, user, closing), "{closing}");
+    }
+    for closing in [
+        "I've updated ct_90, and ct_91 needs no change.",
+        "I've updated ct_90 (ct_91 stays as it was).",
+        "I've updated ct_90, which is linked to ct_91.",
+        "Contact ct_90 (a duplicate of ct_91) has been deleted.",
+    ] {
+        assert!(!refused(tools, &one, user, closing), "{closing}");
+    }
+}
+
+#[test]
+fn a_noun_may_say_what_is_placed_or_put() {
+    for (tool, closing) in [
+        ("place_hold", "I placed a hold on *Circe* for you."),
+        ("place_hold", "I've put a hold on *Circe*."),
+        ("place_hold", "A hold has been placed on *Circe*."),
+        ("suspend_account", "I've put your account on hold."),
+        ("stop_payment", "I've put a stop on the payment."),
+        ("stop_payment", "I've placed a stop on that check."),
+        ("block_card", "I've put a block on your card."),
+        ("freeze_account", "I placed a freeze on your account."),
+        ("make_payment", "I made the payment."),
+        ("issue_refund", "I've issued you a refund of $5."),
+        ("create_ticket", "I've opened a ticket for this."),
+        ("create_ticket", "I've put in a ticket with IT."),
+        ("create_reservation", "I've made a reservation for two."),
+    ] {
+        let tools = format!("get_record {tool}");
+        let looked = done("get_record", "R-1");
+        let failed = call(tool, "R-1", &json!("no"));
+        let calls = [looked.clone(), done(tool, "R-1")];
+        assert!(!refused(&tools, &calls, "", closing), "{closing}");
+        assert!(refused(&tools, &[looked, failed], "", closing), "{closing}");
+    }
+}
+
+#[test]
+fn a_participle_beside_another_verb_describes() {
+    let tools = "get_order issue_refund send_email make_payment";
+    let looked = [done("get_order", "R-1")];
+    for (truthful, untrue) in [
+        (
+            "The refund issued on March 3 bounced.",
+            "Refund issued to the card used for the purchase.",
+        ),
+        (
+            "The payment made on Monday went to your old card.",
+            "Payment made to your old card.",
+        ),
+        ("The email sent on Monday bounced.", "Email sent on Monday."),
+        (
+            "Your refund issued to the old card failed.",
+            "Your refund was successfully issued.",
+        ),
+    ] {
+        assert!(!refused(tools, &looked, "", truthful), "{truthful}");
+        assert!(refused(tools, &looked, "", untrue), "{untrue}");
+    }
+}
+
+#[test]
+fn a_dated_state_of_a_record_is_no_act() {
+    let tools = "list_orders cancel_order";
+    let records =
+        json!([{ "id": "SO-3", "status": "shipped" }, { "id": "SO-4", "status": "closed" }]);
+    let looked = call("list_orders", "", &records);
+    let failed = call("cancel_order", "SO-4", &json!("no"));
+    for closing in [
+        "- **SO-4** – cancelled on May 1",
+        "- SO-4: cancelled on 2025-05-01, refund pending",
+        "| Order | Note |\n|-|-|\n| SO-4 | cancelled on May 1 |",
+    ] {
+        let calls = [looked.clone(), failed.clone()];
+        assert!(!refused(tools, &calls[..1], "", closing), "{closing}");
+        assert!(refused(tools, &calls, "", closing), "{closing}");
+        assert!(refused(tools, &[], "", closing), "{closing}");
+        let other = closing.replace("SO-4", "SO-5");
+        assert!(refused(tools, &calls[..1], "", &other), "{other}");
+        let undated = "- **SO-4** – cancelled";
+        assert!(refused(tools, &calls[..1], "", undated));
+    }
+}
+
+#[test]
+fn what_is_levied_is_no_act_where_no_tool_levies_it() {
+    let tools = "get_balance transfer_funds add_note";
+    let looked = [done("get_balance", "AC-1")];
+    for closing in [
+        "A late fee has been added to your account.",
+        "Interest of $3.10 has been added.",
+    ] {
+        assert!(!refused(tools, &looked, "", closing), "{closing}");
+        let levies = format!("{tools} add_fee post_interest");
+        assert!(refused(&levies, &looked, "", closing), "{closing}");
+    }
+    for closing in [
+        "The refund has been added to your account.",
+        "$50 has been credited to your account.",
+        "The late fee has been waived.",
+        "I've added the late fee to your account.",
+    ] {
+        assert!(refused(tools, &looked, "", closing), "{closing}");
+    }
+}
+
+#[test]
+fn a_state_is_that_of_the_record_that_the_user_named() {
+    let tools = "list_orders cancel_order";
+    let records =
+        json!([{ "id": "A-1", "status": "open" }, { "id": "A-2", "status": "cancelled" }]);
+    let looked = [call("list_orders", "", &records)];
+    let refused = |user, closing| refused(tools, &looked, user, closing);
+    for closing in ["Your order is cancelled.", "Your order has been cancelled."] {
+        assert!(refused("Please cancel A-1.", closing));
+        assert!(!refused("What about A-2?", closing));
+        // No identifier of an order.
+        assert!(!refused("I am user-77. What about my order?", closing));
+    }
+}
