@@ -54,12 +54,12 @@ pub(super) fn read(words: &[Token<'_>], verb: usize, before: Option<&Group>) -> 
     if words[verb].verb.is_none() && !words.marks(verb).meets(of![DoneWord Past]) {
         return None;
     }
-    let mut start = verb;
-    let mut seen = Marks::default();
-    while verb - start < GROUP && words.is(start.wrapping_sub(1), Mark::OfVerbGroup) {
-        start -= 1;
-        seen = seen.with(words.marks(start));
-    }
+    let before_verb = (verb.saturating_sub(GROUP)..verb).rev();
+    let start = before_verb
+        .take_while(|at| words.is(*at, Mark::OfVerbGroup))
+        .last();
+    let start = start.unwrap_or(verb);
+    let seen = words.all(start..verb);
     let form = words.marks(verb);
     let form_alone = form.among(FORMS.with(of![DoneWord]));
     let voice = rules::voice(seen.without(FORMS).with(form_alone))?;

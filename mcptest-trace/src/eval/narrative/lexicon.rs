@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
 use super::marks::{Mark, Marks, of};
 use super::options::NarrativeOptions;
@@ -67,8 +67,9 @@ pub(super) struct Lexicon {
 impl Lexicon {
     /// The one lexicon.
     pub(super) fn get() -> &'static Self {
-        static LEXICON: OnceLock<Lexicon> = OnceLock::new();
-        LEXICON.get_or_init(|| Self::parse(include_str!("lexicon.txt")))
+        static LEXICON: LazyLock<Lexicon> =
+            LazyLock::new(|| Lexicon::parse(include_str!("lexicon.txt")));
+        &LEXICON
     }
 
     pub(super) fn word(&self, word: &str) -> Option<&Word<'static>> {

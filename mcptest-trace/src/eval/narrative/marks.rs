@@ -2,7 +2,7 @@
 //! and the rules share.
 
 use std::collections::HashMap;
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
 use heck::ToKebabCase;
 
@@ -19,9 +19,9 @@ macro_rules! marks {
         impl Mark {
             /// The mark that the data files call so.
             pub(super) fn named(name: &str) -> Option<Self> {
-                static NAMES: OnceLock<HashMap<String, Mark>> = OnceLock::new();
-                let names = || [$((stringify!($mark).to_kebab_case(), Self::$mark)),*].into();
-                NAMES.get_or_init(names).get(name).copied()
+                static NAMES: LazyLock<HashMap<String, Mark>> =
+                    LazyLock::new(|| [$((stringify!($mark).to_kebab_case(), Mark::$mark)),*].into());
+                NAMES.get(name).copied()
             }
         }
     };

@@ -43,7 +43,7 @@ use vocabulary::Vocabulary;
 
 /// The ids of the rules, as [`NarrativeOptions::ignore`] takes them.
 pub fn narrative_rules() -> impl Iterator<Item = &'static str> {
-    rules::rules().iter().map(|rule| rule.id)
+    rules::RULES.iter().map(|rule| rule.id)
 }
 
 /// Compares the closing message of a run with its recorded calls; the tools that the agent has are

@@ -81,12 +81,10 @@ pub(super) fn claims<'v>(
         place.add_if(status_table && block.kind == Kind::Row, Mark::Status);
         let before = found.len();
         for (words, sentence) in sentences {
-            let code = document.code;
             let reader = Reader {
-                text,
+                document,
                 words,
                 tools,
-                code,
                 place,
                 sentence,
             };
@@ -120,13 +118,10 @@ fn leads_in_list(words: &[Token<'_>], claim: Option<&Found<'_>>) -> bool {
 }
 
 struct Reader<'a, 'v> {
-    /// The document's text.
-    text: &'v str,
+    document: &'v Document,
     /// The tokens of the sentence.
     words: &'a [Token<'v>],
     tools: &'a ToolBox<'a>,
-    /// Whether the closing shows code.
-    code: bool,
     place: Marks,
     sentence: &'a Range<usize>,
 }
@@ -202,7 +197,7 @@ impl<'v> Reader<'_, 'v> {
         let field = group.has(Mark::AfterNoun) && self.words.text(next) == ":";
         group.add_if(field, Mark::Field);
         // Without a tool that writes, the code that the closing shows is what was changed.
-        let shown = || self.code && ours && self.tools.all_writes().next().is_none();
+        let shown = || self.document.code && ours && self.tools.all_writes().next().is_none();
         let composed = group.has(Mark::Composes);
         let composed = composed && (object::of_answer(words, self.tools) || shown());
         group.add_if(composed, Mark::PartOfAnswer);
@@ -226,7 +221,7 @@ impl<'v> Reader<'_, 'v> {
                 verbs,
                 object: object::nouns(words),
                 identifiers: object::identifiers(words),
-                clause: &self.text[self.bytes(clause)],
+                clause: &self.document.text[self.bytes(clause)],
             },
             span: self.trimmed(self.bytes(first..last)),
             sentence: self.sentence.clone(),
@@ -285,7 +280,7 @@ impl<'v> Reader<'_, 'v> {
     /// A range of the text without the signs at its ends.
     fn trimmed(&self, range: Range<usize>) -> Range<usize> {
         let sign = |c: char| !c.is_alphanumeric();
-        let rest = self.text[range.clone()].trim_start_matches(sign);
+        let rest = self.document.text[range.clone()].trim_start_matches(sign);
         let start = range.end - rest.len();
         start..start + rest.trim_end_matches(sign).len()
     }

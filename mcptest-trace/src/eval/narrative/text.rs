@@ -109,30 +109,18 @@ impl Document {
     }
 
     fn push(&mut self, text: &str, source: usize) {
-        // The runs of the text that are kept: from where, to where.
-        let (mut from, mut to) = (0, 0);
         for (at, sign) in text.char_indices() {
             self.signs = (self.signs + 1) * usize::from(!sign.is_alphanumeric());
             if self.signs > SIGNS {
                 continue;
             }
-            if to < at {
-                self.keep(&text[from..to], source + from);
-                from = at;
+            let (plain, stood) = (self.text.len(), source + at);
+            let last = self.map.last();
+            if last.is_none_or(|(start, source)| plain + source != stood + start) {
+                self.map.push((plain, stood));
             }
-            to = at + sign.len_utf8();
+            self.text.push(sign);
         }
-        self.keep(&text[from..to], source + from);
-    }
-
-    fn keep(&mut self, text: &str, source: usize) {
-        let plain = self.text.len();
-        let last = self.map.last();
-        let follows = last.is_some_and(|(start, stood)| plain + *stood == source + *start);
-        if !follows && !text.is_empty() {
-            self.map.push((plain, source));
-        }
-        self.text.push_str(text);
     }
 
     fn enter(&mut self, tag: &Tag<'_>) {

@@ -34,6 +34,8 @@ impl Token<'_> {
 pub(super) trait Words {
     fn marks(&self, at: usize) -> Marks;
     fn text(&self, at: usize) -> &str;
+    /// The marks on all tokens of a range together.
+    fn all(&self, range: Range<usize>) -> Marks;
     /// Whether one of these marks is on any token of a range.
     fn any(&self, range: Range<usize>, wanted: Marks) -> bool;
     /// Whether one of these marks is on any token.
@@ -58,6 +60,11 @@ impl Words for [Token<'_>] {
 
     fn text(&self, at: usize) -> &str {
         self.get(at).map_or("", |token| &token.text)
+    }
+
+    fn all(&self, range: Range<usize>) -> Marks {
+        let tokens = self.iter().take(range.end).skip(range.start);
+        tokens.fold(Marks::default(), |all, token| all.with(token.marks))
     }
 
     fn any(&self, range: Range<usize>, wanted: Marks) -> bool {

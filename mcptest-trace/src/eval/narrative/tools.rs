@@ -173,11 +173,6 @@ impl<'k> ToolBox<'k> {
         }
     }
 
-    /// The words of a tool's name.
-    pub(super) fn words(&self, name: &str) -> &'k [String] {
-        self.get(name).map_or(&[], |tool| &tool.said.words)
-    }
-
     /// Verbs in names of tools that the lexicon does not have.
     pub(super) fn new_verbs(&self) -> impl Iterator<Item = &'k str> {
         let tools = self.tools.values();
