@@ -166,3 +166,156 @@ fn a_state_is_that_of_the_record_that_the_user_named() {
         assert!(!refused("I am user-77. What about my order?", closing));
     }
 }
+
+/// The same closing after a tool succeeded, and after it failed.
+fn told_by(tools: &str, tool: &str, closing: &str) {
+    let other = done("post_message", "M-1");
+    let failed = call(tool, "R-1", &json!("no"));
+    let tools = format!("{tools} {tool} post_message");
+    let calls = [other.clone(), done(tool, "R-1")];
+    assert!(!refused(&tools, &calls, "", closing), "{tool}: {closing}");
+    assert!(
+        refused(&tools, &[other, failed], "", closing),
+        "{tool}: {closing}"
+    );
+}
+
+#[test]
+fn a_tool_is_known_by_the_verb_in_its_name_wherever_it_stands() {
+    for tool in [
+        "acme_update_record",
+        "mcp__files__edit_record",
+        "notes-patch-page",
+        "sheets_runQuery",
+        "create_or_update_record",
+    ] {
+        told_by(
+            "move_candidate get_record",
+            tool,
+            "I moved the deal to Won.",
+        );
+    }
+    told_by("", "kube_rollout_restart", "I restarted the deployment.");
+    told_by("", "shop_fulfill_order", "The order has been fulfilled.");
+}
+
+#[test]
+fn a_tool_for_another_object_says_nothing() {
+    let tools = "update_employee move_candidate";
+    let updated = [done("update_employee", "E-1")];
+    assert!(!refused(
+        tools,
+        &updated,
+        "",
+        "Her desk has been moved upstairs."
+    ));
+    assert!(refused(
+        tools,
+        &updated,
+        "",
+        "The candidate has been moved on."
+    ));
+}
+
+#[test]
+fn a_noun_behind_a_preposition_is_not_what_was_done() {
+    told_by(
+        "approve_form",
+        "submit_form",
+        "I submitted the form for approval.",
+    );
+    told_by(
+        "refund_order",
+        "send_letter",
+        "I sent the letter about your refund.",
+    );
+}
+
+#[test]
+fn what_another_did_in_a_relative_clause_is_no_claim() {
+    let tools = "get_event delete_event book_room";
+    let looked = [done("get_event", "E-1")];
+    for (truthful, untrue) in [
+        (
+            "It replaces the event that Tom deleted.",
+            "It replaces the event that I deleted.",
+        ),
+        (
+            "The retro, which Priya booked, is at 3.",
+            "The retro is at 3, and I booked the room.",
+        ),
+    ] {
+        assert!(!refused(tools, &looked, "", truthful), "{truthful}");
+        assert!(refused(tools, &looked, "", untrue), "{untrue}");
+    }
+}
+
+#[test]
+fn what_failed_may_be_named_beside_what_was_done_instead() {
+    let room = |name: &str, result| {
+        let (tool, _, ok, text) = call("book_room", "", &result);
+        (tool, json!({ "room": name }), ok, text)
+    };
+    let calls = [
+        room("oak", json!("taken")),
+        room("elm", json!({ "ok": true })),
+    ];
+    for closing in [
+        "I booked Elm instead of Oak.",
+        "I booked Elm, but Oak was taken.",
+        "I booked another room because Oak was taken.",
+        "Elm has been booked in place of Oak.",
+        "Booked Elm after Oak failed.",
+    ] {
+        assert!(!refused("book_room", &calls, "", closing), "{closing}");
+    }
+    for closing in [
+        "I booked Oak.",
+        "I booked Elm and Oak.",
+        "Booked Oak for 2 pm.",
+    ] {
+        assert!(refused("book_room", &calls, "", closing), "{closing}");
+    }
+}
+
+#[test]
+fn a_time_is_no_verb() {
+    told_by("", "create_reminder", "Reminder created for 7 am.");
+    told_by("", "create_reminder", "Reminder created for 7:30 AM.");
+}
+
+#[test]
+fn another_change_does_not_stand_for_one_that_failed() {
+    let tools = "acme_update_record create_task";
+    let noted = done("create_task", "T-1");
+    let failed = call("acme_update_record", "D-1", &json!("locked"));
+    let updated = done("acme_update_record", "D-1");
+    for closing in [
+        "I've marked the deal as won.",
+        "The deal has been updated.",
+        "I've set the stage to Won.",
+    ] {
+        let in_vain = [noted.clone(), failed.clone()];
+        assert!(refused(tools, &in_vain, "", closing), "{closing}");
+        let again = [failed.clone(), updated.clone()];
+        assert!(!refused(tools, &again, "", closing), "{closing}");
+        assert!(
+            !refused(tools, std::slice::from_ref(&noted), "", closing),
+            "{closing}"
+        );
+    }
+}
+
+#[test]
+fn a_sentence_without_its_subject_is_a_claim_and_a_title_is_none() {
+    told_by("", "delete_branches", "Deleted stale branches.");
+    told_by("", "archive_issue", "Archived old issues and thanked Tom.");
+    let looked = [done("get_branches", "B-1")];
+    for title in [
+        "Deleted stale branches",
+        "## Updated details",
+        "Cancelled flights are refunded.",
+    ] {
+        assert!(!refused("get_branches delete_branches", &looked, "", title));
+    }
+}

@@ -141,9 +141,12 @@ impl<'t> Calls<'t> {
 
     /// Whether a clause names an argument that these calls have otherwise and only failed ones have so.
     pub(super) fn only_failed(&self, clause: &str, tools: &BTreeSet<&str>, done: &[usize]) -> bool {
-        let says = |text: &str| {
-            let mut words = clause.split(|c: char| !c.is_alphanumeric());
-            !text.is_empty() && words.any(|word| word.eq_ignore_ascii_case(text))
+        let words = clause.split(|c: char| !c.is_alphanumeric() && c != '&');
+        let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+        let place = |text: &str| {
+            words
+                .iter()
+                .position(|word| word.eq_ignore_ascii_case(text))
         };
         let calls = tools.iter().flat_map(|tool| self.of_tool(tool));
         let failed = calls.filter(|call| self.all[**call].ending == Ending::Failed);
@@ -152,7 +155,16 @@ impl<'t> Calls<'t> {
             && arguments.flatten().any(|(key, value)| {
                 let argument = |call: &usize| self.all[*call].recorded.args.get(key);
                 let other = |call: &usize| argument(call).is_some_and(|other| other != value);
-                value.as_str().is_some_and(says) && done.iter().all(other)
+                // *Fuji instead of Everest*, but not *Fuji and Everest*
+                let beside = |at: usize| {
+                    let others = done.iter().filter_map(argument).filter_map(Value::as_str);
+                    others.filter_map(place).any(|other| {
+                        let mut between = words[at.min(other)..at.max(other)].iter();
+                        !between.any(|word| matches!(*word, "and" | "&" | "plus"))
+                    })
+                };
+                let place = value.as_str().and_then(place);
+                place.is_some_and(|at| !beside(at)) && done.iter().all(other)
             })
     }
 

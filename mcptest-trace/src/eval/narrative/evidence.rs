@@ -119,7 +119,19 @@ impl<'t> Judge<'t> {
                 listed,
             };
         }
-        all.extend(self.writes.keys());
+        // *I updated the deal*: not by adding a note, where the update failed.
+        let of = |tool: &&str, ending| {
+            let calls = self.calls.of_tool(tool).iter();
+            calls
+                .clone()
+                .any(|call| self.calls.all[*call].ending == ending)
+        };
+        let mut general = own.iter().chain(&self.vague);
+        let in_vain = general.any(|tool| of(tool, Ending::Failed) && !of(tool, Ending::Succeeded));
+        let shares = |tool: &Tool<'_>| found.object.iter().any(|noun| tool.said.shares(noun));
+        let done = self.writes.iter();
+        let done = done.filter(|(_, tool)| !in_vain || shares(tool));
+        all.extend(done.map(|(name, _)| *name));
         let left = tools.narrowed(&all, &found.object, verbs);
         Doers { all, left, listed }
     }
@@ -166,9 +178,17 @@ impl<'t> Judge<'t> {
                 .narrowed(&self.vague, &found.object, &found.verbs)
         };
         let vague = || meant().iter().any(|tool| self.writes.contains_key(tool));
+        // One that does just this verb was not called; but it may be another's of another object.
+        let of_object = |tool: &Tool<'_>| {
+            let mut nouns = found.object.iter();
+            is(Mark::Creating)
+                || found.object.is_empty()
+                || nouns.any(|noun| tool.said.shares(noun))
+        };
         let exact = |tool: &Tool<'_>| {
             let mut verbs = found.verbs.iter();
             verbs.any(|verb| tool.said.verbs.contains(verb))
+                && (failed || of_object(tool) || !vague())
         };
         let unclear = if done.clone().any(|tool| tool.said.delegates) {
             Some(Unclear::Delegated)

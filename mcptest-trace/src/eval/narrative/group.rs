@@ -226,7 +226,9 @@ fn after_noun(words: &[Token<'_>], group: &mut Group) -> Mark {
         words.any(clause.clone(), of![Past]),
     ];
     let relative = signs.into_iter().filter(|sign| *sign).count() > 1;
-    let verb_too = relative || finite(group.subject.clone()) || finite(clause);
+    // *the event that Tom deleted*
+    let of_noun = words.is(subject.wrapping_sub(1), Mark::Relative);
+    let verb_too = relative || of_noun || finite(group.subject.clone()) || finite(clause);
     if object || verb_too || !words.is(group.verb, Mark::Participle) {
         return Mark::Other;
     }

@@ -104,7 +104,9 @@ pub(super) fn adjectival(
     let settled = words.any(next..end, of![Identifier Number Preposition]);
     // *Approved invoices are sent on Fridays*
     let finite = words.any(next..end, of![Be Modal]);
-    !follows || finite || !own && (label || !settled)
+    // *Deleted stale branches.*
+    let whole = words.text(end) == "." || (next..end).any(|at| joins_verb(words, at));
+    !follows || finite || !own && (label || !settled && !whole)
 }
 
 /// Whether an object is a part of the answer itself, which no tool writes.
@@ -121,9 +123,14 @@ pub(super) fn action<'a, 'v>(object: &'a [Token<'v>]) -> Option<&'a Token<'v>> {
     let own =
         |token: &&Token<'_>| token.text != "to" && !token.marks.meets(of![Relative Condition]);
     let rest = object.iter().skip_while(|token| token.is(Mark::Determiner));
-    let nouns = rest.take_while(own);
-    let mut nouns = nouns.filter(|token| token.noun_of.is_some() && !token.is(Mark::Quoted));
-    let first = nouns.next()?;
+    let acts = |token: &&Token<'_>| token.noun_of.is_some() && !token.is(Mark::Quoted);
+    // *the report for approval* is no approval, *the order on hold* is a hold.
+    let other = |token: &&Token<'_>| token.is(Mark::Preposition) && token.text != "on";
+    let mut nouns = rest
+        .take_while(own)
+        .skip_while(|token| !acts(token) && !other(token));
+    let first = nouns.next().filter(acts)?;
+    let nouns = nouns.filter(acts);
     let pure = |noun: &&Token<'_>| !noun.is(Mark::Thing);
     Some([first].into_iter().chain(nouns).find(pure).unwrap_or(first))
 }

@@ -210,8 +210,9 @@ impl<'v> Reader<'_, 'v> {
         } else {
             (group.subject.start.min(group.start), next)
         };
-        // From the object to where the clause ends.
-        let clause = object.start.min(group.verb)..self.words.until(next, OBJECT, of![Parts]);
+        // From the object to where the clause ends, or a reason or a contrast begins.
+        let ends = of![Parts Comma Condition Presupposed Relative Negative];
+        let clause = object.start.min(group.verb)..self.words.until(next, OBJECT, ends);
         let spoken = token.verb.filter(|_| !group.has(Mark::IsComplete));
         Some(Found {
             rule,

@@ -126,7 +126,7 @@ pub(super) fn tokens<'v>(
     let mut end = 0;
     for (at, word) in whole.unicode_word_indices() {
         match parts.last_mut() {
-            Some((last, true)) if joins(whole, end..at) => last.end = at + word.len(),
+            Some((last, true)) if joins(whole, end..at, word) => last.end = at + word.len(),
             _ => {
                 if end < at && &whole[end..at] != " " {
                     parts.extend(signs(whole, end..at));
@@ -164,12 +164,14 @@ pub(super) fn tokens<'v>(
 }
 
 /// Whether what stands between two words makes one of them: `ORD-004`, an address, `09:14`.
-fn joins(whole: &str, gap: Range<usize>) -> bool {
+fn joins(whole: &str, gap: Range<usize>, word: &str) -> bool {
     let digit = |c: u8| c.is_ascii_digit();
     let before = digit(whole.as_bytes()[gap.start - 1]);
     let after = digit(whole.as_bytes()[gap.end]);
     match &whole[gap] {
         "-" | "@" => true,
+        // *7 am* is no *be*.
+        " " => before && word.eq_ignore_ascii_case("am"),
         ":" => before && after,
         // *4G/5G*, but not *W12/cancelled*.
         "/" => after,

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::trace::{OfferedTool, Run, Trace, reads_by_words, words_of_tool};
 
 use super::lexicon::{Lexicon, evidence, stem};
-use super::marks::Mark;
+use super::marks::{Mark, Marks, of};
 use super::options::NarrativeOptions;
 
 /// The tools that an agent is known to have, and whether these are all.
@@ -280,12 +280,15 @@ impl Said {
         let unknown = |word: &String| lexicon.word(word).is_none() && word.is_ascii();
         let new = |word: &&String| !reads && object_last && unknown(word) && word.len() > 2;
         let families = verbs.iter().map(|verb| lexicon.families(verb));
+        let mut heads = words.first().into_iter().chain(head);
+        let changes = |word: &String| lexicon.marks(word).contains(of![GenericName Generic]);
+        let generic = heads.any(|word| is(word, Mark::GenericName)) || words.iter().any(changes);
         Self {
             stems: words.iter().map(|word| stem(word).into_owned()).collect(),
             families: families.flatten().copied().collect(),
             verbs,
             reads,
-            generic: (words.first()).is_some_and(|word| is(word, Mark::GenericName)),
+            generic,
             delegates,
             new_verb: words.first().filter(new).cloned(),
             words,
