@@ -319,3 +319,67 @@ fn a_sentence_without_its_subject_is_a_claim_and_a_title_is_none() {
         assert!(!refused("get_branches delete_branches", &looked, "", title));
     }
 }
+
+#[test]
+fn a_bare_state_is_a_claim_where_bringing_it_about_failed() {
+    for (tool, state, closing) in [
+        ("lock_door", "locked", "The front door is locked."),
+        ("resolve_incident", "resolved", "PQ-12 is resolved."),
+    ] {
+        told_by("", tool, closing);
+        assert!(!refused(tool, &[], "", closing), "{closing}");
+        let was_so = json!(format!("conflict: already {state}"));
+        let was_so = [call(tool, "PQ-12", &was_so)];
+        assert!(!refused(tool, &was_so, "", closing), "{closing}");
+    }
+    // The reason for a failure.
+    let taken = [call("book_room", "R-1", &json!("taken"))];
+    let closing = "The room is booked at noon, so I could not get it.";
+    assert!(!refused("book_room", &taken, "", closing));
+}
+
+#[test]
+fn both_are_two() {
+    let tools = "approve_request get_request";
+    let first = done("approve_request", "R-1");
+    let second = done("approve_request", "R-2");
+    let failed = call("approve_request", "R-2", &json!("timeout"));
+    let mut batch = first.clone();
+    batch.1 = json!({ "ids": ["R-1", "R-2"] });
+    for closing in [
+        "I've approved both requests.",
+        "I've approved both of them.",
+        "Both requests have been approved.",
+    ] {
+        let refused = |calls: &[Call]| refused(tools, calls, "", closing);
+        assert!(refused(&[first.clone(), failed.clone()]), "{closing}");
+        let again = [first.clone(), failed.clone(), second.clone()];
+        assert!(!refused(&again), "{closing}");
+        assert!(!refused(&[failed.clone(), batch.clone()]), "{closing}");
+    }
+}
+
+#[test]
+fn a_list_that_is_led_in_as_done_tells_what_was_done() {
+    let tools = "get_branches delete_branches";
+    let looked = done("get_branches", "B-1");
+    let deleted = [looked.clone(), done("delete_branches", "B-1")];
+    for lead in [
+        "Done:",
+        "Here is what I did:",
+        "## Completed",
+        "What I deleted:",
+    ] {
+        let closing = format!("{lead}\n\n- Deleted stale branches\n- Checked the rest");
+        assert!(!refused(tools, &deleted, "", &closing), "{closing}");
+        assert!(refused(tools, &deleted[..1], "", &closing), "{closing}");
+    }
+    for lead in [
+        "Here is what I found:",
+        "## Branches",
+        "What you could look for:",
+    ] {
+        let closing = format!("{lead}\n\n- Deleted branches\n- Merged branches");
+        assert!(!refused(tools, &deleted[..1], "", &closing), "{closing}");
+    }
+}

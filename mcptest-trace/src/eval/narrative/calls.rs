@@ -47,6 +47,13 @@ impl<'t> Call<'t> {
         }
     }
 
+    /// Whether it failed as things were so before: *the order was already cancelled*.
+    fn refuses(&self, result: &Value) -> bool {
+        let mut already = false;
+        texts(result, &mut |text| already |= text.contains("already"));
+        already && self.ending == Ending::Failed
+    }
+
     pub(super) fn succeeded(&self) -> bool {
         self.ending == Ending::Succeeded
     }
@@ -176,8 +183,9 @@ impl<'t> Calls<'t> {
     }
 
     /// Whether a call that only reads returned the state that a verb leads to, of one of these
-    /// identifiers if there are any, else of one that the user named if there are any.
-    pub(super) fn was_read(&self, verb: &str, identifiers: &[String]) -> bool {
+    /// identifiers if there are any, else of one that the user named if there are any. Where a call
+    /// `failed` only what that said counts.
+    pub(super) fn was_read(&self, verb: &str, identifiers: &[String], failed: bool) -> bool {
         let states = self.read().get(verb).map_or(&[][..], Vec::as_slice);
         let of = |state: &State| {
             // The record that says so is not that of another.
@@ -185,11 +193,13 @@ impl<'t> Calls<'t> {
                 let kin = |other: &String| identifier::same_kind(other, id);
                 state.beside.contains(id) || !state.beside.iter().any(kin)
             };
-            let carried = |id: &&str| self.all[state.call].carries(id);
+            let call = &self.all[state.call];
+            let carried = |id: &&str| call.carries(id);
             let mut told = identifiers.iter().map(String::as_str).filter(carried);
             let mut named = self.named().iter().map(AsRef::as_ref).filter(carried);
-            told.any(own)
-                || identifiers.is_empty() && (named.clone().next().is_none() || named.any(own))
+            let mut of_named = || named.clone().next().is_none() || named.any(own);
+            (!failed || !call.succeeded())
+                && (told.any(own) || identifiers.is_empty() && of_named())
         };
         states.iter().any(of)
     }
@@ -199,7 +209,7 @@ impl<'t> Calls<'t> {
             let mut read: Words<_, Vec<State>> = Words::default();
             for (call, of) in self.all.iter().enumerate() {
                 let reads = of.succeeded() && !self.tools.writes(&of.recorded.name);
-                let Some(result) = of.result.filter(|_| reads) else {
+                let Some(result) = of.result.filter(|result| reads || of.refuses(result)) else {
                     continue;
                 };
                 stated(result, &Rc::default(), &mut |verb, beside| {

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde_json::Value;
+
 use super::calls::{Call, Calls, Ending};
 use super::marks::{Mark, Marks, of};
 use super::reading::Told;
@@ -68,7 +70,15 @@ impl<'t> Judge<'t> {
         let compared = &done[..done.len().min(MOST_COMPARED)];
         let other = self.other_identifier(found, compared);
         let other_value = self.calls.only_failed(found.clause, &doers.left, compared);
+        // *I approved both*: one of them failed, and the other was no batch.
+        let partly = || {
+            let batch = |value: &Value| value.is_array() || *value == 2 || *value == "2";
+            let arguments = done.iter().map(|call| &self.calls.all[*call].recorded.args);
+            let mut arguments = arguments.filter_map(|args| args.as_object()).flatten();
+            found.both && done.len() == 1 && failed() && !arguments.any(|(_, value)| batch(value))
+        };
         let mut verdict = match other {
+            None if partly() => ClaimVerdict::Unsupported,
             Some(claimed) if !self.calls.knows(claimed) => {
                 let calls = compared.iter().map(|call| &self.calls.all[*call]);
                 let others: BTreeSet<&str> = calls.flat_map(|call| call.of_kind(claimed)).collect();
@@ -155,7 +165,11 @@ impl<'t> Judge<'t> {
     /// The verdict where no call of the verb succeeded; `failed` says whether one failed.
     fn without_call(&self, found: &Told<'_>, doers: &Doers<'_>, failed: bool) -> ClaimVerdict {
         let is = |mark| found.marks.has(mark);
-        if !failed && !is(Mark::Ours) && self.calls.was_read(found.spoken, &found.identifiers) {
+        let read = || {
+            self.calls
+                .was_read(found.spoken, &found.identifiers, failed)
+        };
+        if !is(Mark::Ours) && read() {
             return ClaimVerdict::Read;
         }
         let mut done = self.writes.values();

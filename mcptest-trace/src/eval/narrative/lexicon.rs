@@ -45,7 +45,7 @@ pub(super) struct Word<'v> {
 }
 
 /// The forms of a verb.
-pub(super) const FORMS: Marks = of![Base Present Past Participle Gerund];
+pub(super) const FORMS: Marks = of![Base Past Participle Gerund];
 
 /// What is said of a verb and so of each of its forms.
 pub(super) const OF_VERB: Marks = of![NameOnly NeedsParticle];
@@ -129,7 +129,7 @@ impl Lexicon {
         let form = |stem: &str, ending: &str, marks| (format!("{stem}{ending}"), marks);
         let mut forms = vec![
             form(base, "", of![Base]),
-            form(y.unwrap_or(stem), present, of![Present]),
+            form(y.unwrap_or(stem), present, Marks::default()),
             form(stem, "ing", of![Gerund]),
         ];
         // Both spellings of `cancel(l)ed`.

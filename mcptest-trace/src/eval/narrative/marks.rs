@@ -45,7 +45,7 @@ marks! {
     /// A sign that parts two clauses, or a label from what it labels.
     Parts Quoted
     // Forms of a verb.
-    Base Present Past Participle Gerund
+    Base Past Participle Gerund
     /// The list after the claim tells it item by item.
     LeadsIn
     /// *Price difference charged: $12*
@@ -84,6 +84,8 @@ marks! {
     Ambiguous
     /// *SO-4: cancelled on May 1*
     Dated
+    /// After a lead-in that says so: *Here is what I did:*
+    ToldDone
     /// *Status: cancelled*
     Status Question
     /// Someone else did it.

@@ -108,6 +108,9 @@ pub fn narrative_divergence_with<T: AsTrace + ?Sized>(
         for found in found.filter(|found| !options.ignore.iter().any(|id| id == found.rule.id)) {
             let judged = told.entry(found.told.clone());
             let judged = judged.or_insert_with(|| judge.judge(&found.told, found.rule.sure));
+            if found.rule.tried && judged.verdict != ClaimVerdict::Unsupported {
+                continue;
+            }
             claims.push(Claim {
                 turn: *turn,
                 ..claim(&document, message, &found, judged)

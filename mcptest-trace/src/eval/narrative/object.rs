@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::group::JOINT;
+use super::group::{Group, JOINT};
 use super::lexicon::{Lexicon, stem};
 use super::marks::{Mark, Marks, of};
 use super::token::{Token, Words};
@@ -79,10 +79,10 @@ pub(super) fn list_before(words: &[Token<'_>], end: usize) -> usize {
 pub(super) fn adjectival(
     words: &[Token<'_>],
     tools: &ToolBox<'_>,
-    verb: usize,
+    group: &Group,
     follows: bool,
 ) -> bool {
-    let next = verb + 1;
+    let next = group.verb + 1;
     let end = words.until(next, OBJECT, of![Parts]);
     let label = words.text(end) == ":";
     // *Cancelled orders from Berlin: two*
@@ -93,7 +93,7 @@ pub(super) fn adjectival(
     if !words.is(next, Mark::Content) || words.is(next, Mark::Particle) {
         // *Created: 2024-01-05*; where no tool does it, *Created: May 3* and *Assigned to: Tessa*, but
         // not *Refunded to: VISA*
-        let verb = words[verb].verb.filter(|verb| !tools.does(verb));
+        let verb = words[group.verb].verb.filter(|verb| !tools.does(verb));
         let acts = |verb| of![Generic Creating Settles].meets(Lexicon::get().marks(verb));
         let value = |of: Marks| words.text(next) == ":" && words.marks(next + 1).meets(of);
         let labelled = words.is(next, Mark::Preposition) && words.text(next + 1) == ":";
@@ -105,7 +105,9 @@ pub(super) fn adjectival(
     // *Approved invoices are sent on Fridays*
     let finite = words.any(next..end, of![Be Modal]);
     // *Deleted stale branches.*
-    let whole = words.text(end) == "." || (next..end).any(|at| joins_verb(words, at));
+    let whole = group.has(Mark::ToldDone)
+        || words.text(end) == "."
+        || (next..end).any(|at| joins_verb(words, at));
     !follows || finite || !own && (label || !settled && !whole)
 }
 
@@ -133,6 +135,12 @@ pub(super) fn action<'a, 'v>(object: &'a [Token<'v>]) -> Option<&'a Token<'v>> {
     let nouns = nouns.filter(acts);
     let pure = |noun: &&Token<'_>| !noun.is(Mark::Thing);
     Some([first].into_iter().chain(nouns).find(pure).unwrap_or(first))
+}
+
+/// Whether an object is two things: *both requests*, *both of them*.
+pub(super) fn both(object: &[Token<'_>]) -> bool {
+    let next = object.text(1);
+    object.text(0) == "both" && (matches!(next, "" | "of") || stem(next) != next)
 }
 
 /// The nouns of an object up to its first preposition, the head last.

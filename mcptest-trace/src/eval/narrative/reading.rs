@@ -38,6 +38,8 @@ pub(super) struct Told<'v> {
     pub(super) object: Vec<String>,
     /// The identifiers of its object, in lower case.
     pub(super) identifiers: Vec<String>,
+    /// Whether its object is two things.
+    pub(super) both: bool,
     /// Its object and what follows the verb.
     pub(super) clause: &'v str,
 }
@@ -191,7 +193,7 @@ impl<'v> Reader<'_, 'v> {
         // *I made no change*
         group.add_if(follows && words.any(0..2, of![Negative]), Mark::Negative);
         let bare = group.has(Mark::Bare);
-        let adjectival = bare && object::adjectival(self.words, self.tools, group.verb, follows);
+        let adjectival = bare && object::adjectival(self.words, self.tools, &group, follows);
         group.add_if(adjectival, Mark::Adjectival);
         // *Item returned: a lamp*
         let field = group.has(Mark::AfterNoun) && self.words.text(next) == ":";
@@ -222,6 +224,7 @@ impl<'v> Reader<'_, 'v> {
                 verbs,
                 object: object::nouns(words),
                 identifiers: object::identifiers(words),
+                both: object::both(words),
                 clause: &self.document.text[self.bytes(clause)],
             },
             span: self.trimmed(self.bytes(first..last)),

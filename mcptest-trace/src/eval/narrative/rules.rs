@@ -14,6 +14,8 @@ pub(super) struct Rule {
     pub(super) id: &'static str,
     /// Whether such a sentence surely claims; else the claim is unclear.
     pub(super) sure: bool,
+    /// Whether it claims only where a call for it failed.
+    pub(super) tried: bool,
     /// What has to be there, all of it.
     needs: Marks,
     /// What has to be there, one of it; nothing when empty.
@@ -58,9 +60,10 @@ fn parse(text: &'static str) -> Vec<Rule> {
         match (key, rules.last_mut()) {
             ("never", _) => never = marks,
             ("told", _) => told = marks,
-            ("sure" | "unclear" | "voice", _) => rules.push(Rule {
+            ("sure" | "unclear" | "tried" | "voice", _) => rules.push(Rule {
                 id: rest,
                 sure: key == "sure",
+                tried: key == "tried",
                 unless: never,
                 ..Rule::default()
             }),

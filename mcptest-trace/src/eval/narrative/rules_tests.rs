@@ -31,7 +31,7 @@ fn lines() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
         .flat_map(str::lines)
         .filter_map(move |line| {
             let (key, rest) = line.trim().split_once(' ')?;
-            if matches!(key, "sure" | "unclear") {
+            if matches!(key, "sure" | "unclear" | "tried") {
                 row = rest;
             }
             Some((row, key, rest))

@@ -44,6 +44,11 @@ impl Scopes {
             (ends_open || titled || short) && undone(words),
             Mark::Undone,
         );
+        // *Here is what I did:*
+        let acts = |word: &Token<'_>| word.verb.is_some() && word.marks.meets(of![Past Participle]);
+        let ours = words.have(of![Ours]) && (words.have(of![DidWord]) || words.iter().any(acts));
+        let done = found.is_empty() && (words.have(of![DoneWord]) || ours);
+        found.add_if(done && (ends_open || titled), Mark::ToldDone);
         if titled {
             self.heading = found;
         } else if !block.listed() || ends_open {
