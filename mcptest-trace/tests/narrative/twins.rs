@@ -383,3 +383,17 @@ fn a_list_that_is_led_in_as_done_tells_what_was_done() {
         assert!(!refused(tools, &deleted[..1], "", &closing), "{closing}");
     }
 }
+
+#[test]
+fn a_change_may_return_the_state_that_is_told() {
+    let ride = |status| [call("request_ride", "R-1", &json!({ "status": status }))];
+    let closing = "Your ride is scheduled for 6:00.";
+    let tools = "request_ride post_message";
+    assert!(!refused(tools, &ride("scheduled"), "", closing));
+    assert!(refused(tools, &ride("pending"), "", closing));
+    // There is another tool for it, and a text may repeat what was asked for.
+    let other = "request_ride schedule_ride";
+    assert!(refused(other, &ride("scheduled"), "", closing));
+    let echo = "asked to have it scheduled";
+    assert!(refused(tools, &ride(echo), "", closing));
+}

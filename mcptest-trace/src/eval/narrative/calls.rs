@@ -182,10 +182,14 @@ impl<'t> Calls<'t> {
         reads.any(|call| identifiers.iter().any(|id| call.carries(id)))
     }
 
-    /// Whether a call that only reads returned the state that a verb leads to, of one of these
-    /// identifiers if there are any, else of one that the user named if there are any. Where a call
-    /// `failed` only what that said counts.
-    pub(super) fn was_read(&self, verb: &str, identifiers: &[String], failed: bool) -> bool {
+    /// Whether one of the calls that count returned the state that a verb leads to: of one of these
+    /// identifiers if there are any, else of one that the user named if there are any.
+    pub(super) fn was_read(
+        &self,
+        verb: &str,
+        identifiers: &[String],
+        counts: impl Fn(&Call<'_>) -> bool,
+    ) -> bool {
         let states = self.read().get(verb).map_or(&[][..], Vec::as_slice);
         let of = |state: &State| {
             // The record that says so is not that of another.
@@ -198,8 +202,7 @@ impl<'t> Calls<'t> {
             let mut told = identifiers.iter().map(String::as_str).filter(carried);
             let mut named = self.named().iter().map(AsRef::as_ref).filter(carried);
             let mut of_named = || named.clone().next().is_none() || named.any(own);
-            (!failed || !call.succeeded())
-                && (told.any(own) || identifiers.is_empty() && of_named())
+            counts(call) && (told.any(own) || identifiers.is_empty() && of_named())
         };
         states.iter().any(of)
     }
@@ -208,16 +211,21 @@ impl<'t> Calls<'t> {
         self.read.get_or_init(|| {
             let mut read: Words<_, Vec<State>> = Words::default();
             for (call, of) in self.all.iter().enumerate() {
-                let reads = of.succeeded() && !self.tools.writes(&of.recorded.name);
-                let Some(result) = of.result.filter(|result| reads || of.refuses(result)) else {
+                let tells = |result: &&LazyValue| of.succeeded() || of.refuses(result);
+                let Some(result) = of.result.filter(tells) else {
                     continue;
                 };
-                stated(result, &Rc::default(), &mut |verb, beside| {
-                    let states = read.entry(verb).or_default();
-                    let beside = Rc::clone(beside);
-                    let state = State { call, beside };
-                    if states.last() != Some(&state) {
-                        states.push(state);
+                // A change may repeat what it was told; a word alone is a state: *status: scheduled*.
+                let changed = of.succeeded() && self.tools.writes(&of.recorded.name);
+                stated(result, &Rc::default(), &mut |text, beside| {
+                    let repeats = changed && text.trim().contains(' ');
+                    for verb in participles(text).filter(|_| !repeats) {
+                        let states = read.entry(verb).or_default();
+                        let beside = Rc::clone(beside);
+                        let state = State { call, beside };
+                        if states.last() != Some(&state) {
+                            states.push(state);
+                        }
                     }
                 });
             }
@@ -234,21 +242,21 @@ struct State {
     beside: Rc<BTreeSet<String>>,
 }
 
-/// Gives the verbs that the states in a value come from, with the identifiers beside each. JSON in a
+/// Gives the texts in a value, and keys that are states, with the identifiers beside each. JSON in a
 /// text is read too.
 fn stated(
     value: &Value,
     beside: &Rc<BTreeSet<String>>,
-    give: &mut impl FnMut(&'static str, &Rc<BTreeSet<String>>),
+    give: &mut impl FnMut(&str, &Rc<BTreeSet<String>>),
 ) {
     match value {
-        Value::String(text) if text.trim_start().starts_with(['{', '[']) => {
-            match serde_json::from_str(text) {
-                Ok(inner @ (Value::Object(_) | Value::Array(_))) => stated(&inner, beside, give),
-                _ => participles(text).for_each(|verb| give(verb, beside)),
+        Value::String(text) => {
+            let json = text.trim_start().starts_with(['{', '[']);
+            match json.then(|| serde_json::from_str(text)) {
+                Some(Ok(inner)) => stated(&inner, beside, give),
+                _ => give(text, beside),
             }
         }
-        Value::String(text) => participles(text).for_each(|verb| give(verb, beside)),
         Value::Array(items) => items.iter().for_each(|item| stated(item, beside, give)),
         Value::Object(fields) => {
             let mut own = BTreeSet::new();
@@ -257,8 +265,8 @@ fn stated(
             }
             let own = Rc::new(own.into_iter().map(Cow::into_owned).collect());
             for (key, field) in fields {
-                if let Some(verb) = of_key(key, field) {
-                    give(verb, &own);
+                if let Some(state) = of_key(key, field) {
+                    give(&state, &own);
                 }
                 stated(field, &own, give);
             }
@@ -284,13 +292,13 @@ fn participle(word: &str) -> Option<&'static str> {
     known.verb.filter(|_| known.marks.has(Mark::Participle))
 }
 
-/// The verb of a state that a key names: `cancelled` and `is_cancelled` that is true, `cancelled` and
+/// The state that a key names: `cancelled` and `is_cancelled` that is true, `cancelled` and
 /// `cancelled_at` with a time. Every record has a `created_at` and an `updated_at`.
-fn of_key(key: &str, value: &Value) -> Option<&'static str> {
-    let words = words_of_tool(key);
+fn of_key(key: &str, value: &Value) -> Option<String> {
+    let mut words = words_of_tool(key);
     let lexicon = Lexicon::get();
     let be = words.first().is_some_and(|word| lexicon.is(word, Mark::Be));
-    let words = &words[usize::from(be)..];
+    words.drain(..usize::from(be));
     let verb = participle(words.first()?)?;
     let kept = words.len() <= 2 && lexicon.marks(verb).meets(of![Creating Generic]);
     let states = match value {
@@ -302,7 +310,7 @@ fn of_key(key: &str, value: &Value) -> Option<&'static str> {
         }
         _ => false,
     };
-    (states && !kept).then_some(verb)
+    (states && !kept).then(|| words.swap_remove(0))
 }
 
 /// Gives every text of a value, its keys among them.

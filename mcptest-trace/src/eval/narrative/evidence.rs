@@ -138,9 +138,8 @@ impl<'t> Judge<'t> {
         };
         let mut general = own.iter().chain(&self.vague);
         let in_vain = general.any(|tool| of(tool, Ending::Failed) && !of(tool, Ending::Succeeded));
-        let shares = |tool: &Tool<'_>| found.object.iter().any(|noun| tool.said.shares(noun));
         let done = self.writes.iter();
-        let done = done.filter(|(_, tool)| !in_vain || shares(tool));
+        let done = done.filter(|(_, tool)| !in_vain || found.shares(tool));
         all.extend(done.map(|(name, _)| *name));
         let left = tools.narrowed(&all, &found.object, verbs);
         Doers { all, left, listed }
@@ -165,11 +164,18 @@ impl<'t> Judge<'t> {
     /// The verdict where no call of the verb succeeded; `failed` says whether one failed.
     fn without_call(&self, found: &Told<'_>, doers: &Doers<'_>, failed: bool) -> ClaimVerdict {
         let is = |mark| found.marks.has(mark);
-        let read = || {
-            self.calls
-                .was_read(found.spoken, &found.identifiers, failed)
+        let doable = || {
+            let mut tools = doers.all.iter().filter_map(|tool| self.tools.get(tool));
+            tools.any(|tool| found.object.is_empty() || found.shares(tool))
         };
-        if !is(Mark::Ours) && read() {
+        let counts = |call: &Call<'_>| match call.ending {
+            _ if failed => !call.succeeded(),
+            // What a change led to, where no tool is known to lead to it.
+            Ending::Succeeded if self.tools.writes(&call.recorded.name) => !doable(),
+            _ => true,
+        };
+        let (verb, named) = (found.spoken, &found.identifiers);
+        if !is(Mark::Ours) && self.calls.was_read(verb, named, counts) {
             return ClaimVerdict::Read;
         }
         let mut done = self.writes.values();
@@ -193,12 +199,8 @@ impl<'t> Judge<'t> {
         };
         let vague = || meant().iter().any(|tool| self.writes.contains_key(tool));
         // One that does just this verb was not called; but it may be another's of another object.
-        let of_object = |tool: &Tool<'_>| {
-            let mut nouns = found.object.iter();
-            is(Mark::Creating)
-                || found.object.is_empty()
-                || nouns.any(|noun| tool.said.shares(noun))
-        };
+        let of_object =
+            |tool: &Tool<'_>| is(Mark::Creating) || found.object.is_empty() || found.shares(tool);
         let exact = |tool: &Tool<'_>| {
             let mut verbs = found.verbs.iter();
             verbs.any(|verb| tool.said.verbs.contains(verb))

@@ -11,7 +11,7 @@ use super::rules::{self, Rule};
 use super::scope::{self, Scopes};
 use super::text::{Block, Document, Kind};
 use super::token::{self, Token, Words};
-use super::tools::ToolBox;
+use super::tools::{Tool, ToolBox};
 use super::vocabulary::Vocabulary;
 
 /// A claim as it is read, before any call is looked at.
@@ -42,6 +42,13 @@ pub(super) struct Told<'v> {
     pub(super) both: bool,
     /// Its object and what follows the verb.
     pub(super) clause: &'v str,
+}
+
+impl Told<'_> {
+    /// Whether the name of a tool has a noun of the object.
+    pub(super) fn shares(&self, tool: &Tool<'_>) -> bool {
+        self.object.iter().any(|noun| tool.said.shares(noun))
+    }
 }
 
 /// What the lexicon says of a verb that rules and verdicts ask for: of the verb as it stands, and of
