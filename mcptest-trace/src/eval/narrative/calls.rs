@@ -148,6 +148,13 @@ impl<'t> Calls<'t> {
 
     /// Whether a clause names an argument that these calls have otherwise and only failed ones have so.
     pub(super) fn only_failed(&self, clause: &str, tools: &BTreeSet<&str>, done: &[usize]) -> bool {
+        let calls = tools.iter().flat_map(|tool| self.of_tool(tool));
+        let failed = calls.filter(|call| self.all[**call].ending == Ending::Failed);
+        let arguments = failed.filter_map(|call| self.all[*call].recorded.args.as_object());
+        let mut arguments = arguments.flatten().peekable();
+        if done.is_empty() || arguments.peek().is_none() {
+            return false;
+        }
         let words = clause.split(|c: char| !c.is_alphanumeric() && c != '&');
         let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
         let place = |text: &str| {
@@ -155,24 +162,20 @@ impl<'t> Calls<'t> {
                 .iter()
                 .position(|word| word.eq_ignore_ascii_case(text))
         };
-        let calls = tools.iter().flat_map(|tool| self.of_tool(tool));
-        let failed = calls.filter(|call| self.all[**call].ending == Ending::Failed);
-        let arguments = failed.filter_map(|call| self.all[*call].recorded.args.as_object());
-        !done.is_empty()
-            && arguments.flatten().any(|(key, value)| {
-                let argument = |call: &usize| self.all[*call].recorded.args.get(key);
-                let other = |call: &usize| argument(call).is_some_and(|other| other != value);
-                // *Fuji instead of Everest*, but not *Fuji and Everest*
-                let beside = |at: usize| {
-                    let others = done.iter().filter_map(argument).filter_map(Value::as_str);
-                    others.filter_map(place).any(|other| {
-                        let mut between = words[at.min(other)..at.max(other)].iter();
-                        !between.any(|word| matches!(*word, "and" | "&" | "plus"))
-                    })
-                };
-                let place = value.as_str().and_then(place);
-                place.is_some_and(|at| !beside(at)) && done.iter().all(other)
-            })
+        arguments.any(|(key, value)| {
+            let argument = |call: &usize| self.all[*call].recorded.args.get(key);
+            let other = |call: &usize| argument(call).is_some_and(|other| other != value);
+            // *Fuji instead of Everest*, but not *Fuji and Everest*
+            let beside = |at: usize| {
+                let others = done.iter().filter_map(argument).filter_map(Value::as_str);
+                others.filter_map(place).any(|other| {
+                    let mut between = words[at.min(other)..at.max(other)].iter();
+                    !between.any(|word| matches!(*word, "and" | "&" | "plus"))
+                })
+            };
+            let place = value.as_str().and_then(place);
+            place.is_some_and(|at| !beside(at)) && done.iter().all(other)
+        })
     }
 
     /// Whether a call that only reads carries one of these identifiers.
@@ -200,8 +203,10 @@ impl<'t> Calls<'t> {
             let call = &self.all[state.call];
             let carried = |id: &&str| call.carries(id);
             let mut told = identifiers.iter().map(String::as_str).filter(carried);
-            let mut named = self.named().iter().map(AsRef::as_ref).filter(carried);
-            let mut of_named = || named.clone().next().is_none() || named.any(own);
+            let of_named = || {
+                let mut named = self.named().iter().map(AsRef::as_ref).filter(carried);
+                named.clone().next().is_none() || named.any(own)
+            };
             counts(call) && (told.any(own) || identifiers.is_empty() && of_named())
         };
         states.iter().any(of)
@@ -295,21 +300,23 @@ fn participle(word: &str) -> Option<&'static str> {
 /// The state that a key names: `cancelled` and `is_cancelled` that is true, `cancelled` and
 /// `cancelled_at` with a time. Every record has a `created_at` and an `updated_at`.
 fn of_key(key: &str, value: &Value) -> Option<String> {
+    let time = |text: &String| {
+        let mut parts = text.split([':', '-', '/']);
+        let digits = |c: char| c.is_ascii_digit();
+        parts.clone().count() > 1 && parts.all(|part| part.contains(digits))
+    };
+    let flag = match value {
+        Value::Bool(true) => true,
+        Value::String(text) if time(text) => false,
+        _ => return None,
+    };
     let mut words = words_of_tool(key);
     let lexicon = Lexicon::get();
     let be = words.first().is_some_and(|word| lexicon.is(word, Mark::Be));
     words.drain(..usize::from(be));
     let verb = participle(words.first()?)?;
     let kept = words.len() <= 2 && lexicon.marks(verb).meets(of![Creating Generic]);
-    let states = match value {
-        Value::Bool(flag) => *flag && words.len() == 1,
-        Value::String(time) => {
-            let digits = |c: char| c.is_ascii_digit();
-            let mut parts = time.split([':', '-', '/']);
-            !be && parts.clone().count() > 1 && parts.all(|part| part.contains(digits))
-        }
-        _ => false,
-    };
+    let states = if flag { words.len() == 1 } else { !be };
     (states && !kept).then(|| words.swap_remove(0))
 }
 

@@ -131,10 +131,8 @@ impl<'t> Judge<'t> {
         }
         // *I updated the deal*: not by adding a note, where the update failed.
         let of = |tool: &&str, ending| {
-            let calls = self.calls.of_tool(tool).iter();
-            calls
-                .clone()
-                .any(|call| self.calls.all[*call].ending == ending)
+            let mut calls = self.calls.of_tool(tool).iter();
+            calls.any(|call| self.calls.all[*call].ending == ending)
         };
         let mut general = own.iter().chain(&self.vague);
         let in_vain = general.any(|tool| of(tool, Ending::Failed) && !of(tool, Ending::Succeeded));
@@ -211,7 +209,11 @@ impl<'t> Judge<'t> {
         } else if !failed && is(Mark::Dated) && self.calls.looked_up(&found.identifiers) {
             // *SO-4: cancelled on May 1* tells what its record says.
             Some(Unclear::Wording)
-        } else if self.only_reads() && !doers.listed && !found.marks.meets(of![Ours Your]) {
+        } else if self.tools.complete
+            && self.tools.only_read()
+            && !doers.listed
+            && !found.marks.meets(of![Ours Your])
+        {
             // *Storm warnings have been issued*: who can change nothing tells of the world.
             Some(Unclear::Wording)
         } else if self.writes.is_empty() {
@@ -230,11 +232,6 @@ impl<'t> Judge<'t> {
             unknown.then_some(Unclear::ToolsUnknown)
         };
         unclear.map_or(ClaimVerdict::Unsupported, ClaimVerdict::Unclear)
-    }
-
-    /// Whether the agent is known to have no tool that changes anything.
-    fn only_reads(&self) -> bool {
-        self.tools.complete && self.tools.all_writes().next().is_none()
     }
 
     fn considered(

@@ -113,10 +113,8 @@ pub(super) fn adjectival(
 
 /// Whether an object is a part of the answer itself, which no tool writes.
 pub(super) fn of_answer(object: &[Token<'_>], tools: &ToolBox<'_>) -> bool {
-    nouns(object).pop().is_some_and(|noun| {
-        let mut writes = tools.all_writes();
-        Lexicon::get().is(&noun, Mark::Answer) && !writes.any(|(_, tool)| tool.said.shares(&noun))
-    })
+    let head = nouns(object).pop();
+    head.is_some_and(|noun| Lexicon::get().is(&noun, Mark::Answer) && !tools.names(&noun))
 }
 
 /// The noun of an object that names an action; a pure one before one that is a thing too.

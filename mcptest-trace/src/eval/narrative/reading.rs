@@ -195,7 +195,11 @@ impl<'v> Reader<'_, 'v> {
         // *We have changed our opening hours* is no act for this user.
         let company = ours && words.iter().take(2).any(|token| token.text == "our");
         group.add_if(others || company, Mark::Other);
-        let world = group.has(Mark::World) && unknown() || self.levied(&group, words);
+        // *A late fee has been added.*
+        let levied = words.iter().find(|token| token.is(Mark::Levied));
+        let levied = levied.filter(|_| group.has(Mark::Levies));
+        let levied = || levied.is_some_and(|token| !self.tools.names(&stem(&token.text)));
+        let world = group.has(Mark::World) && unknown() || levied();
         group.add_if(world, Mark::WorldDoes);
         // *I made no change*
         group.add_if(follows && words.any(0..2, of![Negative]), Mark::Negative);
@@ -206,7 +210,7 @@ impl<'v> Reader<'_, 'v> {
         let field = group.has(Mark::AfterNoun) && self.words.text(next) == ":";
         group.add_if(field, Mark::Field);
         // Without a tool that writes, the code that the closing shows is what was changed.
-        let shown = || self.document.code && ours && self.tools.all_writes().next().is_none();
+        let shown = || self.document.code && ours && self.tools.only_read();
         let composed = group.has(Mark::Composes);
         let composed = composed && (object::of_answer(words, self.tools) || shown());
         group.add_if(composed, Mark::PartOfAnswer);
@@ -270,17 +274,6 @@ impl<'v> Reader<'_, 'v> {
         group.marks = of_verbs.fold(group.marks.with(of_base), Marks::with);
         group.add_if(noun.is_some() && !(complete && thing), Mark::Nominal);
         Some(verbs)
-    }
-
-    /// Whether something is taken that no tool takes: *A late fee has been added.*
-    fn levied(&self, group: &Group, object: &[Token<'_>]) -> bool {
-        let taken = object.iter().find(|token| token.is(Mark::Levied));
-        group.has(Mark::Levies)
-            && taken.is_some_and(|taken| {
-                let noun = stem(&taken.text);
-                let mut writes = self.tools.all_writes();
-                !writes.any(|(_, tool)| tool.said.shares(&noun))
-            })
     }
 
     /// The bytes of some tokens.

@@ -36,7 +36,10 @@ impl Rule {
 pub(super) static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| parse(include_str!("rules.txt")));
 
 /// The rows of the ways in which a verb stands, first match first.
-static VOICES: LazyLock<Vec<Rule>> = LazyLock::new(|| parse(include_str!("voices.txt")));
+static VOICES: LazyLock<Vec<(Option<Mark>, Rule)>> = LazyLock::new(|| {
+    let rows = parse(include_str!("voices.txt")).into_iter();
+    rows.map(|rule| (Mark::named(rule.id), rule)).collect()
+});
 
 /// The first row that reads a claim from these marks.
 pub(super) fn first(marks: Marks) -> Option<&'static Rule> {
@@ -46,8 +49,7 @@ pub(super) fn first(marks: Marks) -> Option<&'static Rule> {
 /// How a verb of this form stands after its auxiliaries, all their marks together; nothing when it
 /// tells of no completed action.
 pub(super) fn voice(marks: Marks) -> Option<Mark> {
-    let voice = VOICES.iter().find(|rule| rule.fits(marks));
-    Mark::named(voice?.id)
+    VOICES.iter().find(|(_, rule)| rule.fits(marks))?.0
 }
 
 fn parse(text: &'static str) -> Vec<Rule> {

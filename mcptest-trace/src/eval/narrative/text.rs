@@ -109,17 +109,22 @@ impl Document {
     }
 
     fn push(&mut self, text: &str, source: usize) {
-        for (at, sign) in text.char_indices() {
-            self.signs = (self.signs + 1) * usize::from(!sign.is_alphanumeric());
-            if self.signs > SIGNS {
-                continue;
-            }
-            let (plain, stood) = (self.text.len(), source + at);
+        let mut from = 0;
+        while from < text.len() {
+            let most = text[from..].find(|sign: char| {
+                self.signs = (self.signs + 1) * usize::from(!sign.is_alphanumeric());
+                self.signs > SIGNS
+            });
+            let end = most.map_or(text.len(), |most| from + most);
+            let (plain, stood) = (self.text.len(), source + from);
             let last = self.map.last();
-            if last.is_none_or(|(start, source)| plain + source != stood + start) {
+            let follows = last.is_some_and(|(start, source)| plain + source == stood + start);
+            if from < end && !follows {
                 self.map.push((plain, stood));
             }
-            self.text.push(sign);
+            self.text.push_str(&text[from..end]);
+            let next = text[end..].find(char::is_alphanumeric);
+            from = next.map_or(text.len(), |next| end + next);
         }
     }
 

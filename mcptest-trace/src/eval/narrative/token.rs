@@ -32,52 +32,56 @@ impl Token<'_> {
 
 /// What is asked of the tokens of a sentence. Outside it there is nothing.
 pub(super) trait Words {
-    fn marks(&self, at: usize) -> Marks;
-    fn text(&self, at: usize) -> &str;
+    fn tokens(&self) -> &[Token<'_>];
+
+    fn marks(&self, at: usize) -> Marks {
+        let token = self.tokens().get(at);
+        token.map(|token| token.marks).unwrap_or_default()
+    }
+
+    fn is(&self, at: usize, mark: Mark) -> bool {
+        self.marks(at).has(mark)
+    }
+
+    fn text(&self, at: usize) -> &str {
+        self.tokens().get(at).map_or("", |token| &token.text)
+    }
+
     /// The marks on all tokens of a range together.
-    fn all(&self, range: Range<usize>) -> Marks;
+    fn all(&self, range: Range<usize>) -> Marks {
+        let tokens = self.tokens().iter().take(range.end).skip(range.start);
+        tokens.fold(Marks::default(), |all, token| all.with(token.marks))
+    }
+
     /// Whether one of these marks is on any token of a range.
-    fn any(&self, range: Range<usize>, wanted: Marks) -> bool;
+    fn any(&self, range: Range<usize>, wanted: Marks) -> bool {
+        let mut tokens = self.tokens().iter().take(range.end).skip(range.start);
+        tokens.any(|token| token.marks.meets(wanted))
+    }
+
     /// Whether one of these marks is on any token.
     fn have(&self, wanted: Marks) -> bool {
         self.any(0..usize::MAX, wanted)
     }
-    fn is(&self, at: usize, mark: Mark) -> bool {
-        self.marks(at).has(mark)
-    }
+
     /// Whether a token may begin a date; *May* is a modal.
     fn date(&self, at: usize) -> bool {
         self.marks(at).meets(of![Date Number Modal])
     }
+
     /// Where the first token with one of these marks stands, at most so many after a place.
-    fn until(&self, from: usize, most: usize, ends: Marks) -> usize;
-}
-
-impl Words for [Token<'_>] {
-    fn marks(&self, at: usize) -> Marks {
-        self.get(at).map(|token| token.marks).unwrap_or_default()
-    }
-
-    fn text(&self, at: usize) -> &str {
-        self.get(at).map_or("", |token| &token.text)
-    }
-
-    fn all(&self, range: Range<usize>) -> Marks {
-        let tokens = self.iter().take(range.end).skip(range.start);
-        tokens.fold(Marks::default(), |all, token| all.with(token.marks))
-    }
-
-    fn any(&self, range: Range<usize>, wanted: Marks) -> bool {
-        let mut tokens = self.iter().take(range.end).skip(range.start);
-        tokens.any(|token| token.marks.meets(wanted))
-    }
-
     fn until(&self, from: usize, most: usize, ends: Marks) -> usize {
-        let last = self.len().min(from + most);
+        let last = self.tokens().len().min(from + most);
         let mut clause = from..last;
         clause
             .find(|at| self.marks(*at).meets(ends))
             .unwrap_or(last)
+    }
+}
+
+impl Words for [Token<'_>] {
+    fn tokens(&self) -> &[Token<'_>] {
+        self
     }
 }
 

@@ -194,6 +194,16 @@ impl<'k> ToolBox<'k> {
         writes.map(|(name, tool)| (*name, tool))
     }
 
+    /// Whether the name of a tool that changes something has a noun.
+    pub(super) fn names(&self, noun: &str) -> bool {
+        self.all_writes().any(|(_, tool)| tool.said.shares(noun))
+    }
+
+    /// Whether no known tool changes anything.
+    pub(super) fn only_read(&self) -> bool {
+        self.all_writes().next().is_none()
+    }
+
     /// The tools that the suite names for a verb.
     pub(super) fn named(&self, verb: &str) -> Option<&[&'k str]> {
         self.evidence.get(verb).map(Vec::as_slice)
