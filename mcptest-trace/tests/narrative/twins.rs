@@ -376,6 +376,8 @@ fn a_list_that_is_led_in_as_done_tells_what_was_done() {
     }
     for lead in [
         "Here is what I found:",
+        "**Final state**",
+        "I found these, which you merged:",
         "## Branches",
         "What you could look for:",
     ] {

@@ -44,10 +44,7 @@ impl Scopes {
             (ends_open || titled || short) && undone(words),
             Mark::Undone,
         );
-        // *Here is what I did:*
-        let acts = |word: &Token<'_>| word.verb.is_some() && word.marks.meets(of![Past Participle]);
-        let ours = words.have(of![Ours]) && (words.have(of![DidWord]) || words.iter().any(acts));
-        let done = found.is_empty() && (words.have(of![DoneWord]) || ours);
+        let done = found.is_empty() && done(words);
         found.add_if(done && (ends_open || titled), Mark::ToldDone);
         if titled {
             self.heading = found;
@@ -68,6 +65,18 @@ fn undone(words: &[Token<'_>]) -> bool {
     let describes =
         named && words.have(of![Answer]) && !words.have(of![Ours]) && !words.iter().any(acts);
     theirs || describes || words.have(of![NotDone])
+}
+
+/// Whether a heading or a lead-in says that what follows is done: *Completed*, *Here is what I did:*
+fn done(words: &[Token<'_>]) -> bool {
+    let mine = |at: usize| {
+        let have = words.is(at.wrapping_sub(1), Mark::Have);
+        words.is(at.wrapping_sub(1 + usize::from(have)), Mark::Ours)
+    };
+    words.iter().enumerate().any(|(at, word)| {
+        let acts = word.verb.is_some() && word.marks.meets(of![Past Participle]);
+        acts && (word.is(Mark::DoneWord) || mine(at)) || word.is(Mark::DidWord) && mine(at)
+    })
 }
 
 /// The sign after a label at the head of a sentence, and what that says of what follows: that it is
