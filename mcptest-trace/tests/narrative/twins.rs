@@ -399,3 +399,13 @@ fn a_change_may_return_the_state_that_is_told() {
     let echo = "asked to have it scheduled";
     assert!(refused(tools, &ride(echo), "", closing));
 }
+
+#[test]
+fn what_is_taken_back_and_made_anew_is_moved() {
+    let tools = "cancel_flight_order create_flight_order move_seat";
+    let cancelled = done("cancel_flight_order", "F-1");
+    let ordered = done("create_flight_order", "F-2");
+    let closing = "I moved your flight to May 4.";
+    assert!(!refused(tools, &[cancelled.clone(), ordered], "", closing));
+    assert!(refused(tools, &[cancelled], "", closing));
+}

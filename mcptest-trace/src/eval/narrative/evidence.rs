@@ -187,7 +187,8 @@ impl<'t> Judge<'t> {
             is(Mark::Field)
                 || is(Mark::Money) && is(Mark::Lands)
                 || is(Mark::Remade)
-                    && (did("delete") && did("create") || did("cancel") && did("book"))
+                    && ["delete", "cancel"].into_iter().any(did)
+                    && ["create", "book", "order"].into_iter().any(did)
                 || by_itself && doers.all.is_empty() && !doers.listed
         };
         // A tool with a general name may do any verb, unless the object names another such tool.
