@@ -1,27 +1,8 @@
 //! Truthful closings, each beside one that is nearly the same and false.
 
-use mcptest_trace::eval::{NarrativeOptions, narrative_divergence_with};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::support::{self, Call};
-
-/// A call; a result that is a text says that it failed.
-fn call(tool: &str, id: &str, result: &Value) -> Call {
-    let ok = !result.is_string();
-    let text = json!({ "content": [{ "type": "text", "text": result.to_string() }] });
-    (tool.to_owned(), json!({ "id": id }), ok, text)
-}
-
-fn done(tool: &str, id: &str) -> Call {
-    call(tool, id, &json!({ "ok": true }))
-}
-
-/// Whether a closing is refused after some calls of an agent with these tools.
-fn refused(tools: &str, calls: &[Call], user: &str, closing: &str) -> bool {
-    let trace = support::trace(calls, &[user.to_owned()], closing);
-    let known = support::offered(&tools.split(' ').collect::<Vec<_>>());
-    !narrative_divergence_with(&trace, &NarrativeOptions::default(), &known).gate_passed()
-}
+use crate::support::{Call, call, done, refused};
 
 #[test]
 fn identifiers_set_apart_belong_to_their_noun() {
