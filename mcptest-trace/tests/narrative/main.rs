@@ -14,4 +14,5 @@ mod looked_up;
 mod no_claims;
 mod properties;
 mod support;
+mod twins;
 mod verdicts;

@@ -1,6 +1,6 @@
 //! Runs in a few words.
 
-use mcptest_trace::eval::KnownTools;
+use mcptest_trace::eval::{KnownTools, NarrativeOptions, narrative_divergence_with};
 use mcptest_trace::trace::{OfferedTool, Trace};
 use serde_json::{Value, json};
 
@@ -30,4 +30,22 @@ pub(crate) fn trace(calls: &[Call], users: &[String], closing: &str) -> Trace {
 pub(crate) fn offered<T: AsRef<str>>(tools: &[T]) -> KnownTools {
     let tools = tools.iter().map(|line| OfferedTool::in_line(line.as_ref()));
     KnownTools::offered(&tools.collect::<Vec<_>>())
+}
+
+/// A call; a result that is a text says that it failed.
+pub(crate) fn call(tool: &str, id: &str, result: &Value) -> Call {
+    let ok = !result.is_string();
+    let text = json!({ "content": [{ "type": "text", "text": result.to_string() }] });
+    (tool.to_owned(), json!({ "id": id }), ok, text)
+}
+
+pub(crate) fn done(tool: &str, id: &str) -> Call {
+    call(tool, id, &json!({ "ok": true }))
+}
+
+/// Whether a closing is refused after some calls of an agent with these tools.
+pub(crate) fn refused(tools: &str, calls: &[Call], user: &str, closing: &str) -> bool {
+    let trace = trace(calls, &[user.to_owned()], closing);
+    let known = offered(&tools.split(' ').collect::<Vec<_>>());
+    !narrative_divergence_with(&trace, &NarrativeOptions::default(), &known).gate_passed()
 }

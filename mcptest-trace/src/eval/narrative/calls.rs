@@ -47,6 +47,13 @@ impl<'t> Call<'t> {
         }
     }
 
+    /// Whether it failed as things were so before: *the order was already cancelled*.
+    fn refuses(&self, result: &Value) -> bool {
+        let mut already = false;
+        texts(result, &mut |text| already |= text.contains("already"));
+        already && self.ending == Ending::Failed
+    }
+
     pub(super) fn succeeded(&self) -> bool {
         self.ending == Ending::Succeeded
     }
@@ -56,7 +63,7 @@ impl<'t> Call<'t> {
         self.identifiers.get_or_init(|| {
             let mut found = BTreeSet::new();
             for value in [&self.recorded.args].into_iter().chain(self.result) {
-                texts(value, &mut |text, _| identifier::collect(text, &mut found));
+                texts(value, &mut |text| identifier::collect(text, &mut found));
             }
             found
         })
@@ -81,8 +88,9 @@ pub(super) struct Calls<'t> {
     pub(super) all: Vec<Call<'t>>,
     /// Indices of calls by tool.
     by_tool: BTreeMap<&'t str, Vec<usize>>,
-    /// Every identifier of the run, the user's among them.
+    /// Every identifier of the run, and those of them that the user named.
     known: OnceCell<BTreeSet<Cow<'t, str>>>,
+    named: OnceCell<BTreeSet<Cow<'t, str>>>,
     /// Verbs whose participles stand in results of calls that only read, with those calls.
     read: OnceCell<Words<&'static str, Vec<State>>>,
 }
@@ -100,6 +108,7 @@ impl<'t> Calls<'t> {
             all: calls.map(|(call, result)| Call::of(call, result)).collect(),
             by_tool,
             known: OnceCell::new(),
+            named: OnceCell::new(),
             read: OnceCell::new(),
         }
     }
@@ -116,51 +125,89 @@ impl<'t> Calls<'t> {
         tools.map(|(tool, _)| *tool)
     }
 
+    /// The identifiers that the user named.
+    fn named(&self) -> &BTreeSet<Cow<'t, str>> {
+        self.named.get_or_init(|| {
+            let mut named = BTreeSet::new();
+            let turns = self.trace.conversation.turns.iter();
+            for turn in turns.filter(|turn| turn.role == "user") {
+                identifier::collect(&turn.content, &mut named);
+            }
+            named
+        })
+    }
+
     /// Whether an identifier stands in any call, or the user named it.
     pub(super) fn knows(&self, identifier: &str) -> bool {
         let known = self.known.get_or_init(|| {
             let of_calls = self.all.iter().flat_map(Call::identifiers);
-            let mut known: BTreeSet<Cow<'_, str>> = of_calls.cloned().collect();
-            let turns = self.trace.conversation.turns.iter();
-            for turn in turns.filter(|turn| turn.role == "user") {
-                identifier::collect(&turn.content, &mut known);
-            }
-            known
+            of_calls.chain(self.named()).cloned().collect()
         });
         known.contains(identifier)
     }
 
     /// Whether a clause names an argument that these calls have otherwise and only failed ones have so.
     pub(super) fn only_failed(&self, clause: &str, tools: &BTreeSet<&str>, done: &[usize]) -> bool {
-        let says = |text: &str| {
-            let mut words = clause.split(|c: char| !c.is_alphanumeric());
-            !text.is_empty() && words.any(|word| word.eq_ignore_ascii_case(text))
-        };
         let calls = tools.iter().flat_map(|tool| self.of_tool(tool));
         let failed = calls.filter(|call| self.all[**call].ending == Ending::Failed);
         let arguments = failed.filter_map(|call| self.all[*call].recorded.args.as_object());
-        !done.is_empty()
-            && arguments.flatten().any(|(key, value)| {
-                let argument = |call: &usize| self.all[*call].recorded.args.get(key);
-                let other = |call: &usize| argument(call).is_some_and(|other| other != value);
-                value.as_str().is_some_and(says) && done.iter().all(other)
-            })
+        let mut arguments = arguments.flatten().peekable();
+        if done.is_empty() || arguments.peek().is_none() {
+            return false;
+        }
+        let words = clause.split(|c: char| !c.is_alphanumeric() && c != '&');
+        let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+        let place = |text: &str| {
+            words
+                .iter()
+                .position(|word| word.eq_ignore_ascii_case(text))
+        };
+        arguments.any(|(key, value)| {
+            let argument = |call: &usize| self.all[*call].recorded.args.get(key);
+            let other = |call: &usize| argument(call).is_some_and(|other| other != value);
+            // *Fuji instead of Everest*, but not *Fuji and Everest*
+            let beside = |at: usize| {
+                let others = done.iter().filter_map(argument).filter_map(Value::as_str);
+                others.filter_map(place).any(|other| {
+                    let mut between = words[at.min(other)..at.max(other)].iter();
+                    !between.any(|word| matches!(*word, "and" | "&" | "plus"))
+                })
+            };
+            let place = value.as_str().and_then(place);
+            place.is_some_and(|at| !beside(at)) && done.iter().all(other)
+        })
     }
 
-    /// Whether a call that only reads returned the state that a verb leads to, of one of these
-    /// identifiers if there are any.
-    pub(super) fn was_read(&self, verb: &str, identifiers: &[String]) -> bool {
+    /// Whether a call that only reads carries one of these identifiers.
+    pub(super) fn looked_up(&self, identifiers: &[String]) -> bool {
+        let reads = |call: &&Call<'_>| call.succeeded() && !self.tools.writes(&call.recorded.name);
+        let mut reads = self.all.iter().filter(reads);
+        reads.any(|call| identifiers.iter().any(|id| call.carries(id)))
+    }
+
+    /// Whether one of the calls that count returned the state that a verb leads to: of one of these
+    /// identifiers if there are any, else of one that the user named if there are any.
+    pub(super) fn was_read(
+        &self,
+        verb: &str,
+        identifiers: &[String],
+        counts: impl Fn(&Call<'_>) -> bool,
+    ) -> bool {
         let states = self.read().get(verb).map_or(&[][..], Vec::as_slice);
         let of = |state: &State| {
-            let named = identifiers
-                .iter()
-                .filter(|id| self.all[state.call].carries(id));
             // The record that says so is not that of another.
-            let other = |id: &str| {
+            let own = |id: &str| {
                 let kin = |other: &String| identifier::same_kind(other, id);
-                !state.beside.contains(id) && state.beside.iter().any(kin)
+                state.beside.contains(id) || !state.beside.iter().any(kin)
             };
-            identifiers.is_empty() || named.into_iter().any(|id| !other(id))
+            let call = &self.all[state.call];
+            let carried = |id: &&str| call.carries(id);
+            let mut told = identifiers.iter().map(String::as_str).filter(carried);
+            let of_named = || {
+                let mut named = self.named().iter().map(AsRef::as_ref).filter(carried);
+                named.clone().next().is_none() || named.any(own)
+            };
+            counts(call) && (told.any(own) || identifiers.is_empty() && of_named())
         };
         states.iter().any(of)
     }
@@ -169,16 +216,21 @@ impl<'t> Calls<'t> {
         self.read.get_or_init(|| {
             let mut read: Words<_, Vec<State>> = Words::default();
             for (call, of) in self.all.iter().enumerate() {
-                let reads = of.succeeded() && !self.tools.writes(&of.recorded.name);
-                let Some(result) = of.result.filter(|_| reads) else {
+                let tells = |result: &&LazyValue| of.succeeded() || of.refuses(result);
+                let Some(result) = of.result.filter(tells) else {
                     continue;
                 };
-                stated(result, &Rc::default(), &mut |verb, beside| {
-                    let states = read.entry(verb).or_default();
-                    let beside = Rc::clone(beside);
-                    let state = State { call, beside };
-                    if states.last() != Some(&state) {
-                        states.push(state);
+                // A change may repeat what it was told; a word alone is a state: *status: scheduled*.
+                let changed = of.succeeded() && self.tools.writes(&of.recorded.name);
+                stated(result, &Rc::default(), &mut |text, beside| {
+                    let repeats = changed && text.trim().contains(' ');
+                    for verb in participles(text).filter(|_| !repeats) {
+                        let states = read.entry(verb).or_default();
+                        let beside = Rc::clone(beside);
+                        let state = State { call, beside };
+                        if states.last() != Some(&state) {
+                            states.push(state);
+                        }
                     }
                 });
             }
@@ -195,21 +247,21 @@ struct State {
     beside: Rc<BTreeSet<String>>,
 }
 
-/// Gives the verbs that the states in a value come from, with the identifiers beside each. JSON in a
+/// Gives the texts in a value, and keys that are states, with the identifiers beside each. JSON in a
 /// text is read too.
 fn stated(
     value: &Value,
     beside: &Rc<BTreeSet<String>>,
-    give: &mut impl FnMut(&'static str, &Rc<BTreeSet<String>>),
+    give: &mut impl FnMut(&str, &Rc<BTreeSet<String>>),
 ) {
     match value {
-        Value::String(text) if text.trim_start().starts_with(['{', '[']) => {
-            match serde_json::from_str(text) {
-                Ok(inner @ (Value::Object(_) | Value::Array(_))) => stated(&inner, beside, give),
-                _ => participles(text).for_each(|verb| give(verb, beside)),
+        Value::String(text) => {
+            let json = text.trim_start().starts_with(['{', '[']);
+            match json.then(|| serde_json::from_str(text)) {
+                Some(Ok(inner)) => stated(&inner, beside, give),
+                _ => give(text, beside),
             }
         }
-        Value::String(text) => participles(text).for_each(|verb| give(verb, beside)),
         Value::Array(items) => items.iter().for_each(|item| stated(item, beside, give)),
         Value::Object(fields) => {
             let mut own = BTreeSet::new();
@@ -218,8 +270,8 @@ fn stated(
             }
             let own = Rc::new(own.into_iter().map(Cow::into_owned).collect());
             for (key, field) in fields {
-                if let Some(verb) = of_key(key, field) {
-                    give(verb, &own);
+                if let Some(state) = of_key(key, field) {
+                    give(&state, &own);
                 }
                 stated(field, &own, give);
             }
@@ -245,35 +297,37 @@ fn participle(word: &str) -> Option<&'static str> {
     known.verb.filter(|_| known.marks.has(Mark::Participle))
 }
 
-/// The verb of a state that a key names: `cancelled` and `is_cancelled` that is true, `cancelled` and
+/// The state that a key names: `cancelled` and `is_cancelled` that is true, `cancelled` and
 /// `cancelled_at` with a time. Every record has a `created_at` and an `updated_at`.
-fn of_key(key: &str, value: &Value) -> Option<&'static str> {
-    let words = words_of_tool(key);
+fn of_key(key: &str, value: &Value) -> Option<String> {
+    let time = |text: &String| {
+        let mut parts = text.split([':', '-', '/']);
+        let digits = |c: char| c.is_ascii_digit();
+        parts.clone().count() > 1 && parts.all(|part| part.contains(digits))
+    };
+    let flag = match value {
+        Value::Bool(true) => true,
+        Value::String(text) if time(text) => false,
+        _ => return None,
+    };
+    let mut words = words_of_tool(key);
     let lexicon = Lexicon::get();
     let be = words.first().is_some_and(|word| lexicon.is(word, Mark::Be));
-    let words = &words[usize::from(be)..];
+    words.drain(..usize::from(be));
     let verb = participle(words.first()?)?;
     let kept = words.len() <= 2 && lexicon.marks(verb).meets(of![Creating Generic]);
-    let states = match value {
-        Value::Bool(flag) => *flag && words.len() == 1,
-        Value::String(time) => {
-            let digits = |c: char| c.is_ascii_digit();
-            let mut parts = time.split([':', '-', '/']);
-            !be && parts.clone().count() > 1 && parts.all(|part| part.contains(digits))
-        }
-        _ => false,
-    };
-    (states && !kept).then_some(verb)
+    let states = if flag { words.len() == 1 } else { !be };
+    (states && !kept).then(|| words.swap_remove(0))
 }
 
-/// Gives every text of a value, and whether it is a key.
-fn texts<'t>(value: &'t Value, give: &mut impl FnMut(&'t str, bool)) {
+/// Gives every text of a value, its keys among them.
+fn texts<'t>(value: &'t Value, give: &mut impl FnMut(&'t str)) {
     match value {
-        Value::String(text) => give(text, false),
+        Value::String(text) => give(text),
         Value::Array(items) => items.iter().for_each(|item| texts(item, give)),
         Value::Object(fields) => {
             for (key, field) in fields {
-                give(key, true);
+                give(key);
                 texts(field, give);
             }
         }

@@ -8,8 +8,6 @@ use super::token::{Token, Words};
 /// How far words around a verb are looked for, in tokens.
 const AROUND: usize = 32;
 const AFTER: usize = 14;
-/// Words that a date at the head of an entry has at most.
-const DATE: usize = 4;
 
 /// Where the last question of a sentence begins; nothing when it asks none.
 pub(super) fn question(words: &[Token<'_>]) -> Option<usize> {
@@ -60,10 +58,7 @@ fn before(words: &[Token<'_>], group: &mut Group) {
         // *Now that you have reset it, the service is restored.*
         let result = word.has(Mark::Now) && words.is(at + 1, Mark::Relative);
         told.add_if(result && !ours, Mark::Report);
-        // *the issue you reported*
-        let relative = word.has(Mark::Past)
-            && words.is(at.wrapping_sub(1), Mark::You)
-            && words.is(at.wrapping_sub(2), Mark::Content);
+        let relative = word.has(Mark::Past) && of_you(words, at);
         if !(relative || word.contains(of![General Determiner])) {
             told = told.with(word.among(looked_for));
         }
@@ -78,11 +73,14 @@ fn before(words: &[Token<'_>], group: &mut Group) {
     group.add_if(words.is(direct, Mark::Relative), Mark::Relative);
 }
 
+/// Whether a verb is in a clause about a noun: *the issue you reported*.
+fn of_you(words: &[Token<'_>], verb: usize) -> bool {
+    words.is(verb.wrapping_sub(1), Mark::You) && words.is(verb.wrapping_sub(2), Mark::Content)
+}
+
 /// Whether a wish is for the verb group that begins at `start`: *make sure it is booked*, but not *the
 /// refund you wanted*, *I made sure it is booked*.
 fn wished(words: &[Token<'_>], at: usize, start: usize) -> bool {
-    let of_you =
-        words.is(at.wrapping_sub(1), Mark::You) && words.is(at.wrapping_sub(2), Mark::Content);
     let made = words.is(at.wrapping_sub(1), Mark::Past);
     // *sure that your order is cancelled*, but not *get that order cancelled*
     let beside = |at: usize| {
@@ -90,7 +88,7 @@ fn wished(words: &[Token<'_>], at: usize, start: usize) -> bool {
         words.marks(at).meets(JOINT.with(of![Ours Report]))
             || that && words.marks(at + 1).meets(of![Ours Your Third Determiner])
     };
-    !of_you && !made && !(at + 1..start).any(beside)
+    !of_you(words, at) && !made && !(at + 1..start).any(beside)
 }
 
 fn in_subject(words: &[Token<'_>], group: &mut Group) {
@@ -98,23 +96,20 @@ fn in_subject(words: &[Token<'_>], group: &mut Group) {
     // *No order*, *nothing*; but not *the order without a gift card*.
     let head = subject.clone().find(|at| words.is(*at, Mark::Preposition));
     let head = head.unwrap_or(subject.end);
-    group.add_if(
-        words.any(subject.start..head, of![Negative]),
-        Mark::Negative,
-    );
+    let negative = words.any(subject.start..head, of![Negative]);
+    group.add_if(negative, Mark::Negative);
     let first = subject.start..subject.end.min(subject.start + 1);
+    let said = words.all(subject.clone());
     // *Refunds are issued after a week.*
     let some = of![Determiner Your Number Identifier Quoted Me Conjunction];
     let last = words.text(head.wrapping_sub(1));
     let plural = head > subject.start
         && words.is(head - 1, Mark::Content)
         && stem(last) != last
-        && !words.any(subject.clone(), some);
+        && !said.meets(some);
     let of_all = plural && group.has(Mark::IsDone) || words.any(first, of![General Asks]);
     group.add_if(of_all, Mark::General);
-    for mark in [Mark::Your, Mark::You, Mark::Money] {
-        group.add_if(words.any(subject.clone(), Marks::of(&[mark])), mark);
-    }
+    group.marks = group.marks.with(said.among(of![Your You Money]));
 }
 
 /// What a word after a verb says of it.
@@ -144,17 +139,13 @@ fn after(words: &[Token<'_>], group: &mut Group) {
         let said = said && next.meets(of![Ours You Your Third Determiner]);
         // *is scheduled to arrive*
         let expected = is_done && word.has(Mark::To) && next.has(Mark::Base);
+        let general = at < first + 4 && general || at == first && expected;
+        let shown = word.has(Mark::Here) || at == first && said;
         let marks = &mut group.marks;
         *marks = marks.with(word.among(SAID));
-        marks.add_if(
-            at < first + 4 && general || at == first && expected,
-            Mark::General,
-        );
+        marks.add_if(general, Mark::General);
         marks.add_if(at < first + 3 && word.has(Mark::Already), Mark::Already);
-        marks.add_if(
-            word.has(Mark::Here) || at == first && said,
-            Mark::PartOfAnswer,
-        );
+        marks.add_if(shown, Mark::PartOfAnswer);
         match words.text(at) {
             "ago" => {
                 let recent = at > first && !words.is(at - 1, Mark::LongUnit);
@@ -162,9 +153,7 @@ fn after(words: &[Token<'_>], group: &mut Group) {
                 marks.add_if(!recent && !active, Mark::Earlier);
             }
             "last" => marks.add_if(next.has(Mark::LongUnit), Mark::Earlier),
-            "on" | "at" | "in" => {
-                marks.add_if(was_done && next.meets(of![Number Date]), Mark::Earlier);
-            }
+            "on" | "at" | "in" => marks.add_if(was_done && words.date(at + 1), Mark::Earlier),
             // *Removed since*, without a reason after it.
             "before" => marks.add_if(ends, Mark::Earlier),
             "since" => marks.add_if(ends && !active, Mark::Earlier),
@@ -186,17 +175,7 @@ fn someone(words: &[Token<'_>], at: usize) -> bool {
     at < words.len() && !gerund && !sign && !word.meets(of![Me Means Date Number Identifier])
 }
 
-/// Whether a sentence is an entry of a log: *May 2 — fee charged*.
-pub(super) fn dated(words: &[Token<'_>]) -> bool {
-    // *May* is a modal.
-    let date = |at: &usize| words.marks(*at).meets(of![Date Number Modal]);
-    let length = (0..DATE).take_while(date).count();
-    let time = length > 0 && words.text(0).contains([':', '-', '/']);
-    (words.is(0, Mark::Date) || length > 1 || time) && words.is(length, Mark::Parts)
-}
-
 /// Whether a sentence asks to go ahead with what the closing tells.
 pub(super) fn asks_to_go_ahead(words: &[Token<'_>]) -> bool {
-    let asks = question(words).is_some() || words.any(0..words.len(), of![Requests]);
-    asks && words.any(0..words.len(), of![GoAhead])
+    (question(words).is_some() || words.have(of![Requests])) && words.have(of![GoAhead])
 }

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde_json::Value;
+
 use super::calls::{Call, Calls, Ending};
 use super::marks::{Mark, Marks, of};
 use super::reading::Told;
@@ -68,7 +70,15 @@ impl<'t> Judge<'t> {
         let compared = &done[..done.len().min(MOST_COMPARED)];
         let other = self.other_identifier(found, compared);
         let other_value = self.calls.only_failed(found.clause, &doers.left, compared);
+        // *I approved both*: one of them failed, and the other was no batch.
+        let partly = || {
+            let batch = |value: &Value| value.is_array() || *value == 2 || *value == "2";
+            let arguments = done.iter().map(|call| &self.calls.all[*call].recorded.args);
+            let mut arguments = arguments.filter_map(|args| args.as_object()).flatten();
+            found.both && done.len() == 1 && failed() && !arguments.any(|(_, value)| batch(value))
+        };
         let mut verdict = match other {
+            None if partly() => ClaimVerdict::Unsupported,
             Some(claimed) if !self.calls.knows(claimed) => {
                 let calls = compared.iter().map(|call| &self.calls.all[*call]);
                 let others: BTreeSet<&str> = calls.flat_map(|call| call.of_kind(claimed)).collect();
@@ -119,7 +129,16 @@ impl<'t> Judge<'t> {
                 listed,
             };
         }
-        all.extend(self.writes.keys());
+        // *I updated the deal*: not by adding a note, where the update failed.
+        let of = |tool: &&str, ending| {
+            let mut calls = self.calls.of_tool(tool).iter();
+            calls.any(|call| self.calls.all[*call].ending == ending)
+        };
+        let mut general = own.iter().chain(&self.vague);
+        let in_vain = general.any(|tool| of(tool, Ending::Failed) && !of(tool, Ending::Succeeded));
+        let done = self.writes.iter();
+        let done = done.filter(|(_, tool)| !in_vain || found.shares(tool));
+        all.extend(done.map(|(name, _)| *name));
         let left = tools.narrowed(&all, &found.object, verbs);
         Doers { all, left, listed }
     }
@@ -143,7 +162,18 @@ impl<'t> Judge<'t> {
     /// The verdict where no call of the verb succeeded; `failed` says whether one failed.
     fn without_call(&self, found: &Told<'_>, doers: &Doers<'_>, failed: bool) -> ClaimVerdict {
         let is = |mark| found.marks.has(mark);
-        if !failed && !is(Mark::Ours) && self.calls.was_read(found.spoken, &found.identifiers) {
+        let doable = || {
+            let mut tools = doers.all.iter().filter_map(|tool| self.tools.get(tool));
+            tools.any(|tool| found.object.is_empty() || found.shares(tool))
+        };
+        let counts = |call: &Call<'_>| match call.ending {
+            _ if failed => !call.succeeded(),
+            // What a change led to, where no tool is known to lead to it.
+            Ending::Succeeded if self.tools.writes(&call.recorded.name) => !doable(),
+            _ => true,
+        };
+        let (verb, named) = (found.spoken, &found.identifiers);
+        if !is(Mark::Ours) && self.calls.was_read(verb, named, counts) {
             return ClaimVerdict::Read;
         }
         let mut done = self.writes.values();
@@ -157,7 +187,8 @@ impl<'t> Judge<'t> {
             is(Mark::Field)
                 || is(Mark::Money) && is(Mark::Lands)
                 || is(Mark::Remade)
-                    && (did("delete") && did("create") || did("cancel") && did("book"))
+                    && ["delete", "cancel"].into_iter().any(did)
+                    && ["create", "book", "order"].into_iter().any(did)
                 || by_itself && doers.all.is_empty() && !doers.listed
         };
         // A tool with a general name may do any verb, unless the object names another such tool.
@@ -166,13 +197,24 @@ impl<'t> Judge<'t> {
                 .narrowed(&self.vague, &found.object, &found.verbs)
         };
         let vague = || meant().iter().any(|tool| self.writes.contains_key(tool));
+        // One that does just this verb was not called; but it may be another's of another object.
+        let of_object =
+            |tool: &Tool<'_>| is(Mark::Creating) || found.object.is_empty() || found.shares(tool);
         let exact = |tool: &Tool<'_>| {
             let mut verbs = found.verbs.iter();
             verbs.any(|verb| tool.said.verbs.contains(verb))
+                && (failed || of_object(tool) || !vague())
         };
         let unclear = if done.clone().any(|tool| tool.said.delegates) {
             Some(Unclear::Delegated)
-        } else if self.only_reads() && !doers.listed && !found.marks.meets(of![Ours Your]) {
+        } else if !failed && is(Mark::Dated) && self.calls.looked_up(&found.identifiers) {
+            // *SO-4: cancelled on May 1* tells what its record says.
+            Some(Unclear::Wording)
+        } else if self.tools.complete
+            && self.tools.only_read()
+            && !doers.listed
+            && !found.marks.meets(of![Ours Your])
+        {
             // *Storm warnings have been issued*: who can change nothing tells of the world.
             Some(Unclear::Wording)
         } else if self.writes.is_empty() {
@@ -191,11 +233,6 @@ impl<'t> Judge<'t> {
             unknown.then_some(Unclear::ToolsUnknown)
         };
         unclear.map_or(ClaimVerdict::Unsupported, ClaimVerdict::Unclear)
-    }
-
-    /// Whether the agent is known to have no tool that changes anything.
-    fn only_reads(&self) -> bool {
-        self.tools.complete && self.tools.all_writes().next().is_none()
     }
 
     fn considered(

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::lexicon::FORMS;
 use super::marks::{Mark, Marks, of};
+use super::object;
 use super::rules;
 use super::token::{Token, Words};
 
@@ -42,12 +43,23 @@ const SAID: Marks = of![Negative Modal Success Now Already General Earlier];
 /// Reads the group that ends in the token `verb`; `before` is the group before it in the sentence.
 /// Nothing when the verb tells of no completed action.
 pub(super) fn read(words: &[Token<'_>], verb: usize, before: Option<&Group>) -> Option<Group> {
-    let mut start = verb;
-    let mut seen = Marks::default();
-    while verb - start < GROUP && words.is(start.wrapping_sub(1), Mark::OfVerbGroup) {
-        start -= 1;
-        seen = seen.with(words.marks(start));
+    if words.is(verb, Mark::AllSetWord) && words.text(verb.wrapping_sub(1)) == "all" {
+        return Some(Group {
+            verb,
+            start: verb - 1,
+            subject: verb - 1..verb - 1,
+            marks: of![AllSet],
+        });
     }
+    if words[verb].verb.is_none() && !words.marks(verb).meets(of![DoneWord Past]) {
+        return None;
+    }
+    let before_verb = (verb.saturating_sub(GROUP)..verb).rev();
+    let start = before_verb
+        .take_while(|at| words.is(*at, Mark::OfVerbGroup))
+        .last();
+    let start = start.unwrap_or(verb);
+    let seen = words.all(start..verb);
     let form = words.marks(verb);
     let form_alone = form.among(FORMS.with(of![DoneWord]));
     let voice = rules::voice(seen.without(FORMS).with(form_alone))?;
@@ -87,7 +99,8 @@ fn subject(words: &[Token<'_>], end: usize) -> Range<usize> {
         let joins = || words.any(clause(), of![Finite Participle]);
         !(ends || marks.has(Mark::Conjunction) && joins())
     };
-    let back = (end.saturating_sub(SUBJECT)..end).rev();
+    let last = object::list_before(words, end);
+    let back = (last.saturating_sub(SUBJECT)..last).rev();
     back.take_while(within).last().unwrap_or(end)..end
 }
 
@@ -140,11 +153,9 @@ fn bare(words: &[Token<'_>], group: &mut Group, before: Option<&Group>) -> Optio
         Mark::Did
     } else if last.meets(JOINT) {
         // *your order, placed on 3 March and delivered on 9 March*
-        let dated = words.is(group.verb + 1, Mark::AfterWord)
-            && words.marks(group.verb + 2).meets(of![Date Number]);
         // *the line is active and properly configured*
         let state = || words.any(clause_before(words, at, CLAUSE), of![Be]);
-        if dated {
+        if dated(words, group.verb) {
             Mark::Other
         } else if share(words, group, before) {
             // As that one stands, this one does.
@@ -175,11 +186,9 @@ fn bare(words: &[Token<'_>], group: &mut Group, before: Option<&Group>) -> Optio
     })
 }
 
-/// The tokens after a verb up to the end of its clause.
-fn clause_after(words: &[Token<'_>], verb: usize) -> Range<usize> {
-    let ends = |at: &usize| words.marks(*at).meets(JOINT.with(of![Parts]));
-    let last = words.len().min(verb + CLAUSE);
-    verb + 1..(verb + 1..last).find(ends).unwrap_or(last)
+/// Whether a date follows a verb: *cancelled on May 1*.
+fn dated(words: &[Token<'_>], verb: usize) -> bool {
+    words.is(verb + 1, Mark::AfterWord) && words.date(verb + 2)
 }
 
 /// A label before the sign at `sign` becomes the subject: *Order 7: cancelled*.
@@ -192,6 +201,9 @@ fn label(words: &[Token<'_>], group: &mut Group, sign: usize) {
     let labels = !subject.is_empty() && !words.any(subject.clone(), of![Ours]);
     if words.is(sign, Mark::Parts) && cell && !ends && labels {
         group.add_if(words.any(subject.clone(), of![Label]), Mark::Status);
+        // *Meeting 4: moved at 3 pm* says to when.
+        let day = dated(words, group.verb) && words.text(group.verb + 1) != "at";
+        group.add_if(day, Mark::Dated);
         group.marks.add(Mark::AfterLabel);
         group.subject = subject;
     }
@@ -203,8 +215,20 @@ fn after_noun(words: &[Token<'_>], group: &mut Group) -> Mark {
     let next = group.verb + 1;
     let object = words.marks(next);
     let object = object.meets(of![Determiner Your Me Third Number Content]);
+    let clause = next..words.until(next, CLAUSE, JOINT.with(of![Parts]));
     let finite = |range| words.any(range, of![Finite]);
-    let verb_too = finite(group.subject.clone()) || finite(clause_after(words, group.verb));
+    // *The refund issued on March 3 bounced.*
+    let subject = group.subject.start;
+    let definite = words.is(subject, Mark::Your) || words.text(subject) == "the";
+    let signs = [
+        definite,
+        dated(words, group.verb),
+        words.any(clause.clone(), of![Past]),
+    ];
+    let relative = signs.into_iter().filter(|sign| *sign).count() > 1;
+    // *the event that Tom deleted*
+    let of_noun = words.is(subject.wrapping_sub(1), Mark::Relative);
+    let verb_too = relative || of_noun || finite(group.subject.clone()) || finite(clause);
     if object || verb_too || !words.is(group.verb, Mark::Participle) {
         return Mark::Other;
     }

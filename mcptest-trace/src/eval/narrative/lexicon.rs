@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
 use super::marks::{Mark, Marks, of};
 use super::options::NarrativeOptions;
@@ -45,7 +45,7 @@ pub(super) struct Word<'v> {
 }
 
 /// The forms of a verb.
-pub(super) const FORMS: Marks = of![Base Present Past Participle Gerund];
+pub(super) const FORMS: Marks = of![Base Past Participle Gerund];
 
 /// What is said of a verb and so of each of its forms.
 pub(super) const OF_VERB: Marks = of![NameOnly NeedsParticle];
@@ -67,8 +67,9 @@ pub(super) struct Lexicon {
 impl Lexicon {
     /// The one lexicon.
     pub(super) fn get() -> &'static Self {
-        static LEXICON: OnceLock<Lexicon> = OnceLock::new();
-        LEXICON.get_or_init(|| Self::parse(include_str!("lexicon.txt")))
+        static LEXICON: LazyLock<Lexicon> =
+            LazyLock::new(|| Lexicon::parse(include_str!("lexicon.txt")));
+        &LEXICON
     }
 
     pub(super) fn word(&self, word: &str) -> Option<&Word<'static>> {
@@ -128,7 +129,7 @@ impl Lexicon {
         let form = |stem: &str, ending: &str, marks| (format!("{stem}{ending}"), marks);
         let mut forms = vec![
             form(base, "", of![Base]),
-            form(y.unwrap_or(stem), present, of![Present]),
+            form(y.unwrap_or(stem), present, Marks::default()),
             form(stem, "ing", of![Gerund]),
         ];
         // Both spellings of `cancel(l)ed`.

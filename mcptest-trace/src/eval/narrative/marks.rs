@@ -2,7 +2,7 @@
 //! and the rules share.
 
 use std::collections::HashMap;
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
 use heck::ToKebabCase;
 
@@ -19,9 +19,9 @@ macro_rules! marks {
         impl Mark {
             /// The mark that the data files call so.
             pub(super) fn named(name: &str) -> Option<Self> {
-                static NAMES: OnceLock<HashMap<String, Mark>> = OnceLock::new();
-                let names = || [$((stringify!($mark).to_kebab_case(), Self::$mark)),*].into();
-                NAMES.get_or_init(names).get(name).copied()
+                static NAMES: LazyLock<HashMap<String, Mark>> =
+                    LazyLock::new(|| [$((stringify!($mark).to_kebab_case(), Mark::$mark)),*].into());
+                NAMES.get(name).copied()
             }
         }
     };
@@ -34,9 +34,9 @@ marks! {
     BePresent BePast IsOrHas Have Had Ours You Your Me Third Determiner Count Preposition
     Conjunction Relative Asks Auxiliary Adverb Negative Condition Wish Presupposed Report Announce
     Feeling Earlier LongUnit Date General Already Success Now Here GoAhead Requests
-    Means Money Answer DoneWord AllSetWord Label UndoneScope NotYet Ticked OtherVerb Abbreviation
-    Comma Stop SentenceEnd Aside AfterWord GenericName MakingHead Delegates People DelegatingHead
-    Grammatical OfVerbGroup Finite OtherFinite BeforeSubject NotDone
+    Means Money Answer DoneWord AllSetWord Label NotYet OtherVerb Abbreviation
+    Levied Levies Comma Stop SentenceEnd Aside AfterWord GenericName MakingHead Delegates People DelegatingHead
+    Grammatical OfVerbGroup Finite BeforeSubject NotDone
     // What a token is.
     /// A noun for an action that also names what the action leaves.
     Thing Number Identifier Sign
@@ -45,7 +45,7 @@ marks! {
     /// A sign that parts two clauses, or a label from what it labels.
     Parts Quoted
     // Forms of a verb.
-    Base Present Past Participle Gerund
+    Base Past Participle Gerund
     /// The list after the claim tells it item by item.
     LeadsIn
     /// *Price difference charged: $12*
@@ -82,6 +82,10 @@ marks! {
     Adjectival
     /// A base form that is a past form too: *set*.
     Ambiguous
+    /// *SO-4: cancelled on May 1*
+    Dated
+    /// After a lead-in that says so: *Here is what I did:*
+    ToldDone
     /// *Status: cancelled*
     Status Question
     /// Someone else did it.

@@ -7,6 +7,7 @@ mod group;
 mod identifier;
 mod lexicon;
 mod marks;
+mod object;
 mod options;
 mod reading;
 mod report;
@@ -21,7 +22,6 @@ mod tools;
 mod unclaimed;
 mod vocabulary;
 
-use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
@@ -43,7 +43,7 @@ use vocabulary::Vocabulary;
 
 /// The ids of the rules, as [`NarrativeOptions::ignore`] takes them.
 pub fn narrative_rules() -> impl Iterator<Item = &'static str> {
-    rules::rules().iter().map(|rule| rule.id)
+    rules::RULES.iter().map(|rule| rule.id)
 }
 
 /// Compares the closing message of a run with its recorded calls; the tools that the agent has are
@@ -93,35 +93,30 @@ pub fn narrative_divergence_with<T: AsTrace + ?Sized>(
     let calls = Calls::of(&trace, &tools);
     let judge = Judge::new(&calls, &tools);
 
-    let earlier = options
-        .all_messages
-        .then(|| trace.messages_before_closing());
-    let earlier = earlier.into_iter().flatten();
-    let earlier = earlier.map(|(turn, text)| (Some(turn), text));
-    let messages: Vec<_> = earlier.chain([(None, closing)]).collect();
+    let mut messages = vec![(None, closing)];
+    if options.all_messages {
+        let earlier = trace.messages_before_closing();
+        messages.splice(0..0, earlier.map(|(turn, text)| (Some(turn), text)));
+    }
     let mut claimed = BTreeSet::new();
     let mut claims = Vec::new();
     for (turn, message) in &messages {
         let document = Document::read(message);
         // What is told again is not judged again.
         let mut told: HashMap<Told<'_>, Judged> = HashMap::new();
-        for found in reading::claims(&document, &vocabulary, &tools) {
-            if options.ignore.iter().any(|id| id == found.rule.id) {
+        let found = reading::claims(&document, &vocabulary, &tools).into_iter();
+        for found in found.filter(|found| !options.ignore.iter().any(|id| id == found.rule.id)) {
+            let judged = told.entry(found.told.clone());
+            let judged = judged.or_insert_with(|| judge.judge(&found.told, found.rule.sure));
+            if found.rule.tried && judged.verdict != ClaimVerdict::Unsupported {
                 continue;
             }
-            let judged = match told.entry(found.told.clone()) {
-                Entry::Occupied(known) => known.into_mut(),
-                Entry::Vacant(new) => {
-                    let judged = judge.judge(&found.told, found.rule.sure);
-                    claimed.extend(judged.supporting.iter().copied());
-                    new.insert(judged)
-                }
-            };
             claims.push(Claim {
                 turn: *turn,
                 ..claim(&document, message, &found, judged)
             });
         }
+        claimed.extend(told.into_values().flat_map(|judged| judged.supporting));
     }
     let mut report = NarrativeReport {
         divergence_score: 0.0,

@@ -3,7 +3,7 @@
 //! To add a pattern, add a row with its examples there; a test runs every example and
 //! counter-example.
 
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
 use super::marks::{Mark, Marks};
 
@@ -14,6 +14,8 @@ pub(super) struct Rule {
     pub(super) id: &'static str,
     /// Whether such a sentence surely claims; else the claim is unclear.
     pub(super) sure: bool,
+    /// Whether it claims only where a call for it failed.
+    pub(super) tried: bool,
     /// What has to be there, all of it.
     needs: Marks,
     /// What has to be there, one of it; nothing when empty.
@@ -31,25 +33,23 @@ impl Rule {
 }
 
 /// The rows of the ways to claim, first match first.
-pub(super) fn rules() -> &'static [Rule] {
-    static RULES: OnceLock<Vec<Rule>> = OnceLock::new();
-    RULES.get_or_init(|| parse(include_str!("rules.txt")))
-}
+pub(super) static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| parse(include_str!("rules.txt")));
+
+/// The rows of the ways in which a verb stands, first match first.
+static VOICES: LazyLock<Vec<(Option<Mark>, Rule)>> = LazyLock::new(|| {
+    let rows = parse(include_str!("voices.txt")).into_iter();
+    rows.map(|rule| (Mark::named(rule.id), rule)).collect()
+});
 
 /// The first row that reads a claim from these marks.
 pub(super) fn first(marks: Marks) -> Option<&'static Rule> {
-    rules().iter().find(|rule| rule.fits(marks))
+    RULES.iter().find(|rule| rule.fits(marks))
 }
 
 /// How a verb of this form stands after its auxiliaries, all their marks together; nothing when it
 /// tells of no completed action.
 pub(super) fn voice(marks: Marks) -> Option<Mark> {
-    static VOICES: OnceLock<Vec<(Option<Mark>, Rule)>> = OnceLock::new();
-    let named = |rule: Rule| (Mark::named(rule.id), rule);
-    let rows = || parse(include_str!("voices.txt")).into_iter();
-    let voices = || rows().map(named).collect();
-    let mut voices = VOICES.get_or_init(voices).iter();
-    voices.find(|(_, rule)| rule.fits(marks))?.0
+    VOICES.iter().find(|(_, rule)| rule.fits(marks))?.0
 }
 
 fn parse(text: &'static str) -> Vec<Rule> {
@@ -62,9 +62,10 @@ fn parse(text: &'static str) -> Vec<Rule> {
         match (key, rules.last_mut()) {
             ("never", _) => never = marks,
             ("told", _) => told = marks,
-            ("sure" | "unclear" | "voice", _) => rules.push(Rule {
+            ("sure" | "unclear" | "tried" | "voice", _) => rules.push(Rule {
                 id: rest,
                 sure: key == "sure",
+                tried: key == "tried",
                 unless: never,
                 ..Rule::default()
             }),

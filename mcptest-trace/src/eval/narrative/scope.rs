@@ -9,6 +9,8 @@ use super::token::{Token, Words};
 const LEAD: usize = 400;
 /// Words that a heading or a label has at most.
 const LABEL: usize = 8;
+/// Words that a date at the head of an entry has at most.
+const DATE: usize = 4;
 
 /// What is said of the blocks that follow.
 #[derive(Default)]
@@ -42,6 +44,8 @@ impl Scopes {
             (ends_open || titled || short) && undone(words),
             Mark::Undone,
         );
+        let done = found.is_empty() && done(words);
+        found.add_if(done && (ends_open || titled), Mark::ToldDone);
         if titled {
             self.heading = found;
         } else if !block.listed() || ends_open {
@@ -54,21 +58,35 @@ impl Scopes {
 /// Whether a heading or a lead-in says that what follows is not done, or is another's.
 fn undone(words: &[Token<'_>]) -> bool {
     // *You requested these changes:*
-    let theirs = words.is(0, Mark::You) && !words.any(0..words.len(), of![Be]);
+    let theirs = words.is(0, Mark::You) && !words.have(of![Be]);
     // *Summary of PR #341:* tells what is there, *Summary of the changes to it:* what was done.
     let acts = |word: &Token<'_>| word.noun_of.is_some() && !word.is(Mark::Thing);
-    let named =
-        words.any(0..words.len(), of![Identifier]) || words.iter().any(|word| word.text == "#");
-    let describes = named
-        && words.any(0..words.len(), of![Answer])
-        && !words.any(0..words.len(), of![Ours])
-        && !words.iter().any(acts);
-    theirs || describes || words.any(0..words.len(), of![NotDone])
+    let named = words.have(of![Identifier]) || words.iter().any(|word| word.text == "#");
+    let describes =
+        named && words.have(of![Answer]) && !words.have(of![Ours]) && !words.iter().any(acts);
+    theirs || describes || words.have(of![NotDone])
 }
 
-/// The colon after a label at the head of a sentence that says that what follows is not done:
-/// *Next steps: …*.
-pub(super) fn undone_label(words: &[Token<'_>]) -> Option<usize> {
+/// Whether a heading or a lead-in says that what follows is done: *Completed*, *Here is what I did:*
+fn done(words: &[Token<'_>]) -> bool {
+    let mine = |at: usize| {
+        let have = words.is(at.wrapping_sub(1), Mark::Have);
+        words.is(at.wrapping_sub(1 + usize::from(have)), Mark::Ours)
+    };
+    words.iter().enumerate().any(|(at, word)| {
+        let acts = word.verb.is_some() && word.marks.meets(of![Past Participle]);
+        acts && (word.is(Mark::DoneWord) || mine(at)) || word.is(Mark::DidWord) && mine(at)
+    })
+}
+
+/// The sign after a label at the head of a sentence, and what that says of what follows: that it is
+/// not done (*Next steps: …*), or an entry of a log (*May 2 — fee charged*).
+pub(super) fn label(words: &[Token<'_>]) -> Option<(usize, Mark)> {
+    let length = (0..DATE).take_while(|at| words.date(*at)).count();
+    let time = length > 0 && words.text(0).contains([':', '-', '/']);
+    if (words.is(0, Mark::Date) || length > 1 || time) && words.is(length, Mark::Parts) {
+        return Some((length, Mark::Earlier));
+    }
     let colon = (0..LABEL).find(|at| words.text(*at) == ":")?;
-    undone(&words[..colon]).then_some(colon)
+    undone(&words[..colon]).then_some((colon, Mark::Undone))
 }

@@ -109,30 +109,23 @@ impl Document {
     }
 
     fn push(&mut self, text: &str, source: usize) {
-        // The runs of the text that are kept: from where, to where.
-        let (mut from, mut to) = (0, 0);
-        for (at, sign) in text.char_indices() {
-            self.signs = (self.signs + 1) * usize::from(!sign.is_alphanumeric());
-            if self.signs > SIGNS {
-                continue;
+        let mut from = 0;
+        while from < text.len() {
+            let most = text[from..].find(|sign: char| {
+                self.signs = (self.signs + 1) * usize::from(!sign.is_alphanumeric());
+                self.signs > SIGNS
+            });
+            let end = most.map_or(text.len(), |most| from + most);
+            let (plain, stood) = (self.text.len(), source + from);
+            let last = self.map.last();
+            let follows = last.is_some_and(|(start, source)| plain + source == stood + start);
+            if from < end && !follows {
+                self.map.push((plain, stood));
             }
-            if to < at {
-                self.keep(&text[from..to], source + from);
-                from = at;
-            }
-            to = at + sign.len_utf8();
+            self.text.push_str(&text[from..end]);
+            let next = text[end..].find(char::is_alphanumeric);
+            from = next.map_or(text.len(), |next| end + next);
         }
-        self.keep(&text[from..to], source + from);
-    }
-
-    fn keep(&mut self, text: &str, source: usize) {
-        let plain = self.text.len();
-        let last = self.map.last();
-        let follows = last.is_some_and(|(start, stood)| plain + *stood == source + *start);
-        if !follows && !text.is_empty() {
-            self.map.push((plain, source));
-        }
-        self.text.push_str(text);
     }
 
     fn enter(&mut self, tag: &Tag<'_>) {

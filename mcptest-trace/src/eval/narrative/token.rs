@@ -6,7 +6,7 @@ use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::identifier::is_identifier;
-use super::lexicon::{Lexicon, lower};
+use super::lexicon::{Lexicon, Word, lower};
 use super::marks::{Mark, Marks, of};
 use super::vocabulary::Vocabulary;
 
@@ -32,27 +32,56 @@ impl Token<'_> {
 
 /// What is asked of the tokens of a sentence. Outside it there is nothing.
 pub(super) trait Words {
-    fn marks(&self, at: usize) -> Marks;
-    fn text(&self, at: usize) -> &str;
-    /// Whether one of these marks is on any token of a range.
-    fn any(&self, range: Range<usize>, wanted: Marks) -> bool;
+    fn tokens(&self) -> &[Token<'_>];
+
+    fn marks(&self, at: usize) -> Marks {
+        let token = self.tokens().get(at);
+        token.map(|token| token.marks).unwrap_or_default()
+    }
+
     fn is(&self, at: usize, mark: Mark) -> bool {
         self.marks(at).has(mark)
+    }
+
+    fn text(&self, at: usize) -> &str {
+        self.tokens().get(at).map_or("", |token| &token.text)
+    }
+
+    /// The marks on all tokens of a range together.
+    fn all(&self, range: Range<usize>) -> Marks {
+        let tokens = self.tokens().iter().take(range.end).skip(range.start);
+        tokens.fold(Marks::default(), |all, token| all.with(token.marks))
+    }
+
+    /// Whether one of these marks is on any token of a range.
+    fn any(&self, range: Range<usize>, wanted: Marks) -> bool {
+        let mut tokens = self.tokens().iter().take(range.end).skip(range.start);
+        tokens.any(|token| token.marks.meets(wanted))
+    }
+
+    /// Whether one of these marks is on any token.
+    fn have(&self, wanted: Marks) -> bool {
+        self.any(0..usize::MAX, wanted)
+    }
+
+    /// Whether a token may begin a date; *May* is a modal.
+    fn date(&self, at: usize) -> bool {
+        self.marks(at).meets(of![Date Number Modal])
+    }
+
+    /// Where the first token with one of these marks stands, at most so many after a place.
+    fn until(&self, from: usize, most: usize, ends: Marks) -> usize {
+        let last = self.tokens().len().min(from + most);
+        let mut clause = from..last;
+        clause
+            .find(|at| self.marks(*at).meets(ends))
+            .unwrap_or(last)
     }
 }
 
 impl Words for [Token<'_>] {
-    fn marks(&self, at: usize) -> Marks {
-        self.get(at).map(|token| token.marks).unwrap_or_default()
-    }
-
-    fn text(&self, at: usize) -> &str {
-        self.get(at).map_or("", |token| &token.text)
-    }
-
-    fn any(&self, range: Range<usize>, wanted: Marks) -> bool {
-        let mut tokens = self.iter().take(range.end).skip(range.start);
-        tokens.any(|token| token.marks.meets(wanted))
+    fn tokens(&self) -> &[Token<'_>] {
+        self
     }
 }
 
@@ -101,7 +130,7 @@ pub(super) fn tokens<'v>(
     let mut end = 0;
     for (at, word) in whole.unicode_word_indices() {
         match parts.last_mut() {
-            Some((last, true)) if joins(whole, end..at) => last.end = at + word.len(),
+            Some((last, true)) if joins(whole, end..at, word) => last.end = at + word.len(),
             _ => {
                 if end < at && &whole[end..at] != " " {
                     parts.extend(signs(whole, end..at));
@@ -119,31 +148,19 @@ pub(super) fn tokens<'v>(
         if !word.is_ascii() && word.contains('’') {
             word = word.replace('’', "'").into();
         }
-        let mut push = |word, marks| tokens.push(token(range.clone(), word, marks, vocabulary));
+        let mut push = |word| tokens.push(token(range.clone(), word, *is_word, vocabulary));
         let apart = word.contains('\'').then(|| Lexicon::get().apart(&word));
-        if !is_word {
-            push(word, of![Sign]);
-        } else if let Some(words) = apart.flatten() {
-            // *your order's been placed*
-            let next = parts.get(at + 1).map(|next| lower(&whole[next.0.clone()]));
-            let next = next.map(|next| vocabulary.word(&next).marks);
-            let passive = next.is_some_and(|next| next.meets(of![Been Being]));
-            let lone = words.len() == 1 && passive;
-            for word in words.into_iter().chain(lone.then_some("'s")) {
-                push(word.to_owned().into(), Marks::default());
-            }
-        } else if is_identifier(&word) {
-            push(word, of![Identifier]);
-        } else {
-            let digits = word.contains(|c: char| c.is_ascii_digit());
-            push(
-                word,
-                if digits {
-                    of![Number]
-                } else {
-                    Marks::default()
-                },
-            );
+        let Some(words) = apart.flatten() else {
+            push(word);
+            continue;
+        };
+        // *your order's been placed*
+        let next = parts.get(at + 1).map(|next| lower(&whole[next.0.clone()]));
+        let next = next.map(|next| vocabulary.word(&next).marks);
+        let passive = next.is_some_and(|next| next.meets(of![Been Being]));
+        let lone = words.len() == 1 && passive;
+        for word in words.into_iter().chain(lone.then_some("'s")) {
+            push(word.to_owned().into());
         }
     }
     mark_quoted(&mut tokens);
@@ -151,12 +168,14 @@ pub(super) fn tokens<'v>(
 }
 
 /// Whether what stands between two words makes one of them: `ORD-004`, an address, `09:14`.
-fn joins(whole: &str, gap: Range<usize>) -> bool {
+fn joins(whole: &str, gap: Range<usize>, word: &str) -> bool {
     let digit = |c: u8| c.is_ascii_digit();
     let before = digit(whole.as_bytes()[gap.start - 1]);
     let after = digit(whole.as_bytes()[gap.end]);
     match &whole[gap] {
         "-" | "@" => true,
+        // *7 am* is no *be*.
+        " " => before && word.eq_ignore_ascii_case("am"),
         ":" => before && after,
         // *4G/5G*, but not *W12/cancelled*.
         "/" => after,
@@ -183,14 +202,21 @@ fn signs(whole: &str, gap: Range<usize>) -> impl Iterator<Item = (Range<usize>, 
 fn token<'v>(
     range: Range<usize>,
     text: Cow<'v, str>,
-    marks: Marks,
+    is_word: bool,
     vocabulary: &'v Vocabulary,
 ) -> Token<'v> {
-    let word = vocabulary.word(&text);
-    let mut marks = marks.with(word.marks);
+    let Word {
+        mut marks,
+        verb,
+        noun_of,
+    } = vocabulary.word(&text);
+    let identifier = is_word && is_identifier(&text);
+    let number = is_word && !identifier && text.contains(|c: char| c.is_ascii_digit());
+    marks.add_if(!is_word, Mark::Sign);
+    marks.add_if(identifier, Mark::Identifier);
+    marks.add_if(number, Mark::Number);
     let content = !marks.meets(of![Grammatical Number Identifier Sign]);
     marks.add_if(content, Mark::Content);
-    let (verb, noun_of) = (word.verb, word.noun_of);
     Token {
         range,
         text,

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::trace::{OfferedTool, Run, Trace, reads_by_words, words_of_tool};
 
 use super::lexicon::{Lexicon, evidence, stem};
-use super::marks::Mark;
+use super::marks::{Mark, Marks, of};
 use super::options::NarrativeOptions;
 
 /// The tools that an agent is known to have, and whether these are all.
@@ -173,11 +173,6 @@ impl<'k> ToolBox<'k> {
         }
     }
 
-    /// The words of a tool's name.
-    pub(super) fn words(&self, name: &str) -> &'k [String] {
-        self.get(name).map_or(&[], |tool| &tool.said.words)
-    }
-
     /// Verbs in names of tools that the lexicon does not have.
     pub(super) fn new_verbs(&self) -> impl Iterator<Item = &'k str> {
         let tools = self.tools.values();
@@ -197,6 +192,16 @@ impl<'k> ToolBox<'k> {
     pub(super) fn all_writes(&self) -> impl Iterator<Item = (&'k str, &Tool<'k>)> + Clone {
         let writes = self.tools.iter().filter(|(_, tool)| tool.write);
         writes.map(|(name, tool)| (*name, tool))
+    }
+
+    /// Whether the name of a tool that changes something has a noun.
+    pub(super) fn names(&self, noun: &str) -> bool {
+        self.all_writes().any(|(_, tool)| tool.said.shares(noun))
+    }
+
+    /// Whether no known tool changes anything.
+    pub(super) fn only_read(&self) -> bool {
+        self.all_writes().next().is_none()
     }
 
     /// The tools that the suite names for a verb.
@@ -285,12 +290,15 @@ impl Said {
         let unknown = |word: &String| lexicon.word(word).is_none() && word.is_ascii();
         let new = |word: &&String| !reads && object_last && unknown(word) && word.len() > 2;
         let families = verbs.iter().map(|verb| lexicon.families(verb));
+        let mut heads = words.first().into_iter().chain(head);
+        let changes = |word: &String| lexicon.marks(word).contains(of![GenericName Generic]);
+        let generic = heads.any(|word| is(word, Mark::GenericName)) || words.iter().any(changes);
         Self {
             stems: words.iter().map(|word| stem(word).into_owned()).collect(),
             families: families.flatten().copied().collect(),
             verbs,
             reads,
-            generic: (words.first()).is_some_and(|word| is(word, Mark::GenericName)),
+            generic,
             delegates,
             new_verb: words.first().filter(new).cloned(),
             words,

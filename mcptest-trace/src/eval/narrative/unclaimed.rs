@@ -1,13 +1,13 @@
 //! Successful calls that changed something and that no message mentions.
 
 use std::borrow::Cow;
-use std::cell::OnceCell;
+use std::cell::LazyCell;
 use std::collections::BTreeSet;
 
 use super::calls::Calls;
 use super::lexicon::{Lexicon, lower, stem};
 use super::report::UnclaimedCall;
-use super::tools::ToolBox;
+use super::tools::{Tool, ToolBox};
 
 /// Letters that a word of a tool's name has at least to be looked for.
 const SALIENT: usize = 3;
@@ -20,25 +20,22 @@ pub(super) fn calls(
     messages: &[(Option<usize>, &str)],
     claimed: &BTreeSet<usize>,
 ) -> Vec<UnclaimedCall> {
-    let closing_words = OnceCell::new();
-    let spoken = |word: &String| {
-        let words = closing_words.get_or_init(|| {
-            let texts = messages.iter().map(|(_, text)| text);
-            let words = texts.flat_map(|text| text.split(|c: char| !c.is_alphanumeric()));
-            let words = words.filter(|word| !word.is_empty()).map(fold);
-            words.collect::<BTreeSet<_>>()
-        });
-        words.contains(&fold(word))
-    };
-    let mentioned = |tool: &str| {
-        let words = tools.words(tool).iter();
-        let salient = words.filter(|word| word.chars().count() >= SALIENT);
-        let mut salient = salient.peekable();
-        salient.peek().is_some() && salient.all(spoken)
+    let spoken = LazyCell::new(|| {
+        let texts = messages.iter().map(|(_, text)| text);
+        let words = texts.flat_map(|text| text.split(|c: char| !c.is_alphanumeric()));
+        words.map(fold).collect::<BTreeSet<_>>()
+    });
+    let silent = |tool: &Tool<'_>| {
+        let words = tool.said.words.iter();
+        let mut salient = words
+            .filter(|word| word.chars().count() >= SALIENT)
+            .peekable();
+        tool.write
+            && !(salient.peek().is_some() && salient.all(|word| spoken.contains(&fold(word))))
     };
     let silent = calls.all.iter().enumerate().filter(|(index, call)| {
-        let tool = &call.recorded.name;
-        call.succeeded() && tools.writes(tool) && !claimed.contains(index) && !mentioned(tool)
+        let silent = || tools.get(&call.recorded.name).is_some_and(silent);
+        call.succeeded() && !claimed.contains(index) && silent()
     });
     let unclaimed = silent.map(|(call, of)| UnclaimedCall {
         call,

@@ -1,0 +1,155 @@
+//! What a verb is done to.
+
+use std::ops::Range;
+
+use super::group::{Group, JOINT};
+use super::lexicon::{Lexicon, stem};
+use super::marks::{Mark, Marks, of};
+use super::token::{Token, Words};
+use super::tools::ToolBox;
+
+/// How far an object is looked for, in tokens.
+pub(super) const OBJECT: usize = 14;
+
+/// The object after an active verb.
+pub(super) fn after(words: &[Token<'_>], verb: usize) -> Range<usize> {
+    let leads = |at: &usize| {
+        words.is(*at, Mark::Particle) && !words.is(*at, Mark::Determiner) || words.text(*at) == ":"
+    };
+    let from = (verb + 1..words.len())
+        .find(|at| !leads(at))
+        .unwrap_or(words.len());
+    let ends = |at: &usize| {
+        let word = words.marks(*at);
+        word.has(Mark::Ours)
+            || word.meets(of![Parts Comma]) && !list_after(words, *at)
+            || joins_verb(words, *at)
+    };
+    let most = words.len().min(from + OBJECT);
+    from..(from..most).find(ends).unwrap_or(most)
+}
+
+/// Whether a token is an *and* before another verb.
+fn joins_verb(words: &[Token<'_>], at: usize) -> bool {
+    words.is(at, Mark::Conjunction) && words.marks(at + 1).meets(of![Participle Ours Adverb])
+}
+
+/// Whether a token may stand in a list of identifiers.
+fn lists(words: &[Token<'_>], at: usize) -> bool {
+    words.marks(at).meets(JOINT.with(of![Identifier])) || words.text(at) == "#"
+}
+
+/// Whether a sign sets a list of identifiers apart from its noun: *both orders, #W12 and #W13*, but not
+/// *order W12, W13 is shipped*.
+fn list_after(words: &[Token<'_>], sign: usize) -> bool {
+    let most = words.len().min(sign + OBJECT);
+    let end = (sign + 1..most).find(|at| !lists(words, *at));
+    let end = end.unwrap_or(most);
+    let closed = end == words.len()
+        || words.marks(end).meets(of![Sign Preposition])
+        || words.is(end - 1, Mark::Comma)
+        || joins_verb(words, end - 1);
+    closed && !words.is(sign + 1, Mark::Conjunction) && words.any(sign..end, of![Identifier])
+}
+
+/// Where a list of identifiers begins that is set apart between its noun and a verb: *Both orders, #W12
+/// and #W13, have been cancelled.*
+pub(super) fn list_before(words: &[Token<'_>], end: usize) -> usize {
+    let Some(sign) = end
+        .checked_sub(1)
+        .filter(|at| words.marks(*at).meets(of![Parts Comma]))
+    else {
+        return end;
+    };
+    let back = (sign.saturating_sub(OBJECT)..sign).rev();
+    let first = back
+        .take_while(|at| lists(words, *at))
+        .last()
+        .unwrap_or(sign);
+    let opens = first.saturating_sub(usize::from(!words.is(first, Mark::Comma)));
+    let listed = words.any(first..sign, of![Identifier]);
+    if listed && words.marks(opens).meets(of![Parts Comma]) {
+        opens
+    } else {
+        end
+    }
+}
+
+/// Whether a participle may describe the noun after it, or names a field.
+pub(super) fn adjectival(
+    words: &[Token<'_>],
+    tools: &ToolBox<'_>,
+    group: &Group,
+    follows: bool,
+) -> bool {
+    let next = group.verb + 1;
+    let end = words.until(next, OBJECT, of![Parts]);
+    let label = words.text(end) == ":";
+    // *Cancelled orders from Berlin: two*
+    let parts = |at: usize| at >= words.len() || words.is(at, Mark::Parts);
+    if label && words.marks(end + 1).meets(of![Number Count]) && parts(end + 2) {
+        return true;
+    }
+    if !words.is(next, Mark::Content) || words.is(next, Mark::Particle) {
+        // *Created: 2024-01-05*; where no tool does it, *Created: May 3* and *Assigned to: Tessa*, but
+        // not *Refunded to: VISA*
+        let verb = words[group.verb].verb.filter(|verb| !tools.does(verb));
+        let acts = |verb| of![Generic Creating Settles].meets(Lexicon::get().marks(verb));
+        let value = |of: Marks| words.text(next) == ":" && words.marks(next + 1).meets(of);
+        let labelled = words.is(next, Mark::Preposition) && words.text(next + 1) == ":";
+        return value(of![Number])
+            || verb.is_some_and(|verb| value(of![Date]) || labelled && !acts(verb));
+    }
+    let own = words[next].noun_of.is_some() || words.is(next, Mark::Quoted);
+    let settled = words.any(next..end, of![Identifier Number Preposition]);
+    // *Approved invoices are sent on Fridays*
+    let finite = words.any(next..end, of![Be Modal]);
+    // *Deleted stale branches.*
+    let whole = group.has(Mark::ToldDone)
+        || words.text(end) == "."
+        || (next..end).any(|at| joins_verb(words, at));
+    !follows || finite || !own && (label || !settled && !whole)
+}
+
+/// Whether an object is a part of the answer itself, which no tool writes.
+pub(super) fn of_answer(object: &[Token<'_>], tools: &ToolBox<'_>) -> bool {
+    let head = nouns(object).pop();
+    head.is_some_and(|noun| Lexicon::get().is(&noun, Mark::Answer) && !tools.names(&noun))
+}
+
+/// The noun of an object that names an action; a pure one before one that is a thing too.
+pub(super) fn action<'a, 'v>(object: &'a [Token<'v>]) -> Option<&'a Token<'v>> {
+    // *a request to cancel the order* is a request.
+    let own =
+        |token: &&Token<'_>| token.text != "to" && !token.marks.meets(of![Relative Condition]);
+    let rest = object.iter().skip_while(|token| token.is(Mark::Determiner));
+    let acts = |token: &&Token<'_>| token.noun_of.is_some() && !token.is(Mark::Quoted);
+    // *the report for approval* is no approval, *the order on hold* is a hold.
+    let other = |token: &&Token<'_>| token.is(Mark::Preposition) && token.text != "on";
+    let mut nouns = rest
+        .take_while(own)
+        .skip_while(|token| !acts(token) && !other(token));
+    let first = nouns.next().filter(acts)?;
+    let nouns = nouns.filter(acts);
+    let pure = |noun: &&Token<'_>| !noun.is(Mark::Thing);
+    Some([first].into_iter().chain(nouns).find(pure).unwrap_or(first))
+}
+
+/// Whether an object is two things: *both requests*, *both of them*.
+pub(super) fn both(object: &[Token<'_>]) -> bool {
+    let next = object.text(1);
+    object.text(0) == "both" && (matches!(next, "" | "of") || stem(next) != next)
+}
+
+/// The nouns of an object up to its first preposition, the head last.
+pub(super) fn nouns(object: &[Token<'_>]) -> Vec<String> {
+    let rest = (object.iter()).skip_while(|token| token.is(Mark::Preposition));
+    let first = rest.take_while(|token| !token.marks.meets(of![Preposition Parts]));
+    let nouns = first.filter(|token| token.is(Mark::Content));
+    nouns.map(|token| stem(&token.text).into_owned()).collect()
+}
+
+pub(super) fn identifiers(object: &[Token<'_>]) -> Vec<String> {
+    let named = object.iter().filter(|token| token.is(Mark::Identifier));
+    named.map(|token| token.text.clone().into_owned()).collect()
+}
