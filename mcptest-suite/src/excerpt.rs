@@ -5,15 +5,23 @@
 //! lines say beyond doubt where each agent begins; of any other there is no excerpt, and the whole is
 //! read.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
-use crate::{Node, NodeValue, plain, segment};
+use crate::{Node, NodeValue, cassette_slug, plain, segment};
 
 /// Reads the agents whose case names are wanted, and all that is not an agent. `None` where that
 /// cannot be told apart, or is not right.
 pub(crate) fn read(text: &str, wanted: &dyn Fn(&str) -> bool) -> Option<Node> {
     let items = outline(text)?;
-    let is_kept = |item: &Item| item.name.as_deref().is_none_or(wanted);
+    let named = || items.iter().filter_map(|item| item.name.as_ref());
+    let wanted: HashSet<&str> = named()
+        .filter(|name| wanted(&name.case))
+        .flat_map(|name| [&*name.case, &name.stem])
+        .collect();
+    // Those whose recordings would have one name are wrong together.
+    let asked = |name: &Name| wanted.contains(&*name.case) || wanted.contains(&*name.stem);
+    let is_kept = |item: &Item| item.name.as_ref().is_none_or(asked);
     let mut excerpt = String::with_capacity(text.len());
     for item in items.iter().filter(|item| !is_kept(item)) {
         excerpt.push_str(&text[excerpt.len()..=item.lines.start + item.indent]);
@@ -56,10 +64,12 @@ struct Item {
     indent: usize,
     /// The column of its keys.
     column: usize,
-    /// The agent's case name, unless it takes more than a line to tell.
-    name: Option<String>,
+    /// What the agent is called, unless it takes more than a line to tell.
+    name: Option<Name>,
     /// How often it is named; more than once is wrong, which reading it says.
     named: usize,
+    /// Whether a key of it is not simply a word.
+    obscure: bool,
     /// Whether the line above is the one that names it.
     open: bool,
 }
@@ -73,6 +83,9 @@ fn outline(text: &str) -> Option<Vec<Item>> {
         let start = end;
         end += line.len();
         let line = line.trim_end();
+        if line.contains('\r') {
+            return None;
+        }
         let rest = line.trim_start_matches(' ');
         let indent = line.len() - rest.len();
         if rest.starts_with('\t') {
@@ -117,6 +130,7 @@ impl Item {
             column: indent + line.len() - first.len(),
             name: None,
             named: 0,
+            obscure: false,
             open: false,
         };
         item.key(first);
@@ -139,14 +153,23 @@ impl Item {
 
     /// A key of the agent, with what stands on its line.
     fn key(&mut self, line: &str) {
-        self.open = false;
-        let Some(name) = line.strip_prefix("name:") else {
-            return;
-        };
-        self.named += 1;
-        self.name = written(name).filter(|_| self.named == 1);
-        self.open = true;
+        let name = line.strip_prefix("name:");
+        self.open = name.is_some();
+        self.named += usize::from(name.is_some());
+        self.obscure |= !line.starts_with(|first: char| first.is_ascii_alphabetic());
+        if self.obscure || self.named > 1 {
+            self.name = None;
+        } else if let Some(name) = name {
+            self.name = written(name);
+        }
     }
+}
+
+/// What an agent is called.
+struct Name {
+    case: String,
+    /// What the names of its recordings begin with.
+    stem: String,
 }
 
 /// Where a line stands in the file.
@@ -160,12 +183,14 @@ enum Section {
     After,
 }
 
-/// The case name of an agent whose name is written so, if that is a plain scalar of one line.
-fn written(name: &str) -> Option<String> {
+/// What an agent is called whose name is written so, if that is a plain scalar of one line.
+fn written(name: &str) -> Option<Name> {
     let name = without_comment(name).trim();
     let plain = name.starts_with(|first: char| first.is_alphanumeric())
         && !name.contains(['$', ':', '#', '\\']);
-    plain.then(|| segment(name)).flatten()
+    let case = segment(name).filter(|_| plain)?;
+    let stem = cassette_slug(name);
+    Some(Name { case, stem })
 }
 
 /// A line without the comment at its end.
@@ -262,6 +287,31 @@ mod tests {
     }
 
     #[test]
+    fn an_agent_that_may_say_more_than_its_words_do_is_kept() {
+        for line in [
+            "\"\\x6fnly\": true",
+            "? only # c\n    : true",
+            "*o : true",
+            "? \"on\\\n      ly\"\n    : true",
+            "<<: { only: true }",
+            "!!str only: true",
+        ] {
+            let text = format!("agents:\n  - {line}\n    name: a\n  - name: b\n    {line}\n");
+            let items = outline(&text).unwrap();
+            assert!(items.iter().all(|item| item.name.is_none()), "{line}");
+        }
+    }
+
+    #[test]
+    fn agents_whose_recordings_would_have_one_name_are_kept_together() {
+        let text =
+            "agents:\n  - name: café\n  - name: cafè\n  - name: a!\n  - name: a_\n  - name: c\n";
+        assert_eq!(agrees(text, "café"), Some(2));
+        assert_eq!(agrees(text, "a"), Some(2));
+        assert_eq!(agrees(text, "c"), Some(1));
+    }
+
+    #[test]
     fn what_is_not_told_apart_by_lines_is_not_cut() {
         for text in [
             "agents: [{ name: a }]\n",
@@ -271,6 +321,7 @@ mod tests {
             "agents:\n  - name: a\n    x: &x 1\n  - name: b\n    x: *x\n",
             "agents:\n  - name: a\nagents:\n  - name: b\n",
             "agents:\n  a: {}\n",
+            "agents:\n  - name: b #\r  - name: b\r\n",
             "agents:\n",
             "",
         ] {

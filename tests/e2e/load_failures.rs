@@ -136,3 +136,17 @@ fn what_speaks_of_all_agents_is_read_for_one_alone_too() {
         "{named_twice}"
     );
 }
+
+#[test]
+fn what_compares_all_agents_reads_all_of_them() {
+    let compared = format!("regression: {{ baseline: before }}\n{SUITE}");
+    let broken = "  - name: Broken\n    model: m\n    prompts: Which key is this?\n";
+    let folder = Folder::new()
+        .with("suites/desk.yml", format!("{compared}{broken}"))
+        .with_run(ONE, &counted(3));
+    for name in ["desk::regression", "desk::clerk::regression", "desk::clerk"] {
+        let ran = runner(folder.path(), &["--exact", name]).exits(101);
+        let outcomes: Vec<_> = ran.outcomes().into_iter().collect();
+        assert_eq!(outcomes, [("desk::load".to_owned(), Failed)], "{ran}");
+    }
+}

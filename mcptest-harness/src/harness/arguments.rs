@@ -9,7 +9,7 @@ use std::num::NonZeroUsize;
 use std::thread;
 
 use libtest_mimic::{Arguments, Trial};
-use mcptest_suite::SuitePath;
+use mcptest_suite::{SuitePath, is_reserved};
 
 /// Flags of libtest that change nothing here.
 const WITHOUT_EFFECT: [&str; 6] = [
@@ -130,14 +130,16 @@ impl Asked {
             || self.filters.iter().any(|name| may_hold(name))
     }
 
-    /// The case names of the agents that are asked for below a suite, where cases are asked for by
-    /// their exact names.
+    /// The case names of the agents that are asked for below a suite, where nothing but cases of agents
+    /// is asked for, by their exact names.
     pub(crate) fn agents_below(&self, suite: &SuitePath) -> Option<HashSet<&str>> {
         let names = self.filters.iter().filter_map(|name| {
             let below = name.strip_prefix(suite.as_str())?.strip_prefix("::")?;
             below.split("::").next()
         });
-        (self.arguments.exact && !self.filters.is_empty()).then(|| names.collect())
+        let names: HashSet<&str> = names.collect();
+        let of_agents = !names.iter().any(|name| is_reserved(name));
+        (self.arguments.exact && !names.is_empty() && of_agents).then_some(names)
     }
 
     /// Which cases are asked for, in their order. A suite that does not load is left out by `--skip`,

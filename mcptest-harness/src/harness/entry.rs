@@ -1,6 +1,7 @@
 //! What the code that `#[mcptest::suite]` writes calls.
 
 use std::collections::HashMap;
+use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -134,6 +135,14 @@ fn find(case: &MacroCase<'_>) -> Result<(Arc<LoadedSuite>, Case, Context), Shown
     Ok((suite, found, context))
 }
 
+/// Whether one case is run by its exact name, as nextest runs each, so that it is the only one here.
+fn alone() -> bool {
+    let arguments: Vec<_> = std::env::args_os().skip(1).collect();
+    let flag = |argument: &OsString| argument.to_string_lossy().starts_with('-');
+    let exact = arguments.iter().any(|argument| argument == "--exact");
+    exact && arguments.iter().filter(|argument| !flag(argument)).count() == 1
+}
+
 fn load(crate_dir: &Path, case: &MacroCase<'_>) -> Loaded {
     let path = crate_dir.join(case.suite);
     // Loading a suite cannot leave the map half-changed, so a panic elsewhere does not spoil it.
@@ -153,9 +162,8 @@ fn load(crate_dir: &Path, case: &MacroCase<'_>) -> Loaded {
         own_loop: false,
     };
     let recording = recording::asked(None).map_err(|problem| format!("error: {problem}"))?;
-    // A case that is run by its exact name, as nextest does, is the only one of its process.
-    let alone = recording.is_none() && std::env::args_os().any(|argument| argument == "--exact");
-    let agent = case.agent.split("::").next().filter(|_| alone);
+    let agent = case.agent.split("::").next();
+    let agent = agent.filter(|agent| recording.is_none() && !agent.is_empty() && alone());
     let entry = by_path
         .entry((path, agent.map(str::to_owned)))
         .or_insert_with(|| {

@@ -155,7 +155,8 @@ impl Suite {
     /// wanted, and perhaps some more. The others are not looked at, whatever is wrong with them.
     ///
     /// `None` where the whole has to be read: what is wanted is not there or not right, the file is
-    /// not written plainly enough to tell its agents apart, or one of them says `only:`.
+    /// not written plainly enough to tell its agents apart, one of them says `only:`, or the suite is
+    /// compared with a baseline, which is a matter of all of them.
     ///
     /// ```
     /// use mcptest_suite::{Source, model::Suite, read::GateReader};
@@ -189,6 +190,9 @@ impl Suite {
         }
         let mut problems = Problems::default();
         let document = excerpt::read(source.text(), wanted)?;
+        if document.get("regression").is_some() {
+            return None;
+        }
         let suite = read_document(document, source, gates, &mut problems)?;
         problems.0.is_empty().then_some(suite)
     }
