@@ -5,7 +5,7 @@ mod undoing;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use mcptest_suite::model::Suite;
 use mcptest_suite::shown_path;
@@ -18,7 +18,7 @@ use super::format::Kind;
 use super::input;
 use super::mapping::{Mapping, Subagents};
 use super::names;
-use super::neighbours::Neighbours;
+use super::neighbours::{Neighbours, place};
 use super::opening;
 use super::plan::Plan;
 use super::reading::{GroupBy, Reading};
@@ -177,7 +177,7 @@ impl Import {
             replace: self.replace,
             check: self.check,
         };
-        let place = self.place();
+        let place = place(&self.suite);
         let neighbours = Neighbours::of(&self.suite, &place, options, &redactor);
         let is_given = self.agent.is_some();
         let names = names::of(
@@ -258,24 +258,6 @@ impl Import {
         redactor(variables, own).map_err(Wrong::new)
     }
 
-    /// Where the recordings of the suite lie: below the crate's folder where they do already, else
-    /// beside the suite.
-    fn place(&self) -> PathBuf {
-        let beside = self
-            .suite
-            .parent()
-            .unwrap_or(Path::new(""))
-            .join("cassettes");
-        let absolute = std::path::absolute(&self.suite).unwrap_or_else(|_| self.suite.clone());
-        let mut folders = absolute.ancestors().skip(1);
-        let root = folders.find(|folder| folder.join("Cargo.toml").is_file());
-        let central = root.and_then(|root| {
-            let below = absolute.strip_prefix(root.join("suites")).ok()?;
-            Some(root.join("cassettes").join(below.with_extension("")))
-        });
-        central.filter(|central| central.is_dir()).unwrap_or(beside)
-    }
-
     /// Writes a first suite, or returns the entries that one lacks.
     fn propose(&self, absent: bool, shown: &str, done: &mut Done) -> Result<Option<String>, Wrong> {
         if done.starter.is_empty() {
@@ -333,7 +315,7 @@ impl Import {
         write!(err, "{}", redacted(&done.reports.drawn()))?;
         if !done.rows.is_empty() {
             summary::table(&done.rows, out)?;
-            writeln!(out, "recordings: {}", shown_path(&self.place()))?;
+            writeln!(out, "recordings: {}", shown_path(&place(&self.suite)))?;
         }
         if done.proposed {
             writeln!(out, "first suite: {}", shown_path(&self.suite))?;

@@ -76,7 +76,7 @@ pub(super) fn of(
                 .find(|model| model.value.id == *group.model);
             let stem = model.map_or_else(
                 || stem(&agent.name.value, &group.model),
-                |model| agent.cassette_stem(&model.value),
+                |model| neighbours.own(agent.cassette_stems(&model.value)),
             );
             Name {
                 agent: agent.name.value.as_str().into(),

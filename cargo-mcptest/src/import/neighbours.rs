@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mcptest_suite::model::Suite;
+use mcptest_suite::model::{Agent, Suite};
 use mcptest_suite::shown_path;
 use mcptest_trace::record::redact::Redactor;
 use mcptest_trace::record::store::Store;
@@ -20,8 +20,46 @@ pub(super) struct Neighbours<'n> {
     place: &'n Path,
     pub(super) options: Options,
     redactor: &'n Redactor,
-    /// The suites beside this one, by the stems of their recordings, in lower case as some disks have it.
+    /// The suites whose recordings lie there too, by the stems of their recordings, in lower case as some
+    /// disks have it.
     suites: HashMap<String, String>,
+    /// One of which nobody can say what its recordings are, as it does not load.
+    unread: Option<String>,
+}
+
+/// Where the recordings of a suite lie: below the crate's folder where they do already, else beside the
+/// suite.
+pub(super) fn place(suite: &Path) -> PathBuf {
+    let beside = suite.parent().unwrap_or(Path::new("")).join("cassettes");
+    let absolute = std::path::absolute(suite).unwrap_or_else(|_| suite.to_owned());
+    let mut folders = absolute.ancestors().skip(1);
+    let root = folders.find(|folder| folder.join("Cargo.toml").is_file());
+    let central = root.and_then(|root| {
+        let below = absolute.strip_prefix(root.join("suites")).ok()?;
+        Some(root.join("cassettes").join(below.with_extension("")))
+    });
+    central.filter(|central| central.is_dir()).unwrap_or(beside)
+}
+
+/// The stems of the recordings that an agent may have.
+fn stems(agent: &Agent) -> Vec<String> {
+    if let Some(cassette) = &agent.cassette {
+        let path = Path::new(&cassette.value);
+        let file = is_of(path, &["json", "jsonl"]);
+        let stem = if file {
+            path.file_stem()
+        } else {
+            path.file_name()
+        };
+        return stem
+            .map(|stem| stem.to_string_lossy().into_owned())
+            .into_iter()
+            .collect();
+    }
+    let models = agent.models.iter();
+    models
+        .flat_map(|model| agent.cassette_stems(&model.value))
+        .collect()
 }
 
 impl<'n> Neighbours<'n> {
@@ -42,20 +80,21 @@ impl<'n> Neighbours<'n> {
             .into_iter()
             .flatten()
             .filter_map(|entry| Some(entry.ok()?.path()))
-            .filter(|path| path.file_name() != suite.file_name() && is_suite(path))
+            .filter(|path| path.file_name() != suite.file_name() && is_of(path, &["yml", "yaml"]))
+            .filter(|path| self::place(path) == place)
             .collect();
         paths.sort();
         let mut suites = HashMap::new();
+        let mut unread = None;
         for path in paths {
             let shown = shown_path(&path);
             let Ok(read) = Suite::read(&path, &shown) else {
+                unread.get_or_insert(shown);
                 continue;
             };
-            for agent in &read.agents {
-                for model in &agent.models {
-                    let stem = agent.cassette_stem(&model.value).to_lowercase();
-                    suites.entry(stem).or_insert_with(|| shown.clone());
-                }
+            for stem in read.agents.iter().flat_map(stems) {
+                let suite = suites.entry(stem.to_lowercase());
+                suite.or_insert_with(|| shown.clone());
             }
         }
         Self {
@@ -63,6 +102,7 @@ impl<'n> Neighbours<'n> {
             options,
             redactor,
             suites,
+            unread,
         }
     }
 
@@ -71,36 +111,51 @@ impl<'n> Neighbours<'n> {
         self.suites.get(&stem.to_lowercase()).map(String::as_str)
     }
 
+    /// The stem of an entry's recordings: of those that they may have, the one that they have.
+    pub(super) fn own(&self, mut stems: Vec<String>) -> String {
+        let is_there = |stem: &String| {
+            let mut ends = ["", ".json", ".jsonl"].iter();
+            ends.any(|end| self.place.join(format!("{stem}{end}")).exists())
+        };
+        let own = stems.iter().position(is_there).unwrap_or_default();
+        stems.swap_remove(own)
+    }
+
     /// Whose the recordings with a stem are, where they are not those of a group.
     pub(super) fn keeps(&self, stem: &str, group: &Group) -> Option<String> {
-        match self.suite(stem) {
-            Some(suite) => Some(format!("those of `{suite}`")),
-            None if self.has_others(stem, group) => {
-                Some("which were asked something else".to_owned())
-            }
-            None => None,
+        if let Some(suite) = self.suite(stem) {
+            return Some(format!("those of `{suite}`"));
+        }
+        let others = !group.by_task && !self.options.replace;
+        if !others && self.unread.is_none() {
+            return None;
+        }
+        let [any, other] = self.has(stem, group);
+        match &self.unread {
+            Some(suite) if any => Some(format!("perhaps those of `{suite}`, which does not load")),
+            _ if others && other => Some("which were asked something else".to_owned()),
+            _ => None,
         }
     }
 
-    /// Whether the recordings with a stem are no runs of a group: they were asked something else.
-    fn has_others(&self, stem: &str, group: &Group) -> bool {
-        if group.by_task || self.options.replace {
-            return false;
-        }
+    /// Whether there are recordings with a stem, and some that are no runs of a group: they were asked
+    /// something else.
+    fn has(&self, stem: &str, group: &Group) -> [bool; 2] {
         let layout = store::layout(self.place, stem, self.options.jsonl);
-        let mut others = false;
+        let mut has = [false; 2];
         // What cannot be read is told when it is written to.
         _ = Store::new(&layout).and_then(|store| {
             store.each(|_, bytes| {
                 let run = serde_json::from_slice::<Value>(bytes);
-                others |= run.is_ok_and(|run| asked(&run, self.redactor) != group.asked);
+                has[0] = true;
+                has[1] |= run.is_ok_and(|run| asked(&run, self.redactor) != group.asked);
             })
         });
-        others
+        has
     }
 }
 
-fn is_suite(path: &Path) -> bool {
+fn is_of(path: &Path, extensions: &[&str]) -> bool {
     let extension = path.extension().and_then(|extension| extension.to_str());
-    matches!(extension, Some("yml" | "yaml"))
+    extension.is_some_and(|extension| extensions.contains(&extension))
 }

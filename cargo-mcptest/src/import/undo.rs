@@ -32,6 +32,7 @@ pub(super) struct Undone {
 
 const CHANGED: &str =
     "is not what this import writes: it was changed since, or imported with other options";
+const OTHER_SUITE: &str = "is a recording of another suite too";
 const OTHER_FILE: &str = "was imported from another file";
 
 /// A recorded run.
@@ -94,7 +95,9 @@ impl Writing<'_> {
                 Some(_) => render_line(&run),
                 None => render(&run),
             };
-            if known.content == Digest::of(&[&text]) {
+            if self.neighbours.suite(&name.stem).is_some() {
+                undone.left.push((shown(&known.place), OTHER_SUITE));
+            } else if known.content == Digest::of(&[&text]) {
                 undone.gone.push(shown(&known.place));
                 going.push(known.place);
             } else if known.file.as_deref() != run["imported"]["file"].as_str() {

@@ -131,3 +131,86 @@ fn a_prompt_with_a_secret_is_found_again() {
     }
     assert_eq!(desk.recordings().len(), 1);
 }
+
+#[test]
+fn recordings_of_another_suite_stay_when_an_import_is_undone() {
+    let desk = desk();
+    let copy = desk.read("suites/a.yml");
+    desk.write("suites/b.yml", copy);
+    let before = desk.files();
+    let undone = desk.import_into("suites/b.yml", &["one/desk.jsonl", "--undo"]);
+    assert!(
+        undone.out.contains("is a recording of another suite too"),
+        "{undone:?}"
+    );
+    assert_eq!(desk.files(), before);
+}
+
+/// A neighbour may have its recordings by another name than its agent's with its model.
+#[test]
+fn recordings_that_a_neighbour_may_read_are_its_own() {
+    let suite = |more: &str| {
+        format!("agents:\n  - name: desk\n    {more}\n    prompt: p\n    narrative: {{}}\n")
+    };
+    for neighbour in [
+        suite("model: { provider: openai, id: m }"),
+        suite("model: m").replace("desk", "clerk") + "    cassette: cassettes/desk__m\n",
+        suite("modell: m"),
+    ] {
+        let desk = desk();
+        desk.write("suites/a.yml", &neighbour);
+        let before = desk.files();
+        desk.write("two/desk.jsonl", lines(&[record("b", "p", "2")]));
+        let said = desk.import_into("suites/b.yml", &["two/desk.jsonl"]);
+        assert_eq!(said.status, 0, "{said:?}");
+        let now = desk.files();
+        let ours = before.iter().filter(|(path, _)| path.contains("cassettes"));
+        for (path, bytes) in ours {
+            assert_eq!(now.get(path), Some(bytes), "{path}");
+        }
+        let names: Vec<String> = desk
+            .recordings()
+            .into_iter()
+            .map(|(name, _)| name)
+            .collect();
+        assert_eq!(
+            names,
+            ["desk_2__m/run-1.json", "desk__m/run-1.json"],
+            "{neighbour}"
+        );
+    }
+}
+
+#[test]
+fn suites_whose_recordings_lie_apart_are_no_neighbours() {
+    let desk = Desk::new();
+    desk.write("Cargo.toml", "[package]\nname = \"desk\"\n");
+    for suite in ["a", "b"] {
+        std::fs::create_dir_all(desk.path().join("cassettes").join(suite)).unwrap();
+        desk.write("one/desk.jsonl", lines(&[record(suite, suite, "1")]));
+        let said = desk.import_into(&format!("suites/{suite}.yml"), &["one/desk.jsonl"]);
+        assert_eq!(said.status, 0, "{said:?}");
+        let written = desk.read(&format!("suites/{suite}.yml"));
+        assert!(
+            written.contains("name: desk\n") || written.contains("name: \"desk\"\n"),
+            "{written}"
+        );
+    }
+}
+
+#[test]
+fn an_entry_that_names_its_provider_keeps_its_recordings() {
+    let desk = desk();
+    let suite = desk.read("suites/a.yml");
+    assert!(
+        suite.contains("model: m\n") || suite.contains("model: \"m\"\n"),
+        "{suite}"
+    );
+    let suite = suite.replace("model: \"m\"\n", "model: m\n");
+    let named = suite.replace("model: m\n", "model: { provider: openai, id: m }\n");
+    desk.write("suites/a.yml", named);
+    let before = desk.files();
+    let said = desk.import_into("suites/a.yml", &["one/desk.jsonl"]);
+    assert_eq!(said.status, 0, "{said:?}");
+    assert_eq!(desk.files(), before);
+}
