@@ -2,6 +2,16 @@
 
 use super::*;
 
+/// Whether the plan that good runs lead to holds of a run, with how often each tool is called.
+fn holds(good: &[&Run], run: &Run) -> bool {
+    let reads = ReadOnlyTools::default();
+    let evidence: Vec<_> = good.iter().map(|run| (*run, None)).collect();
+    let changes = Changes::of(&evidence, &reads);
+    let times = plan::times(good, &changes, &reads);
+    let plan = plan::trajectory(good, &changes, &[], &reads).unwrap();
+    (plan.holds)(run) && times.iter().all(|times| times.holds(run))
+}
+
 /// A call that failed changed nothing: it may be made again, and need not be.
 #[test]
 fn a_failed_write_is_neither_demanded_nor_counted() {
@@ -38,14 +48,6 @@ fn a_failed_write_is_neither_demanded_nor_counted() {
     assert!(text.contains(&bound("add_note", "tool_names")), "{text}");
     assert!(!text.contains("is_error: true"), "{text}");
     // The gates judge so, too.
-    let holds = |good: &[&Run], run: &Run| {
-        let reads = ReadOnlyTools::default();
-        let evidence: Vec<_> = good.iter().map(|run| (*run, None)).collect();
-        let changes = Changes::of(&evidence, &reads);
-        let times = plan::times(good, &changes, &reads);
-        let plan = plan::trajectory(good, &changes, &[], &reads).unwrap();
-        (plan.holds)(run) && times.iter().all(|times| times.holds(run))
-    };
     let (one, other) = (at_once(), again());
     let other_amount = failing(&[charge(8)], &[]);
     let never = failing(&[charge(9)], &[0]);
@@ -70,12 +72,51 @@ fn a_failed_write_is_as_free_as_one_that_succeeds() {
     let charge = |key: &str| ("charge", json!({ "amount": 9, "key": key }));
     let mut again = run(None, &[charge("k-81"), charge("k-82")], "Done.");
     again.trace.tool_results[0].is_error = true;
-    let text = written(&[run(None, &[charge("k-17")], "Done."), again]);
-    assert_eq!(
-        text.matches("\"key\": {\"type\": \"string\"}").count(),
-        2,
+    let other = run(None, &[("note", json!({ "text": 1 }))], "Done.");
+    let text = written(&[run(None, &[charge("k-17")], "Done."), again, other]);
+    assert!(
+        text.contains("\"key\": {\"type\": \"string\"}") && text.contains("is_error: true"),
         "{text}"
     );
+}
+
+/// One failed attempt does not take the order from what is done.
+#[test]
+fn a_failed_write_leaves_the_others_in_their_order() {
+    let (drain, reboot) = (
+        ("act", json!({ "do": "drain" })),
+        ("act", json!({ "do": "reboot" })),
+    );
+    let good = run(None, &[drain.clone(), reboot.clone()], "Done.");
+    let mut again = run(
+        None,
+        &[drain.clone(), drain.clone(), reboot.clone()],
+        "Done.",
+    );
+    again.trace.tool_results[0].is_error = true;
+    let swapped = run(None, &[reboot, drain], "Done.");
+    assert!(holds(&[&good, &again], &again) && !holds(&[&good, &again], &swapped));
+}
+
+/// What runs do in different orders has none, but is done all the same.
+#[test]
+fn the_same_writes_in_another_order_are_each_made() {
+    let cancel = |order: u64| ("cancel", json!({ "order": order }));
+    let one = run(None, &[cancel(7), cancel(8)], "Done.");
+    let other = run(None, &[cancel(8), cancel(7)], "Done.");
+    let twice = run(None, &[cancel(7), cancel(7)], "Done.");
+    let good = [&one, &other];
+    assert!(holds(&good, &one) && holds(&good, &other) && !holds(&good, &twice));
+    let text = written(&[one.clone(), other.clone()]);
+    assert!(text.contains("mode: exact_unordered\n"), "{text}");
+}
+
+/// A key of an argument is what it is: variables are for values.
+#[test]
+fn a_key_that_looks_like_a_variable_is_written_as_it_is() {
+    let odd = || run(None, &[("set", json!({ "${x}": "${y}" }))], "Done.");
+    let text = written(&[odd(), odd()]);
+    assert!(text.contains("{\"${x}\": \"$${y}\"}"), "{text}");
 }
 
 /// Copies of one run agree with each other, whatever they hold.

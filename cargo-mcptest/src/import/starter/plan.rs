@@ -18,15 +18,17 @@ use super::writes::{Changes, Write};
 type Expected = ExpectedCall<Schema>;
 
 /// How the writes of runs line up with what is expected of all: strict where the runs agree; else what they
-/// share in their order; where they share nothing, no more than they do. What was asked for at once has no
-/// order. A call that failed changed nothing: it may be made again, and need not be.
+/// share in their order; where they share nothing, no more than they do. What was asked for at once, or is
+/// done in different orders, has none. A call that failed changed nothing: it may be made again, and need
+/// not be.
 fn lined_up(
     good: &[&Run],
     changes: &Changes<'_>,
     reads: &ReadOnlyTools,
 ) -> Option<(MatchMode, Vec<Expected>)> {
-    let first = changes.made.first()?;
     let together = good.iter().any(|run| changes_at_once(run, reads));
+    changes.made.first()?;
+    let same = same(&changes.made);
     let failed = seen(&changes.failed).map(|write| {
         // What differs between the runs in those that succeed may differ here.
         let made = changes.made.iter().filter(|_| good.len() > 1).flatten();
@@ -34,21 +36,18 @@ fn lined_up(
         let alike: Vec<_> = std::iter::once(write).chain(made).collect();
         ExpectedCall::new(&write.call.name, shape(&alike)).with_is_error(true)
     });
-    if changes
-        .made
-        .iter()
-        .all(|calls| names(calls) == names(first))
-    {
-        let at =
-            |place: usize| -> Vec<_> { changes.made.iter().map(|calls| &calls[place]).collect() };
-        let shared = (0..first.len()).map(|place| agreed(&at(place)));
-        let mode = match (changes.any_failed(), together) {
-            // How often the others are made is bounded below, too.
-            (true, _) => MatchMode::Subset,
-            (false, true) => MatchMode::ExactUnordered,
-            (false, false) => MatchMode::Strict,
-        };
-        return Some((mode, shared.chain(failed).collect()));
+    if let Some((places, ordered)) = same {
+        let ordered = ordered && !together;
+        let planned = places.iter().map(|calls| agreed(calls));
+        return Some(match (changes.any_failed(), ordered) {
+            // Nothing else may fail, and how often the others are made is bounded below.
+            (true, ordered) if !ordered || places.len() < 2 => {
+                (MatchMode::Subset, planned.chain(failed).collect())
+            }
+            (true, _) => (MatchMode::Subsequence, planned.collect()),
+            (false, true) => (MatchMode::Strict, planned.collect()),
+            (false, false) => (MatchMode::ExactUnordered, planned.collect()),
+        });
     }
     Some(match shared(&changes.made) {
         shared if shared.is_empty() => {
@@ -200,8 +199,32 @@ fn plan_gate(text: String, plan: ExpectedTrace<Schema>, reads: &ReadOnlyTools) -
     }
 }
 
-fn names(calls: &[Write<'_>]) -> Vec<String> {
-    calls.iter().map(|write| write.call.name.clone()).collect()
+/// The calls that all runs make, place by place, where all make the same, and whether they make them in
+/// one order: by what stays of their arguments, or else by their names in their order.
+fn same<'s, 'a>(made: &'s [Vec<Write<'a>>]) -> Option<(Vec<Vec<&'s Write<'a>>>, bool)> {
+    let first = made.first()?;
+    // As the first run has them.
+    let lined_up = |calls: &'s Vec<Write<'a>>| {
+        let mut left: Vec<_> = calls.iter().collect();
+        let lined_up = first.iter().map(|write| {
+            let place = left.iter().position(|other| other.key == write.key)?;
+            Some(left.remove(place))
+        });
+        let lined_up = lined_up.collect::<Option<Vec<_>>>()?;
+        left.is_empty().then_some(lined_up)
+    };
+    let by_name = |calls: &'s Vec<Write<'a>>| {
+        let names = |calls: &'s [Write<'a>]| calls.iter().map(|write| &write.call.name);
+        names(calls)
+            .eq(names(first))
+            .then(|| calls.iter().collect())
+    };
+    let alike: Option<Vec<Vec<_>>> = made.iter().map(lined_up).collect();
+    let keys = |calls: &'s [Write<'a>]| calls.iter().map(|write| &write.key);
+    let ordered = alike.is_none() || made.iter().all(|calls| keys(calls).eq(keys(first)));
+    let runs = alike.or_else(|| made.iter().map(by_name).collect())?;
+    let place = |place: usize| runs.iter().map(|calls| calls[place]).collect();
+    Some(((0..first.len()).map(place).collect(), ordered))
 }
 
 /// The call that all runs make at a place: what stays of its arguments, and that it succeeds, where all

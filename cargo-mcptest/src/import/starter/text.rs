@@ -45,8 +45,13 @@ pub(super) fn list(texts: &[String]) -> String {
 
 /// A text in double quotes, with nothing in it that means something to YAML or to suites.
 pub(super) fn quoted(text: &str) -> String {
+    quoted_key(&text.replace("${", "$${"))
+}
+
+/// The same of a key, in which suites know no variables.
+fn quoted_key(text: &str) -> String {
     let mut out = String::from("\"");
-    for character in text.replace("${", "$${").chars() {
+    for character in text.chars() {
         match character {
             '"' => out.push_str("\\\""),
             '\\' => out.push_str("\\\\"),
@@ -84,7 +89,7 @@ pub(super) fn flow(value: &Value) -> String {
         Value::Object(entries) => {
             let entries = entries
                 .iter()
-                .map(|(key, value)| format!("{}: {}", quoted(key), flow(value)));
+                .map(|(key, value)| format!("{}: {}", quoted_key(key), flow(value)));
             let entries: Vec<String> = entries.collect();
             format!("{{{}}}", entries.join(", "))
         }
