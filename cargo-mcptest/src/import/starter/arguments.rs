@@ -98,11 +98,11 @@ impl Known {
     /// Whether the run was told a value, or looked it up.
     pub(super) fn has(&self, value: &Value) -> bool {
         let told = |text: &str| {
-            let mut words = words(text);
+            let mut words = words(text).peekable();
             if text.split_whitespace().count() >= LONG {
                 self.texts.contains(text)
             } else {
-                words.all(|word| self.words.get(word) == Some(&false))
+                words.peek().is_some() && words.all(|word| self.words.get(word) == Some(&false))
             }
         };
         let mut has = true;

@@ -11,6 +11,9 @@ use super::writes::Write;
 /// The most values of an argument, and combinations of them, that are told apart.
 const VARIANTS: usize = 4;
 
+/// The most parts that differ of which combinations are looked for.
+const COMBINED: usize = 64;
+
 /// The longest list whose items are looked at one by one.
 const ITEMS: usize = 16;
 
@@ -159,8 +162,8 @@ impl<'v> Shape<'v> {
                 group.push(varied);
                 self.combinations(&group).len()
             };
-            let nearest = (0..groups.len()).min_by_key(|group| with(&groups[*group]));
-            match nearest {
+            let candidates = 0..if varied < COMBINED { groups.len() } else { 0 };
+            match candidates.min_by_key(|group| with(&groups[*group])) {
                 Some(group) if with(&groups[group]) <= VARIANTS => groups[group].push(varied),
                 _ => groups.push(vec![varied]),
             }
