@@ -13,6 +13,7 @@ mod compare;
 mod data;
 mod mutants;
 mod starter;
+mod unseen;
 
 use std::process::ExitCode;
 
@@ -29,6 +30,7 @@ const TESTS: &[(&str, fn())] = tests! {
     starter::a_first_suite_is_green_and_notices_most;
     starter::so_is_that_of_the_benchmarks_own_file;
     starter::so_is_that_of_other_domains;
+    unseen::most_good_runs_are_green;
 };
 
 fn main() -> ExitCode {

@@ -54,7 +54,7 @@ pub(crate) fn so_is_that_of_other_domains() {
     is_green_and_notices_most(&folder, 117);
 }
 
-fn empty() -> Folder {
+pub(crate) fn empty() -> Folder {
     let folder = airline();
     fs::remove_file(folder.at("suites/airline.yml")).unwrap();
     folder

@@ -218,3 +218,56 @@ fn where_closings_are_silent_all_messages_are_read() {
         looked()
     ]));
 }
+
+#[test]
+fn what_is_asked_for_at_once_has_no_order() {
+    let close = ("close_order", json!({ "receipt": "RF77" }));
+    let mut at_once = run(None, &[look(), refund("RF77"), close], "Done.");
+    for call in &mut at_once.trace.tool_calls {
+        call.step = Some(1);
+    }
+    let text = written(&[at_once]);
+    assert!(text.contains("mode: exact_unordered\n"), "{text}");
+    let pairs = text.split("order:\n").nth(1).unwrap();
+    assert!(!pairs.contains("second: \"refund\""), "{text}");
+}
+
+#[test]
+fn a_change_comes_after_what_looks_up_the_same_and_after_nothing_else() {
+    let has_order = |calls: &[(&'static str, Value)]| {
+        let text = written(&[run(None, calls, "Done.")]);
+        text.contains("order:\n")
+    };
+    assert!(has_order(&[look(), refund("RF77")]));
+    assert!(!has_order(&[look(), refund("the usual one")]));
+    assert!(!has_order(&[refund("RF77"), look()]));
+}
+
+#[test]
+fn where_only_some_runs_change_anything_none_need_look_it_up() {
+    let receipt = ("get_receipt", json!({ "receipt": "RF77" }));
+    let lookups = [look(), receipt];
+    let changes = [&lookups[..], &[refund("RF77")]].concat();
+    let run = |calls: &[(&str, Value)]| run(None, calls, "Here it is.");
+    let axes = |runs: &[Run]| written(runs).contains("trajectory_axes");
+    assert!(axes(&[run(&lookups), run(&lookups)]));
+    assert!(axes(&[run(&changes), run(&changes)]));
+    assert!(!axes(&[run(&changes), run(&lookups), run(&changes)]));
+}
+
+#[test]
+fn a_lookup_takes_its_argument_from_the_first_result_that_has_it() {
+    let receipt = json!({ "receipt": "RF77" });
+    let lookups = [look(), ("get_user", json!({})), ("get_receipt", receipt)];
+    let producers = |calls: &[(&str, Value)], consumer: &str| -> Vec<bool> {
+        let text = written(&[run(None, calls, "Done.")]);
+        let edge = |producer| format!("producer: \"{producer}\", consumer: \"{consumer}\"");
+        ["get_order", "get_user"]
+            .map(|producer| text.contains(&edge(producer)))
+            .into()
+    };
+    assert_eq!(producers(&lookups, "get_receipt"), [true, false]);
+    // What is changed was looked at before, wherever else it was seen.
+    let changes = [look(), ("get_user", json!({})), refund("RF77")];
+    assert_eq!(producers(&changes, "refund"), [true, true]);
+}

@@ -12,8 +12,16 @@ use super::text::quoted;
 /// The most pairs and dependencies that are written of an agent.
 const MOST: usize = 24;
 
-/// Which tools come before a change, and which arguments come from an earlier result.
+/// Which lookups come before a change of what they look up, and which arguments come from an earlier result.
+/// Where only some runs change anything, nothing need be looked up.
 pub(super) fn axes<'a>(good: &[&'a Run], reads: &ReadOnlyTools) -> Option<Gate<'a>> {
+    let changes = |run: &&&Run| {
+        let mut calls = run.trace.tool_calls.iter();
+        calls.any(|call| !reads.reads(&call.name))
+    };
+    if (1..good.len()).contains(&good.iter().filter(changes).count()) {
+        return None;
+    }
     let holds_for_all = |axes: &Axes| {
         good.iter().all(|run| {
             let report = score_trajectory_axes(&run.trace, axes);
@@ -22,14 +30,9 @@ pub(super) fn axes<'a>(good: &[&'a Run], reads: &ReadOnlyTools) -> Option<Gate<'
     };
     let mut axes = Axes::default();
     for pair in pairs(good, reads) {
-        // What was changed may be looked up once more.
-        let last = pair.clone().with_last(!reads.reads(&pair.first));
-        let holds = |pair: &Order| {
-            let order = vec![pair.clone()];
-            holds_for_all(&Axes::default().with_order(order))
-        };
-        if axes.order.len() < MOST && holds(&pair) {
-            axes.order.push(if holds(&last) { last } else { pair });
+        let alone = Axes::default().with_order(vec![pair.clone()]);
+        if axes.order.len() < MOST && holds_for_all(&alone) {
+            axes.order.push(pair);
         }
     }
     for dependency in dependencies(good, reads) {
@@ -45,9 +48,8 @@ pub(super) fn axes<'a>(good: &[&'a Run], reads: &ReadOnlyTools) -> Option<Gate<'
     if !axes.order.is_empty() {
         text.push_str("      order:\n");
         text.extend(axes.order.iter().map(|pair| {
-            let last = if pair.last { ", last: true" } else { "" };
             format!(
-                "        - {{ first: {}, second: {}{last} }}\n",
+                "        - {{ first: {}, second: {} }}\n",
                 quoted(&pair.first),
                 quoted(&pair.second)
             )
@@ -77,7 +79,8 @@ pub(super) fn axes<'a>(good: &[&'a Run], reads: &ReadOnlyTools) -> Option<Gate<'
     })
 }
 
-/// Pairs of tools of which one changes something, nearest first: two reads may change places.
+/// Pairs of a lookup and a change of the same thing, nearest first: what else is done before and after a
+/// change, another good run does without.
 fn pairs(good: &[&Run], reads: &ReadOnlyTools) -> Vec<Order> {
     let Some(run) = good.first() else {
         return Vec::new();
@@ -94,13 +97,37 @@ fn pairs(good: &[&Run], reads: &ReadOnlyTools) -> Vec<Order> {
             let Some(second) = first_calls.get(place + distance) else {
                 break;
             };
-            let reads = reads.reads(first) && reads.reads(second);
-            if !reads && !good.iter().any(|run| asked_together(run, first, second)) {
+            let may_need = reads.reads(first) && !reads.reads(second);
+            let needs =
+                |run: &&Run| looks_up(run, first, second) && !asked_together(run, first, second);
+            if may_need && good.iter().all(needs) {
                 pairs.push(Order::new(*first, *second));
             }
         }
     }
     pairs
+}
+
+/// Whether a call of the one tool has an identifier, in its arguments or result, that a later call of the
+/// other has as an argument.
+fn looks_up(run: &Run, first: &str, second: &str) -> bool {
+    let calls = run.trace.tool_calls.iter().zip(run.trace.results_by_call());
+    let mut seen = String::new();
+    for (call, result) in calls {
+        if call.name == first {
+            let result = result.map(|result| result.result.to_string());
+            seen.push_str(&format!("{} {}\n", call.args, result.unwrap_or_default()));
+        }
+        let args = call.args.as_object().into_iter().flatten();
+        let words = args
+            .flat_map(|(_, value)| items(value))
+            .filter_map(Value::as_str);
+        let mut named = words.filter(|word| is_identifier(word.trim_start_matches('#')));
+        if call.name == second && named.any(|word| seen.contains(word)) {
+            return true;
+        }
+    }
+    false
 }
 
 /// Whether a run asks for two tools at once, one right after the other: they may change places.
@@ -159,14 +186,17 @@ fn dependencies(good: &[&Run], reads: &ReadOnlyTools) -> Vec<Dependency> {
 
 /// The identifiers that an argument is, one or a list of them.
 fn identifiers(value: &Value) -> Vec<&str> {
-    let values = match value {
-        Value::Array(items) => &items[..],
-        value => std::slice::from_ref(value),
-    };
-    let words = values
+    let words = items(value)
         .iter()
         .map(|value| value.as_str().filter(|word| is_identifier(word)));
     words.collect::<Option<_>>().unwrap_or_default()
+}
+
+fn items(value: &Value) -> &[Value] {
+    match value {
+        Value::Array(items) => items,
+        value => std::slice::from_ref(value),
+    }
 }
 
 /// A word with a digit, as identifiers are; one that is joined by `-` has a letter too, or it may be a date.

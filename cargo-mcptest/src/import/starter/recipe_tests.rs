@@ -161,40 +161,6 @@ fn a_gate_that_a_good_run_breaks_is_a_comment() {
 }
 
 #[test]
-fn what_is_asked_for_at_once_has_no_order() {
-    let mut at_once = run(
-        None,
-        &[look(), refund("R1"), ("close_order", json!({}))],
-        "Done.",
-    );
-    for call in &mut at_once.trace.tool_calls {
-        call.step = Some(1);
-    }
-    let text = written(&[at_once]);
-    assert!(text.contains("mode: exact_unordered\n"), "{text}");
-    let pairs = text.split("order:\n").nth(1).unwrap();
-    assert!(!pairs.contains("first: \"refund\""), "{text}");
-    assert!(!pairs.contains("second: \"refund\""), "{text}");
-}
-
-#[test]
-fn a_lookup_takes_its_argument_from_the_first_result_that_has_it() {
-    let receipt = json!({ "receipt": "RF77" });
-    let lookups = [look(), ("get_user", json!({})), ("get_receipt", receipt)];
-    let producers = |calls: &[(&str, Value)], consumer: &str| -> Vec<bool> {
-        let text = written(&[run(None, calls, "Done.")]);
-        let edge = |producer| format!("producer: \"{producer}\", consumer: \"{consumer}\"");
-        ["get_order", "get_user"]
-            .map(|producer| text.contains(&edge(producer)))
-            .into()
-    };
-    assert_eq!(producers(&lookups, "get_receipt"), [true, false]);
-    // What is changed was looked at before, wherever else it was seen.
-    let changes = [look(), ("get_user", json!({})), refund("RF77")];
-    assert_eq!(producers(&changes, "refund"), [true, true]);
-}
-
-#[test]
 fn what_no_good_run_needed_is_forbidden_where_the_plan_is_open() {
     let close = ("close_order", json!({}));
     let drop = ("delete_account", json!({ "id": "ana" }));
