@@ -271,3 +271,15 @@ fn a_lookup_takes_its_argument_from_the_first_result_that_has_it() {
     let changes = [look(), ("get_user", json!({})), refund("RF77")];
     assert_eq!(producers(&changes, "refund"), [true, true]);
 }
+
+/// A rate that no gate can ask for leaves the other agents their gates.
+#[test]
+fn an_agent_that_hardly_ever_passes_has_no_gates() {
+    let call = [("refund", json!({ "order": 7 }))];
+    let of = |failed: usize| {
+        let mut runs = vec![run(Some(true), &call, "Done.")];
+        runs.resize(1 + failed, run(Some(false), &[], "No."));
+        proposed(&runs)
+    };
+    assert!(of(100).is_none() && of(49).is_some());
+}

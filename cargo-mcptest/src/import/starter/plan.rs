@@ -40,8 +40,9 @@ fn lined_up(
         let ordered = ordered && !together;
         let planned = places.iter().map(|calls| agreed(calls));
         return Some(match (changes.any_failed(), ordered) {
-            // Nothing else may fail, and how often the others are made is bounded below.
-            (true, ordered) if !ordered || places.len() < 2 => {
+            // Nothing else may fail, and how often the others are made is bounded below. The order of
+            // one run tells nothing.
+            (true, ordered) if !ordered || places.len() < 2 || good.len() < 2 => {
                 (MatchMode::Subset, planned.chain(failed).collect())
             }
             (true, _) => (MatchMode::Subsequence, planned.collect()),

@@ -106,7 +106,8 @@ pub(super) fn gates(
             );
         }
     }
-    if kept.is_empty() {
+    // A rate of one percent and less is none that a gate can ask for.
+    if kept.is_empty() || 100 * good.len() / runs.len() < 2 {
         return None;
     }
     if good.len() < runs.len() {
