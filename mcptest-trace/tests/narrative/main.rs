@@ -10,6 +10,7 @@
 mod claims;
 mod closings;
 mod held_out;
+mod lists;
 mod looked_up;
 mod no_claims;
 mod properties;

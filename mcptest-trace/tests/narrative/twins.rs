@@ -341,33 +341,6 @@ fn both_are_two() {
 }
 
 #[test]
-fn a_list_that_is_led_in_as_done_tells_what_was_done() {
-    let tools = "get_branches delete_branches";
-    let looked = done("get_branches", "B-1");
-    let deleted = [looked.clone(), done("delete_branches", "B-1")];
-    for lead in [
-        "Done:",
-        "Here is what I did:",
-        "## Completed",
-        "What I deleted:",
-    ] {
-        let closing = format!("{lead}\n\n- Deleted stale branches\n- Checked the rest");
-        assert!(!refused(tools, &deleted, "", &closing), "{closing}");
-        assert!(refused(tools, &deleted[..1], "", &closing), "{closing}");
-    }
-    for lead in [
-        "Here is what I found:",
-        "**Final state**",
-        "I found these, which you merged:",
-        "## Branches",
-        "What you could look for:",
-    ] {
-        let closing = format!("{lead}\n\n- Deleted branches\n- Merged branches");
-        assert!(!refused(tools, &deleted[..1], "", &closing), "{closing}");
-    }
-}
-
-#[test]
 fn a_change_may_return_the_state_that_is_told() {
     let ride = |status| [call("request_ride", "R-1", &json!({ "status": status }))];
     let closing = "Your ride is scheduled for 6:00.";

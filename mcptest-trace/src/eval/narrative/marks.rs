@@ -80,11 +80,11 @@ marks! {
     Beside
     /// The participle may describe the noun after it: *Updated total*.
     Adjectival
-    /// A base form that is a past form too: *set*.
+    /// A base form that is a past form too: *set*; a participle that is rather a verb: *Emailed Sam*.
     Ambiguous
     /// *SO-4: cancelled on May 1*
     Dated
-    /// After a lead-in that says so: *Here is what I did:*
+    /// After a lead-in that says so, *Here is what I did:*, a tick, or in a list of deeds.
     ToldDone
     /// *Status: cancelled*
     Status Question

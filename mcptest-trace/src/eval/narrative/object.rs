@@ -75,20 +75,22 @@ pub(super) fn list_before(words: &[Token<'_>], end: usize) -> usize {
     }
 }
 
-/// Whether a participle may describe the noun after it, or names a field.
+/// Whether a participle may describe the noun after it, or names a field; *emailed Sam* may only be
+/// ambiguous.
 pub(super) fn adjectival(
     words: &[Token<'_>],
     tools: &ToolBox<'_>,
     group: &Group,
     follows: bool,
-) -> bool {
+) -> Option<Mark> {
+    let adjectival = Some(Mark::Adjectival);
     let next = group.verb + 1;
     let end = words.until(next, OBJECT, of![Parts]);
     let label = words.text(end) == ":";
     // *Cancelled orders from Berlin: two*
     let parts = |at: usize| at >= words.len() || words.is(at, Mark::Parts);
     if label && words.marks(end + 1).meets(of![Number Count]) && parts(end + 2) {
-        return true;
+        return adjectival;
     }
     if !words.is(next, Mark::Content) || words.is(next, Mark::Particle) {
         // *Created: 2024-01-05*; where no tool does it, *Created: May 3* and *Assigned to: Tessa*, but
@@ -97,10 +99,14 @@ pub(super) fn adjectival(
         let acts = |verb| of![Generic Creating Settles].meets(Lexicon::get().marks(verb));
         let value = |of: Marks| words.text(next) == ":" && words.marks(next + 1).meets(of);
         let labelled = words.is(next, Mark::Preposition) && words.text(next + 1) == ":";
-        return value(of![Number])
+        let field = value(of![Number])
             || verb.is_some_and(|verb| value(of![Date]) || labelled && !acts(verb));
+        return adjectival.filter(|_| field);
     }
-    let own = words[next].noun_of.is_some() || words.is(next, Mark::Quoted);
+    // *Canceled subscriptions* is a title.
+    let last = words.text(end - 1);
+    let one = stem(last) == last;
+    let own = words[next].noun_of.is_some() && one || words.is(next, Mark::Quoted);
     let settled = words.any(next..end, of![Identifier Number Preposition]);
     // *Approved invoices are sent on Fridays*
     let finite = words.any(next..end, of![Be Modal]);
@@ -108,7 +114,15 @@ pub(super) fn adjectival(
     let whole = group.has(Mark::ToldDone)
         || words.text(end) == "."
         || (next..end).any(|at| joins_verb(words, at));
-    !follows || finite || !own && (label || !settled && !whole)
+    if !follows || finite || label && !own {
+        return adjectival;
+    }
+    let title = if one {
+        Mark::Ambiguous
+    } else {
+        Mark::Adjectival
+    };
+    Some(title).filter(|_| !own && !settled && !whole)
 }
 
 /// Whether an object is a part of the answer itself, which no tool writes.

@@ -79,7 +79,12 @@ pub(super) fn claims<'v>(
     let mut status_table = false;
     // The claim that leads in the list that follows.
     let mut leads_in: Option<usize> = None;
-    for (block, sentences) in &blocks {
+    let heads = blocks.iter().map(|(block, sentences)| {
+        let first = sentences.first().map(|(words, _)| &**words);
+        (*block, first.unwrap_or_default())
+    });
+    let deeds = scope::deeds(text, &heads.collect::<Vec<_>>());
+    for ((block, sentences), done) in blocks.iter().zip(deeds) {
         if block.kind == Kind::TableHead {
             let labels = |(words, _): &(Vec<Token<'_>>, _)| words.have(of![Label]);
             status_table = sentences.iter().any(labels);
@@ -88,6 +93,7 @@ pub(super) fn claims<'v>(
         let mut place = scopes.of(block);
         place.add_if(asks, Mark::AsksToGoAhead);
         place.add_if(status_table && block.kind == Kind::Row, Mark::Status);
+        place.add_if(done, Mark::ToldDone);
         let before = found.len();
         for (words, sentence) in sentences {
             let reader = Reader {
@@ -95,6 +101,7 @@ pub(super) fn claims<'v>(
                 words,
                 tools,
                 place,
+                item: block.kind == Kind::Item && !block.bold,
                 sentence,
             };
             reader.read(&mut found);
@@ -132,6 +139,8 @@ struct Reader<'a, 'v> {
     words: &'a [Token<'v>],
     tools: &'a ToolBox<'a>,
     place: Marks,
+    /// Whether it is an item of a list.
+    item: bool,
     sentence: &'a Range<usize>,
 }
 
@@ -204,8 +213,12 @@ impl<'v> Reader<'_, 'v> {
         // *I made no change*
         group.add_if(follows && words.any(0..2, of![Negative]), Mark::Negative);
         let bare = group.has(Mark::Bare);
-        let adjectival = bare && object::adjectival(self.words, self.tools, &group, follows);
-        group.add_if(adjectival, Mark::Adjectival);
+        let stands = || object::adjectival(self.words, self.tools, &group, follows);
+        if let Some(stands) = bare.then(stands).flatten() {
+            // *Updated README* is a title but in a list.
+            let stands = if self.item { stands } else { Mark::Adjectival };
+            group.marks.add(stands);
+        }
         // *Item returned: a lamp*
         let field = group.has(Mark::AfterNoun) && self.words.text(next) == ":";
         group.add_if(field, Mark::Field);
