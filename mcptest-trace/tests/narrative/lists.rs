@@ -1,6 +1,21 @@
 //! Lists of what was done, and of other things.
 
 use crate::support::{done, refused};
+use crate::twins::told_by;
+
+#[test]
+fn a_sentence_without_its_subject_is_a_claim_and_a_title_is_none() {
+    told_by("", "delete_branches", "Deleted stale branches.");
+    told_by("", "archive_issue", "Archived old issues and thanked Tom.");
+    let looked = [done("get_branches", "B-1")];
+    for title in [
+        "Deleted stale branches",
+        "## Updated details",
+        "Cancelled flights are refunded.",
+    ] {
+        assert!(!refused("get_branches delete_branches", &looked, "", title));
+    }
+}
 
 #[test]
 fn a_list_that_is_led_in_as_done_tells_what_was_done() {

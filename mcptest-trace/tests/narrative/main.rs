@@ -13,6 +13,7 @@ mod held_out;
 mod lists;
 mod looked_up;
 mod no_claims;
+mod parts;
 mod properties;
 mod support;
 mod twins;

@@ -93,6 +93,14 @@ impl<'t> Judge<'t> {
         };
         // What was tried to no effect is false, however it is worded.
         let sure = sure || !found.marks.has(Mark::Bare) && failed();
+        // *I've shared the file*, but not *I've shared some thoughts*, *The server stopped*.
+        let named = |tool: &&str| {
+            let tool = self.tools.get(tool);
+            tool.is_some_and(|tool| tool.says(found.spoken) && found.shares(tool))
+        };
+        let common = found.marks.has(Mark::NameOnly) && !failed();
+        let named = || !found.marks.has(Mark::AfterNoun) && doers.left.iter().any(named);
+        let sure = sure && (!common || named());
         // *I have made these changes:* is told by the list.
         let own = found.marks.has(Mark::Generic) || doers.all.is_empty() && !doers.listed;
         let leads_in = found.marks.has(Mark::LeadsIn) && own && !failed();
@@ -111,6 +119,12 @@ impl<'t> Judge<'t> {
         }
     }
 
+    /// Whether a call of a tool ended so.
+    fn ended(&self, tool: &str, ending: Ending) -> bool {
+        let mut calls = self.calls.of_tool(tool).iter();
+        calls.any(|call| self.calls.all[*call].ending == ending)
+    }
+
     fn doers(&self, found: &Told<'_>) -> Doers<'t> {
         let (tools, verbs) = (self.tools, &found.verbs);
         let named = verbs.iter().filter_map(|verb| tools.named(verb));
@@ -118,6 +132,16 @@ impl<'t> Judge<'t> {
         let mut all: BTreeSet<&str> = named.flatten().copied().collect();
         if !listed {
             all.extend(verbs.iter().flat_map(|verb| tools.carrying(verb)));
+            // *I've shared the deck* by a post, but not where sharing it failed.
+            let own = |tool: &str| tools.get(tool).is_some_and(|tool| tool.says(found.spoken));
+            let common = found.marks.has(Mark::NameOnly);
+            if common
+                && all
+                    .iter()
+                    .any(|tool| own(tool) && self.ended(tool, Ending::Failed))
+            {
+                all.retain(|tool| own(tool));
+            }
         }
         // A general verb may be meant of any write, unless its object picks one of its own tools.
         let own = tools.narrowed(&all, &found.object, verbs);
@@ -130,12 +154,9 @@ impl<'t> Judge<'t> {
             };
         }
         // *I updated the deal*: not by adding a note, where the update failed.
-        let of = |tool: &&str, ending| {
-            let mut calls = self.calls.of_tool(tool).iter();
-            calls.any(|call| self.calls.all[*call].ending == ending)
-        };
-        let mut general = own.iter().chain(&self.vague);
-        let in_vain = general.any(|tool| of(tool, Ending::Failed) && !of(tool, Ending::Succeeded));
+        let in_vain =
+            |tool: &&str| self.ended(tool, Ending::Failed) && !self.ended(tool, Ending::Succeeded);
+        let in_vain = own.iter().chain(&self.vague).any(in_vain);
         let done = self.writes.iter();
         let done = done.filter(|(_, tool)| !in_vain || found.shares(tool));
         all.extend(done.map(|(name, _)| *name));
@@ -202,8 +223,7 @@ impl<'t> Judge<'t> {
             |tool: &Tool<'_>| is(Mark::Creating) || found.object.is_empty() || found.shares(tool);
         let exact = |tool: &Tool<'_>| {
             let mut verbs = found.verbs.iter();
-            verbs.any(|verb| tool.said.verbs.contains(verb))
-                && (failed || of_object(tool) || !vague())
+            verbs.any(|verb| tool.says(verb)) && (failed || of_object(tool) || !vague())
         };
         let unclear = if done.clone().any(|tool| tool.said.delegates) {
             Some(Unclear::Delegated)

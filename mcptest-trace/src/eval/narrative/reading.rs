@@ -188,6 +188,7 @@ impl<'v> Reader<'_, 'v> {
         if token.is(Mark::NeedsParticle) && !self.words.any(next..next + 3, of![Particle]) {
             return None;
         }
+        group.add_if(token.is(Mark::NameOnly), Mark::NameOnly);
         let ours = group.has(Mark::Ours);
         let of_label = group.marks.meets(of![AfterNoun AfterLabel]);
         let follows = ours || group.has(Mark::AllSet) || group.has(Mark::Bare) && !of_label;
