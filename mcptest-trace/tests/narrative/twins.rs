@@ -205,10 +205,13 @@ fn a_common_verb_is_a_claim_where_a_tool_is_named_so() {
         ("run_migration", "I ran the migration."),
         ("stop_instance", "The instance has been stopped."),
         ("give_access", "I've given Sam access."),
-        ("send_sms", "I texted both."),
     ] {
         told_by("get_record", tool, closing);
     }
+    let closing = "I texted both of them.";
+    assert!(!refused("", &[done("send_sms", "7")], "", closing));
+    let failed = call("send_sms", "7", &json!("no"));
+    assert!(refused("", &[failed], "", closing));
     let looked = [done("get_record", "R-1")];
     for (tool, truthful, untrue) in [
         (

@@ -2,8 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value;
-
 use super::calls::{Call, Calls, Ending};
 use super::marks::{Mark, Marks, of};
 use super::reading::Told;
@@ -38,8 +36,9 @@ pub(super) struct Judged {
 /// The tools that do the verb of a claim.
 struct Doers<'t> {
     all: BTreeSet<&'t str>,
-    /// Those that the claim's object leaves.
+    /// Those that the claim's object leaves, and those of them that are not only general.
     left: BTreeSet<&'t str>,
+    own: BTreeSet<&'t str>,
     /// Whether the suite names them, be it none.
     listed: bool,
 }
@@ -71,14 +70,15 @@ impl<'t> Judge<'t> {
         let other = self.other_identifier(found, compared);
         let other_value = self.calls.only_failed(found.clause, &doers.left, compared);
         // *I approved both*: one of them failed, and the other was no batch.
-        let partly = || {
-            let batch = |value: &Value| value.is_array() || *value == 2 || *value == "2";
-            let arguments = done.iter().map(|call| &self.calls.all[*call].recorded.args);
-            let mut arguments = arguments.filter_map(|args| args.as_object()).flatten();
-            found.both && done.len() == 1 && failed() && !arguments.any(|(_, value)| batch(value))
-        };
+        let partly = found.quantity.is_some_and(|many| {
+            let succeeded = doers.own.iter();
+            let succeeded = succeeded.filter(|tool| self.ended(tool, Ending::Succeeded));
+            let calls = succeeded.flat_map(|tool| self.calls.of_tool(tool));
+            let calls: BTreeSet<usize> = calls.copied().collect();
+            calls.len() <= MOST_COMPARED && self.calls.fewer(many, &calls)
+        });
         let mut verdict = match other {
-            None if partly() => ClaimVerdict::Unsupported,
+            None if partly => ClaimVerdict::Unsupported,
             Some(claimed) if !self.calls.knows(claimed) => {
                 let calls = compared.iter().map(|call| &self.calls.all[*call]);
                 let others: BTreeSet<&str> = calls.flat_map(|call| call.of_kind(claimed)).collect();
@@ -149,7 +149,8 @@ impl<'t> Judge<'t> {
         if !found.marks.has(Mark::Generic) || settled {
             return Doers {
                 all,
-                left: own,
+                left: own.clone(),
+                own,
                 listed,
             };
         }
@@ -161,7 +162,12 @@ impl<'t> Judge<'t> {
         let done = done.filter(|(_, tool)| !in_vain || found.shares(tool));
         all.extend(done.map(|(name, _)| *name));
         let left = tools.narrowed(&all, &found.object, verbs);
-        Doers { all, left, listed }
+        Doers {
+            all,
+            left,
+            own,
+            listed,
+        }
     }
 
     /// An identifier of the claim that no supporting call carries, while each of them carries another

@@ -149,10 +149,29 @@ pub(super) fn action<'a, 'v>(object: &'a [Token<'v>]) -> Option<&'a Token<'v>> {
     Some([first].into_iter().chain(nouns).find(pure).unwrap_or(first))
 }
 
-/// Whether an object is two things: *both requests*, *both of them*.
-pub(super) fn both(object: &[Token<'_>]) -> bool {
-    let next = object.text(1);
-    object.text(0) == "both" && (matches!(next, "" | "of") || stem(next) != next)
+/// How many things an object is, where it says so: *both requests*, *all of them*, *your 3 orders*; but
+/// not *all eligible requests*, *all I could*.
+pub(super) fn quantity(words: &[Token<'_>], object: &Range<usize>) -> Option<usize> {
+    let many = |at: usize| Lexicon::get().quantity(words.text(at));
+    let article = |at: usize| usize::from(words.is(at, Mark::Determiner) && many(at).is_none());
+    let at = object.start + article(object.start);
+    let (all, exact) = (many(at)?, many(at + 1));
+    let rest = at + 1 + usize::from(exact.is_some());
+    let of = usize::from(words.text(rest) == "of");
+    let rest = rest + of + article(rest + of);
+    let ends = of![Preposition Parts Comma Ours Relative Negative];
+    let end = words.until(rest, OBJECT, ends).min(object.end);
+    let last = words.text(end.wrapping_sub(1));
+    let plural =
+        of > 0 && !words.is(rest, Mark::Third) || stem(last) != last || words.is(at, Mark::General);
+    let limited = words.marks(end).meets(of![Ours Relative Negative]);
+    let many = exact.filter(|_| all == usize::MAX).unwrap_or(all);
+    let them = if many == usize::MAX {
+        end == rest + 1
+    } else {
+        !words.any(rest..end, of![Conjunction])
+    };
+    (end <= rest || plural && them && !limited).then_some(many)
 }
 
 /// The nouns of an object up to its first preposition, the head last.
@@ -164,6 +183,8 @@ pub(super) fn nouns(object: &[Token<'_>]) -> Vec<String> {
 }
 
 pub(super) fn identifiers(object: &[Token<'_>]) -> Vec<String> {
-    let named = object.iter().filter(|token| token.is(Mark::Identifier));
+    // *all orders except W12*
+    let told = object.iter().take_while(|token| !token.is(Mark::Negative));
+    let named = told.filter(|token| token.is(Mark::Identifier));
     named.map(|token| token.text.clone().into_owned()).collect()
 }

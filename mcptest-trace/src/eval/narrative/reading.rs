@@ -38,8 +38,8 @@ pub(super) struct Told<'v> {
     pub(super) object: Vec<String>,
     /// The identifiers of its object, in lower case.
     pub(super) identifiers: Vec<String>,
-    /// Whether its object is two things.
-    pub(super) both: bool,
+    /// How many things its object is, if it says so.
+    pub(super) quantity: Option<usize>,
     /// Its object and what follows the verb.
     pub(super) clause: &'v str,
 }
@@ -249,7 +249,7 @@ impl<'v> Reader<'_, 'v> {
                 verbs,
                 object: object::nouns(words),
                 identifiers: object::identifiers(words),
-                both: object::both(words),
+                quantity: object::quantity(self.words, &object),
                 clause: &self.document.text[self.bytes(clause)],
             },
             span: self.trimmed(self.bytes(first..last)),
