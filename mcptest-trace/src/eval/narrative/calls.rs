@@ -50,7 +50,10 @@ impl<'t> Call<'t> {
     /// Whether it failed as things were so before: *the order was already cancelled*.
     fn refuses(&self, result: &Value) -> bool {
         let mut already = false;
-        texts(result, &mut |text| already |= text.contains("already"));
+        texts(result, &mut |text| {
+            let mut words = text.split(|c: char| !c.is_alphabetic());
+            already |= words.any(|word| Lexicon::get().is(&lower(word), Mark::Already));
+        });
         already && self.ending == Ending::Failed
     }
 
@@ -170,7 +173,7 @@ impl<'t> Calls<'t> {
                 let others = done.iter().filter_map(argument).filter_map(Value::as_str);
                 others.filter_map(place).any(|other| {
                     let mut between = words[at.min(other)..at.max(other)].iter();
-                    !between.any(|word| matches!(*word, "and" | "&" | "plus"))
+                    !between.any(|word| Lexicon::get().is(&lower(word), Mark::Joins))
                 })
             };
             let place = value.as_str().and_then(place);

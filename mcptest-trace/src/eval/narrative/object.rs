@@ -89,7 +89,8 @@ pub(super) fn adjectival(
     let label = words.text(end) == ":";
     // *Cancelled orders from Berlin: two*
     let parts = |at: usize| at >= words.len() || words.is(at, Mark::Parts);
-    if label && words.marks(end + 1).meets(of![Number Count]) && parts(end + 2) {
+    let count = Lexicon::get().quantity(words.text(end + 1)).is_some();
+    if label && (count || words.marks(end + 1).meets(of![Number Negative])) && parts(end + 2) {
         return adjectival;
     }
     if !words.is(next, Mark::Content) || words.is(next, Mark::Particle) {
