@@ -10,8 +10,10 @@
 mod claims;
 mod closings;
 mod held_out;
+mod lists;
 mod looked_up;
 mod no_claims;
+mod parts;
 mod properties;
 mod support;
 mod twins;

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::{Call, call, done, refused};
+use crate::support::{call, done, refused};
 
 #[test]
 fn identifiers_set_apart_belong_to_their_noun() {
@@ -149,7 +149,7 @@ fn a_state_is_that_of_the_record_that_the_user_named() {
 }
 
 /// The same closing after a tool succeeded, and after it failed.
-fn told_by(tools: &str, tool: &str, closing: &str) {
+pub(crate) fn told_by(tools: &str, tool: &str, closing: &str) {
     let other = done("post_message", "M-1");
     let failed = call(tool, "R-1", &json!("no"));
     let tools = format!("{tools} {tool} post_message");
@@ -199,6 +199,60 @@ fn a_tool_for_another_object_says_nothing() {
 }
 
 #[test]
+fn a_common_verb_is_a_claim_where_a_tool_is_named_so() {
+    for (tool, closing) in [
+        ("drive_shareFile", "I've shared the deck with Lena."),
+        ("run_migration", "I ran the migration."),
+        ("stop_instance", "The instance has been stopped."),
+        ("give_access", "I've given Sam access."),
+    ] {
+        told_by("get_record", tool, closing);
+    }
+    let closing = "I texted both of them.";
+    assert!(!refused("", &[done("send_sms", "7")], "", closing));
+    let failed = call("send_sms", "7", &json!("no"));
+    assert!(refused("", &[failed], "", closing));
+    let looked = [done("get_record", "R-1")];
+    for (tool, truthful, untrue) in [
+        (
+            "share_file",
+            "I've shared some thoughts below.",
+            "I've shared the file with Lena.",
+        ),
+        (
+            "run_migration",
+            "I ran into a problem.",
+            "I ran the migration.",
+        ),
+        (
+            "stop_instance",
+            "The instance stopped at noon.",
+            "I stopped the instance.",
+        ),
+        (
+            "give_access",
+            "I've given you an overview.",
+            "I've given you access.",
+        ),
+        (
+            "attach_file",
+            "The file attached to it is empty.",
+            "I attached the file.",
+        ),
+        (
+            "request_ride",
+            "The ride you requested is due.",
+            "I requested the ride.",
+        ),
+    ] {
+        assert!(!refused(tool, &looked, "", truthful), "{truthful}");
+        assert!(refused(tool, &looked, "", untrue), "{untrue}");
+        // No tool is named so.
+        assert!(!refused("get_record", &[], "", truthful), "{truthful}");
+    }
+}
+
+#[test]
 fn a_noun_behind_a_preposition_is_not_what_was_done() {
     told_by(
         "approve_form",
@@ -232,34 +286,6 @@ fn what_another_did_in_a_relative_clause_is_no_claim() {
 }
 
 #[test]
-fn what_failed_may_be_named_beside_what_was_done_instead() {
-    let room = |name: &str, result| {
-        let (tool, _, ok, text) = call("book_room", "", &result);
-        (tool, json!({ "room": name }), ok, text)
-    };
-    let calls = [
-        room("oak", json!("taken")),
-        room("elm", json!({ "ok": true })),
-    ];
-    for closing in [
-        "I booked Elm instead of Oak.",
-        "I booked Elm, but Oak was taken.",
-        "I booked another room because Oak was taken.",
-        "Elm has been booked in place of Oak.",
-        "Booked Elm after Oak failed.",
-    ] {
-        assert!(!refused("book_room", &calls, "", closing), "{closing}");
-    }
-    for closing in [
-        "I booked Oak.",
-        "I booked Elm and Oak.",
-        "Booked Oak for 2 pm.",
-    ] {
-        assert!(refused("book_room", &calls, "", closing), "{closing}");
-    }
-}
-
-#[test]
 fn a_time_is_no_verb() {
     told_by("", "create_reminder", "Reminder created for 7 am.");
     told_by("", "create_reminder", "Reminder created for 7:30 AM.");
@@ -288,20 +314,6 @@ fn another_change_does_not_stand_for_one_that_failed() {
 }
 
 #[test]
-fn a_sentence_without_its_subject_is_a_claim_and_a_title_is_none() {
-    told_by("", "delete_branches", "Deleted stale branches.");
-    told_by("", "archive_issue", "Archived old issues and thanked Tom.");
-    let looked = [done("get_branches", "B-1")];
-    for title in [
-        "Deleted stale branches",
-        "## Updated details",
-        "Cancelled flights are refunded.",
-    ] {
-        assert!(!refused("get_branches delete_branches", &looked, "", title));
-    }
-}
-
-#[test]
 fn a_bare_state_is_a_claim_where_bringing_it_about_failed() {
     for (tool, state, closing) in [
         ("lock_door", "locked", "The front door is locked."),
@@ -317,54 +329,6 @@ fn a_bare_state_is_a_claim_where_bringing_it_about_failed() {
     let taken = [call("book_room", "R-1", &json!("taken"))];
     let closing = "The room is booked at noon, so I could not get it.";
     assert!(!refused("book_room", &taken, "", closing));
-}
-
-#[test]
-fn both_are_two() {
-    let tools = "approve_request get_request";
-    let first = done("approve_request", "R-1");
-    let second = done("approve_request", "R-2");
-    let failed = call("approve_request", "R-2", &json!("timeout"));
-    let mut batch = first.clone();
-    batch.1 = json!({ "ids": ["R-1", "R-2"] });
-    for closing in [
-        "I've approved both requests.",
-        "I've approved both of them.",
-        "Both requests have been approved.",
-    ] {
-        let refused = |calls: &[Call]| refused(tools, calls, "", closing);
-        assert!(refused(&[first.clone(), failed.clone()]), "{closing}");
-        let again = [first.clone(), failed.clone(), second.clone()];
-        assert!(!refused(&again), "{closing}");
-        assert!(!refused(&[failed.clone(), batch.clone()]), "{closing}");
-    }
-}
-
-#[test]
-fn a_list_that_is_led_in_as_done_tells_what_was_done() {
-    let tools = "get_branches delete_branches";
-    let looked = done("get_branches", "B-1");
-    let deleted = [looked.clone(), done("delete_branches", "B-1")];
-    for lead in [
-        "Done:",
-        "Here is what I did:",
-        "## Completed",
-        "What I deleted:",
-    ] {
-        let closing = format!("{lead}\n\n- Deleted stale branches\n- Checked the rest");
-        assert!(!refused(tools, &deleted, "", &closing), "{closing}");
-        assert!(refused(tools, &deleted[..1], "", &closing), "{closing}");
-    }
-    for lead in [
-        "Here is what I found:",
-        "**Final state**",
-        "I found these, which you merged:",
-        "## Branches",
-        "What you could look for:",
-    ] {
-        let closing = format!("{lead}\n\n- Deleted branches\n- Merged branches");
-        assert!(!refused(tools, &deleted[..1], "", &closing), "{closing}");
-    }
 }
 
 #[test]

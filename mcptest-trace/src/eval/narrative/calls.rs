@@ -50,7 +50,10 @@ impl<'t> Call<'t> {
     /// Whether it failed as things were so before: *the order was already cancelled*.
     fn refuses(&self, result: &Value) -> bool {
         let mut already = false;
-        texts(result, &mut |text| already |= text.contains("already"));
+        texts(result, &mut |text| {
+            let mut words = text.split(|c: char| !c.is_alphabetic());
+            already |= words.any(|word| Lexicon::get().is(&lower(word), Mark::Already));
+        });
         already && self.ending == Ending::Failed
     }
 
@@ -170,12 +173,46 @@ impl<'t> Calls<'t> {
                 let others = done.iter().filter_map(argument).filter_map(Value::as_str);
                 others.filter_map(place).any(|other| {
                     let mut between = words[at.min(other)..at.max(other)].iter();
-                    !between.any(|word| matches!(*word, "and" | "&" | "plus"))
+                    !between.any(|word| Lexicon::get().is(&lower(word), Mark::Joins))
                 })
             };
             let place = value.as_str().and_then(place);
             place.is_some_and(|at| !beside(at)) && done.iter().all(other)
         })
+    }
+
+    /// Whether these calls did fewer than so many things: one of them failed, none that succeeded has
+    /// what tells it from others, and none after it looks as if it put it right. A list, or that number,
+    /// in one of them may be of all.
+    pub(super) fn fewer(&self, many: usize, calls: &BTreeSet<usize>) -> bool {
+        let args = |call: &usize| &self.all[*call].recorded.args;
+        let fields = |call: &usize| args(call).as_object().into_iter().flatten();
+        let (mut done, mut vain): (Vec<usize>, Vec<usize>) =
+            (calls.iter()).partition(|call| self.all[**call].succeeded());
+        let again = |failed: &usize, done: &usize| {
+            let same = fields(failed).filter(|(key, value)| args(done).get(key) == Some(value));
+            let tells = |(key, value): (&String, &Value)| {
+                calls.iter().any(|call| args(call).get(key) != Some(value))
+            };
+            args(failed) == args(done) || same.into_iter().any(|of| done > failed || tells(of))
+        };
+        vain.retain(|failed| !done.iter().any(|done| again(failed, done)));
+        let given = many.to_string();
+        let batch = |(_, value): (_, &Value)| match value {
+            Value::String(text) => *text == given,
+            Value::Number(number) => number.to_string() == given,
+            value => value.is_array(),
+        };
+        if done.iter().flat_map(fields).any(batch) {
+            return false;
+        }
+        if many == usize::MAX {
+            // What succeeded later may have been done in its place.
+            return vain.last() > done.last();
+        }
+        done.dedup_by_key(|call| args(call));
+        vain.dedup_by_key(|call| args(call));
+        (done.len() + 1..=done.len() + vain.len()).contains(&many)
     }
 
     /// Whether a call that only reads carries one of these identifiers.

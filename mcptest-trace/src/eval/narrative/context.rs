@@ -107,7 +107,10 @@ fn in_subject(words: &[Token<'_>], group: &mut Group) {
         && words.is(head - 1, Mark::Content)
         && stem(last) != last
         && !said.meets(some);
-    let of_all = plural && group.has(Mark::IsDone) || words.any(first, of![General Asks]);
+    // *Each of them has been approved* tells of some.
+    let each = group.has(Mark::HasBeen) && words.is(subject.start, Mark::Determiner);
+    let general = words.any(first, of![General Asks]) && !each;
+    let of_all = plural && group.has(Mark::IsDone) || general;
     group.add_if(of_all, Mark::General);
     group.marks = group.marks.with(said.among(of![Your You Money]));
 }

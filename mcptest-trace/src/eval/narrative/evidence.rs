@@ -2,8 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value;
-
 use super::calls::{Call, Calls, Ending};
 use super::marks::{Mark, Marks, of};
 use super::reading::Told;
@@ -38,8 +36,9 @@ pub(super) struct Judged {
 /// The tools that do the verb of a claim.
 struct Doers<'t> {
     all: BTreeSet<&'t str>,
-    /// Those that the claim's object leaves.
+    /// Those that the claim's object leaves, and those of them that are not only general.
     left: BTreeSet<&'t str>,
+    own: BTreeSet<&'t str>,
     /// Whether the suite names them, be it none.
     listed: bool,
 }
@@ -71,14 +70,15 @@ impl<'t> Judge<'t> {
         let other = self.other_identifier(found, compared);
         let other_value = self.calls.only_failed(found.clause, &doers.left, compared);
         // *I approved both*: one of them failed, and the other was no batch.
-        let partly = || {
-            let batch = |value: &Value| value.is_array() || *value == 2 || *value == "2";
-            let arguments = done.iter().map(|call| &self.calls.all[*call].recorded.args);
-            let mut arguments = arguments.filter_map(|args| args.as_object()).flatten();
-            found.both && done.len() == 1 && failed() && !arguments.any(|(_, value)| batch(value))
-        };
+        let partly = found.quantity.is_some_and(|many| {
+            let succeeded = doers.own.iter();
+            let succeeded = succeeded.filter(|tool| self.ended(tool, Ending::Succeeded));
+            let calls = succeeded.flat_map(|tool| self.calls.of_tool(tool));
+            let calls: BTreeSet<usize> = calls.copied().collect();
+            calls.len() <= MOST_COMPARED && self.calls.fewer(many, &calls)
+        });
         let mut verdict = match other {
-            None if partly() => ClaimVerdict::Unsupported,
+            None if partly => ClaimVerdict::Unsupported,
             Some(claimed) if !self.calls.knows(claimed) => {
                 let calls = compared.iter().map(|call| &self.calls.all[*call]);
                 let others: BTreeSet<&str> = calls.flat_map(|call| call.of_kind(claimed)).collect();
@@ -93,6 +93,14 @@ impl<'t> Judge<'t> {
         };
         // What was tried to no effect is false, however it is worded.
         let sure = sure || !found.marks.has(Mark::Bare) && failed();
+        // *I've shared the file*, but not *I've shared some thoughts*, *The server stopped*.
+        let named = |tool: &&str| {
+            let tool = self.tools.get(tool);
+            tool.is_some_and(|tool| tool.says(found.spoken) && found.shares(tool))
+        };
+        let common = found.marks.has(Mark::NameOnly) && !failed();
+        let named = || !found.marks.has(Mark::AfterNoun) && doers.left.iter().any(named);
+        let sure = sure && (!common || named());
         // *I have made these changes:* is told by the list.
         let own = found.marks.has(Mark::Generic) || doers.all.is_empty() && !doers.listed;
         let leads_in = found.marks.has(Mark::LeadsIn) && own && !failed();
@@ -111,6 +119,12 @@ impl<'t> Judge<'t> {
         }
     }
 
+    /// Whether a call of a tool ended so.
+    fn ended(&self, tool: &str, ending: Ending) -> bool {
+        let mut calls = self.calls.of_tool(tool).iter();
+        calls.any(|call| self.calls.all[*call].ending == ending)
+    }
+
     fn doers(&self, found: &Told<'_>) -> Doers<'t> {
         let (tools, verbs) = (self.tools, &found.verbs);
         let named = verbs.iter().filter_map(|verb| tools.named(verb));
@@ -118,6 +132,16 @@ impl<'t> Judge<'t> {
         let mut all: BTreeSet<&str> = named.flatten().copied().collect();
         if !listed {
             all.extend(verbs.iter().flat_map(|verb| tools.carrying(verb)));
+            // *I've shared the deck* by a post, but not where sharing it failed.
+            let own = |tool: &str| tools.get(tool).is_some_and(|tool| tool.says(found.spoken));
+            let common = found.marks.has(Mark::NameOnly);
+            if common
+                && all
+                    .iter()
+                    .any(|tool| own(tool) && self.ended(tool, Ending::Failed))
+            {
+                all.retain(|tool| own(tool));
+            }
         }
         // A general verb may be meant of any write, unless its object picks one of its own tools.
         let own = tools.narrowed(&all, &found.object, verbs);
@@ -125,22 +149,25 @@ impl<'t> Judge<'t> {
         if !found.marks.has(Mark::Generic) || settled {
             return Doers {
                 all,
-                left: own,
+                left: own.clone(),
+                own,
                 listed,
             };
         }
         // *I updated the deal*: not by adding a note, where the update failed.
-        let of = |tool: &&str, ending| {
-            let mut calls = self.calls.of_tool(tool).iter();
-            calls.any(|call| self.calls.all[*call].ending == ending)
-        };
-        let mut general = own.iter().chain(&self.vague);
-        let in_vain = general.any(|tool| of(tool, Ending::Failed) && !of(tool, Ending::Succeeded));
+        let in_vain =
+            |tool: &&str| self.ended(tool, Ending::Failed) && !self.ended(tool, Ending::Succeeded);
+        let in_vain = own.iter().chain(&self.vague).any(in_vain);
         let done = self.writes.iter();
         let done = done.filter(|(_, tool)| !in_vain || found.shares(tool));
         all.extend(done.map(|(name, _)| *name));
         let left = tools.narrowed(&all, &found.object, verbs);
-        Doers { all, left, listed }
+        Doers {
+            all,
+            left,
+            own,
+            listed,
+        }
     }
 
     /// An identifier of the claim that no supporting call carries, while each of them carries another
@@ -202,8 +229,7 @@ impl<'t> Judge<'t> {
             |tool: &Tool<'_>| is(Mark::Creating) || found.object.is_empty() || found.shares(tool);
         let exact = |tool: &Tool<'_>| {
             let mut verbs = found.verbs.iter();
-            verbs.any(|verb| tool.said.verbs.contains(verb))
-                && (failed || of_object(tool) || !vague())
+            verbs.any(|verb| tool.says(verb)) && (failed || of_object(tool) || !vague())
         };
         let unclear = if done.clone().any(|tool| tool.said.delegates) {
             Some(Unclear::Delegated)

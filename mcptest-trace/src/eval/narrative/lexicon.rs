@@ -60,6 +60,7 @@ pub(super) struct Lexicon {
     contractions: Words<&'static str, Vec<&'static str>>,
     clitics: Vec<(&'static str, &'static str)>,
     same_things: Words<&'static str, usize>,
+    quantities: Words<&'static str, usize>,
     /// Classes that have all words of others.
     unions: Vec<(Mark, Marks)>,
 }
@@ -109,6 +110,12 @@ impl Lexicon {
     pub(super) fn same_thing(&self, a: &str, b: &str) -> bool {
         let group = |word| self.same_things.get(word);
         a == b || group(a).is_some() && group(a) == group(b)
+    }
+
+    /// How many a word says; the most there is for *all*.
+    pub(super) fn quantity(&self, word: &str) -> Option<usize> {
+        let known = self.quantities.get(word).copied();
+        known.or_else(|| word.parse().ok())
     }
 
     /// Whether a word is a noun that people and tools use for another.
@@ -208,6 +215,10 @@ impl Lexicon {
                 self.contractions.insert(short, words.to_vec());
             }
             ("clitics", [ending, word]) => self.clitics.push((ending, word)),
+            ("quantities", [word, many]) => {
+                let many = many.parse().unwrap_or(usize::MAX);
+                self.quantities.insert(word, many);
+            }
             ("same-things", words) => {
                 self.same_things
                     .extend(words.iter().map(|word| (*word, number)));
@@ -289,6 +300,7 @@ mod tests {
             "contractions",
             "clitics",
             "same-things",
+            "quantities",
         ];
         let lines = include_str!("lexicon.txt").lines();
         for section in lines.filter_map(|line| line.strip_prefix('[')?.strip_suffix(']')) {

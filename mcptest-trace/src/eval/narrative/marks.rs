@@ -31,8 +31,8 @@ marks! {
     // Classes of words: the sections of the lexicon say what each is.
     Light LightOnly Generic Creating Consequence Carrier Deal World Settles NeedsParticle Particle
     NameOnly PassiveOnly Lands Remade HandsOver Composes Modal DidWord Able To Been Being Be
-    BePresent BePast IsOrHas Have Had Ours You Your Me Third Determiner Count Preposition
-    Conjunction Relative Asks Auxiliary Adverb Negative Condition Wish Presupposed Report Announce
+    BePresent BePast IsOrHas Have Had Ours You Your Me Third Determiner Preposition
+    Conjunction Joins Relative Asks Auxiliary Adverb Negative Condition Wish Presupposed Report Announce
     Feeling Earlier LongUnit Date General Already Success Now Here GoAhead Requests
     Means Money Answer DoneWord AllSetWord Label NotYet OtherVerb Abbreviation
     Levied Levies Comma Stop SentenceEnd Aside AfterWord GenericName MakingHead Delegates People DelegatingHead
@@ -80,11 +80,11 @@ marks! {
     Beside
     /// The participle may describe the noun after it: *Updated total*.
     Adjectival
-    /// A base form that is a past form too: *set*.
+    /// A base form that is a past form too: *set*; a participle that is rather a verb: *Emailed Sam*.
     Ambiguous
     /// *SO-4: cancelled on May 1*
     Dated
-    /// After a lead-in that says so: *Here is what I did:*
+    /// After a lead-in that says so, *Here is what I did:*, a tick, or in a list of deeds.
     ToldDone
     /// *Status: cancelled*
     Status Question

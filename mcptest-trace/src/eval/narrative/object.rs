@@ -75,20 +75,23 @@ pub(super) fn list_before(words: &[Token<'_>], end: usize) -> usize {
     }
 }
 
-/// Whether a participle may describe the noun after it, or names a field.
+/// Whether a participle may describe the noun after it, or names a field; *emailed Sam* may only be
+/// ambiguous.
 pub(super) fn adjectival(
     words: &[Token<'_>],
     tools: &ToolBox<'_>,
     group: &Group,
     follows: bool,
-) -> bool {
+) -> Option<Mark> {
+    let adjectival = Some(Mark::Adjectival);
     let next = group.verb + 1;
     let end = words.until(next, OBJECT, of![Parts]);
     let label = words.text(end) == ":";
     // *Cancelled orders from Berlin: two*
     let parts = |at: usize| at >= words.len() || words.is(at, Mark::Parts);
-    if label && words.marks(end + 1).meets(of![Number Count]) && parts(end + 2) {
-        return true;
+    let count = Lexicon::get().quantity(words.text(end + 1)).is_some();
+    if label && (count || words.marks(end + 1).meets(of![Number Negative])) && parts(end + 2) {
+        return adjectival;
     }
     if !words.is(next, Mark::Content) || words.is(next, Mark::Particle) {
         // *Created: 2024-01-05*; where no tool does it, *Created: May 3* and *Assigned to: Tessa*, but
@@ -97,10 +100,14 @@ pub(super) fn adjectival(
         let acts = |verb| of![Generic Creating Settles].meets(Lexicon::get().marks(verb));
         let value = |of: Marks| words.text(next) == ":" && words.marks(next + 1).meets(of);
         let labelled = words.is(next, Mark::Preposition) && words.text(next + 1) == ":";
-        return value(of![Number])
+        let field = value(of![Number])
             || verb.is_some_and(|verb| value(of![Date]) || labelled && !acts(verb));
+        return adjectival.filter(|_| field);
     }
-    let own = words[next].noun_of.is_some() || words.is(next, Mark::Quoted);
+    // *Canceled subscriptions* is a title.
+    let last = words.text(end - 1);
+    let one = stem(last) == last;
+    let own = words[next].noun_of.is_some() && one || words.is(next, Mark::Quoted);
     let settled = words.any(next..end, of![Identifier Number Preposition]);
     // *Approved invoices are sent on Fridays*
     let finite = words.any(next..end, of![Be Modal]);
@@ -108,7 +115,15 @@ pub(super) fn adjectival(
     let whole = group.has(Mark::ToldDone)
         || words.text(end) == "."
         || (next..end).any(|at| joins_verb(words, at));
-    !follows || finite || !own && (label || !settled && !whole)
+    if !follows || finite || label && !own {
+        return adjectival;
+    }
+    let title = if one {
+        Mark::Ambiguous
+    } else {
+        Mark::Adjectival
+    };
+    Some(title).filter(|_| !own && !settled && !whole)
 }
 
 /// Whether an object is a part of the answer itself, which no tool writes.
@@ -135,10 +150,29 @@ pub(super) fn action<'a, 'v>(object: &'a [Token<'v>]) -> Option<&'a Token<'v>> {
     Some([first].into_iter().chain(nouns).find(pure).unwrap_or(first))
 }
 
-/// Whether an object is two things: *both requests*, *both of them*.
-pub(super) fn both(object: &[Token<'_>]) -> bool {
-    let next = object.text(1);
-    object.text(0) == "both" && (matches!(next, "" | "of") || stem(next) != next)
+/// How many things an object is, where it says so: *both requests*, *all of them*, *your 3 orders*; but
+/// not *all eligible requests*, *all I could*.
+pub(super) fn quantity(words: &[Token<'_>], object: &Range<usize>) -> Option<usize> {
+    let many = |at: usize| Lexicon::get().quantity(words.text(at));
+    let article = |at: usize| usize::from(words.is(at, Mark::Determiner) && many(at).is_none());
+    let at = object.start + article(object.start);
+    let (all, exact) = (many(at)?, many(at + 1));
+    let rest = at + 1 + usize::from(exact.is_some());
+    let of = usize::from(words.text(rest) == "of");
+    let rest = rest + of + article(rest + of);
+    let ends = of![Preposition Parts Comma Ours Relative Negative];
+    let end = words.until(rest, OBJECT, ends).min(object.end);
+    let last = words.text(end.wrapping_sub(1));
+    let plural =
+        of > 0 && !words.is(rest, Mark::Third) || stem(last) != last || words.is(at, Mark::General);
+    let limited = words.marks(end).meets(of![Ours Relative Negative]);
+    let many = exact.filter(|_| all == usize::MAX).unwrap_or(all);
+    let them = if many == usize::MAX {
+        end == rest + 1
+    } else {
+        !words.any(rest..end, of![Conjunction])
+    };
+    (end <= rest || plural && them && !limited).then_some(many)
 }
 
 /// The nouns of an object up to its first preposition, the head last.
@@ -150,6 +184,8 @@ pub(super) fn nouns(object: &[Token<'_>]) -> Vec<String> {
 }
 
 pub(super) fn identifiers(object: &[Token<'_>]) -> Vec<String> {
-    let named = object.iter().filter(|token| token.is(Mark::Identifier));
+    // *all orders except W12*
+    let told = object.iter().take_while(|token| !token.is(Mark::Negative));
+    let named = told.filter(|token| token.is(Mark::Identifier));
     named.map(|token| token.text.clone().into_owned()).collect()
 }

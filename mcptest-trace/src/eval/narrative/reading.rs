@@ -38,8 +38,8 @@ pub(super) struct Told<'v> {
     pub(super) object: Vec<String>,
     /// The identifiers of its object, in lower case.
     pub(super) identifiers: Vec<String>,
-    /// Whether its object is two things.
-    pub(super) both: bool,
+    /// How many things its object is, if it says so.
+    pub(super) quantity: Option<usize>,
     /// Its object and what follows the verb.
     pub(super) clause: &'v str,
 }
@@ -79,7 +79,12 @@ pub(super) fn claims<'v>(
     let mut status_table = false;
     // The claim that leads in the list that follows.
     let mut leads_in: Option<usize> = None;
-    for (block, sentences) in &blocks {
+    let heads = blocks.iter().map(|(block, sentences)| {
+        let first = sentences.first().map(|(words, _)| &**words);
+        (*block, first.unwrap_or_default())
+    });
+    let deeds = scope::deeds(text, &heads.collect::<Vec<_>>());
+    for ((block, sentences), done) in blocks.iter().zip(deeds) {
         if block.kind == Kind::TableHead {
             let labels = |(words, _): &(Vec<Token<'_>>, _)| words.have(of![Label]);
             status_table = sentences.iter().any(labels);
@@ -88,6 +93,7 @@ pub(super) fn claims<'v>(
         let mut place = scopes.of(block);
         place.add_if(asks, Mark::AsksToGoAhead);
         place.add_if(status_table && block.kind == Kind::Row, Mark::Status);
+        place.add_if(done, Mark::ToldDone);
         let before = found.len();
         for (words, sentence) in sentences {
             let reader = Reader {
@@ -95,6 +101,7 @@ pub(super) fn claims<'v>(
                 words,
                 tools,
                 place,
+                item: block.kind == Kind::Item && !block.bold,
                 sentence,
             };
             reader.read(&mut found);
@@ -132,6 +139,8 @@ struct Reader<'a, 'v> {
     words: &'a [Token<'v>],
     tools: &'a ToolBox<'a>,
     place: Marks,
+    /// Whether it is an item of a list.
+    item: bool,
     sentence: &'a Range<usize>,
 }
 
@@ -179,6 +188,7 @@ impl<'v> Reader<'_, 'v> {
         if token.is(Mark::NeedsParticle) && !self.words.any(next..next + 3, of![Particle]) {
             return None;
         }
+        group.add_if(token.is(Mark::NameOnly), Mark::NameOnly);
         let ours = group.has(Mark::Ours);
         let of_label = group.marks.meets(of![AfterNoun AfterLabel]);
         let follows = ours || group.has(Mark::AllSet) || group.has(Mark::Bare) && !of_label;
@@ -204,8 +214,12 @@ impl<'v> Reader<'_, 'v> {
         // *I made no change*
         group.add_if(follows && words.any(0..2, of![Negative]), Mark::Negative);
         let bare = group.has(Mark::Bare);
-        let adjectival = bare && object::adjectival(self.words, self.tools, &group, follows);
-        group.add_if(adjectival, Mark::Adjectival);
+        let stands = || object::adjectival(self.words, self.tools, &group, follows);
+        if let Some(stands) = bare.then(stands).flatten() {
+            // *Updated README* is a title but in a list.
+            let stands = if self.item { stands } else { Mark::Adjectival };
+            group.marks.add(stands);
+        }
         // *Item returned: a lamp*
         let field = group.has(Mark::AfterNoun) && self.words.text(next) == ":";
         group.add_if(field, Mark::Field);
@@ -235,7 +249,7 @@ impl<'v> Reader<'_, 'v> {
                 verbs,
                 object: object::nouns(words),
                 identifiers: object::identifiers(words),
-                both: object::both(words),
+                quantity: object::quantity(self.words, &object),
                 clause: &self.document.text[self.bytes(clause)],
             },
             span: self.trimmed(self.bytes(first..last)),

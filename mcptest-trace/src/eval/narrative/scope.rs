@@ -90,3 +90,38 @@ pub(super) fn label(words: &[Token<'_>]) -> Option<(usize, Mark)> {
     let colon = (0..LABEL).find(|at| words.text(*at) == ":")?;
     undone(&words[..colon]).then_some((colon, Mark::Undone))
 }
+
+/// Of each block, by how its first sentence begins, whether that or its list tells what was done:
+/// *✅ Rotated keys*, or *Deleted stale branches* beside *Emailed the team*.
+pub(super) fn deeds(text: &str, blocks: &[(&Block, &[Token<'_>])]) -> Vec<bool> {
+    let item = |block: &Block| block.kind == Kind::Item;
+    let lists = blocks.chunk_by(|before, after| item(before.0) && item(after.0));
+    let listed = lists.flat_map(|list| {
+        let heads = || list.iter().filter_map(|(_, words)| after_past(words));
+        let definite = |next: &Token<'_>| next.marks.meets(of![Determiner Your Identifier]);
+        let named = |next: &Token<'_>| text[next.range.clone()].starts_with(char::is_uppercase);
+        let noun = |next: &Token<'_>| next.is(Mark::Content) && !named(next);
+        let deeds = heads().any(definite) || heads().any(named) && heads().any(noun);
+        list.iter().map(move |_| deeds && item(list[0].0))
+    });
+    let ticked = |at: usize| {
+        let tick = |words: &[Token<'_>]| {
+            let first = words.marks(0);
+            first.contains(of![Sign BeforeSubject]) && !first.meets(of![Parts NotYet])
+        };
+        // *✅ Approved invoices* over a list of them is its title.
+        let title = |next: &(&Block, &[Token<'_>])| item(next.0) && !next.1.is(0, Mark::Sign);
+        let (block, words) = blocks[at];
+        block.kind != Kind::Heading && tick(words) && !blocks.get(at + 1).is_some_and(title)
+    };
+    let all = listed.enumerate().map(|(at, listed)| listed || ticked(at));
+    all.collect()
+}
+
+/// The word after the verb in the past that a sentence begins with.
+fn after_past<'a, 'v>(words: &'a [Token<'v>]) -> Option<&'a Token<'v>> {
+    let first = words
+        .iter()
+        .position(|word| !word.marks.meets(of![Sign Adverb]))?;
+    words.get(first + 1).filter(|_| words.is(first, Mark::Past))
+}

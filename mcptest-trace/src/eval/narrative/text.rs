@@ -73,7 +73,9 @@ impl Document {
                 Event::Text(text) => document.write(&text, range.end.saturating_sub(text.len())),
                 Event::Code(text) => document.write(&text, range.start + 1),
                 Event::SoftBreak | Event::HardBreak => document.push("\n", range.start),
-                Event::TaskListMarker(false) => document.push("☐ ", range.start),
+                Event::TaskListMarker(done) => {
+                    document.push(if done { "☑ " } else { "☐ " }, range.start);
+                }
                 _ => {}
             }
         }

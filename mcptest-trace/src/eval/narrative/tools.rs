@@ -141,6 +141,13 @@ pub(super) struct Tool<'k> {
     pub(super) said: &'k Said,
 }
 
+impl Tool<'_> {
+    /// Whether its name has a verb.
+    pub(super) fn says(&self, verb: &str) -> bool {
+        self.said.verbs.contains(verb)
+    }
+}
+
 /// The known tools, with what the suite says of them.
 #[derive(Debug)]
 pub(super) struct ToolBox<'k> {

@@ -1,5 +1,7 @@
 //! The words of one suite: the lexicon, the verbs that the suite adds, and those in names of tools.
 
+use std::collections::BTreeSet;
+
 use super::lexicon::{FORMS, Lexicon, OF_VERB, Word, Words, base};
 use super::marks::{Mark, Marks, of};
 use super::options::NarrativeOptions;
@@ -9,6 +11,8 @@ use super::tools::ToolBox;
 #[derive(Debug, Default)]
 pub(super) struct Vocabulary {
     added: Words<String, (String, Marks)>,
+    /// The verbs that name tools.
+    named: BTreeSet<&'static str>,
 }
 
 impl Vocabulary {
@@ -30,14 +34,18 @@ impl Vocabulary {
                 }
             }
         }
-        Self { added }
+        let named = tools.all_writes().flat_map(|(_, tool)| &tool.said.verbs);
+        let named = named.copied().collect();
+        Self { added, named }
     }
 
     /// What is known of a word in lower case.
     pub(super) fn word(&self, text: &str) -> Word<'_> {
         let of_verb = FORMS.with(OF_VERB);
         let mut word = Lexicon::get().word(text).copied().unwrap_or_default();
-        if word.marks.has(Mark::NameOnly) {
+        if word.marks.has(Mark::NameOnly)
+            && !word.verb.is_some_and(|verb| self.named.contains(verb))
+        {
             (word.verb, word.marks) = (None, word.marks.without(of_verb));
         }
         let added = (!self.added.is_empty()).then(|| self.added.get(text));
