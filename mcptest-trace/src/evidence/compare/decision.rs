@@ -11,7 +11,7 @@ use super::{Comparison, Finding, Metric};
 pub enum Decision {
     /// No agent has new recordings.
     Unchanged,
-    /// Nothing that fails was found, and it could have been.
+    /// Nothing that fails was found, and it could have been, or something improved.
     Holds,
     /// Something that fails was found.
     Regressed,
