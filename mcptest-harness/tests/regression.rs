@@ -125,6 +125,13 @@ fn each_agent_and_the_suite_are_cases() {
     ] {
         assert!(lines.contains(part), "{part}\n{lines}");
     }
+    // The suite's case judges the agents together; it says which are red alone, and has no exit status.
+    let whole = said(&found["s::regression"]);
+    assert!(
+        whole.ends_with("\n2 regressed, 1 improved.\nred in their own cases: s::a_refund::regression, s::b_search::regression"),
+        "{whole}"
+    );
+    assert!(!lines.contains("Exit status"), "{lines}");
 }
 
 #[test]
@@ -320,6 +327,11 @@ fn one_agent_alone_has_all_of_the_chance() {
         "{}",
         said(&found["s::a_refund::regression"])
     );
+    let whole = said(&found["s::regression"]);
+    assert!(
+        whole.ends_with("1 regressed, 0 improved.\nred in its own case: s::a_refund::regression"),
+        "{whole}"
+    );
     assert_eq!(
         said(&found["s::b_search::regression"]),
         "unchanged since the baseline"
@@ -329,6 +341,31 @@ fn one_agent_alone_has_all_of_the_chance() {
         Status::Passed,
         "{}",
         said(&found["s::regression"])
+    );
+}
+
+/// Of an agent that hardly ever passed nothing can be lost, and much be won.
+#[test]
+fn an_agent_that_improved_holds_and_so_does_its_suite() {
+    let folder = package(TRUSTED, "");
+    runs(folder.path(), "suites/cassettes", 0);
+    for (below, passed) in [("cassettes", 6), ("trusted", 1)] {
+        for number in 1..=6 {
+            let path = format!("suites/{below}/c_book__m/run-{number}.json");
+            let text = run("c_book", "p", number <= passed, 1500 + number);
+            write(folder.path(), &path, &text);
+        }
+    }
+    let found = regressions(&folder);
+    for case in ["s::c_book::regression", "s::regression"] {
+        assert_eq!(found[case].status, Status::Passed, "{}", said(&found[case]));
+    }
+    let whole = said(&found["s::regression"]);
+    assert!(
+        whole.ends_with(
+            "\n0 regressed, 1 improved.\ndecided in its own case: s::c_book::regression"
+        ),
+        "{whole}"
     );
 }
 

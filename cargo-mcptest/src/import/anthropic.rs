@@ -14,6 +14,7 @@ use super::joining::Joiner;
 use super::json::{count, given, identifier, list, text, word};
 use super::mapping::Mapping;
 use super::openai::{Options, calls_of, offered_tools, read_record, text_of, tokens, tool_answer};
+use super::verdict;
 
 /// The blocks that no other format has.
 pub(super) const BLOCKS: [&str; 7] = [
@@ -50,7 +51,7 @@ impl Format for Anthropic {
     fn read(
         &self,
         Gathered { records, .. }: &Gathered<'_, '_>,
-        _: &Mapping,
+        mapping: &Mapping,
     ) -> Result<Vec<ForeignRun>, Lost> {
         let mut run = ForeignRun::default();
         let mut seen = 0;
@@ -73,6 +74,9 @@ impl Format for Anthropic {
                             .to_owned(),
                 });
             }
+        }
+        if let Some(last) = records.last() {
+            verdict::read(&last.value, mapping, &mut run);
         }
         Ok(vec![run])
     }

@@ -73,7 +73,7 @@ pub(crate) struct Import {
     /// What becomes of the calls of sub-agents.
     #[arg(long, value_enum, default_value_t)]
     subagents: Subagents,
-    /// Which of several scores is the outcome.
+    /// The field of the records, or the score, that is the outcome.
     #[arg(long, value_name = "NAME")]
     score: Option<String>,
     /// The least reward of a run that passed.
@@ -171,6 +171,12 @@ impl Import {
                 let what = "nothing in it is a call of a model or of a tool";
                 done.reports.lose("holds no run", &input.shown, what);
             }
+        }
+        if let (Some(name), false) = (&self.score, plan.is_scored || plan.found.is_empty()) {
+            let what = format!("none has a number, boolean or verdict that is called `{name}`");
+            let place = format!("--score {name}");
+            let reason = "no run has the score that is asked for";
+            done.reports.lose(reason, &place, &what);
         }
         let options = Options {
             jsonl: self.jsonl,
@@ -329,6 +335,14 @@ impl Import {
                 out,
                 "note: {unknown} results do not say whether they are errors, and frameworks often drop that flag before \
                  they log; gates take them for successes (`--error-if REGEX` tells them by their text)"
+            )?;
+        }
+        let undecided: usize = done.rows.iter().map(Row::undecided).sum();
+        if undecided > 0 {
+            writeln!(
+                out,
+                "note: {undecided} runs have a reward that is neither 0 nor 1, and count as not judged \
+                 (`--pass-at REWARD` is the least of a run that passed)"
             )?;
         }
         for (kind, count) in done.redacted.iter() {

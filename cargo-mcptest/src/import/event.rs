@@ -45,6 +45,8 @@ pub(crate) struct ForeignRun {
     pub(crate) unknown: BTreeSet<&'static str>,
     /// What was left out on purpose.
     pub(crate) notes: Vec<String>,
+    /// What is said of the run and is no part of its recording.
+    pub(crate) hints: Vec<String>,
     /// What is lost, and is reported.
     pub(crate) lost: Vec<Lost>,
     /// The runs of sub-agents, whose calls stand among the events with their `agent_id` as well. Their

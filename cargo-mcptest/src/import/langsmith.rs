@@ -16,6 +16,7 @@ use super::input::{Input, Record};
 use super::joining::Joiner;
 use super::json::{given, identifier, text, word};
 use super::mapping::Mapping;
+use super::verdict;
 
 /// The format `langsmith`.
 pub(super) struct Langsmith;
@@ -73,6 +74,7 @@ impl Format for Langsmith {
             return Err(Lost::no_run("it has no list of messages"));
         };
         messages::read(&list, &mut read);
+        verdict::read(record, mapping, &mut read);
         Ok(vec![read])
     }
 

@@ -46,6 +46,7 @@ mod tau;
 mod tests;
 mod time;
 mod undo;
+mod verdict;
 mod writing;
 
 pub(crate) use command::Import;

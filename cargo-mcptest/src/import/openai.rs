@@ -8,12 +8,13 @@ mod responses;
 
 use serde_json::Value;
 
-use super::event::{ForeignRun, Lost, Score, Stop, Tokens};
+use super::event::{ForeignRun, Lost, Stop, Tokens};
 use super::format::{self, Format, Gathered};
 use super::input::{Input, Record};
 use super::joining::Joiner;
 use super::json::{count, given, identifier, text, word};
 use super::mapping::Mapping;
+use super::verdict;
 
 pub(super) use chat::{
     Options, answer as tool_answer, calls as calls_of, read as read_messages, text_of,
@@ -43,16 +44,20 @@ impl Format for OpenAi {
     fn read(
         &self,
         Gathered { records, .. }: &Gathered<'_, '_>,
-        _: &Mapping,
+        mapping: &Mapping,
     ) -> Result<Vec<ForeignRun>, Lost> {
         let values: Vec<&Value> = records.iter().map(|record| &record.value).collect();
         let lines: Option<Vec<log::Line<'_>>> =
             values.iter().map(|value| log::Line::of(value)).collect();
-        match (lines, values.as_slice()) {
-            (Some(lines), _) => Ok(vec![log::read(&lines)?]),
-            (None, [record]) => Ok(vec![kept(record)?]),
-            _ => Err(Lost::no_run("logged calls and lists of messages are mixed")),
+        let mut run = match (lines, values.as_slice()) {
+            (Some(lines), _) => log::read(&lines)?,
+            (None, [record]) => kept(record)?,
+            _ => return Err(Lost::no_run("logged calls and lists of messages are mixed")),
+        };
+        if let Some(last) = values.last() {
+            verdict::read(last, mapping, &mut run);
         }
+        Ok(vec![run])
     }
 }
 
@@ -110,7 +115,7 @@ fn kept(record: &Value) -> Result<ForeignRun, Lost> {
     Ok(run)
 }
 
-/// What a team keeps beside a list of messages: which run it is, how it ended, and how good it was.
+/// What a team keeps beside a list of messages: which run it is, and how it ended.
 pub(super) fn read_record(record: &Value, run: &mut ForeignRun) {
     run.id = identifier(record, "id");
     run.task = identifier(record, "task").or_else(|| identifier(record, "task_id"));
@@ -119,14 +124,6 @@ pub(super) fn read_record(record: &Value, run: &mut ForeignRun) {
     let reasons = ["finish_reason", "stop_reason"];
     let reason = reasons.iter().find_map(|key| word(record, key));
     run.stop = reason.map(|reason| Stop::Spelt(reason.to_owned()));
-    for key in ["reward", "passed"] {
-        let score = match record.get(key) {
-            Some(Value::Number(reward)) if key == "reward" => Score::Reward(reward.clone()),
-            Some(Value::Bool(passed)) => Score::Passed(*passed),
-            _ => continue,
-        };
-        run.scores.push((key.to_owned(), score));
-    }
 }
 
 /// The tokens of a model call. Reasoning tokens are a part of these counts, and so are cached ones, but of

@@ -49,6 +49,8 @@ pub(super) struct Plan {
     pub(super) candidates: Vec<Joined>,
     pub(super) found: Vec<Found>,
     pub(super) groups: Vec<Group>,
+    /// Whether any run has the score that is asked for.
+    pub(super) is_scored: bool,
     /// The tools that any run calls.
     pub(super) tools: BTreeSet<Rc<str>>,
     /// Whether tools only read, where any run says so, before or after one calls them.

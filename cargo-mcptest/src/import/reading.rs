@@ -34,6 +34,8 @@ pub(super) struct Mapped {
     pub(super) time: Option<i64>,
     pub(super) users: Vec<String>,
     has_own_prompt: bool,
+    /// It has the score that is asked for.
+    pub(super) is_scored: bool,
 }
 
 /// What runs of one agent have in common.
@@ -118,7 +120,9 @@ impl Reading<'_> {
         let (task, order) = (run.task.clone(), run.order);
         let time = run.times.map(|(first, _)| first);
         let has_own_prompt = run.prompt.is_some();
-        let imported = match run.ready.take() {
+        let is_asked = |name: &String| Some(name) == self.mapping.score.as_ref();
+        let is_scored = run.scores.iter().any(|(name, _)| is_asked(name));
+        let mut imported = match run.ready.take() {
             Some(cassette) => Imported {
                 cassette,
                 notes: run.notes,
@@ -126,6 +130,7 @@ impl Reading<'_> {
             },
             None => cassette::of(&run, self.mapping)?,
         };
+        imported.notes.append(&mut run.hints);
         Ok(Mapped {
             imported,
             agent,
@@ -135,6 +140,7 @@ impl Reading<'_> {
             time,
             users,
             has_own_prompt,
+            is_scored,
         })
     }
 

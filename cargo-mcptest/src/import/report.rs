@@ -106,6 +106,9 @@ fn help(reason: &str) -> &'static str {
         "is cut" => "export it again; what came before the cut is imported",
         "is too large" => "cut what the record holds besides the run, or leave it out",
         "is no JSON" => "mend the record, or export it again",
+        "no run has the score that is asked for" => {
+            "name another with `--score NAME`; the runs are imported without an outcome"
+        }
         "no model is named" => "say which model ran with `--model NAME`",
         "the user says nothing" => "give the prompt with `--prompt TEXT`",
         "has no known format" => "say which format it has with `--from FORMAT`",

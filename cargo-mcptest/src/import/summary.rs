@@ -36,6 +36,7 @@ pub(super) struct Row {
     tokens: u64,
     passed: usize,
     judged: usize,
+    undecided: usize,
 }
 
 impl Row {
@@ -53,6 +54,7 @@ impl Row {
             tokens: 0,
             passed: 0,
             judged: 0,
+            undecided: 0,
         }
     }
 
@@ -74,6 +76,8 @@ impl Row {
         if let Some(passed) = run["outcome"]["passed"].as_bool() {
             self.judged += 1;
             self.passed += usize::from(passed);
+        } else if run["outcome"]["reward"].is_number() {
+            self.undecided += 1;
         }
     }
 
@@ -103,6 +107,11 @@ impl Row {
             self.tokens.to_string(),
             passed,
         ]
+    }
+
+    /// How many runs have a reward that does not say whether they passed.
+    pub(super) fn undecided(&self) -> usize {
+        self.undecided
     }
 
     /// How many results do not say whether they are errors.

@@ -182,6 +182,7 @@ impl Building {
         for lost in lost {
             reports.lose(lost.reason, &place, &lost.detail);
         }
+        self.plan.is_scored |= mapped.is_scored;
         self.tools(cassette);
         let text = |key: &str| cassette[key].as_str().unwrap_or_default();
         let Subject {

@@ -19,6 +19,7 @@ mod strangers;
 mod talk;
 mod tau;
 mod undo;
+mod verdict;
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -52,7 +52,7 @@ pub(super) fn of_suite(suite: &LoadedSuite, context: &Context) -> CaseVerdict {
         }
     }
     let comparison = compare(&samples, &options(suite, regression, changed.len()));
-    let text = comparison.text();
+    let text = shown(&comparison, suite, context);
     match suite_finding(&comparison) {
         Some((asks, found)) => fails(regression, &asks, &found, text),
         None => holds(&text),
@@ -150,6 +150,36 @@ fn options(suite: &LoadedSuite, regression: &Regression, changed: usize) -> Comp
         }
     }
     options
+}
+
+/// The table, and whose own cases to see: this one judges the agents together. It is no command, and has
+/// no exit status.
+fn shown(comparison: &Comparison, suite: &LoadedSuite, context: &Context) -> String {
+    let text = comparison.text();
+    let status = format!(" Exit status {}.\n", comparison.exit_status());
+    let table = text.strip_suffix(&status).unwrap_or(&text);
+    let case_of = |agent: &AgentComparison| {
+        let mut subjects = suite.subjects();
+        let subject = subjects.find(|subject| suite.stem(*subject) == agent.agent)?;
+        let own = suite.agent(subject).case_name(subject.model);
+        Some(format!("{}::{own}::{REGRESSION}", context.suite))
+    };
+    let regressed = |agent: &&AgentComparison| agent.regressed(&comparison.options);
+    let red: Vec<String> = comparison
+        .agents
+        .iter()
+        .filter(regressed)
+        .filter_map(case_of)
+        .collect();
+    match (red.as_slice(), comparison.agents.as_slice()) {
+        ([], [only]) => {
+            let own = case_of(only).unwrap_or_default();
+            format!("{table}\ndecided in its own case: {own}")
+        }
+        ([], _) => table.to_owned(),
+        ([one], _) => format!("{table}\nred in its own case: {one}"),
+        _ => format!("{table}\nred in their own cases: {}", red.join(", ")),
+    }
 }
 
 /// What the suite's own case fails for: what was asked, and what was found. What an agent alone comes

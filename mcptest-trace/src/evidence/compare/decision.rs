@@ -11,7 +11,7 @@ use super::{Comparison, Finding, Metric};
 pub enum Decision {
     /// No agent has new recordings.
     Unchanged,
-    /// Nothing that fails was found, and it could have been.
+    /// Nothing that fails was found, and it could have been, or something improved.
     Holds,
     /// Something that fails was found.
     Regressed,
@@ -145,14 +145,22 @@ fn blind(comparison: &Comparison) -> Option<String> {
         .agents
         .iter()
         .filter_map(|agent| agent.outcomes.as_ref());
-    if by_suite || outcomes.clone().any(super::OutcomesCompared::could_tell) {
+    let improved = suite.finding == Finding::Improved;
+    if improved || by_suite || outcomes.clone().any(super::OutcomesCompared::could_tell) {
         return None;
     }
     if suite.finding == Finding::NothingToLose {
         return Some("no run of the baseline passed: there is nothing to lose".to_owned());
     }
-    let runs = |found: &super::OutcomesCompared| found.baseline.runs.min(found.candidate.runs);
-    let most = outcomes.clone().map(runs).max().unwrap_or(0);
+    if !outcomes.clone().all(super::OutcomesCompared::has_few_runs) {
+        let sides = outcomes.map(|found| (found.baseline.passed, found.baseline.runs));
+        let (passed, runs) = sides.fold((0, 0), |sum, it| (sum.0 + it.0, sum.1 + it.1));
+        return Some(format!(
+            "{passed} of {runs} runs of the baseline passed, too few for a loss to show"
+        ));
+    }
+    let most = outcomes.clone().map(super::OutcomesCompared::runs);
+    let most = most.max().unwrap_or(0);
     let needed = outcomes.next().map_or(0, |found| found.runs_needed);
     let runs = if most == 1 {
         "1 run is"

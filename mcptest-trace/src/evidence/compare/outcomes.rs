@@ -82,9 +82,25 @@ impl OutcomesCompared {
         }
     }
 
-    /// Whether fewer passes could have been significant.
+    /// Whether anything was significant, or fewer passes could have been.
     pub(super) fn could_tell(&self) -> bool {
-        self.smallest_p <= self.share
+        self.finding == Finding::Improved || self.smallest_p <= self.share
+    }
+
+    /// Whether a side has fewer runs than would do if all of the baseline passed.
+    pub(super) fn has_few_runs(&self) -> bool {
+        real(self.runs()) < f64::from(self.runs_needed)
+    }
+
+    /// The runs of the side that has fewer.
+    pub(super) fn runs(&self) -> usize {
+        self.baseline.runs.min(self.candidate.runs)
+    }
+
+    /// About how many runs on each side would notice that none passes any more.
+    pub(super) fn runs_for_all(&self) -> Option<u64> {
+        let before = self.baseline.percent() / 100.0;
+        runs_for_drop(before, before, self.share)
     }
 }
 

@@ -278,6 +278,43 @@ cannot tell: 2 runs are too few, you need 4 on each side. Exit status 3.
     ));
 }
 
+/// What was too bad to become worse could become better, and did: that is told.
+#[test]
+fn what_improved_was_told() {
+    for agents in [&[(1, 8, 8)][..], &[(0, 8, 8)], &[(1, 8, 8), (0, 1, 8)]] {
+        let comparison = of_outcomes(agents);
+        assert_eq!(comparison.decision, Decision::Holds, "{agents:?}");
+        assert_eq!(comparison.exit_status(), 0);
+        let text = comparison.text();
+        assert!(text.contains("\n0 regressed, 1 improved"), "{text}");
+        assert!(text.ends_with(". Exit status 0.\n"), "{text}");
+    }
+    // All of them together, where none is alone.
+    let together = of_outcomes(&[(0, 3, 4), (0, 3, 4), (0, 3, 4), (0, 3, 4)]);
+    let suite = together.suite.outcomes.unwrap();
+    assert_eq!(suite.finding, Finding::Improved);
+    let text = together.text();
+    assert_eq!(together.exit_status(), 0, "{text}");
+    assert!(
+        text.contains("; the suite improved. Exit status 0.\n"),
+        "{text}"
+    );
+}
+
+/// More runs than the table asks for may still see nothing, where hardly one of them passed before.
+#[test]
+fn enough_runs_of_which_too_few_passed_are_not_called_too_few() {
+    let comparison = of_outcomes(&[(1, 1, 8)]);
+    assert_eq!(comparison.exit_status(), 3);
+    let text = comparison.text();
+    assert!(
+        text.contains(": 1 of 8 runs passed before, record about 46 on each side\n"),
+        "{text}"
+    );
+    let last = "cannot tell: 1 of 8 runs of the baseline passed, too few for a loss to show. Exit status 3.\n";
+    assert!(text.ends_with(last), "{text}");
+}
+
 #[test]
 fn what_cannot_be_judged_is_said() {
     let nothing = of_outcomes(&[(0, 0, 4), (0, 1, 4)]);

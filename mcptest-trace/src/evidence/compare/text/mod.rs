@@ -200,11 +200,10 @@ fn last_line(comparison: &Comparison) -> String {
                 improved.count()
             );
             let suite = &comparison.suite;
-            if suite
-                .outcomes
-                .is_some_and(|found| found.finding == Finding::Regressed)
-            {
-                said.push_str("; the suite regressed");
+            match suite.outcomes.map(|found| found.finding) {
+                Some(Finding::Regressed) => said.push_str("; the suite regressed"),
+                Some(Finding::Improved) => said.push_str("; the suite improved"),
+                _ => {}
             }
             if suite
                 .cost

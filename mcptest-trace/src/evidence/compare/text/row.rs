@@ -142,10 +142,16 @@ fn outcomes_verdict(found: &OutcomesCompared) -> String {
         },
         Finding::NothingToLose => "no run of the baseline passed".to_owned(),
         Finding::TooFewRuns => format!(
-            "p cannot be below {}, and {} is needed: record {} on each side",
+            "p cannot be below {}, and {} is needed: {}",
             significant(found.smallest_p),
             significant(found.share),
-            found.runs_needed
+            match found.runs_for_all() {
+                Some(runs) if !found.has_few_runs() => format!(
+                    "{} of {} runs passed before, record about {runs} on each side",
+                    found.baseline.passed, found.baseline.runs
+                ),
+                _ => format!("record {} on each side", found.runs_needed),
+            }
         ),
     };
     word(name_of(found.finding), &rest)
