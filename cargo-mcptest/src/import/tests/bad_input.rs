@@ -141,11 +141,7 @@ fn names_that_collide_as_files_are_numbered() {
     );
     let said = desk.import(&["a.jsonl", "--agent", "x"]);
     assert_eq!(said.status, 0, "{said:?}");
-    let names: Vec<String> = desk
-        .recordings()
-        .into_iter()
-        .map(|(name, _)| name)
-        .collect();
+    let names = desk.recorded();
     assert_eq!(
         names,
         [

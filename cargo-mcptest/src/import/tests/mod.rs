@@ -107,6 +107,12 @@ impl Desk {
         e2e_support::folder::collect(&self.path().join("suites"))
     }
 
+    /// The paths of the recordings below their folder.
+    fn recorded(&self) -> Vec<String> {
+        let recordings = self.recordings().into_iter();
+        recordings.map(|(name, _)| name).collect()
+    }
+
     /// The recordings, by their paths below the recordings' folder.
     fn recordings(&self) -> Vec<(String, Value)> {
         let root = self.path().join("suites/cassettes");

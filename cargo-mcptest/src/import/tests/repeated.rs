@@ -91,11 +91,7 @@ fn more_runs_of_an_agent_get_the_next_numbers() {
     desk.write("two.jsonl", lines(&[record("b", "p", "2")]));
     assert_eq!(desk.import(&["one.jsonl", "--agent", "x"]).status, 0);
     assert_eq!(desk.import(&["two.jsonl", "--agent", "x"]).status, 0);
-    let names: Vec<String> = desk
-        .recordings()
-        .into_iter()
-        .map(|(name, _)| name)
-        .collect();
+    let names = desk.recorded();
     assert_eq!(names, ["x__m/run-1.json", "x__m/run-2.json"]);
 }
 
@@ -113,11 +109,7 @@ fn a_lone_recording_is_moved_into_the_folder() {
         .to_string(),
     );
     assert_eq!(desk.import(&["one.jsonl", "--agent", "x"]).status, 0);
-    let names: Vec<String> = desk
-        .recordings()
-        .into_iter()
-        .map(|(name, _)| name)
-        .collect();
+    let names = desk.recorded();
     assert_eq!(
         names,
         ["x__m/run-1.json", "x__m/run-2.json", "x__m/run-3.json"]
@@ -173,11 +165,7 @@ fn a_name_that_is_given_is_no_other_agents() {
     assert_eq!(desk.import(&["one.jsonl", "--agent", "x"]).status, 0);
     let said = desk.import(&["two.jsonl", "--agent", "y"]);
     assert_eq!(said.status, 0, "{said:?}");
-    let names: Vec<String> = desk
-        .recordings()
-        .into_iter()
-        .map(|(name, _)| name)
-        .collect();
+    let names = desk.recorded();
     assert_eq!(names, ["x__m/run-1.json", "y__m/run-1.json"]);
     assert!(said.out.contains("- name: \"y\""), "{said:?}");
 }
@@ -264,11 +252,7 @@ fn an_entry_that_asks_the_same_gets_the_runs_and_others_are_proposed() {
     let said = desk.import(&["a.jsonl"]);
     assert_eq!(said.status, 0, "{said:?}");
     assert_eq!(desk.suite(), before);
-    let names: Vec<String> = desk
-        .recordings()
-        .into_iter()
-        .map(|(name, _)| name)
-        .collect();
+    let names = desk.recorded();
     assert_eq!(names, ["Desk__m/run-1.json", "a__q__m/run-1.json"]);
     assert!(
         said.out

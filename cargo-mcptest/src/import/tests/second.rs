@@ -36,11 +36,7 @@ fn a_second_suite_of_a_folder_leaves_the_runs_of_the_first_alone() {
         for (path, bytes) in &before {
             assert_eq!(now.get(path), Some(bytes), "{path}");
         }
-        let names: Vec<String> = desk
-            .recordings()
-            .into_iter()
-            .map(|(name, _)| name)
-            .collect();
+        let names = desk.recorded();
         assert_eq!(
             names,
             [
@@ -168,11 +164,7 @@ fn recordings_that_a_neighbour_may_read_are_its_own() {
         for (path, bytes) in ours {
             assert_eq!(now.get(path), Some(bytes), "{path}");
         }
-        let names: Vec<String> = desk
-            .recordings()
-            .into_iter()
-            .map(|(name, _)| name)
-            .collect();
+        let names = desk.recorded();
         assert_eq!(
             names,
             ["desk_2__m/run-1.json", "desk__m/run-1.json"],
