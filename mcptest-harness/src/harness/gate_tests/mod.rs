@@ -1,9 +1,14 @@
 //! Every gate over small suites: what holds, and the whole text of what does not.
 
-mod cross_run;
+mod energy;
 mod expect;
-mod per_run;
-mod plans;
+mod expected_calls;
+mod faults;
+mod limits;
+mod narrative;
+mod reliability;
+mod session;
+mod stability;
 mod targets;
 mod verdicts;
 
