@@ -9,7 +9,7 @@ use mcptest_suite::model::{Agent, GateKind};
 use mcptest_suite::{Case, CaseKind, Diagnostic, Subject};
 
 use super::agent_runs::AgentRuns;
-use super::alike::{alike, errors_unknown};
+use super::alike::errors_unknown;
 use super::case_result::{about, data, is_counted, targets};
 use super::case_verdict::{Came, CaseOutcome, CaseVerdict, Context, not_judged};
 use super::loaded::LoadedSuite;
@@ -19,7 +19,6 @@ use crate::gate::{
 };
 use crate::render::{Evidence, Failure, Finding, rerun_line};
 use crate::result::{self, CaseResult, FailureFacts, Status, folder};
-use crate::trace::Run;
 
 /// Judges a case; an error is the whole failure text. Its result is left where the environment asks
 /// for it.
@@ -183,7 +182,7 @@ fn judge_gate(
     // What a gate over all runs says, it says of runs that differ.
     let failure = match judgement.scores {
         Scores::EachRun(_) => failure,
-        Scores::Together(_) | Scores::None => with_alike(failure, runs),
+        Scores::Together(_) | Scores::None => with_alike(failure, recorded),
     };
     CaseVerdict {
         came: Came::Fails(failure),
@@ -204,8 +203,9 @@ fn with_unknown_tools(failure: Option<Failure>, unknown: Option<Finding>) -> Opt
 }
 
 /// A failure that also says which runs behave alike.
-fn with_alike(mut failure: Failure, runs: &[Run]) -> Failure {
-    failure.evidence.extend(alike(runs).map(Evidence::Text));
+fn with_alike(mut failure: Failure, runs: &AgentRuns) -> Failure {
+    let alike = runs.alike().cloned();
+    failure.evidence.extend(alike.map(Evidence::Text));
     failure
 }
 
@@ -216,7 +216,7 @@ fn judge_agent(suite: &LoadedSuite, subject: Subject, context: &Context) -> Case
         Ok(recorded) => recorded,
         Err(failure) => return Came::Fails(failure.clone()).into(),
     };
-    let (runs, snapshots) = (recorded.runs(), suite.snapshots(subject));
+    let snapshots = suite.snapshots(subject);
     let input = suite.input(subject, recorded, &snapshots);
     let counted = gates.reliability_counts_expect();
     let injected = agent
@@ -253,7 +253,7 @@ fn judge_agent(suite: &LoadedSuite, subject: Subject, context: &Context) -> Case
         }
     } else {
         let evidence = Vec::new();
-        Came::Fails(with_alike(Failure { findings, evidence }, runs))
+        Came::Fails(with_alike(Failure { findings, evidence }, recorded))
     };
     CaseVerdict {
         came,

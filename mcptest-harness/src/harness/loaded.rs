@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use mcptest_suite::model::{Agent, Suite};
-use mcptest_suite::{Case, CaseKind, Diagnostic, LoadError, Source, Subject};
+use mcptest_suite::{Case, Diagnostic, LoadError, Source, Subject};
 use regex::Regex;
 
 use super::agent_runs::AgentRuns;
@@ -13,9 +13,10 @@ use super::discovery::SuiteFile;
 use super::near::NearNames;
 use super::place::{PlaceError, Wanted};
 use super::recording::{self, Recording};
-use super::runs::{self, Place};
+use super::regression::trusted::Trusted;
+use super::runs::{self, SuitePlace};
 use super::snapshots::CaseSnapshots;
-use crate::gate::{self, AgentGates, Criterion as _, GateReading, Input, Stale};
+use crate::gate::{self, AgentGates, Criterion as _, GateReading, Input, SnapshotStore, Stale};
 use crate::record::{Command, in_ci};
 use crate::render::Failure;
 use crate::trace::{Run, read_runs};
@@ -37,6 +38,8 @@ pub(crate) struct LoadedSuite {
     looked_at: bool,
     /// What lies where its runs lie, once an agent has asked for it.
     near: Arc<OnceLock<NearNames>>,
+    /// What its agents are compared with, once a case has asked for it.
+    trusted: Arc<OnceLock<Result<Arc<Trusted>, Failure>>>,
 }
 
 impl LoadedSuite {
@@ -70,10 +73,8 @@ impl LoadedSuite {
         reading: GateReading,
     ) -> Result<Self, LoadError> {
         let (gates, redact) = reading.finish(&suite.source, &suite.redact)?;
-        let mut problems = Vec::new();
-        if in_ci() {
-            problems.extend(suite.agents.iter().filter_map(only_in_ci));
-        }
+        let focused = suite.agents.iter().filter(|_| in_ci());
+        let problems: Vec<_> = focused.filter_map(only_in_ci).collect();
         if !problems.is_empty() {
             return Err(LoadError::new(suite.source, problems));
         }
@@ -92,6 +93,7 @@ impl LoadedSuite {
             command: Command::default(),
             looked_at: false,
             near: Arc::default(),
+            trusted: Arc::default(),
         })
     }
 
@@ -132,11 +134,18 @@ impl LoadedSuite {
             command: self.command.clone(),
             looked_at: self.looked_at,
             near: Arc::clone(&self.near),
+            trusted: Arc::clone(&self.trusted),
         }
     }
 
     pub(crate) fn source(&self) -> &Source {
         &self.suite.source
+    }
+
+    /// Where it is kept what the suite's agents are compared with; nowhere where they are recorded
+    /// meanwhile.
+    pub(crate) fn trusted(&self) -> Option<&OnceLock<Result<Arc<Trusted>, Failure>>> {
+        self.recording.is_none().then_some(&*self.trusted)
     }
 
     /// The folder of the suite's package.
@@ -211,14 +220,19 @@ impl LoadedSuite {
         })
     }
 
-    /// The files of an agent's recorded runs; none where they cannot be told.
-    pub(crate) fn recorded_files(&self, subject: Subject) -> Vec<PathBuf> {
-        let place = Place {
+    /// Where the suite lies. `command`: what a person types to record.
+    fn place<'a>(&'a self, command: &'a str, near: &'a OnceLock<NearNames>) -> SuitePlace<'a> {
+        SuitePlace {
             crate_dir: &self.crate_dir,
             relative: &self.relative,
-            command: "",
-            near: &self.near,
-        };
+            command,
+            near,
+        }
+    }
+
+    /// The files of an agent's recorded runs; none where they cannot be told.
+    pub(crate) fn recorded_files(&self, subject: Subject) -> Vec<PathBuf> {
+        let place = self.place("", &self.near);
         let wanted = place.wanted(&self.suite, self.agent(subject), subject.model);
         let files = wanted.files().unwrap_or_default().into_iter();
         files.map(|(path, _)| path).collect()
@@ -256,12 +270,6 @@ impl LoadedSuite {
                 .of(&self.agent(subject).case_name(subject.model));
             // What is recorded now was not there before.
             let (before, after) = (OnceLock::new(), OnceLock::new());
-            let place = |near| Place {
-                crate_dir: &self.crate_dir,
-                relative: &self.relative,
-                command: &command,
-                near,
-            };
             let (suite, agent, model) = (&self.suite, self.agent(subject), subject.model);
             let gates = self.gates(subject);
             if let Some(recording) = &self.recording {
@@ -271,11 +279,11 @@ impl LoadedSuite {
                     model,
                     gates,
                     redact: &self.redact,
-                    place: &place(&before),
+                    place: &self.place(&command, &before),
                 })?;
             }
             let listed = self.recording.as_ref().map_or(&*self.near, |_| &after);
-            let runs = runs::load(suite, agent, model, &place(listed))?;
+            let runs = runs::load(suite, agent, model, &self.place(&command, listed))?;
             let model = &agent.models[model].value;
             let runs = AgentRuns::new(&suite.source, agent, model, runs);
             self.not_stale(subject, &runs, &command)?;
@@ -301,7 +309,7 @@ impl LoadedSuite {
         &'a self,
         subject: Subject,
         runs: &'a AgentRuns,
-        snapshots: &'a CaseSnapshots,
+        snapshots: &'a dyn SnapshotStore,
     ) -> Input<'a> {
         let (agent, gates) = (self.agent(subject), self.gates(subject));
         Input {
@@ -320,12 +328,7 @@ impl LoadedSuite {
 
     /// Where the recordings of its agents go, but for those that say so themselves.
     pub(crate) fn recording_places(&self) -> Vec<PathBuf> {
-        let place = Place {
-            crate_dir: &self.crate_dir,
-            relative: &self.relative,
-            command: "",
-            near: &self.near,
-        };
+        let place = self.place("", &self.near);
         let agents = self
             .suite
             .agents
@@ -363,9 +366,4 @@ fn only_in_ci(agent: &Agent) -> Option<Diagnostic> {
         .label(agent.only?, "fails while `CI` is set")
         .help("remove it before committing");
     Some(problem)
-}
-
-/// What a case stands for, for messages.
-pub(crate) fn is_runnable(case: &Case) -> bool {
-    case.kind != CaseKind::Unsupported
 }

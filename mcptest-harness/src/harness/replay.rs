@@ -3,15 +3,10 @@
 //! Nothing is written and nothing is recorded here. Checks in Rust are not among the cases, since
 //! they are in the package's own test programs; `MCPTEST_RESULTS` lets those tell what they found.
 
-mod agent_test;
-mod sides;
-
 use std::path::{Path, PathBuf};
 
 use mcptest_suite::model::{GateKind, Suite};
 use mcptest_suite::{Case, CaseKind, LOAD, Style, Subject};
-
-pub use agent_test::{AgentTest, Ask};
 
 use super::case;
 use super::case_result;
@@ -21,7 +16,8 @@ use super::loaded::LoadedSuite;
 use crate::record::Command;
 use crate::result::CaseResult;
 
-pub use sides::SideRuns;
+pub use super::agent_test::{AgentTest, Ask};
+pub use super::side_runs::SideRuns;
 
 /// The suites of a package, loaded.
 ///

@@ -17,9 +17,11 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-pub(crate) use judged::{Asker, Facts, digest, failure_facts, place, table};
+pub(crate) use judged::{Asker, failure_facts, place, prompts, recordings, run_facts, table};
 
 use crate::eval::Measure;
+/// The digest of a text, the same on every machine.
+pub(crate) use mcptest_trace::record::fingerprint as digest;
 
 /// The version of the format, `<major>.<minor>`: a reader knows its own major version and all minor
 /// versions of it.

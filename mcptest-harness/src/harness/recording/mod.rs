@@ -17,7 +17,7 @@ use mcptest_trace::record::say;
 use mcptest_trace::record::store::{Lock, Store, StoreError};
 use regex::Regex;
 
-use super::runs::{self, Place};
+use super::runs::{self, SuitePlace};
 use crate::gate::AgentGates;
 use crate::harness::place::Wanted;
 use crate::record::{Live, LiveError, Mode};
@@ -67,7 +67,7 @@ pub(crate) struct ToRecord<'a> {
     pub(crate) gates: &'a AgentGates,
     /// What `redact:` says.
     pub(crate) redact: &'a [Regex],
-    pub(crate) place: &'a Place<'a>,
+    pub(crate) place: &'a SuitePlace<'a>,
 }
 
 impl<'a> ToRecord<'a> {
@@ -198,7 +198,7 @@ fn lock(
     }
 }
 
-fn not_kept(agent: &Agent, place: &Place<'_>, error: &StoreError) -> Failure {
+fn not_kept(agent: &Agent, place: &SuitePlace<'_>, error: &StoreError) -> Failure {
     // Paths are shown from the crate's folder.
     let folder = format!("{}{}", place.crate_dir.display(), std::path::MAIN_SEPARATOR);
     let short = |text: String| text.replace(&folder, "");
