@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use mcptest_suite::model::{GateKind, Suite};
-use mcptest_suite::read::{AgentFacts, GateReader, Problems};
+use mcptest_suite::read::{DeclaredAgent, GateReader, Problems};
 use mcptest_suite::{Diagnostic, Entry, LoadError, Source, Span, Spanned};
 use regex::Regex;
 
@@ -108,7 +108,7 @@ pub(crate) struct GateReading {
 impl GateReader for GateReading {
     fn read(
         &mut self,
-        agent: &AgentFacts<'_>,
+        agent: &DeclaredAgent<'_>,
         gates: &[(GateKind, &Entry)],
         problems: &mut Problems,
     ) {
@@ -180,7 +180,7 @@ pub fn parse_suite(source: Source) -> Result<Suite, LoadError> {
 fn gate(
     kind: GateKind,
     node: &Entry,
-    agent: &AgentFacts<'_>,
+    agent: &DeclaredAgent<'_>,
     compiler: &mut Compiler,
     problems: &mut Problems,
 ) -> Option<ReadGate> {

@@ -45,7 +45,7 @@ use serde_json::Value;
 
 pub(crate) use asked::{AgentGates, GateReading, ReadGate};
 pub use asked::{parse_suite, read_suite};
-pub(crate) use caps::Caps;
+pub(crate) use caps::WithinCaps;
 pub(crate) use expect::Expect;
 pub(crate) use expectation::{Limit, Threshold, short_number};
 pub(crate) use inject::Inject;

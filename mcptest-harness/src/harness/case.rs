@@ -15,7 +15,7 @@ use super::case_verdict::{Came, CaseOutcome, CaseVerdict, Context, not_judged};
 use super::loaded::LoadedSuite;
 use super::regression;
 use crate::gate::{
-    Caps, Criterion, Declared, Expect, Inject, Input, Judgement, Scores, unknown_tools,
+    Criterion, Declared, Expect, Inject, Input, Judgement, Scores, WithinCaps, unknown_tools,
 };
 use crate::render::{Evidence, Failure, Finding, rerun_line};
 use crate::result::{self, CaseResult, FailureFacts, Status, folder};
@@ -229,7 +229,7 @@ fn judge_agent(suite: &LoadedSuite, subject: Subject, context: &Context) -> Case
         expect: &gates.expect[..],
     };
     let own: [(&dyn Criterion, Declared<'_>); 3] = [
-        (&Caps, asked("caps", agent.name.span)),
+        (&WithinCaps, asked("caps", agent.name.span)),
         (&Inject, asked("inject", injected)),
         (&Expect, asked("expect", agent.name.span)),
     ];

@@ -12,7 +12,7 @@ use super::agent_runs::AgentRuns;
 use super::discovery::SuiteFile;
 use super::near::NearNames;
 use super::place::{PlaceError, Wanted};
-use super::recording::{self, Recording};
+use super::recording::{self, LiveRecording};
 use super::regression::trusted::Trusted;
 use super::runs::{self, SuitePlace};
 use super::snapshots::CaseSnapshots;
@@ -32,7 +32,7 @@ pub(crate) struct LoadedSuite {
     gates: Arc<[AgentGates]>,
     redact: Arc<[Regex]>,
     recorded: HashMap<Subject, Arc<OnceLock<Recorded>>>,
-    recording: Option<Arc<Recording>>,
+    recording: Option<Arc<LiveRecording>>,
     command: Command,
     /// Whether judging leaves nothing behind.
     looked_at: bool,
@@ -105,10 +105,10 @@ impl LoadedSuite {
         self
     }
 
-    /// The same, recorded where it is not: see [`Recording`]. `command`: what a person types for it.
+    /// The same, recorded where it is not: see [`LiveRecording`]. `command`: what a person types for it.
     pub(crate) fn recorded_by(
         mut self,
-        recording: Option<Arc<Recording>>,
+        recording: Option<Arc<LiveRecording>>,
         command: Command,
     ) -> Self {
         self.recording = recording;

@@ -21,7 +21,7 @@ use super::discovery::discover;
 use super::loaded::LoadedSuite;
 use super::output;
 use super::prepared::Prepared;
-use super::recording::{self, OwnLoop, Recording};
+use super::recording::{self, LiveRecording, OwnLoop};
 use super::tags::Selection;
 use super::trials::{RustCheck, Settings};
 use super::verdicts::Verdicts;
@@ -271,7 +271,7 @@ impl Harness {
         &self,
         asked: &Asked,
         selection: Option<Selection>,
-        recording: Option<&Arc<Recording>>,
+        recording: Option<&Arc<LiveRecording>>,
     ) -> Prepared {
         let crate_dir = crate_dir(&self.compiled_in);
         let default = [PathBuf::from("suites")];

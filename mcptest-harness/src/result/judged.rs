@@ -8,7 +8,7 @@ use mcptest_suite::{Source, Span};
 use serde_json::Value;
 
 use super::{
-    Bound, FailureFacts, FindingFacts, Place, Recording, RunFacts, TargetResult, bounds, digest,
+    Bound, FailureFacts, FindingFacts, Position, Recording, RunFacts, TargetResult, bounds, digest,
 };
 use crate::check::{Check, resolve};
 use crate::eval::{Better, Measure, Unit};
@@ -254,9 +254,9 @@ pub(crate) fn run_facts(run: &Run) -> RunFacts {
 }
 
 /// Where a span begins.
-pub(crate) fn place(source: &Source, span: Span) -> Place {
+pub(crate) fn place(source: &Source, span: Span) -> Position {
     let (line, column) = source.line_column(span.start);
-    Place { line, column }
+    Position { line, column }
 }
 
 /// A failure as data.

@@ -30,8 +30,8 @@ use session::RecordingSession;
 /// The variable under which nextest tells its processes that they belong together.
 const TOGETHER: &str = "NEXTEST_RUN_ID";
 
-/// Recording, as it was asked for.
-pub(crate) struct Recording {
+/// Recording live, as it was asked for.
+pub(crate) struct LiveRecording {
     mode: Mode,
     live: Arc<dyn Live>,
     /// Why nothing may be spent.
@@ -39,12 +39,14 @@ pub(crate) struct Recording {
 }
 
 /// What the environment asks to record, with the loop of one's own if there is one.
-pub(crate) fn asked(own_loop: Option<&Arc<dyn Live>>) -> Result<Option<Arc<Recording>>, String> {
+pub(crate) fn asked(
+    own_loop: Option<&Arc<dyn Live>>,
+) -> Result<Option<Arc<LiveRecording>>, String> {
     let Some(mode) = crate::record::asked()? else {
         return Ok(None);
     };
     let live = own_loop.map_or_else(built_in, Arc::clone);
-    Ok(Some(Arc::new(Recording::new(mode, live))))
+    Ok(Some(Arc::new(LiveRecording::new(mode, live))))
 }
 
 #[cfg(feature = "record")]
@@ -76,7 +78,7 @@ impl<'a> ToRecord<'a> {
     }
 }
 
-impl Recording {
+impl LiveRecording {
     pub(crate) fn new(mode: Mode, live: Arc<dyn Live>) -> Self {
         Self {
             mode,
