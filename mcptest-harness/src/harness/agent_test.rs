@@ -28,12 +28,11 @@ impl std::fmt::Debug for AgentTest<'_> {
 
 impl<'a> AgentTest<'a> {
     pub(super) fn of(suite_name: &'a str, suite: &'a LoadedSuite, subject: Subject) -> Self {
-        let agent = suite.agent(subject).case_name(subject.model);
         Self {
             suite_name,
             suite,
             subject,
-            case: format!("{suite_name}::{agent}"),
+            case: format!("{suite_name}::{}", suite.case_name(subject)),
         }
     }
 

@@ -1,6 +1,5 @@
 //! Judging one case.
 
-use std::any::Any;
 use std::collections::BTreeMap;
 use std::panic::{self, AssertUnwindSafe};
 use std::time::Instant;
@@ -14,6 +13,7 @@ use super::case_result::{about, data, is_counted, targets};
 use super::case_verdict::{Came, CaseOutcome, CaseVerdict, Context, not_judged};
 use super::loaded::LoadedSuite;
 use super::regression;
+use super::verdicts::panic_text;
 use crate::gate::{
     Criterion, Declared, Expect, Inject, Input, Judgement, Scores, WithinCaps, unknown_tools,
 };
@@ -135,7 +135,10 @@ pub(crate) fn check(
         let text = match &outcome {
             Ok(Ok(())) => None,
             Ok(Err(text)) => Some(text.clone()),
-            Err(why) => Some(format!("the check panicked: {}", panic_text(&**why))),
+            Err(why) => {
+                let text = panic_text(&**why).unwrap_or("without a text");
+                Some(format!("the check panicked: {text}"))
+            }
         };
         if let Some(text) = text {
             result.status = Status::Failed;
@@ -145,13 +148,6 @@ pub(crate) fn check(
         result
     });
     outcome.unwrap_or_else(|why| panic::resume_unwind(why))
-}
-
-/// What a panic said.
-fn panic_text(why: &(dyn Any + Send)) -> String {
-    let text = why.downcast_ref::<String>().map(String::as_str);
-    let text = text.or_else(|| why.downcast_ref::<&str>().copied());
-    text.unwrap_or("without a text").to_owned()
 }
 
 fn judge_gate(

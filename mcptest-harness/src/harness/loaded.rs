@@ -43,27 +43,30 @@ pub(crate) struct LoadedSuite {
 }
 
 impl LoadedSuite {
-    /// Loads a suite file, and compiles what it asks: of the agents whose case names are wanted alone,
-    /// where they can be told apart and nothing is wrong with them.
-    pub(crate) fn load(
+    /// Loads a suite file, and compiles what it asks.
+    pub(crate) fn load(crate_dir: &Path, file: &SuiteFile) -> Result<Self, LoadError> {
+        let source = Suite::open(&file.path, &file.shown)?;
+        Self::whole(crate_dir, file, source)
+    }
+
+    /// The same of the agents whose case names are wanted alone, where they can be told apart and nothing
+    /// is wrong with them.
+    pub(crate) fn load_some(
         crate_dir: &Path,
         file: &SuiteFile,
-        wanted: Option<&dyn Fn(&str) -> bool>,
+        wanted: impl Fn(&str) -> bool,
     ) -> Result<Self, LoadError> {
         let source = Suite::open(&file.path, &file.shown)?;
-        let some = wanted.and_then(|wanted| {
-            let mut reading = GateReading::default();
-            let suite = Suite::parse_some(&source, wanted, &mut reading)?;
-            Self::compiled(crate_dir, file, suite, reading).ok()
-        });
-        some.map_or_else(
-            || {
-                let mut reading = GateReading::default();
-                let suite = Suite::parse_with(source.clone(), &mut reading)?;
-                Self::compiled(crate_dir, file, suite, reading)
-            },
-            Ok,
-        )
+        let mut reading = GateReading::default();
+        let some = Suite::parse_some(&source, &wanted, &mut reading);
+        let some = some.and_then(|suite| Self::compiled(crate_dir, file, suite, reading).ok());
+        some.map_or_else(|| Self::whole(crate_dir, file, source), Ok)
+    }
+
+    fn whole(crate_dir: &Path, file: &SuiteFile, source: Source) -> Result<Self, LoadError> {
+        let mut reading = GateReading::default();
+        let suite = Suite::parse_with(source, &mut reading)?;
+        Self::compiled(crate_dir, file, suite, reading)
     }
 
     fn compiled(
@@ -252,6 +255,11 @@ impl LoadedSuite {
         agent.cassette_stem(&agent.models[subject.model].value)
     }
 
+    /// The name of an agent's own case, below the suite's.
+    pub(crate) fn case_name(&self, subject: Subject) -> String {
+        self.agent(subject).case_name(subject.model)
+    }
+
     pub(crate) fn agent(&self, subject: Subject) -> &Agent {
         &self.suite.agents[subject.agent]
     }
@@ -265,9 +273,7 @@ impl LoadedSuite {
     /// recording was asked for.
     pub(crate) fn recorded(&self, subject: Subject) -> &Recorded {
         self.recorded[&subject].get_or_init(|| {
-            let command = self
-                .command
-                .of(&self.agent(subject).case_name(subject.model));
+            let command = self.command.of(&self.case_name(subject));
             // What is recorded now was not there before.
             let (before, after) = (OnceLock::new(), OnceLock::new());
             let (suite, agent, model) = (&self.suite, self.agent(subject), subject.model);
@@ -346,8 +352,7 @@ impl LoadedSuite {
 
     /// The snapshots of an agent.
     pub(crate) fn snapshots(&self, subject: Subject) -> CaseSnapshots {
-        let agent = self.agent(subject).case_name(subject.model);
-        let source = self.source();
+        let (agent, source) = (self.case_name(subject), self.source());
         let snapshots = CaseSnapshots::new(source.path(), source.shown(), &self.crate_dir, &agent);
         snapshots.only_compared(self.looked_at)
     }

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use mcptest_suite::model::{GateKind, Suite};
-use mcptest_suite::{Case, CaseKind, LOAD, Style, Subject};
+use mcptest_suite::{Case, CaseKind, LOAD, Style};
 
 use super::case;
 use super::case_result;
@@ -86,7 +86,7 @@ impl Package {
                 suite: path.to_string(),
                 own_loop: false,
             };
-            match LoadedSuite::load(folder, &file, None) {
+            match LoadedSuite::load(folder, &file) {
                 Ok(suite) => {
                     let suite = suite.looked_at(command);
                     package.suites.push((path.to_string(), suite));
@@ -185,8 +185,7 @@ impl ReplayCase<'_> {
     /// The full name of the agent's own case; nothing for what stands for no agent.
     #[must_use]
     pub fn agent(&self) -> Option<String> {
-        let subject = self.subject()?;
-        let agent = self.suite.agent(subject).case_name(subject.model);
+        let agent = self.suite.case_name(self.case.kind.subject()?);
         Some(format!("{}::{agent}", self.suite_name))
     }
 
@@ -232,15 +231,6 @@ impl ReplayCase<'_> {
         let input = self.suite.input(subject, recorded, &snapshots).of(gate);
         let evidence = gate.gate.explain(&input).into_iter();
         evidence.map(|evidence| evidence.plain()).collect()
-    }
-
-    fn subject(&self) -> Option<Subject> {
-        match self.case.kind {
-            CaseKind::Agent(subject)
-            | CaseKind::Gate(subject, _)
-            | CaseKind::Regression(subject) => Some(subject),
-            _ => None,
-        }
     }
 
     fn context(&self) -> Context {

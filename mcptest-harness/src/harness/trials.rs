@@ -47,7 +47,7 @@ pub(super) fn trial(
         return listed(name, case);
     }
     let agent = case.kind.subject().map_or(String::new(), |subject| {
-        format!("{path}::{}", suite.agent(subject).case_name(subject.model))
+        format!("{path}::{}", suite.case_name(subject))
     });
     let context = Context {
         name,

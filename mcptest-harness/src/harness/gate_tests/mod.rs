@@ -104,8 +104,7 @@ fn loaded(top: &str, agent: &str, runs: &[Value]) -> (tempfile::TempDir, LoadedS
         shown: "suites/s.yml".to_owned(),
         relative: "s.yml".into(),
     };
-    let loaded =
-        LoadedSuite::load(folder.path(), &file, None).unwrap_or_else(|error| panic!("{error}"));
+    let loaded = LoadedSuite::load(folder.path(), &file).unwrap_or_else(|error| panic!("{error}"));
     (folder, loaded)
 }
 

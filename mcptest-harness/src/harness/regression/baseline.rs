@@ -165,8 +165,7 @@ fn results(
     folder: &Path,
     subject: Subject,
 ) -> Vec<CaseResult> {
-    let agent = suite.agent(subject).case_name(subject.model);
-    let own = format!("{}::{agent}", context.suite);
+    let own = format!("{}::{}", context.suite, suite.case_name(subject));
     let gates = GateKind::ALL.iter();
     let gates = gates.map(|kind| format!("{own}::{}", kind.name()));
     let cases = gates.chain([own.clone()]);

@@ -154,7 +154,7 @@ fn shown(comparison: &Comparison, suite: &LoadedSuite, context: &Context) -> Str
     let case_of = |agent: &AgentComparison| {
         let mut subjects = suite.subjects();
         let subject = subjects.find(|subject| suite.stem(*subject) == agent.agent)?;
-        let own = suite.agent(subject).case_name(subject.model);
+        let own = suite.case_name(subject);
         Some(format!("{}::{own}::{REGRESSION}", context.suite))
     };
     let regressed = |agent: &&AgentComparison| agent.regressed(&comparison.options);
