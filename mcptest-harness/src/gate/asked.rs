@@ -14,10 +14,11 @@ use super::recovery::Recovery;
 use super::reliability::Reliability;
 use super::table::{GateEntry, entry};
 use super::targets;
+use super::trajectory::Plan;
 use super::{Criterion, Input};
 use crate::check::{Check, Compiler};
 use crate::energy::Analysis;
-use crate::eval::{Fault, FaultPlan, NarrativeOptions};
+use crate::eval::{Fault, FaultPlan, GoldenPath, NarrativeOptions};
 use crate::trace::Run;
 
 /// A gate of an agent, ready to judge.
@@ -68,19 +69,21 @@ impl AgentGates {
 
     /// The tools that its `trajectory`, else its `golden_path`, expects in order.
     pub(crate) fn plan(&self) -> Vec<&str> {
-        let planned = |kind| self.get(kind).map(|gate| gate.gate.tools());
-        planned(GateKind::Trajectory)
-            .or_else(|| planned(GateKind::GoldenPath))
-            .unwrap_or_default()
+        let planned = self.options::<Plan>().into_iter();
+        let planned = planned.flat_map(|plan| &plan.calls);
+        let mut tools: Vec<&str> = planned.map(|call| call.name.as_str()).collect();
+        if tools.is_empty() {
+            let golden = self.options::<GoldenPath>().into_iter();
+            tools.extend(golden.flat_map(|golden| &golden.calls).map(String::as_str));
+        }
+        tools
     }
 
-    /// The tools that its gates say change something, and those that they say only read.
-    pub(crate) fn tool_lists(&self) -> [Vec<&String>; 2] {
-        [0, 1].map(|list| {
-            let gates = self.gates.iter();
-            gates
-                .flat_map(|gate| gate.gate.tool_lists()[list])
-                .collect()
+    /// The tools that its `narrative` says change something, and those that it says only read.
+    pub(crate) fn tool_lists(&self) -> [&[String]; 2] {
+        let narrative = self.options::<Narrative>();
+        narrative.map_or([&[], &[]], |gate| {
+            [&gate.options.mutating_tools, &gate.options.readonly_tools]
         })
     }
 

@@ -205,11 +205,6 @@ pub(crate) trait Criterion: fmt::Debug + Send + Sync {
         Vec::new()
     }
 
-    /// The tools that its options say change something, and those that they say only read.
-    fn tool_lists(&self) -> [&[String]; 2] {
-        [&[], &[]]
-    }
-
     /// Whether its verdict rests on which results are errors.
     fn rests_on_errors(&self) -> bool {
         false
@@ -238,11 +233,6 @@ pub(crate) trait Options: fmt::Debug + Send + Sync + Sized + 'static {
     /// The tools that the options name.
     fn tools(&self) -> Vec<&str> {
         Vec::new()
-    }
-
-    /// The tools that the options say change something, and those that they say only read.
-    fn tool_lists(&self) -> [&[String]; 2] {
-        [&[], &[]]
     }
 
     /// Whether the verdict rests on which results are errors.

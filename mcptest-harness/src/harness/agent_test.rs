@@ -129,7 +129,8 @@ impl<'a> AgentTest<'a> {
     /// The tools that the agent's gates say change something, and those that they say only read.
     #[must_use]
     pub fn tool_lists(&self) -> [Vec<&'a String>; 2] {
-        self.suite.gates(self.subject).tool_lists()
+        let lists = self.suite.gates(self.subject).tool_lists();
+        lists.map(|list| list.iter().collect())
     }
 
     /// All that is asked of the agent, its own `expect:` first; nothing where its recordings cannot
