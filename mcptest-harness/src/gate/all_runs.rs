@@ -45,10 +45,6 @@ impl<G: AllRuns> Criterion for Together<G> {
         self.0.tools()
     }
 
-    fn rests_on_errors(&self) -> bool {
-        G::RESTS_ON_ERRORS
-    }
-
     fn options(&self) -> &dyn Any {
         &self.0
     }

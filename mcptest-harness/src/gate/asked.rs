@@ -32,6 +32,13 @@ pub(crate) struct ReadGate {
     pub(crate) gate: Box<dyn Criterion>,
 }
 
+impl ReadGate {
+    /// Whether its verdict rests on which results are errors.
+    pub(crate) fn rests_on_errors(&self) -> bool {
+        entry(self.kind).is_some_and(|entry| entry.rests_on_errors)
+    }
+}
+
 /// All that is asked of an agent: by itself, and by its gates.
 #[derive(Debug, Default)]
 pub(crate) struct AgentGates {

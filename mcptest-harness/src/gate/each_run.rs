@@ -119,10 +119,6 @@ impl<G: EachRun> Criterion for RunByRun<G> {
         self.0.tools()
     }
 
-    fn rests_on_errors(&self) -> bool {
-        G::RESTS_ON_ERRORS
-    }
-
     fn options(&self) -> &dyn Any {
         &self.0
     }

@@ -205,11 +205,6 @@ pub(crate) trait Criterion: fmt::Debug + Send + Sync {
         Vec::new()
     }
 
-    /// Whether its verdict rests on which results are errors.
-    fn rests_on_errors(&self) -> bool {
-        false
-    }
-
     /// The gate's options, for gates that rest on another's.
     fn options(&self) -> &dyn Any {
         &()

@@ -163,7 +163,7 @@ fn judge_gate(
     let (runs, snapshots) = (recorded.runs(), suite.snapshots(subject));
     let input = suite.input(subject, recorded, &snapshots).of(gate);
     let mut judgement = gate.gate.judge(&input);
-    if gate.gate.rests_on_errors() {
+    if gate.rests_on_errors() {
         judgement.notes.extend(errors_unknown(runs));
     }
     let failure = with_unknown_tools(judgement.failure.take(), unknown_tools(gate, runs));
