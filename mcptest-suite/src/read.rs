@@ -4,9 +4,9 @@ pub use crate::load::assertion::{gate_list, read_target};
 pub use crate::load::demand::check as check_demand;
 pub use crate::load::fields::Fields;
 pub use crate::load::problems::{Problems, did_you_mean};
-pub use crate::load::schema::read as read_schema;
+pub use crate::load::schema::{asks_only, read as read_schema};
 pub use crate::load::snapshots::refuse as refuse_snapshots;
-pub use crate::load::vacuous::{asks_only, holds_for, needle as check_needle};
+pub use crate::load::vacuous::{holds_for, needle as check_needle};
 pub use crate::load::values::read as read_value;
 
 use mcptest_trace::eval::Fault;
@@ -35,7 +35,7 @@ pub fn document(source: &Source, problems: &mut Problems) -> Option<Node> {
 /// What a gate may need to know of its agent while it is read.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct AgentFacts<'a> {
+pub struct DeclaredAgent<'a> {
     /// How many runs there are; `None` when the suite says it wrongly.
     pub runs: Option<&'a Spanned<usize>>,
     /// Whether the agent says that it injects faults.
@@ -67,7 +67,7 @@ pub trait GateReader {
     /// in the order of the file. What is wrong is noted.
     fn read(
         &mut self,
-        agent: &AgentFacts<'_>,
+        agent: &DeclaredAgent<'_>,
         gates: &[(GateKind, &Entry)],
         problems: &mut Problems,
     );
@@ -77,5 +77,5 @@ pub trait GateReader {
 pub(crate) struct NamesAlone;
 
 impl GateReader for NamesAlone {
-    fn read(&mut self, _: &AgentFacts<'_>, _: &[(GateKind, &Entry)], _: &mut Problems) {}
+    fn read(&mut self, _: &DeclaredAgent<'_>, _: &[(GateKind, &Entry)], _: &mut Problems) {}
 }

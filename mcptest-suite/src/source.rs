@@ -23,7 +23,7 @@ impl Span {
     /// The nearest range that lies inside `text` on character boundaries and is not reversed, so
     /// that no renderer can be made to panic by a span.
     #[must_use]
-    pub fn clamp_to(self, text: &str) -> Range<usize> {
+    pub(crate) fn clamp_to(self, text: &str) -> Range<usize> {
         let start = text.floor_char_boundary(self.start);
         let end = text.ceil_char_boundary(self.end.max(start));
         start..end

@@ -12,7 +12,7 @@ use mcptest_trace::eval::{
     ArgsShape, ExpectedCall, ExpectedTrace, GoldenPath, MatchMode, NoSchema, agent_stability,
     score_golden_path, validate_trace,
 };
-use mcptest_trace::evidence::calibrate::{Direction, Kind, Quantity, Scored, calibrate};
+use mcptest_trace::evidence::calibrate::{Direction, NumberKind, Quantity, Scored, calibrate};
 use mcptest_trace::evidence::compare::{
     AgentSamples, Behaviour, CompareOptions, Cost, RunSample, Sides, compare,
 };
@@ -77,9 +77,9 @@ fn calibrate_1000_agents(bencher: Bencher, runs: usize) {
     let targets: Vec<(Quantity, Vec<Scored<'_>>)> = (0..TARGETS)
         .map(|target| {
             let (kind, values) = if target.is_multiple_of(2) {
-                (Kind::Real, 1_000_000)
+                (NumberKind::Real, 1_000_000)
             } else {
-                (Kind::Count, 8)
+                (NumberKind::Count, 8)
             };
             let value = |stream: &mut Stream| stream.below(values) as f64;
             let scored = (0..AGENTS * runs)

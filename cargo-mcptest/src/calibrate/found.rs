@@ -1,6 +1,8 @@
 //! What was found of a suite, as text and as data.
 
-use mcptest_trace::evidence::calibrate::{AcrossCalibration, Calibration, Kind, Tally, Verdict};
+use mcptest_trace::evidence::calibrate::{
+    AcrossCalibration, Alarms, Calibration, Discrimination, NumberKind,
+};
 use mcptest_trace::evidence::conformal::Share;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -24,7 +26,7 @@ pub(crate) struct SuiteFound {
     pub(super) each: Vec<(Column, Calibration)>,
     pub(super) together: Vec<(Column, AcrossCalibration)>,
     /// What the limits that tell anything do together.
-    pub(super) joint: Tally,
+    pub(super) joint: Alarms,
 }
 
 impl SuiteFound {
@@ -85,7 +87,7 @@ impl SuiteFound {
         let mut text = table(&rows);
         let telling = self.each.iter().filter(|(_, found)| tells(found)).count();
         if telling > 1 {
-            let Tally {
+            let Alarms {
                 false_alarms,
                 passed,
                 catches,
@@ -96,12 +98,13 @@ impl SuiteFound {
                 "the {telling} that tell something together: {false_alarms} of {passed} passed runs stopped, {catches} of {failed} failed runs caught\n"
             ));
         }
-        let apart =
-            |(_, found): &(Column, Calibration)| found.power.verdict == Verdict::TellsRunsApart;
+        let apart = |(_, found): &(Column, Calibration)| {
+            found.power.verdict == Discrimination::TellsRunsApart
+        };
         let known = self
             .each
             .iter()
-            .any(|(_, found)| found.power.verdict != Verdict::Unknown);
+            .any(|(_, found)| found.power.verdict != Discrimination::Unknown);
         let most =
             |of: fn(&Calibration) -> usize| self.each.iter().map(|(_, found)| of(found)).max();
         let fewest = [
@@ -190,9 +193,9 @@ fn indented(text: &str) -> String {
 }
 
 /// A number as a suite has it.
-pub(super) fn written_number(number: f64, kind: Kind) -> String {
+pub(super) fn written_number(number: f64, kind: NumberKind) -> String {
     match kind {
-        Kind::Count => format!("{number:.0}"),
+        NumberKind::Count => format!("{number:.0}"),
         _ => number.to_string(),
     }
 }

@@ -14,7 +14,7 @@ mod write;
 
 use mcptest_suite::escape;
 use mcptest_trace::evidence::calibrate::{
-    AgentScored, Calibration, Verdict, calibrate, calibrate_across, joint,
+    AgentScored, Calibration, Discrimination, calibrate, calibrate_across, joint,
 };
 use mcptest_trace::evidence::conformal::Share;
 use serde_json::json;
@@ -219,6 +219,6 @@ impl Calibrate {
 fn tells(found: &Calibration) -> bool {
     matches!(
         found.power.verdict,
-        Verdict::TellsRunsApart | Verdict::TellsAgentsApartOnly
+        Discrimination::TellsRunsApart | Discrimination::TellsAgentsApartOnly
     ) && found.limit.is_some()
 }

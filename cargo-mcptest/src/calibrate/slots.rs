@@ -3,7 +3,7 @@
 
 use mcptest::suite::gates::GateKind;
 use mcptest::suite::model::Suite;
-use mcptest::suite::read::{AgentFacts, GateReader, Problems};
+use mcptest::suite::read::{DeclaredAgent, GateReader, Problems};
 use mcptest_suite::{Entry, Node, NodeValue, Source, Span};
 use mcptest_trace::evidence::calibrate::Direction;
 
@@ -170,7 +170,7 @@ impl Slots {
 }
 
 impl GateReader for Slots {
-    fn read(&mut self, _: &AgentFacts<'_>, gates: &[(GateKind, &Entry)], _: &mut Problems) {
+    fn read(&mut self, _: &DeclaredAgent<'_>, gates: &[(GateKind, &Entry)], _: &mut Problems) {
         self.declared
             .push(gates.iter().map(|(kind, _)| kind.name()).collect());
         for (kind, entry) in gates {

@@ -7,7 +7,7 @@ use mcptest::eval::{SUB_SCORES, agent_stability, count_calls, targets};
 use mcptest::replay::{AgentTest, ReplayCase};
 use mcptest::result::CaseResult;
 use mcptest::trace::Run;
-use mcptest_trace::evidence::calibrate::{AgentScored, Direction, Kind, Quantity, Scored};
+use mcptest_trace::evidence::calibrate::{AgentScored, Direction, NumberKind, Quantity, Scored};
 use serde_json::{Value, json};
 
 use crate::judging::{Filter, Opened, in_parallel};
@@ -273,7 +273,11 @@ fn sub_scores(agents: &[Judged<'_>]) -> impl Iterator<Item = Column> {
             });
             Column {
                 gate: "stability".to_owned(),
-                target: Quantity::new(format!("stability.{name}"), Direction::LowIsBad, Kind::Real),
+                target: Quantity::new(
+                    format!("stability.{name}"),
+                    Direction::LowIsBad,
+                    NumberKind::Real,
+                ),
                 each_run: true,
                 range: (0.0, Some(1.0)),
                 agents: agents.collect(),

@@ -6,7 +6,7 @@ use std::fs;
 
 use mcptest::parse_suite;
 use mcptest_suite::{Source, Span};
-use mcptest_trace::evidence::calibrate::{Direction, Kind, Quantity, Verdict};
+use mcptest_trace::evidence::calibrate::{Direction, Discrimination, NumberKind, Quantity};
 use serde_json::{Value, json};
 
 use super::found::{SuiteFound, written_number};
@@ -191,7 +191,7 @@ fn proposals(found: &SuiteFound) -> Vec<Proposal<'_>> {
             gate: &column.gate,
             limit: limit.rounded,
             comment: found.comment(),
-            tells_runs_apart: found.power.verdict == Verdict::TellsRunsApart,
+            tells_runs_apart: found.power.verdict == Discrimination::TellsRunsApart,
             always_met: column.always_meets(limit.rounded),
         })
     });
@@ -218,7 +218,7 @@ fn proposals(found: &SuiteFound) -> Vec<Proposal<'_>> {
         })
     });
     each.chain(together)
-        .filter(|proposal| proposal.target.kind != Kind::Flag)
+        .filter(|proposal| proposal.target.kind != NumberKind::Flag)
         .collect()
 }
 

@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use mcptest_trace::record::say;
-use mcptest_trace::record::store::{Layout, Lock, Place, Store, StoreError};
+use mcptest_trace::record::store::{Layout, Lock, RunPlace, Store, StoreError};
 use serde_json::Value;
 
 use super::digest::Digest;
@@ -75,7 +75,7 @@ pub(super) struct Existing {
 /// A run that is there.
 #[derive(Debug)]
 pub(super) struct Recorded {
-    pub(super) place: Place,
+    pub(super) place: RunPlace,
     /// What tells it from others of the same identifier.
     pub(super) essence: Digest,
     /// What it is byte for byte.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use mcptest_suite::model::{Agent, Suite};
 use mcptest_suite::shown_path;
-use mcptest_trace::record::store::{Place, Store, render, render_line};
+use mcptest_trace::record::store::{RunPlace, Store, render, render_line};
 use serde_json::{Value, json};
 
 use super::digest::Digest;
@@ -190,7 +190,7 @@ impl Undone {
     }
 }
 
-fn shown(place: &Place) -> String {
+fn shown(place: &RunPlace) -> String {
     let file = shown_path(&place.file);
     match place.line {
         Some(line) => format!("{file}:{line}"),

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use mcptest_trace::evidence::mutants::{
-    Count, Judged, Kind, Mutant, Operator, Score, Scores, Sites, score,
+    Count, Mutant, MutantVerdict, Operator, OperatorKind, Score, Scores, Sites, score,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -27,7 +27,7 @@ pub(super) struct Fate<'a> {
     /// Its place on the bench.
     agent: usize,
     pub(super) mutant: Mutant,
-    judged: Judged,
+    judged: MutantVerdict,
     state: State,
 }
 
@@ -75,7 +75,7 @@ impl<'a> Found<'a> {
                 .iter()
                 .map(|(_, mutant, judged)| (mutant, judged)),
         );
-        let fate = |(agent, mutant, judged): (usize, Mutant, Judged)| Fate {
+        let fate = |(agent, mutant, judged): (usize, Mutant, MutantVerdict)| Fate {
             case: bench.agents[agent].test.case(),
             agent,
             state: State::of(&mutant, &judged),
@@ -234,7 +234,7 @@ impl<'a> Found<'a> {
         let mut rows = vec![head];
         for (operator, sites) in self.operators() {
             let killed = self.killed(operator);
-            let waste = if operator.kind() == Kind::Waste {
+            let waste = if operator.kind() == OperatorKind::Waste {
                 " (waste)"
             } else {
                 ""

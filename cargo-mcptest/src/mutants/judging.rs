@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use mcptest::replay::{AgentTest, Ask};
 use mcptest::trace::Run;
 use mcptest_trace::evidence::mutants::{
-    Judged, Mutant, MutantOptions, Operator, RecordedRun, Sites, plan,
+    Mutant, MutantOptions, MutantVerdict, Operator, RecordedRun, Sites, plan,
 };
 
 use crate::failure::Failure;
@@ -42,7 +42,7 @@ enum Holds {
 /// The mutants of all suites, judged.
 pub(super) struct Mutated {
     /// Each with the place of its agent and what the gates made of it.
-    pub(super) mutants: Vec<(usize, Mutant, Judged)>,
+    pub(super) mutants: Vec<(usize, Mutant, MutantVerdict)>,
     pub(super) sites: BTreeMap<Operator, Sites>,
     /// Runs that were broken.
     pub(super) runs: usize,
@@ -202,7 +202,7 @@ impl<'a> Tested<'a> {
     }
 
     /// What the gates that hold make of mutants, each with the place of its run.
-    fn judge<'m>(&self, mutants: impl Iterator<Item = (&'m Mutant, usize)>) -> Vec<Judged> {
+    fn judge<'m>(&self, mutants: impl Iterator<Item = (&'m Mutant, usize)>) -> Vec<MutantVerdict> {
         let together = self
             .gates
             .iter()
@@ -214,7 +214,7 @@ impl<'a> Tested<'a> {
             Vec::new()
         };
         let judged = mutants.map(|(mutant, place)| {
-            let mut judged = Judged::default();
+            let mut judged = MutantVerdict::default();
             let broken = mutant.apply(&self.runs[place]);
             let mut kills = |gate: &Gate<'_>, holds: bool| {
                 judged.covered = true;

@@ -1,6 +1,6 @@
 //! What became of a mutant.
 
-use mcptest_trace::evidence::mutants::{Judged, Label, Mutant};
+use mcptest_trace::evidence::mutants::{Mutant, MutantLabel, MutantVerdict};
 use serde::Serialize;
 
 /// What became of a mutant.
@@ -20,10 +20,10 @@ pub(super) enum State {
 }
 
 impl State {
-    pub(super) fn of(mutant: &Mutant, judged: &Judged) -> Self {
+    pub(super) fn of(mutant: &Mutant, judged: &MutantVerdict) -> Self {
         match (mutant.label, judged.killed_by.is_empty()) {
-            (Label::Harmless, true) => Self::Harmless,
-            (Label::Harmless, false) => Self::Brittle,
+            (MutantLabel::Harmless, true) => Self::Harmless,
+            (MutantLabel::Harmless, false) => Self::Brittle,
             (_, false) => Self::Killed,
             (_, true) if judged.covered => Self::Survived,
             (_, true) => Self::NotCovered,

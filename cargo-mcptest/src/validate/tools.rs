@@ -6,7 +6,7 @@ use mcptest::eval::KnownTools;
 use mcptest::replay::AgentTest;
 use mcptest::suite::gates::GateKind;
 use mcptest::suite::model::Suite;
-use mcptest::suite::read::{AgentFacts, GateReader, Problems};
+use mcptest::suite::read::{DeclaredAgent, GateReader, Problems};
 use mcptest_suite::{Diagnostic, Entry, Node, Span, Style, nearest, quoted_list};
 
 use super::{Kind, Problem};
@@ -20,7 +20,7 @@ const LISTS: [&str; 4] = ["evidence", "tools", "readonly_tools", "mutating_tools
 struct Named(Vec<Vec<(String, Span)>>);
 
 impl GateReader for Named {
-    fn read(&mut self, _: &AgentFacts<'_>, gates: &[(GateKind, &Entry)], _: &mut Problems) {
+    fn read(&mut self, _: &DeclaredAgent<'_>, gates: &[(GateKind, &Entry)], _: &mut Problems) {
         let lists = gates
             .iter()
             .flat_map(|(_, entry)| LISTS.iter().filter_map(|key| entry.value.get(key)));

@@ -45,14 +45,6 @@ impl<G: AllRuns> Criterion for Together<G> {
         self.0.tools()
     }
 
-    fn tool_lists(&self) -> [&[String]; 2] {
-        self.0.tool_lists()
-    }
-
-    fn rests_on_errors(&self) -> bool {
-        G::RESTS_ON_ERRORS
-    }
-
     fn options(&self) -> &dyn Any {
         &self.0
     }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use mcptest_suite::model::{GateKind, Suite};
-use mcptest_suite::read::{AgentFacts, GateReader, Problems};
+use mcptest_suite::read::{DeclaredAgent, GateReader, Problems};
 use mcptest_suite::{Diagnostic, Entry, LoadError, Source, Span, Spanned};
 use regex::Regex;
 
@@ -14,10 +14,11 @@ use super::recovery::Recovery;
 use super::reliability::Reliability;
 use super::table::{GateEntry, entry};
 use super::targets;
+use super::trajectory::Plan;
 use super::{Criterion, Input};
 use crate::check::{Check, Compiler};
 use crate::energy::Analysis;
-use crate::eval::{Fault, FaultPlan, NarrativeOptions};
+use crate::eval::{Fault, FaultPlan, GoldenPath, NarrativeOptions};
 use crate::trace::Run;
 
 /// A gate of an agent, ready to judge.
@@ -29,6 +30,13 @@ pub(crate) struct ReadGate {
     /// What must hold of its targets; empty for its default.
     pub(crate) expect: Vec<Check>,
     pub(crate) gate: Box<dyn Criterion>,
+}
+
+impl ReadGate {
+    /// Whether its verdict rests on which results are errors.
+    pub(crate) fn rests_on_errors(&self) -> bool {
+        entry(self.kind).is_some_and(|entry| entry.rests_on_errors)
+    }
 }
 
 /// All that is asked of an agent: by itself, and by its gates.
@@ -68,19 +76,21 @@ impl AgentGates {
 
     /// The tools that its `trajectory`, else its `golden_path`, expects in order.
     pub(crate) fn plan(&self) -> Vec<&str> {
-        let planned = |kind| self.get(kind).map(|gate| gate.gate.tools());
-        planned(GateKind::Trajectory)
-            .or_else(|| planned(GateKind::GoldenPath))
-            .unwrap_or_default()
+        let planned = self.options::<Plan>().into_iter();
+        let planned = planned.flat_map(|plan| &plan.calls);
+        let mut tools: Vec<&str> = planned.map(|call| call.name.as_str()).collect();
+        if tools.is_empty() {
+            let golden = self.options::<GoldenPath>().into_iter();
+            tools.extend(golden.flat_map(|golden| &golden.calls).map(String::as_str));
+        }
+        tools
     }
 
-    /// The tools that its gates say change something, and those that they say only read.
-    pub(crate) fn tool_lists(&self) -> [Vec<&String>; 2] {
-        [0, 1].map(|list| {
-            let gates = self.gates.iter();
-            gates
-                .flat_map(|gate| gate.gate.tool_lists()[list])
-                .collect()
+    /// The tools that its `narrative` says change something, and those that it says only read.
+    pub(crate) fn tool_lists(&self) -> [&[String]; 2] {
+        let narrative = self.options::<Narrative>();
+        narrative.map_or([&[], &[]], |gate| {
+            [&gate.options.mutating_tools, &gate.options.readonly_tools]
         })
     }
 
@@ -108,7 +118,7 @@ pub(crate) struct GateReading {
 impl GateReader for GateReading {
     fn read(
         &mut self,
-        agent: &AgentFacts<'_>,
+        agent: &DeclaredAgent<'_>,
         gates: &[(GateKind, &Entry)],
         problems: &mut Problems,
     ) {
@@ -180,7 +190,7 @@ pub fn parse_suite(source: Source) -> Result<Suite, LoadError> {
 fn gate(
     kind: GateKind,
     node: &Entry,
-    agent: &AgentFacts<'_>,
+    agent: &DeclaredAgent<'_>,
     compiler: &mut Compiler,
     problems: &mut Problems,
 ) -> Option<ReadGate> {

@@ -1,6 +1,6 @@
 //! Reading a gate's block straight into the options of its metric.
 
-use mcptest_suite::read::{AgentFacts, Fields, Problems};
+use mcptest_suite::read::{DeclaredAgent, Fields, Problems};
 use mcptest_suite::{Diagnostic, Node, NodeValue, Span, Spanned};
 
 use super::key::{Key, Range, Takes};
@@ -13,7 +13,7 @@ pub(crate) struct Block<'n, 'r> {
     keys: &'static [Key],
     /// Where the gate's key stands.
     pub(super) span: Span,
-    pub(super) agent: &'r AgentFacts<'r>,
+    pub(super) agent: &'r DeclaredAgent<'r>,
     pub(super) compiler: &'r mut Compiler,
     pub(super) problems: &'r mut Problems,
 }
@@ -24,7 +24,7 @@ impl<'n, 'r> Block<'n, 'r> {
         (node, span): (&'n Node, Span),
         called: &'static str,
         keys: &'static [Key],
-        agent: &'r AgentFacts<'r>,
+        agent: &'r DeclaredAgent<'r>,
         compiler: &'r mut Compiler,
         problems: &'r mut Problems,
     ) -> Option<Self> {

@@ -20,9 +20,9 @@ struct Cap<'a> {
 /// The caps of an agent: none is exceeded by a recorded run, and what was recorded can be held
 /// against each. Reaching a cap is not exceeding it.
 #[derive(Debug)]
-pub(crate) struct Caps;
+pub(crate) struct WithinCaps;
 
-impl Criterion for Caps {
+impl Criterion for WithinCaps {
     fn judge(&self, input: &Input<'_>) -> Judgement {
         let caps = caps(input.agent).into_iter();
         let findings = caps.flat_map(|cap| findings(&cap, input.runs));

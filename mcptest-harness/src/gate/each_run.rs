@@ -2,6 +2,8 @@
 
 use std::any::Any;
 
+use serde_json::Value;
+
 use super::{
     Breach, Counts, Criterion, EachRun, Input, Judgement, Scores, defaults, expected, findings,
 };
@@ -16,18 +18,18 @@ const SHOWN: usize = 3;
 pub(super) struct RunByRun<G>(pub(super) G);
 
 impl<G: EachRun> RunByRun<G> {
-    /// What the run breaks, nothing when it passes, and its report.
-    fn breaches(&self, input: &Input<'_>, run: &Run) -> (Vec<Breach>, Option<G::Report>) {
+    /// What the run breaks, nothing when it passes, and its report with the numbers of that.
+    fn breaches(&self, input: &Input<'_>, run: &Run) -> (Vec<Breach>, Option<(G::Report, Value)>) {
         let scored = match self.0.score(input, run) {
             Ok(scored) => scored,
             Err(breach) => return (vec![*breach], None),
         };
         let mut breaches = scored.breaches;
+        let metrics = self.0.metrics(&scored.report);
         if scored.judged {
-            let metrics = self.0.metrics(&scored.report);
             breaches.extend(expected(input, &metrics, self.0.defaults()));
         }
-        (breaches, Some(scored.report))
+        (breaches, Some((scored.report, metrics)))
     }
 
     /// The evidence of the broken runs; runs that show the same are shown together.
@@ -66,8 +68,8 @@ impl<G: EachRun> Criterion for RunByRun<G> {
         let (mut breaches, mut broken, mut scores) = (Vec::new(), Vec::new(), Vec::new());
         let (mut runs_hold, mut counts) = (Vec::new(), Counts::new());
         for (index, run) in input.runs.iter().enumerate() {
-            let (found, report) = self.breaches(input, run);
-            let metrics = report.as_ref().map(|report| self.0.metrics(report));
+            let (found, made) = self.breaches(input, run);
+            let (report, metrics) = made.unzip();
             scores.push(metrics.unwrap_or_default());
             runs_hold.push(found.is_empty());
             let of_run = report.as_ref().map(|report| self.0.counts(run, report));
@@ -115,14 +117,6 @@ impl<G: EachRun> Criterion for RunByRun<G> {
 
     fn tools(&self) -> Vec<&str> {
         self.0.tools()
-    }
-
-    fn tool_lists(&self) -> [&[String]; 2] {
-        self.0.tool_lists()
-    }
-
-    fn rests_on_errors(&self) -> bool {
-        G::RESTS_ON_ERRORS
     }
 
     fn options(&self) -> &dyn Any {

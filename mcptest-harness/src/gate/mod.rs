@@ -45,7 +45,7 @@ use serde_json::Value;
 
 pub(crate) use asked::{AgentGates, GateReading, ReadGate};
 pub use asked::{parse_suite, read_suite};
-pub(crate) use caps::Caps;
+pub(crate) use caps::WithinCaps;
 pub(crate) use expect::Expect;
 pub(crate) use expectation::{Limit, Threshold, short_number};
 pub(crate) use inject::Inject;
@@ -205,16 +205,6 @@ pub(crate) trait Criterion: fmt::Debug + Send + Sync {
         Vec::new()
     }
 
-    /// The tools that its options say change something, and those that they say only read.
-    fn tool_lists(&self) -> [&[String]; 2] {
-        [&[], &[]]
-    }
-
-    /// Whether its verdict rests on which results are errors.
-    fn rests_on_errors(&self) -> bool {
-        false
-    }
-
     /// The gate's options, for gates that rest on another's.
     fn options(&self) -> &dyn Any {
         &()
@@ -238,11 +228,6 @@ pub(crate) trait Options: fmt::Debug + Send + Sync + Sized + 'static {
     /// The tools that the options name.
     fn tools(&self) -> Vec<&str> {
         Vec::new()
-    }
-
-    /// The tools that the options say change something, and those that they say only read.
-    fn tool_lists(&self) -> [&[String]; 2] {
-        [&[], &[]]
     }
 
     /// Whether the verdict rests on which results are errors.

@@ -87,10 +87,6 @@ impl Options for Narrative {
         })
     }
 
-    fn tool_lists(&self) -> [&[String]; 2] {
-        [&self.options.mutating_tools, &self.options.readonly_tools]
-    }
-
     fn tools(&self) -> Vec<&str> {
         let options = &self.options;
         let lists = options.mutating_tools.iter().chain(&options.readonly_tools);

@@ -1,7 +1,7 @@
 //! The `reliability` gate: how often does the agent succeed, and how sure can one be?
 
 use mcptest_suite::model::GateKind;
-use mcptest_suite::read::{AgentFacts, Expects, Problems, did_you_mean};
+use mcptest_suite::read::{DeclaredAgent, Expects, Problems, did_you_mean};
 use mcptest_suite::{Diagnostic, Node, Span, quoted_list};
 use serde_json::{Value, json};
 
@@ -133,7 +133,7 @@ fn no_expect(expects: Expects, span: Span) -> Diagnostic {
     )
 }
 
-fn outcome(node: &Node, agent: &AgentFacts<'_>, problems: &mut Problems) -> Option<Successes> {
+fn outcome(node: &Node, agent: &DeclaredAgent<'_>, problems: &mut Problems) -> Option<Successes> {
     let alone = match node.items() {
         Some([only]) => only,
         _ => node,

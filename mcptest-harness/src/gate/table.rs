@@ -17,6 +17,8 @@ pub(super) struct GateEntry {
     pub(super) targets: &'static [Measure],
     /// Whether it judges one run at a time, so that a run's outcome can be its verdict.
     pub(super) each_run: bool,
+    /// Whether its verdict rests on which results are errors.
+    pub(super) rests_on_errors: bool,
     pub(super) read: Read,
 }
 
@@ -43,6 +45,7 @@ impl GateEntry {
             keys: G::KEYS,
             targets: G::TARGETS,
             each_run,
+            rests_on_errors: G::RESTS_ON_ERRORS,
             read,
         }
     }

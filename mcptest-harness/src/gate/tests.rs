@@ -63,6 +63,25 @@ fn what_is_said_to_be_usual_is_what_is_read_where_nothing_stands() {
     }
 }
 
+#[test]
+fn the_plan_of_an_agent_is_what_is_expected_and_not_what_is_forbidden() {
+    let plan = |gates: &str| {
+        let text = format!("agents: [{{ name: a, model: m, prompt: p, {gates} }}]");
+        let mut reading = GateReading::default();
+        let read = Suite::parse_with(Source::new("a.yml", "a.yml", text), &mut reading);
+        let suite = read.unwrap_or_else(|error| panic!("{error}"));
+        let (agents, _) = reading.finish(&suite.source, &[]).unwrap();
+        agents[0].plan().join(" ")
+    };
+    let expected = "trajectory: { mode: superset, calls: [{ name: b }], forbid: ['delete_*'] }";
+    let forbidden = "trajectory: { forbid: ['delete_*'] }";
+    let golden = "golden_path: { calls: [c, d] }";
+    assert_eq!(plan(expected), "b");
+    assert_eq!(plan(&format!("{expected}, {golden}")), "b");
+    assert_eq!(plan(&format!("{forbidden}, {golden}")), "c d");
+    assert_eq!(plan(forbidden), "");
+}
+
 /// Every path into a value, and one step beside each.
 fn paths_into(value: &Value, path: &str, found: &mut Vec<String>) {
     found.push(format!("{path}.absent"));

@@ -21,7 +21,7 @@ use crate::trace::{ReadOnlyTools, Run, canonical_json};
 pub(super) const ENTRY: GateEntry = GateEntry::each_run::<Plan>();
 
 /// The expected calls.
-type Plan = ExpectedTrace<Arc<Schema>>;
+pub(super) type Plan = ExpectedTrace<Arc<Schema>>;
 
 const MODES: [(&str, MatchMode); 8] = [
     ("strict", MatchMode::Strict),

@@ -1,6 +1,7 @@
 //! What Rust checks see: the recorded runs of one agent test.
 
 use std::fmt;
+use std::path::Path;
 use std::sync::OnceLock;
 
 use mcptest_suite::model::{Agent, CheckOptions, Model};
@@ -8,9 +9,11 @@ use mcptest_suite::{Diagnostic, Source, Span, Style};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::alike::alike;
 use crate::eval::KnownTools;
 use crate::gate::runs_note;
 use crate::render::{Evidence, Finding, truncate, truncate_lines};
+use crate::result::{self, Recording};
 use crate::trace::Run;
 
 /// The recorded runs of one agent test with one model; what a Rust check is given.
@@ -36,6 +39,10 @@ pub struct AgentRuns {
     runs: Vec<Run>,
     /// The tools that the runs show, once a gate has asked for them.
     known_tools: OnceLock<KnownTools>,
+    /// Which runs behave alike, once a failure has asked.
+    alike: OnceLock<Option<String>>,
+    /// The files of the runs, once a result has asked.
+    recordings: OnceLock<Vec<Recording>>,
 }
 
 impl AgentRuns {
@@ -48,11 +55,24 @@ impl AgentRuns {
             checks: agent.checks.clone(),
             runs,
             known_tools: OnceLock::new(),
+            alike: OnceLock::new(),
+            recordings: OnceLock::new(),
         }
     }
 
     pub(crate) fn known_tools(&self) -> &OnceLock<KnownTools> {
         &self.known_tools
+    }
+
+    /// Says which runs behave alike; nothing where all differ.
+    pub(crate) fn alike(&self) -> Option<&String> {
+        self.alike.get_or_init(|| alike(&self.runs)).as_ref()
+    }
+
+    /// The files of the runs, read once more for their digests.
+    pub(crate) fn recordings(&self, package: &Path) -> &[Recording] {
+        let made = || result::recordings(package, &self.runs);
+        self.recordings.get_or_init(made)
     }
 
     /// The agent's name as the suite writes it.

@@ -1,6 +1,5 @@
 //! Judging one case.
 
-use std::any::Any;
 use std::collections::BTreeMap;
 use std::panic::{self, AssertUnwindSafe};
 use std::time::Instant;
@@ -9,17 +8,17 @@ use mcptest_suite::model::{Agent, GateKind};
 use mcptest_suite::{Case, CaseKind, Diagnostic, Subject};
 
 use super::agent_runs::AgentRuns;
-use super::alike::{alike, errors_unknown};
+use super::alike::errors_unknown;
 use super::case_result::{about, data, is_counted, targets};
 use super::case_verdict::{Came, CaseOutcome, CaseVerdict, Context, not_judged};
 use super::loaded::LoadedSuite;
 use super::regression;
+use super::verdicts::panic_text;
 use crate::gate::{
-    Caps, Criterion, Declared, Expect, Inject, Input, Judgement, Scores, unknown_tools,
+    Criterion, Declared, Expect, Inject, Input, Judgement, Scores, WithinCaps, unknown_tools,
 };
 use crate::render::{Evidence, Failure, Finding, rerun_line};
 use crate::result::{self, CaseResult, FailureFacts, Status, folder};
-use crate::trace::Run;
 
 /// Judges a case; an error is the whole failure text. Its result is left where the environment asks
 /// for it.
@@ -136,7 +135,10 @@ pub(crate) fn check(
         let text = match &outcome {
             Ok(Ok(())) => None,
             Ok(Err(text)) => Some(text.clone()),
-            Err(why) => Some(format!("the check panicked: {}", panic_text(&**why))),
+            Err(why) => {
+                let text = panic_text(&**why).unwrap_or("without a text");
+                Some(format!("the check panicked: {text}"))
+            }
         };
         if let Some(text) = text {
             result.status = Status::Failed;
@@ -146,13 +148,6 @@ pub(crate) fn check(
         result
     });
     outcome.unwrap_or_else(|why| panic::resume_unwind(why))
-}
-
-/// What a panic said.
-fn panic_text(why: &(dyn Any + Send)) -> String {
-    let text = why.downcast_ref::<String>().map(String::as_str);
-    let text = text.or_else(|| why.downcast_ref::<&str>().copied());
-    text.unwrap_or("without a text").to_owned()
 }
 
 fn judge_gate(
@@ -168,7 +163,7 @@ fn judge_gate(
     let (runs, snapshots) = (recorded.runs(), suite.snapshots(subject));
     let input = suite.input(subject, recorded, &snapshots).of(gate);
     let mut judgement = gate.gate.judge(&input);
-    if gate.gate.rests_on_errors() {
+    if gate.rests_on_errors() {
         judgement.notes.extend(errors_unknown(runs));
     }
     let failure = with_unknown_tools(judgement.failure.take(), unknown_tools(gate, runs));
@@ -183,7 +178,7 @@ fn judge_gate(
     // What a gate over all runs says, it says of runs that differ.
     let failure = match judgement.scores {
         Scores::EachRun(_) => failure,
-        Scores::Together(_) | Scores::None => with_alike(failure, runs),
+        Scores::Together(_) | Scores::None => with_alike(failure, recorded),
     };
     CaseVerdict {
         came: Came::Fails(failure),
@@ -204,8 +199,9 @@ fn with_unknown_tools(failure: Option<Failure>, unknown: Option<Finding>) -> Opt
 }
 
 /// A failure that also says which runs behave alike.
-fn with_alike(mut failure: Failure, runs: &[Run]) -> Failure {
-    failure.evidence.extend(alike(runs).map(Evidence::Text));
+fn with_alike(mut failure: Failure, runs: &AgentRuns) -> Failure {
+    let alike = runs.alike().cloned();
+    failure.evidence.extend(alike.map(Evidence::Text));
     failure
 }
 
@@ -216,7 +212,7 @@ fn judge_agent(suite: &LoadedSuite, subject: Subject, context: &Context) -> Case
         Ok(recorded) => recorded,
         Err(failure) => return Came::Fails(failure.clone()).into(),
     };
-    let (runs, snapshots) = (recorded.runs(), suite.snapshots(subject));
+    let snapshots = suite.snapshots(subject);
     let input = suite.input(subject, recorded, &snapshots);
     let counted = gates.reliability_counts_expect();
     let injected = agent
@@ -229,7 +225,7 @@ fn judge_agent(suite: &LoadedSuite, subject: Subject, context: &Context) -> Case
         expect: &gates.expect[..],
     };
     let own: [(&dyn Criterion, Declared<'_>); 3] = [
-        (&Caps, asked("caps", agent.name.span)),
+        (&WithinCaps, asked("caps", agent.name.span)),
         (&Inject, asked("inject", injected)),
         (&Expect, asked("expect", agent.name.span)),
     ];
@@ -253,7 +249,7 @@ fn judge_agent(suite: &LoadedSuite, subject: Subject, context: &Context) -> Case
         }
     } else {
         let evidence = Vec::new();
-        Came::Fails(with_alike(Failure { findings, evidence }, runs))
+        Came::Fails(with_alike(Failure { findings, evidence }, recorded))
     };
     CaseVerdict {
         came,

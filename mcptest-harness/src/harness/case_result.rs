@@ -6,7 +6,7 @@ use super::case_verdict::{Came, CaseVerdict, Context};
 use super::loaded::LoadedSuite;
 use crate::gate::{Judgement, targets_of};
 use crate::result::{
-    self, AgentFacts, Asker, CaseResult, Facts, FailureFacts, Status, SuiteFacts, TargetResult,
+    self, AgentFacts, Asker, CaseResult, FailureFacts, Status, SuiteFacts, TargetResult,
 };
 
 /// A verdict as data.
@@ -90,14 +90,11 @@ pub(super) fn about(suite: &LoadedSuite, case: &Case, context: &Context) -> Case
     // What is not judged needs no recordings.
     let judged = case.ignored.is_none() || is_counted(suite, case);
     if let (true, Ok(recorded)) = (judged, suite.recorded(subject)) {
-        let facts = Facts {
-            crate_dir: suite.crate_dir(),
-            runs: recorded.runs(),
-        };
-        result.recordings = facts.recordings();
+        result.recordings = recorded.recordings(suite.crate_dir()).to_vec();
         if matches!(case.kind, CaseKind::Agent(_)) {
-            result.runs = facts.runs();
-            result.prompts = facts.prompts().collect();
+            let runs = recorded.runs();
+            result.runs = runs.iter().map(result::run_facts).collect();
+            result.prompts = result::prompts(runs);
         }
     }
     result

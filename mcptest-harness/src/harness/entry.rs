@@ -168,11 +168,11 @@ fn load(crate_dir: &Path, case: &MacroCase<'_>) -> Loaded {
     let entry = by_path
         .entry((path, agent.map(str::to_owned)))
         .or_insert_with(|| {
-            let wanted = agent.map(|agent| move |name: &str| name == agent);
-            let wanted = wanted
-                .as_ref()
-                .map(|wanted| wanted as &dyn Fn(&str) -> bool);
-            LoadedSuite::load(crate_dir, &file, wanted)
+            let loaded = match agent {
+                Some(agent) => LoadedSuite::load_some(crate_dir, &file, |name| name == agent),
+                None => LoadedSuite::load(crate_dir, &file),
+            };
+            loaded
                 .map(|suite| Arc::new(suite.recorded_by(recording, command)))
                 .map_err(|error| error.render(Style::Plain))
         });

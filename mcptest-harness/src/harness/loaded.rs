@@ -5,17 +5,18 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use mcptest_suite::model::{Agent, Suite};
-use mcptest_suite::{Case, CaseKind, Diagnostic, LoadError, Source, Subject};
+use mcptest_suite::{Case, Diagnostic, LoadError, Source, Subject};
 use regex::Regex;
 
 use super::agent_runs::AgentRuns;
 use super::discovery::SuiteFile;
 use super::near::NearNames;
 use super::place::{PlaceError, Wanted};
-use super::recording::{self, Recording};
-use super::runs::{self, Place};
+use super::recording::{self, LiveRecording};
+use super::regression::trusted::Trusted;
+use super::runs::{self, SuitePlace};
 use super::snapshots::CaseSnapshots;
-use crate::gate::{self, AgentGates, Criterion as _, GateReading, Input, Stale};
+use crate::gate::{self, AgentGates, Criterion as _, GateReading, Input, SnapshotStore, Stale};
 use crate::record::{Command, in_ci};
 use crate::render::Failure;
 use crate::trace::{Run, read_runs};
@@ -31,36 +32,41 @@ pub(crate) struct LoadedSuite {
     gates: Arc<[AgentGates]>,
     redact: Arc<[Regex]>,
     recorded: HashMap<Subject, Arc<OnceLock<Recorded>>>,
-    recording: Option<Arc<Recording>>,
+    recording: Option<Arc<LiveRecording>>,
     command: Command,
     /// Whether judging leaves nothing behind.
     looked_at: bool,
     /// What lies where its runs lie, once an agent has asked for it.
     near: Arc<OnceLock<NearNames>>,
+    /// What its agents are compared with, once a case has asked for it.
+    trusted: Arc<OnceLock<Result<Arc<Trusted>, Failure>>>,
 }
 
 impl LoadedSuite {
-    /// Loads a suite file, and compiles what it asks: of the agents whose case names are wanted alone,
-    /// where they can be told apart and nothing is wrong with them.
-    pub(crate) fn load(
+    /// Loads a suite file, and compiles what it asks.
+    pub(crate) fn load(crate_dir: &Path, file: &SuiteFile) -> Result<Self, LoadError> {
+        let source = Suite::open(&file.path, &file.shown)?;
+        Self::whole(crate_dir, file, source)
+    }
+
+    /// The same of the agents whose case names are wanted alone, where they can be told apart and nothing
+    /// is wrong with them.
+    pub(crate) fn load_some(
         crate_dir: &Path,
         file: &SuiteFile,
-        wanted: Option<&dyn Fn(&str) -> bool>,
+        wanted: impl Fn(&str) -> bool,
     ) -> Result<Self, LoadError> {
         let source = Suite::open(&file.path, &file.shown)?;
-        let some = wanted.and_then(|wanted| {
-            let mut reading = GateReading::default();
-            let suite = Suite::parse_some(&source, wanted, &mut reading)?;
-            Self::compiled(crate_dir, file, suite, reading).ok()
-        });
-        some.map_or_else(
-            || {
-                let mut reading = GateReading::default();
-                let suite = Suite::parse_with(source.clone(), &mut reading)?;
-                Self::compiled(crate_dir, file, suite, reading)
-            },
-            Ok,
-        )
+        let mut reading = GateReading::default();
+        let some = Suite::parse_some(&source, &wanted, &mut reading);
+        let some = some.and_then(|suite| Self::compiled(crate_dir, file, suite, reading).ok());
+        some.map_or_else(|| Self::whole(crate_dir, file, source), Ok)
+    }
+
+    fn whole(crate_dir: &Path, file: &SuiteFile, source: Source) -> Result<Self, LoadError> {
+        let mut reading = GateReading::default();
+        let suite = Suite::parse_with(source, &mut reading)?;
+        Self::compiled(crate_dir, file, suite, reading)
     }
 
     fn compiled(
@@ -70,10 +76,8 @@ impl LoadedSuite {
         reading: GateReading,
     ) -> Result<Self, LoadError> {
         let (gates, redact) = reading.finish(&suite.source, &suite.redact)?;
-        let mut problems = Vec::new();
-        if in_ci() {
-            problems.extend(suite.agents.iter().filter_map(only_in_ci));
-        }
+        let focused = suite.agents.iter().filter(|_| in_ci());
+        let problems: Vec<_> = focused.filter_map(only_in_ci).collect();
         if !problems.is_empty() {
             return Err(LoadError::new(suite.source, problems));
         }
@@ -92,6 +96,7 @@ impl LoadedSuite {
             command: Command::default(),
             looked_at: false,
             near: Arc::default(),
+            trusted: Arc::default(),
         })
     }
 
@@ -103,10 +108,10 @@ impl LoadedSuite {
         self
     }
 
-    /// The same, recorded where it is not: see [`Recording`]. `command`: what a person types for it.
+    /// The same, recorded where it is not: see [`LiveRecording`]. `command`: what a person types for it.
     pub(crate) fn recorded_by(
         mut self,
-        recording: Option<Arc<Recording>>,
+        recording: Option<Arc<LiveRecording>>,
         command: Command,
     ) -> Self {
         self.recording = recording;
@@ -132,11 +137,18 @@ impl LoadedSuite {
             command: self.command.clone(),
             looked_at: self.looked_at,
             near: Arc::clone(&self.near),
+            trusted: Arc::clone(&self.trusted),
         }
     }
 
     pub(crate) fn source(&self) -> &Source {
         &self.suite.source
+    }
+
+    /// Where it is kept what the suite's agents are compared with; nowhere where they are recorded
+    /// meanwhile.
+    pub(crate) fn trusted(&self) -> Option<&OnceLock<Result<Arc<Trusted>, Failure>>> {
+        self.recording.is_none().then_some(&*self.trusted)
     }
 
     /// The folder of the suite's package.
@@ -211,14 +223,19 @@ impl LoadedSuite {
         })
     }
 
-    /// The files of an agent's recorded runs; none where they cannot be told.
-    pub(crate) fn recorded_files(&self, subject: Subject) -> Vec<PathBuf> {
-        let place = Place {
+    /// Where the suite lies. `command`: what a person types to record.
+    fn place<'a>(&'a self, command: &'a str, near: &'a OnceLock<NearNames>) -> SuitePlace<'a> {
+        SuitePlace {
             crate_dir: &self.crate_dir,
             relative: &self.relative,
-            command: "",
-            near: &self.near,
-        };
+            command,
+            near,
+        }
+    }
+
+    /// The files of an agent's recorded runs; none where they cannot be told.
+    pub(crate) fn recorded_files(&self, subject: Subject) -> Vec<PathBuf> {
+        let place = self.place("", &self.near);
         let wanted = place.wanted(&self.suite, self.agent(subject), subject.model);
         let files = wanted.files().unwrap_or_default().into_iter();
         files.map(|(path, _)| path).collect()
@@ -238,6 +255,11 @@ impl LoadedSuite {
         agent.cassette_stem(&agent.models[subject.model].value)
     }
 
+    /// The name of an agent's own case, below the suite's.
+    pub(crate) fn case_name(&self, subject: Subject) -> String {
+        self.agent(subject).case_name(subject.model)
+    }
+
     pub(crate) fn agent(&self, subject: Subject) -> &Agent {
         &self.suite.agents[subject.agent]
     }
@@ -251,17 +273,9 @@ impl LoadedSuite {
     /// recording was asked for.
     pub(crate) fn recorded(&self, subject: Subject) -> &Recorded {
         self.recorded[&subject].get_or_init(|| {
-            let command = self
-                .command
-                .of(&self.agent(subject).case_name(subject.model));
+            let command = self.command.of(&self.case_name(subject));
             // What is recorded now was not there before.
             let (before, after) = (OnceLock::new(), OnceLock::new());
-            let place = |near| Place {
-                crate_dir: &self.crate_dir,
-                relative: &self.relative,
-                command: &command,
-                near,
-            };
             let (suite, agent, model) = (&self.suite, self.agent(subject), subject.model);
             let gates = self.gates(subject);
             if let Some(recording) = &self.recording {
@@ -271,11 +285,11 @@ impl LoadedSuite {
                     model,
                     gates,
                     redact: &self.redact,
-                    place: &place(&before),
+                    place: &self.place(&command, &before),
                 })?;
             }
             let listed = self.recording.as_ref().map_or(&*self.near, |_| &after);
-            let runs = runs::load(suite, agent, model, &place(listed))?;
+            let runs = runs::load(suite, agent, model, &self.place(&command, listed))?;
             let model = &agent.models[model].value;
             let runs = AgentRuns::new(&suite.source, agent, model, runs);
             self.not_stale(subject, &runs, &command)?;
@@ -301,7 +315,7 @@ impl LoadedSuite {
         &'a self,
         subject: Subject,
         runs: &'a AgentRuns,
-        snapshots: &'a CaseSnapshots,
+        snapshots: &'a dyn SnapshotStore,
     ) -> Input<'a> {
         let (agent, gates) = (self.agent(subject), self.gates(subject));
         Input {
@@ -320,12 +334,7 @@ impl LoadedSuite {
 
     /// Where the recordings of its agents go, but for those that say so themselves.
     pub(crate) fn recording_places(&self) -> Vec<PathBuf> {
-        let place = Place {
-            crate_dir: &self.crate_dir,
-            relative: &self.relative,
-            command: "",
-            near: &self.near,
-        };
+        let place = self.place("", &self.near);
         let agents = self
             .suite
             .agents
@@ -343,8 +352,7 @@ impl LoadedSuite {
 
     /// The snapshots of an agent.
     pub(crate) fn snapshots(&self, subject: Subject) -> CaseSnapshots {
-        let agent = self.agent(subject).case_name(subject.model);
-        let source = self.source();
+        let (agent, source) = (self.case_name(subject), self.source());
         let snapshots = CaseSnapshots::new(source.path(), source.shown(), &self.crate_dir, &agent);
         snapshots.only_compared(self.looked_at)
     }
@@ -363,9 +371,4 @@ fn only_in_ci(agent: &Agent) -> Option<Diagnostic> {
         .label(agent.only?, "fails while `CI` is set")
         .help("remove it before committing");
     Some(problem)
-}
-
-/// What a case stands for, for messages.
-pub(crate) fn is_runnable(case: &Case) -> bool {
-    case.kind != CaseKind::Unsupported
 }

@@ -1,6 +1,7 @@
 //! From suites to test cases: discovery, loading, the runner, and what the macro calls.
 
 mod agent_runs;
+mod agent_test;
 mod alike;
 mod arguments;
 mod case;
@@ -23,6 +24,7 @@ mod regression;
 pub mod replay;
 mod runner;
 mod runs;
+mod side_runs;
 mod snapshots;
 mod tags;
 mod trials;

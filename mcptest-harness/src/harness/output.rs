@@ -16,7 +16,7 @@ use libtest_mimic::{Arguments, FormatSetting, Trial};
 
 use super::arguments::threads;
 use super::events;
-use super::verdicts::Verdicts;
+use super::verdicts::{Verdicts, panic_text};
 
 /// Runs trials and prints; `trials` makes them anew. `first`: all are judged before anything is
 /// printed, since judging says things itself.
@@ -84,10 +84,7 @@ fn print(
     let closed = match printed {
         Ok(Ok(exit_code)) => return exit_code,
         Ok(Err(error)) => error.kind() == io::ErrorKind::BrokenPipe,
-        Err(why) => {
-            let text = why.downcast_ref::<String>();
-            text.is_some_and(|text| text.contains("BrokenPipe"))
-        }
+        Err(why) => panic_text(&*why).is_some_and(|text| text.contains("BrokenPipe")),
     };
     // Who closes a pipe has read enough, and wants to be told nothing.
     if !closed {

@@ -11,7 +11,7 @@ use mcptest_suite::{
 use super::arguments::Asked;
 use super::case_verdict::rerun;
 use super::loaded::LoadedSuite;
-use super::recording::Recording;
+use super::recording::LiveRecording;
 use super::tags::Selection;
 use super::trials::{RustCheck, Settings, check_trial, trial};
 use crate::render::rerun_line;
@@ -77,7 +77,7 @@ impl Prepared {
 
     /// Nothing is recorded while a suite does not load, or where one recording would take the place
     /// of another.
-    pub(super) fn guard(&self, recording: &Recording) {
+    pub(super) fn guard(&self, recording: &LiveRecording) {
         if let Some(case) = self.failures.keys().next() {
             return recording.refuse(format!(
                 "nothing is spent while a suite does not load; see `{case}`"

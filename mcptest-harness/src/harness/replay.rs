@@ -3,15 +3,10 @@
 //! Nothing is written and nothing is recorded here. Checks in Rust are not among the cases, since
 //! they are in the package's own test programs; `MCPTEST_RESULTS` lets those tell what they found.
 
-mod agent_test;
-mod sides;
-
 use std::path::{Path, PathBuf};
 
 use mcptest_suite::model::{GateKind, Suite};
-use mcptest_suite::{Case, CaseKind, LOAD, Style, Subject};
-
-pub use agent_test::{AgentTest, Ask};
+use mcptest_suite::{Case, CaseKind, LOAD, Style};
 
 use super::case;
 use super::case_result;
@@ -21,7 +16,8 @@ use super::loaded::LoadedSuite;
 use crate::record::Command;
 use crate::result::CaseResult;
 
-pub use sides::SideRuns;
+pub use super::agent_test::{AgentTest, Ask};
+pub use super::side_runs::SideRuns;
 
 /// The suites of a package, loaded.
 ///
@@ -90,7 +86,7 @@ impl Package {
                 suite: path.to_string(),
                 own_loop: false,
             };
-            match LoadedSuite::load(folder, &file, None) {
+            match LoadedSuite::load(folder, &file) {
                 Ok(suite) => {
                     let suite = suite.looked_at(command);
                     package.suites.push((path.to_string(), suite));
@@ -189,8 +185,7 @@ impl ReplayCase<'_> {
     /// The full name of the agent's own case; nothing for what stands for no agent.
     #[must_use]
     pub fn agent(&self) -> Option<String> {
-        let subject = self.subject()?;
-        let agent = self.suite.agent(subject).case_name(subject.model);
+        let agent = self.suite.case_name(self.case.kind.subject()?);
         Some(format!("{}::{agent}", self.suite_name))
     }
 
@@ -236,15 +231,6 @@ impl ReplayCase<'_> {
         let input = self.suite.input(subject, recorded, &snapshots).of(gate);
         let evidence = gate.gate.explain(&input).into_iter();
         evidence.map(|evidence| evidence.plain()).collect()
-    }
-
-    fn subject(&self) -> Option<Subject> {
-        match self.case.kind {
-            CaseKind::Agent(subject)
-            | CaseKind::Gate(subject, _)
-            | CaseKind::Regression(subject) => Some(subject),
-            _ => None,
-        }
     }
 
     fn context(&self) -> Context {

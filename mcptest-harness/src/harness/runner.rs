@@ -21,7 +21,7 @@ use super::discovery::discover;
 use super::loaded::LoadedSuite;
 use super::output;
 use super::prepared::Prepared;
-use super::recording::{self, OwnLoop, Recording};
+use super::recording::{self, LiveRecording, OwnLoop};
 use super::tags::Selection;
 use super::trials::{RustCheck, Settings};
 use super::verdicts::Verdicts;
@@ -271,7 +271,7 @@ impl Harness {
         &self,
         asked: &Asked,
         selection: Option<Selection>,
-        recording: Option<&Arc<Recording>>,
+        recording: Option<&Arc<LiveRecording>>,
     ) -> Prepared {
         let crate_dir = crate_dir(&self.compiled_in);
         let default = [PathBuf::from("suites")];
@@ -297,12 +297,13 @@ impl Harness {
         let needed = found.suites.into_iter().filter(|(path, _)| needed(path));
         let (paths, files): (Vec<_>, Vec<_>) = needed.unzip();
         let load = |index: usize| {
-            let agents = asked.agents_below(&paths[index]).filter(|_| !all);
-            let wanted = agents.map(|agents| move |name: &str| agents.contains(name));
-            let wanted = wanted
-                .as_ref()
-                .map(|wanted| wanted as &dyn Fn(&str) -> bool);
-            LoadedSuite::load(&crate_dir, &files[index], wanted)
+            let (agents, file) = (asked.agents_below(&paths[index]), &files[index]);
+            match agents.filter(|_| !all) {
+                Some(agents) => {
+                    LoadedSuite::load_some(&crate_dir, file, |name| agents.contains(name))
+                }
+                None => LoadedSuite::load(&crate_dir, file),
+            }
         };
         let loaded = on_threads(threads(&asked.arguments, files.len()), files.len(), load);
         for (path, loaded) in paths.into_iter().zip(loaded) {

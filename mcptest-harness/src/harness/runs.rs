@@ -14,7 +14,7 @@ use crate::trace::read_runs;
 use mcptest_trace::text::counted;
 
 /// Where a suite lies.
-pub(crate) struct Place<'a> {
+pub(crate) struct SuitePlace<'a> {
     pub(crate) crate_dir: &'a Path,
     /// The suite's path below its root.
     pub(crate) relative: &'a Path,
@@ -30,7 +30,7 @@ pub(crate) fn load(
     suite: &Suite,
     agent: &Agent,
     model: usize,
-    place: &Place<'_>,
+    place: &SuitePlace<'_>,
 ) -> Result<Vec<Run>, Failure> {
     let wanted = place.wanted(suite, agent, model);
     let (files, not_read) = wanted
@@ -46,7 +46,7 @@ pub(crate) fn load(
     Ok(runs)
 }
 
-impl Place<'_> {
+impl SuitePlace<'_> {
     /// What is looked for where, for an agent with a model.
     pub(crate) fn wanted<'a>(
         &'a self,

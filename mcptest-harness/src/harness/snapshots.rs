@@ -16,10 +16,9 @@ use mcptest_suite::{Style, segment, shown_path};
 use serde_json::Value;
 
 use crate::gate::SnapshotStore;
-use mcptest_trace::record::fingerprint;
 
 use crate::record::in_ci;
-use crate::render::Diff;
+use crate::render::{Diff, short_name};
 use crate::trace::pretty_json;
 
 /// How many snapshots this process has written.
@@ -171,14 +170,7 @@ const LONGEST_NAME: usize = 200;
 
 /// The file of a snapshot; a name that no file system takes is cut, with what tells it apart.
 fn file_name(name: &str) -> String {
-    if name.len() <= LONGEST_NAME {
-        return format!("{name}.snap");
-    }
-    let mut cut = LONGEST_NAME - 17;
-    while !name.is_char_boundary(cut) {
-        cut -= 1;
-    }
-    format!("{}-{}.snap", &name[..cut], fingerprint(name))
+    short_name(name, LONGEST_NAME) + ".snap"
 }
 
 /// What nests in a header, at most; insta's reader takes a step of the stack for each.

@@ -9,7 +9,7 @@ use super::agent_runs::AgentRuns;
 use super::arguments::Asked;
 use super::case;
 use super::case_verdict::{CaseOutcome, Context};
-use super::loaded::{LoadedSuite, is_runnable};
+use super::loaded::LoadedSuite;
 use super::verdicts::{NotFailed, Verdicts};
 use crate::result::folder;
 
@@ -47,7 +47,7 @@ pub(super) fn trial(
         return listed(name, case);
     }
     let agent = case.kind.subject().map_or(String::new(), |subject| {
-        format!("{path}::{}", suite.agent(subject).case_name(subject.model))
+        format!("{path}::{}", suite.case_name(subject))
     });
     let context = Context {
         name,
@@ -86,7 +86,7 @@ fn ignorable(
 ) -> Trial {
     let ignored = case.ignored.clone();
     let flagged = ignored.is_some() && asked.arguments.ignored;
-    let run_anyway = asked.runs_ignored() && is_runnable(case);
+    let run_anyway = asked.runs_ignored() && case.kind != CaseKind::Unsupported;
     let escaped = |reason: &str| mcptest_suite::escape_line(reason).into_owned();
     let name = context.name.clone();
     let (suite, case) = (Arc::clone(suite), case.clone());

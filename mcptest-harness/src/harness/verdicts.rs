@@ -1,6 +1,7 @@
 //! What the cases of a process come to: each is judged once, on as many threads as were asked for,
 //! and waited for in the order of their names.
 
+use std::any::Any;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -151,11 +152,11 @@ impl Verdicts {
         };
         let verdict = panic::catch_unwind(AssertUnwindSafe(judge));
         let verdict = verdict.unwrap_or_else(|why| {
-            let text = why.downcast_ref::<String>().map(String::as_str);
-            let text = text.or_else(|| why.downcast_ref::<&str>().copied());
-            Err(text.map_or("test panicked".to_owned(), |text| {
-                format!("test panicked: {text}")
-            }))
+            Err(
+                panic_text(&*why).map_or("test panicked".to_owned(), |text| {
+                    format!("test panicked: {text}")
+                }),
+            )
         });
         self.states()
             .insert(name.to_owned(), CaseState::Known(verdict));
@@ -179,6 +180,12 @@ impl Verdicts {
     fn states(&self) -> MutexGuard<'_, HashMap<String, CaseState>> {
         lock(&self.0.states)
     }
+}
+
+/// What a panic said.
+pub(super) fn panic_text(why: &(dyn Any + Send)) -> Option<&str> {
+    let text = why.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| why.downcast_ref::<&str>().copied())
 }
 
 fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {

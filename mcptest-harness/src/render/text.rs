@@ -1,6 +1,7 @@
 //! Short forms of long things.
 
 use mcptest_suite::escape_line;
+use mcptest_trace::record::fingerprint;
 use serde_json::Value;
 
 use crate::trace::canonical_json;
@@ -25,6 +26,15 @@ pub(crate) fn truncate(text: &str, most: usize) -> String {
     let head: String = shown.chars().take(keep).collect();
     let tail: String = shown.chars().skip(length - keep).collect();
     format!("{head} … [{} characters] … {tail}", text.chars().count())
+}
+
+/// A name of at most so many bytes, 17 or more: of a longer one the beginning and a fingerprint.
+pub(crate) fn short_name(name: &str, most: usize) -> String {
+    if name.len() <= most {
+        return name.to_owned();
+    }
+    let end = name.floor_char_boundary(most - 17);
+    format!("{}-{}", &name[..end], fingerprint(name))
 }
 
 /// The numbers of runs, from 1, of their places; a long list is cut.

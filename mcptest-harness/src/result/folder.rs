@@ -16,7 +16,8 @@ use std::sync::Once;
 use tempfile::NamedTempFile;
 use walkdir::WalkDir;
 
-use super::{CaseResult, digest};
+use super::CaseResult;
+use crate::render::short_name;
 use crate::render::truncate;
 
 /// The environment variable that names the folder.
@@ -89,13 +90,7 @@ impl std::error::Error for WriteError {
 /// The file of a case, below the folder. Names of cases have no dot in them, so different cases have
 /// different files; a long name is cut and told apart by its digest.
 fn file_of(package: &str, case: &str) -> PathBuf {
-    let name = case.replace("::", ".");
-    let name = if name.len() > LONGEST {
-        let end = name.floor_char_boundary(LONGEST - 17);
-        format!("{}-{}", &name[..end], digest(&name))
-    } else {
-        name
-    };
+    let name = short_name(&case.replace("::", "."), LONGEST);
     Path::new(package).join(name + ".json")
 }
 

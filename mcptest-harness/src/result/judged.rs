@@ -1,18 +1,20 @@
 //! From a verdict to its data, and the scores of it as people read them.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
 use mcptest_suite::{Source, Span};
 use serde_json::Value;
 
-use super::{Bound, FailureFacts, FindingFacts, Place, Recording, RunFacts, TargetResult, bounds};
+use super::{
+    Bound, FailureFacts, FindingFacts, Position, Recording, RunFacts, TargetResult, bounds, digest,
+};
 use crate::check::{Check, resolve};
 use crate::eval::{Better, Measure, Unit};
 use crate::gate::{Scores, Threshold, short_number};
 use crate::render::{Evidence, Failure, Table, short_json};
 use crate::trace::Run;
-use mcptest_trace::record::fingerprint;
 
 /// How many runs have a column of their own.
 const COLUMNS: usize = 8;
@@ -196,54 +198,37 @@ fn spread(values: &[Value]) -> Vec<String> {
     shown.into_iter().collect()
 }
 
-/// What is read off recorded runs.
-pub(crate) struct Facts<'a> {
-    pub(crate) crate_dir: &'a Path,
-    pub(crate) runs: &'a [Run],
-}
-
-impl Facts<'_> {
-    /// The files of the runs.
-    pub(crate) fn recordings(&self) -> Vec<Recording> {
-        let mut last: Option<(String, String)> = None;
-        let of_run = |run: &Run| {
-            let path = &run.origin.shown;
-            let digest = match &last {
-                Some((known, digest)) if known == path => digest.clone(),
-                // The file was read when its runs were; one that is gone since has no digest.
-                _ => fs::read(self.crate_dir.join(path))
-                    .map(|bytes| digest(&String::from_utf8_lossy(&bytes)))
-                    .unwrap_or_default(),
-            };
-            last = Some((path.clone(), digest.clone()));
-            Recording {
-                path: path.clone(),
-                line: run.origin.line,
-                digest,
-            }
+/// The files of runs, whose paths begin at the package's folder.
+pub(crate) fn recordings(package: &Path, runs: &[Run]) -> Vec<Recording> {
+    let mut last: Option<(String, String)> = None;
+    let of_run = |run: &Run| {
+        let path = &run.origin.shown;
+        let digest = match &last {
+            Some((known, digest)) if known == path => digest.clone(),
+            // The file was read when its runs were; one that is gone since has no digest.
+            _ => fs::read(package.join(path))
+                .map(|bytes| digest(&String::from_utf8_lossy(&bytes)))
+                .unwrap_or_default(),
         };
-        self.runs.iter().map(of_run).collect()
-    }
-
-    /// What each run did.
-    pub(crate) fn runs(&self) -> Vec<RunFacts> {
-        self.runs.iter().map(run_facts).collect()
-    }
-
-    /// The prompts of the runs with their digests.
-    pub(crate) fn prompts(&self) -> impl Iterator<Item = (String, String)> {
-        let texts = self.runs.iter();
-        let texts = texts.flat_map(|run| [&run.user_prompt, &run.system_prompt]);
-        texts.map(|text| (digest(text), text.clone()))
-    }
+        last = Some((path.clone(), digest.clone()));
+        Recording {
+            path: path.clone(),
+            line: run.origin.line,
+            digest,
+        }
+    };
+    runs.iter().map(of_run).collect()
 }
 
-/// The digest of a text, the same on every machine.
-pub(crate) fn digest(text: &str) -> String {
-    fingerprint(text)
+/// The prompts of runs with their digests.
+pub(crate) fn prompts(runs: &[Run]) -> BTreeMap<String, String> {
+    let texts = runs.iter();
+    let texts = texts.flat_map(|run| [&run.user_prompt, &run.system_prompt]);
+    texts.map(|text| (digest(text), text.clone())).collect()
 }
 
-fn run_facts(run: &Run) -> RunFacts {
+/// What a run did.
+pub(crate) fn run_facts(run: &Run) -> RunFacts {
     let trace = &run.trace;
     let recorded = |amount: u64| Some(amount).filter(|amount| *amount > 0);
     let stop_reason = trace.conversation.stop_reason.as_ref();
@@ -269,9 +254,9 @@ fn run_facts(run: &Run) -> RunFacts {
 }
 
 /// Where a span begins.
-pub(crate) fn place(source: &Source, span: Span) -> Place {
+pub(crate) fn place(source: &Source, span: Span) -> Position {
     let (line, column) = source.line_column(span.start);
-    Place { line, column }
+    Position { line, column }
 }
 
 /// A failure as data.

@@ -17,9 +17,11 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-pub(crate) use judged::{Asker, Facts, digest, failure_facts, place, table};
+pub(crate) use judged::{Asker, failure_facts, place, prompts, recordings, run_facts, table};
 
 use crate::eval::Measure;
+/// The digest of a text, the same on every machine.
+pub(crate) use mcptest_trace::record::fingerprint as digest;
 
 /// The version of the format, `<major>.<minor>`: a reader knows its own major version and all minor
 /// versions of it.
@@ -66,7 +68,7 @@ pub struct CaseResult {
     pub reason: Option<String>,
     /// Where in the suite it was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub asked: Option<Place>,
+    pub asked: Option<Position>,
     /// The recorded runs that were judged, in order.
     #[serde(default)]
     pub recordings: Vec<Recording>,
@@ -149,7 +151,7 @@ pub struct AgentFacts {
 
 /// A place in a suite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Place {
+pub struct Position {
     /// The line, from 1.
     pub line: usize,
     /// The column in characters, from 1.
@@ -251,7 +253,7 @@ pub struct FindingFacts {
     pub message: String,
     /// Where it was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub place: Option<Place>,
+    pub place: Option<Position>,
     /// Facts that explain it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,

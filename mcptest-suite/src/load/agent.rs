@@ -10,7 +10,7 @@ use super::{
 };
 use crate::gates::{Gate, GateKind};
 use crate::model::{Agent, Assertion, Caps, CheckOptions, Unsupported};
-use crate::read::{AgentFacts, Expects, GateReader};
+use crate::read::{DeclaredAgent, Expects, GateReader};
 use crate::{Diagnostic, Entry, Node, NodeValue, Span, Spanned, nearest};
 
 /// Gates of the wider grammar that are recognised and not run here.
@@ -117,7 +117,7 @@ fn read(
     }
     let blocks = blocks(&mut fields);
     let kinds: Vec<GateKind> = blocks.iter().map(|(kind, _)| *kind).collect();
-    let facts = AgentFacts {
+    let facts = DeclaredAgent {
         runs: runs.as_ref(),
         injects,
         faults: context.faults.of(&inject),

@@ -123,7 +123,7 @@ impl<'n> Fields<'n> {
     }
 
     /// Takes every entry of some keys that are known, but nothing to recommend.
-    pub fn take_matching(
+    pub(crate) fn take_matching(
         &mut self,
         wanted: &[&'static str],
     ) -> impl Iterator<Item = &'n Entry> + use<'n> {

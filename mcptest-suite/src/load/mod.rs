@@ -163,7 +163,7 @@ impl Suite {
     ///
     /// # struct Gates;
     /// # impl GateReader for Gates {
-    /// #     fn read(&mut self, _: &mcptest_suite::read::AgentFacts<'_>, _: &[(mcptest_suite::gates::GateKind, &mcptest_suite::Entry)], _: &mut mcptest_suite::read::Problems) {}
+    /// #     fn read(&mut self, _: &mcptest_suite::read::DeclaredAgent<'_>, _: &[(mcptest_suite::gates::GateKind, &mcptest_suite::Entry)], _: &mut mcptest_suite::read::Problems) {}
     /// # }
     /// # let mut gates = Gates;
     /// let text = "

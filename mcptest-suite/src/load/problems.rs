@@ -138,7 +138,7 @@ impl Problems {
     }
 
     /// Notes that a node is no number of the kind that its key wants.
-    pub fn number_expected(&mut self, what: &str, node: &Node) {
+    pub(crate) fn number_expected(&mut self, what: &str, node: &Node) {
         let problem = mismatch(what, node);
         let reads_as_number = matches!(&node.value, NodeValue::Text(text)
             if text.replace('_', "").parse::<f64>().is_ok_and(f64::is_finite));
@@ -215,7 +215,7 @@ impl Problems {
     }
 
     /// Text, or a list of texts.
-    pub fn one_or_more(&mut self, node: &Node, of: &str) -> Vec<Spanned<String>> {
+    pub(crate) fn one_or_more(&mut self, node: &Node, of: &str) -> Vec<Spanned<String>> {
         match node.items() {
             Some(_) => self.any_texts(node, of),
             None => self.words(node).into_iter().collect(),

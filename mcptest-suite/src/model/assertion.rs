@@ -41,7 +41,7 @@ impl Matcher {
     /// The matchers in it that only a model could apply: their keys and places, in the order of
     /// the file.
     #[must_use]
-    pub fn need_a_model(&self) -> Vec<(&'static str, Span)> {
+    pub(crate) fn need_a_model(&self) -> Vec<(&'static str, Span)> {
         match &self.kind {
             MatcherKind::NeedsModel(name) => vec![(name, self.span)],
             MatcherKind::Not(inner) => inner.need_a_model(),
@@ -55,7 +55,7 @@ impl Matcher {
     /// What of it can be judged without a model: all of it, or what stands beside a matcher that
     /// needs one under `allOf`. Nothing where the model would have the last word.
     #[must_use]
-    pub fn decidable(&self) -> Option<Self> {
+    pub(crate) fn decidable(&self) -> Option<Self> {
         match &self.kind {
             MatcherKind::AllOf(all) => {
                 let all: Vec<Self> = all.iter().filter_map(Self::decidable).collect();

@@ -39,8 +39,8 @@ pub struct GrowthRatioGuard {
     baseline: Option<f64>,
     threshold: f64,
     streak: usize,
-    status: Status,
-    stopped: Option<EnergyError>,
+    /// How the run stands, or what ended it.
+    standing: Result<Status, EnergyError>,
 }
 
 impl GrowthRatioGuard {
@@ -58,8 +58,7 @@ impl GrowthRatioGuard {
             baseline: None,
             threshold: options.ratio_threshold,
             streak: 0,
-            status: Status::Stable,
-            stopped: None,
+            standing: Ok(Status::Stable),
         })
     }
 
@@ -69,42 +68,35 @@ impl GrowthRatioGuard {
     ///
     /// The run tripped or froze with this step, or had before; a step after the end is not counted.
     pub fn record(&mut self, step: Step) -> Result<Status, EnergyError> {
-        if let Some(stopped) = self.stopped {
-            return Err(stopped);
-        }
+        self.standing?;
         self.history.push(step);
         self.tokens = self.tokens.saturating_add(step.tokens);
         let Some(ratio) = self.ratio(step.tokens) else {
             if self.history.len() == self.options.warmup_turns {
                 self.calibrate();
             }
-            return Ok(self.status);
+            return self.standing;
         };
         let high = ratio > self.threshold;
         self.streak = if high { self.streak + 1 } else { 0 };
-        if let Some(stop) = self.stop(ratio) {
-            self.status = stop.status();
-            self.stopped = Some(stop);
-            return Err(stop);
-        }
-        self.status = if high {
-            Status::Warning
-        } else {
-            Status::Stable
+        self.standing = match self.stop(ratio) {
+            Some(end) => Err(end),
+            None if high => Ok(Status::Warning),
+            None => Ok(Status::Stable),
         };
-        Ok(self.status)
+        self.standing
     }
 
     /// How the run stands; `Tripped` and `Frozen` are final.
     #[must_use]
     pub fn status(&self) -> Status {
-        self.status
+        self.standing.unwrap_or_else(|stop| stop.status())
     }
 
     /// What ended the run, if anything did.
     #[must_use]
     pub fn stopped(&self) -> Option<EnergyError> {
-        self.stopped
+        self.standing.err()
     }
 
     /// The steps that were counted.
@@ -160,7 +152,7 @@ impl GrowthRatioGuard {
         FailureReport::diagnose(&Trajectory {
             steps: &self.history,
             baseline: self.baseline,
-            status: self.status,
+            status: self.status(),
             threshold: self.threshold,
             window: self.options.window,
             drift_threshold: self.options.drift_threshold,

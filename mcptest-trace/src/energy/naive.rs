@@ -29,8 +29,8 @@ pub struct LyapunovMonitor {
     tokens: u64,
     energy: Option<f64>,
     streak: usize,
-    status: Status,
-    stopped: Option<EnergyError>,
+    /// How the run stands, or what ended it.
+    standing: Result<Status, EnergyError>,
 }
 
 impl Default for LyapunovMonitor {
@@ -60,8 +60,7 @@ impl LyapunovMonitor {
             tokens: 0,
             energy: None,
             streak: 0,
-            status: Status::Stable,
-            stopped: None,
+            standing: Ok(Status::Stable),
         }
     }
 
@@ -71,44 +70,38 @@ impl LyapunovMonitor {
     ///
     /// The run tripped with this step, or had before.
     pub fn record(&mut self, step: Step) -> Result<Status, EnergyError> {
-        if let Some(stopped) = self.stopped {
-            return Err(stopped);
-        }
+        self.standing?;
         self.steps += 1;
         self.tokens = self.tokens.saturating_add(step.tokens);
         let energy = (real(step.tokens) + self.lambda * real(step.errors)).min(f64::MAX);
         let rising = self.energy.is_some_and(|before| energy >= before);
         self.energy = Some(energy);
         self.streak = if rising { self.streak + 1 } else { 0 };
-        if self.streak >= self.window {
-            let end = EnergyError::NotFalling {
+        self.standing = if self.streak >= self.window {
+            Err(EnergyError::NotFalling {
                 step: self.steps,
                 energy,
                 streak: self.streak,
                 tokens: self.tokens,
-            };
-            self.status = Status::Tripped;
-            self.stopped = Some(end);
-            return Err(end);
-        }
-        self.status = if rising {
-            Status::Warning
+            })
+        } else if rising {
+            Ok(Status::Warning)
         } else {
-            Status::Stable
+            Ok(Status::Stable)
         };
-        Ok(self.status)
+        self.standing
     }
 
     /// How the run stands.
     #[must_use]
     pub fn status(&self) -> Status {
-        self.status
+        self.standing.unwrap_or_else(|stop| stop.status())
     }
 
     /// What ended the run, if anything did.
     #[must_use]
     pub fn stopped(&self) -> Option<EnergyError> {
-        self.stopped
+        self.standing.err()
     }
 
     /// V of the last step.
@@ -140,7 +133,8 @@ pub struct NaiveCap {
     budget: u64,
     steps: usize,
     tokens: u64,
-    stopped: Option<EnergyError>,
+    /// How the run stands, or what ended it.
+    standing: Result<Status, EnergyError>,
 }
 
 impl Default for NaiveCap {
@@ -166,7 +160,7 @@ impl NaiveCap {
             budget,
             steps: 0,
             tokens: 0,
-            stopped: None,
+            standing: Ok(Status::Stable),
         }
     }
 
@@ -176,33 +170,29 @@ impl NaiveCap {
     ///
     /// The budget is used up.
     pub fn record(&mut self, step: Step) -> Result<Status, EnergyError> {
-        if let Some(stopped) = self.stopped {
-            return Err(stopped);
-        }
+        self.standing?;
         self.steps += 1;
         self.tokens = self.tokens.saturating_add(step.tokens);
-        if self.tokens < self.budget {
-            return Ok(Status::Stable);
+        if self.tokens >= self.budget {
+            self.standing = Err(EnergyError::Frozen {
+                step: self.steps,
+                tokens: self.tokens,
+                budget: self.budget,
+            });
         }
-        let end = EnergyError::Frozen {
-            step: self.steps,
-            tokens: self.tokens,
-            budget: self.budget,
-        };
-        self.stopped = Some(end);
-        Err(end)
+        self.standing
     }
 
     /// How the run stands.
     #[must_use]
     pub fn status(&self) -> Status {
-        self.stopped.map_or(Status::Stable, |stop| stop.status())
+        self.standing.unwrap_or_else(|stop| stop.status())
     }
 
     /// What ended the run, if anything did.
     #[must_use]
     pub fn stopped(&self) -> Option<EnergyError> {
-        self.stopped
+        self.standing.err()
     }
 
     /// Cumulative tokens, saturating.

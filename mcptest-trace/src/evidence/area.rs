@@ -15,7 +15,7 @@ use crate::number::real;
 /// A run with a value and an outcome.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
-pub struct Judged<'a> {
+pub struct ScoredRun<'a> {
     /// The agent that ran.
     pub agent: &'a str,
     /// How good the value is: larger is better.
@@ -24,7 +24,7 @@ pub struct Judged<'a> {
     pub passed: bool,
 }
 
-impl<'a> Judged<'a> {
+impl<'a> ScoredRun<'a> {
     /// A run of an agent: how good it is, and whether it passed.
     #[must_use]
     pub const fn new(agent: &'a str, goodness: f64, passed: bool) -> Self {
@@ -72,14 +72,14 @@ struct Cluster {
 /// The area over all pairs of a passed and a failed run; `None` without a pair.
 ///
 /// ```
-/// use mcptest_trace::evidence::area::{Judged, area};
+/// use mcptest_trace::evidence::area::{ScoredRun, area};
 ///
 /// let runs = [("a", 2.0, true), ("a", 1.0, false), ("b", 1.0, true)];
-/// let runs = runs.map(|(agent, goodness, passed)| Judged::new(agent, goodness, passed));
+/// let runs = runs.map(|(agent, goodness, passed)| ScoredRun::new(agent, goodness, passed));
 /// assert_eq!(area(&runs).unwrap().area, 0.75);
 /// ```
 #[must_use]
-pub fn area(runs: &[Judged<'_>]) -> Option<Area> {
+pub fn area(runs: &[ScoredRun<'_>]) -> Option<Area> {
     let of = |passed: bool| {
         let mut goodness: Vec<f64> = runs
             .iter()
@@ -161,7 +161,7 @@ fn logit_interval(area: f64, error: f64) -> Option<(f64, f64)> {
 
 /// The area over pairs of runs of one agent; `None` without such a pair.
 #[must_use]
-pub fn area_within(runs: &[Judged<'_>]) -> Option<AreaWithin> {
+pub fn area_within(runs: &[ScoredRun<'_>]) -> Option<AreaWithin> {
     let mut agents: BTreeMap<&str, (Vec<f64>, Vec<f64>)> = BTreeMap::new();
     for run in runs {
         let (passed, failed) = agents.entry(run.agent).or_default();
@@ -204,8 +204,8 @@ mod tests {
         ("d", 5.0, true),
     ];
 
-    fn judged<'a>(runs: &[(&'a str, f64, bool)]) -> Vec<Judged<'a>> {
-        let judged = |(agent, goodness, passed): &(&'a str, f64, bool)| Judged {
+    fn judged<'a>(runs: &[(&'a str, f64, bool)]) -> Vec<ScoredRun<'a>> {
+        let judged = |(agent, goodness, passed): &(&'a str, f64, bool)| ScoredRun {
             agent,
             goodness: *goodness,
             passed: *passed,

@@ -6,9 +6,6 @@ use serde::Serialize;
 use super::quantile::normal_95;
 use crate::number::real;
 
-/// An agent: how good its value is (larger is better), and how many of its runs passed.
-pub type Unit = (f64, usize);
-
 /// How often the agent with more passed runs has the better value.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[non_exhaustive]
@@ -19,7 +16,8 @@ pub struct Concordance {
     pub interval: Option<(f64, f64)>,
 }
 
-/// The concordance of these agents; `None` without two that differ in passed runs.
+/// The concordance of agents: how good the value of each is (larger is better), and how many of its runs
+/// passed. `None` without two that differ in passed runs.
 ///
 /// ```
 /// use mcptest_trace::evidence::concordance::concordance;
@@ -28,7 +26,7 @@ pub struct Concordance {
 /// assert_eq!(found.concordance, 5.5 / 6.0);
 /// ```
 #[must_use]
-pub fn concordance(agents: &[Unit]) -> Option<Concordance> {
+pub fn concordance(agents: &[(f64, usize)]) -> Option<Concordance> {
     // What each agent adds as one of a pair, so that leaving one out costs nothing.
     let each: Vec<(f64, f64)> = agents
         .iter()
@@ -67,7 +65,7 @@ pub fn concordance(agents: &[Unit]) -> Option<Concordance> {
 
 /// 1 where the agent with more passed runs has the better value, ½ where the values are equal; `None`
 /// where equally many passed.
-fn pair(left: Unit, right: Unit) -> Option<f64> {
+fn pair(left: (f64, usize), right: (f64, usize)) -> Option<f64> {
     let (more, fewer) = match left.1.cmp(&right.1) {
         std::cmp::Ordering::Equal => return None,
         std::cmp::Ordering::Greater => (left.0, right.0),
@@ -109,8 +107,8 @@ mod tests {
     proptest! {
         #[test]
         fn it_is_the_share_of_pairs(agents in prop::collection::vec((0..5_u8, 0..4_usize), 0..12)) {
-            let agents: Vec<Unit> = agents.iter().map(|(value, passed)| (f64::from(*value), *passed)).collect();
-            let slow = |agents: &[Unit]| {
+            let agents: Vec<(f64, usize)> = agents.iter().map(|(value, passed)| (f64::from(*value), *passed)).collect();
+            let slow = |agents: &[(f64, usize)]| {
                 let (mut won, mut pairs) = (0.0, 0.0);
                 for (place, left) in agents.iter().enumerate() {
                     for right in &agents[..place] {

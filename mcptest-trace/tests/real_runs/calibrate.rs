@@ -6,7 +6,7 @@ use mcptest_trace::eval::{
     StabilityAcross, agent_stability, agent_stability_across, score_golden_path, validate_trace,
 };
 use mcptest_trace::evidence::calibrate::{
-    AgentScored, Calibration, Direction, Kind, Quantity, Scored, Verdict, calibrate,
+    AgentScored, Calibration, Direction, Discrimination, NumberKind, Quantity, Scored, calibrate,
     calibrate_across, joint, tally,
 };
 use mcptest_trace::evidence::conformal::Share;
@@ -39,6 +39,7 @@ fn plan(agent: &Agent) -> ExpectedTrace<NoSchema> {
 /// The name in the expected numbers, the target, and its measure.
 fn targets() -> Vec<(String, Quantity, Measure)> {
     use Direction::{HighIsBad, LowIsBad};
+    use NumberKind::{Count, Real};
     let mut targets: Vec<(String, Quantity, Measure)> = Vec::new();
     let mut add = |name: &str, direction, kind, measure: Measure| {
         targets.push((
@@ -52,16 +53,16 @@ fn targets() -> Vec<(String, Quantity, Measure)> {
         add(
             &format!("stability.{name}"),
             LowIsBad,
-            Kind::Real,
+            Real,
             Box::new(measure),
         );
     }
     let weakest = |_: &Agent, run: &Run| Some(agent_stability(&run.trace).weakest_score());
-    add("stability.weakest", LowIsBad, Kind::Real, Box::new(weakest));
+    add("stability.weakest", LowIsBad, Real, Box::new(weakest));
     for warmup in 2..=5 {
         let name = format!("energy.peak_ratio(warmup {warmup})");
         let measure = move |_: &Agent, run: &Run| peak_ratio(run, warmup);
-        add(&name, HighIsBad, Kind::Real, Box::new(measure));
+        add(&name, HighIsBad, Real, Box::new(measure));
     }
     let golden = |agent: &Agent, run: &Run| {
         score_golden_path(&run.trace, &GoldenPath::new(agent.calls.iter().cloned()))
@@ -69,25 +70,25 @@ fn targets() -> Vec<(String, Quantity, Measure)> {
     add(
         "golden_path.penalty",
         LowIsBad,
-        Kind::Real,
+        Real,
         Box::new(move |a, r| Some(golden(a, r).penalty)),
     );
     add(
         "golden_path.extra_steps",
         HighIsBad,
-        Kind::Count,
+        Count,
         Box::new(move |a, r| Some(real(golden(a, r).extra_steps))),
     );
     add(
         "golden_path.backtracks",
         HighIsBad,
-        Kind::Count,
+        Count,
         Box::new(move |a, r| Some(real(golden(a, r).backtracks))),
     );
     add(
         "golden_path.repeated_tools",
         HighIsBad,
-        Kind::Count,
+        Count,
         Box::new(move |a, r| Some(real(golden(a, r).repeated_tools))),
     );
     let mismatches = |agent: &Agent, run: &Run| {
@@ -100,25 +101,25 @@ fn targets() -> Vec<(String, Quantity, Measure)> {
     add(
         "trajectory.mismatch_count",
         HighIsBad,
-        Kind::Count,
+        Count,
         Box::new(mismatches),
     );
     add(
         "calls",
         HighIsBad,
-        Kind::Count,
+        Count,
         Box::new(|_, run| Some(real(run.trace.tool_calls.len()))),
     );
     add(
         "tokens",
         HighIsBad,
-        Kind::Count,
+        Count,
         Box::new(|_, run| Some(run.trace.conversation.tokens.total as f64)),
     );
     add(
         "model_calls",
         HighIsBad,
-        Kind::Count,
+        Count,
         Box::new(|_, run| Some(run.trace.model_calls() as f64)),
     );
     let errors = |_: &Agent, run: &Run| {
@@ -130,7 +131,7 @@ fn targets() -> Vec<(String, Quantity, Measure)> {
                 .count(),
         ))
     };
-    add("error_results", HighIsBad, Kind::Count, Box::new(errors));
+    add("error_results", HighIsBad, Count, Box::new(errors));
     targets
 }
 
@@ -238,7 +239,7 @@ pub(crate) fn the_limits_that_tell_agents_apart_together() {
         .iter()
         .map(|(_, target, measure)| calibrate(target, &scored(&agents, measure), share()));
     let found: Vec<Calibration> = found
-        .filter(|found| found.power.verdict == Verdict::TellsAgentsApartOnly)
+        .filter(|found| found.power.verdict == Discrimination::TellsAgentsApartOnly)
         .collect();
     assert_eq!(found.len(), 7);
     let runs = agents.iter().flat_map(|agent| &agent.runs);
@@ -270,7 +271,7 @@ pub(crate) fn the_comment_above_a_limit() {
 
 pub(crate) fn the_default_guard_stops_too_many_runs() {
     let agents = agents();
-    let target = Quantity::new("energy.stopped", Direction::HighIsBad, Kind::Flag);
+    let target = Quantity::new("energy.stopped", Direction::HighIsBad, NumberKind::Flag);
     let stopped: Measure = Box::new(|_, run| {
         let steps = RunSteps::recorded(&run.trace).unwrap();
         let found = analyse(&steps, GuardOptions::default(), None).unwrap();
@@ -320,7 +321,7 @@ pub(crate) fn cross_run_targets_have_no_power() {
             .collect();
         // The expected numbers have a limit of the flag too.
         let found = calibrate_across(
-            &Quantity::new(name, direction, Kind::Real),
+            &Quantity::new(name, direction, NumberKind::Real),
             &scored,
             share(),
         );

@@ -9,7 +9,7 @@ use mcptest_trace::eval::{
     NoSchema, agent_stability, narrative_divergence_with, score_golden_path, validate_trace,
 };
 use mcptest_trace::evidence::mutants::{
-    Judged, MutantOptions, Operator, Plan, RecordedRun, plan, score,
+    MutantOptions, MutantVerdict, Operator, Plan, RecordedRun, plan, score,
 };
 use mcptest_trace::trace::{Run, Trace, reads_by_name};
 use serde_json::Value;
@@ -168,14 +168,14 @@ fn judged(agents: &[Agent], plan: &Plan) -> Vec<[BTreeSet<&'static str>; 2]> {
 }
 
 /// What a suite of these gates alone makes of the mutants.
-fn by(gates: &[&str], judged: &[[BTreeSet<&'static str>; 2]]) -> Vec<Judged> {
+fn by(gates: &[&str], judged: &[[BTreeSet<&'static str>; 2]]) -> Vec<MutantVerdict> {
     let asked = |names: &BTreeSet<&'static str>| -> BTreeSet<String> {
         let kept = names.iter().filter(|name| gates.contains(name));
         kept.map(|name| (*name).to_owned()).collect()
     };
     let judged = judged
         .iter()
-        .map(|[red, green]| Judged::new(!asked(green).is_empty(), asked(red)));
+        .map(|[red, green]| MutantVerdict::new(!asked(green).is_empty(), asked(red)));
     judged.collect()
 }
 

@@ -1,9 +1,14 @@
 //! Every gate over small suites: what holds, and the whole text of what does not.
 
-mod cross_run;
+mod energy;
 mod expect;
-mod per_run;
-mod plans;
+mod expected_calls;
+mod faults;
+mod limits;
+mod narrative;
+mod reliability;
+mod session;
+mod stability;
 mod targets;
 mod verdicts;
 
@@ -99,8 +104,7 @@ fn loaded(top: &str, agent: &str, runs: &[Value]) -> (tempfile::TempDir, LoadedS
         shown: "suites/s.yml".to_owned(),
         relative: "s.yml".into(),
     };
-    let loaded =
-        LoadedSuite::load(folder.path(), &file, None).unwrap_or_else(|error| panic!("{error}"));
+    let loaded = LoadedSuite::load(folder.path(), &file).unwrap_or_else(|error| panic!("{error}"));
     (folder, loaded)
 }
 

@@ -17,7 +17,7 @@ use mcptest_trace::record::say;
 use mcptest_trace::record::store::{Lock, Store, StoreError};
 use regex::Regex;
 
-use super::runs::{self, Place};
+use super::runs::{self, SuitePlace};
 use crate::gate::AgentGates;
 use crate::harness::place::Wanted;
 use crate::record::{Live, LiveError, Mode};
@@ -30,8 +30,8 @@ use session::RecordingSession;
 /// The variable under which nextest tells its processes that they belong together.
 const TOGETHER: &str = "NEXTEST_RUN_ID";
 
-/// Recording, as it was asked for.
-pub(crate) struct Recording {
+/// Recording live, as it was asked for.
+pub(crate) struct LiveRecording {
     mode: Mode,
     live: Arc<dyn Live>,
     /// Why nothing may be spent.
@@ -39,12 +39,14 @@ pub(crate) struct Recording {
 }
 
 /// What the environment asks to record, with the loop of one's own if there is one.
-pub(crate) fn asked(own_loop: Option<&Arc<dyn Live>>) -> Result<Option<Arc<Recording>>, String> {
+pub(crate) fn asked(
+    own_loop: Option<&Arc<dyn Live>>,
+) -> Result<Option<Arc<LiveRecording>>, String> {
     let Some(mode) = crate::record::asked()? else {
         return Ok(None);
     };
     let live = own_loop.map_or_else(built_in, Arc::clone);
-    Ok(Some(Arc::new(Recording::new(mode, live))))
+    Ok(Some(Arc::new(LiveRecording::new(mode, live))))
 }
 
 #[cfg(feature = "record")]
@@ -67,7 +69,7 @@ pub(crate) struct ToRecord<'a> {
     pub(crate) gates: &'a AgentGates,
     /// What `redact:` says.
     pub(crate) redact: &'a [Regex],
-    pub(crate) place: &'a Place<'a>,
+    pub(crate) place: &'a SuitePlace<'a>,
 }
 
 impl<'a> ToRecord<'a> {
@@ -76,7 +78,7 @@ impl<'a> ToRecord<'a> {
     }
 }
 
-impl Recording {
+impl LiveRecording {
     pub(crate) fn new(mode: Mode, live: Arc<dyn Live>) -> Self {
         Self {
             mode,
@@ -198,7 +200,7 @@ fn lock(
     }
 }
 
-fn not_kept(agent: &Agent, place: &Place<'_>, error: &StoreError) -> Failure {
+fn not_kept(agent: &Agent, place: &SuitePlace<'_>, error: &StoreError) -> Failure {
     // Paths are shown from the crate's folder.
     let folder = format!("{}{}", place.crate_dir.display(), std::path::MAIN_SEPARATOR);
     let short = |text: String| text.replace(&folder, "");

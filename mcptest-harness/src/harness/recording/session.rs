@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::blank::{no_secret_in_the_suite, redacted, redactor};
-use super::{Recording, ToRecord, failure, runs};
+use super::{LiveRecording, ToRecord, failure, runs};
 use crate::eval::Decisions;
 use crate::gate::Stale;
 use mcptest_trace::record::redact::suspects;
@@ -23,7 +23,7 @@ const TOOLS: &str = "tools_fingerprint";
 
 /// An agent at its place, under its lock.
 pub(super) struct RecordingSession<'a> {
-    pub(super) recording: &'a Recording,
+    pub(super) recording: &'a LiveRecording,
     pub(super) subject: ToRecord<'a>,
     pub(super) store: &'a Store,
     pub(super) stored: &'a dyn Fn(StoreError) -> Failure,

@@ -3,135 +3,83 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use mcptest_suite::model::{GateKind, Regression};
 use mcptest_suite::{Diagnostic, Subject, shown_path};
 use mcptest_trace::evidence::compare::{CostKind, Sides};
 
+use super::compared;
+use super::trusted::{Standing, Trusted, TrustedPlace};
+use crate::harness::agent_test::AgentTest;
+use crate::harness::case_verdict::Context;
 use crate::harness::loaded::LoadedSuite;
-use crate::harness::replay::{AgentTest, SideRuns};
+use crate::harness::side_runs::SideRuns;
 use crate::render::Failure;
 use crate::result::{CaseResult, digest, folder};
 
-/// Where the trusted runs are.
+/// A suite beside the runs that are trusted.
 pub(super) struct Baseline<'a> {
     suite: &'a LoadedSuite,
-    suite_name: &'a str,
-    package: &'a str,
+    context: &'a Context,
     cost: CostKind,
-    place: Place,
-}
-
-enum Place {
-    /// Recordings.
-    Recordings(PathBuf),
-    /// Results of the package, as `cargo mcptest compare --accept` saves them.
-    Results(PathBuf),
+    trusted: Arc<Trusted>,
 }
 
 impl<'a> Baseline<'a> {
     /// Finds what the suite is compared with. An error is a failure of the suite's case.
     pub(super) fn find(
         suite: &'a LoadedSuite,
-        suite_name: &'a str,
-        package: &'a str,
+        context: &'a Context,
         regression: &Regression,
     ) -> Result<Self, Failure> {
-        let named = &regression.baseline;
-        let beside = suite.source().path().parent().unwrap_or(suite.crate_dir());
-        let folder = beside.join(&named.value);
-        let results = folder.join(package);
-        let place = if has_results(&results) {
-            Place::Results(folder)
-        } else if folder.is_dir() {
-            Place::Recordings(folder)
-        } else {
-            let shown = folder.strip_prefix(suite.crate_dir()).unwrap_or(&folder);
-            let shown = shown_path(shown);
-            let problem = Diagnostic::new("there is no baseline to compare with")
-                .label(named.span, format!("looked for the folder {shown}"))
-                .help(format!(
-                    "save the results of today as the baseline with `cargo mcptest compare --accept {shown}`, and commit them"
-                ));
-            return Err(problem.into());
+        let find = || -> Result<Arc<Trusted>, Failure> {
+            let place = place(suite, &context.package, regression)?;
+            let subjects = suite.subjects();
+            let standing = subjects.map(|it| (it, standing(suite, context, &place, it)));
+            let standing = standing.collect();
+            Ok(Arc::new(Trusted { place, standing }))
         };
-        if let Place::Recordings(folder) = &place
-            && is_where_runs_are(suite, folder)
-        {
-            let problem = Diagnostic::new("the baseline is where the runs of today are")
-                .label(named.span, "the runs would be compared with themselves")
-                .help("name a folder that keeps the runs you trust; `cargo mcptest compare --accept <folder>` saves the results of today in one");
-            return Err(problem.into());
-        }
+        // All agents' files are read for it: once, where no agent is recorded meanwhile.
+        let trusted = match suite.trusted() {
+            Some(found) => found.get_or_init(find).clone()?,
+            None => find()?,
+        };
         Ok(Self {
             suite,
-            suite_name,
-            package,
+            context,
             cost: regression.options.cost,
-            place,
+            trusted,
         })
     }
 
-    /// The agents whose runs are others than those of the baseline, by their bytes: nothing of a run
-    /// is read for it.
-    pub(super) fn changed(&self) -> Vec<Subject> {
+    /// How an agent's runs stand to the trusted ones, by their bytes: nothing of a run is read for it.
+    pub(super) fn standing(&self, subject: Subject) -> Standing {
+        self.trusted.standing[&subject]
+    }
+
+    /// How many agents take part whose runs are others than those of the baseline.
+    pub(super) fn changed(&self) -> usize {
         let subjects = self.suite.subjects();
-        let changed = subjects.filter(|subject| {
-            let agent = self.suite.agent(*subject);
-            let skipped = agent
-                .regression
-                .as_ref()
-                .is_some_and(|own| own.skip.is_some());
-            !skipped && agent.skip.is_none() && self.has_other_bytes(*subject)
-        });
-        changed.collect()
-    }
-
-    /// Whether the baseline has runs of an agent.
-    pub(super) fn knows(&self, subject: Subject) -> bool {
-        match &self.place {
-            Place::Recordings(folder) => {
-                let files = self.suite.files_in(folder, subject);
-                files.is_ok_and(|files| files.is_some())
-            }
-            Place::Results(folder) => !digests(&self.results(folder, subject)).is_empty(),
-        }
-    }
-
-    fn has_other_bytes(&self, subject: Subject) -> bool {
-        let files = self.suite.recorded_files(subject);
-        match &self.place {
-            Place::Recordings(folder) => {
-                let Ok(Some(trusted)) = self.suite.files_in(folder, subject) else {
-                    return false;
-                };
-                let known = |path: &PathBuf| trusted.iter().any(|(other, _)| same(path, other));
-                !files.iter().all(known)
-            }
-            Place::Results(folder) => {
-                let results = self.results(folder, subject);
-                let trusted = digests(&results);
-                let known = |path: &PathBuf| {
-                    let bytes = fs::read(path).unwrap_or_default();
-                    trusted.contains(digest(&String::from_utf8_lossy(&bytes)).as_str())
-                };
-                !trusted.is_empty() && !files.iter().all(known)
-            }
-        }
+        let compared = subjects.filter(|subject| compared(self.suite, *subject));
+        compared
+            .filter(|subject| self.standing(*subject) == Standing::Changed)
+            .count()
     }
 
     /// What is compared of an agent. An error is why its runs cannot be read.
     pub(super) fn sides(&self, subject: Subject) -> Result<Sides, String> {
-        let agent = AgentTest::of(self.suite_name, self.suite, subject);
+        let agent = AgentTest::of(&self.context.suite, self.suite, subject);
         let now = agent.runs()?;
         let now = SideRuns::recorded(&agent, now, self.suite.crate_dir(), self.cost);
-        let before = match &self.place {
-            Place::Recordings(folder) => {
+        let before = match &self.trusted.place {
+            TrustedPlace::Recordings(folder) => {
                 let runs = agent.runs_in(folder)?.unwrap_or_default();
                 SideRuns::recorded(&agent, &runs, folder, self.cost)
             }
-            Place::Results(folder) => {
-                SideRuns::of_results(&agent, &self.results(folder, subject), self.cost)
+            TrustedPlace::Results(folder) => {
+                let results = results(self.suite, self.context, folder, subject);
+                SideRuns::of_results(&agent, &results, self.cost)
             }
         };
         // Where a recording does not say if its run passed, the gates say it of all.
@@ -141,21 +89,89 @@ impl<'a> Baseline<'a> {
             Ok(before.judged_by_gates().against(now.judged_by_gates()))
         }
     }
+}
 
-    /// The saved results of an agent's cases, and of no other's.
-    fn results(&self, folder: &Path, subject: Subject) -> Vec<CaseResult> {
-        let own = format!(
-            "{}::{}",
-            self.suite_name,
-            self.suite.agent(subject).case_name(subject.model)
-        );
-        let gates = GateKind::ALL.iter();
-        let gates = gates.map(|kind| format!("{own}::{}", kind.name()));
-        let cases = gates.chain([own.clone()]);
-        cases
-            .filter_map(|case| folder::read_case(folder, self.package, &case))
-            .collect()
+/// Where the trusted runs of a suite are.
+fn place(
+    suite: &LoadedSuite,
+    package: &str,
+    regression: &Regression,
+) -> Result<TrustedPlace, Failure> {
+    let named = &regression.baseline;
+    let beside = suite.source().path().parent().unwrap_or(suite.crate_dir());
+    let folder = beside.join(&named.value);
+    if has_results(&folder.join(package)) {
+        return Ok(TrustedPlace::Results(folder));
     }
+    if !folder.is_dir() {
+        let shown = folder.strip_prefix(suite.crate_dir()).unwrap_or(&folder);
+        let shown = shown_path(shown);
+        let problem = Diagnostic::new("there is no baseline to compare with")
+            .label(named.span, format!("looked for the folder {shown}"))
+            .help(format!(
+                "save the results of today as the baseline with `cargo mcptest compare --accept {shown}`, and commit them"
+            ));
+        return Err(problem.into());
+    }
+    if is_where_runs_are(suite, &folder) {
+        let problem = Diagnostic::new("the baseline is where the runs of today are")
+            .label(named.span, "the runs would be compared with themselves")
+            .help("name a folder that keeps the runs you trust; `cargo mcptest compare --accept <folder>` saves the results of today in one");
+        return Err(problem.into());
+    }
+    Ok(TrustedPlace::Recordings(folder))
+}
+
+/// How an agent's runs stand to the trusted ones.
+fn standing(
+    suite: &LoadedSuite,
+    context: &Context,
+    place: &TrustedPlace,
+    subject: Subject,
+) -> Standing {
+    let files = suite.recorded_files(subject);
+    let all_known = match place {
+        TrustedPlace::Recordings(folder) => {
+            let Ok(Some(trusted)) = suite.files_in(folder, subject) else {
+                return Standing::New;
+            };
+            let known = |path: &PathBuf| trusted.iter().any(|(other, _)| same(path, other));
+            files.iter().all(known)
+        }
+        TrustedPlace::Results(folder) => {
+            let results = results(suite, context, folder, subject);
+            let trusted = digests(&results);
+            if trusted.is_empty() {
+                return Standing::New;
+            }
+            let known = |path: &PathBuf| {
+                let bytes = fs::read(path).unwrap_or_default();
+                trusted.contains(digest(&String::from_utf8_lossy(&bytes)).as_str())
+            };
+            files.iter().all(known)
+        }
+    };
+    if all_known {
+        Standing::Unchanged
+    } else {
+        Standing::Changed
+    }
+}
+
+/// The saved results of an agent's cases, and of no other's.
+fn results(
+    suite: &LoadedSuite,
+    context: &Context,
+    folder: &Path,
+    subject: Subject,
+) -> Vec<CaseResult> {
+    let own = format!("{}::{}", context.suite, suite.case_name(subject));
+    let gates = GateKind::ALL.iter();
+    let gates = gates.map(|kind| format!("{own}::{}", kind.name()));
+    let cases = gates.chain([own.clone()]);
+    cases
+        .filter_map(|case| folder::read_case(folder, &context.package, &case))
+        .collect()
 }
 
 /// The digests of the files that an agent's runs were recorded in.

@@ -6,6 +6,7 @@
 //! [`compare`](mcptest_trace::evidence::compare).
 
 mod baseline;
+pub(super) mod trusted;
 
 use mcptest_suite::model::Regression;
 use mcptest_suite::{Diagnostic, REGRESSION, Subject};
@@ -15,6 +16,7 @@ use mcptest_trace::evidence::compare::{
 };
 
 use self::baseline::Baseline;
+use self::trusted::Standing;
 use super::case_verdict::{Came, CaseVerdict, Context};
 use super::loaded::LoadedSuite;
 use crate::render::{Evidence, Failure, Finding};
@@ -24,21 +26,17 @@ pub(super) fn of_suite(suite: &LoadedSuite, context: &Context) -> CaseVerdict {
     let Some(regression) = &suite.suite.regression else {
         return Came::NotJudged("this suite has no `regression`".to_owned()).into();
     };
-    let baseline = Baseline::find(suite, &context.suite, &context.package, regression);
-    let baseline = match baseline {
+    let baseline = match Baseline::find(suite, context, regression) {
         Ok(baseline) => baseline,
         Err(failure) => return Came::Fails(failure).into(),
     };
-    let changed = baseline.changed();
     let mut samples = Vec::new();
     for subject in suite.subjects().filter(|subject| compared(suite, *subject)) {
         // What has the same bytes is not read.
-        let sides = if changed.contains(&subject) {
-            baseline.sides(subject)
-        } else if baseline.knows(subject) {
-            Ok(Sides::Unchanged)
-        } else {
-            Ok(Sides::New)
+        let sides = match baseline.standing(subject) {
+            Standing::Changed => baseline.sides(subject),
+            Standing::Unchanged => Ok(Sides::Unchanged),
+            Standing::New => Ok(Sides::New),
         };
         match sides {
             Ok(sides) => samples.push(AgentSamples::new(suite.stem(subject), sides)),
@@ -51,7 +49,7 @@ pub(super) fn of_suite(suite: &LoadedSuite, context: &Context) -> CaseVerdict {
             }
         }
     }
-    let comparison = compare(&samples, &options(suite, regression, changed.len()));
+    let comparison = compare(&samples, &options(suite, regression, baseline.changed()));
     let text = shown(&comparison, suite, context);
     match suite_finding(&comparison) {
         Some((asks, found)) => fails(regression, &asks, &found, text),
@@ -65,16 +63,13 @@ pub(super) fn of_agent(suite: &LoadedSuite, subject: Subject, context: &Context)
         return Came::NotJudged("this suite has no `regression`".to_owned()).into();
     };
     let whole = format!("{}::{REGRESSION}", context.suite);
-    let found = Baseline::find(suite, &context.suite, &context.package, regression);
-    let Ok(baseline) = found else {
+    let Ok(baseline) = Baseline::find(suite, context, regression) else {
         let reason = format!("not compared: the baseline cannot be used; see `{whole}`");
         return Came::Elsewhere(reason).into();
     };
-    let changed = baseline.changed();
-    let sides = if baseline.knows(subject) && !changed.contains(&subject) {
-        Ok(Sides::Unchanged)
-    } else {
-        baseline.sides(subject)
+    let sides = match baseline.standing(subject) {
+        Standing::Unchanged => Ok(Sides::Unchanged),
+        Standing::New | Standing::Changed => baseline.sides(subject),
     };
     let (before, now) = match sides {
         Ok(Sides::Both {
@@ -94,7 +89,7 @@ pub(super) fn of_agent(suite: &LoadedSuite, subject: Subject, context: &Context)
         }
         Err(why) => return Came::NotJudged(format!("not compared: {why}")).into(),
     };
-    let options = options(suite, regression, changed.len());
+    let options = options(suite, regression, baseline.changed());
     let stem = suite.stem(subject);
     let comparison = compare_agent(&stem, &before, &now, &options);
     let verdict = comparison.verdict(&options);
@@ -159,7 +154,7 @@ fn shown(comparison: &Comparison, suite: &LoadedSuite, context: &Context) -> Str
     let case_of = |agent: &AgentComparison| {
         let mut subjects = suite.subjects();
         let subject = subjects.find(|subject| suite.stem(*subject) == agent.agent)?;
-        let own = suite.agent(subject).case_name(subject.model);
+        let own = suite.case_name(subject);
         Some(format!("{}::{own}::{REGRESSION}", context.suite))
     };
     let regressed = |agent: &&AgentComparison| agent.regressed(&comparison.options);

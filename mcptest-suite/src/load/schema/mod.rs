@@ -6,14 +6,16 @@
 
 mod keywords;
 mod references;
+mod vacuous;
 mod values;
 
 pub(super) use self::keywords::below;
 use self::keywords::{Draft, KEYWORDS, keyword};
 pub(super) use self::references::Schemas;
+pub use self::vacuous::asks_only;
 use super::fields::Fields;
 use super::problems::Problems;
-use super::{vacuous, values as kept};
+use super::values as kept;
 use crate::model::JsonSchema;
 use crate::{Diagnostic, Entry, Node, NodeValue, nearest};
 
@@ -31,7 +33,7 @@ pub fn read(node: &Node, problems: &mut Problems) -> Option<JsonSchema> {
     check(node, Draft::of(node), problems);
     references::check(node, problems);
     if problems.0.len() == before {
-        vacuous::schema(node, problems);
+        vacuous::check(node, problems);
     }
     let value = kept::read(node, problems);
     (problems.0.len() == before).then(|| JsonSchema {

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Kind, Quantity, Verdict};
+use super::{Discrimination, NumberKind, Quantity};
 use crate::evidence::concordance::{Concordance, concordance};
 use crate::evidence::conformal::{Passing, Share, promised};
 
@@ -44,7 +44,7 @@ pub struct AcrossCalibration {
     /// How often agents with more passed runs have better values.
     pub power: Option<Concordance>,
     /// What that says: no power, tells agents apart only, inverted or unknown.
-    pub verdict: Verdict,
+    pub verdict: Discrimination,
     /// The limit from agents all of whose runs passed; `None` without one, and for flags.
     pub limit: Option<AcrossLimit>,
 }
@@ -86,15 +86,15 @@ pub fn calibrate_across(
     let power = concordance(&units);
     let interval = power.and_then(|power| power.interval);
     let verdict = match (power, interval) {
-        (None, _) => Verdict::Unknown,
-        (_, Some((low, _))) if low > 0.5 => Verdict::TellsAgentsApartOnly,
-        (_, Some((_, high))) if high < 0.5 => Verdict::Inverted,
-        _ => Verdict::NoPower,
+        (None, _) => Discrimination::Unknown,
+        (_, Some((low, _))) if low > 0.5 => Discrimination::TellsAgentsApartOnly,
+        (_, Some((_, high))) if high < 0.5 => Discrimination::Inverted,
+        _ => Discrimination::NoPower,
     };
     let k = share.allowed(good.len());
     let limit = Passing::new(std::slice::from_ref(&good))
         .threshold(share, None)
-        .filter(|_| target.kind != Kind::Flag);
+        .filter(|_| target.kind != NumberKind::Flag);
     AcrossCalibration {
         target: target.clone(),
         agents: units.len(),

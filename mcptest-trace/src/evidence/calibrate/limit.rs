@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use crate::energy::stats::{Interval, wilson};
 use serde::Serialize;
 
-use super::{Quantity, Tally};
-use crate::evidence::area::Judged;
+use super::{Alarms, Quantity};
+use crate::evidence::area::ScoredRun;
 use crate::evidence::conformal::{Passing, Share, confident, promised};
 use crate::number::wide;
 
@@ -35,11 +35,11 @@ pub struct Limit {
     /// Runs that the share needs; `None` for all of them.
     pub runs_needed: Option<u64>,
     /// What it does to the runs that were read.
-    pub seen: Tally,
+    pub seen: Alarms,
 }
 
 /// The passing runs, and the place of each agent that has one.
-fn passing<'a>(runs: &[Judged<'a>]) -> (Passing, BTreeMap<&'a str, usize>) {
+fn passing<'a>(runs: &[ScoredRun<'a>]) -> (Passing, BTreeMap<&'a str, usize>) {
     let mut agents: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for run in runs.iter().filter(|run| run.passed) {
         agents.entry(run.agent).or_default().push(run.goodness);
@@ -57,7 +57,7 @@ fn looser(passing: &Passing, share: Share, left_out: Option<usize>) -> Option<f6
 }
 
 /// The limit from these runs; `None` when none passed.
-pub(super) fn limit(target: &Quantity, runs: &[Judged<'_>], share: Share) -> Option<Limit> {
+pub(super) fn limit(target: &Quantity, runs: &[ScoredRun<'_>], share: Share) -> Option<Limit> {
     let (passing, agents) = passing(runs);
     let same = passing.threshold(share, None)?;
     let new = passing.threshold_for_new_agents(share, None);
@@ -81,8 +81,8 @@ pub(super) fn limit(target: &Quantity, runs: &[Judged<'_>], share: Share) -> Opt
 }
 
 /// What a least goodness does to these runs.
-fn seen(runs: &[Judged<'_>], least: f64) -> Tally {
-    let mut seen = Tally::default();
+fn seen(runs: &[ScoredRun<'_>], least: f64) -> Alarms {
+    let mut seen = Alarms::default();
     for run in runs {
         seen.add(run.passed, run.goodness < least);
     }
@@ -96,7 +96,7 @@ pub struct Check {
     /// What was left out: an agent at a time, or a run at a time where there is one agent.
     pub left_out: LeftOut,
     /// Alarms over all left-out runs.
-    pub tally: Tally,
+    pub tally: Alarms,
     /// The 95% interval (Wilson) of the share of false alarms.
     pub false_alarms: Option<Interval>,
     /// The 95% interval (Wilson) of the share of catches.
@@ -120,12 +120,12 @@ pub enum LeftOut {
 
 /// Judges each agent by the limit that the other agents' runs give; `None` stands for runs that are
 /// not judged.
-pub(super) fn check(all: &[Option<Judged<'_>>], share: Share) -> Check {
-    let judged: Vec<Judged<'_>> = all.iter().flatten().copied().collect();
+pub(super) fn check(all: &[Option<ScoredRun<'_>>], share: Share) -> Check {
+    let judged: Vec<ScoredRun<'_>> = all.iter().flatten().copied().collect();
     let (passing, agents) = passing(&judged);
     let one = judged.windows(2).all(|pair| pair[0].agent == pair[1].agent);
     let mut limits: BTreeMap<&str, Option<f64>> = BTreeMap::new();
-    let mut tally = Tally::default();
+    let mut tally = Alarms::default();
     let mut alarms = Vec::with_capacity(all.len());
     for run in all {
         let limit = run.as_ref().and_then(|run| {
@@ -153,7 +153,7 @@ pub(super) fn check(all: &[Option<Judged<'_>>], share: Share) -> Check {
 }
 
 /// The limit that the other runs of the one agent give.
-fn without_run(runs: &[Judged<'_>], left_out: &Judged<'_>, share: Share) -> Option<f64> {
+fn without_run(runs: &[ScoredRun<'_>], left_out: &ScoredRun<'_>, share: Share) -> Option<f64> {
     let passed = runs.iter().filter(|run| run.passed);
     let mut others: Vec<f64> = passed.map(|run| run.goodness).collect();
     let own = |goodness: &f64| goodness.total_cmp(&left_out.goodness).is_eq();
@@ -174,14 +174,14 @@ pub struct CurvePoint {
     /// The limit.
     pub limit: f64,
     /// What it does.
-    pub seen: Tally,
+    pub seen: Alarms,
 }
 
 /// The shares of a curve, in percent.
 const CURVE: [u32; 4] = [80, 90, 95, 100];
 
 /// The curve from limits to false alarms and catches, for runs of these agents.
-pub(super) fn curve(target: &Quantity, runs: &[Judged<'_>]) -> Vec<CurvePoint> {
+pub(super) fn curve(target: &Quantity, runs: &[ScoredRun<'_>]) -> Vec<CurvePoint> {
     let (passing, _) = passing(runs);
     let points = CURVE.into_iter().filter_map(|percent| {
         let least = passing.threshold(Share::percent(percent)?, None)?;

@@ -6,10 +6,10 @@
 //! tuned on what is reported.
 //!
 //! ```
-//! use mcptest_trace::evidence::calibrate::{Direction, Kind, Scored, Quantity, Verdict, calibrate};
+//! use mcptest_trace::evidence::calibrate::{Direction, Discrimination, NumberKind, Quantity, Scored, calibrate};
 //! use mcptest_trace::evidence::conformal::Share;
 //!
-//! let target = Quantity::new("tokens", Direction::HighIsBad, Kind::Count);
+//! let target = Quantity::new("tokens", Direction::HighIsBad, NumberKind::Count);
 //! let agents = ["refund", "search", "book"];
 //! let runs: Vec<Scored> = (0..30)
 //!     .map(|run| Scored::new(agents[run % 3], Some(1000.0 + 10.0 * run as f64), Some(run < 20)))
@@ -17,7 +17,7 @@
 //! let found = calibrate(&target, &runs, Share::percent(95).unwrap());
 //! let limit = found.limit.unwrap();
 //! assert_eq!((limit.rounded, limit.k, limit.seen.catches), (1190.0, 1, 10));
-//! assert_eq!(found.power.verdict, Verdict::TellsRunsApart);
+//! assert_eq!(found.power.verdict, Discrimination::TellsRunsApart);
 //! ```
 
 mod across;
@@ -30,13 +30,13 @@ mod text;
 
 use serde::Serialize;
 
-use crate::evidence::area::Judged;
+use crate::evidence::area::ScoredRun;
 use crate::evidence::conformal::Share;
 
 pub use across::{AcrossCalibration, AcrossLimit, AgentScored, calibrate_across};
 pub use limit::{Check, CurvePoint, LeftOut, Limit};
-pub use power::{Power, Verdict};
-pub use quantity::{Direction, Kind, Quantity, Scored, Tally, tally};
+pub use power::{Discrimination, Power};
+pub use quantity::{Alarms, Direction, NumberKind, Quantity, Scored, tally};
 
 /// The version of a calibration as JSON.
 pub const FORMAT: &str = "calibrate/1.0";
@@ -85,16 +85,16 @@ pub fn calibrate<'a>(target: &Quantity, runs: &[Scored<'a>], share: Share) -> Ca
     let without_outcome = valued().filter(|run| run.passed.is_none()).count();
     let outcomes_unknown = without_outcome > 0 && without_outcome == valued().count();
     let judge = |run: &Scored<'a>| {
-        Some(Judged {
+        Some(ScoredRun {
             agent: run.agent,
             goodness: target.goodness(run.value.filter(|value| !value.is_nan())?),
             passed: run.passed.or(outcomes_unknown.then_some(true))?,
         })
     };
-    let all: Vec<Option<Judged<'a>>> = runs.iter().map(judge).collect();
-    let judged: Vec<Judged<'_>> = all.iter().flatten().copied().collect();
+    let all: Vec<Option<ScoredRun<'a>>> = runs.iter().map(judge).collect();
+    let judged: Vec<ScoredRun<'_>> = all.iter().flatten().copied().collect();
     let passed = judged.iter().filter(|run| run.passed).count();
-    let calibrated = target.kind != Kind::Flag && passed > 0;
+    let calibrated = target.kind != NumberKind::Flag && passed > 0;
     Calibration {
         format: FORMAT,
         target: target.clone(),
@@ -124,8 +124,8 @@ pub fn calibrate<'a>(target: &Quantity, runs: &[Scored<'a>], share: Share) -> Ca
 /// alarm. All must be calibrated on these runs, in this order; a run that a target does not judge
 /// raises no alarm of it.
 #[must_use]
-pub fn joint(outcomes: &[Option<bool>], calibrations: &[&Calibration]) -> Tally {
-    let mut tally = Tally::default();
+pub fn joint(outcomes: &[Option<bool>], calibrations: &[&Calibration]) -> Alarms {
+    let mut tally = Alarms::default();
     for (place, passed) in outcomes.iter().enumerate() {
         let alarms = |calibration: &&&Calibration| {
             let check = calibration.check.as_ref();

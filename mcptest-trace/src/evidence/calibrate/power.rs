@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::evidence::area::{Area, AreaWithin, Judged, area, area_within};
+use crate::evidence::area::{Area, AreaWithin, ScoredRun, area, area_within};
 use crate::words::words;
 
 words! {
@@ -10,7 +10,7 @@ words! {
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
     #[serde(rename_all = "snake_case")]
     #[non_exhaustive]
-    pub enum Verdict {
+    pub enum Discrimination {
         /// Passed runs have better values than failed ones of the same agent.
         TellsRunsApart = "tells runs apart",
         /// Agents that pass more often have better values; runs of one agent are not told apart.
@@ -26,7 +26,7 @@ words! {
     }
 }
 
-impl Verdict {
+impl Discrimination {
     /// The verdict from the two signs: over all pairs, and within agents.
     pub(super) fn of(over: i8, within: i8) -> Self {
         match (over, within) {
@@ -63,11 +63,11 @@ pub struct Power {
     /// Over pairs of one agent.
     pub within: Option<AreaWithin>,
     /// What both say.
-    pub verdict: Verdict,
+    pub verdict: Discrimination,
 }
 
 /// Measures the power over runs with a value and an outcome.
-pub(super) fn power(runs: &[Judged<'_>]) -> Power {
+pub(super) fn power(runs: &[ScoredRun<'_>]) -> Power {
     let over = area(runs);
     let within = area_within(runs);
     let over_sign = over
@@ -77,9 +77,9 @@ pub(super) fn power(runs: &[Judged<'_>]) -> Power {
         .filter(|within| within.p <= 0.05)
         .map_or(0, |within| side(within.area > 0.5, within.area < 0.5));
     let verdict = if over.is_none() {
-        Verdict::Unknown
+        Discrimination::Unknown
     } else {
-        Verdict::of(over_sign, within_sign)
+        Discrimination::of(over_sign, within_sign)
     };
     Power {
         over,

@@ -21,7 +21,7 @@ pub enum Direction {
 /// A closed set: whoever matches on it need not expect another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum NumberKind {
     /// Any number: limits have 4 decimals.
     Real,
     /// A whole number: limits are whole.
@@ -39,7 +39,7 @@ pub struct Quantity {
     /// Which end is the bad one.
     pub direction: Direction,
     /// What kind of number it is.
-    pub kind: Kind,
+    pub kind: NumberKind,
 }
 
 impl Quantity {
@@ -48,10 +48,10 @@ impl Quantity {
     ///
     /// ```
     /// use mcptest_trace::eval::targets;
-    /// use mcptest_trace::evidence::calibrate::{Direction, Kind, Quantity};
+    /// use mcptest_trace::evidence::calibrate::{Direction, NumberKind, Quantity};
     ///
     /// let penalty = Quantity::of(&targets::GOLDEN_PATH[0]).unwrap();
-    /// assert_eq!((penalty.direction, penalty.kind), (Direction::LowIsBad, Kind::Real));
+    /// assert_eq!((penalty.direction, penalty.kind), (Direction::LowIsBad, NumberKind::Real));
     /// let claims = targets::NARRATIVE.iter().find(|target| target.name == "narrative.claims");
     /// assert_eq!(claims.and_then(Quantity::of), None);
     /// ```
@@ -64,15 +64,15 @@ impl Quantity {
         };
         let kind = match target.unit {
             Unit::Word(_) => return None,
-            Unit::Flag | Unit::AllOrNothing => Kind::Flag,
-            Unit::Count | Unit::Tokens | Unit::Milliseconds => Kind::Count,
-            Unit::Percent | Unit::Fraction | Unit::Ratio | Unit::Distance => Kind::Real,
+            Unit::Flag | Unit::AllOrNothing => NumberKind::Flag,
+            Unit::Count | Unit::Tokens | Unit::Milliseconds => NumberKind::Count,
+            Unit::Percent | Unit::Fraction | Unit::Ratio | Unit::Distance => NumberKind::Real,
         };
         (!target.list).then(|| Self::new(target.name, direction, kind))
     }
 
     /// Numbers of this name.
-    pub fn new(name: impl Into<String>, direction: Direction, kind: Kind) -> Self {
+    pub fn new(name: impl Into<String>, direction: Direction, kind: NumberKind) -> Self {
         Self {
             name: name.into(),
             direction,
@@ -91,17 +91,21 @@ impl Quantity {
     /// The limit as it is written: rounded outward, to 4 decimals or a whole number.
     ///
     /// ```
-    /// use mcptest_trace::evidence::calibrate::{Direction, Kind, Quantity};
+    /// use mcptest_trace::evidence::calibrate::{Direction, NumberKind, Quantity};
     ///
-    /// let ratio = Quantity::new("energy.peak_ratio", Direction::HighIsBad, Kind::Real);
+    /// let ratio = Quantity::new("energy.peak_ratio", Direction::HighIsBad, NumberKind::Real);
     /// assert_eq!(ratio.rounded(2.71978), 2.7198);
-    /// let penalty = Quantity::new("golden_path.penalty", Direction::LowIsBad, Kind::Real);
+    /// let penalty = Quantity::new("golden_path.penalty", Direction::LowIsBad, NumberKind::Real);
     /// assert_eq!(penalty.rounded(0.013_649_1), 0.0136);
     /// assert_eq!(penalty.rounded(0.1), 0.1);
     /// ```
     #[must_use]
     pub fn rounded(&self, value: f64) -> f64 {
-        let scale = if self.kind == Kind::Real { 1e4 } else { 1.0 };
+        let scale = if self.kind == NumberKind::Real {
+            1e4
+        } else {
+            1.0
+        };
         let near = (value * scale).round() / scale;
         // What has that few decimals already is kept.
         if near.total_cmp(&value).is_eq() || !value.is_finite() {
@@ -147,7 +151,7 @@ impl<'a> Scored<'a> {
 /// How many runs a limit stops.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct Tally {
+pub struct Alarms {
     /// Passed runs beyond the limit.
     pub false_alarms: usize,
     /// Of so many passed runs.
@@ -158,7 +162,7 @@ pub struct Tally {
     pub failed: usize,
 }
 
-impl Tally {
+impl Alarms {
     /// Counts one run.
     pub(super) fn add(&mut self, passed: bool, alarm: bool) {
         let (all, alarms) = if passed {
@@ -173,8 +177,8 @@ impl Tally {
 
 /// What a limit does to these runs; runs without a value or an outcome are left out.
 #[must_use]
-pub fn tally(target: &Quantity, runs: &[Scored<'_>], limit: f64) -> Tally {
-    let mut tally = Tally::default();
+pub fn tally(target: &Quantity, runs: &[Scored<'_>], limit: f64) -> Alarms {
+    let mut tally = Alarms::default();
     for run in runs {
         if let (Some(value), Some(passed)) = (run.value, run.passed) {
             tally.add(passed, target.alarms(value, limit));

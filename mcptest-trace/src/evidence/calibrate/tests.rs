@@ -7,7 +7,7 @@ fn share() -> Share {
     Share::percent(95).unwrap()
 }
 
-fn high(kind: Kind) -> Quantity {
+fn high(kind: NumberKind) -> Quantity {
     Quantity::new("tokens", Direction::HighIsBad, kind)
 }
 
@@ -24,7 +24,7 @@ fn runs<'a>(agents: &[&'a str], values: impl IntoIterator<Item = (f64, bool)>) -
 
 #[test]
 fn the_verdicts_of_the_two_signs() {
-    use Verdict::{Contradictory, Inverted, NoPower, TellsAgentsApartOnly, TellsRunsApart};
+    use Discrimination::{Contradictory, Inverted, NoPower, TellsAgentsApartOnly, TellsRunsApart};
     for (over, within, verdict) in [
         (1, 1, TellsRunsApart),
         (0, 1, TellsRunsApart),
@@ -36,7 +36,7 @@ fn the_verdicts_of_the_two_signs() {
         (0, -1, Inverted),
         (-1, -1, Inverted),
     ] {
-        assert_eq!(Verdict::of(over, within), verdict, "{over} {within}");
+        assert_eq!(Discrimination::of(over, within), verdict, "{over} {within}");
     }
 }
 
@@ -45,7 +45,11 @@ fn too_few_runs_say_what_they_can_promise() {
     let values = (0..11)
         .map(|value| (f64::from(value), true))
         .chain([(20.0, false)]);
-    let found = calibrate(&high(Kind::Count), &runs(&["a", "b"], values), share());
+    let found = calibrate(
+        &high(NumberKind::Count),
+        &runs(&["a", "b"], values),
+        share(),
+    );
     let limit = found.limit.unwrap();
     assert_eq!((limit.k, limit.rounded, limit.new_agents), (0, 10.0, None));
     assert!(
@@ -73,7 +77,7 @@ fn a_limit_for_new_agents_is_the_looser_one() {
             passed: Some(true),
         })
         .collect();
-    let limit = calibrate(&high(Kind::Real), &scored, share())
+    let limit = calibrate(&high(NumberKind::Real), &scored, share())
         .limit
         .unwrap();
     assert_eq!((limit.same_agents, limit.new_agents), (39.0, Some(39.0)));
@@ -84,7 +88,7 @@ fn a_limit_for_new_agents_is_the_looser_one() {
         passed: Some(true),
     });
     let scored: Vec<Scored> = scored.iter().copied().chain(many).collect();
-    let limit = calibrate(&high(Kind::Real), &scored, share())
+    let limit = calibrate(&high(NumberKind::Real), &scored, share())
         .limit
         .unwrap();
     assert_eq!((limit.same_agents, limit.new_agents), (38.0, Some(39.0)));
@@ -94,7 +98,7 @@ fn a_limit_for_new_agents_is_the_looser_one() {
 #[test]
 fn one_agent_is_checked_run_by_run_and_says_so() {
     let values = (0..30).map(|value| (f64::from(value), value < 25));
-    let found = calibrate(&high(Kind::Real), &runs(&["a"], values), share());
+    let found = calibrate(&high(NumberKind::Real), &runs(&["a"], values), share());
     let check = found.check.clone().unwrap();
     assert_eq!(check.left_out, LeftOut::Run);
     // Without the worst run the limit is the next one, which it exceeds.
@@ -113,9 +117,9 @@ fn without_outcomes_all_runs_make_the_limit_and_nobody_knows_what_it_catches() {
     for run in &mut scored {
         run.passed = None;
     }
-    let found = calibrate(&high(Kind::Real), &scored, share());
+    let found = calibrate(&high(NumberKind::Real), &scored, share());
     assert!(found.outcomes_unknown);
-    assert_eq!(found.power.verdict, Verdict::Unknown);
+    assert_eq!(found.power.verdict, Discrimination::Unknown);
     assert_eq!(found.limit.unwrap().value, 38.0);
     assert!(
         found
@@ -125,7 +129,7 @@ fn without_outcomes_all_runs_make_the_limit_and_nobody_knows_what_it_catches() {
     assert!(found.comment()[1].ends_with("nobody knows whether it catches anything"));
     // One known outcome, and the others are left out.
     scored[0].passed = Some(true);
-    let found = calibrate(&high(Kind::Real), &scored, share());
+    let found = calibrate(&high(NumberKind::Real), &scored, share());
     assert_eq!((found.without_outcome, found.passed), (39, 1));
 }
 
@@ -134,11 +138,11 @@ fn flags_and_runs_without_a_value_are_counted_and_not_calibrated() {
     let mut scored = runs(&["a", "b"], (0..8).map(|run| (f64::from(run % 2), run < 4)));
     scored[3].value = None;
     scored[4].value = Some(f64::NAN);
-    let found = calibrate(&high(Kind::Flag), &scored, share());
+    let found = calibrate(&high(NumberKind::Flag), &scored, share());
     assert_eq!((found.without_value, found.passed, found.failed), (2, 3, 3));
     assert!(found.limit.is_none() && found.check.is_none() && found.curve.is_empty());
     assert!(found.text().contains("0 or 1: measured, not calibrated\n"));
-    let none = calibrate(&high(Kind::Real), &[], share());
+    let none = calibrate(&high(NumberKind::Real), &[], share());
     assert!(none.limit.is_none());
     assert!(none.text().contains("no limit: no run passed\n"));
 }
@@ -147,7 +151,7 @@ fn flags_and_runs_without_a_value_are_counted_and_not_calibrated() {
 fn all_that_is_said_of_a_target() {
     let names = ["a", "b", "c", "d"];
     let values = (0..40_u32).map(|run| (f64::from(run * 7 % 40) / 8.0, run % 3 != 0));
-    let target = Quantity::new("energy.peak_ratio", Direction::HighIsBad, Kind::Real);
+    let target = Quantity::new("energy.peak_ratio", Direction::HighIsBad, NumberKind::Real);
     let found = calibrate(&target, &runs(&names, values), share());
     assert_eq!(
         found.text(),
@@ -180,8 +184,8 @@ fn limits_together_alarm_where_one_does() {
         })
         .collect();
     let (first, second) = (
-        calibrate(&high(Kind::Real), &scored, share()),
-        calibrate(&high(Kind::Real), &other, share()),
+        calibrate(&high(NumberKind::Real), &scored, share()),
+        calibrate(&high(NumberKind::Real), &other, share()),
     );
     let outcomes: Vec<Option<bool>> = scored.iter().map(|run| run.passed).collect();
     let alone = joint(&outcomes, &[&first]);
@@ -200,10 +204,10 @@ fn across_runs_the_agent_is_the_unit() {
             runs: 4,
         })
         .collect();
-    let target = Quantity::new("stability.score", Direction::LowIsBad, Kind::Real);
+    let target = Quantity::new("stability.score", Direction::LowIsBad, NumberKind::Real);
     let found = calibrate_across(&target, &agents, share());
     assert_eq!(found.power.unwrap().concordance, 1.0);
-    assert_eq!(found.verdict, Verdict::TellsAgentsApartOnly);
+    assert_eq!(found.verdict, Discrimination::TellsAgentsApartOnly);
     let limit = found.limit.unwrap();
     assert_eq!(
         (limit.agents, limit.enough, limit.agents_needed),
@@ -226,7 +230,7 @@ proptest! {
     #[test]
     fn rounding_goes_outward(value in -1e6..1e6_f64, low: bool, whole: bool) {
         let direction = if low { Direction::LowIsBad } else { Direction::HighIsBad };
-        let kind = if whole { Kind::Count } else { Kind::Real };
+        let kind = if whole { NumberKind::Count } else { NumberKind::Real };
         let target = Quantity::new("t", direction, kind);
         let rounded = target.rounded(value);
         prop_assert!(!target.alarms(value, rounded));
@@ -240,7 +244,7 @@ proptest! {
         values in prop::collection::vec((0..40_u8, any::<bool>()), 1..80),
     ) {
         let scored = runs(&["a", "b", "c", "d"], values.iter().map(|(value, passed)| (f64::from(*value), *passed)));
-        let found = calibrate(&high(Kind::Count), &scored, share());
+        let found = calibrate(&high(NumberKind::Count), &scored, share());
         if let Some(limit) = found.limit {
             prop_assert!(limit.seen.false_alarms < limit.k.max(1));
             prop_assert_eq!(tally(&found.target, &scored, limit.value), limit.seen);

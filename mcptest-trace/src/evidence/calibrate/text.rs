@@ -1,6 +1,6 @@
 //! A calibration in words.
 
-use super::{AcrossCalibration, Calibration, Kind, LeftOut, Limit, Verdict};
+use super::{AcrossCalibration, Calibration, Discrimination, LeftOut, Limit, NumberKind};
 use crate::evidence::conformal::{Share, promised};
 use crate::text::counted;
 
@@ -21,7 +21,7 @@ impl Calibration {
             format!(" (A_in {:.2}, p {:.2})", within.area, within.p)
         });
         let caught = match self.power.verdict {
-            Verdict::Unknown => Verdict::Unknown.advice().to_owned(),
+            Discrimination::Unknown => Discrimination::Unknown.advice().to_owned(),
             verdict => format!(
                 "{} of {} failed runs caught; {}{within}",
                 tally.catches,
@@ -69,7 +69,7 @@ impl Calibration {
             lines.push(format!("A {:.3}{interval}{within}", over.area));
         }
         let advice = match (power.verdict, power.over.and_then(|over| over.interval)) {
-            (Verdict::NoPower, None) => {
+            (Discrimination::NoPower, None) => {
                 "nothing tells passed runs from failed ones: do not gate on it"
             }
             (verdict, _) => verdict.advice(),
@@ -77,7 +77,7 @@ impl Calibration {
         lines.push(format!("{}: {advice}", power.verdict.as_str()));
         match &self.limit {
             Some(limit) => lines.extend(self.of_limit(limit)),
-            None if self.target.kind == Kind::Flag => {
+            None if self.target.kind == NumberKind::Flag => {
                 lines.push("0 or 1: measured, not calibrated".to_owned());
             }
             None => lines.push("no limit: no run passed".to_owned()),
@@ -174,7 +174,7 @@ impl AcrossCalibration {
             lines.push(format!("C {:.3}{interval}", power.concordance));
         }
         lines.push(match self.verdict {
-            Verdict::NoPower => {
+            Discrimination::NoPower => {
                 "no power: the interval of C includes 0.5: do not gate on it".to_owned()
             }
             verdict => format!("{}: {}", verdict.as_str(), verdict.advice()),
@@ -195,7 +195,7 @@ impl AcrossCalibration {
                     "too few: {agents} agents all of whose runs passed; {needed}"
                 ));
             }
-        } else if self.target.kind == Kind::Flag {
+        } else if self.target.kind == NumberKind::Flag {
             lines.push("0 or 1: measured, not calibrated".to_owned());
         } else {
             lines.push("no limit: of no agent all runs passed".to_owned());

@@ -2,7 +2,7 @@
 //!
 //! As mutation testing does for programs, only that the "program" is the recorded behaviour: no build,
 //! and judging is a function call. What is made here: where a run can be broken, whether that makes it
-//! worse ([`Label`]), which mutants are judged ([`plan`]), and each mutant as a run ([`Mutant::apply`]).
+//! worse ([`MutantLabel`]), which mutants are judged ([`plan`]), and each mutant as a run ([`Mutant::apply`]).
 //! Judging is the caller's; [`score`] counts what it found.
 //!
 //! The choice is deterministic, and another agent, run or operator changes no other choice.
@@ -51,9 +51,9 @@ use change::Change;
 use fingerprint::Seen;
 use sites::Site;
 
-pub use operator::{Kind, Operator};
-pub use score::{Count, Judged, OperatorScore, Score, Scores, score};
-pub use sites::Label;
+pub use operator::{Operator, OperatorKind};
+pub use score::{Count, MutantVerdict, OperatorScore, Score, Scores, score};
+pub use sites::MutantLabel;
 pub use words::next_identifier;
 
 /// A recorded run of a suite.
@@ -184,7 +184,7 @@ pub struct Mutant {
     /// How it is broken.
     pub operator: Operator,
     /// Counted or harmless.
-    pub label: Label,
+    pub label: MutantLabel,
     /// The call that is broken, from 0, with its tool.
     pub call: Option<(usize, String)>,
     /// What is changed, in words.
@@ -270,19 +270,19 @@ pub fn plan(runs: &[RecordedRun<'_>], options: &MutantOptions) -> Plan {
 fn plan_run(place: usize, recorded: &RecordedRun<'_>, tools: &Tools<'_>, plan: &mut Plan) {
     let run = recorded.run;
     let mut seen = Seen::new(run);
-    let mut groups: BTreeMap<(Operator, Label), Vec<usize>> = BTreeMap::new();
+    let mut groups: BTreeMap<(Operator, MutantLabel), Vec<usize>> = BTreeMap::new();
     let sites = sites::of_run(run, tools);
     for (index, site) in sites.iter().enumerate() {
         let counts = plan.sites.entry(site.operator).or_default();
         counts.sites += 1;
         match site.label {
-            Label::Counted => {}
-            Label::Harmless => counts.harmless += 1,
-            Label::Unclear => counts.unclear += 1,
+            MutantLabel::Counted => {}
+            MutantLabel::Harmless => counts.harmless += 1,
+            MutantLabel::Unclear => counts.unclear += 1,
         }
         if !seen.is_new(&site.change) {
             counts.duplicates += 1;
-        } else if site.label != Label::Unclear {
+        } else if site.label != MutantLabel::Unclear {
             groups
                 .entry((site.operator, site.label))
                 .or_default()
@@ -291,7 +291,7 @@ fn plan_run(place: usize, recorded: &RecordedRun<'_>, tools: &Tools<'_>, plan: &
     }
     let mut chosen = BTreeSet::new();
     for ((operator, label), group) in groups {
-        let harmless = label == Label::Harmless;
+        let harmless = label == MutantLabel::Harmless;
         let suffix = if harmless { "/harmless" } else { "" };
         let name = format!(
             "mutants/{}/run-{}/{operator}{suffix}",

@@ -59,7 +59,7 @@ words! {
 /// A closed set: whoever matches on it need not expect another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum OperatorKind {
     /// The run no longer does what it should.
     Harm,
     /// The run does it at a higher price.
@@ -69,10 +69,10 @@ pub enum Kind {
 impl Operator {
     /// Whether it does harm or waste.
     #[must_use]
-    pub const fn kind(self) -> Kind {
+    pub const fn kind(self) -> OperatorKind {
         match self {
-            Self::RepeatRead | Self::AddReads | Self::GrowTokens => Kind::Waste,
-            _ => Kind::Harm,
+            Self::RepeatRead | Self::AddReads | Self::GrowTokens => OperatorKind::Waste,
+            _ => OperatorKind::Harm,
         }
     }
 

@@ -4,20 +4,20 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::{Kind, Label, Mutant, Operator};
+use super::{Mutant, MutantLabel, Operator, OperatorKind};
 use crate::number::real;
 
 /// What the gates made of a mutant.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct Judged {
+pub struct MutantVerdict {
     /// Whether some gate was green on its run, and so could notice.
     pub covered: bool,
     /// The gates that noticed.
     pub killed_by: BTreeSet<String>,
 }
 
-impl Judged {
+impl MutantVerdict {
     /// A mutant on whose run some gate was green or none, and the gates that noticed it.
     pub fn new(covered: bool, killed_by: impl IntoIterator<Item = impl Into<String>>) -> Self {
         Self {
@@ -96,13 +96,13 @@ pub struct Scores {
 
 /// Counts what was judged. A mutant that no gate could notice counts as survived.
 #[must_use]
-pub fn score<'a>(judged: impl IntoIterator<Item = (&'a Mutant, &'a Judged)>) -> Scores {
+pub fn score<'a>(judged: impl IntoIterator<Item = (&'a Mutant, &'a MutantVerdict)>) -> Scores {
     let mut operators: BTreeMap<Operator, OperatorScore> = BTreeMap::new();
     let mut brittle = Count::default();
     for (mutant, judged) in judged {
         let of_operator = operators.entry(mutant.operator).or_default();
         let killed = !judged.killed_by.is_empty();
-        if mutant.label == Label::Harmless {
+        if mutant.label == MutantLabel::Harmless {
             of_operator.harmless.add(killed);
             brittle.add(killed);
             continue;
@@ -118,17 +118,17 @@ pub fn score<'a>(judged: impl IntoIterator<Item = (&'a Mutant, &'a Judged)>) -> 
             }
         }
     }
-    let of = |kind: Kind, count: fn(&OperatorScore) -> Count| {
+    let of = |kind: OperatorKind, count: fn(&OperatorScore) -> Count| {
         let counts = operators
             .iter()
             .filter(|(operator, _)| operator.kind() == kind);
         mean(counts.map(|(_, found)| count(found)))
     };
     Scores {
-        harm: of(Kind::Harm, |found| found.counted),
-        harm_covered: of(Kind::Harm, |found| found.covered),
-        waste: of(Kind::Waste, |found| found.counted),
-        waste_covered: of(Kind::Waste, |found| found.covered),
+        harm: of(OperatorKind::Harm, |found| found.counted),
+        harm_covered: of(OperatorKind::Harm, |found| found.covered),
+        waste: of(OperatorKind::Waste, |found| found.counted),
+        waste_covered: of(OperatorKind::Waste, |found| found.covered),
         operators,
         brittle,
     }

@@ -18,7 +18,7 @@ use super::words::claim;
 /// A closed set: whoever matches on it need not expect another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Label {
+pub enum MutantLabel {
     /// It does: a suite should notice.
     Counted,
     /// It does not: a suite should not mind.
@@ -31,7 +31,7 @@ pub enum Label {
 #[derive(Debug, Clone)]
 pub(super) struct Site {
     pub(super) operator: Operator,
-    pub(super) label: Label,
+    pub(super) label: MutantLabel,
     /// The call, from 0.
     pub(super) call: Option<usize>,
     /// What is changed, in words.
@@ -67,7 +67,14 @@ struct Sites<'a> {
 }
 
 impl Sites<'_> {
-    fn add(&mut self, operator: Operator, label: Label, call: usize, what: String, change: Change) {
+    fn add(
+        &mut self,
+        operator: Operator,
+        label: MutantLabel,
+        call: usize,
+        what: String,
+        change: Change,
+    ) {
         self.found.push(Site {
             operator,
             label,
@@ -78,14 +85,20 @@ impl Sites<'_> {
     }
 
     /// A site whose change is the order of the calls.
-    fn add_order(&mut self, operator: Operator, label: Label, call: usize, order: Vec<usize>) {
+    fn add_order(
+        &mut self,
+        operator: Operator,
+        label: MutantLabel,
+        call: usize,
+        order: Vec<usize>,
+    ) {
         self.add(operator, label, call, String::new(), Change::Order(order));
     }
 
     fn add_whole(&mut self, operator: Operator, what: String, change: Change) {
         self.found.push(Site {
             operator,
-            label: Label::Counted,
+            label: MutantLabel::Counted,
             call: None,
             what,
             change,
@@ -97,12 +110,12 @@ impl Sites<'_> {
     }
 
     /// The label of a change of a call that no rule calls harmless.
-    fn label(&self, call: usize) -> Label {
+    fn label(&self, call: usize) -> MutantLabel {
         let known = &self.knowledge.calls[call];
         if known.reads && known.needed == Needed::Nowhere {
-            Label::Unclear
+            MutantLabel::Unclear
         } else {
-            Label::Counted
+            MutantLabel::Counted
         }
     }
 
@@ -112,7 +125,7 @@ impl Sites<'_> {
             let order = (0..calls).filter(|other| *other != call).collect();
             let twin = self.reads(call) && self.knowledge.calls[call].has_twin;
             let label = if twin {
-                Label::Harmless
+                MutantLabel::Harmless
             } else {
                 self.label(call)
             };
@@ -125,7 +138,7 @@ impl Sites<'_> {
                 Operator::RepeatWrite
             };
             let order = (0..=call).chain(call..calls).collect();
-            self.add_order(operator, Label::Counted, call, order);
+            self.add_order(operator, MutantLabel::Counted, call, order);
         }
         for call in 1..calls {
             let mut order: Vec<usize> = (0..calls).collect();
@@ -139,18 +152,18 @@ impl Sites<'_> {
         if let Some(first) = first.filter(|first| *first > 0) {
             let others = (0..calls).filter(|call| *call != first);
             let order = std::iter::once(first).chain(others).collect();
-            self.add_order(Operator::ActFirst, Label::Counted, first, order);
+            self.add_order(Operator::ActFirst, MutantLabel::Counted, first, order);
         }
     }
 
-    fn swapped(&self, first: usize) -> Label {
+    fn swapped(&self, first: usize) -> MutantLabel {
         let together = self.calls[first].step.is_some()
             && self.calls[first].step == self.calls[first + 1].step;
         let reads = self.reads(first) && self.reads(first + 1);
         if together || (reads && self.knowledge.calls[first].needed != Needed::ByTheNextCall) {
-            Label::Harmless
+            MutantLabel::Harmless
         } else {
-            Label::Counted
+            MutantLabel::Counted
         }
     }
 
@@ -191,7 +204,7 @@ impl Sites<'_> {
                         .as_str()
                         .is_some_and(|text| text.split_whitespace().count() >= 3);
                 let label = if reworded {
-                    Label::Harmless
+                    MutantLabel::Harmless
                 } else {
                     self.label(call)
                 };
@@ -287,7 +300,7 @@ impl Sites<'_> {
         if let Some(read) = (0..calls).find(|call| self.reads(*call)) {
             let last = calls - 1;
             let order = (0..last).chain([read; 3]).chain([last]).collect();
-            self.add_order(Operator::AddReads, Label::Counted, read, order);
+            self.add_order(Operator::AddReads, MutantLabel::Counted, read, order);
         }
         let steps = self.run.trace.conversation.steps.len();
         if steps >= 4 {

@@ -142,7 +142,7 @@ fn reads_that_depend_on_nothing_may_change_places_and_be_reworded() {
     ]);
     let lines: Vec<String> = all(&run)
         .iter()
-        .filter(|mutant| mutant.label == Label::Harmless)
+        .filter(|mutant| mutant.label == MutantLabel::Harmless)
         .map(Mutant::line)
         .collect();
     assert_eq!(
@@ -165,11 +165,11 @@ fn calls_of_one_step_may_change_places() {
         { "name": "close_ticket", "args": {}, "step": 1 },
     ]);
     let run = run_of(&json!({ "tool_calls": calls, "tool_results": [] }));
-    let labels: Vec<Label> = of(&run, Operator::SwapCalls)
+    let labels: Vec<MutantLabel> = of(&run, Operator::SwapCalls)
         .iter()
         .map(|mutant| mutant.label)
         .collect();
-    assert_eq!(labels, [Label::Harmless, Label::Counted]);
+    assert_eq!(labels, [MutantLabel::Harmless, MutantLabel::Counted]);
 }
 
 #[test]

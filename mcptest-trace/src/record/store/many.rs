@@ -13,7 +13,7 @@ use super::{Kind, Store, render_line, runs_in};
 /// Where a run is stored.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
-pub struct Place {
+pub struct RunPlace {
     /// The file.
     pub file: PathBuf,
     /// The line, from 1, in a file of one run a line.
@@ -69,10 +69,10 @@ impl Store {
     /// # Errors
     ///
     /// A run cannot be read, or runs lie in several layouts.
-    pub fn each(&self, mut each: impl FnMut(&Place, &[u8])) -> Result<(), StoreError> {
+    pub fn each(&self, mut each: impl FnMut(&RunPlace, &[u8])) -> Result<(), StoreError> {
         let mut whole = |file: PathBuf| -> Result<(), StoreError> {
             let bytes = disk::read(&file)?.unwrap_or_default();
-            each(&Place { file, line: None }, &bytes);
+            each(&RunPlace { file, line: None }, &bytes);
             Ok(())
         };
         match self.existing()? {
@@ -91,7 +91,7 @@ impl Store {
                 let file = File::open(&self.lines).map_err(failed)?;
                 for (index, line) in BufReader::new(file).split(b'\n').enumerate() {
                     let line = line.map_err(failed)?;
-                    let place = Place {
+                    let place = RunPlace {
                         file: self.lines.clone(),
                         line: Some(index + 1),
                     };
@@ -110,7 +110,7 @@ impl Store {
     /// # Errors
     ///
     /// A file cannot be removed or written; the runs that are still to be removed are there.
-    pub fn remove(&self, places: &[Place]) -> Result<(), StoreError> {
+    pub fn remove(&self, places: &[RunPlace]) -> Result<(), StoreError> {
         self.finish_interrupted()?;
         for place in places.iter().filter(|place| place.line.is_none()) {
             disk::remove(&place.file)?;
@@ -205,13 +205,13 @@ mod tests {
         adding.finish().unwrap();
     }
 
-    fn all(store: &Store) -> Vec<(Place, u64)> {
+    fn all(store: &Store) -> Vec<(RunPlace, u64)> {
         let mut runs = Vec::new();
         let number = |bytes: &[u8]| {
             let run: Value = serde_json::from_slice(bytes).unwrap();
             run["temperature"].as_u64().unwrap()
         };
-        let each = |place: &Place, bytes: &[u8]| runs.push((place.clone(), number(bytes)));
+        let each = |place: &RunPlace, bytes: &[u8]| runs.push((place.clone(), number(bytes)));
         store.each(each).unwrap();
         runs
     }
@@ -255,7 +255,7 @@ mod tests {
             if !lines {
                 assert_eq!(all(&store)[1], before[3]);
             }
-            let rest: Vec<Place> = all(&store).into_iter().map(|(place, _)| place).collect();
+            let rest: Vec<RunPlace> = all(&store).into_iter().map(|(place, _)| place).collect();
             store.remove(&rest).unwrap();
             assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
         }

@@ -27,7 +27,7 @@ use crate::fnv::fnv1a64;
 pub use disk::write_atomically;
 pub use error::StoreError;
 pub use lock::Lock;
-pub use many::{Adding, Place};
+pub use many::{Adding, RunPlace};
 pub use render::{render, render_line};
 
 pub use crate::trace::Layout;

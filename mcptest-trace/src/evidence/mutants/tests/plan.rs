@@ -93,12 +93,12 @@ fn hostile_names_stay_on_one_line() {
 fn a_score_is_the_mean_over_ways_of_breaking() {
     let run = desk();
     let mutants = all(&run);
-    let judged: Vec<Judged> = mutants
+    let judged: Vec<MutantVerdict> = mutants
         .iter()
         .map(|mutant| {
             let killed = matches!(mutant.operator, Operator::StopReason | Operator::GrowTokens)
                 || mutant.call.as_ref().is_some_and(|(call, _)| *call == 2);
-            Judged {
+            MutantVerdict {
                 covered: true,
                 killed_by: killed.then(|| "gate".to_owned()).into_iter().collect(),
             }

@@ -1,8 +1,8 @@
-//! Gates that fold all runs together.
+//! `stability`: runs that are held against each other.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::{calls, holds, judge, judge_runs, shows, trace};
+use super::{calls, holds, judge, shows, trace};
 
 #[test]
 fn stability_marks_the_weakest_cell_and_says_why() {
@@ -107,78 +107,4 @@ fn turns_that_stand_for_a_call_may_be_left_out() {
         "stability-said-by-nobody",
         judge(gate, &[silent.clone(), silent])
     );
-}
-
-/// Runs with outcomes.
-fn outcomes(outcomes: &[bool]) -> Vec<Value> {
-    let run = |passed: &bool| json!({ "trace": calls(&["a"]), "outcome": { "passed": passed } });
-    outcomes.iter().map(run).collect()
-}
-
-#[test]
-fn reliability_counts_recorded_outcomes() {
-    let gate = "  reliability: { outcome: recorded }\n";
-    holds(judge_runs("", gate, &outcomes(&[true, true])));
-    shows!(
-        "reliability-recorded",
-        judge_runs("", gate, &outcomes(&[true, true, true, false]))
-    );
-    shows!(
-        "reliability-unknown",
-        judge(
-            "  reliability: { outcome: recorded }\n",
-            &[calls(&["a"]), calls(&["b"])]
-        )
-    );
-    shows!(
-        "reliability-half-width",
-        judge_runs(
-            "",
-            "  reliability: { outcome: recorded, half_width: 5 }\n",
-            &outcomes(&[true, true])
-        )
-    );
-    let rate = "  reliability:\n    outcome: recorded\n    expect:\n    - { target: reliability.pass_rate, matcher: { exact: 75 } }\n    - { target: 'reliability.decay_curve', matcher: { exact: [100, 100, 100, 31] } }\n    - { target: 'reliability.pass_hat[1]', matcher: { exact: 0.5 } }\n";
-    holds(judge_runs("", rate, &outcomes(&[true, true, true, false])));
-}
-
-#[test]
-fn reliability_takes_over_what_the_agent_expects() {
-    let gate = "  expect: [{ target: 'tool_calls[0].name', matcher: { exact: a } }]\n  trajectory: { mode: strict, calls: [{ name: a }] }\n  reliability:\n    outcome: [expect, trajectory]\n    expect: [{ target: reliability.pass_rate, matcher: { schema: { minimum: 50 } } }]\n";
-    let verdicts = judge(gate, &[calls(&["a"]), calls(&["b"])]);
-    // The agent's own case and the trajectory's leave it to reliability.
-    let names: Vec<&str> = verdicts.iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(names, ["agent", "agent::reliability"]);
-    holds(verdicts);
-    let strict = gate.replace("minimum: 50", "minimum: 60");
-    shows!(
-        "reliability-judged",
-        judge(&strict, &[calls(&["a"]), calls(&["b"])])
-    );
-}
-
-#[test]
-fn a_session_needs_signals() {
-    let low = |confidence: f64| json!({ "trace": calls(&["a"]), "signals": { "confidence": confidence, "loop_detection": 1.0 } });
-    holds(judge_runs("", "  session: {}\n", &[low(0.9), low(0.8)]));
-    shows!(
-        "session-low",
-        judge_runs("", "  session: {}\n", &[low(0.9), low(0.1)])
-    );
-    shows!(
-        "session-vacuous",
-        judge("  session: { derive: false }\n", &[calls(&["a"])])
-    );
-    // Without a confidence there is no consistency, and asking for it is no pass.
-    let asked = "  session: { expect: [{ target: session.agent_consistency, matcher: { schema: { minimum: 0 } } }] }\n";
-    shows!("session-unresolved", judge(asked, &[calls(&["a"])]));
-}
-
-#[test]
-fn turns_of_which_nothing_is_known_leave_the_run_to_be_judged() {
-    let mut run = calls(&["a"]);
-    run["conversation"]["per_turn"] = json!([{ "response": "hello" }]);
-    let run = json!({ "trace": run, "signals": { "confidence": 0.1 } });
-    let failed = judge_runs("", "  session: {}\n", &[run])[1].1.clone();
-    assert!(failed.is_some_and(|text| text.contains("agent_consistency")));
 }

@@ -7,7 +7,7 @@ use mcptest_suite::escape_line;
 use mcptest_trace::evidence::compare::{Behaviour, Cost, CostKind, RunSample, Sides};
 use similar::{ChangeTag, TextDiff};
 
-use super::AgentTest;
+use super::agent_test::AgentTest;
 use crate::render::truncate;
 use crate::result::{CaseResult, Recording, RunFacts, digest};
 use crate::trace::{Origin, Run};

@@ -5,11 +5,11 @@ use std::path::Path;
 use mcptest_suite::Subject;
 use mcptest_suite::model::{Agent, GateKind, Suite};
 
-use super::super::agent_runs::AgentRuns;
-use super::super::loaded::LoadedSuite;
+use super::agent_runs::AgentRuns;
+use super::loaded::LoadedSuite;
 use crate::energy::Analysis;
 use crate::eval::{KnownTools, NarrativeReport, narrative_divergence_with};
-use crate::gate::{Criterion, Declared, Expect, Input, ReadGate, SnapshotStore};
+use crate::gate::{Criterion, Expect, Input, ReadGate, SnapshotStore};
 use crate::trace::Run;
 
 /// An agent test with one model.
@@ -27,17 +27,12 @@ impl std::fmt::Debug for AgentTest<'_> {
 }
 
 impl<'a> AgentTest<'a> {
-    pub(in super::super) fn of(
-        suite_name: &'a str,
-        suite: &'a LoadedSuite,
-        subject: Subject,
-    ) -> Self {
-        let agent = suite.agent(subject).case_name(subject.model);
+    pub(super) fn of(suite_name: &'a str, suite: &'a LoadedSuite, subject: Subject) -> Self {
         Self {
             suite_name,
             suite,
             subject,
-            case: format!("{suite_name}::{agent}"),
+            case: format!("{suite_name}::{}", suite.case_name(subject)),
         }
     }
 
@@ -121,14 +116,8 @@ impl<'a> AgentTest<'a> {
     #[must_use]
     pub fn energy(&self, run: &Run) -> Option<Analysis> {
         let recorded = self.suite.recorded(self.subject).as_ref().ok()?;
-        let gates = self.suite.gates(self.subject);
-        input(
-            self.suite,
-            self.subject,
-            recorded,
-            recorded.runs(),
-            |input| gates.energy_of(input, run),
-        )
+        let input = self.suite.input(self.subject, recorded, &NoSnapshots);
+        self.suite.gates(self.subject).energy_of(&input, run)
     }
 
     /// The tools that the agent's `trajectory`, else its `golden_path`, expects, in order.
@@ -140,7 +129,8 @@ impl<'a> AgentTest<'a> {
     /// The tools that the agent's gates say change something, and those that they say only read.
     #[must_use]
     pub fn tool_lists(&self) -> [Vec<&'a String>; 2] {
-        self.suite.gates(self.subject).tool_lists()
+        let lists = self.suite.gates(self.subject).tool_lists();
+        lists.map(|list| list.iter().collect())
     }
 
     /// All that is asked of the agent, its own `expect:` first; nothing where its recordings cannot
@@ -208,52 +198,27 @@ impl Ask<'_> {
     /// Whether it holds for a run by itself; nothing where all runs are judged together.
     #[must_use]
     pub fn holds_for(&self, run: &Run) -> Option<bool> {
-        self.with(self.recorded.runs(), |gate, input| {
-            gate.of_run(input, run).map(|breaches| breaches.is_empty())
-        })
+        let (criterion, input) = self.of(self.recorded.runs());
+        let breaches = criterion.of_run(&input, run)?;
+        Some(breaches.is_empty())
     }
 
     /// Whether it holds for runs together.
     #[must_use]
     pub fn holds(&self, runs: &[Run]) -> bool {
-        self.with(runs, |gate, input| gate.judge(input).failure.is_none())
+        let (criterion, input) = self.of(runs);
+        criterion.judge(&input).failure.is_none()
     }
 
-    fn with<T>(&self, runs: &[Run], judge: impl FnOnce(&dyn Criterion, &Input<'_>) -> T) -> T {
-        input(
-            self.suite,
-            self.subject,
-            self.recorded,
-            runs,
-            |input| match self.gate {
-                Some(gate) => judge(&*gate.gate, &input.of(gate)),
-                None => judge(&Expect, input),
-            },
-        )
+    /// What judges runs, and these as its input.
+    fn of<'r>(&'r self, runs: &'r [Run]) -> (&'r dyn Criterion, Input<'r>) {
+        let own = self.suite.input(self.subject, self.recorded, &NoSnapshots);
+        let input = Input { runs, ..own };
+        match self.gate {
+            Some(gate) => (&*gate.gate, input.of(gate)),
+            None => (&Expect, input),
+        }
     }
-}
-
-/// What is judged, without snapshots: an agent's `expect:`, of some runs.
-fn input<T>(
-    suite: &LoadedSuite,
-    subject: Subject,
-    recorded: &AgentRuns,
-    runs: &[Run],
-    judge: impl FnOnce(&Input<'_>) -> T,
-) -> T {
-    let (agent, gates) = (suite.agent(subject), suite.gates(subject));
-    judge(&Input {
-        agent,
-        gates,
-        declared: Declared {
-            name: "expect",
-            span: agent.name.span,
-            expect: &gates.expect,
-        },
-        runs,
-        known_tools: recorded.known_tools(),
-        snapshots: &NoSnapshots,
-    })
 }
 
 /// Snapshots that nobody looks at.

@@ -1,12 +1,25 @@
-//! Recordings and what they were recorded with: fault plans and user turns.
+//! `inject` and `recovery`: faults that are planned, and what a run made of them.
 
 use serde_json::{Value, json};
 
-use super::{calls, holds, judge_runs, shows};
+use super::{calls, holds, judge_runs, shows, trace};
+
+const FAULT: &str = "faults:\n- { name: hung, target: { tool: search }, kind: hang }\n";
 
 const FAULTS: &str = "faults:\n- { name: hung, target: { tool: search }, kind: hang }\n- { name: dead, target: { tool: fetch }, kind: wedged }\n";
 
 const SOMETHING: &str = "  expect: [{ target: tool_calls.length, matcher: { exact: 1 } }]\n";
+
+/// A run of `search` calls with results, and how it ended.
+fn searched(results: &[&str], closing: &str, stop: &str) -> Value {
+    let calls: Vec<_> = results
+        .iter()
+        .map(|result| ("search", json!({}), json!(result)))
+        .collect();
+    let mut run = trace(&calls, closing);
+    run["conversation"]["stop_reason"] = json!(stop);
+    json!({ "trace": run })
+}
 
 /// A run in which a fault, by name and kind, struck the first call.
 fn struck(tool: &str, fault: &str, kind: &str) -> Value {
@@ -45,12 +58,95 @@ fn every_injected_fault_fires_in_some_run() {
 }
 
 #[test]
+fn an_injected_fault_must_fire_without_a_gate_too() {
+    let agent = "  inject: [hung]\n  golden_path: { calls: [search] }\n";
+    holds(judge_runs(
+        FAULT,
+        agent,
+        &[searched(&["error"], "Search is down.", "completed")],
+    ));
+    shows!(
+        "inject-unexercised",
+        judge_runs(
+            FAULT,
+            agent,
+            &[searched(&[], "Nothing to do.", "completed")]
+        )
+    );
+}
+
+#[test]
+fn recovery_wants_the_fault_to_have_fired() {
+    let gate = "  inject: [hung]\n  recovery: {}\n";
+    holds(judge_runs(
+        FAULT,
+        gate,
+        &[searched(&["error"], "Search is down.", "completed")],
+    ));
+    shows!(
+        "recovery-unexercised",
+        judge_runs(FAULT, gate, &[searched(&[], "Nothing to do.", "completed")])
+    );
+    shows!(
+        "recovery-contradicted",
+        judge_runs(
+            FAULT,
+            gate,
+            &[searched(&["found"], "Found it.", "completed")]
+        )
+    );
+    let allowed = "  inject: [hung]\n  recovery: { allow_unexercised: true }\n";
+    holds(judge_runs(
+        FAULT,
+        allowed,
+        &[searched(&[], "Nothing to do.", "completed")],
+    ));
+}
+
+#[test]
+fn recovery_counts_virtual_time() {
+    let gate = "  inject: [hung]\n  recovery: { max_detection_ms: 2000, max_recovery_ms: 5000 }\n";
+    holds(judge_runs(
+        FAULT,
+        gate,
+        &[searched(&["error", "error"], "Down.", "completed")],
+    ));
+    shows!(
+        "recovery-too-slow",
+        judge_runs(
+            FAULT,
+            gate,
+            &[searched(&["error", "error", "error"], "Down.", "completed")]
+        )
+    );
+    shows!(
+        "recovery-gave-up",
+        judge_runs(FAULT, gate, &[searched(&["error"], "", "turn_budget")])
+    );
+}
+
+#[test]
 fn a_run_that_never_recovered_took_too_long() {
     let gate = "  inject: [hung]\n  recovery:\n    max_recovery_ms: 5000\n    expect: [{ target: recovery.detections, matcher: { exact: 1 } }]\n";
     let mut run = struck("search", "hung", "hang");
     holds(judge_runs(FAULTS, gate, std::slice::from_ref(&run)));
     run["trace"]["conversation"]["stop_reason"] = json!("turn_budget");
     shows!("recovery-never", judge_runs(FAULTS, gate, &[run]));
+}
+
+#[test]
+fn what_the_suite_asserts_of_recovery_is_judged_in_any_case() {
+    let gate = "  inject: [hung]\n  recovery:\n    allow_unexercised: true\n    expect: [{ target: recovery.detections, matcher: { exact: 1 } }]\n";
+    holds(judge_runs(
+        FAULT,
+        gate,
+        &[searched(&["error"], "Down.", "completed")],
+    ));
+    assert!(
+        judge_runs(FAULT, gate, &[searched(&[], "Nothing.", "completed")])[1]
+            .1
+            .is_some()
+    );
 }
 
 #[test]
@@ -70,44 +166,4 @@ fn a_recording_of_another_fault_plan_is_stale() {
         "stale-faults",
         judge_runs(FAULTS, SOMETHING, &[struck("search", "hung", "hang")])
     );
-}
-
-/// A run with user turns.
-fn asked(turns: &[&str]) -> Value {
-    let mut run = calls(&["a"]);
-    let turns = turns
-        .iter()
-        .map(|text| json!({ "role": "user", "content": text }));
-    run["conversation"]["turns"] = turns.collect();
-    json!({ "trace": run, "user_prompt": "Do it." })
-}
-
-#[test]
-fn a_recording_with_other_user_turns_is_stale() {
-    let agent = "  turns: [Do it., And that., Thanks.]\n  expect: [{ target: 'tool_calls[0].name', matcher: { exact: a } }]\n";
-    let said = asked(&["Do it.", "And that.", "Thanks."]);
-    holds(judge_runs("", agent, &[said]));
-    shows!(
-        "stale-turns",
-        judge_runs("", agent, &[asked(&["Do it.", "And this.", "Thanks."])])
-    );
-    let stale = |turns: &[&str], stop: &str| {
-        let mut run = asked(turns);
-        run["trace"]["conversation"]["stop_reason"] = json!(stop);
-        judge_runs("", agent, &[run]).remove(0).1.is_some()
-    };
-    assert!(stale(&["Do it.", "And that."], "completed"));
-    assert!(stale(&[], "completed"));
-    assert!(stale(
-        &["Do it.", "And that.", "Thanks.", "Bye."],
-        "completed"
-    ));
-    // A cap may end a run before everything was said.
-    assert!(!stale(&["Do it.", "And that."], "turn_budget"));
-    // One prompt may have begun a longer conversation.
-    holds(judge_runs(
-        "",
-        SOMETHING,
-        &[asked(&["Do it.", "And this."])],
-    ));
 }

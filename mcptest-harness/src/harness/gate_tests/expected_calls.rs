@@ -1,0 +1,259 @@
+//! Gates that hold the calls of a run against expected ones: `trajectory`, its axes, `golden_path`.
+
+use serde_json::json;
+
+use super::{calls, holds, judge, shows, trace};
+
+#[test]
+fn a_strict_plan_shows_the_first_divergence() {
+    let gate = "  trajectory: { mode: strict, calls: [{ name: a }, { name: b, args: { exact: { x: 1 } } }, { name: c }] }\n";
+    holds(judge(
+        gate,
+        &[trace(
+            &[
+                ("a", json!({}), json!(1)),
+                ("b", json!({ "x": 1.0 }), json!(1)),
+                ("c", json!(null), json!(1)),
+            ],
+            "",
+        )],
+    ));
+    shows!(
+        "trajectory-strict",
+        judge(
+            gate,
+            &[
+                trace(
+                    &[
+                        ("a", json!({}), json!(1)),
+                        ("b", json!({ "x": 2, "y": 3 }), json!(1)),
+                        ("c", json!({}), json!(1))
+                    ],
+                    ""
+                ),
+                calls(&["a", "c", "d"]),
+            ]
+        )
+    );
+}
+
+#[test]
+fn each_mode_says_what_it_asks() {
+    let gate = |mode: &str| {
+        format!("  trajectory: {{ mode: {mode}, calls: [{{ name: a }}, {{ name: b }}] }}\n")
+    };
+    for (mode, good) in [
+        ("subsequence", vec!["x", "a", "x", "b"]),
+        ("unordered", vec!["b", "x", "a"]),
+        ("superset", vec!["b", "a", "a"]),
+        ("subset", vec!["b"]),
+        ("exact_sequence", vec!["a", "b"]),
+    ] {
+        holds(judge(&gate(mode), &[calls(&good)]));
+    }
+    shows!(
+        "trajectory-subsequence",
+        judge(&gate("subsequence"), &[calls(&["b", "a"])])
+    );
+    shows!(
+        "trajectory-superset",
+        judge(&gate("superset"), &[calls(&["b", "x"])])
+    );
+    shows!(
+        "trajectory-subset",
+        judge(&gate("subset"), &[calls(&["a", "x", "a"])])
+    );
+}
+
+#[test]
+fn exactly_these_calls_in_any_order() {
+    let gate = "  trajectory: { mode: exact_unordered, calls: [{ name: a }, { name: b }] }\n";
+    holds(judge(gate, &[calls(&["b", "a"])]));
+    shows!(
+        "trajectory-exact-unordered",
+        judge(gate, &[calls(&["b", "a", "a"]), calls(&["x", "b"])])
+    );
+}
+
+#[test]
+fn a_plan_over_writes_leaves_looking_up_free_and_nothing_else() {
+    let gate = "  trajectory: { mode: strict, over: writes, calls: [{ name: cancel_order }, { name: send_mail }] }\n";
+    holds(judge(
+        gate,
+        &[calls(&[
+            "get_order",
+            "cancel_order",
+            "list_users",
+            "send_mail",
+            "get_order",
+        ])],
+    ));
+    shows!(
+        "trajectory-over-writes",
+        judge(
+            gate,
+            &[calls(&[
+                "get_order",
+                "cancel_order",
+                "refund_order",
+                "send_mail"
+            ])]
+        )
+    );
+}
+
+#[test]
+fn what_narrative_says_of_tools_holds_for_a_plan_over_writes() {
+    let plan = "  trajectory: { mode: strict, over: writes, calls: [{ name: cancel_order }] }\n";
+    let run = &[calls(&["web_search", "cancel_order"])];
+    let red = |gates: &str| {
+        judge(gates, run)
+            .iter()
+            .any(|(_, failure)| failure.is_some())
+    };
+    assert!(red(plan));
+    assert!(!red(&format!(
+        "{plan}  narrative: {{ readonly_tools: [web_search] }}\n"
+    )));
+    let looks = &[calls(&["get_order", "cancel_order"])];
+    let lists = "  narrative: { mutating_tools: [get_order] }\n";
+    let found = judge(&format!("{plan}{lists}"), looks);
+    assert!(found.iter().any(|(_, failure)| failure.is_some()));
+}
+
+#[test]
+fn forbidden_tools_break_any_plan_and_stand_alone() {
+    let gate = "  trajectory: { forbid: [delete_*, drop_table] }\n";
+    holds(judge(gate, &[calls(&["a", "undelete_order"])]));
+    shows!(
+        "trajectory-forbid",
+        judge(gate, &[calls(&["a", "delete_order", "b", "drop_table"])])
+    );
+    let planned = "  trajectory: { mode: unordered, over: writes, calls: [{ name: cancel_order }], forbid: [get_*] }\n";
+    holds(judge(planned, &[calls(&["cancel_order", "send_mail"])]));
+    shows!(
+        "trajectory-forbid-a-read",
+        judge(planned, &[calls(&["get_order", "cancel_order"])])
+    );
+}
+
+#[test]
+fn a_forbidden_tool_that_is_written_otherwise_is_told_from_one_that_was_not_called() {
+    for forbidden in [
+        "delete-*",
+        "Delete_Order",
+        "desk__delete_*",
+        "desk::delete_order",
+    ] {
+        let gate = format!("  trajectory: {{ forbid: [\"{forbidden}\"] }}\n");
+        let judged = judge(&gate, &[calls(&["delete_order"])]);
+        let failed: String = judged.into_iter().filter_map(|(_, text)| text).collect();
+        assert!(
+            failed.contains("the recordings know no such tool"),
+            "{forbidden}: {failed}"
+        );
+    }
+    holds(judge(
+        "  trajectory: { forbid: [drop_table, get_*] }\n",
+        &[calls(&["delete_order"])],
+    ));
+}
+
+#[test]
+fn an_order_may_hold_for_the_last_calls_too() {
+    let gate = "  trajectory_axes: { order: [{ first: edit, second: test, last: true }] }\n";
+    holds(judge(gate, &[calls(&["edit", "test", "edit", "test"])]));
+    shows!(
+        "axes-last",
+        judge(gate, &[calls(&["edit", "test", "edit"])])
+    );
+}
+
+#[test]
+fn the_best_matching_is_found() {
+    let gate = "  trajectory: { mode: unordered, calls: [{ name: search }, { name: search, args: { exact: { q: x } } }] }\n";
+    let search = |q: &str| ("search", json!({ "q": q }), json!("ok"));
+    holds(judge(gate, &[trace(&[search("x"), search("y")], "")]));
+}
+
+#[test]
+fn arguments_are_held_against_a_schema_and_results_against_their_flag() {
+    let gate = "  trajectory:\n    mode: subsequence\n    calls:\n    - name: a\n      args: { schema: { required: [city], properties: { days: { minimum: 1 } } } }\n      is_error: false\n";
+    holds(judge(
+        gate,
+        &[trace(
+            &[("a", json!({ "city": "Oslo", "days": 2 }), json!("ok"))],
+            "",
+        )],
+    ));
+    shows!(
+        "trajectory-schema",
+        judge(
+            gate,
+            &[trace(&[("a", json!({ "days": 0 }), json!("ok"))], "")]
+        )
+    );
+    shows!(
+        "trajectory-is-error",
+        judge(
+            gate,
+            &[trace(
+                &[("a", json!({ "city": "Oslo" }), json!("error"))],
+                ""
+            )]
+        )
+    );
+}
+
+#[test]
+fn parallel_calls_may_come_in_any_order_when_asked() {
+    let gate = |parallel: &str| {
+        format!(
+            "  trajectory: {{ mode: strict, calls: [{{ name: a }}, {{ name: b }}]{parallel} }}\n"
+        )
+    };
+    let mut run = calls(&["b", "a"]);
+    run["tool_calls"][0]["step"] = json!(0);
+    run["tool_calls"][1]["step"] = json!(0);
+    holds(judge(&gate(", parallel: unordered"), &[run.clone()]));
+    assert!(judge(&gate(""), &[run])[1].1.is_some());
+}
+
+#[test]
+fn a_target_of_the_gate_can_be_asserted_instead() {
+    let gate = "  trajectory:\n    mode: strict\n    calls: [{ name: a }]\n    expect: [{ target: trajectory.mismatch_count, matcher: { schema: { maximum: 1 } } }]\n";
+    holds(judge(gate, &[calls(&["b"])]));
+    shows!("trajectory-expect", judge(gate, &[calls(&["b", "c"])]));
+}
+
+#[test]
+fn axes_say_which_edge_is_broken() {
+    let gate = "  trajectory_axes:\n    dependencies: [{ producer: search, consumer: fetch, arg: url }]\n    order: [{ first: login, second: search }]\n";
+    let search = ("search", json!({}), json!("see https://a.example/x"));
+    let fetch = |url: &str| ("fetch", json!({ "url": url }), json!("ok"));
+    let login = ("login", json!({}), json!("ok"));
+    holds(judge(
+        gate,
+        &[trace(
+            &[login.clone(), search.clone(), fetch("https://a.example/x")],
+            "",
+        )],
+    ));
+    shows!(
+        "axes",
+        judge(
+            gate,
+            &[trace(&[search, login, fetch("https://b.example")], "")]
+        )
+    );
+}
+
+#[test]
+fn a_golden_path_scores_itself_perfectly() {
+    let gate = "  golden_path: { calls: [a, b, a, a] }\n";
+    holds(judge(gate, &[calls(&["a", "b", "a", "a"]), calls(&["a"])]));
+    shows!(
+        "golden-path",
+        judge(gate, &[calls(&["a", "b", "a", "a", "c", "a"])])
+    );
+}
