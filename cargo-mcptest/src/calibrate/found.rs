@@ -19,6 +19,8 @@ pub(crate) struct SuiteFound {
     pub(super) name: String,
     pub(super) outcome: Outcome,
     pub(super) share: Share,
+    /// An import made the suite of its runs.
+    pub(super) is_first: bool,
     /// How many runs have a recorded outcome, and of how many, where the gates decide in their place.
     pub(super) passed_over: Option<(usize, usize)>,
     pub(super) each: Vec<(Column, Calibration)>,
@@ -35,6 +37,12 @@ impl SuiteFound {
             self.outcome.said(),
             self.share
         );
+        if self.is_first {
+            text.push_str(
+                "`import` made this suite of runs: on those its gates hold by design, and the figures say nothing of runs to \
+                 come; import newer ones and calibrate again\n",
+            );
+        }
         if let Some((recorded, all)) = self.passed_over {
             text.push_str(&format!(
                 "only {recorded} of {all} runs have a recorded outcome; `--outcome recorded` goes by these alone\n"
@@ -159,6 +167,7 @@ impl SuiteFound {
             "suite": self.name,
             "outcome": self.outcome.as_str(),
             "share": self.share,
+            "made_of_its_runs": self.is_first,
             "each_run": each,
             "together": together,
             "joint": {

@@ -28,8 +28,8 @@ pub(super) struct Written {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Change {
-    /// What was there, and what is now.
-    Written(String, String),
+    /// What was there, what is now, and whether less is asked now.
+    Written(String, String, bool),
     /// A gate is new, with this bound.
     Added(String),
     /// Nothing: several agents share the number by an alias.
@@ -50,7 +50,7 @@ impl Written {
 
     pub(super) fn json(&self) -> Value {
         let (before, now, why_not) = match &self.change {
-            Change::Written(before, now) => (Some(before), Some(now), None),
+            Change::Written(before, now, _) => (Some(before), Some(now), None),
             Change::Added(bound) => (None, Some(bound), None),
             Change::Shared => (None, None, Some("shared")),
             Change::AlwaysMet(_) => (None, None, Some("always_met")),
@@ -61,6 +61,7 @@ impl Written {
             "target": self.target,
             "before": before,
             "now": now,
+            "looser": matches!(self.change, Change::Written(_, _, true)),
             "why_not": why_not,
         })
     }
@@ -76,7 +77,10 @@ impl fmt::Display for Written {
         } = self;
         write!(f, "{file}:{line}: {target}: ")?;
         match change {
-            Change::Written(before, now) => write!(f, "{before} → {now}"),
+            Change::Written(before, now, looser) => {
+                let looser = if *looser { ", looser than it was" } else { "" };
+                write!(f, "{before} → {now}{looser}")
+            }
             Change::Added(bound) => write!(f, "added, {bound}"),
             Change::Shared => f.write_str("several agents share it by an alias; change it by hand"),
             Change::AlwaysMet(limit) => {
@@ -266,7 +270,13 @@ impl Proposal<'_> {
         let change = if self.always_met {
             Change::AlwaysMet(self.number())
         } else {
-            Change::Written(before, now)
+            let looser = before
+                .parse()
+                .is_ok_and(|before: f64| match self.target.direction {
+                    Direction::LowIsBad => self.limit < before,
+                    Direction::HighIsBad => self.limit > before,
+                });
+            Change::Written(before, now, looser)
         };
         Written::new(source, span, &slot.target, change)
     }

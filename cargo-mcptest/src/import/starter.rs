@@ -35,6 +35,14 @@ pub(super) use self::tools::Tools;
 /// The largest suite that is proposed, in bytes: reading one back takes seventy times as much memory.
 const LARGEST: usize = 2 << 20;
 
+/// The line that a suite begins with.
+const HEAD: &str = "# Written by `cargo mcptest import`; what it demands is what the runs do.\n";
+
+/// Whether an import wrote a suite, out of runs that it judges.
+pub(crate) fn is_first_suite(suite: &Suite) -> bool {
+    suite.source.text().starts_with(HEAD)
+}
+
 /// The suite as it grows.
 #[derive(Debug, Default)]
 pub(super) struct Starter {
@@ -133,7 +141,7 @@ impl Starter {
             options => format!("# The next import needs the same options: {options}\n"),
         };
         let text = format!(
-            "# Written by `cargo mcptest import`; what it demands is what the runs do.\n{remembered}{}agents:\n{entries}",
+            "{HEAD}{remembered}{}agents:\n{entries}",
             self.tools.head(entries)
         );
         let read: Result<Suite, LoadError> =
