@@ -65,7 +65,7 @@ pub(crate) struct Import {
     /// Take an import back, given as it was: remove the recordings that are still what it writes, and the
     /// first suite if that is too. They are shown; with `--check` nothing else is done. What was changed
     /// since stays.
-    #[arg(long, conflicts_with = "replace")]
+    #[arg(long)]
     undo: bool,
     /// A pattern whose matches are taken out. May be repeated.
     #[arg(long, value_name = "REGEX")]
@@ -172,6 +172,9 @@ impl Import {
         }
         writing.all(&names)?;
         let mut done = writing.done;
+        if let Some(hint) = self.of_one_run(&done.rows).filter(|_| suite.is_none()) {
+            done.reports.note(&hint);
+        }
         if let Some(note) = elsewhere(&self.suite) {
             done.reports.note(&note);
         }
@@ -183,6 +186,23 @@ impl Import {
             (true, 0) => Status::Holds,
             (true, _) => Status::Finding,
         })
+    }
+
+    /// How to make one agent of many that have a run each.
+    fn of_one_run(&self, rows: &[Row]) -> Option<String> {
+        let count = rows.iter().filter(|row| row.new + row.present == 1).count();
+        let way = match (&self.mapping.agent, self.group_by.is_empty()) {
+            (None, true) => {
+                "`--agent NAME` makes one of those that ask the same, `--group-by task` or `--group-by /POINTER` of those of one task"
+            }
+            (Some(_), true) => {
+                "`--group-by task` or `--group-by /POINTER` makes one of those of one task"
+            }
+            (None, false) => "`--agent NAME` makes one of those of one task in several files",
+            (Some(_), false) => return None,
+        };
+        (count > 2 && 2 * count > rows.len())
+            .then(|| format!("{count} agents have one run each: {way}"))
     }
 
     fn group_by(&self) -> Result<Vec<GroupBy>, Wrong> {
@@ -274,8 +294,13 @@ impl Import {
             writeln!(
                 out,
                 "note: {} without a word on errors: frameworks often drop that flag before they log; gates take such a \
-                 result for a success (`--error-if REGEX` tells them by their text)",
-                counted(unknown, "result")
+                 result for a success ({})",
+                counted(unknown, "result"),
+                match self.mapping.error_if {
+                    Some(_) =>
+                        "`--error-if` tells errors alone; what it does not match stays unknown",
+                    None => "`--error-if REGEX` tells errors by their text",
+                }
             )?;
         }
         let undecided: usize = done.rows.iter().map(|row| row.undecided).sum();

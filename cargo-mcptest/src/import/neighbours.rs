@@ -10,8 +10,10 @@ use mcptest_trace::record::redact::Redactor;
 use mcptest_trace::record::store::Store;
 use serde_json::Value;
 
+use super::names::Name;
 use super::plan::{Group, asked};
 use super::store::{self, Options};
+use crate::validate::{files, stem};
 
 /// The recordings that an agent of this import may not be given: those of other suites, and those of other
 /// agents that no suite has any more.
@@ -147,6 +149,15 @@ impl<'n> Neighbours<'n> {
     /// The other suite that has the recordings with a stem.
     pub(super) fn suite(&self, stem: &str) -> Option<&str> {
         self.suites.get(&stem.to_lowercase()).map(String::as_str)
+    }
+
+    /// Whether there are recordings of no suite here, besides those with these names.
+    pub(super) fn has_unclaimed(&self, own: &[Name]) -> bool {
+        let is_unclaimed =
+            |stem: &String| self.suite(stem).is_none() && own.iter().all(|name| name.stem != *stem);
+        let recordings = files(self.place, &["json", "jsonl"]);
+        let mut stems = recordings.iter().filter_map(|it| stem(self.place, it));
+        stems.any(|stem| is_unclaimed(&stem))
     }
 
     /// The stem of an entry's recordings: of those that they may have, the one that they have.

@@ -184,7 +184,7 @@ fn before_pattern(cassette: &str) -> PathBuf {
 }
 
 /// The files below a folder that end so, hidden ones left out.
-fn files(folder: &Path, ends: &[&str]) -> Vec<PathBuf> {
+pub(crate) fn files(folder: &Path, ends: &[&str]) -> Vec<PathBuf> {
     let hidden = |entry: &walkdir::DirEntry| {
         entry.depth() > 0 && entry.file_name().to_string_lossy().starts_with('.')
     };
@@ -198,7 +198,7 @@ fn files(folder: &Path, ends: &[&str]) -> Vec<PathBuf> {
 }
 
 /// The stem that a recording is of: its folder's name where it is one of several, else its own.
-fn stem(place: &Path, path: &Path) -> Option<String> {
+pub(crate) fn stem(place: &Path, path: &Path) -> Option<String> {
     let parent = path.parent().filter(|parent| *parent != place);
     let named = parent.unwrap_or(path);
     let name = if parent.is_some() {

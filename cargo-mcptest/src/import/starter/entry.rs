@@ -1,5 +1,7 @@
 //! An agent of a first suite.
 
+use std::collections::BTreeSet;
+
 use mcptest::trace::Run;
 use serde_json::Value;
 
@@ -153,6 +155,11 @@ impl Entry {
             .collect()
     }
 
+    /// How many runs are looked at.
+    pub(in crate::import) fn kept(&self) -> usize {
+        self.whole.runs.len()
+    }
+
     pub(super) fn text(&self, tools: &Tools, suspects: &[Suspect]) -> String {
         let mut servers = self.servers.clone();
         servers.sort();
@@ -178,6 +185,17 @@ impl Entry {
             text.push_str(&format!("    system_prompt: {prompt}\n"));
         }
         text.push_str(&format!("    runs: {}\n", self.runs));
+        if !suspects.is_empty() && suspects.len() == self.kept() {
+            let reasons: BTreeSet<&str> = suspects
+                .iter()
+                .flat_map(|it| it.reasons.iter().map(String::as_str))
+                .collect();
+            let reasons = Vec::from_iter(reasons).join("; ");
+            text.push_str(&format!(
+                "    # every run looks bad, so nothing here is known to be good: {}\n",
+                comment(&reasons)
+            ));
+        }
         // Gates judge the runs of each model, and what those of one share says nothing of another's.
         let gates = if self.models.len() == 1 {
             self.whole.gates(tools, suspects)
