@@ -108,7 +108,9 @@ fn a_revision_is_compared_without_touching_the_work_tree() {
     git(folder.path(), &["commit", "-qm", "now"]);
     let same = mcptest(folder.path(), &["compare", "HEAD"]).exits(0);
     assert!(
-        same.stdout.ends_with("all unchanged. Exit status 0.\n"),
+        same.stdout.ends_with(
+            "all unchanged: what can be compared is the same on both sides. Exit status 0.\n"
+        ),
         "{same}"
     );
     let unknown = mcptest(folder.path(), &["compare", "mian"]).exits(2);
@@ -134,7 +136,9 @@ fn results_are_a_baseline_with_the_verdicts_that_they_have() {
     );
     let same = mcptest(folder.path(), &["compare", "baseline"]).exits(0);
     assert!(
-        same.stdout.ends_with("all unchanged. Exit status 0.\n"),
+        same.stdout.ends_with(
+            "all unchanged: what can be compared is the same on both sides. Exit status 0.\n"
+        ),
         "{same}"
     );
     write_runs(&folder, "suites/", 1);
