@@ -28,6 +28,7 @@ use mcptest_suite::model::{Agent, Prompt, Suite};
 use mcptest_suite::{LoadError, Source};
 
 pub(super) use self::entry::Entry;
+use self::entry::system_prompt;
 pub(super) use self::suspects::Suspect;
 use self::text::comment;
 pub(super) use self::tools::Tools;
@@ -129,6 +130,21 @@ impl Starter {
         Ok(&self.text)
     }
 
+    /// The system prompt that all of several agents have, as a default, and their entries without it.
+    fn defaults(&self, entries: &str) -> (String, String) {
+        let mut prompts = self.written.iter().map(|(_, _, prompt, _)| prompt);
+        match prompts.next() {
+            Some(first)
+                if self.written.len() > 1 && !first.is_empty() && prompts.all(|it| it == first) =>
+            {
+                let line = system_prompt(first);
+                let rest = entries.replace(&format!("    {line}"), "");
+                (format!("defaults:\n  {line}"), rest)
+            }
+            _ => (String::new(), entries.to_owned()),
+        }
+    }
+
     /// The suite, read back and found to say what it should.
     ///
     /// # Errors
@@ -140,10 +156,9 @@ impl Starter {
             "" => String::new(),
             options => format!("# The next import needs the same options: {options}\n"),
         };
-        let text = format!(
-            "{HEAD}{remembered}{}agents:\n{entries}",
-            self.tools.head(entries)
-        );
+        let head = self.tools.head(entries);
+        let (defaults, entries) = self.defaults(entries);
+        let text = format!("{HEAD}{remembered}{head}{defaults}agents:\n{entries}");
         let read: Result<Suite, LoadError> =
             mcptest::parse_suite(Source::new(path, shown, text.as_str()));
         let read = read.map_err(|error| error.to_string())?;

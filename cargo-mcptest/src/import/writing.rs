@@ -53,6 +53,8 @@ impl Writing<'_> {
                 continue;
             };
             let mut entry = Entry::new(&name.agent);
+            let mut lines = self.suite.iter().flat_map(|it| it.source.text().lines());
+            entry.beside_defaults = lines.any(|line| line.starts_with("defaults:"));
             // All runs of a task have the prompt of its entry.
             let mut prompt = None;
             // The models of an agent, one after another.

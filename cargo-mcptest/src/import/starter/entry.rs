@@ -26,6 +26,8 @@ pub(in crate::import) struct Entry {
     /// One text, or one a turn.
     pub(super) prompts: Vec<String>,
     pub(super) system_prompt: String,
+    /// The suite may have a system prompt for who says none.
+    pub(in crate::import) beside_defaults: bool,
     pub(super) runs: usize,
     /// Runs of all models that say whether they passed, and those that did.
     judged: usize,
@@ -180,9 +182,8 @@ impl Entry {
                 }
             }
         }
-        if !self.system_prompt.is_empty() {
-            let prompt = quoted(&self.system_prompt);
-            text.push_str(&format!("    system_prompt: {prompt}\n"));
+        if !self.system_prompt.is_empty() || self.beside_defaults {
+            text.push_str(&format!("    {}", system_prompt(&self.system_prompt)));
         }
         text.push_str(&format!("    runs: {}\n", self.runs));
         if !suspects.is_empty() && suspects.len() == self.kept() {
@@ -259,6 +260,11 @@ impl Entry {
         }
         text
     }
+}
+
+/// The line of a system prompt.
+pub(super) fn system_prompt(text: &str) -> String {
+    format!("system_prompt: {}\n", quoted(text))
 }
 
 /// What the user says: every turn, where the words are those of the suite and not of a simulation.

@@ -321,3 +321,55 @@ fn results_that_no_rule_matches_stay_unknown_and_are_said_to() {
         );
     }
 }
+
+/// A policy of pages stands once, and an agent without one is not given it.
+#[test]
+fn a_system_prompt_that_all_agents_have_is_a_default() {
+    let says = |id: &str, system: &str, prompt: &str| {
+        let mut run = talk(id, prompt, "x");
+        run["system"] = json!(system);
+        run
+    };
+    let first = |runs: &[Value]| {
+        let desk = Desk::new();
+        desk.write("log.jsonl", lines(runs));
+        assert_eq!(desk.import(&["log.jsonl"]).status, 0);
+        desk
+    };
+    let policy = "Be kind: \"always\".\nNever ${swear}.";
+    let desk = first(&[says("a", policy, "p"), says("b", policy, "q")]);
+    let suite = desk.suite();
+    let written =
+        "defaults:\n  system_prompt: \"Be kind: \\\"always\\\".\\nNever $${swear}.\"\nagents:\n";
+    assert!(suite.contains(written), "{suite}");
+    assert_eq!(suite.matches("system_prompt").count(), 1, "{suite}");
+    // The same import finds its agents, and another gets none of it.
+    let again = desk.import(&["log.jsonl"]);
+    assert!(!again.out.contains("the suite lacks"), "{again:?}");
+    desk.write("other.jsonl", lines(&[talk("c", "r", "x")]));
+    let other = desk.import(&["other.jsonl"]);
+    assert!(
+        other
+            .out
+            .contains("    prompt: \"r\"\n    system_prompt: \"\"\n"),
+        "{other:?}"
+    );
+    let entry = other.out.split_once("below `agents:`\n").unwrap().1;
+    desk.write("suites/x.yml", suite + entry);
+    let again = desk.import(&["other.jsonl"]);
+    assert!(
+        !again.out.contains("the suite lacks") && !again.out.contains("stale"),
+        "{again:?}"
+    );
+    for runs in [
+        vec![says("a", "s", "p")],
+        vec![says("a", "s", "p"), says("b", "t", "q")],
+        vec![says("a", "s", "p"), talk("b", "q", "x")],
+    ] {
+        let suite = first(&runs).suite();
+        assert!(
+            !suite.contains("defaults:") && suite.contains("    system_prompt: \"s\"\n"),
+            "{suite}"
+        );
+    }
+}
