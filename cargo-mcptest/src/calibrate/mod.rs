@@ -202,17 +202,20 @@ impl Calibrate {
                 "package": opened.package.name,
                 "harness": opened.package.versions.json(),
                 "suites": found.iter().map(SuiteFound::json).collect::<Vec<_>>(),
-                "written": written.map(|written| written.iter().map(write::Written::json).collect::<Vec<_>>()),
+                "written": written,
             }))?,
             Format::Text => {
                 for suite in found {
                     writeln!(output.out, "{}", escape(&suite.text(self.values)))?;
                 }
                 for change in written.into_iter().flatten() {
-                    writeln!(output.out, "{}", escape(&change.to_string()))?;
+                    writeln!(output.out, "{}", escape(&change.said))?;
                 }
                 if written.is_some_and(<[write::Written]>::is_empty) {
-                    writeln!(output.out, "nothing was written: the suites have no number that a threshold could take the place of")?;
+                    writeln!(
+                        output.out,
+                        "nothing was written: the suites have no number that a threshold could take the place of"
+                    )?;
                 }
             }
         }

@@ -172,9 +172,7 @@ impl Import {
         }
         writing.all(&names)?;
         let mut done = writing.done;
-        if let Some(hint) = self.of_one_run(&done.rows).filter(|_| suite.is_none()) {
-            done.reports.note(&hint);
-        }
+        self.note(&mut done, suite.is_none());
         if let Some(note) = elsewhere(&self.suite) {
             done.reports.note(&note);
         }
@@ -188,21 +186,53 @@ impl Import {
         })
     }
 
-    /// How to make one agent of many that have a run each.
-    fn of_one_run(&self, rows: &[Row]) -> Option<String> {
-        let count = rows.iter().filter(|row| row.new + row.present == 1).count();
-        let way = match (&self.mapping.agent, self.group_by.is_empty()) {
-            (None, true) => {
-                "`--agent NAME` makes one of those that ask the same, `--group-by task` or `--group-by /POINTER` of those of one task"
-            }
-            (Some(_), true) => {
-                "`--group-by task` or `--group-by /POINTER` makes one of those of one task"
-            }
-            (None, false) => "`--agent NAME` makes one of those of one task in several files",
-            (Some(_), false) => return None,
-        };
-        (count > 2 && 2 * count > rows.len())
-            .then(|| format!("{count} agents have one run each: {way}"))
+    /// What is to be known of all runs together.
+    fn note(&self, done: &mut Done, absent: bool) {
+        let single = done
+            .rows
+            .iter()
+            .filter(|row| row.new + row.present == 1)
+            .count();
+        let ways = [
+            (
+                self.mapping.agent.is_none(),
+                "`--agent NAME` where they ask the same",
+            ),
+            (
+                self.group_by.is_empty(),
+                "`--group-by task` or `--group-by /POINTER` where they do the same task",
+            ),
+        ];
+        let ways: Vec<&str> = ways
+            .into_iter()
+            .filter(|(is_open, _)| *is_open)
+            .map(|(_, way)| way)
+            .collect();
+        if absent && single > 2 && 2 * single > done.rows.len() && !ways.is_empty() {
+            done.reports.note(&format!(
+                "{single} agents have one run each; what makes them one: {}",
+                ways.join(", ")
+            ));
+        }
+        let unknown: usize = done.rows.iter().map(|row| row.unknown).sum();
+        if unknown > 0 {
+            let way = match self.mapping.error_if {
+                Some(_) => "`--error-if` tells errors alone; what it does not match stays unknown",
+                None => "`--error-if REGEX` tells errors by their text",
+            };
+            done.reports.note(&format!(
+                "{} without a word on errors: frameworks often drop that flag before they log; gates take such a result for a \
+                 success ({way})",
+                counted(unknown, "result")
+            ));
+        }
+        let undecided: usize = done.rows.iter().map(|row| row.undecided).sum();
+        if undecided > 0 {
+            done.reports.note(&format!(
+                "{} with a reward that is neither 0 nor 1, not judged (`--pass-at REWARD` is the least of a run that passed)",
+                counted(undecided, "run")
+            ));
+        }
     }
 
     fn group_by(&self) -> Result<Vec<GroupBy>, Wrong> {
@@ -289,29 +319,6 @@ impl Import {
         write!(out, "{}", redacted(&done.reports.notes()))?;
         write!(out, "{}", redacted(&done.starter.tools().shown()))?;
         summary::doubts(&done.doubts, out)?;
-        let unknown: usize = done.rows.iter().map(|row| row.unknown).sum();
-        if unknown > 0 {
-            writeln!(
-                out,
-                "note: {} without a word on errors: frameworks often drop that flag before they log; gates take such a \
-                 result for a success ({})",
-                counted(unknown, "result"),
-                match self.mapping.error_if {
-                    Some(_) =>
-                        "`--error-if` tells errors alone; what it does not match stays unknown",
-                    None => "`--error-if REGEX` tells errors by their text",
-                }
-            )?;
-        }
-        let undecided: usize = done.rows.iter().map(|row| row.undecided).sum();
-        if undecided > 0 {
-            writeln!(
-                out,
-                "note: {} with a reward that is neither 0 nor 1, not judged (`--pass-at REWARD` is the least of a run \
-                 that passed)",
-                counted(undecided, "run")
-            )?;
-        }
         for (kind, count) in done.redacted.iter() {
             writeln!(out, "redacted: {kind}: {count}")?;
         }

@@ -1,7 +1,6 @@
 //! What the runs of an agent are made to demand.
 
 use super::super::suspects;
-use super::super::tools::MOST_FORBIDDEN;
 use super::*;
 use mcptest::trace::{OfferedTool, Origin, ReadOnlyTools, parse_run};
 use serde_json::{Value, json};
@@ -118,34 +117,6 @@ fn who_changes_nothing_may_call_nothing_that_does() {
         text.contains("    trajectory:\n      forbid: [\"refund\"]\n"),
         "{text}"
     );
-}
-
-/// All good runs agree on what they change: on nothing.
-#[test]
-fn who_changes_nothing_may_call_no_tool_of_the_import_that_does() {
-    let text = |runs: &[Run], names: &[&str]| {
-        let mut called = Tools::default();
-        called.names = names.iter().map(|&name| name.to_owned()).collect();
-        gates(runs, &[], &called, &[]).unwrap()
-    };
-    let looks = || run(Some(true), &[look()], "Here it is.");
-    let few = ["get_order", "list_and_drop", "cancel_order", "refund"];
-    let forbids = |tools: &str| format!("    trajectory:\n      forbid: [{tools}]\n");
-    let both = forbids("\"cancel_order\", \"list_and_drop\", \"refund\"");
-    assert!(text(&[looks()], &few).contains(&both));
-    // The same tool, otherwise written, would be told as misspelt.
-    let failed = run(Some(false), &[refund("R1")], "Done.");
-    assert!(text(&[looks(), failed], &["Refund"]).contains(&forbids("\"refund\"")));
-    let many: Vec<String> = (0..=MOST_FORBIDDEN)
-        .map(|tool| format!("cancel_{tool}"))
-        .collect();
-    let many: Vec<&str> = many.iter().map(String::as_str).collect();
-    assert!(!text(&[looks()], &many).contains("forbid"));
-    let changes = run(Some(true), &[refund("R1")], "Done.");
-    assert!(!text(&[changes], &few).contains("forbid"));
-    let mut lists = looks();
-    lists.tools = Some(vec![OfferedTool::in_line("get_order")]);
-    assert!(!text(&[lists], &few).contains("forbid"));
 }
 
 #[test]

@@ -273,21 +273,20 @@ fn many_agents_of_one_run_are_told_how_to_be_one() {
             talk(&number.to_string(), "p", "x").to_string(),
         );
     }
-    let hint = "note: 3 agents have one run each: ";
+    let hint = "note: 3 agents have one run each; what makes them one: ";
+    let group = "`--group-by task` or `--group-by /POINTER` where they do the same task\n";
+    let agent = "`--agent NAME` where they ask the same";
     let said = desk.import(&["logs", "--check"]);
     assert!(
-        said.out.contains(&format!(
-            "{hint}`--agent NAME` makes one of those that ask the same, "
-        )),
+        said.out.contains(&format!("{hint}{agent}, {group}")),
         "{said:?}"
     );
-    let said = desk.import(&["logs", "--group-by", "/model", "--check"]);
-    assert!(
-        said.out.contains(&format!(
-            "{hint}`--agent NAME` makes one of those of one task in several files\n"
-        )),
-        "{said:?}"
-    );
+    let said = desk.import(&["logs", "--group-by", "/id", "--check"]);
+    assert!(said.out.contains(&format!("{hint}{agent}\n")), "{said:?}");
+    let said = desk.import(&["logs", "--group-by", "/id", "--agent", "a", "--check"]);
+    assert!(!said.out.contains("one run each"), "{said:?}");
+    let said = desk.import(&["logs", "--group-by", "/model", "--agent", "a", "--check"]);
+    assert!(!said.out.contains("one run each"), "{said:?}");
     let said = desk.import(&["logs", "--agent", "a"]);
     assert!(!said.out.contains("one run each"), "{said:?}");
 }
