@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::tells;
 use super::values::Column;
 use crate::outcome::Outcome;
+use crate::output::indented;
 use crate::table::{cell, table};
 use mcptest_trace::text::counted;
 
@@ -192,10 +193,6 @@ impl<'a> Told<'a> {
         data["values"] = column.json();
         Self { column, text, data }
     }
-}
-
-fn indented(text: &str) -> String {
-    text.lines().map(|line| format!("  {line}\n")).collect()
 }
 
 /// A number as a suite has it.

@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::names::Name;
 use super::plan::{Group, asked};
 use super::store::{self, Options};
-use crate::validate::{files, stem};
+use crate::files::{files, stem};
 
 /// The recordings that an agent of this import may not be given: those of other suites, and those of other
 /// agents that no suite has any more.
@@ -155,7 +155,7 @@ impl<'n> Neighbours<'n> {
     pub(super) fn has_unclaimed(&self, own: &[Name]) -> bool {
         let is_unclaimed =
             |stem: &String| self.suite(stem).is_none() && own.iter().all(|name| name.stem != *stem);
-        let recordings = files(self.place, &["json", "jsonl"]);
+        let recordings = files(self.place, &["json", "jsonl"], &[]);
         let mut stems = recordings.iter().filter_map(|it| stem(self.place, it));
         stems.any(|stem| is_unclaimed(&stem))
     }

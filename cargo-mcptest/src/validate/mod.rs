@@ -19,7 +19,6 @@ use crate::package::Judging;
 use crate::status::{EXIT_STATUS, Status};
 use mcptest_trace::text::counted;
 use orphans::Orphans;
-pub(crate) use orphans::{files, stem};
 
 /// The format of what is said, as JSON.
 const FORMAT: &str = "validate/1.0";
