@@ -10,7 +10,6 @@ use mcptest_trace::record::redact::Redactor;
 use mcptest_trace::record::store::Store;
 use serde_json::Value;
 
-use super::names::Name;
 use super::plan::{Group, asked};
 use super::store::{self, Options};
 use crate::files::{files, stem};
@@ -151,10 +150,9 @@ impl<'n> Neighbours<'n> {
         self.suites.get(&stem.to_lowercase()).map(String::as_str)
     }
 
-    /// Whether there are recordings of no suite here, besides those with these names.
-    pub(super) fn has_unclaimed(&self, own: &[Name]) -> bool {
-        let is_unclaimed =
-            |stem: &String| self.suite(stem).is_none() && own.iter().all(|name| name.stem != *stem);
+    /// Whether there are recordings of no suite here, besides those with these stems.
+    pub(super) fn has_unclaimed(&self, own: &[&str]) -> bool {
+        let is_unclaimed = |stem: &String| self.suite(stem).is_none() && !own.contains(&&**stem);
         let recordings = files(self.place, &["json", "jsonl"], &[]);
         let mut stems = recordings.iter().filter_map(|it| stem(self.place, it));
         stems.any(|stem| is_unclaimed(&stem))

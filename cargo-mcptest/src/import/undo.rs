@@ -140,10 +140,11 @@ impl Undone {
             return;
         };
         let is_own = |agent: &Agent| own.iter().any(|name| *name.agent == agent.name.value);
+        let stems: Vec<&str> = own.iter().map(|name| name.stem.as_str()).collect();
         let is_proposed = proposed == Some(suite.source.text());
         let why = if !self.left.is_empty() || self.others > 0 {
             RECORDINGS
-        } else if is_proposed && neighbours.has_unclaimed(own) {
+        } else if is_proposed && neighbours.has_unclaimed(&stems) {
             UNCLAIMED
         } else if is_proposed {
             self.suite = Some(path.to_owned());
