@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::judging::{Filter, Source, Verdicts};
-use crate::output::{Format, Output, short};
+use crate::output::{Format, Output, indented, short};
 use crate::status::{EXIT_STATUS, Status};
 use mcptest_trace::text::counted;
 
@@ -149,15 +149,4 @@ fn recordings(case: &CaseResult) -> String {
         1 => shown(0),
         many => format!("{many} runs, {} … {}", shown(0), shown(many - 1)),
     }
-}
-
-fn indented(text: &str) -> String {
-    let line = |line: &str| {
-        if line.is_empty() {
-            "\n".to_owned()
-        } else {
-            format!("  {line}\n")
-        }
-    };
-    text.trim_end().lines().map(line).collect()
 }

@@ -23,6 +23,7 @@ mod completions;
 mod edit;
 mod explain;
 mod failure;
+mod files;
 mod git;
 mod import;
 mod init;

@@ -77,3 +77,15 @@ pub(crate) fn share(text: &str) -> Result<f64, String> {
     let share = number.filter(|number| (0.0..=100.0).contains(number));
     share.ok_or_else(|| "write a number from 0 to 100".to_owned())
 }
+
+/// Lines, each two columns further right.
+pub(crate) fn indented(text: &str) -> String {
+    let line = |line: &str| {
+        if line.is_empty() {
+            "\n".to_owned()
+        } else {
+            format!("  {line}\n")
+        }
+    };
+    text.trim_end().lines().map(line).collect()
+}

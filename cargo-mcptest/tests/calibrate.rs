@@ -152,6 +152,60 @@ fn numbers_are_written_in_place_with_what_they_promise() {
     assert_eq!(read(&folder), after);
 }
 
+/// A stricter limit may be someone's decision.
+#[test]
+fn a_limit_that_is_loosened_is_said_to_be() {
+    for (gate, said, looser) in [
+        (
+            "calls: { max: 3 }",
+            "calls.count: 3 → 4, looser than it was",
+            true,
+        ),
+        ("calls: { max: 9 }", "calls.count: 9 → 4", false),
+        (
+            "calls: { expect: [{ target: calls.count, matcher: { max: 3.5 } }] }",
+            "calls.count: 3.5 → 4, looser than it was",
+            true,
+        ),
+    ] {
+        let folder = desk(20, 10);
+        let before = suite(30, &format!("    {gate}\n"));
+        folder.write("suites/refunds.yml", &before);
+        let written = mcptest(folder.path(), &["calibrate", "--write"]).exits(0);
+        assert!(
+            written
+                .stdout
+                .ends_with(&format!("suites/refunds.yml:7: {said}\n")),
+            "{written}"
+        );
+        folder.write("suites/refunds.yml", &before);
+        let json = mcptest(folder.path(), &["calibrate", "--write", "--format", "json"]).exits(0);
+        let json: Value = serde_json::from_str(&json.stdout).unwrap();
+        assert_eq!(json["written"][0]["looser"], looser);
+    }
+}
+
+/// What a suite was made of says nothing of the runs to come.
+#[test]
+fn a_suite_that_was_made_of_its_runs_is_said_to_be() {
+    let folder = desk(20, 10);
+    let told = "\n`import` made this suite of runs: ";
+    let said = mcptest(folder.path(), &["calibrate"]).exits(0);
+    assert!(!said.stdout.contains(told), "{said}");
+    let call = |name: &str, content: Value| json!({ "role": name, "content": content });
+    let record = json!({ "model": "m", "messages": [call("user", json!("Hello")), call("assistant", json!("Hi."))] });
+    folder.write("log.jsonl", format!("{record}\n"));
+    let suite = ["import", "log.jsonl", "--suite", "suites/made.yml"];
+    mcptest(folder.path(), &suite).exits(0);
+    let said = mcptest(folder.path(), &["calibrate", "made"]).exits(0);
+    assert!(said.stdout.contains(told), "{said}");
+    let json = mcptest(folder.path(), &["calibrate", "--format", "json"]).exits(0);
+    let json: Value = serde_json::from_str(&json.stdout).unwrap();
+    let made = json["suites"].as_array().unwrap().iter();
+    let made: Vec<&Value> = made.map(|suite| &suite["made_of_its_runs"]).collect();
+    assert_eq!(made, [true, false]);
+}
+
 #[test]
 fn every_way_of_writing_a_bound_is_found() {
     for (before, now) in [

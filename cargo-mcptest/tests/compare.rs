@@ -27,6 +27,9 @@ const TABLE: [&str; 8] = [
     "2 regressed, 1 improved. Exit status 1.",
 ];
 
+const ALL_UNCHANGED: &str =
+    "\nall unchanged: what can be compared is the same on both sides. Exit status 0.\n";
+
 #[test]
 fn the_worked_example_comes_out() {
     let folder = four_agents();
@@ -107,10 +110,7 @@ fn a_revision_is_compared_without_touching_the_work_tree() {
     git(folder.path(), &["add", "-A"]);
     git(folder.path(), &["commit", "-qm", "now"]);
     let same = mcptest(folder.path(), &["compare", "HEAD"]).exits(0);
-    assert!(
-        same.stdout.ends_with("all unchanged. Exit status 0.\n"),
-        "{same}"
-    );
+    assert!(same.stdout.ends_with(ALL_UNCHANGED), "{same}");
     let unknown = mcptest(folder.path(), &["compare", "mian"]).exits(2);
     assert!(
         unknown
@@ -133,10 +133,7 @@ fn results_are_a_baseline_with_the_verdicts_that_they_have() {
         "the same recordings, another baseline"
     );
     let same = mcptest(folder.path(), &["compare", "baseline"]).exits(0);
-    assert!(
-        same.stdout.ends_with("all unchanged. Exit status 0.\n"),
-        "{same}"
-    );
+    assert!(same.stdout.ends_with(ALL_UNCHANGED), "{same}");
     write_runs(&folder, "suites/", 1);
     let said = mcptest(folder.path(), &["compare", "baseline", "--save", "today"]).exits(1);
     let (head, table) = said.stdout.split_once("\n\n").unwrap();

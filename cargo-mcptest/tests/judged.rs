@@ -91,6 +91,41 @@ fn a_gate_that_reliability_counts_is_explained_by_its_numbers_too() {
     assert!(!said.stdout.contains("trajectory.passed"), "{said}");
 }
 
+/// Who asks why a claim is believed sees the call.
+#[test]
+fn a_claim_is_explained_by_the_call_that_supports_it() {
+    let shop = shop(&good());
+    shop.write(
+        "suites/refunds.yml",
+        format!("{SUITE}    narrative: {{}}\n"),
+    );
+    for number in 1..=2 {
+        let mut run = run_of(&good()[number % 2..]);
+        run["trace"]["final_response"] =
+            json!("I have refunded your order. I have cancelled the delivery.");
+        let path = format!("suites/cassettes/Refund_agent__gpt-5/run-{number}.json");
+        shop.write(&path, format!("{run:#}"));
+    }
+    let said = mcptest(shop.path(), &["explain", "::narrative"]);
+    let second = said.stdout.split_once("  run 2 (").unwrap().1;
+    let (absent, supported) = second
+        .split_once("  supported (rule `i-have-done`):\n")
+        .unwrap();
+    assert!(
+        absent.contains("| I have cancelled the delivery."),
+        "{said}"
+    );
+    assert_eq!(
+        supported.lines().take(3).collect::<Vec<_>>(),
+        [
+            "    | I have refunded your order.",
+            "    | ^^^^^^^^^^^^^^^^^^^^^^^^^^",
+            "    call 1: refund {\"order\":7,\"reason\":\"broken\"}: supports the claim",
+        ],
+        "{said}"
+    );
+}
+
 #[test]
 fn no_case_of_a_name_is_no_verdict() {
     let shop = shop(&good());

@@ -161,6 +161,60 @@ fn tools_that_no_run_knows_are_told_with_their_place() {
     );
 }
 
+/// A misspelt tool that is forbidden forbids nothing.
+#[test]
+fn tools_of_plans_that_no_run_knows_are_told_where_all_list_theirs() {
+    let shop = shop(&good());
+    let suite = SUITE
+        .replace("name: refund,", "name: refnud,")
+        .replace("    runs: 2\n", "    runs: 2\n    inject: [slow]\n");
+    let suite = format!(
+        "faults: [{{ name: slow, target: {{ tool: get_ordre }}, kind: slow, delay_ms: 1 }}]\n{suite}    \
+         golden_path: {{ calls: [getorder, refund] }}\n    trajectory_axes: {{ order: [{{ first: get_order, second: reefund }}] }}\n"
+    );
+    let suite = suite.replace(
+        "      mode: strict\n",
+        "      mode: strict\n      forbid: [delete_*, archive, archiv]\n",
+    );
+    shop.write("suites/refunds.yml", suite);
+    let problems = || {
+        let said = mcptest(shop.path(), &["validate", "--format", "json"]);
+        let said: Value = serde_json::from_str(&said.stdout).unwrap();
+        let problems = said["problems"].as_array().unwrap().clone();
+        let tools = problems
+            .into_iter()
+            .filter(|problem| problem["kind"] == "tools");
+        tools
+            .map(|problem| problem["text"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(problems(), Vec::<String>::new());
+    for number in 1..=2 {
+        let mut run = run_of(&good()[number % 2..]);
+        run["tools"] = json!(["get_order", "refund", "archive", "delete_order"]);
+        shop.write(
+            &format!("suites/cassettes/Refund_agent__gpt-5/run-{number}.json"),
+            format!("{run:#}"),
+        );
+    }
+    let told = problems();
+    let unknown = [
+        ("get_ordre", "get_order"),
+        ("archiv", "archive"),
+        ("refnud", "refund"),
+        ("getorder", "get_order"),
+        ("reefund", "refund"),
+    ];
+    assert_eq!(told.len(), unknown.len(), "{told:#?}");
+    for (told, (tool, near)) in told.iter().zip(unknown) {
+        assert!(
+            told.contains(&format!("no recorded run saw or lists the tool `{tool}`")),
+            "{told}"
+        );
+        assert!(told.contains(&format!("did you mean `{near}`?")), "{told}");
+    }
+}
+
 #[test]
 fn a_list_that_agents_share_may_name_what_any_of_their_runs_calls() {
     let shop = shop(&good());

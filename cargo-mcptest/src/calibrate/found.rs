@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::tells;
 use super::values::Column;
 use crate::outcome::Outcome;
+use crate::output::indented;
 use crate::table::{cell, table};
 use mcptest_trace::text::counted;
 
@@ -21,6 +22,8 @@ pub(crate) struct SuiteFound {
     pub(super) name: String,
     pub(super) outcome: Outcome,
     pub(super) share: Share,
+    /// An import made the suite of its runs.
+    pub(super) is_first: bool,
     /// How many runs have a recorded outcome, and of how many, where the gates decide in their place.
     pub(super) passed_over: Option<(usize, usize)>,
     pub(super) each: Vec<(Column, Calibration)>,
@@ -37,6 +40,12 @@ impl SuiteFound {
             self.outcome.said(),
             self.share
         );
+        if self.is_first {
+            text.push_str(
+                "`import` made this suite of runs: on those its gates hold by design, and the figures say nothing of runs to \
+                 come; import newer ones and calibrate again\n",
+            );
+        }
         if let Some((recorded, all)) = self.passed_over {
             text.push_str(&format!(
                 "only {recorded} of {all} runs have a recorded outcome; `--outcome recorded` goes by these alone\n"
@@ -162,6 +171,7 @@ impl SuiteFound {
             "suite": self.name,
             "outcome": self.outcome.as_str(),
             "share": self.share,
+            "made_of_its_runs": self.is_first,
             "each_run": each,
             "together": together,
             "joint": {
@@ -186,10 +196,6 @@ impl<'a> Told<'a> {
         data["values"] = column.json();
         Self { column, text, data }
     }
-}
-
-fn indented(text: &str) -> String {
-    text.lines().map(|line| format!("  {line}\n")).collect()
 }
 
 /// A number as a suite has it.

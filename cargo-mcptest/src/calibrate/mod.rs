@@ -13,6 +13,7 @@ mod values;
 mod write;
 
 use mcptest_suite::escape;
+use mcptest_suite::model::Suite;
 use mcptest_trace::evidence::calibrate::{
     AgentScored, Calibration, Discrimination, calibrate, calibrate_across, joint,
 };
@@ -20,6 +21,7 @@ use mcptest_trace::evidence::conformal::Share;
 use serde_json::json;
 
 use crate::failure::Failure;
+use crate::import::is_first_suite;
 use crate::judging::{Filter, Opened};
 use crate::outcome::Outcome;
 use crate::output::{Format, Output};
@@ -98,7 +100,9 @@ impl Promise {
             for (agent, why) in &suite.unusable {
                 writeln!(output.err, "left out: {agent}: {}", escape(why))?;
             }
-            found.extend(self.calibrate(suite)?);
+            let first = |(name, it): (&str, &Suite)| name == suite.name && is_first_suite(it);
+            let is_first = opened.suites.suites().any(first);
+            found.extend(self.calibrate(suite, is_first)?);
         }
         if found.is_empty() {
             return Err(Failure::cannot_tell("no run has a value to calibrate")
@@ -108,7 +112,7 @@ impl Promise {
     }
 
     /// Nothing where a suite has no run with a value.
-    fn calibrate(self, suite: SuiteValues) -> Result<Option<SuiteFound>, Failure> {
+    fn calibrate(self, suite: SuiteValues, is_first: bool) -> Result<Option<SuiteFound>, Failure> {
         let share = Share::percent(self.share)
             .ok_or_else(|| Failure::new("the share is 1 to 100 percent"))?;
         let share = if self.cases {
@@ -159,6 +163,7 @@ impl Promise {
             name,
             outcome,
             share,
+            is_first,
             passed_over: passed_over.then_some((recorded, all)),
             joint: joint(&outcomes, &telling),
             each,
@@ -197,17 +202,20 @@ impl Calibrate {
                 "package": opened.package.name,
                 "harness": opened.package.versions.json(),
                 "suites": found.iter().map(SuiteFound::json).collect::<Vec<_>>(),
-                "written": written.map(|written| written.iter().map(write::Written::json).collect::<Vec<_>>()),
+                "written": written,
             }))?,
             Format::Text => {
                 for suite in found {
                     writeln!(output.out, "{}", escape(&suite.text(self.values)))?;
                 }
                 for change in written.into_iter().flatten() {
-                    writeln!(output.out, "{}", escape(&change.to_string()))?;
+                    writeln!(output.out, "{}", escape(&change.said))?;
                 }
                 if written.is_some_and(<[write::Written]>::is_empty) {
-                    writeln!(output.out, "nothing was written: the suites have no number that a threshold could take the place of")?;
+                    writeln!(
+                        output.out,
+                        "nothing was written: the suites have no number that a threshold could take the place of"
+                    )?;
                 }
             }
         }

@@ -7,7 +7,7 @@ use std::fs;
 use mcptest::parse_suite;
 use mcptest_suite::{Source, Span};
 use mcptest_trace::evidence::calibrate::{Direction, Discrimination, NumberKind, Quantity};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::found::{SuiteFound, written_number};
 use super::slots::{Place, Slot, Slots};
@@ -18,70 +18,31 @@ use crate::judging::Opened;
 use mcptest_trace::text::counted;
 
 /// A threshold that was written, or could not be.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub(super) struct Written {
     file: String,
     line: usize,
     target: String,
-    change: Change,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Change {
-    /// What was there, and what is now.
-    Written(String, String),
-    /// A gate is new, with this bound.
-    Added(String),
-    /// Nothing: several agents share the number by an alias.
-    Shared,
-    /// Nothing: every run there can be would meet this limit.
-    AlwaysMet(String),
+    before: Option<String>,
+    now: Option<String>,
+    /// Less is asked than before.
+    looser: bool,
+    why_not: Option<&'static str>,
+    /// What becomes of it, for people.
+    #[serde(skip)]
+    pub(super) said: String,
 }
 
 impl Written {
-    fn new(source: &Source, span: Span, target: &str, change: Change) -> Self {
+    fn new(source: &Source, span: Span, target: &str, said: impl fmt::Display) -> Self {
+        let line = source.line_column(span.start).0;
+        let file = source.shown().to_owned();
         Self {
-            file: source.shown().to_owned(),
-            line: source.line_column(span.start).0,
-            target: target.to_owned(),
-            change,
-        }
-    }
-
-    pub(super) fn json(&self) -> Value {
-        let (before, now, why_not) = match &self.change {
-            Change::Written(before, now) => (Some(before), Some(now), None),
-            Change::Added(bound) => (None, Some(bound), None),
-            Change::Shared => (None, None, Some("shared")),
-            Change::AlwaysMet(_) => (None, None, Some("always_met")),
-        };
-        json!({
-            "file": self.file,
-            "line": self.line,
-            "target": self.target,
-            "before": before,
-            "now": now,
-            "why_not": why_not,
-        })
-    }
-}
-
-impl fmt::Display for Written {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
+            said: format!("{file}:{line}: {target}: {said}"),
             file,
             line,
-            target,
-            change,
-        } = self;
-        write!(f, "{file}:{line}: {target}: ")?;
-        match change {
-            Change::Written(before, now) => write!(f, "{before} → {now}"),
-            Change::Added(bound) => write!(f, "added, {bound}"),
-            Change::Shared => f.write_str("several agents share it by an alias; change it by hand"),
-            Change::AlwaysMet(limit) => {
-                write!(f, "kept; {limit} would be met by every run there can be")
-            }
+            target: target.to_owned(),
+            ..Self::default()
         }
     }
 }
@@ -137,8 +98,12 @@ pub(super) fn write(
                 continue;
             };
             written.extend(new.iter().map(|proposal| {
-                let added = Change::Added(proposal.bound());
-                Written::new(source, edit.span, &proposal.target.name, added)
+                let bound = proposal.bound();
+                let said = format!("added, {bound}");
+                Written {
+                    now: Some(bound),
+                    ..Written::new(source, edit.span, &proposal.target.name, said)
+                }
             }));
             edits.push(edit);
         }
@@ -148,8 +113,13 @@ pub(super) fn write(
             .iter()
             .any(|proposal| proposal.target.name == *target)
     });
-    written
-        .extend(by_hand.map(|(target, span)| Written::new(source, *span, target, Change::Shared)));
+    written.extend(by_hand.map(|(target, span)| {
+        let said = "several agents share it by an alias; change it by hand";
+        Written {
+            why_not: Some("shared"),
+            ..Written::new(source, *span, target, said)
+        }
+    }));
     // What agents share is told once.
     let mut told: Vec<Written> = Vec::new();
     for change in written {
@@ -263,12 +233,34 @@ impl Proposal<'_> {
             Place::Number(span) => (*span, source.slice(*span).to_owned(), self.number()),
             Place::Block { at, .. } => (*at, "the default".to_owned(), self.bound()),
         };
-        let change = if self.always_met {
-            Change::AlwaysMet(self.number())
-        } else {
-            Change::Written(before, now)
-        };
-        Written::new(source, span, &slot.target, change)
+        if self.always_met {
+            let said = format!(
+                "kept; {} would be met by every run there can be",
+                self.number()
+            );
+            return Written {
+                why_not: Some("always_met"),
+                ..Written::new(source, span, &slot.target, said)
+            };
+        }
+        let looser = before
+            .parse()
+            .is_ok_and(|before: f64| match self.target.direction {
+                Direction::LowIsBad => self.limit < before,
+                Direction::HighIsBad => self.limit > before,
+            });
+        let told = if looser { ", looser than it was" } else { "" };
+        Written {
+            looser,
+            before: Some(before.clone()),
+            now: Some(now.clone()),
+            ..Written::new(
+                source,
+                span,
+                &slot.target,
+                format!("{before} → {now}{told}"),
+            )
+        }
     }
 }
 

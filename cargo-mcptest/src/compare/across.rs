@@ -6,36 +6,23 @@ use std::path::{Path, PathBuf};
 use mcptest::replay::AgentTest;
 use mcptest::trace::{Run, read_runs};
 use mcptest_suite::{cassette_slug, quoted_list, shown_path};
-use walkdir::WalkDir;
 
 use crate::failure::Failure;
+use crate::files::files;
 
 /// The stems of all recordings below a folder, each with its files in the order of the runs.
 pub(super) fn stems(folder: &Path) -> BTreeMap<String, Vec<PathBuf>> {
     let mut stems: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
-    let hidden = |entry: &walkdir::DirEntry| {
-        let name = entry.file_name().to_string_lossy();
-        entry.depth() > 0 && (name.starts_with('.') || name == "target" || name == "src")
-    };
-    let entries = WalkDir::new(folder).sort_by_file_name().into_iter();
-    for entry in entries.filter_entry(|entry| !hidden(entry)).flatten() {
-        let path = entry.path();
-        let end = path.extension().and_then(|end| end.to_str());
-        if !entry.file_type().is_file() || !matches!(end, Some("json" | "jsonl")) {
-            continue;
-        }
+    for path in files(folder, &["json", "jsonl"], &["target", "src"]) {
         let own = path.file_stem();
         let above = path.parent().and_then(Path::file_name);
         // A stem is an agent and a model.
-        let names = [own, above]
-            .into_iter()
-            .flatten()
-            .map(|name| name.to_string_lossy());
-        if let Some(stem) = names.into_iter().find(|name| name.contains("__")) {
-            stems
-                .entry(stem.into_owned())
-                .or_default()
-                .push(path.to_owned());
+        let stem = [own, above].into_iter().flatten().find_map(|name| {
+            let name = name.to_string_lossy();
+            name.contains("__").then(|| name.into_owned())
+        });
+        if let Some(stem) = stem {
+            stems.entry(stem).or_default().push(path);
         }
     }
     for files in stems.values_mut() {

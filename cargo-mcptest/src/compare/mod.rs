@@ -131,15 +131,9 @@ enum Shown {
 }
 
 fn percent(text: &str) -> Result<f64, String> {
-    let number: f64 = text
-        .parse()
-        .map_err(|_| "write a number of percent".to_owned())?;
-    let is_rise = number.is_finite() && number >= 0.0;
-    if is_rise {
-        Ok(number)
-    } else {
-        Err("write a number of 0 or more".to_owned())
-    }
+    let number: Option<f64> = text.parse().ok();
+    let rise = number.filter(|number| number.is_finite() && *number >= 0.0);
+    rise.ok_or_else(|| "write a number of 0 or more".to_owned())
 }
 
 impl Compare {

@@ -8,9 +8,9 @@ use mcptest::result::CaseResult;
 use mcptest::result::folder::Results;
 use mcptest_suite::shown_path;
 use serde_json::{Value, json};
-use walkdir::WalkDir;
 
 use crate::failure::Failure;
+use crate::files::files;
 use crate::git::Revision;
 use crate::judging::Opened;
 use crate::output::counted_are;
@@ -173,12 +173,8 @@ fn places(opened: &Opened) -> Vec<PathBuf> {
 
 /// Whether the first JSON file below a folder is the result of a case.
 fn first_result(folder: &Path) -> bool {
-    let files = WalkDir::new(folder)
-        .sort_by_file_name()
-        .into_iter()
-        .flatten();
-    let mut files = files.filter(|entry| entry.path().extension().is_some_and(|end| end == "json"));
-    let text = files.find_map(|entry| std::fs::read_to_string(entry.path()).ok());
+    let mut files = files(folder, &["json"], &[]).into_iter();
+    let text = files.find_map(|file| std::fs::read_to_string(file).ok());
     text.is_some_and(|text| {
         let value: Value = serde_json::from_str(&text).unwrap_or_default();
         value.get("case").is_some() && value.get("suite").is_some()

@@ -65,7 +65,7 @@ pub(crate) struct Import {
     /// Take an import back, given as it was: remove the recordings that are still what it writes, and the
     /// first suite if that is too. They are shown; with `--check` nothing else is done. What was changed
     /// since stays.
-    #[arg(long, conflicts_with = "replace")]
+    #[arg(long)]
     undo: bool,
     /// A pattern whose matches are taken out. May be repeated.
     #[arg(long, value_name = "REGEX")]
@@ -172,6 +172,7 @@ impl Import {
         }
         writing.all(&names)?;
         let mut done = writing.done;
+        self.note(&mut done, suite.is_none());
         if let Some(note) = elsewhere(&self.suite) {
             done.reports.note(&note);
         }
@@ -183,6 +184,55 @@ impl Import {
             (true, 0) => Status::Holds,
             (true, _) => Status::Finding,
         })
+    }
+
+    /// What is to be known of all runs together.
+    fn note(&self, done: &mut Done, absent: bool) {
+        let single = done
+            .rows
+            .iter()
+            .filter(|row| row.new + row.present == 1)
+            .count();
+        let ways = [
+            (
+                self.mapping.agent.is_none(),
+                "`--agent NAME` where they ask the same",
+            ),
+            (
+                self.group_by.is_empty(),
+                "`--group-by task` or `--group-by /POINTER` where they do the same task",
+            ),
+        ];
+        let ways: Vec<&str> = ways
+            .into_iter()
+            .filter(|(is_open, _)| *is_open)
+            .map(|(_, way)| way)
+            .collect();
+        if absent && single > 2 && 2 * single > done.rows.len() && !ways.is_empty() {
+            done.reports.note(&format!(
+                "{single} agents have one run each; what makes them one: {}",
+                ways.join(", ")
+            ));
+        }
+        let unknown: usize = done.rows.iter().map(|row| row.unknown).sum();
+        if unknown > 0 {
+            let way = match self.mapping.error_if {
+                Some(_) => "`--error-if` tells errors alone; what it does not match stays unknown",
+                None => "`--error-if REGEX` tells errors by their text",
+            };
+            done.reports.note(&format!(
+                "{} without a word on errors: frameworks often drop that flag before they log; gates take such a result for a \
+                 success ({way})",
+                counted(unknown, "result")
+            ));
+        }
+        let undecided: usize = done.rows.iter().map(|row| row.undecided).sum();
+        if undecided > 0 {
+            done.reports.note(&format!(
+                "{} with a reward that is neither 0 nor 1, not judged (`--pass-at REWARD` is the least of a run that passed)",
+                counted(undecided, "run")
+            ));
+        }
     }
 
     fn group_by(&self) -> Result<Vec<GroupBy>, Wrong> {
@@ -269,24 +319,6 @@ impl Import {
         write!(out, "{}", redacted(&done.reports.notes()))?;
         write!(out, "{}", redacted(&done.starter.tools().shown()))?;
         summary::doubts(&done.doubts, out)?;
-        let unknown: usize = done.rows.iter().map(|row| row.unknown).sum();
-        if unknown > 0 {
-            writeln!(
-                out,
-                "note: {} without a word on errors: frameworks often drop that flag before they log; gates take such a \
-                 result for a success (`--error-if REGEX` tells them by their text)",
-                counted(unknown, "result")
-            )?;
-        }
-        let undecided: usize = done.rows.iter().map(|row| row.undecided).sum();
-        if undecided > 0 {
-            writeln!(
-                out,
-                "note: {} with a reward that is neither 0 nor 1, not judged (`--pass-at REWARD` is the least of a run \
-                 that passed)",
-                counted(undecided, "run")
-            )?;
-        }
         for (kind, count) in done.redacted.iter() {
             writeln!(out, "redacted: {kind}: {count}")?;
         }

@@ -53,3 +53,4 @@ mod verdict;
 mod writing;
 
 pub(crate) use command::Import;
+pub(crate) use starter::is_first_suite;

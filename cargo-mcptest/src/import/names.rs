@@ -246,7 +246,7 @@ fn truncate(text: &str, characters: usize) -> String {
 }
 
 /// A text without line breaks, control characters and white space at its ends.
-fn one_line(text: &str) -> String {
+pub(super) fn one_line(text: &str) -> String {
     let shown = |character: char| {
         if mcptest_trace::text::is_hostile(character) || character.is_whitespace() {
             ' '

@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use super::plan::{Group, asked};
 use super::store::{self, Options};
+use crate::files::{files, stem};
 
 /// The recordings that an agent of this import may not be given: those of other suites, and those of other
 /// agents that no suite has any more.
@@ -147,6 +148,14 @@ impl<'n> Neighbours<'n> {
     /// The other suite that has the recordings with a stem.
     pub(super) fn suite(&self, stem: &str) -> Option<&str> {
         self.suites.get(&stem.to_lowercase()).map(String::as_str)
+    }
+
+    /// Whether there are recordings of no suite here, besides those with these stems.
+    pub(super) fn has_unclaimed(&self, own: &[&str]) -> bool {
+        let is_unclaimed = |stem: &String| self.suite(stem).is_none() && !own.contains(&&**stem);
+        let recordings = files(self.place, &["json", "jsonl"], &[]);
+        let mut stems = recordings.iter().filter_map(|it| stem(self.place, it));
+        stems.any(|stem| is_unclaimed(&stem))
     }
 
     /// The stem of an entry's recordings: of those that they may have, the one that they have.

@@ -113,6 +113,9 @@ impl Reports {
 fn help(reason: &str) -> &'static str {
     match reason {
         "cannot be read" => "check the path, and that the file may be read",
+        "cannot be unpacked" | "is no archive that can be read" => {
+            "write or copy the archive again, whole and without a password"
+        }
         "is cut" => "export it again; what came before the cut is imported",
         "is too large" => "cut what the record holds besides the run, or leave it out",
         "is no JSON" => "mend the record, or export it again",

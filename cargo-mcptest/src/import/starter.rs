@@ -28,12 +28,21 @@ use mcptest_suite::model::{Agent, Prompt, Suite};
 use mcptest_suite::{LoadError, Source};
 
 pub(super) use self::entry::Entry;
+use self::entry::system_prompt;
 pub(super) use self::suspects::Suspect;
 use self::text::comment;
 pub(super) use self::tools::Tools;
 
 /// The largest suite that is proposed, in bytes: reading one back takes seventy times as much memory.
 const LARGEST: usize = 2 << 20;
+
+/// The line that a suite begins with.
+const HEAD: &str = "# Written by `cargo mcptest import`; what it demands is what the runs do.\n";
+
+/// Whether an import wrote a suite, out of runs that it judges.
+pub(crate) fn is_first_suite(suite: &Suite) -> bool {
+    suite.source.text().starts_with(HEAD)
+}
 
 /// The suite as it grows.
 #[derive(Debug, Default)]
@@ -121,6 +130,21 @@ impl Starter {
         Ok(&self.text)
     }
 
+    /// The system prompt that all of several agents have, as a default, and their entries without it.
+    fn defaults(&self, entries: &str) -> (String, String) {
+        let mut prompts = self.written.iter().map(|(_, _, prompt, _)| prompt);
+        match prompts.next() {
+            Some(first)
+                if self.written.len() > 1 && !first.is_empty() && prompts.all(|it| it == first) =>
+            {
+                let line = system_prompt(first);
+                let rest = entries.replace(&format!("    {line}"), "");
+                (format!("defaults:\n  {line}"), rest)
+            }
+            _ => (String::new(), entries.to_owned()),
+        }
+    }
+
     /// The suite, read back and found to say what it should.
     ///
     /// # Errors
@@ -132,10 +156,9 @@ impl Starter {
             "" => String::new(),
             options => format!("# The next import needs the same options: {options}\n"),
         };
-        let text = format!(
-            "# Written by `cargo mcptest import`; what it demands is what the runs do.\n{remembered}{}agents:\n{entries}",
-            self.tools.head(entries)
-        );
+        let head = self.tools.head(entries);
+        let (defaults, entries) = self.defaults(entries);
+        let text = format!("{HEAD}{remembered}{head}{defaults}agents:\n{entries}");
         let read: Result<Suite, LoadError> =
             mcptest::parse_suite(Source::new(path, shown, text.as_str()));
         let read = read.map_err(|error| error.to_string())?;

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use super::digest::Digest;
 use super::names::{Name, by_agent};
+use super::neighbours::Neighbours;
 use super::store::{Existing, Wrong, identity, layout, lock};
 use super::writing::Writing;
 use mcptest_trace::text::counted;
@@ -39,6 +40,7 @@ const OTHER_SUITE: &str = "is a recording of another suite too";
 const OTHER_FILE: &str = "was imported from another file";
 const OTHER_AGENTS: &str = "has other agents";
 const RECORDINGS: &str = "has recordings left";
+const UNCLAIMED: &str = "lies beside recordings that no suite asks for: the entry of another import may not be in it yet";
 const CHANGED_SUITE: &str =
     "is not the one that this import proposes: it was there before, or was changed since";
 
@@ -131,15 +133,20 @@ impl Undone {
         own: &[Name],
         proposed: Option<&str>,
         suite: Option<&Suite>,
+        neighbours: &Neighbours<'_>,
     ) {
         let Some(suite) = suite.filter(|_| !self.gone.is_empty()) else {
             self.notes.clear();
             return;
         };
         let is_own = |agent: &Agent| own.iter().any(|name| *name.agent == agent.name.value);
+        let stems: Vec<&str> = own.iter().map(|name| name.stem.as_str()).collect();
+        let is_proposed = proposed == Some(suite.source.text());
         let why = if !self.left.is_empty() || self.others > 0 {
             RECORDINGS
-        } else if proposed == Some(suite.source.text()) {
+        } else if is_proposed && neighbours.has_unclaimed(&stems) {
+            UNCLAIMED
+        } else if is_proposed {
             self.suite = Some(path.to_owned());
             self.notes.clear();
             return;
@@ -153,7 +160,7 @@ impl Undone {
 
     /// Whether something stays that this import may have written: not the suite that others need.
     pub(super) fn is_partial(&self) -> bool {
-        let needed = [RECORDINGS, OTHER_AGENTS];
+        let needed = [RECORDINGS, OTHER_AGENTS, UNCLAIMED];
         self.left.iter().any(|(_, why)| !needed.contains(why))
     }
 

@@ -47,11 +47,14 @@ pub(super) struct Writing<'w> {
 impl Writing<'_> {
     /// Writes the runs of every group.
     pub(super) fn all(&mut self, names: &[Name]) -> Result<(), Wrong> {
+        let mut doubtful = Vec::new();
         for groups in by_agent(names) {
             let Some(name) = groups.first().map(|first| &names[*first]) else {
                 continue;
             };
             let mut entry = Entry::new(&name.agent);
+            let mut lines = self.suite.iter().flat_map(|it| it.source.text().lines());
+            entry.beside_defaults = lines.any(|line| line.starts_with("defaults:"));
             // All runs of a task have the prompt of its entry.
             let mut prompt = None;
             // The models of an agent, one after another.
@@ -60,9 +63,23 @@ impl Writing<'_> {
                 entry.model(&group.model);
                 self.group(group, &names[index], &mut entry, &mut prompt)?;
             }
+            let runs = entry.kept();
             let suspects = self.done.starter.add(entry, name.entry.is_none());
+            if runs > 0 && suspects.len() == runs {
+                doubtful.push(format!("`{}`", name.agent));
+            }
             let doubts = suspects.into_iter().map(|it| (Rc::clone(&name.agent), it));
             self.done.doubts.extend(doubts);
+        }
+        if let Some(more) = doubtful.len().checked_sub(1) {
+            let others = match more {
+                0 => String::new(),
+                more => format!(" and of {}", counted(more, "other agent")),
+            };
+            self.done.reports.note(&format!(
+                "every run of {}{others} looks bad: nothing that is asked of them is known to be good",
+                doubtful[0]
+            ));
         }
         Ok(())
     }

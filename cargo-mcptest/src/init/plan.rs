@@ -4,11 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use mcptest_suite::{SuitePath, shown_path};
-use walkdir::{DirEntry, WalkDir};
 
 use super::manifest::{Dependency, Manifest};
 use super::{Did, Step};
 use crate::failure::Failure;
+use crate::files::files;
 use crate::package::{Package, TestTarget};
 
 /// The first suite and its recording, by their names below the folder of suites.
@@ -157,33 +157,11 @@ impl Plan {
 
 /// The suites of a package, relative to its folder.
 fn suites(package: &Package) -> Vec<PathBuf> {
-    let wanted = |entry: &DirEntry| {
-        let name = entry.file_name().to_string_lossy();
-        entry.depth() == 0 || (!name.starts_with('.') && name != "cassettes" && name != "snapshots")
-    };
-    let below = |root: &PathBuf| {
-        let files = WalkDir::new(package.folder.join(root))
-            .sort_by_file_name()
-            .into_iter();
-        files.filter_entry(wanted).flatten()
-    };
-    let files = package.roots.iter().flat_map(below);
-    let suites = files.filter(|entry| {
-        let extension = entry
-            .path()
-            .extension()
-            .and_then(|extension| extension.to_str());
-        entry.file_type().is_file() && matches!(extension, Some("yml" | "yaml"))
-    });
-    suites
-        .filter_map(|entry| {
-            entry
-                .path()
-                .strip_prefix(&package.folder)
-                .ok()
-                .map(Path::to_owned)
-        })
-        .collect()
+    let passed_over = ["cassettes", "snapshots"];
+    let below = |root: &PathBuf| files(&package.folder.join(root), &["yml", "yaml"], &passed_over);
+    let suites = package.roots.iter().flat_map(below);
+    let relative = |path: PathBuf| path.strip_prefix(&package.folder).ok().map(Path::to_owned);
+    suites.filter_map(relative).collect()
 }
 
 /// Whether a test target runs suites already.

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use mcptest::replay::AgentTest;
 use mcptest_suite::{segment, shown_path};
-use walkdir::WalkDir;
 
 use super::{Kind, Problem};
+use crate::files::{files, stem};
 use crate::judging::Opened;
 
 /// What nothing asks for, by paths from the package's folder.
@@ -37,7 +37,7 @@ impl Orphans {
             stems: BTreeMap::new(),
         };
         for place in places {
-            for path in files(&place, &["json", "jsonl"]) {
+            for path in files(&place, &["json", "jsonl"], &[]) {
                 if !asked.for_recording(folder, &path) {
                     let file = shown(folder, &path);
                     if let Some(stem) = stem(&place, &path) {
@@ -48,7 +48,7 @@ impl Orphans {
             }
         }
         for place in snapshots {
-            for path in files(&place, &["snap", "new"]) {
+            for path in files(&place, &["snap", "new"], &[]) {
                 if is_of_a_suite(&path) && !asked.for_snapshot(&path) {
                     orphans.snapshots.insert(shown(folder, &path));
                 }
@@ -181,32 +181,6 @@ fn before_pattern(cassette: &str) -> PathBuf {
         .split('/')
         .take_while(|part| !part.contains(['*', '?', '[']));
     plain.collect()
-}
-
-/// The files below a folder that end so, hidden ones left out.
-fn files(folder: &Path, ends: &[&str]) -> Vec<PathBuf> {
-    let hidden = |entry: &walkdir::DirEntry| {
-        entry.depth() > 0 && entry.file_name().to_string_lossy().starts_with('.')
-    };
-    let entries = WalkDir::new(folder).sort_by_file_name().into_iter();
-    let entries = entries.filter_entry(|entry| !hidden(entry)).flatten();
-    let wanted = entries.filter(|entry| {
-        let end = entry.path().extension().and_then(|end| end.to_str());
-        entry.file_type().is_file() && end.is_some_and(|end| ends.contains(&end))
-    });
-    wanted.map(walkdir::DirEntry::into_path).collect()
-}
-
-/// The stem that a recording is of: its folder's name where it is one of several, else its own.
-fn stem(place: &Path, path: &Path) -> Option<String> {
-    let parent = path.parent().filter(|parent| *parent != place);
-    let named = parent.unwrap_or(path);
-    let name = if parent.is_some() {
-        named.file_name()
-    } else {
-        named.file_stem()
-    };
-    Some(name?.to_string_lossy().into_owned())
 }
 
 /// Whether a snapshot says that a suite is its source; others are of other tests.

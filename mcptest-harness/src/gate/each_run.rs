@@ -108,7 +108,10 @@ impl<G: EachRun> Criterion for RunByRun<G> {
         for (index, run) in input.runs.iter().enumerate() {
             evidence.push(Evidence::Text(title(&[index], input.runs)));
             match self.0.score(input, run) {
-                Ok(scored) => evidence.extend(self.0.explain(input, run, &scored.report)),
+                Ok(scored) => {
+                    evidence.extend(self.0.explain(input, run, &scored.report));
+                    evidence.extend(self.0.explain_rest(run, &scored.report));
+                }
                 Err(breach) => evidence.push(Evidence::Text(breach.found)),
             }
         }

@@ -277,6 +277,11 @@ pub(crate) trait EachRun: Options {
     /// Shows what a run's numbers were made of, and so why it breaks the gate.
     fn explain(&self, input: &Input<'_>, run: &Run, report: &Self::Report) -> Vec<Evidence>;
 
+    /// Shows what in the run is as it should be, for who asks what its numbers were made of.
+    fn explain_rest(&self, _run: &Run, _report: &Self::Report) -> Vec<Evidence> {
+        Vec::new()
+    }
+
     /// How much of the run there was to judge.
     fn counts(&self, run: &Run, _report: &Self::Report) -> Counts {
         calls_of([run])

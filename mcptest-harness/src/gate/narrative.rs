@@ -196,30 +196,7 @@ impl EachRun for Narrative {
     }
 
     fn explain(&self, _input: &Input<'_>, run: &Run, report: &NarrativeReport) -> Vec<Evidence> {
-        let mut evidence = Vec::new();
-        for claim in &report.claims {
-            let title = match &claim.verdict {
-                ClaimVerdict::Unsupported => {
-                    "claimed, but no successful call supports it".to_owned()
-                }
-                ClaimVerdict::Unclear(why) if report.strict => {
-                    format!("unclear, and `strict` takes it for absent: {why}")
-                }
-                ClaimVerdict::Unclear(why) => format!("unclear, and not counted: {why}"),
-                ClaimVerdict::ArgMismatch { claimed, recorded } => format!(
-                    "claimed with `{}`, recorded with {}",
-                    truncate(claimed, 60),
-                    truncate(&recorded.join(", "), 120)
-                ),
-                ClaimVerdict::Supported | ClaimVerdict::Read => continue,
-            };
-            let place = match claim.turn {
-                Some(turn) => format!(", turn {turn}"),
-                None => String::new(),
-            };
-            let title = format!("{title} (rule `{}`{place}):", claim.rule);
-            evidence.push(Evidence::Text(shown(&title, claim, run)));
-        }
+        let mut evidence = claims(run, report, false);
         let silent = report.present_but_unclaimed.iter();
         let silent: Vec<String> = silent
             .map(|call| format!("{} {}", call.call, call.tool))
@@ -233,6 +210,38 @@ impl EachRun for Narrative {
         }
         evidence
     }
+
+    fn explain_rest(&self, run: &Run, report: &NarrativeReport) -> Vec<Evidence> {
+        claims(run, report, true)
+    }
+}
+
+/// The claims that calls support, or the others: each with its verdict.
+fn claims(run: &Run, report: &NarrativeReport, supported: bool) -> Vec<Evidence> {
+    let shown = report.claims.iter().filter_map(|claim| {
+        let is_supported = matches!(claim.verdict, ClaimVerdict::Supported | ClaimVerdict::Read);
+        let title = match &claim.verdict {
+            ClaimVerdict::Supported => "supported".to_owned(),
+            ClaimVerdict::Read => "supported by what a read returned".to_owned(),
+            ClaimVerdict::Unsupported => "claimed, but no successful call supports it".to_owned(),
+            ClaimVerdict::Unclear(why) if report.strict => {
+                format!("unclear, and `strict` takes it for absent: {why}")
+            }
+            ClaimVerdict::Unclear(why) => format!("unclear, and not counted: {why}"),
+            ClaimVerdict::ArgMismatch { claimed, recorded } => format!(
+                "claimed with `{}`, recorded with {}",
+                truncate(claimed, 60),
+                truncate(&recorded.join(", "), 120)
+            ),
+        };
+        let place = match claim.turn {
+            Some(turn) => format!(", turn {turn}"),
+            None => String::new(),
+        };
+        let title = format!("{title} (rule `{}`{place}):", claim.rule);
+        (is_supported == supported).then(|| Evidence::Text(shown(&title, claim, run)))
+    });
+    shown.collect()
 }
 
 impl Narrative {

@@ -5,6 +5,7 @@ use regex::Regex;
 use super::Import;
 use crate::import::kind::Kind;
 use crate::import::mapping::Subagents;
+use crate::import::names::one_line;
 
 impl Import {
     /// The options that the next import needs to find the same agents and say the same of their runs. What is long
@@ -13,7 +14,7 @@ impl Import {
         let it = &self.mapping;
         let texts = [
             ("from", self.from.map(Kind::name)),
-            ("agent", it.agent.clone()),
+            ("agent", it.agent.as_deref().map(one_line)),
             ("model", it.model.clone()),
             ("error-if", it.error_if.as_ref().map(Regex::to_string)),
             ("score", it.score.clone()),

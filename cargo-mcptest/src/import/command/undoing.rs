@@ -27,7 +27,8 @@ impl Import {
         writing.options.check = true;
         let mut undone = writing.undo(names)?;
         let proposed = self.first_suite(&mut writing)?;
-        undone.with_suite(&self.suite, names, proposed.as_deref(), writing.suite);
+        let (suite, neighbours) = (writing.suite, writing.neighbours);
+        undone.with_suite(&self.suite, names, proposed.as_deref(), suite, neighbours);
         let drawn = writing.done.reports.drawn();
         write!(err, "{}", writing.reading.redactor.redact_text(&drawn))?;
         match self.format {

@@ -219,9 +219,13 @@ impl Input {
             reason,
             detail,
         };
+        let what = match self.form {
+            Form::Zip(_) => "cannot be unpacked",
+            _ => "cannot be read",
+        };
         let bytes = self
             .bytes(part)
-            .map_err(|error| refuse("cannot be read", error.to_string()))?;
+            .map_err(|error| refuse(what, error.to_string()))?;
         let value = parse(&bytes).map_err(|error| {
             let reason = if error.is_eof() {
                 "is cut"

@@ -25,6 +25,7 @@ pub(in crate::import) struct Archive {
 struct Entry {
     name: String,
     method: CompressionMethod,
+    is_encrypted: bool,
     place: ZipArchiveEntryWayfinder,
     size: u64,
 }
@@ -104,6 +105,7 @@ impl Archive {
                 entries.push(Entry {
                     name: String::from_utf8_lossy(entry.file_path().as_bytes()).into_owned(),
                     method: entry.compression_method(),
+                    is_encrypted: entry.flags().is_encrypted(),
                     place: entry.wayfinder(),
                     size: entry.uncompressed_size_hint(),
                 });
@@ -148,6 +150,9 @@ impl Archive {
         let entry = entry.ok_or_else(|| wrong("no such entry"))?;
         if entry.size > MAX_RECORD {
             return Err(wrong("the entry is too large"));
+        }
+        if entry.is_encrypted {
+            return Err(wrong("the entry is encrypted"));
         }
         let packed = self.zip.get_entry(entry.place).map_err(wrong)?;
         let (reader, mut bytes) = (packed.reader(), Vec::new());

@@ -1,5 +1,7 @@
 //! An agent of a first suite.
 
+use std::collections::BTreeSet;
+
 use mcptest::trace::Run;
 use serde_json::Value;
 
@@ -24,6 +26,8 @@ pub(in crate::import) struct Entry {
     /// One text, or one a turn.
     pub(super) prompts: Vec<String>,
     pub(super) system_prompt: String,
+    /// The suite may have a system prompt for who says none.
+    pub(in crate::import) beside_defaults: bool,
     pub(super) runs: usize,
     /// Runs of all models that say whether they passed, and those that did.
     judged: usize,
@@ -153,6 +157,11 @@ impl Entry {
             .collect()
     }
 
+    /// How many runs are looked at.
+    pub(in crate::import) fn kept(&self) -> usize {
+        self.whole.runs.len()
+    }
+
     pub(super) fn text(&self, tools: &Tools, suspects: &[Suspect]) -> String {
         let mut servers = self.servers.clone();
         servers.sort();
@@ -173,11 +182,21 @@ impl Entry {
                 }
             }
         }
-        if !self.system_prompt.is_empty() {
-            let prompt = quoted(&self.system_prompt);
-            text.push_str(&format!("    system_prompt: {prompt}\n"));
+        if !self.system_prompt.is_empty() || self.beside_defaults {
+            text.push_str(&format!("    {}", system_prompt(&self.system_prompt)));
         }
         text.push_str(&format!("    runs: {}\n", self.runs));
+        if !suspects.is_empty() && suspects.len() == self.kept() {
+            let reasons: BTreeSet<&str> = suspects
+                .iter()
+                .flat_map(|it| it.reasons.iter().map(String::as_str))
+                .collect();
+            let reasons = Vec::from_iter(reasons).join("; ");
+            text.push_str(&format!(
+                "    # every run looks bad, so nothing here is known to be good: {}\n",
+                comment(&reasons)
+            ));
+        }
         // Gates judge the runs of each model, and what those of one share says nothing of another's.
         let gates = if self.models.len() == 1 {
             self.whole.gates(tools, suspects)
@@ -241,6 +260,11 @@ impl Entry {
         }
         text
     }
+}
+
+/// The line of a system prompt.
+pub(super) fn system_prompt(text: &str) -> String {
+    format!("system_prompt: {}\n", quoted(text))
 }
 
 /// What the user says: every turn, where the words are those of the suite and not of a simulation.

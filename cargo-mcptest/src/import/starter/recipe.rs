@@ -4,6 +4,8 @@
 //! Each gate is run on the runs that it comes from. One that does not hold for all of them goes in as a
 //! comment that says which runs break it, so that the suite is green as it is written.
 
+use std::collections::BTreeSet;
+
 use mcptest::eval::{KnownTools, count_calls};
 use mcptest::trace::Run;
 
@@ -58,8 +60,13 @@ pub(super) fn gates(
         evidence.map(|(number, run)| (*run, day(*number))).collect();
     let only_good: Vec<&Run> = evidence.iter().map(|(run, _)| *run).collect();
     let reads = called.read_only(runs);
-    let changing: Vec<&str> = tools.names().filter(|name| !reads.reads(name)).collect();
     let changes = Changes::of(&evidence, &reads);
+    let changing = tools.names().filter(|name| !reads.reads(name));
+    let mut changing: BTreeSet<&str> = changing.collect();
+    if !tools.is_complete() && changes.all().next().is_none() {
+        changing.extend(called.writes_beside(&tools));
+    }
+    let changing = Vec::from_iter(changing);
     let proposed = [
         expect(&only_good, plan::times(&only_good, &changes, &reads)),
         errors(&only_good),

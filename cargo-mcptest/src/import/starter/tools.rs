@@ -19,6 +19,9 @@ pub(super) const MOST_ALIASED: usize = 50_000;
 /// The most tools that are listed.
 pub(super) const MOST_TOOLS: usize = 500;
 
+/// The most tools of an import that all its agents are taken to have.
+pub(super) const MOST_FORBIDDEN: usize = 50;
+
 /// The most names that are shown on a line.
 const SHOWN: usize = 20;
 
@@ -136,6 +139,16 @@ impl Tools {
                 }
                 (!names.is_empty()).then(|| format!("{says}: {}", names.join(", ")))
             })
+    }
+
+    /// The tools that change something and that only other agents have, as far as is seen; none that is another
+    /// spelling of one of these, and none where there are so many that they are those of different agents.
+    pub(super) fn writes_beside(&self, own: &KnownTools) -> impl Iterator<Item = &str> {
+        let plain = |name: &str| name.to_lowercase().replace('-', "_");
+        let own: HashSet<String> = own.names().map(plain).collect();
+        let writes = self.all().filter(|(_, reads, _)| !reads);
+        let writes = writes.map(|(name, ..)| name.as_str());
+        writes.filter(move |name| self.names.len() <= MOST_FORBIDDEN && !own.contains(&plain(name)))
     }
 
     /// Each tool, whether it only reads, and whether a recording says so.

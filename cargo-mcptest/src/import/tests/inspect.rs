@@ -268,16 +268,23 @@ fn a_damaged_archive_is_reported() {
     let at = |part: &[u8]| whole.windows(part.len()).position(|it| it == part).unwrap();
     let mut graded = whole.clone();
     graded[at(b"\"I\"") + 1] = b'C';
-    let mut listed = whole.clone();
+    let (mut listed, mut encrypted) = (whole.clone(), whole.clone());
     let last = whole
         .windows(4)
         .rposition(|it| it == b"PK\x01\x02")
         .unwrap();
     listed[last] = b'X';
+    encrypted[last + 8] |= 1;
     for (bytes, why, runs) in [
         (
             graded,
             "a.eval:samples/a_epoch_1.json\n  = the entry is damaged",
+            1,
+        ),
+        (
+            encrypted,
+            "cannot be unpacked\n --> a.eval:samples/a_epoch_2.json\n  = the entry is encrypted\n  = help: write or copy the \
+             archive again, whole and without a password\n",
             1,
         ),
         (listed, "a.eval\n  = the list of its entries is damaged", 0),

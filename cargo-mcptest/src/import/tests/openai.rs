@@ -34,7 +34,8 @@ fn two_log_lines_are_one_run() {
          # Where that is wrong, `readonly_tools` or `mutating_tools` of `narrative` say so; then mend the plan too.\n\
          # all that any run calls, taken for all there are: add the others\nx-tools: &tools [\"cancel\"]\nagents:\n  \
          - name: \"Order desk\"\n    model: \"gpt-5\"\n    servers: [\"shop\"]\n    prompt: \"Cancel orders 7 and 8.\"\n    \
-         system_prompt: \"Help with orders.\"\n    runs: 1\n    # from run-1\n    expect:\n      \
+         system_prompt: \"Help with orders.\"\n    runs: 1\n    # every run looks bad, so nothing here is known to be good: its last call, `cancel`, failed\n    \
+         # from run-1\n    expect:\n      \
          - { target: final_response, matcher: { regex: \"\\\\S\" } }\n      \
          - { target: conversation.stop_reason, matcher: { exact: \"completed\" } }\n      \
          - { target: successful_tool_names, matcher: { schema: { contains: { const: \"cancel\" }, minContains: 1 } } }\n    \

@@ -216,3 +216,159 @@ fn the_options_of_an_import_stand_in_its_suite() {
         "# The next import needs the same options: --error-if '(?i)it'\\''s an error' --server shop --subagents omit --redact …"
     );
 }
+
+/// A name on several lines is the agent's on one.
+#[test]
+fn the_name_of_an_agent_is_remembered_as_it_is_written() {
+    let desk = Desk::new();
+    desk.write("log.jsonl", lines(&[talk("r1", "p", "x")]));
+    assert_eq!(desk.import(&["log.jsonl", "--agent", "A\nB"]).status, 0);
+    let suite = desk.suite();
+    assert!(
+        suite.contains("needs the same options: --agent 'A B'\n"),
+        "{suite}"
+    );
+    assert!(suite.contains("  - name: \"A B\"\n"), "{suite}");
+}
+
+fn talk(id: &str, prompt: &str, said: &str) -> Value {
+    json!({ "id": id, "model": "m", "messages": [
+        { "role": "user", "content": prompt }, { "role": "assistant", "content": said },
+    ] })
+}
+
+/// What no run did well is asked of the next all the same, and nobody shall take it for good.
+#[test]
+fn agents_of_which_every_run_looks_bad_are_said_to_be_known_for_nothing() {
+    let desk = Desk::new();
+    let runs = [
+        talk("a", "p", ""),
+        talk("b", "p", ""),
+        talk("c", "q", ""),
+        talk("d", "r", "Hi."),
+        talk("e", "r", ""),
+    ];
+    desk.write("log.jsonl", lines(&runs));
+    let said = desk.import(&["log.jsonl"]);
+    assert!(
+        said.out.contains("note: every run of `log: p` and of 1 other agent looks bad: nothing that is asked of them is known to be good\n"),
+        "{said:?}"
+    );
+    let told = "    # every run looks bad, so nothing here is known to be good: it says nothing at its end\n";
+    let suite = desk.suite();
+    let told = suite
+        .split("  - name: ")
+        .skip(1)
+        .map(|entry| entry.contains(told));
+    assert_eq!(told.collect::<Vec<_>>(), [true, true, false], "{suite}");
+}
+
+/// A file a run makes an agent a file.
+#[test]
+fn many_agents_of_one_run_are_told_how_to_be_one() {
+    let desk = Desk::new();
+    for number in 0..3 {
+        desk.write(
+            &format!("logs/{number}.json"),
+            talk(&number.to_string(), "p", "x").to_string(),
+        );
+    }
+    let hint = "note: 3 agents have one run each; what makes them one: ";
+    let group = "`--group-by task` or `--group-by /POINTER` where they do the same task\n";
+    let agent = "`--agent NAME` where they ask the same";
+    let said = desk.import(&["logs", "--check"]);
+    assert!(
+        said.out.contains(&format!("{hint}{agent}, {group}")),
+        "{said:?}"
+    );
+    let said = desk.import(&["logs", "--group-by", "/id", "--check"]);
+    assert!(said.out.contains(&format!("{hint}{agent}\n")), "{said:?}");
+    let said = desk.import(&["logs", "--group-by", "/id", "--agent", "a", "--check"]);
+    assert!(!said.out.contains("one run each"), "{said:?}");
+    let said = desk.import(&["logs", "--group-by", "/model", "--agent", "a", "--check"]);
+    assert!(!said.out.contains("one run each"), "{said:?}");
+    let said = desk.import(&["logs", "--agent", "a"]);
+    assert!(!said.out.contains("one run each"), "{said:?}");
+}
+
+/// A rule for errors says nothing of what it does not match.
+#[test]
+fn results_that_no_rule_matches_stay_unknown_and_are_said_to() {
+    let call =
+        json!({ "id": "c1", "type": "function", "function": { "name": "get", "arguments": "{}" } });
+    let run = json!({ "id": "r", "model": "m", "messages": [
+        { "role": "user", "content": "p" },
+        { "role": "assistant", "content": null, "tool_calls": [call] },
+        { "role": "tool", "tool_call_id": "c1", "content": "timed out" },
+        { "role": "assistant", "content": "x" },
+    ] });
+    let desk = Desk::new();
+    desk.write("log.jsonl", lines(&[run]));
+    for (rule, is_error, told) in [
+        (
+            "^Error",
+            Value::Null,
+            "(`--error-if` tells errors alone; what it does not match stays unknown)",
+        ),
+        ("timed out", json!(true), ""),
+    ] {
+        let said = desk.import(&["log.jsonl", "--error-if", rule, "--replace"]);
+        assert!(said.out.contains(told), "{said:?}");
+        assert_eq!(
+            desk.recording()["trace"]["tool_results"][0]["is_error"],
+            is_error
+        );
+    }
+}
+
+/// A policy of pages stands once, and an agent without one is not given it.
+#[test]
+fn a_system_prompt_that_all_agents_have_is_a_default() {
+    let says = |id: &str, system: &str, prompt: &str| {
+        let mut run = talk(id, prompt, "x");
+        run["system"] = json!(system);
+        run
+    };
+    let first = |runs: &[Value]| {
+        let desk = Desk::new();
+        desk.write("log.jsonl", lines(runs));
+        assert_eq!(desk.import(&["log.jsonl"]).status, 0);
+        desk
+    };
+    let policy = "Be kind: \"always\".\nNever ${swear}.";
+    let desk = first(&[says("a", policy, "p"), says("b", policy, "q")]);
+    let suite = desk.suite();
+    let written =
+        "defaults:\n  system_prompt: \"Be kind: \\\"always\\\".\\nNever $${swear}.\"\nagents:\n";
+    assert!(suite.contains(written), "{suite}");
+    assert_eq!(suite.matches("system_prompt").count(), 1, "{suite}");
+    // The same import finds its agents, and another gets none of it.
+    let again = desk.import(&["log.jsonl"]);
+    assert!(!again.out.contains("the suite lacks"), "{again:?}");
+    desk.write("other.jsonl", lines(&[talk("c", "r", "x")]));
+    let other = desk.import(&["other.jsonl"]);
+    assert!(
+        other
+            .out
+            .contains("    prompt: \"r\"\n    system_prompt: \"\"\n"),
+        "{other:?}"
+    );
+    let entry = other.out.split_once("below `agents:`\n").unwrap().1;
+    desk.write("suites/x.yml", suite + entry);
+    let again = desk.import(&["other.jsonl"]);
+    assert!(
+        !again.out.contains("the suite lacks") && !again.out.contains("stale"),
+        "{again:?}"
+    );
+    for runs in [
+        vec![says("a", "s", "p")],
+        vec![says("a", "s", "p"), says("b", "t", "q")],
+        vec![says("a", "s", "p"), talk("b", "q", "x")],
+    ] {
+        let suite = first(&runs).suite();
+        assert!(
+            !suite.contains("defaults:") && suite.contains("    system_prompt: \"s\"\n"),
+            "{suite}"
+        );
+    }
+}

@@ -172,6 +172,22 @@ fn what_cannot_be_judged_is_said() {
     );
 }
 
+/// Zeros alone leave open whether anything else is another.
+#[test]
+fn that_nothing_differs_is_said_where_nothing_does() {
+    for (now, said) in [
+        (side(6, 1000, "close"), "; no difference was found"),
+        (side(6, 1000, "cancel"), ""),
+        (side(6, 1500, "close"), ""),
+    ] {
+        let samples = vec![both("a", side(6, 1000, "close"), now)];
+        let found = compare(&samples, &CompareOptions::default());
+        let text = found.shown();
+        let told = text.split("0 improved").nth(1).unwrap();
+        assert_eq!(told, format!("{said}."), "{text}");
+    }
+}
+
 #[test]
 fn agents_on_one_side_and_of_other_prompts_are_listed_and_never_judged() {
     let sides = |agent: &str, sides: Sides| AgentSamples {
@@ -192,7 +208,7 @@ fn agents_on_one_side_and_of_other_prompts_are_listed_and_never_judged() {
     let comparison = compare(&listed, &CompareOptions::default());
     assert_eq!(
         comparison.text(),
-        "unchanged: x\nnew: z\ngone: y\nnot comparable: w\\u{1b}[31m\n  model: gpt-4o → gpt-5\nall unchanged. Exit status 0.\n"
+        "unchanged: x\nnew: z\ngone: y\nnot comparable: w\\u{1b}[31m\n  model: gpt-4o → gpt-5\nall unchanged: what can be compared is the same on both sides. Exit status 0.\n"
     );
 }
 

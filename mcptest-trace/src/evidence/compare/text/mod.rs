@@ -156,6 +156,23 @@ impl Comparison {
         notes
     }
 
+    /// Whether anything on the two sides differs by more than chance, or by what only one has.
+    fn differs(&self) -> bool {
+        let is_other = |finding| matches!(finding, Some(Finding::Regressed | Finding::Improved));
+        let metrics = [Metric::Outcomes, Metric::Cost, Metric::Behaviour];
+        let differs = |agent: &AgentComparison| {
+            metrics
+                .iter()
+                .any(|metric| is_other(agent.finding(*metric)))
+                || agent.behaviour.as_ref().is_some_and(|it| it.other)
+                || described::line(agent).is_some()
+        };
+        metrics
+            .iter()
+            .any(|metric| is_other(self.suite.finding(*metric)))
+            || self.agents.iter().any(differs)
+    }
+
     /// What it all comes to, in a sentence.
     fn summary(&self) -> String {
         if let Decision::CannotTell { reason, allowed } = &self.decision {
@@ -167,7 +184,7 @@ impl Comparison {
             return format!("cannot tell: {reason}{let_pass}.");
         }
         if self.decision == Decision::Unchanged {
-            return "all unchanged.".to_owned();
+            return "all unchanged: what can be compared is the same on both sides.".to_owned();
         }
         let agents = self.agents.iter();
         let regressed = agents.filter(|agent| agent.regressed(&self.options));
@@ -182,6 +199,9 @@ impl Comparison {
         });
         if self.suite.finding(Metric::Cost) == Some(Finding::Regressed) {
             said.push_str("; the suite became costlier");
+        }
+        if !self.differs() {
+            said.push_str("; no difference was found");
         }
         if self.decision == Decision::NotShown {
             said.push_str("; not shown to be no worse");
