@@ -45,16 +45,6 @@ impl<'t> Call<'t> {
         }
     }
 
-    /// Whether it failed as things were so before: *the order was already cancelled*.
-    pub(super) fn refuses(&self, result: &Value) -> bool {
-        let mut already = false;
-        texts(result, &mut |text| {
-            let mut words = text.split(|c: char| !c.is_alphabetic());
-            already |= words.any(|word| Lexicon::get().is(&lower(word), Mark::Already));
-        });
-        already && self.ending == Ending::Failed
-    }
-
     pub(super) fn succeeded(&self) -> bool {
         self.ending == Ending::Succeeded
     }
@@ -104,8 +94,18 @@ impl<'t> Call<'t> {
     /// Its other identifiers of the same kind.
     pub(super) fn of_kind<'c>(&'c self, identifier: &'c str) -> impl Iterator<Item = &'c str> {
         let all = self.identifiers().iter().map(AsRef::as_ref);
-        all.filter(move |other| *other != identifier && identifier::same_kind(other, identifier))
+        all.filter(move |other| identifier::same_kind(other, identifier))
     }
+}
+
+/// Whether a result tells that things were so before: *the order was already cancelled*.
+pub(super) fn refuses(result: &Value) -> bool {
+    let mut already = false;
+    texts(result, &mut |text| {
+        let mut words = text.split(|c: char| !c.is_alphabetic());
+        already |= words.any(|word| Lexicon::get().is(&lower(word), Mark::Already));
+    });
+    already
 }
 
 /// Gives every text of a value, its keys among them.

@@ -64,32 +64,29 @@ impl<'t> Judge<'t> {
             let calls = doers.left.iter().map(|tool| self.calls.of_tool(tool));
             calls.flatten().chain(&doers.told).copied()
         };
-        let ended = |call: &usize| self.calls.all[*call].ending;
-        let vain = tried().filter(|call| ended(call) == Ending::Failed).max();
+        let vain = tried().max();
         let failed = vain.is_some();
         let changed = |call: &usize| {
             let call = &self.calls.all[*call];
-            call.changed(
-                self.tools
-                    .get(&call.recorded.name)
-                    .is_some_and(|tool| tool.vague),
-            )
+            call.changed(self.vague.contains(&*call.recorded.name))
         };
-        let done = tried().filter(changed);
-        let done: Vec<usize> = done.collect();
+        let done: Vec<usize> = tried().filter(changed).collect();
         let compared = &done[..done.len().min(MOST_COMPARED)];
         let other = self.other_identifier(found, compared);
         let other_value = self.calls.only_failed(found.clause, &doers.left, compared);
         // *I approved both*: one of them failed, and the other was no batch.
         let partly = found.quantity.is_some_and(|many| {
-            let succeeded = doers.own.iter();
-            let succeeded = succeeded.filter(|tool| self.ended(tool, Ending::Succeeded));
-            let calls = succeeded.flat_map(|tool| self.calls.of_tool(tool));
+            let calls = doers.own.iter().flat_map(|tool| self.calls.of_tool(tool));
             let calls: BTreeSet<usize> = calls.copied().collect();
             calls.len() <= MOST_COMPARED && self.calls.fewer(many, &calls)
         });
         let mut verdict = match other {
-            None if partly => ClaimVerdict::Unsupported,
+            None if partly || other_value => ClaimVerdict::Unsupported,
+            None if done.is_empty() => self.without_call(found, &doers, vain),
+            None if self.is_beside(found, &doers, &done) => {
+                ClaimVerdict::Unclear(Unclear::VagueTool)
+            }
+            None => ClaimVerdict::Supported,
             Some(claimed) if !self.calls.knows(claimed) => {
                 let calls = compared.iter().map(|call| &self.calls.all[*call]);
                 let others: BTreeSet<&str> = calls.flat_map(|call| call.of_kind(claimed)).collect();
@@ -98,26 +95,21 @@ impl<'t> Judge<'t> {
                     recorded: others.into_iter().take(LISTED).map(str::to_owned).collect(),
                 }
             }
-            None if !other_value && !done.is_empty() && self.is_beside(found, &doers, &done) => {
-                ClaimVerdict::Unclear(Unclear::VagueTool)
-            }
-            None if !other_value && !done.is_empty() => ClaimVerdict::Supported,
-            None if !other_value => self.without_call(found, &doers, vain),
-            _ => ClaimVerdict::Unsupported,
+            Some(_) => ClaimVerdict::Unsupported,
         };
         // What was tried to no effect is false, however it is worded.
         let sure = sure || !found.marks.has(Mark::Bare) && failed;
         // *I've shared the file*, but not *I've shared some thoughts*, *The server stopped*.
         let named = |tool: &&str| {
             let tool = self.tools.get(tool);
-            tool.is_some_and(|tool| tool.says(found.spoken) && found.shares(tool))
+            tool.is_some_and(|tool| found.shares(tool))
         };
         let common = found.marks.has(Mark::NameOnly) && !failed;
         let named = || !found.marks.has(Mark::AfterNoun) && doers.left.iter().any(named);
         let sure = sure && (!common || named());
         // *I have made these changes:* is told by the list.
-        let own = found.marks.has(Mark::Generic) || doers.all.is_empty() && !doers.listed;
-        let leads_in = found.marks.has(Mark::LeadsIn) && own && !failed;
+        let own = found.marks.has(Mark::Generic) || doers.all.is_empty();
+        let leads_in = found.marks.has(Mark::LeadsIn) && own;
         if verdict == ClaimVerdict::Unsupported && (!sure || leads_in) {
             verdict = ClaimVerdict::Unclear(Unclear::Wording);
         }
@@ -142,32 +134,23 @@ impl<'t> Judge<'t> {
         let near = |name: &str| tool(name).is_some_and(|tool| found.shares(tool));
         let called = || {
             done.iter()
-                .map(|call| (call, &*self.calls.all[*call].recorded.name))
+                .map(|call| &*self.calls.all[*call].recorded.name)
         };
         let failed = doers
             .left
             .iter()
-            .any(|tool| says(tool) && self.in_vain(tool))
-            && !doers.left.iter().any(|tool| near(tool))
-            && !called().any(|(_, tool)| says(tool));
+            .any(|tool| says(tool) && self.failed(tool))
+            && !called().any(says);
         let general = found.marks.has(Mark::Generic)
-            && !doers.listed
             && doers.own.iter().any(|tool| says(tool))
-            && !called().any(|(call, tool)| {
-                doers.own.contains(tool) || doers.told.contains(call) || near(tool)
-            });
+            && !called().any(|tool| doers.own.contains(tool) || near(tool));
         !found.object.is_empty() && (failed || general)
     }
 
-    /// Whether a call of a tool ended so.
-    fn ended(&self, tool: &str, ending: Ending) -> bool {
+    /// Whether a call of a tool failed.
+    fn failed(&self, tool: &str) -> bool {
         let mut calls = self.calls.of_tool(tool).iter();
-        calls.any(|call| self.calls.all[*call].ending == ending)
-    }
-
-    /// Whether every call of a tool failed.
-    fn in_vain(&self, tool: &str) -> bool {
-        self.ended(tool, Ending::Failed) && !self.ended(tool, Ending::Succeeded)
+        calls.any(|call| self.calls.all[*call].ending == Ending::Failed)
     }
 
     fn doers(&self, found: &Told<'_>) -> Doers<'t> {
@@ -179,35 +162,34 @@ impl<'t> Judge<'t> {
             all.extend(verbs.iter().flat_map(|verb| tools.carrying(verb)));
             // *I've shared the deck* by a post, but not where sharing it failed.
             let own = |tool: &str| tools.get(tool).is_some_and(|tool| tool.says(found.spoken));
-            let in_vain = |tool: &&str| own(tool) && self.ended(tool, Ending::Failed);
-            if found.marks.has(Mark::NameOnly) && all.iter().any(in_vain) {
+            let failed = |tool: &&str| own(tool) && self.failed(tool);
+            if found.marks.has(Mark::NameOnly) && all.iter().any(failed) {
                 all.retain(|tool| own(tool));
             }
         }
         // A general verb may be meant of any write, unless the suite names its tools or its object
         // picks one of them.
         let own = tools.narrowed(&all, &found.object, verbs);
-        let settled = listed || own.len() == 1 && all.len() > 1;
         // Where a tool is named so, that one is meant; but for the object of the tool that was told.
-        let vain = all.iter().any(|tool| self.in_vain(tool));
+        let failed = all.iter().any(|tool| self.failed(tool));
         let mut open = verbs.clone();
         open.retain(|verb| !tools.says(verb));
         let told = |call: &Call<'_>| {
             let name = &*call.recorded.name;
             let told = |tool: &Tool<'_>| {
-                let meant = if found.shares(tool) && !vain {
+                let meant = if found.shares(tool) && !failed {
                     verbs
                 } else {
                     &open
                 };
                 tool.write && call.is_told(meant, tool.vague)
             };
-            !all.contains(name) && tools.get(name).is_some_and(told)
+            tools.get(name).is_some_and(told)
         };
         let calls = self.calls.all.iter().enumerate();
         let calls = calls.filter(|(_, call)| !listed && told(call));
         let told = calls.map(|(call, _)| call).collect();
-        if !found.marks.has(Mark::Generic) || settled {
+        if !found.marks.has(Mark::Generic) || listed {
             return Doers {
                 all,
                 left: own.clone(),
@@ -218,9 +200,9 @@ impl<'t> Judge<'t> {
         }
         // *I updated the deal*: not by adding a note, where the update failed.
         let mut tried = own.iter().chain(&self.vague);
-        let in_vain = tried.any(|tool| self.in_vain(tool));
+        let failed = tried.any(|tool| self.failed(tool));
         let done = self.writes.iter();
-        let done = done.filter(|(_, tool)| !in_vain || found.shares(tool));
+        let done = done.filter(|(_, tool)| !failed || found.shares(tool));
         all.extend(done.map(|(name, _)| *name));
         let left = tools.narrowed(&all, &found.object, verbs);
         Doers {
@@ -235,7 +217,7 @@ impl<'t> Judge<'t> {
     /// An identifier of the claim that no supporting call carries, while each of them carries another
     /// of its kind; one that occurs nowhere in the run only where the claim has no better one.
     fn other_identifier<'f>(&self, found: &'f Told<'_>, done: &[usize]) -> Option<&'f str> {
-        if done.is_empty() || found.identifiers.is_empty() {
+        if done.is_empty() {
             return None;
         }
         let calls = || done.iter().map(|call| &self.calls.all[*call]);
@@ -244,7 +226,7 @@ impl<'t> Judge<'t> {
         let named = || found.identifiers.iter().map(String::as_str);
         let mut off = named().filter(|id| !carried(id) && calls().all(|call| other(call, id)));
         let known = off.clone().find(|id| self.calls.knows(id));
-        let none_known = || !named().any(|id| carried(id) || self.calls.knows(id));
+        let none_known = || !named().any(|id| self.calls.knows(id));
         known.or_else(|| none_known().then(|| off.next()).flatten())
     }
 
@@ -297,7 +279,7 @@ impl<'t> Judge<'t> {
             |tool: &Tool<'_>| is(Mark::Creating) || found.object.is_empty() || found.shares(tool);
         let exact = |tool: &Tool<'_>| {
             let mut verbs = found.verbs.iter();
-            verbs.any(|verb| tool.says(verb)) && (failed || of_object(tool) || !vague())
+            verbs.any(|verb| tool.says(verb)) && (failed || of_object(tool))
         };
         let silent = |vain: Option<usize>| {
             let silent = self
@@ -305,15 +287,12 @@ impl<'t> Judge<'t> {
                 .iter()
                 .filter(|(_, tool)| tool.said.tells == Tells::Nothing);
             let mut calls = silent.flat_map(|(name, _)| self.calls.of_tool(name));
-            calls.any(|call| {
-                let of = &self.calls.all[*call];
-                Some(*call) > vain && of.changed(true)
-            })
+            calls.any(|call| Some(*call) > vain)
         };
         let own = |tool: &&'t str| self.tools.get(tool);
         let unclear = if done.any(|tool| tool.said.delegates) {
             Some(Unclear::Delegated)
-        } else if !failed && is(Mark::Dated) && self.calls.looked_up(&found.identifiers) {
+        } else if !failed && is(Mark::Dated) && self.calls.carry(&found.identifiers) {
             // *SO-4: cancelled on May 1* tells what its record says.
             Some(Unclear::Wording)
         } else if self.tools.complete

@@ -51,9 +51,6 @@ pub(super) fn read(words: &[Token<'_>], verb: usize, before: Option<&Group>) -> 
             marks: of![AllSet],
         });
     }
-    if words[verb].verb.is_none() && !words.marks(verb).meets(of![DoneWord Past]) {
-        return None;
-    }
     let before_verb = (verb.saturating_sub(GROUP)..verb).rev();
     let start = before_verb
         .take_while(|at| words.is(*at, Mark::OfVerbGroup))
@@ -115,7 +112,6 @@ fn actor(words: &[Token<'_>], group: &mut Group, voice: Mark, before: Option<&Gr
     if last.meets(JOINT) {
         share(words, group, before);
     }
-    group.add_if(!group.has(Mark::Ours), Mark::Other);
 }
 
 /// A verb joined to an earlier one: it shares the subject, and the auxiliaries and what blocks them.
@@ -123,7 +119,7 @@ fn actor(words: &[Token<'_>], group: &mut Group, voice: Mark, before: Option<&Gr
 fn share(words: &[Token<'_>], group: &mut Group, before: Option<&Group>) -> bool {
     let near = |earlier: &&Group| {
         let between = earlier.verb + 1..group.start;
-        between.len() < CLAUSE && !words.any(between, of![Finite Third Parts])
+        !words.any(between, of![Finite Third Parts])
     };
     let Some(earlier) = before.filter(near) else {
         return false;
@@ -141,7 +137,6 @@ fn bare(words: &[Token<'_>], group: &mut Group, before: Option<&Group>) -> Optio
         return Some(of![Bare]);
     };
     let last = words.marks(at);
-    let held = || have_before(words, group);
     Some(if last.has(Mark::Ours) {
         // *nor have I changed*
         let inverted = words
@@ -168,14 +163,13 @@ fn bare(words: &[Token<'_>], group: &mut Group, before: Option<&Group>) -> Optio
         group.add_if(matches!(words.text(at), "(" | "["), Mark::Bracketed);
         label(words, group, at);
         of![Bare]
-    } else if last.has(Mark::You) || last.has(Mark::Third) && !last.has(Mark::Determiner) {
-        // *you cancelled*; with *have* before it, *I have you booked*.
-        if held() { of![HaveObject] } else { of![Other] }
     } else if last.meets(of![Determiner Preposition]) {
         // *the updated address*, *after deleted items*
         return None;
-    } else if held() {
+    } else if have_before(words, group) {
         of![HaveObject]
+    } else if last.meets(of![You Third]) {
+        of![Other]
     } else {
         Marks::of(&[after_noun(words, group)])
     })
@@ -191,14 +185,11 @@ fn label(words: &[Token<'_>], group: &mut Group, sign: usize) {
     let signs = (0..sign).rev().take_while(|at| words.is(*at, Mark::Sign));
     let signs = signs.count();
     let subject = subject(words, sign - signs);
-    let cell = signs == 0 || words.text(sign - 1) == "|";
     let ends = matches!(words.text(sign), "." | "!" | "?" | ")" | "]");
     let labels = !subject.is_empty() && !words.any(subject.clone(), of![Ours]);
-    if words.is(sign, Mark::Parts) && cell && !ends && labels {
+    if words.is(sign, Mark::Parts) && signs == 0 && !ends && labels {
         group.add_if(words.any(subject.clone(), of![Label]), Mark::Status);
-        // *Meeting 4: moved at 3 pm* says to when.
-        let day = dated(words, group.verb) && words.text(group.verb + 1) != "at";
-        group.add_if(day, Mark::Dated);
+        group.add_if(dated(words, group.verb), Mark::Dated);
         group.marks.add(Mark::AfterLabel);
         group.subject = subject;
     }
@@ -223,13 +214,12 @@ fn after_noun(words: &[Token<'_>], group: &mut Group) -> Mark {
     let relative = signs.into_iter().filter(|sign| *sign).count() > 1;
     // *the event that Tom deleted*
     let of_noun = words.is(subject.wrapping_sub(1), Mark::Relative);
-    let verb_too = relative || of_noun || finite(group.subject.clone()) || finite(clause);
+    let verb_too = relative || of_noun || finite(clause);
     if object || verb_too || !words.is(group.verb, Mark::Participle) {
         return Mark::Other;
     }
     // *You have two bags and one seat booked* tells of no act.
-    let status = finite(clause_before(words, group.subject.start, CLAUSE))
-        || words.any(group.subject.clone(), of![Label]);
+    let status = finite(clause_before(words, group.subject.start, CLAUSE));
     group.marks.add(Mark::AfterNoun);
     group.add_if(status, Mark::Status);
     Mark::Bare
@@ -241,9 +231,6 @@ fn have_before(words: &[Token<'_>], group: &Group) -> bool {
     let mut back = (from..group.start).rev();
     let have = back.find(|at| words.is(*at, Mark::Have));
     have.is_some_and(|at| {
-        let passive = (at..group.start).any(|at| words.is(at, Mark::Be) && words.text(at) != "got");
-        words.is(at.wrapping_sub(1), Mark::Ours)
-            && !passive
-            && !words.any(at..group.start, of![Relative Parts])
+        words.is(at.wrapping_sub(1), Mark::Ours) && !words.any(at..group.start, of![Relative])
     })
 }

@@ -147,9 +147,9 @@ impl Lexicon {
         let vowel = |c: u8| b"aeiou".contains(&c);
         let (stem, present, past) = match base.as_bytes() {
             [.., before, b'y'] if !vowel(*before) => (base, "ies", "ied"),
-            [.., before, b'e'] if *before != b'e' => (&base[..base.len() - 1], "es", "ed"),
+            [.., b'e'] => (&base[..base.len() - 1], "es", "ed"),
             [.., b's' | b'x' | b'z' | b'o'] | [.., b'c' | b's', b'h'] => (base, "es", "ed"),
-            _ => (base, "s", if base.ends_with('e') { "d" } else { "ed" }),
+            _ => (base, "s", "ed"),
         };
         let y = stem.strip_suffix('y').filter(|_| present == "ies");
         let form = |stem: &str, ending: &str, marks| (format!("{stem}{ending}"), marks);
@@ -159,13 +159,7 @@ impl Lexicon {
             form(stem, "ing", of![Gerund]),
         ];
         // Both spellings of `cancel(l)ed`.
-        let doubled = match base.as_bytes() {
-            [.., third, before, last] if !vowel(*third) && vowel(*before) => {
-                let twice = last.is_ascii_lowercase() && !b"aeiouwxy".contains(last);
-                twice.then(|| format!("{base}{}", char::from(*last)))
-            }
-            _ => None,
-        };
+        let doubled = base.chars().last().map(|last| format!("{base}{last}"));
         forms.extend(doubled.iter().map(|stem| form(stem, "ing", of![Gerund])));
         if let Some((past, participle)) = self.irregular.get(base) {
             forms.push(form(past, "", of![Past]));
@@ -292,11 +286,8 @@ pub(super) fn lower(word: &str) -> Cow<'_, str> {
 /// A word cut down so that singular and plural agree.
 pub(super) fn stem(word: &str) -> Cow<'_, str> {
     let word = lower(word);
-    if !word.ends_with('s') {
-        return word;
-    }
     for (ending, instead) in [("ies", "y"), ("sses", "ss"), ("xes", "x"), ("ches", "ch")] {
-        if let Some(stem) = word.strip_suffix(ending).filter(|stem| stem.len() > 2) {
+        if let Some(stem) = word.strip_suffix(ending) {
             return Cow::Owned(format!("{stem}{instead}"));
         }
     }

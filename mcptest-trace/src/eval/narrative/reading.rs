@@ -109,12 +109,16 @@ pub(super) fn claims<'v>(
             };
             reader.read(&mut found);
         }
-        let Some((last, _)) = sentences.last() else {
+        let Some((last, sentence)) = sentences.last() else {
             continue;
         };
         scopes.read(block, last);
         if !block.listed() {
-            leads_in = leads_in_list(last, found.last()).then(|| found.len() - 1);
+            let open = last.last().is_some_and(|last| last.text == ":");
+            let lead = found
+                .last()
+                .filter(|claim| open && claim.sentence == *sentence);
+            leads_in = lead.map(|_| found.len() - 1);
         } else if found[before..].iter().any(|claim| claim.rule.sure)
             && let Some(lead) = leads_in.take()
         {
@@ -122,18 +126,6 @@ pub(super) fn claims<'v>(
         }
     }
     found
-}
-
-/// Whether a claim is the last that a sentence tells before the colon that it ends in.
-fn leads_in_list(words: &[Token<'_>], claim: Option<&Found<'_>>) -> bool {
-    let (Some(first), Some(last), Some(claim)) = (words.first(), words.last(), claim) else {
-        return false;
-    };
-    let after = words.partition_point(|token| token.range.start < claim.span.end);
-    last.text == ":"
-        && first.range.start <= claim.span.start
-        && claim.told.identifiers.is_empty()
-        && !words[after..].have(of![Finite Conjunction])
 }
 
 struct Reader<'a, 'v> {
@@ -183,7 +175,7 @@ impl<'v> Reader<'_, 'v> {
     fn beside(&self, earlier: &Group, group: &Group) -> bool {
         let joined = (earlier.verb..group.start).any(|at| self.words.text(at) == "and");
         let done = earlier.marks.meets(of![Ours HasBeen]);
-        joined && done && rules::first(earlier.marks).is_some_and(|rule| rule.sure)
+        joined && done
     }
 
     /// What a group claims.
@@ -194,15 +186,9 @@ impl<'v> Reader<'_, 'v> {
             return None;
         }
         // *Completed (2)* over a list of records.
-        let says = |token: &Token<'_>| {
-            let ticks = token.marks.contains(of![Sign BeforeSubject]) && !token.is(Mark::Parts);
-            ticks || token.marks.meets(of![Content Identifier SentenceEnd])
-        };
-        let mut others = self
-            .words
-            .iter()
-            .filter(|other| !std::ptr::eq(*other, token));
-        if self.title && group.has(Mark::Bare) && !others.any(says) {
+        let signs = of![Content Identifier SentenceEnd Tick];
+        let says = |at: usize| at != group.verb && self.words.marks(at).meets(signs);
+        if self.title && group.has(Mark::Bare) && !(0..self.words.len()).any(says) {
             return None;
         }
         group.add_if(token.is(Mark::NameOnly), Mark::NameOnly);
@@ -210,8 +196,7 @@ impl<'v> Reader<'_, 'v> {
         let of_label = group.marks.meets(of![AfterNoun AfterLabel]);
         let follows = ours || group.has(Mark::AllSet) || group.has(Mark::Bare) && !of_label;
         // *You're now enrolled in autopay.*
-        let subject = self.words.all(group.subject.clone());
-        let of_you = subject.has(Mark::You) && !subject.has(Mark::Content);
+        let of_you = self.words.is(group.subject.start, Mark::You);
         let object = if follows || of_you {
             object::after(self.words, group.verb)
         } else {
@@ -232,7 +217,7 @@ impl<'v> Reader<'_, 'v> {
         let world = group.has(Mark::World) && unknown() || levied();
         group.add_if(world, Mark::WorldDoes);
         // *I made no change*
-        group.add_if(follows && words.any(0..2, of![Negative]), Mark::Negative);
+        group.add_if(words.any(0..2, of![Negative]), Mark::Negative);
         let bare = group.has(Mark::Bare);
         let stands = || object::adjectival(self.words, self.tools, &group, follows);
         if let Some(stands) = bare.then(stands).flatten() {
@@ -244,7 +229,7 @@ impl<'v> Reader<'_, 'v> {
         let field = group.has(Mark::AfterNoun) && self.words.text(next) == ":";
         group.add_if(field, Mark::Field);
         // Without a tool that writes, the code that the closing shows is what was changed.
-        let shown = || self.document.code && ours && self.tools.only_read();
+        let shown = || self.document.code && self.tools.only_read();
         let composed = group.has(Mark::Composes);
         let composed = composed && (object::of_answer(words, self.tools) || shown());
         group.add_if(composed, Mark::PartOfAnswer);
@@ -260,12 +245,11 @@ impl<'v> Reader<'_, 'v> {
         // From the object to where the clause ends, or a reason or a contrast begins.
         let ends = of![Parts Comma Condition Presupposed Relative Negative];
         let clause = object.start.min(group.verb)..self.words.until(next, OBJECT, ends);
-        let spoken = token.verb.filter(|_| !group.has(Mark::IsComplete));
         Some(Found {
             rule,
             told: Told {
                 marks: group.marks,
-                spoken: spoken.or_else(|| verbs.first().copied())?,
+                spoken: token.verb.or_else(|| verbs.first().copied())?,
                 verbs,
                 object: object::nouns(words),
                 identifiers: object::identifiers(words),
@@ -287,17 +271,17 @@ impl<'v> Reader<'_, 'v> {
         let base = if done { "complete" } else { verb? };
         let of_base = lexicon.marks(base).among(OF_BASE);
         let carried = base == "send" && object.have(of![Carrier]);
-        let light = of_base.has(Mark::Light) || done || carried;
+        let light = of_base.has(Mark::Light) || carried;
         let noun = light.then(|| object::action(object)).flatten();
         // *I've started the pump*, but not *I've started looking into it*
         let begins = object.text(0).ends_with("ing") || object.marks(0).has(Mark::To);
-        let named = || !begins && !lexicon.is(base, Mark::Generic) && self.tools.says(base);
-        let needs_noun = of_base.has(Mark::LightOnly) && !named() || done;
+        let by_tool = || !begins && !lexicon.is(base, Mark::Generic) && self.tools.says(base);
+        let named = || by_tool() || self.tools.named(base).is_some();
+        let needs_noun = of_base.has(Mark::LightOnly) && !named();
         let some = || matches!(object.text(0), "a" | "an" | "another");
         let looks_up = of_base.has(Mark::PassiveOnly)
             && group.has(Mark::Ours)
-            && (needs_noun || !self.tools.does(base) && object::action(object).is_none())
-            && self.tools.named(base).is_none()
+            && (needs_noun || !self.tools.does(base))
             && !some();
         if noun.is_none() && needs_noun || looks_up {
             return None;

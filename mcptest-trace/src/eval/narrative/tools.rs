@@ -44,10 +44,8 @@ impl KnownTools {
         for tool in tools {
             let known = known.entry(&tool.name);
             // Of two that disagree, the one that writes counts.
-            known.read_only = match (known.read_only, tool.read_only) {
-                (Some(one), Some(other)) => Some(one && other),
-                (one, other) => one.or(other),
-            };
+            let says = [known.read_only, tool.read_only].into_iter().flatten();
+            known.read_only = says.min();
         }
         known
     }
