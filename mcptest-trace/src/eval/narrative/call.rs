@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
-use crate::trace::{LazyValue, ToolCall, ToolResult, reads_by_name};
+use crate::trace::{LazyValue, ToolCall, ToolResult, reads_by_name, words_of_tool};
 use serde_json::Value;
 
 use super::identifier;
@@ -63,7 +63,7 @@ impl<'t> Call<'t> {
     /// The arguments that say what is done.
     fn telling(&self) -> impl Iterator<Item = (&'t String, &'t Value)> {
         let args = self.recorded.args.as_object().into_iter().flatten();
-        args.filter(|(key, _)| Lexicon::get().tells(key))
+        args.filter(|(key, _)| Lexicon::get().is(&words_of_tool(key).join("_"), Mark::Telling))
     }
 
     /// Whether an argument says that it does a verb: `attendees: […]`, or for a `general` tool one

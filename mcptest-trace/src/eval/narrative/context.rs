@@ -167,7 +167,7 @@ fn after(words: &[Token<'_>], group: &mut Group) {
         // *the table above*, but not *a rating above 4*
         marks.add_if(
             word.has(Mark::Here) && !next.has(Mark::Number),
-            Mark::PartOfAnswer,
+            Mark::Undone,
         );
         match words.text(at) {
             "ago" => {

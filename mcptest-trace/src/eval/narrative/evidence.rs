@@ -100,12 +100,10 @@ impl<'t> Judge<'t> {
         // What was tried to no effect is false, however it is worded.
         let sure = sure || !found.marks.has(Mark::Bare) && failed;
         // *I've shared the file*, but not *I've shared some thoughts*, *The server stopped*.
-        let named = |tool: &&str| {
-            let tool = self.tools.get(tool);
-            tool.is_some_and(|tool| found.shares(tool))
-        };
         let common = found.marks.has(Mark::NameOnly) && !failed;
-        let named = || !found.marks.has(Mark::AfterNoun) && doers.left.iter().any(named);
+        let mut tools = doers.left.iter();
+        let mut named =
+            || !found.marks.has(Mark::AfterNoun) && tools.any(|tool| self.shares(found, tool));
         let sure = sure && (!common || named());
         // *I have made these changes:* is told by the list.
         let own = found.marks.has(Mark::Generic) || doers.all.is_empty();
@@ -113,14 +111,14 @@ impl<'t> Judge<'t> {
         if verdict == ClaimVerdict::Unsupported && (!sure || leads_in) {
             verdict = ClaimVerdict::Unclear(Unclear::Wording);
         }
-        let supports = matches!(
+        let open = matches!(
             verdict,
-            ClaimVerdict::Supported | ClaimVerdict::ArgMismatch { .. }
+            ClaimVerdict::Unsupported | ClaimVerdict::Unclear(_)
         );
         Judged {
             considered: self.considered(&doers, other, other_value),
-            settle: self.settle(found, &doers, &verdict),
-            supporting: if supports { done } else { Vec::new() },
+            settle: self.settle(found, &doers).filter(|_| open),
+            supporting: if open { Vec::new() } else { done },
             verdict,
         }
     }
@@ -129,22 +127,22 @@ impl<'t> Judge<'t> {
     /// family did something else (*locked the door*, the lights were turned off); or a general verb has
     /// a tool of its own, and what was called is none (*updated your address*, a note was added).
     fn is_beside(&self, found: &Told<'_>, doers: &Doers<'_>, done: &[usize]) -> bool {
-        let tool = |name: &str| self.tools.get(name);
-        let says = |name: &str| tool(name).is_some_and(|tool| tool.says(found.spoken));
-        let near = |name: &str| tool(name).is_some_and(|tool| found.shares(tool));
-        let called = || {
-            done.iter()
-                .map(|call| &*self.calls.all[*call].recorded.name)
-        };
-        let failed = doers
-            .left
+        let says = |name: &&str| self.tools.says_of(name, found.spoken);
+        let mut called = done
             .iter()
-            .any(|tool| says(tool) && self.failed(tool))
-            && !called().any(says);
-        let general = found.marks.has(Mark::Generic)
-            && doers.own.iter().any(|tool| says(tool))
-            && !called().any(|tool| doers.own.contains(tool) || near(tool));
+            .map(|call| &*self.calls.all[*call].recorded.name);
+        let failed = || doers.left.iter().filter(|tool| says(tool));
+        let failed =
+            failed().any(|tool| self.failed(tool)) && !called.clone().any(|tool| says(&tool));
+        let near = |tool: &str| doers.own.contains(tool) || self.shares(found, tool);
+        let general =
+            found.marks.has(Mark::Generic) && doers.own.iter().any(says) && !called.any(near);
         !found.object.is_empty() && (failed || general)
+    }
+
+    /// Whether the name of a tool has a noun of what is claimed.
+    fn shares(&self, found: &Told<'_>, tool: &str) -> bool {
+        self.tools.get(tool).is_some_and(|tool| found.shares(tool))
     }
 
     /// Whether a call of a tool failed.
@@ -158,60 +156,52 @@ impl<'t> Judge<'t> {
         let named = verbs.iter().filter_map(|verb| tools.named(verb));
         let listed = named.clone().next().is_some();
         let mut all: BTreeSet<&str> = named.flatten().copied().collect();
+        let mut told = Vec::new();
         if !listed {
             all.extend(verbs.iter().flat_map(|verb| tools.carrying(verb)));
             // *I've shared the deck* by a post, but not where sharing it failed.
-            let own = |tool: &str| tools.get(tool).is_some_and(|tool| tool.says(found.spoken));
-            let failed = |tool: &&str| own(tool) && self.failed(tool);
-            if found.marks.has(Mark::NameOnly) && all.iter().any(failed) {
-                all.retain(|tool| own(tool));
+            let own = |tool: &&str| tools.says_of(tool, found.spoken);
+            let mut vain = all.iter().filter(|tool| own(tool));
+            if found.marks.has(Mark::NameOnly) && vain.any(|tool| self.failed(tool)) {
+                all.retain(own);
             }
+            told = self.told(found, &all);
         }
-        // A general verb may be meant of any write, unless the suite names its tools or its object
-        // picks one of them.
         let own = tools.narrowed(&all, &found.object, verbs);
-        // Where a tool is named so, that one is meant; but for the object of the tool that was told.
-        let failed = all.iter().any(|tool| self.failed(tool));
-        let mut open = verbs.clone();
-        open.retain(|verb| !tools.says(verb));
-        let told = |call: &Call<'_>| {
-            let name = &*call.recorded.name;
-            let told = |tool: &Tool<'_>| {
-                let meant = if found.shares(tool) && !failed {
-                    verbs
-                } else {
-                    &open
-                };
-                tool.write && call.is_told(meant, tool.vague)
-            };
-            tools.get(name).is_some_and(told)
-        };
-        let calls = self.calls.all.iter().enumerate();
-        let calls = calls.filter(|(_, call)| !listed && told(call));
-        let told = calls.map(|(call, _)| call).collect();
-        if !found.marks.has(Mark::Generic) || listed {
-            return Doers {
-                all,
-                left: own.clone(),
-                own,
-                told,
-                listed,
-            };
+        // A general verb may be meant of any write, unless the suite names its tools.
+        if found.marks.has(Mark::Generic) && !listed {
+            // *I updated the deal*: not by adding a note, where the update failed.
+            let mut tried = own.iter().chain(&self.vague);
+            let failed = tried.any(|tool| self.failed(tool));
+            let done = self.writes.iter();
+            let done = done.filter(|(_, tool)| !failed || found.shares(tool));
+            all.extend(done.map(|(name, _)| *name));
         }
-        // *I updated the deal*: not by adding a note, where the update failed.
-        let mut tried = own.iter().chain(&self.vague);
-        let failed = tried.any(|tool| self.failed(tool));
-        let done = self.writes.iter();
-        let done = done.filter(|(_, tool)| !failed || found.shares(tool));
-        all.extend(done.map(|(name, _)| *name));
-        let left = tools.narrowed(&all, &found.object, verbs);
         Doers {
+            left: tools.narrowed(&all, &found.object, verbs),
             all,
-            left,
             own,
             told,
             listed,
         }
+    }
+
+    /// The calls that are told to do the verb of a claim, beside those of the tools that do it. Where a
+    /// tool is named so, that one is meant; but for the object of the tool that was told.
+    fn told(&self, found: &Told<'_>, doers: &BTreeSet<&str>) -> Vec<usize> {
+        let failed = doers.iter().any(|tool| self.failed(tool));
+        let mut open = found.verbs.clone();
+        open.retain(|verb| !self.tools.says(verb));
+        let told = |call: &Call<'_>| {
+            let tool = self.tools.get(&call.recorded.name);
+            tool.filter(|tool| tool.write).is_some_and(|tool| {
+                let own = found.shares(tool) && !failed;
+                call.is_told(if own { &found.verbs } else { &open }, tool.vague)
+            })
+        };
+        let calls = self.calls.all.iter().enumerate();
+        let calls = calls.filter(|(_, call)| told(call));
+        calls.map(|(call, _)| call).collect()
     }
 
     /// An identifier of the claim that no supporting call carries, while each of them carries another
@@ -239,14 +229,12 @@ impl<'t> Judge<'t> {
     ) -> ClaimVerdict {
         let failed = vain.is_some();
         let is = |mark| found.marks.has(mark);
-        let doable = || {
-            let mut tools = doers.all.iter().filter_map(|tool| self.tools.get(tool));
-            tools.any(|tool| found.object.is_empty() || found.shares(tool))
-        };
+        let mut tools = doers.all.iter();
+        let doable = tools.any(|tool| self.shares(found, tool));
         let counts = |call: &Call<'_>| match call.ending {
             _ if failed => !call.succeeded(),
             // What a change led to, where no tool is known to lead to it.
-            Ending::Succeeded if self.tools.writes(&call.recorded.name) => !doable(),
+            Ending::Succeeded if self.tools.writes(&call.recorded.name) => !doable,
             _ => true,
         };
         let (verb, named) = (found.spoken, &found.identifiers);
@@ -281,15 +269,12 @@ impl<'t> Judge<'t> {
             let mut verbs = found.verbs.iter();
             verbs.any(|verb| tool.says(verb)) && (failed || of_object(tool))
         };
-        let silent = |vain: Option<usize>| {
-            let silent = self
-                .writes
-                .iter()
-                .filter(|(_, tool)| tool.said.tells == Tells::Nothing);
+        let silent = || {
+            let tells = |tool: &Tool<'_>| tool.said.tells != Tells::Nothing;
+            let silent = self.writes.iter().filter(|(_, tool)| !tells(tool));
             let mut calls = silent.flat_map(|(name, _)| self.calls.of_tool(name));
             calls.any(|call| Some(*call) > vain)
         };
-        let own = |tool: &&'t str| self.tools.get(tool);
         let unclear = if done.any(|tool| tool.said.delegates) {
             Some(Unclear::Delegated)
         } else if !failed && is(Mark::Dated) && self.calls.carry(&found.identifiers) {
@@ -308,15 +293,11 @@ impl<'t> Judge<'t> {
             Some(Unclear::Consequence)
         } else if doers.listed
             || known.any(|(_, tool)| exact(tool))
-            || doers
-                .own
-                .iter()
-                .filter_map(own)
-                .any(|tool| found.shares(tool))
+            || doers.own.iter().any(|tool| self.shares(found, tool))
         {
             // A state told in the present may be what the other change led to.
             (is(Mark::IsDone) && vague()).then_some(Unclear::VagueTool)
-        } else if silent(vain) || !is(Mark::Creating) && vague() {
+        } else if silent() || !is(Mark::Creating) && vague() {
             Some(Unclear::VagueTool)
         } else {
             let unknown = doers.all.is_empty() && !self.tools.complete;
@@ -331,13 +312,10 @@ impl<'t> Judge<'t> {
         other: Option<&str>,
         other_value: bool,
     ) -> Vec<Considered> {
+        let told = |index: usize| doers.told.contains(&index);
         let finding = |index: usize, call: &Call<'_>, tool: &str| match call.ending {
-            _ if !doers.all.contains(tool) && !doers.told.contains(&index) => {
-                CallFinding::OtherTool
-            }
-            _ if !doers.left.contains(tool) && !doers.told.contains(&index) => {
-                CallFinding::OtherObject
-            }
+            _ if !doers.all.contains(tool) && !told(index) => CallFinding::OtherTool,
+            _ if !doers.left.contains(tool) && !told(index) => CallFinding::OtherObject,
             Ending::Failed => CallFinding::Failed,
             Ending::Unanswered => CallFinding::Unanswered,
             Ending::Succeeded if other.is_some_and(|other| !call.carries(other)) => {
@@ -364,19 +342,10 @@ impl<'t> Judge<'t> {
     }
 
     /// The line of `evidence:` that would settle the claim, if one of its tools did it: those that
-    /// succeeded and are not known to do this. Nothing where no such line would change the verdict.
-    fn settle(
-        &self,
-        found: &Told<'_>,
-        doers: &Doers<'_>,
-        verdict: &ClaimVerdict,
-    ) -> Option<String> {
-        let open = matches!(
-            verdict,
-            ClaimVerdict::Unsupported | ClaimVerdict::Unclear(_)
-        );
+    /// succeeded and are not known to do this.
+    fn settle(&self, found: &Told<'_>, doers: &Doers<'_>) -> Option<String> {
         let others = self.writes.keys().copied();
-        let others = others.filter(|tool| open && !doers.left.contains(tool));
+        let others = others.filter(|tool| !doers.left.contains(tool));
         let others: Vec<&str> = others.take(MOST_CONSIDERED).collect();
         let verb = found.verbs.first().filter(|_| !others.is_empty())?;
         Some(format!("{verb}: [{}]", others.join(", ")))

@@ -142,7 +142,7 @@ fn bare(words: &[Token<'_>], group: &mut Group, before: Option<&Group>) -> Optio
         let inverted = words
             .marks(at.wrapping_sub(1))
             .meets(of![Be Have Had Modal DidWord]);
-        group.add_if(inverted, Mark::Question);
+        group.add_if(inverted, Mark::Undone);
         group.marks.add(Mark::Ours);
         of![Did]
     } else if last.meets(JOINT) {

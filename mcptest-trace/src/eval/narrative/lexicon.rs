@@ -5,8 +5,6 @@ use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::LazyLock;
 
-use crate::trace::words_of_tool;
-
 use super::marks::{Mark, Marks, of};
 use super::options::NarrativeOptions;
 
@@ -63,8 +61,6 @@ pub(super) struct Lexicon {
     clitics: Vec<(&'static str, &'static str)>,
     same_things: Words<&'static str, usize>,
     quantities: Words<&'static str, usize>,
-    own: Vec<&'static str>,
-    telling: Vec<&'static str>,
     /// Classes that have all words of others.
     unions: Vec<(Mark, Marks)>,
 }
@@ -114,21 +110,6 @@ impl Lexicon {
     pub(super) fn same_thing(&self, a: &str, b: &str) -> bool {
         let group = |word| self.same_things.get(word);
         a == b || group(a).is_some() && group(a) == group(b)
-    }
-
-    /// Whether a tool of this name changes nothing that is claimed: `spotify_login`.
-    pub(super) fn is_own(&self, words: &[String]) -> bool {
-        let name = words.join("_");
-        self.own.iter().any(|own| match own.strip_prefix('*') {
-            Some(end) => words.last().is_some_and(|last| last == end),
-            None => name == *own,
-        })
-    }
-
-    /// Whether an argument of this name says what a tool of a general name does.
-    pub(super) fn tells(&self, argument: &str) -> bool {
-        let name = words_of_tool(argument).join("_");
-        self.telling.contains(&name.as_str())
     }
 
     /// How many a word says; the most there is for *all*.
@@ -232,8 +213,6 @@ impl Lexicon {
                 let many = many.parse().unwrap_or(usize::MAX);
                 self.quantities.insert(word, many);
             }
-            ("own", words) => self.own.extend(words),
-            ("telling", words) => self.telling.extend(words),
             ("same-things", words) => {
                 self.same_things
                     .extend(words.iter().map(|word| (*word, number)));
@@ -313,8 +292,6 @@ mod tests {
             "clitics",
             "same-things",
             "quantities",
-            "own",
-            "telling",
         ];
         let lines = include_str!("lexicon.txt").lines();
         for section in lines.filter_map(|line| line.strip_prefix('[')?.strip_suffix(']')) {

@@ -35,7 +35,7 @@ marks! {
     Conjunction Relative Asks Adverb Negative Condition Wish Hypothetical Presupposed Report Announce
     Feeling Earlier LongUnit Date General Already Success Now Here GoAhead Requests
     Tick Means Money Answer DoneWord AllSetWord Label NotYet OtherVerb Abbreviation
-    Levied Levies Comma SentenceEnd AfterWord GenericName RunsAnything Information Fetches MakingHead Delegates People DelegatingHead
+    Levied Levies Comma SentenceEnd AfterWord GenericName Own Telling RunsAnything Information Fetches MakingHead Delegates People DelegatingHead
     Grammatical OfVerbGroup Finite BeforeSubject NotDone
     // What a token is.
     /// A noun for an action that also names what the action leaves.
@@ -85,15 +85,14 @@ marks! {
     /// The list after the claim tells it item by item.
     LeadsIn
     /// *Status: cancelled*
-    Status Question
+    Status
     /// Someone else did it.
     Other
-    /// Under a heading or after a label of what is not done: a plan, options, history.
+    /// Under a heading or after a label of what is not done, a plan, options, history; or asked; or a
+    /// part of the answer itself: *a summary*, *the table below*.
     Undone Bracketed
     /// The closing asks whether to go ahead.
     AsksToGoAhead
-    /// A part of the answer itself: *a summary*, *the table below*.
-    PartOfAnswer
     /// Others than the agent do it as often, and no known tool does it.
     WorldDoes
 }

@@ -152,7 +152,7 @@ impl<'v> Reader<'_, 'v> {
             };
             context::around(self.words, &mut group);
             group.marks = group.marks.with(self.place);
-            group.add_if(question.is_some_and(|from| from <= at), Mark::Question);
+            group.add_if(question.is_some_and(|from| from <= at), Mark::Undone);
             if let Some((_, says)) = label.filter(|(from, _)| *from < at && !group.has(Mark::Ours))
             {
                 group.marks.add(says);
@@ -232,7 +232,7 @@ impl<'v> Reader<'_, 'v> {
         let shown = || self.document.code && self.tools.only_read();
         let composed = group.has(Mark::Composes);
         let composed = composed && (object::of_answer(words, self.tools) || shown());
-        group.add_if(composed, Mark::PartOfAnswer);
+        group.add_if(composed, Mark::Undone);
         let near = group.subject.start..group.verb + OBJECT;
         group.add_if(self.words.any(near, of![Identifier]), Mark::Named);
         let rule = rules::first(group.marks)?;

@@ -47,7 +47,7 @@ impl Scopes {
         if titled {
             self.heading = found;
         } else if !block.listed() || ends_open {
-            found.add_if(question(words).is_some(), Mark::Question);
+            found.add_if(question(words).is_some(), Mark::Undone);
             self.lead = found;
         }
     }

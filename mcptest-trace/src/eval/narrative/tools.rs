@@ -214,6 +214,11 @@ impl<'k> ToolBox<'k> {
         carrying.map(|(name, _)| name)
     }
 
+    /// Whether the name of a tool has a verb.
+    pub(super) fn says_of(&self, name: &str, verb: &str) -> bool {
+        self.get(name).is_some_and(|tool| tool.says(verb))
+    }
+
     /// Whether the name of a tool that changes something has a verb.
     pub(super) fn says(&self, verb: &str) -> bool {
         self.all_writes().any(|(_, tool)| tool.says(verb))
