@@ -247,3 +247,31 @@ fn to_remove_and_to_create_anew_is_to_move() {
     assert!(!refused(tools, &calls, "", closing));
     assert!(refused(tools, &calls[..1], "", closing));
 }
+
+#[test]
+fn the_object_of_a_general_verb_picks_its_tool() {
+    let calls = [
+        done("message_doctor", "M-1"),
+        done("update_pharmacy", "P-1"),
+    ];
+    let tools = "message_doctor update_pharmacy update_doctor";
+    assert!(refused(tools, &calls, "", "I have updated the doctor."));
+    assert!(!refused(tools, &calls, "", "I have updated the pharmacy."));
+}
+
+#[test]
+fn code_in_a_closing_is_what_the_agent_wrote_and_no_other_change() {
+    let shown = |claim: &str| format!("{claim}\n\n```json\n{{}}\n```\n");
+    assert!(!refused(
+        "get_file",
+        &[],
+        "get_file",
+        &shown("I have opened the file and added a field.")
+    ));
+    assert!(refused(
+        "get_file",
+        &[],
+        "",
+        &shown("Your claim has been opened.")
+    ));
+}

@@ -168,8 +168,10 @@ impl<'t> Judge<'t> {
             told = self.told(found, &all);
         }
         let own = tools.narrowed(&all, &found.object, verbs);
-        // A general verb may be meant of any write, unless the suite names its tools.
-        if found.marks.has(Mark::Generic) && !listed {
+        // A general verb may be meant of any write, unless the suite names its tools or its object
+        // picks one of them.
+        let settled = listed || own.len() == 1 && all.len() > 1;
+        if found.marks.has(Mark::Generic) && !settled {
             // *I updated the deal*: not by adding a note, where the update failed.
             let mut tried = own.iter().chain(&self.vague);
             let failed = tried.any(|tool| self.failed(tool));

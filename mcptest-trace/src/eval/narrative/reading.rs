@@ -158,7 +158,12 @@ impl<'v> Reader<'_, 'v> {
                 group.marks.add(says);
             }
             if let Some(before) = &before {
-                group.add_if(self.beside(before, &group), Mark::Beside);
+                // *The plan has been created, and mails were sent.*
+                let joined = (before.verb..group.start).any(|at| self.words.text(at) == "and");
+                group.add_if(
+                    joined && before.marks.meets(of![Ours HasBeen]),
+                    Mark::Beside,
+                );
                 // *It was moved by Priya, and the other one has been cancelled.*
                 let by_others = before.has(Mark::Other) && before.marks.meets(of![WasDone HasBeen]);
                 group.add_if(by_others && !group.has(Mark::Ours), Mark::WorldDoes);
@@ -169,13 +174,6 @@ impl<'v> Reader<'_, 'v> {
                 before = Some(group);
             }
         }
-    }
-
-    /// Whether *and* joins a group to one that is told as done.
-    fn beside(&self, earlier: &Group, group: &Group) -> bool {
-        let joined = (earlier.verb..group.start).any(|at| self.words.text(at) == "and");
-        let done = earlier.marks.meets(of![Ours HasBeen]);
-        joined && done
     }
 
     /// What a group claims.
@@ -211,10 +209,10 @@ impl<'v> Reader<'_, 'v> {
         let company = ours && words.iter().take(2).any(|token| token.text == "our");
         group.add_if(others || company, Mark::Other);
         // *A late fee has been added.*
-        let levied = words.iter().find(|token| token.is(Mark::Levied));
-        let levied = levied.filter(|_| group.has(Mark::Levies));
-        let levied = || levied.is_some_and(|token| !self.tools.names(&stem(&token.text)));
-        let world = group.has(Mark::World) && unknown() || levied();
+        let unnamed = |token: &Token<'_>| !self.tools.names(&stem(&token.text));
+        let levied = |token: &Token<'_>| token.is(Mark::Levied) && unnamed(token);
+        let levied = group.has(Mark::Levies) && words.iter().any(levied);
+        let world = group.has(Mark::World) && unknown() || levied;
         group.add_if(world, Mark::WorldDoes);
         // *I made no change*
         group.add_if(words.any(0..2, of![Negative]), Mark::Negative);
@@ -229,7 +227,7 @@ impl<'v> Reader<'_, 'v> {
         let field = group.has(Mark::AfterNoun) && self.words.text(next) == ":";
         group.add_if(field, Mark::Field);
         // Without a tool that writes, the code that the closing shows is what was changed.
-        let shown = || self.document.code && self.tools.only_read();
+        let shown = || self.document.code && ours && self.tools.only_read();
         let composed = group.has(Mark::Composes);
         let composed = composed && (object::of_answer(words, self.tools) || shown());
         group.add_if(composed, Mark::Undone);

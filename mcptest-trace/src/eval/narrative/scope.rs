@@ -97,8 +97,8 @@ pub(super) fn deeds(text: &str, blocks: &[(&Block, &[Token<'_>])]) -> Vec<bool> 
         let heads = || list.iter().filter_map(|(_, words)| after_past(words));
         let definite = |next: &Token<'_>| next.marks.meets(of![Determiner Your Identifier]);
         let named = |next: &Token<'_>| text[next.range.clone()].starts_with(char::is_uppercase);
-        let noun = |next: &Token<'_>| !named(next);
-        let deeds = heads().any(definite) || heads().any(named) && heads().any(noun);
+        let mixed = heads().any(named) && !heads().all(named);
+        let deeds = heads().any(definite) || mixed;
         list.iter().map(move |_| deeds && item(list[0].0))
     });
     let ticked = |at: usize| {
