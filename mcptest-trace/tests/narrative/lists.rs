@@ -47,6 +47,14 @@ fn a_list_that_is_led_in_as_done_tells_what_was_done() {
 #[test]
 fn a_lead_in_over_a_list_may_be_the_claim() {
     told_by("", "cancel_order", "**I have cancelled:**\n\n- Order W12");
+    told_by("", "rotate_keys", "✅ Rotated keys\n\nAll is well.");
+    let titles = "- Cancelled Flights\n- Delayed Flights";
+    assert!(!refused(
+        "get_flight cancel_flight",
+        &[done("get_flight", "F-1")],
+        "",
+        titles
+    ));
     told_by("", "cancel_order", "## ✅ Cancelled\n\n- Order W12");
 }
 

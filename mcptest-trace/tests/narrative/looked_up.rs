@@ -265,7 +265,7 @@ fn code_in_a_closing_is_what_the_agent_wrote_and_no_other_change() {
     assert!(!refused(
         "get_file",
         &[],
-        "get_file",
+        "",
         &shown("I have opened the file and added a field.")
     ));
     assert!(refused(

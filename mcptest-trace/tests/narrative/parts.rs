@@ -47,6 +47,13 @@ fn both_are_two() {
     ] {
         let refused = |calls: &[Call]| refused(tools, calls, "", closing);
         assert!(refused(&[first.clone(), failed.clone()]), "{closing}");
+        let other = (
+            "approve_request".to_owned(),
+            json!({ "ref": 1 }),
+            true,
+            json!("ok"),
+        );
+        assert!(refused(&[failed.clone(), other]), "{closing}");
         let again = [first.clone(), failed.clone(), second.clone()];
         assert!(!refused(&again), "{closing}");
         assert!(!refused(&[failed.clone(), batch.clone()]), "{closing}");

@@ -46,9 +46,8 @@ fn before(words: &[Token<'_>], group: &mut Group) {
     let (mut told, mut announced) = (Marks::default(), false);
     for at in (group.start.saturating_sub(AROUND)..group.start).rev() {
         let word = words.marks(at);
-        // *I have made sure that it is booked.*
-        let made = word.has(Mark::Wish) && words.is(at.wrapping_sub(1), Mark::Past);
-        if !word.meets(TELLING) || made || of_you(words, at) {
+        // *the issue you reported*
+        if !word.meets(TELLING) || words.is(at.wrapping_sub(1), Mark::You) {
             continue;
         }
         if word.has(Mark::Parts) && !matches!(words.text(at), "(" | ")" | "–") {
@@ -96,11 +95,6 @@ fn so_far(words: &[Token<'_>], at: usize) -> bool {
     }
 }
 
-/// Whether a verb is in a clause about a noun: *the issue you reported*.
-fn of_you(words: &[Token<'_>], verb: usize) -> bool {
-    words.is(verb.wrapping_sub(1), Mark::You) && words.is(verb.wrapping_sub(2), Mark::Content)
-}
-
 fn in_subject(words: &[Token<'_>], group: &mut Group) {
     let subject = group.subject.clone();
     // *No order*, *nothing*; but not *the order without a gift card*.
@@ -113,7 +107,7 @@ fn in_subject(words: &[Token<'_>], group: &mut Group) {
     // *Refunds are issued after a week.*
     let some = of![Determiner Your Number Identifier Quoted Me Conjunction];
     let last = words.text(head.wrapping_sub(1));
-    let plural = head > subject.start && stem(last) != last && !said.meets(some);
+    let plural = stem(last) != last && !said.meets(some);
     // *Each of them has been approved* tells of some.
     let general = words.any(first, of![General Asks]) && !group.has(Mark::HasBeen);
     let of_all = plural && group.has(Mark::IsDone) || general;
@@ -135,12 +129,11 @@ fn after(words: &[Token<'_>], group: &mut Group) {
     let first = group.verb + 1;
     // *Refund: issued once the items are back*
     let clause = first..words.until(first, AFTER, JOINT.with(of![Parts]));
-    let told_later = group.has(Mark::Bare) && group.start > 0;
     let still_to_come = |at: usize| {
         let soon = words.text(at) == "within" && words.is(at + 1, Mark::Number);
         words.is(at, Mark::Hypothetical) || soon
     };
-    let still_to_come = told_later && clause.into_iter().any(still_to_come);
+    let still_to_come = group.has(Mark::Bare) && clause.into_iter().any(still_to_come);
     group.add_if(still_to_come, Mark::Condition);
     for at in (first..words.len().min(first + AFTER)).filter(|at| words.marks(*at).meets(SAYING)) {
         let word = words.marks(at);

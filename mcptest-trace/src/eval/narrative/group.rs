@@ -187,7 +187,7 @@ fn label(words: &[Token<'_>], group: &mut Group, sign: usize) {
     let subject = subject(words, sign - signs);
     let ends = matches!(words.text(sign), "." | "!" | "?" | ")" | "]");
     let labels = !subject.is_empty() && !words.any(subject.clone(), of![Ours]);
-    if words.is(sign, Mark::Parts) && signs == 0 && !ends && labels {
+    if signs == 0 && !ends && labels {
         group.add_if(words.any(subject.clone(), of![Label]), Mark::Status);
         group.add_if(dated(words, group.verb), Mark::Dated);
         group.marks.add(Mark::AfterLabel);

@@ -95,7 +95,7 @@ impl Lexicon {
             return Some(words.clone());
         }
         let clitic = self.clitics.iter().find_map(|(ending, stands_for)| {
-            let rest = word.strip_suffix(ending).filter(|rest| !rest.is_empty())?;
+            let rest = word.strip_suffix(ending)?;
             Some(vec![rest, *stands_for])
         });
         clitic.or_else(|| word.strip_suffix("'s").map(|owner| vec![owner]))

@@ -39,7 +39,7 @@ pub(super) fn adjectival(
     let label = words.text(end) == ":";
     // *Cancelled orders from Berlin: two*
     let count = Lexicon::get().quantity(words.text(end + 1)).is_some();
-    if label && count && end + 2 >= words.len() {
+    if count && end + 2 >= words.len() {
         return adjectival;
     }
     if !words.is(next, Mark::Content) || words.is(next, Mark::Particle) {
@@ -92,11 +92,11 @@ pub(super) fn of_answer(object: &[Token<'_>], tools: &ToolBox<'_>) -> bool {
 pub(super) fn action<'a, 'v>(object: &'a [Token<'v>]) -> Option<&'a Token<'v>> {
     // *a request to approve the refund* is a request.
     let own = |token: &&Token<'_>| !token.is(Mark::To);
-    let rest = object.iter().skip_while(|token| token.is(Mark::Determiner));
     let acts = |token: &&Token<'_>| token.noun_of.is_some();
     // *the report for approval* is no approval, *the order on hold* is a hold.
     let other = |token: &&Token<'_>| token.is(Mark::Preposition) && token.text != "on";
-    let mut nouns = rest
+    let mut nouns = object
+        .iter()
         .take_while(own)
         .skip_while(|token| !acts(token) && !other(token));
     let first = nouns.next().filter(acts)?;

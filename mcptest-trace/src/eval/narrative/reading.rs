@@ -70,10 +70,7 @@ pub(super) fn claims<'v>(
     let blocks: Vec<(&Block, Vec<_>)> = blocks
         .map(|block| (block, sentences(block).collect()))
         .collect();
-    let told = blocks
-        .iter()
-        .filter(|(block, _)| block.kind != Kind::TableHead);
-    let mut told = told.flat_map(|(_, sentences)| sentences);
+    let mut told = blocks.iter().flat_map(|(_, sentences)| sentences);
     let asks = told.any(|(words, _)| context::asks_to_go_ahead(words));
     let mut scopes = Scopes::default();
     let mut found: Vec<Found<'_>> = Vec::new();
@@ -103,7 +100,7 @@ pub(super) fn claims<'v>(
                 words,
                 tools,
                 place,
-                item: block.kind == Kind::Item && !block.bold,
+                item: block.kind == Kind::Item,
                 title: over_list && (block.kind == Kind::Heading || block.bold),
                 sentence,
             };
@@ -273,13 +270,13 @@ impl<'v> Reader<'_, 'v> {
         let noun = light.then(|| object::action(object)).flatten();
         // *I've started the pump*, but not *I've started looking into it*
         let begins = object.text(0).ends_with("ing") || object.marks(0).has(Mark::To);
-        let by_tool = || !begins && !lexicon.is(base, Mark::Generic) && self.tools.says(base);
+        let by_tool = || !begins && self.tools.says(base);
         let named = || by_tool() || self.tools.named(base).is_some();
         let needs_noun = of_base.has(Mark::LightOnly) && !named();
         let some = || matches!(object.text(0), "a" | "an" | "another");
         let looks_up = of_base.has(Mark::PassiveOnly)
             && group.has(Mark::Ours)
-            && (needs_noun || !self.tools.does(base))
+            && !self.tools.does(base)
             && !some();
         if noun.is_none() && needs_noun || looks_up {
             return None;

@@ -137,6 +137,7 @@ mod tests {
         let delegates = |name: &str| Said::of(name).delegates;
         assert!(delegates("run_agent") && delegates("Task") && delegates("handoff_to_billing"));
         assert!(!delegates("create_task") && !delegates("transfer_to_human_agent"));
+        assert_eq!(Said::of("address_update").new_verb, None);
         assert!(Said::of("user_info").reads && !Said::of("truncate_logs").reads);
     }
 }

@@ -60,8 +60,7 @@ fn undone(words: &[Token<'_>]) -> bool {
     // *Summary of PR #341:* tells what is there, *Summary of the changes to it:* what was done.
     let acts = |word: &Token<'_>| word.noun_of.is_some() && !word.is(Mark::Thing);
     let named = words.have(of![Identifier]) || words.iter().any(|word| word.text == "#");
-    let describes =
-        named && words.have(of![Answer]) && !words.have(of![Ours]) && !words.iter().any(acts);
+    let describes = named && words.have(of![Answer]) && !words.iter().any(acts);
     theirs || describes || words.have(of![NotDone])
 }
 
@@ -71,9 +70,10 @@ fn done(words: &[Token<'_>]) -> bool {
         let have = words.is(at.wrapping_sub(1), Mark::Have);
         words.is(at.wrapping_sub(1 + usize::from(have)), Mark::Ours)
     };
-    words.iter().enumerate().any(|(at, word)| {
-        word.is(Mark::DidWord) || word.verb.is_some() && (word.is(Mark::DoneWord) || mine(at))
-    })
+    words
+        .iter()
+        .enumerate()
+        .any(|(at, word)| word.verb.is_some() && (word.is(Mark::DoneWord) || mine(at)))
 }
 
 /// The sign after a label at the head of a sentence, and what that says of what follows: that it is
