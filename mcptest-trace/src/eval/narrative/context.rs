@@ -115,10 +115,9 @@ fn in_subject(words: &[Token<'_>], group: &mut Group) {
     group.marks = group.marks.with(said.among(of![Your You Money]));
 }
 
-/// What a word after a verb says of it.
-const SAID: Marks = of![Success Now Earlier];
 /// The words after a verb that are looked at.
-const SAYING: Marks = SAID.with(of![SentenceEnd General Already Here AfterWord Participle To]);
+const SAYING: Marks =
+    of![Success Now Earlier SentenceEnd General Already Here AfterWord Participle To];
 
 fn after(words: &[Token<'_>], group: &mut Group) {
     let active = group.has(Mark::Ours);
@@ -148,13 +147,10 @@ fn after(words: &[Token<'_>], group: &mut Group) {
         let general = at < first + 4 && general || at == first && expected;
         let marks = &mut group.marks;
         // *I've refunded the order you placed last week*
-        let of_object = perfect || active && words.any(first..at, of![You Relative]);
-        let said = if of_object {
-            SAID.without(of![Earlier])
-        } else {
-            SAID
-        };
-        *marks = marks.with(word.among(said));
+        let you = words.any(first..at, of![You Relative]);
+        let of_object = perfect || active && you;
+        *marks = marks.with(word.among(of![Success Now]));
+        marks.add_if(word.has(Mark::Earlier) && !of_object, Mark::Earlier);
         marks.add_if(general, Mark::General);
         marks.add_if(at < first + 3 && word.has(Mark::Already), Mark::Already);
         // *the table above*, but not *a rating above 4*
@@ -173,7 +169,6 @@ fn after(words: &[Token<'_>], group: &mut Group) {
             // *Removed since*, without a reason after it.
             "before" => {
                 let distance = words.is(at - 1, Mark::LongUnit) || words.text(at - 1) == "than";
-                let you = words.any(first..at, of![You Relative]);
                 marks.add_if(ends && !distance && !you, Mark::Earlier);
             }
             "since" => marks.add_if(ends || so_far(words, at), Mark::Earlier),

@@ -112,10 +112,8 @@ pub(super) fn claims<'v>(
         scopes.read(block, last);
         if !block.listed() {
             let open = last.last().is_some_and(|last| last.text == ":");
-            let lead = found
-                .last()
-                .filter(|claim| open && claim.sentence == *sentence);
-            leads_in = lead.map(|_| found.len() - 1);
+            let told = |claim: &Found<'_>| open && claim.sentence == *sentence;
+            leads_in = found.last().is_some_and(told).then(|| found.len() - 1);
         } else if found[before..].iter().any(|claim| claim.rule.sure)
             && let Some(lead) = leads_in.take()
         {
