@@ -35,6 +35,10 @@ fn what_was_tried_in_vain_is_false_whatever_was_looked_up() {
         judged(json!({ "cancelled": true }), None, cancelled),
         ClaimVerdict::Read
     );
+    for state in ["0", "n/a"] {
+        let state = json!({ "cancelled": state });
+        assert_eq!(judged(state, None, cancelled), ClaimVerdict::Unsupported);
+    }
     let time = json!({ "cancelled": "16:00" });
     assert_eq!(judged(time, None, cancelled), ClaimVerdict::Read);
     assert_eq!(

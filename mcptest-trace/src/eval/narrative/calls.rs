@@ -267,7 +267,9 @@ fn participle(word: &str) -> Option<&'static str> {
 /// `cancelled_at` with a time. Every record has a `created_at` and an `updated_at`.
 fn of_key(key: &str, value: &Value) -> Option<String> {
     let tells = match value {
-        Value::String(text) => text.starts_with(|c: char| c.is_ascii_digit()),
+        Value::String(text) => {
+            text.starts_with(|c: char| c.is_ascii_digit()) && text.contains([':', '-', '/'])
+        }
         value => *value == true,
     };
     let mut words = words_of_tool(key);
