@@ -77,7 +77,7 @@ impl<'t> Call<'t> {
                 Value::Array(items) if !items.is_empty() => known(key).noun_of,
                 _ => None,
             };
-            verb.is_some_and(|verb| verbs.contains(&verb))
+            verb.is_some_and(|told| verbs.iter().any(|verb| lexicon.akin(verb, told)))
         })
     }
 

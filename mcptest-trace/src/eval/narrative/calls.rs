@@ -148,7 +148,7 @@ impl<'t> Calls<'t> {
     /// Whether a call carries one of these identifiers.
     pub(super) fn carry(&self, identifiers: &[String]) -> bool {
         let mut calls = self.all.iter();
-        calls.any(|call| identifiers.iter().any(|id| call.carries(id)))
+        identifiers.is_empty() || calls.any(|call| identifiers.iter().any(|id| call.carries(id)))
     }
 
     /// Whether one of the calls that count returned the state that a verb leads to: of one of these

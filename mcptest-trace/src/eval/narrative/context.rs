@@ -1,6 +1,6 @@
 //! What stands around a verb group: questions, conditions, reports, times.
 
-use super::group::Group;
+use super::group::{Group, plans};
 use super::lexicon::stem;
 use super::list::JOINT;
 use super::marks::{Mark, Marks, of};
@@ -110,7 +110,9 @@ fn in_subject(words: &[Token<'_>], group: &mut Group) {
     let plural = stem(last) != last && !said.meets(some);
     // *Each of them has been approved* tells of some.
     let general = words.any(first, of![General Asks]) && !group.has(Mark::HasBeen);
-    let of_all = plural && group.has(Mark::IsDone) || general;
+    // *A credit is issued within days.*
+    let any = matches!(words.text(subject.start), "a" | "an");
+    let of_all = (plural || any) && group.has(Mark::IsDone) || general;
     group.add_if(of_all, Mark::General);
     group.marks = group.marks.with(said.among(of![Your You Money]));
 }
@@ -123,6 +125,10 @@ fn after(words: &[Token<'_>], group: &mut Group) {
     let active = group.has(Mark::Ours);
     let is_done = group.has(Mark::IsDone);
     let was_done = group.has(Mark::WasDone);
+    // *We refunded you on May 3*, *The transfer was successful on May 3*
+    let company = group.has(Mark::Did) && words.text(group.start.wrapping_sub(1)) == "we";
+    let told_of_day = was_done || company || group.has(Mark::IsComplete);
+    let passed = told_of_day && !plans(words, group.verb);
     let perfect = group.has(Mark::Perfect);
     let mut verb_between = false;
     let first = group.verb + 1;
@@ -165,7 +171,7 @@ fn after(words: &[Token<'_>], group: &mut Group) {
                 marks.add_if(!recent && !active, Mark::Earlier);
             }
             "last" => marks.add_if(next.has(Mark::LongUnit) && !of_object, Mark::Earlier),
-            "on" | "at" | "in" => marks.add_if(was_done && words.date(at + 1), Mark::Earlier),
+            "on" | "at" | "in" => marks.add_if(passed && words.date(at + 1), Mark::Earlier),
             // *Removed since*, without a reason after it.
             "before" => {
                 let distance = words.is(at - 1, Mark::LongUnit) || words.text(at - 1) == "than";
@@ -187,7 +193,9 @@ fn someone(words: &[Token<'_>], at: usize) -> bool {
     // *Closed by: bob*
     let sign = word.has(Mark::Sign) && !matches!(words.text(at), ":" | "@");
     let gerund = words.text(at).ends_with("ing");
-    !gerund && !sign && !word.meets(of![Me Means Date Number Identifier])
+    // *by us*, but not *by our fraud team*
+    let me = word.has(Mark::Me) && words.text(at) != "our";
+    !gerund && !sign && !me && !word.meets(of![Means Date Number Identifier])
 }
 
 /// Whether a sentence asks to go ahead with what the closing tells.

@@ -83,10 +83,7 @@ impl<'t> Judge<'t> {
         let mut verdict = match other {
             None if partly || other_value => ClaimVerdict::Unsupported,
             None if done.is_empty() => self.without_call(found, &doers, vain),
-            None if self.is_beside(found, &doers, &done) => {
-                ClaimVerdict::Unclear(Unclear::VagueTool)
-            }
-            None => ClaimVerdict::Supported,
+            None => self.with_calls(found, &doers, &done),
             Some(claimed) if !self.calls.knows(claimed) => {
                 let calls = compared.iter().map(|call| &self.calls.all[*call]);
                 let others: BTreeSet<&str> = calls.flat_map(|call| call.of_kind(claimed)).collect();
@@ -123,21 +120,30 @@ impl<'t> Judge<'t> {
         }
     }
 
-    /// Whether what succeeded may be beside the claim: the tool of the verb failed, and another of its
-    /// family did something else (*locked the door*, the lights were turned off); or a general verb has
-    /// a tool of its own, and what was called is none (*updated your address*, a note was added).
-    fn is_beside(&self, found: &Told<'_>, doers: &Doers<'_>, done: &[usize]) -> bool {
-        let says = |name: &&str| self.tools.says_of(name, found.spoken);
-        let mut called = done
-            .iter()
-            .map(|call| &*self.calls.all[*call].recorded.name);
-        let failed = || doers.left.iter().filter(|tool| says(tool));
-        let failed =
-            failed().any(|tool| self.failed(tool)) && !called.clone().any(|tool| says(&tool));
-        let near = |tool: &str| doers.own.contains(tool) || self.shares(found, tool);
-        let general =
-            found.marks.has(Mark::Generic) && doers.own.iter().any(says) && !called.any(near);
-        !found.object.is_empty() && (failed || general)
+    /// The verdict where calls succeeded. They may be beside the claim: the tool of the verb failed, and
+    /// another of its family did something else (*locked the door*, the lights were turned off), surely
+    /// so if the object is that of the failed one; or a general verb has a tool of its own, and what was
+    /// called is none (*updated your address*, a note was added).
+    fn with_calls(&self, found: &Told<'_>, doers: &Doers<'_>, done: &[usize]) -> ClaimVerdict {
+        let says = |tool: &str| self.tools.says_of(tool, found.spoken);
+        let near = |tool: &str| self.shares(found, tool);
+        let called = || {
+            done.iter()
+                .map(|call| &*self.calls.all[*call].recorded.name)
+        };
+        let of_verb = |tool: &&&str| says(tool) && self.failed(tool);
+        let mut failed = doers.left.iter().filter(of_verb).peekable();
+        let in_vain = failed.peek().is_some() && !called().any(says);
+        let general = found.marks.has(Mark::Generic)
+            && doers.own.iter().any(|tool| says(tool))
+            && !called().any(|tool| doers.own.contains(tool) || near(tool));
+        match found.object.is_empty() {
+            false if in_vain && failed.any(|tool| near(tool)) && !called().any(near) => {
+                ClaimVerdict::Unsupported
+            }
+            false if in_vain || general => ClaimVerdict::Unclear(Unclear::VagueTool),
+            _ => ClaimVerdict::Supported,
+        }
     }
 
     /// Whether the name of a tool has a noun of what is claimed.
@@ -277,10 +283,16 @@ impl<'t> Judge<'t> {
             let mut calls = silent.flat_map(|(name, _)| self.calls.of_tool(name));
             calls.any(|call| Some(*call) > vain)
         };
+        // *I've added a certificate* by giving one.
+        let made = || {
+            let head = found.object.last().filter(|_| is(Mark::MakingHead));
+            let mut done = self.writes.values();
+            head.is_some_and(|head| done.any(|tool| tool.said.makes && tool.said.shares(head)))
+        };
         let unclear = if done.any(|tool| tool.said.delegates) {
             Some(Unclear::Delegated)
-        } else if !failed && is(Mark::Dated) && self.calls.carry(&found.identifiers) {
-            // *SO-4: cancelled on May 1* tells what its record says.
+        } else if !failed && is(Mark::Dated) && self.calls.carry(named) {
+            // *SO-4: cancelled on May 1*, *Password changed in 2019* tell what a record says.
             Some(Unclear::Wording)
         } else if self.tools.complete
             && self.tools.only_read()
@@ -299,7 +311,7 @@ impl<'t> Judge<'t> {
         {
             // A state told in the present may be what the other change led to.
             (is(Mark::IsDone) && vague()).then_some(Unclear::VagueTool)
-        } else if silent() || !is(Mark::Creating) && vague() {
+        } else if silent() || !is(Mark::Creating) && vague() || made() {
             Some(Unclear::VagueTool)
         } else {
             let unknown = doers.all.is_empty() && !self.tools.complete;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::lexicon::FORMS;
+use super::lexicon::{FORMS, Lexicon};
 use super::list::{JOINT, list_before};
 use super::marks::{Mark, Marks, of};
 use super::rules;
@@ -118,8 +118,15 @@ fn actor(words: &[Token<'_>], group: &mut Group, voice: Mark, before: Option<&Gr
 /// No when there is none to share with.
 fn share(words: &[Token<'_>], group: &mut Group, before: Option<&Group>) -> bool {
     let near = |earlier: &&Group| {
-        let between = earlier.verb + 1..group.start;
-        !words.any(between, of![Finite Third Parts])
+        let between = || earlier.verb + 1..group.start;
+        // *one invoice this month*
+        let inserted = between().any(|at| words.text(at) == ")");
+        let parts = |at| {
+            words.is(at, Mark::Third) && !words.is(at + 1, Mark::Content)
+                || words.is(at, Mark::Finite)
+                || words.is(at, Mark::Parts) && !(inserted && matches!(words.text(at), "(" | ")"))
+        };
+        !between().any(parts)
     };
     let Some(earlier) = before.filter(near) else {
         return false;
@@ -154,7 +161,7 @@ fn bare(words: &[Token<'_>], group: &mut Group, before: Option<&Group>) -> Optio
         } else if share(words, group, before) {
             // As that one stands, this one does.
             return Some(Marks::default());
-        } else if state() {
+        } else if state() || others_before(words, at) {
             of![Other]
         } else {
             of![Bare]
@@ -175,13 +182,46 @@ fn bare(words: &[Token<'_>], group: &mut Group, before: Option<&Group>) -> Optio
     })
 }
 
-/// Whether a date follows a verb: *cancelled on May 1*.
+/// Whether somebody else has done something in the clause before a place: *The agent verified it, closed
+/// the case*, but not *Located it, closed the case*, *As you asked, closed the case*.
+fn others_before(words: &[Token<'_>], end: usize) -> bool {
+    let clause = clause_before(words, end, CLAUSE);
+    let acts = |at: usize| {
+        let subject = at > clause.start && words.marks(at - 1).meets(of![Content You Third]);
+        subject && words.is(at, Mark::Past)
+    };
+    !words.any(clause.clone(), of![Ours Presupposed]) && clause.clone().any(acts)
+}
+
+/// Whether a verb is told of a day that is no plan's: *cancelled on May 1*, *sent 2024-01-05*.
 fn dated(words: &[Token<'_>], verb: usize) -> bool {
-    words.is(verb + 1, Mark::AfterWord) && words.date(verb + 2)
+    let after = words.is(verb + 1, Mark::AfterWord);
+    let at = verb + 1 + usize::from(after);
+    let digits = |part: &str| part.len() > 1 && part.bytes().all(|byte| byte.is_ascii_digit());
+    let day = words.is(at, Mark::Date)
+        || words
+            .text(at)
+            .split(['-', '/'])
+            .filter(|part| digits(part))
+            .count()
+            > 1;
+    (day || after && words.date(at)) && !plans(words, verb)
+}
+
+/// Whether a verb tells of a day to come as well.
+pub(super) fn plans(words: &[Token<'_>], verb: usize) -> bool {
+    words[verb]
+        .verb
+        .is_some_and(|verb| Lexicon::get().plans(verb))
 }
 
 /// A label before the sign at `sign` becomes the subject: *Order 7: cancelled*.
 fn label(words: &[Token<'_>], group: &mut Group, sign: usize) {
+    // *Flight 7 – ✅ Booked*
+    let ticks = (1..=sign).rev().take_while(|at| words.is(*at, Mark::Tick));
+    let ticks = ticks.count();
+    group.add_if(ticks > 0, Mark::ToldDone);
+    let sign = sign - ticks;
     let signs = (0..sign).rev().take_while(|at| words.is(*at, Mark::Sign));
     let signs = signs.count();
     let subject = subject(words, sign - signs);
@@ -221,6 +261,7 @@ fn after_noun(words: &[Token<'_>], group: &mut Group) -> Mark {
     // *You have two bags and one seat booked* tells of no act.
     let status = finite(clause_before(words, group.subject.start, CLAUSE));
     group.marks.add(Mark::AfterNoun);
+    group.add_if(dated(words, group.verb), Mark::Dated);
     group.add_if(status, Mark::Status);
     Mark::Bare
 }

@@ -106,6 +106,17 @@ impl Lexicon {
         self.families.get(verb).map_or(&[], Vec::as_slice)
     }
 
+    /// Whether two verbs may tell of the same action.
+    pub(super) fn akin(&self, verb: &str, other: &str) -> bool {
+        let families = self.families(verb);
+        verb == other || (self.families(other).iter()).any(|family| families.contains(family))
+    }
+
+    /// Whether a verb tells of a day to come as well: *moved to May 3*, *booked on May 3*.
+    pub(super) fn plans(&self, verb: &str) -> bool {
+        self.akin(verb, "schedule") || self.akin(verb, "postpone")
+    }
+
     /// Whether two stems name the same thing.
     pub(super) fn same_thing(&self, a: &str, b: &str) -> bool {
         let group = |word| self.same_things.get(word);

@@ -55,7 +55,7 @@ impl Told<'_> {
 /// What the lexicon says of a verb that rules and verdicts ask for: of the verb as it stands, and of
 /// those that are meant.
 const OF_BASE: Marks = of![Light LightOnly Deal PassiveOnly HandsOver Composes Levies];
-const OF_VERBS: Marks = of![Generic Creating Consequence Lands Remade World Settles];
+const OF_VERBS: Marks = of![Generic Creating Consequence Lands MakingHead Remade World Settles];
 
 /// Reads the claims of a closing.
 pub(super) fn claims<'v>(
@@ -147,6 +147,9 @@ impl<'v> Reader<'_, 'v> {
             };
             context::around(self.words, &mut group);
             group.marks = group.marks.with(self.place);
+            if group.has(Mark::ToldDone) {
+                group.marks = group.marks.without(of![Status]);
+            }
             group.add_if(question.is_some_and(|from| from <= at), Mark::Undone);
             if let Some((_, says)) = label.filter(|(from, _)| *from < at && !group.has(Mark::Ours))
             {
@@ -265,7 +268,15 @@ impl<'v> Reader<'_, 'v> {
         let of_base = lexicon.marks(base).among(OF_BASE);
         let carried = base == "send" && object.have(of![Carrier]);
         let light = of_base.has(Mark::Light) || carried;
-        let noun = light.then(|| object::action(object)).flatten();
+        // *I've opened a dispute*, where a tool disputes.
+        let makes = |noun: &&Token<'v>| {
+            let does = noun.noun_of.is_some_and(|verb| self.tools.does(verb));
+            let makes = lexicon.is(base, Mark::MakingHead);
+            let gives = base == "send" && !noun.is(Mark::Thing);
+            let head = object::nouns(object).pop();
+            light || (makes || gives) && does && head.is_some_and(|head| head == stem(&noun.text))
+        };
+        let noun = object::action(object).filter(makes);
         // *I've started the pump*, but not *I've started looking into it*
         let begins = object.text(0).ends_with("ing") || object.marks(0).has(Mark::To);
         let by_tool = || !begins && self.tools.says(base);
@@ -281,8 +292,8 @@ impl<'v> Reader<'_, 'v> {
         }
         let thing = noun.is_some_and(|noun| noun.is(Mark::Thing));
         let mut verbs: Vec<&'v str> = noun.and_then(|noun| noun.noun_of).into_iter().collect();
-        if noun.is_none() || thing && !complete || carried {
-            verbs.insert(if carried { 0 } else { verbs.len() }, base);
+        if noun.is_none() || thing && !complete || carried || !light {
+            verbs.insert(if light && !carried { verbs.len() } else { 0 }, base);
         }
         let of_verbs = verbs.iter().map(|verb| lexicon.marks(verb).among(OF_VERBS));
         group.marks = of_verbs.fold(group.marks.with(of_base), Marks::with);

@@ -27,6 +27,8 @@ pub(super) struct Said {
     /// It only reads.
     pub(super) reads: bool,
     pub(super) tells: Tells,
+    /// It makes or gives something.
+    pub(super) makes: bool,
     /// It hands the work to another agent.
     pub(super) delegates: bool,
     /// It hands the user over to somebody.
@@ -48,12 +50,15 @@ impl Said {
         let plain = |word: &&String| base(word).is_some() && !is(word, Mark::Thing);
         let head = words.iter().find(plain);
         let head = head.or_else(|| words.iter().find(|word| base(word).is_some()));
-        // *lock_lock*, *lock_unlock*: first what it is done to.
-        let of_itself = words.last().filter(|last| {
+        // *lock_lock*, *lock_unlock*, *issue_write*: first what it is done to.
+        let after_object = words.last().filter(|last| {
             let object = last.strip_prefix("un").unwrap_or(last);
-            object == words[0]
+            let noun = lexicon
+                .word(last)
+                .is_some_and(|last| last.noun_of.is_some());
+            object == words[0] || is(last, Mark::GenericName) && !noun
         });
-        let head = of_itself.or(head);
+        let head = after_object.or(head);
         let mut verbs: BTreeSet<&'static str> = head.and_then(base).into_iter().collect();
         if head.is_none_or(|head| is(head, Mark::MakingHead)) {
             verbs.extend(words.iter().filter_map(|word| lexicon.word(word)?.noun_of));
@@ -105,6 +110,7 @@ impl Said {
             families: families.flatten().copied().collect(),
             reads,
             tells,
+            makes: verbs.iter().any(|verb| lexicon.is(verb, Mark::MakingHead)),
             verbs,
             delegates,
             hands_over: words.iter().any(|word| is(word, Mark::People))

@@ -161,7 +161,10 @@ pub(super) fn tokens<'v>(
             push(word.to_owned().into());
         }
     }
-    mark_quoted(&mut tokens);
+    // *{"message": "The order has been cancelled"}* quotes nobody.
+    if !whole.starts_with('{') {
+        mark_quoted(&mut tokens);
+    }
     tokens
 }
 
