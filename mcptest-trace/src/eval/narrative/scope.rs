@@ -36,7 +36,8 @@ impl Scopes {
         let lead = sentence.partition_point(|token| token.range.start + LEAD < block.range.end);
         let words = &sentence[lead..];
         let ends_open = words.last().is_some_and(|last| last.text == ":");
-        let short = words.len() <= LABEL;
+        let full = words.iter().any(|word| matches!(&*word.text, "." | "!"));
+        let short = words.len() <= LABEL && !full;
         let titled = block.kind == Kind::Heading || block.bold && short;
         let mut found = Marks::default();
         found.add_if(
@@ -60,7 +61,8 @@ fn undone(words: &[Token<'_>]) -> bool {
     // *Summary of PR #341:* tells what is there, *Summary of the changes to it:* what was done.
     let acts = |word: &Token<'_>| word.noun_of.is_some() && !word.is(Mark::Thing);
     let named = words.have(of![Identifier]) || words.iter().any(|word| word.text == "#");
-    let describes = named && words.have(of![Answer]) && !words.iter().any(acts);
+    let mine = words.have(of![Ours]);
+    let describes = named && words.have(of![Answer]) && !mine && !words.iter().any(acts);
     theirs || describes || words.have(of![NotDone])
 }
 
@@ -73,7 +75,8 @@ fn done(words: &[Token<'_>]) -> bool {
     words
         .iter()
         .enumerate()
-        .any(|(at, word)| word.verb.is_some() && (word.is(Mark::DoneWord) || mine(at)))
+        .filter(|(_, word)| word.verb.is_some() && word.marks.meets(of![Past Participle]))
+        .any(|(at, word)| word.is(Mark::DoneWord) || mine(at))
 }
 
 /// The sign after a label at the head of a sentence, and what that says of what follows: that it is
