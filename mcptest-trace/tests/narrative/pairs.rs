@@ -1,5 +1,6 @@
 //! Closings that differ in little, of which the one passes and the other does not: `pairs.txt`.
 
+use mcptest_trace::eval::{NarrativeOptions, narrative_divergence};
 use serde_json::json;
 
 use crate::support::{Call, refused, told};
@@ -38,4 +39,12 @@ fn call(text: &str) -> Call {
         json!({ "action": act })
     };
     told(tool, args, ok)
+}
+
+#[test]
+fn a_call_without_a_result_was_not_tried_in_vain() {
+    let calls = json!([{ "name": "lock_door" }]);
+    let run = json!({ "tool_calls": calls, "final_response": "The front door is locked." });
+    let report = narrative_divergence(&run, &NarrativeOptions::default());
+    assert!(report.gate_passed());
 }

@@ -64,7 +64,8 @@ impl<'t> Judge<'t> {
             let calls = doers.left.iter().map(|tool| self.calls.of_tool(tool));
             calls.flatten().chain(&doers.told).copied()
         };
-        let vain = tried().max();
+        let ended = |call: &usize| self.calls.all[*call].ending;
+        let vain = tried().filter(|call| ended(call) == Ending::Failed).max();
         let failed = vain.is_some();
         let changed = |call: &usize| {
             let call = &self.calls.all[*call];

@@ -83,7 +83,9 @@ impl Said {
             .is_some_and(|first| lexicon.word(first).is_some() || lexicon.names_a_thing(first));
         let tells = |last: &String| is(last, Mark::Information) && first_known && !changes(&words);
         let reads = is(&words.join("_"), Mark::Own)
-            || words.last().is_some_and(|last| is(last, Mark::Own))
+            || words
+                .last()
+                .is_some_and(|last| is(last, Mark::Own) && base(last).is_none())
             || (0..words.len()).any(reads_from)
             || words.last().is_some_and(tells);
         // Only verbs that speech does not use for other things; `address_update` is named after its
