@@ -271,10 +271,10 @@ impl<'v> Reader<'_, 'v> {
         // *I've opened a dispute*, where a tool disputes.
         let makes = |noun: &&Token<'v>| {
             let does = noun.noun_of.is_some_and(|verb| self.tools.does(verb));
-            let makes = lexicon.is(base, Mark::MakingHead);
-            let gives = base == "send" && !noun.is(Mark::Thing);
+            let makes = base == "send" || lexicon.is(base, Mark::MakingHead);
+            let makes = makes && !noun.is(Mark::Thing);
             let head = object::nouns(object).pop();
-            light || (makes || gives) && does && head.is_some_and(|head| head == stem(&noun.text))
+            light || makes && does && head.is_some_and(|head| head == stem(&noun.text))
         };
         let noun = object::action(object).filter(makes);
         // *I've started the pump*, but not *I've started looking into it*
