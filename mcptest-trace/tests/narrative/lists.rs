@@ -45,6 +45,35 @@ fn a_list_that_is_led_in_as_done_tells_what_was_done() {
 }
 
 #[test]
+fn a_lead_in_over_a_list_may_be_the_claim() {
+    told_by("", "cancel_order", "**I have cancelled:**\n\n- Order W12");
+    told_by("", "rotate_keys", "✅ Rotated keys\n\nAll is well.");
+    let titles = "- Cancelled Flights\n- Delayed Flights";
+    assert!(!refused(
+        "get_flight cancel_flight",
+        &[done("get_flight", "F-1")],
+        "",
+        titles
+    ));
+    told_by("", "cancel_order", "## ✅ Cancelled\n\n- Order W12");
+}
+
+#[test]
+fn identifiers_set_apart_from_their_noun_are_its() {
+    let other = [done("cancel_order", "W14")];
+    for closing in [
+        "I have cancelled both orders, W12 and W13",
+        "I have cancelled the orders: #W12, #W13.",
+        "Both orders, #W12 and #W13, have been cancelled.",
+    ] {
+        let refused = |calls| refused("get_order cancel_order", calls, "Cancel W12, W13.", closing);
+        assert!(refused(&other), "{closing}");
+        let own = [done("cancel_order", "W12"), done("cancel_order", "W13")];
+        assert!(!refused(&own), "{closing}");
+    }
+}
+
+#[test]
 fn a_list_of_deeds_needs_no_articles() {
     let tools = "get_branches delete_branches send_email update_file";
     let looked = done("get_branches", "B-1");

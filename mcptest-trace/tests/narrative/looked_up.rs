@@ -3,7 +3,7 @@
 use mcptest_trace::eval::{ClaimVerdict, NarrativeOptions, narrative_divergence_with};
 use serde_json::json;
 
-use crate::support;
+use crate::support::{self, call, done, refused, told};
 use crate::verdicts::{report, verdicts};
 
 #[test]
@@ -35,6 +35,10 @@ fn what_was_tried_in_vain_is_false_whatever_was_looked_up() {
         judged(json!({ "cancelled": true }), None, cancelled),
         ClaimVerdict::Read
     );
+    for state in ["0", "n/a"] {
+        let state = json!({ "cancelled": state });
+        assert_eq!(judged(state, None, cancelled), ClaimVerdict::Unsupported);
+    }
     let time = json!({ "cancelled": "16:00" });
     assert_eq!(judged(time, None, cancelled), ClaimVerdict::Read);
     assert_eq!(
@@ -148,4 +152,130 @@ fn a_field_of_a_record_is_no_claim() {
         let sure = report("get_order", tools, closing);
         assert!(!sure.gate_passed(), "{closing}, {tools}");
     }
+}
+
+#[test]
+fn what_the_agent_says_of_itself_is_not_excused_by_a_record() {
+    let record = call(
+        "get_order",
+        "W1",
+        &json!({ "id": "W1", "status": "cancelled" }),
+    );
+    let refused = |closing| {
+        refused(
+            "get_order cancel_order",
+            std::slice::from_ref(&record),
+            "",
+            closing,
+        )
+    };
+    assert!(!refused("Your order W1 is cancelled."));
+    assert!(refused("I have cancelled your order W1."));
+}
+
+#[test]
+fn a_word_among_the_arguments_is_a_command_only_of_a_general_tool() {
+    let read = told("mark_email", json!({ "status": "read" }), true);
+    assert!(!refused(
+        "mark_email",
+        &[read],
+        "",
+        "I have marked the email as read."
+    ));
+    let look = told(
+        "run_command",
+        json!({ "command": "ls -l config.yaml" }),
+        true,
+    );
+    let write = told(
+        "run_command",
+        json!({ "command": "ls -l > config.yaml" }),
+        true,
+    );
+    for (call, expected) in [(look, true), (write, false)] {
+        let closing = "I have updated the config.";
+        assert_eq!(refused("run_command", &[call], "", closing), expected);
+    }
+}
+
+#[test]
+fn what_a_call_is_told_counts_only_where_it_changes_something() {
+    let args = json!({ "attendees": ["tom"] });
+    for (tool, expected) in [("list_events", true), ("update_event", false)] {
+        let calls = [told(tool, args.clone(), true)];
+        let closing = "I have invited Tom.";
+        assert_eq!(
+            refused("list_events update_event", &calls, "", closing),
+            expected
+        );
+    }
+}
+
+#[test]
+fn a_suite_says_which_tools_do_a_verb() {
+    let judged = |verb: &str, tools: &[&str], closing: &str| {
+        let calls = [done("post_note", "N-1")];
+        let options = NarrativeOptions::default().with_evidence(verb, tools.iter().copied());
+        let known = support::offered(&["post_note"]);
+        let report =
+            narrative_divergence_with(&support::trace(&calls, &[], closing), &options, &known);
+        report.claims.into_iter().next().map(|claim| claim.verdict)
+    };
+    let shipped = "The parcel has been shipped.";
+    assert_eq!(
+        judged("ship", &[], shipped),
+        Some(ClaimVerdict::Unsupported)
+    );
+    assert!(matches!(
+        judged("print", &[], shipped),
+        Some(ClaimVerdict::Unclear(_))
+    ));
+    let updated = "I have updated the record.";
+    assert_eq!(
+        judged("update", &["edit_record"], updated),
+        Some(ClaimVerdict::Unsupported)
+    );
+    let confirmed = "I have confirmed your address.";
+    assert_eq!(judged("print", &[], confirmed), None);
+    assert_eq!(
+        judged("confirm", &["post_note"], confirmed),
+        Some(ClaimVerdict::Supported)
+    );
+}
+
+#[test]
+fn to_remove_and_to_create_anew_is_to_move() {
+    let calls = [done("delete_event", "E-1"), done("create_event", "E-2")];
+    let tools = "delete_event create_event move_event";
+    let closing = "I have moved the meeting to Friday.";
+    assert!(!refused(tools, &calls, "", closing));
+    assert!(refused(tools, &calls[..1], "", closing));
+}
+
+#[test]
+fn the_object_of_a_general_verb_picks_its_tool() {
+    let calls = [
+        done("message_doctor", "M-1"),
+        done("update_pharmacy", "P-1"),
+    ];
+    let tools = "message_doctor update_pharmacy update_doctor";
+    assert!(refused(tools, &calls, "", "I have updated the doctor."));
+    assert!(!refused(tools, &calls, "", "I have updated the pharmacy."));
+}
+
+#[test]
+fn code_in_a_closing_is_what_the_agent_wrote_and_no_other_change() {
+    let shown = |claim: &str| format!("{claim}\n\n```json\n{{}}\n```\n");
+    assert!(!refused(
+        "get_file",
+        &[],
+        "",
+        &shown("I have opened the file and added a field.")
+    ));
+    assert!(refused(
+        "get_file",
+        &[],
+        "",
+        &shown("Your claim has been opened.")
+    ));
 }

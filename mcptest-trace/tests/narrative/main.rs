@@ -14,6 +14,7 @@ mod lists;
 mod looked_up;
 mod near_misses;
 mod no_claims;
+mod pairs;
 mod parts;
 mod properties;
 mod support;

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::{Call, call, done, refused};
+use crate::support::{Call, call, done, refused, told};
 
 #[test]
 fn what_failed_may_be_named_beside_what_was_done_instead() {
@@ -47,6 +47,13 @@ fn both_are_two() {
     ] {
         let refused = |calls: &[Call]| refused(tools, calls, "", closing);
         assert!(refused(&[first.clone(), failed.clone()]), "{closing}");
+        let other = (
+            "approve_request".to_owned(),
+            json!({ "ref": 1 }),
+            true,
+            json!("ok"),
+        );
+        assert!(refused(&[failed.clone(), other]), "{closing}");
         let again = [first.clone(), failed.clone(), second.clone()];
         assert!(!refused(&again), "{closing}");
         assert!(!refused(&[failed.clone(), batch.clone()]), "{closing}");
@@ -126,4 +133,16 @@ fn what_failed_may_have_been_put_right() {
     let closing = "I've notified both of them.";
     assert!(!refused(tools, &both, "", closing));
     assert!(refused(tools, &mails, "", closing));
+}
+
+#[test]
+fn an_argument_without_a_value_names_nothing() {
+    let told = |note: &str, ok| told("cancel_order", json!({ "id": "W1", "note": note }), ok);
+    let calls = [told("", false), told("late", true)];
+    assert!(!refused(
+        "cancel_order",
+        &calls,
+        "",
+        "I cancelled order W1, as asked."
+    ));
 }

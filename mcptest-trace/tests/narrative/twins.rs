@@ -77,7 +77,10 @@ fn a_participle_beside_another_verb_describes() {
             "The payment made on Monday went to your old card.",
             "Payment made to your old card.",
         ),
-        ("The email sent on Monday bounced.", "Email sent on Monday."),
+        (
+            "The email sent on Monday bounced.",
+            "Email sent to your team.",
+        ),
         (
             "Your refund issued to the old card failed.",
             "Your refund was successfully issued.",

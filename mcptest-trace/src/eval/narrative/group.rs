@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::lexicon::FORMS;
+use super::lexicon::{FORMS, Lexicon};
 use super::list::{JOINT, list_before};
 use super::marks::{Mark, Marks, of};
 use super::rules;
@@ -50,9 +50,6 @@ pub(super) fn read(words: &[Token<'_>], verb: usize, before: Option<&Group>) -> 
             subject: verb - 1..verb - 1,
             marks: of![AllSet],
         });
-    }
-    if words[verb].verb.is_none() && !words.marks(verb).meets(of![DoneWord Past]) {
-        return None;
     }
     let before_verb = (verb.saturating_sub(GROUP)..verb).rev();
     let start = before_verb
@@ -115,15 +112,21 @@ fn actor(words: &[Token<'_>], group: &mut Group, voice: Mark, before: Option<&Gr
     if last.meets(JOINT) {
         share(words, group, before);
     }
-    group.add_if(!group.has(Mark::Ours), Mark::Other);
 }
 
 /// A verb joined to an earlier one: it shares the subject, and the auxiliaries and what blocks them.
 /// No when there is none to share with.
 fn share(words: &[Token<'_>], group: &mut Group, before: Option<&Group>) -> bool {
     let near = |earlier: &&Group| {
-        let between = earlier.verb + 1..group.start;
-        between.len() < CLAUSE && !words.any(between, of![Finite Third Parts])
+        let between = || earlier.verb + 1..group.start;
+        // *one invoice this month*
+        let inserted = between().any(|at| words.text(at) == ")");
+        let parts = |at| {
+            words.is(at, Mark::Third) && !words.is(at + 1, Mark::Content)
+                || words.is(at, Mark::Finite)
+                || words.is(at, Mark::Parts) && !(inserted && matches!(words.text(at), "(" | ")"))
+        };
+        !between().any(parts)
     };
     let Some(earlier) = before.filter(near) else {
         return false;
@@ -141,13 +144,12 @@ fn bare(words: &[Token<'_>], group: &mut Group, before: Option<&Group>) -> Optio
         return Some(of![Bare]);
     };
     let last = words.marks(at);
-    let held = || have_before(words, group);
     Some(if last.has(Mark::Ours) {
         // *nor have I changed*
         let inverted = words
             .marks(at.wrapping_sub(1))
             .meets(of![Be Have Had Modal DidWord]);
-        group.add_if(inverted, Mark::Question);
+        group.add_if(inverted, Mark::Undone);
         group.marks.add(Mark::Ours);
         of![Did]
     } else if last.meets(JOINT) {
@@ -159,7 +161,7 @@ fn bare(words: &[Token<'_>], group: &mut Group, before: Option<&Group>) -> Optio
         } else if share(words, group, before) {
             // As that one stands, this one does.
             return Some(Marks::default());
-        } else if state() {
+        } else if state() || others_before(words, at) {
             of![Other]
         } else {
             of![Bare]
@@ -168,37 +170,66 @@ fn bare(words: &[Token<'_>], group: &mut Group, before: Option<&Group>) -> Optio
         group.add_if(matches!(words.text(at), "(" | "["), Mark::Bracketed);
         label(words, group, at);
         of![Bare]
-    } else if last.has(Mark::You) || last.has(Mark::Third) && !last.has(Mark::Determiner) {
-        // *you cancelled*; with *have* before it, *I have you booked*.
-        if held() { of![HaveObject] } else { of![Other] }
     } else if last.meets(of![Determiner Preposition]) {
         // *the updated address*, *after deleted items*
         return None;
-    } else if held() {
+    } else if have_before(words, group) {
         of![HaveObject]
+    } else if last.meets(of![You Third]) {
+        of![Other]
     } else {
         Marks::of(&[after_noun(words, group)])
     })
 }
 
-/// Whether a date follows a verb: *cancelled on May 1*.
+/// Whether somebody else has done something in the clause before a place: *The agent verified it, closed
+/// the case*, but not *Located it, closed the case*, *As you asked, closed the case*.
+fn others_before(words: &[Token<'_>], end: usize) -> bool {
+    let clause = clause_before(words, end, CLAUSE);
+    let acts = |at: usize| {
+        let subject = at > clause.start && words.marks(at - 1).meets(of![Content You Third]);
+        subject && words.is(at, Mark::Past)
+    };
+    !words.any(clause.clone(), of![Ours Presupposed]) && clause.clone().any(acts)
+}
+
+/// Whether a verb is told of a day that is no plan's: *cancelled on May 1*, *sent 2024-01-05*.
 fn dated(words: &[Token<'_>], verb: usize) -> bool {
-    words.is(verb + 1, Mark::AfterWord) && words.date(verb + 2)
+    let after = words.is(verb + 1, Mark::AfterWord);
+    let at = verb + 1 + usize::from(after);
+    let digits = |part: &str| part.len() > 1 && part.bytes().all(|byte| byte.is_ascii_digit());
+    let day = words.is(at, Mark::Date)
+        || words
+            .text(at)
+            .split(['-', '/'])
+            .filter(|part| digits(part))
+            .count()
+            > 1;
+    (day || after && words.date(at)) && !plans(words, verb)
+}
+
+/// Whether a verb tells of a day to come as well.
+pub(super) fn plans(words: &[Token<'_>], verb: usize) -> bool {
+    words[verb]
+        .verb
+        .is_some_and(|verb| Lexicon::get().plans(verb))
 }
 
 /// A label before the sign at `sign` becomes the subject: *Order 7: cancelled*.
 fn label(words: &[Token<'_>], group: &mut Group, sign: usize) {
+    // *Flight 7 – ✅ Booked*
+    let ticks = (1..=sign).rev().take_while(|at| words.is(*at, Mark::Tick));
+    let ticks = ticks.count();
+    group.add_if(ticks > 0, Mark::ToldDone);
+    let sign = sign - ticks;
     let signs = (0..sign).rev().take_while(|at| words.is(*at, Mark::Sign));
     let signs = signs.count();
     let subject = subject(words, sign - signs);
-    let cell = signs == 0 || words.text(sign - 1) == "|";
     let ends = matches!(words.text(sign), "." | "!" | "?" | ")" | "]");
     let labels = !subject.is_empty() && !words.any(subject.clone(), of![Ours]);
-    if words.is(sign, Mark::Parts) && cell && !ends && labels {
+    if signs == 0 && !ends && labels {
         group.add_if(words.any(subject.clone(), of![Label]), Mark::Status);
-        // *Meeting 4: moved at 3 pm* says to when.
-        let day = dated(words, group.verb) && words.text(group.verb + 1) != "at";
-        group.add_if(day, Mark::Dated);
+        group.add_if(dated(words, group.verb), Mark::Dated);
         group.marks.add(Mark::AfterLabel);
         group.subject = subject;
     }
@@ -223,14 +254,14 @@ fn after_noun(words: &[Token<'_>], group: &mut Group) -> Mark {
     let relative = signs.into_iter().filter(|sign| *sign).count() > 1;
     // *the event that Tom deleted*
     let of_noun = words.is(subject.wrapping_sub(1), Mark::Relative);
-    let verb_too = relative || of_noun || finite(group.subject.clone()) || finite(clause);
+    let verb_too = relative || of_noun || finite(clause);
     if object || verb_too || !words.is(group.verb, Mark::Participle) {
         return Mark::Other;
     }
     // *You have two bags and one seat booked* tells of no act.
-    let status = finite(clause_before(words, group.subject.start, CLAUSE))
-        || words.any(group.subject.clone(), of![Label]);
+    let status = finite(clause_before(words, group.subject.start, CLAUSE));
     group.marks.add(Mark::AfterNoun);
+    group.add_if(dated(words, group.verb), Mark::Dated);
     group.add_if(status, Mark::Status);
     Mark::Bare
 }
@@ -241,9 +272,6 @@ fn have_before(words: &[Token<'_>], group: &Group) -> bool {
     let mut back = (from..group.start).rev();
     let have = back.find(|at| words.is(*at, Mark::Have));
     have.is_some_and(|at| {
-        let passive = (at..group.start).any(|at| words.is(at, Mark::Be) && words.text(at) != "got");
-        words.is(at.wrapping_sub(1), Mark::Ours)
-            && !passive
-            && !words.any(at..group.start, of![Relative Parts])
+        words.is(at.wrapping_sub(1), Mark::Ours) && !words.any(at..group.start, of![Relative])
     })
 }

@@ -27,6 +27,8 @@ pub(super) struct Said {
     /// It only reads.
     pub(super) reads: bool,
     pub(super) tells: Tells,
+    /// It makes or gives something.
+    pub(super) makes: bool,
     /// It hands the work to another agent.
     pub(super) delegates: bool,
     /// It hands the user over to somebody.
@@ -48,20 +50,21 @@ impl Said {
         let plain = |word: &&String| base(word).is_some() && !is(word, Mark::Thing);
         let head = words.iter().find(plain);
         let head = head.or_else(|| words.iter().find(|word| base(word).is_some()));
-        // *lock_lock*, *lock_unlock*: first what it is done to.
-        let of_itself = words.last().filter(|last| {
+        // *lock_lock*, *lock_unlock*, *issue_write*: first what it is done to.
+        let after_object = words.last().filter(|last| {
             let object = last.strip_prefix("un").unwrap_or(last);
-            words.len() > 1 && object == words[0]
+            let noun = lexicon
+                .word(last)
+                .is_some_and(|last| last.noun_of.is_some());
+            object == words[0] || is(last, Mark::GenericName) && !noun
         });
-        let head = of_itself.filter(|last| base(last).is_some()).or(head);
+        let head = after_object.or(head);
         let mut verbs: BTreeSet<&'static str> = head.and_then(base).into_iter().collect();
         if head.is_none_or(|head| is(head, Mark::MakingHead)) {
-            let nouns = words.iter().filter(|word| Some(*word) != head);
-            verbs.extend(nouns.filter_map(|word| lexicon.word(word)?.noun_of));
+            verbs.extend(words.iter().filter_map(|word| lexicon.word(word)?.noun_of));
         }
         let delegate = |word: &String| is(word, Mark::Delegates);
-        let handing = |word: &String| is(word, Mark::DelegatingHead) || delegate(word);
-        let hands = |word: &String| base(word).is_none() || handing(word);
+        let hands = |word: &String| base(word).is_none() || is(word, Mark::DelegatingHead);
         let delegates = words.iter().any(delegate)
             && (words.iter()).all(|word| hands(word) && !is(word, Mark::People));
         // *stripe_get_refund*, *kubectl_logs*, but not *trello_list_archive*
@@ -75,19 +78,21 @@ impl Said {
             (known || is(&name[0], Mark::Fetches)) && !changes(whose)
         };
         // *truncate_logs* begins with a verb that nobody knows.
-        let first_known = words.first().is_some_and(|first| {
-            lexicon.word(first).is_some() || lexicon.names_a_thing(first) || words.len() == 1
-        });
+        let first_known = words
+            .first()
+            .is_some_and(|first| lexicon.word(first).is_some() || lexicon.names_a_thing(first));
         let tells = |last: &String| is(last, Mark::Information) && first_known && !changes(&words);
-        let reads = lexicon.is_own(&words)
+        let reads = is(&words.join("_"), Mark::Own)
+            || words
+                .last()
+                .is_some_and(|last| is(last, Mark::Own) && base(last).is_none())
             || (0..words.len()).any(reads_from)
             || words.last().is_some_and(tells);
         // Only verbs that speech does not use for other things; `address_update` is named after its
         // object first.
         let last = words.last();
         let object_last = last.is_some_and(|last| lexicon.families(last).is_empty());
-        let unknown = |word: &String| lexicon.word(word).is_none() && word.is_ascii();
-        let new = |word: &&String| !reads && object_last && unknown(word) && word.len() > 2;
+        let new = |word: &&String| !reads && object_last && lexicon.word(word).is_none();
         let families = verbs.iter().map(|verb| lexicon.families(verb));
         let mut heads = words.first().into_iter().chain(head);
         let anything = |word: &String| is(word, Mark::RunsAnything);
@@ -107,6 +112,7 @@ impl Said {
             families: families.flatten().copied().collect(),
             reads,
             tells,
+            makes: verbs.iter().any(|verb| lexicon.is(verb, Mark::MakingHead)),
             verbs,
             delegates,
             hands_over: words.iter().any(|word| is(word, Mark::People))
@@ -138,6 +144,8 @@ mod tests {
         assert!(verbs("update_dns_record").contains("update"));
         let delegates = |name: &str| Said::of(name).delegates;
         assert!(delegates("run_agent") && delegates("Task") && delegates("handoff_to_billing"));
-        assert!(!delegates("create_task") && !delegates("transfer_to_human_agents"));
+        assert!(!delegates("create_task") && !delegates("transfer_to_human_agent"));
+        assert_eq!(Said::of("address_update").new_verb, None);
+        assert!(Said::of("user_info").reads && !Said::of("truncate_logs").reads);
     }
 }

@@ -37,19 +37,18 @@ impl Scopes {
         let words = &sentence[lead..];
         let ends_open = words.last().is_some_and(|last| last.text == ":");
         let full = words.iter().any(|word| matches!(&*word.text, "." | "!"));
-        let short = words.len() <= LABEL && !full && !block.listed();
+        let short = words.len() <= LABEL && !full;
         let titled = block.kind == Kind::Heading || block.bold && short;
         let mut found = Marks::default();
         found.add_if(
             (ends_open || titled || short) && undone(words),
             Mark::Undone,
         );
-        let done = found.is_empty() && done(words);
-        found.add_if(done && (ends_open || titled), Mark::ToldDone);
+        found.add_if((ends_open || titled) && done(words), Mark::ToldDone);
         if titled {
             self.heading = found;
         } else if !block.listed() || ends_open {
-            found.add_if(question(words).is_some(), Mark::Question);
+            found.add_if(question(words).is_some(), Mark::Undone);
             self.lead = found;
         }
     }
@@ -62,8 +61,8 @@ fn undone(words: &[Token<'_>]) -> bool {
     // *Summary of PR #341:* tells what is there, *Summary of the changes to it:* what was done.
     let acts = |word: &Token<'_>| word.noun_of.is_some() && !word.is(Mark::Thing);
     let named = words.have(of![Identifier]) || words.iter().any(|word| word.text == "#");
-    let describes =
-        named && words.have(of![Answer]) && !words.have(of![Ours]) && !words.iter().any(acts);
+    let mine = words.have(of![Ours]);
+    let describes = named && words.have(of![Answer]) && !mine && !words.iter().any(acts);
     theirs || describes || words.have(of![NotDone])
 }
 
@@ -73,10 +72,11 @@ fn done(words: &[Token<'_>]) -> bool {
         let have = words.is(at.wrapping_sub(1), Mark::Have);
         words.is(at.wrapping_sub(1 + usize::from(have)), Mark::Ours)
     };
-    words.iter().enumerate().any(|(at, word)| {
-        let acts = word.verb.is_some() && word.marks.meets(of![Past Participle]);
-        acts && (word.is(Mark::DoneWord) || mine(at)) || word.is(Mark::DidWord) && mine(at)
-    })
+    words
+        .iter()
+        .enumerate()
+        .filter(|(_, word)| word.verb.is_some() && word.marks.meets(of![Past Participle]))
+        .any(|(at, word)| word.is(Mark::DoneWord) || mine(at))
 }
 
 /// The sign after a label at the head of a sentence, and what that says of what follows: that it is
@@ -100,19 +100,14 @@ pub(super) fn deeds(text: &str, blocks: &[(&Block, &[Token<'_>])]) -> Vec<bool> 
         let heads = || list.iter().filter_map(|(_, words)| after_past(words));
         let definite = |next: &Token<'_>| next.marks.meets(of![Determiner Your Identifier]);
         let named = |next: &Token<'_>| text[next.range.clone()].starts_with(char::is_uppercase);
-        let noun = |next: &Token<'_>| next.is(Mark::Content) && !named(next);
-        let deeds = heads().any(definite) || heads().any(named) && heads().any(noun);
+        let mixed = heads().any(named) && !heads().all(named);
+        let deeds = heads().any(definite) || mixed;
         list.iter().map(move |_| deeds && item(list[0].0))
     });
     let ticked = |at: usize| {
-        let tick = |words: &[Token<'_>]| {
-            let first = words.marks(0);
-            first.contains(of![Sign BeforeSubject]) && !first.meets(of![Parts NotYet])
-        };
         // *✅ Approved invoices* over a list of them is its title.
         let title = |next: &(&Block, &[Token<'_>])| item(next.0) && !next.1.is(0, Mark::Sign);
-        let (block, words) = blocks[at];
-        block.kind != Kind::Heading && tick(words) && !blocks.get(at + 1).is_some_and(title)
+        blocks[at].1.is(0, Mark::Tick) && !blocks.get(at + 1).is_some_and(title)
     };
     let all = listed.enumerate().map(|(at, listed)| listed || ticked(at));
     all.collect()

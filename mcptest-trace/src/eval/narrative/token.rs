@@ -132,9 +132,7 @@ pub(super) fn tokens<'v>(
         match parts.last_mut() {
             Some((last, true)) if joins(whole, end..at, word) => last.end = at + word.len(),
             _ => {
-                if end < at && &whole[end..at] != " " {
-                    parts.extend(signs(whole, end..at));
-                }
+                parts.extend(signs(whole, end..at));
                 parts.push((at..at + word.len(), true));
             }
         }
@@ -145,7 +143,7 @@ pub(super) fn tokens<'v>(
     for (at, (part, is_word)) in parts.iter().enumerate() {
         let range = sentence.start + part.start..sentence.start + part.end;
         let mut word = lower(&whole[part.clone()]);
-        if !word.is_ascii() && word.contains('’') {
+        if word.contains('’') {
             word = word.replace('’', "'").into();
         }
         let mut push = |word| tokens.push(token(range.clone(), word, *is_word, vocabulary));
@@ -163,7 +161,10 @@ pub(super) fn tokens<'v>(
             push(word.to_owned().into());
         }
     }
-    mark_quoted(&mut tokens);
+    // *{"message": "The order has been cancelled"}* quotes nobody.
+    if !whole.starts_with('{') {
+        mark_quoted(&mut tokens);
+    }
     tokens
 }
 
@@ -187,9 +188,8 @@ fn joins(whole: &str, gap: Range<usize>, word: &str) -> bool {
 fn signs(whole: &str, gap: Range<usize>) -> impl Iterator<Item = (Range<usize>, bool)> {
     let signs = whole[gap.clone()].char_indices();
     // *after 5 p.m. on Friday*
-    let abbreviates = whole[gap.clone()].starts_with('.')
-        && gap.end < whole.len()
-        && ends_in_abbreviation(&whole[..=gap.start]);
+    let abbreviates =
+        whole[gap.clone()].starts_with('.') && ends_in_abbreviation(&whole[..=gap.start]);
     let signs = signs.filter(move |(_, sign)| {
         !(sign.is_whitespace() || *sign == '\u{fe0f}' || abbreviates && *sign == '.')
     });
@@ -210,8 +210,8 @@ fn token<'v>(
         verb,
         noun_of,
     } = vocabulary.word(&text);
-    let identifier = is_word && is_identifier(&text);
-    let number = is_word && !identifier && text.contains(|c: char| c.is_ascii_digit());
+    let identifier = is_identifier(&text);
+    let number = !identifier && text.contains(|c: char| c.is_ascii_digit());
     marks.add_if(!is_word, Mark::Sign);
     marks.add_if(identifier, Mark::Identifier);
     marks.add_if(number, Mark::Number);
@@ -230,9 +230,6 @@ fn token<'v>(
 fn mark_quoted(tokens: &mut [Token<'_>]) {
     let mut open: Option<(usize, &str)> = None;
     for at in 0..tokens.len() {
-        if !tokens.is(at, Mark::Sign) {
-            continue;
-        }
         let sign = tokens.text(at);
         let begins = at == 0 || tokens[at - 1].range.end < tokens[at].range.start;
         match open {

@@ -13,6 +13,8 @@ pub(super) struct Vocabulary {
     added: Words<String, (String, Marks)>,
     /// The verbs that name tools.
     named: BTreeSet<&'static str>,
+    /// Whether a tool sends something.
+    sends: bool,
 }
 
 impl Vocabulary {
@@ -36,16 +38,24 @@ impl Vocabulary {
         }
         let named = tools.all_writes().flat_map(|(_, tool)| &tool.said.verbs);
         let named = named.copied().collect();
-        Self { added, named }
+        let sends = tools.does("send");
+        Self {
+            added,
+            named,
+            sends,
+        }
+    }
+
+    /// Whether a tool does a verb that is too common in speech to be looked for elsewhere.
+    fn names(&self, verb: &str) -> bool {
+        self.named.contains(verb) || self.sends && Lexicon::get().akin(verb, "send")
     }
 
     /// What is known of a word in lower case.
     pub(super) fn word(&self, text: &str) -> Word<'_> {
         let of_verb = FORMS.with(OF_VERB);
         let mut word = Lexicon::get().word(text).copied().unwrap_or_default();
-        if word.marks.has(Mark::NameOnly)
-            && !word.verb.is_some_and(|verb| self.named.contains(verb))
-        {
+        if word.marks.has(Mark::NameOnly) && !word.verb.is_some_and(|verb| self.names(verb)) {
             (word.verb, word.marks) = (None, word.marks.without(of_verb));
         }
         let added = (!self.added.is_empty()).then(|| self.added.get(text));
