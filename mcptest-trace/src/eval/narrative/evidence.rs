@@ -288,7 +288,7 @@ impl<'t> Judge<'t> {
         let made = || {
             let head = found.object.last().filter(|_| is(Mark::MakingHead));
             let mut done = self.writes.values();
-            head.is_some_and(|head| done.any(|tool| tool.said.makes && tool.said.shares(head)))
+            head.is_some_and(|head| done.any(|tool| tool.said.makes() && tool.said.shares(head)))
         };
         let unclear = if done.any(|tool| tool.said.delegates) {
             Some(Unclear::Delegated)

@@ -27,8 +27,6 @@ pub(super) struct Said {
     /// It only reads.
     pub(super) reads: bool,
     pub(super) tells: Tells,
-    /// It makes or gives something.
-    pub(super) makes: bool,
     /// It hands the work to another agent.
     pub(super) delegates: bool,
     /// It hands the user over to somebody.
@@ -112,7 +110,6 @@ impl Said {
             families: families.flatten().copied().collect(),
             reads,
             tells,
-            makes: verbs.iter().any(|verb| lexicon.is(verb, Mark::MakingHead)),
             verbs,
             delegates,
             hands_over: words.iter().any(|word| is(word, Mark::People))
@@ -120,6 +117,12 @@ impl Said {
             new_verb: words.first().filter(new).cloned(),
             words,
         }
+    }
+
+    /// Whether it makes or gives something.
+    pub(super) fn makes(&self) -> bool {
+        let mut verbs = self.verbs.iter();
+        verbs.any(|verb| Lexicon::get().is(verb, Mark::MakingHead))
     }
 
     /// Whether its name has a noun, or another for the same thing.
