@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
-use crate::trace::{LazyValue, ToolCall, ToolResult, reads_by_name, words_of_tool};
+use crate::trace::{LazyValue, ToolCall, ToolResult, reads_by_name};
 use serde_json::Value;
 
 use super::identifier;
@@ -45,6 +45,16 @@ impl<'t> Call<'t> {
         }
     }
 
+    /// Whether it failed as things were so before: *the order was already cancelled*.
+    pub(super) fn refuses(&self, result: &Value) -> bool {
+        let mut already = false;
+        texts(result, &mut |text| {
+            let mut words = text.split(|c: char| !c.is_alphabetic());
+            already |= words.any(|word| Lexicon::get().is(&lower(word), Mark::Already));
+        });
+        already && self.ending == Ending::Failed
+    }
+
     pub(super) fn succeeded(&self) -> bool {
         self.ending == Ending::Succeeded
     }
@@ -63,7 +73,7 @@ impl<'t> Call<'t> {
     /// The arguments that say what is done.
     fn telling(&self) -> impl Iterator<Item = (&'t String, &'t Value)> {
         let args = self.recorded.args.as_object().into_iter().flatten();
-        args.filter(|(key, _)| Lexicon::get().is(&words_of_tool(key).join("_"), Mark::Telling))
+        args.filter(|(key, _)| Lexicon::get().tells(key))
     }
 
     /// Whether an argument says that it does a verb: `attendees: […]`, or for a `general` tool one
@@ -94,18 +104,8 @@ impl<'t> Call<'t> {
     /// Its other identifiers of the same kind.
     pub(super) fn of_kind<'c>(&'c self, identifier: &'c str) -> impl Iterator<Item = &'c str> {
         let all = self.identifiers().iter().map(AsRef::as_ref);
-        all.filter(move |other| identifier::same_kind(other, identifier))
+        all.filter(move |other| *other != identifier && identifier::same_kind(other, identifier))
     }
-}
-
-/// Whether a result tells that things were so before: *the order was already cancelled*.
-pub(super) fn refuses(result: &Value) -> bool {
-    let mut already = false;
-    texts(result, &mut |text| {
-        let mut words = text.split(|c: char| !c.is_alphabetic());
-        already |= words.any(|word| Lexicon::get().is(&lower(word), Mark::Already));
-    });
-    already
 }
 
 /// Gives every text of a value, its keys among them.

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use crate::trace::{LazyValue, Trace, words_of_tool};
 use serde_json::Value;
 
-use super::call::{Call, refuses};
+use super::call::{Call, Ending};
 use super::identifier;
 use super::lexicon::{Lexicon, Words, lower};
 use super::marks::{Mark, Marks, of};
@@ -86,13 +86,13 @@ impl<'t> Calls<'t> {
     /// Whether a clause names an argument that these calls have otherwise and only failed ones have so.
     pub(super) fn only_failed(&self, clause: &str, tools: &BTreeSet<&str>, done: &[usize]) -> bool {
         let calls = tools.iter().flat_map(|tool| self.of_tool(tool));
-        let mut arguments = calls
-            .filter_map(|call| self.all[*call].recorded.args.as_object())
-            .flatten();
-        if done.is_empty() {
+        let failed = calls.filter(|call| self.all[**call].ending == Ending::Failed);
+        let arguments = failed.filter_map(|call| self.all[*call].recorded.args.as_object());
+        let mut arguments = arguments.flatten().peekable();
+        if done.is_empty() || arguments.peek().is_none() {
             return false;
         }
-        let words = clause.split(|c: char| !c.is_alphanumeric());
+        let words = clause.split(|c: char| !c.is_alphanumeric() && c != '&');
         let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
         let place = |text: &str| {
             words
@@ -107,7 +107,7 @@ impl<'t> Calls<'t> {
                 let others = done.iter().filter_map(argument).filter_map(Value::as_str);
                 others.filter_map(place).any(|other| {
                     let mut between = words[at.min(other)..at.max(other)].iter();
-                    !between.any(|word| Lexicon::get().is(&lower(word), Mark::Conjunction))
+                    !between.any(|word| Lexicon::get().is(&lower(word), Mark::Joins))
                 })
             };
             let place = value.as_str().and_then(place);
@@ -115,16 +115,20 @@ impl<'t> Calls<'t> {
         })
     }
 
-    /// Whether these calls did fewer than so many things: one of them failed, and none after it looks
-    /// as if it put it right. A list, or that number, in one of them may be of all.
+    /// Whether these calls did fewer than so many things: one of them failed, none that succeeded has
+    /// what tells it from others, and none after it looks as if it put it right. A list, or that number,
+    /// in one of them may be of all.
     pub(super) fn fewer(&self, many: usize, calls: &BTreeSet<usize>) -> bool {
         let args = |call: &usize| &self.all[*call].recorded.args;
         let fields = |call: &usize| args(call).as_object().into_iter().flatten();
         let (mut done, mut vain): (Vec<usize>, Vec<usize>) =
             (calls.iter()).partition(|call| self.all[**call].succeeded());
         let again = |failed: &usize, done: &usize| {
-            let mut same = fields(failed).map(|(key, value)| args(done).get(key) == Some(value));
-            done > failed && same.any(|same| same)
+            let same = fields(failed).filter(|(key, value)| args(done).get(key) == Some(value));
+            let tells = |(key, value): (&String, &Value)| {
+                calls.iter().any(|call| args(call).get(key) != Some(value))
+            };
+            args(failed) == args(done) || same.into_iter().any(|of| done > failed || tells(of))
         };
         vain.retain(|failed| !done.iter().any(|done| again(failed, done)));
         let given = many.to_string();
@@ -145,10 +149,11 @@ impl<'t> Calls<'t> {
         (done.len() + 1..=done.len() + vain.len()).contains(&many)
     }
 
-    /// Whether a call carries one of these identifiers.
-    pub(super) fn carry(&self, identifiers: &[String]) -> bool {
-        let mut calls = self.all.iter();
-        identifiers.is_empty() || calls.any(|call| identifiers.iter().any(|id| call.carries(id)))
+    /// Whether a call that only reads carries one of these identifiers.
+    pub(super) fn looked_up(&self, identifiers: &[String]) -> bool {
+        let reads = |call: &&Call<'_>| call.succeeded() && !self.tools.writes(&call.recorded.name);
+        let mut reads = self.all.iter().filter(reads);
+        reads.any(|call| identifiers.iter().any(|id| call.carries(id)))
     }
 
     /// Whether one of the calls that count returned the state that a verb leads to: of one of these
@@ -182,7 +187,7 @@ impl<'t> Calls<'t> {
         self.read.get_or_init(|| {
             let mut read: Words<_, Vec<State>> = Words::default();
             for (call, of) in self.all.iter().enumerate() {
-                let tells = |result: &&LazyValue| of.succeeded() || refuses(result);
+                let tells = |result: &&LazyValue| of.succeeded() || of.refuses(result);
                 let Some(result) = of.result.filter(tells) else {
                     continue;
                 };
@@ -249,8 +254,8 @@ fn stated(
 /// The verbs whose participles stand in a text, but for those that tell no state: *can be cancelled*.
 fn participles(text: &str) -> impl Iterator<Item = &'static str> {
     let words = text.split(|c: char| !c.is_ascii_alphabetic());
+    let words = words.filter(|word| !word.is_empty()).map(lower);
     words
-        .map(lower)
         .scan(false, |before_be, word| {
             let after_be = std::mem::replace(before_be, word == "be");
             Some(participle(&word).filter(|_| !after_be))
@@ -266,11 +271,15 @@ fn participle(word: &str) -> Option<&'static str> {
 /// The state that a key names: `cancelled` and `is_cancelled` that is true, `cancelled` and
 /// `cancelled_at` with a time. Every record has a `created_at` and an `updated_at`.
 fn of_key(key: &str, value: &Value) -> Option<String> {
-    let tells = match value {
-        Value::String(text) => {
-            text.starts_with(|c: char| c.is_ascii_digit()) && text.contains([':', '-', '/'])
-        }
-        value => *value == true,
+    let time = |text: &String| {
+        let mut parts = text.split([':', '-', '/']);
+        let digits = |c: char| c.is_ascii_digit();
+        parts.clone().count() > 1 && parts.all(|part| part.contains(digits))
+    };
+    let flag = match value {
+        Value::Bool(true) => true,
+        Value::String(text) if time(text) => false,
+        _ => return None,
     };
     let mut words = words_of_tool(key);
     let lexicon = Lexicon::get();
@@ -278,5 +287,6 @@ fn of_key(key: &str, value: &Value) -> Option<String> {
     words.drain(..usize::from(be));
     let verb = participle(words.first()?)?;
     let kept = words.len() <= 2 && lexicon.marks(verb).meets(of![Creating Generic]);
-    (tells && !kept).then(|| words.swap_remove(0))
+    let states = if flag { words.len() == 1 } else { !be };
+    (states && !kept).then(|| words.swap_remove(0))
 }

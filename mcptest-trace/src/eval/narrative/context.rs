@@ -1,6 +1,6 @@
 //! What stands around a verb group: questions, conditions, reports, times.
 
-use super::group::{Group, plans};
+use super::group::Group;
 use super::lexicon::stem;
 use super::list::JOINT;
 use super::marks::{Mark, Marks, of};
@@ -21,12 +21,11 @@ pub(super) fn question(words: &[Token<'_>]) -> Option<usize> {
 
 /// What a word before a verb says of it, in its sentence or only in its own clause.
 const FAR: Marks = of![NotYet Report Earlier];
-const NEAR: Marks = of![Condition Presupposed Feeling General Wish];
+const NEAR: Marks = of![Condition Presupposed Feeling General];
 /// The words before a verb that are looked at.
 const TELLING: Marks = FAR
     .with(NEAR)
-    .with(JOINT)
-    .with(of![Parts Announce Now AfterWord Ours]);
+    .with(of![Parts Comma Announce Negative Now Wish]);
 
 /// Adds what the words around a group say of it.
 pub(super) fn around(words: &[Token<'_>], group: &mut Group) {
@@ -43,30 +42,35 @@ fn before(words: &[Token<'_>], group: &mut Group) {
     far.add_if(group.has(Mark::IsDone), Mark::Condition);
     let shared = ours && words.marks(group.start.wrapping_sub(1)).meets(JOINT);
     let mut looked_for = if shared { far } else { FAR.with(NEAR) };
-    let (mut told, mut announced) = (Marks::default(), false);
+    let (mut told, mut announced, mut near) = (Marks::default(), false, true);
+    // *I can't confirm that your order has been cancelled.*
+    let of_that = words.text(group.subject.start.wrapping_sub(1)) == "that";
+    let mut denied = false;
     for at in (group.start.saturating_sub(AROUND)..group.start).rev() {
         let word = words.marks(at);
-        // *the issue you reported*
-        if !word.meets(TELLING) || words.is(at.wrapping_sub(1), Mark::You) {
+        if !word.meets(TELLING) && words.text(at) != "far" {
             continue;
         }
-        if word.has(Mark::Parts) && !matches!(words.text(at), "(" | ")" | "–") {
+        let aside = word.has(Mark::Quoted) || matches!(words.text(at), "(" | ")" | "–");
+        if word.has(Mark::Parts) && !aside {
             break;
         }
         if word.has(Mark::Comma) {
             looked_for = far;
+            near = false;
         }
-        // *I want that done, and your order is cancelled*
-        if word.meets(of![Conjunction Ours Report]) {
-            looked_for = looked_for.without(of![Wish]);
-        }
+        let governs = word.has(Mark::Wish) && near && !ours && wished(words, at, group.start);
+        told.add_if(governs, Mark::Condition);
         announced |= word.has(Mark::Announce);
+        let not = word.has(Mark::Negative) && !word.has(Mark::Preposition);
+        denied |= of_that && near && not;
         // *Now that you have reset it, the service is restored.*
         let result = word.has(Mark::Now) && words.is(at + 1, Mark::Relative);
-        told.add_if(result, Mark::Presupposed);
+        told.add_if(result && !ours, Mark::Report);
         // *Since then, two more have been opened.*
-        told.add_if(so_far(words, at), Mark::Already);
-        if !word.contains(of![General Determiner]) {
+        told.add_if(so_far(words, at) && !ours, Mark::Earlier);
+        let relative = word.has(Mark::Past) && of_you(words, at);
+        if !(relative || word.contains(of![General Determiner])) {
             told = told.with(word.among(looked_for));
         }
     }
@@ -74,6 +78,7 @@ fn before(words: &[Token<'_>], group: &mut Group) {
     if announced {
         told = told.without(of![Report Feeling]);
     }
+    told.add_if(denied, Mark::Report);
     group.marks = group.marks.with(told);
     // *the order which was cancelled*
     let direct = group.subject.end.min(group.start).wrapping_sub(1);
@@ -95,6 +100,26 @@ fn so_far(words: &[Token<'_>], at: usize) -> bool {
     }
 }
 
+/// Whether a verb is in a clause about a noun: *the issue you reported*.
+fn of_you(words: &[Token<'_>], verb: usize) -> bool {
+    words.is(verb.wrapping_sub(1), Mark::You) && words.is(verb.wrapping_sub(2), Mark::Content)
+}
+
+/// Whether a wish is for the verb group that begins at `start`: *make sure it is booked*, but not *the
+/// refund you wanted*, *I made sure it is booked*.
+fn wished(words: &[Token<'_>], at: usize, start: usize) -> bool {
+    let made = words.is(at.wrapping_sub(1), Mark::Past);
+    // *sure that your order is cancelled*, but not *get that order cancelled*
+    let beside = |at: usize| {
+        let that = words.is(at, Mark::Relative);
+        words.marks(at).meets(JOINT.with(of![Ours Report]))
+            || that && words.marks(at + 1).meets(of![Ours Your Third Determiner])
+    };
+    // *make sure that*, but not *I am sure that*
+    let made_so = words.is(at.wrapping_sub(1), Mark::Base);
+    !of_you(words, at) && !made && (made_so || !(at + 1..start).any(beside))
+}
+
 fn in_subject(words: &[Token<'_>], group: &mut Group) {
     let subject = group.subject.clone();
     // *No order*, *nothing*; but not *the order without a gift card*.
@@ -107,38 +132,40 @@ fn in_subject(words: &[Token<'_>], group: &mut Group) {
     // *Refunds are issued after a week.*
     let some = of![Determiner Your Number Identifier Quoted Me Conjunction];
     let last = words.text(head.wrapping_sub(1));
-    let plural = stem(last) != last && !said.meets(some);
+    let plural = head > subject.start
+        && words.is(head - 1, Mark::Content)
+        && stem(last) != last
+        && !said.meets(some);
     // *Each of them has been approved* tells of some.
     let general = words.any(first, of![General Asks]) && !group.has(Mark::HasBeen);
-    // *A credit is issued within days.*
-    let any = matches!(words.text(subject.start), "a" | "an");
+    // *A credit is issued within days*, but not *A refund is issued to your card*.
+    let yours = words.any(group.verb..group.verb + AFTER, of![Your You]);
+    let any = matches!(words.text(subject.start), "a" | "an") && !yours;
     let of_all = (plural || any) && group.has(Mark::IsDone) || general;
     group.add_if(of_all, Mark::General);
     group.marks = group.marks.with(said.among(of![Your You Money]));
 }
 
+/// What a word after a verb says of it.
+const SAID: Marks = of![Success Now Earlier];
 /// The words after a verb that are looked at.
-const SAYING: Marks =
-    of![Success Now Earlier SentenceEnd General Already Here AfterWord Participle To];
+const SAYING: Marks = SAID.with(of![SentenceEnd General Already Here AfterWord Participle To]);
 
 fn after(words: &[Token<'_>], group: &mut Group) {
     let active = group.has(Mark::Ours);
     let is_done = group.has(Mark::IsDone);
     let was_done = group.has(Mark::WasDone);
-    // *We refunded you on May 3*, *The transfer was successful on May 3*
-    let company = group.has(Mark::Did) && words.text(group.start.wrapping_sub(1)) == "we";
-    let told_of_day = was_done || company || group.has(Mark::IsComplete);
-    let passed = told_of_day && !plans(words, group.verb);
     let perfect = group.has(Mark::Perfect);
     let mut verb_between = false;
     let first = group.verb + 1;
     // *Refund: issued once the items are back*
     let clause = first..words.until(first, AFTER, JOINT.with(of![Parts]));
+    let told_later = group.has(Mark::Bare) && group.start > 0;
     let still_to_come = |at: usize| {
         let soon = words.text(at) == "within" && words.is(at + 1, Mark::Number);
         words.is(at, Mark::Hypothetical) || soon
     };
-    let still_to_come = group.has(Mark::Bare) && clause.into_iter().any(still_to_come);
+    let still_to_come = told_later && clause.into_iter().any(still_to_come);
     group.add_if(still_to_come, Mark::Condition);
     for at in (first..words.len().min(first + AFTER)).filter(|at| words.marks(*at).meets(SAYING)) {
         let word = words.marks(at);
@@ -153,33 +180,41 @@ fn after(words: &[Token<'_>], group: &mut Group) {
         let general = at < first + 4 && general || at == first && expected;
         let marks = &mut group.marks;
         // *I've refunded the order you placed last week*
-        let you = words.any(first..at, of![You Relative]);
-        let of_object = perfect || active && you;
-        *marks = marks.with(word.among(of![Success Now]));
-        marks.add_if(word.has(Mark::Earlier) && !of_object, Mark::Earlier);
+        let of_object = perfect || words.any(first..at, of![You Relative]);
+        let said = if active && of_object {
+            SAID.without(of![Earlier])
+        } else {
+            SAID
+        };
+        *marks = marks.with(word.among(said));
         marks.add_if(general, Mark::General);
         marks.add_if(at < first + 3 && word.has(Mark::Already), Mark::Already);
         // *the table above*, but not *a rating above 4*
         marks.add_if(
             word.has(Mark::Here) && !next.has(Mark::Number),
-            Mark::Undone,
+            Mark::PartOfAnswer,
         );
         match words.text(at) {
             "ago" => {
-                let recent = !words.is(at - 1, Mark::LongUnit);
+                let recent = at > first && !words.is(at - 1, Mark::LongUnit);
                 marks.add_if(recent, Mark::Success);
                 marks.add_if(!recent && !active, Mark::Earlier);
             }
-            "last" => marks.add_if(next.has(Mark::LongUnit) && !of_object, Mark::Earlier),
-            "on" | "at" | "in" => marks.add_if(passed && words.date(at + 1), Mark::Earlier),
+            "last" => {
+                let earlier = next.has(Mark::LongUnit) && !(active && of_object);
+                marks.add_if(earlier, Mark::Earlier);
+            }
+            "on" | "at" | "in" => marks.add_if(was_done && words.date(at + 1), Mark::Earlier),
             // *Removed since*, without a reason after it.
             "before" => {
                 let distance = words.is(at - 1, Mark::LongUnit) || words.text(at - 1) == "than";
+                let you = words.any(first..at, of![You Relative]);
                 marks.add_if(ends && !distance && !you, Mark::Earlier);
             }
-            "since" => marks.add_if(ends || so_far(words, at), Mark::Earlier),
-            "by" if !active && !verb_between => {
-                marks.add_if(someone(words, at + 1), Mark::Other);
+            "since" => marks.add_if((ends || so_far(words, at)) && !active, Mark::Earlier),
+            "far" => marks.add_if(so_far(words, at) && !active && !told_later, Mark::Earlier),
+            "by" if at < first + 8 && !active && !verb_between => {
+                marks.add_if(someone(words, at + 1, at == first), Mark::Other);
             }
             _ => {}
         }
@@ -188,14 +223,16 @@ fn after(words: &[Token<'_>], group: &mut Group) {
 }
 
 /// Whether a word after *by* begins somebody who did it, and no means, measure or time.
-fn someone(words: &[Token<'_>], at: usize) -> bool {
+fn someone(words: &[Token<'_>], at: usize, direct: bool) -> bool {
     let word = words.marks(at);
     // *Closed by: bob*
     let sign = word.has(Mark::Sign) && !matches!(words.text(at), ":" | "@");
     let gerund = words.text(at).ends_with("ing");
-    // *by us*, but not *by our fraud team*
-    let me = word.has(Mark::Me) && words.text(at) != "our";
-    !gerund && !sign && !me && !word.meets(of![Means Date Number Identifier])
+    // *by us*, *by our team*, but not *by our fraud team* right after the verb
+    let ours = words.text(at) == "our" && words.is(at + 1, Mark::Content);
+    let named = ours && direct && words.marks(at + 2).meets(of![Content Third]);
+    let me = word.has(Mark::Me) && !named;
+    at < words.len() && !gerund && !sign && !me && !word.meets(of![Means Date Number Identifier])
 }
 
 /// Whether a sentence asks to go ahead with what the closing tells.

@@ -69,22 +69,29 @@ impl<'t> Judge<'t> {
         let failed = vain.is_some();
         let changed = |call: &usize| {
             let call = &self.calls.all[*call];
-            call.changed(self.vague.contains(&*call.recorded.name))
+            call.changed(
+                self.tools
+                    .get(&call.recorded.name)
+                    .is_some_and(|tool| tool.vague),
+            )
         };
-        let done: Vec<usize> = tried().filter(changed).collect();
+        let done = tried().filter(changed);
+        let done: Vec<usize> = done.collect();
         let compared = &done[..done.len().min(MOST_COMPARED)];
         let other = self.other_identifier(found, compared);
         let other_value = self.calls.only_failed(found.clause, &doers.left, compared);
         // *I approved both*: one of them failed, and the other was no batch.
         let partly = found.quantity.is_some_and(|many| {
-            let calls = doers.own.iter().flat_map(|tool| self.calls.of_tool(tool));
+            let succeeded = doers.own.iter();
+            // *Both updates are done* may be of two tools.
+            let told = many < usize::MAX;
+            let succeeded = succeeded.filter(|tool| told || self.ended(tool, Ending::Succeeded));
+            let calls = succeeded.flat_map(|tool| self.calls.of_tool(tool));
             let calls: BTreeSet<usize> = calls.copied().collect();
             calls.len() <= MOST_COMPARED && self.calls.fewer(many, &calls)
         });
         let mut verdict = match other {
-            None if partly || other_value => ClaimVerdict::Unsupported,
-            None if done.is_empty() => self.without_call(found, &doers, vain),
-            None => self.with_calls(found, &doers, &done),
+            None if partly => ClaimVerdict::Unsupported,
             Some(claimed) if !self.calls.knows(claimed) => {
                 let calls = compared.iter().map(|call| &self.calls.all[*call]);
                 let others: BTreeSet<&str> = calls.flat_map(|call| call.of_kind(claimed)).collect();
@@ -93,130 +100,150 @@ impl<'t> Judge<'t> {
                     recorded: others.into_iter().take(LISTED).map(str::to_owned).collect(),
                 }
             }
-            Some(_) => ClaimVerdict::Unsupported,
+            None if !other_value && !done.is_empty() => self.with_calls(found, &doers, &done),
+            None if !other_value => self.without_call(found, &doers, vain),
+            _ => ClaimVerdict::Unsupported,
         };
         // What was tried to no effect is false, however it is worded.
         let sure = sure || !found.marks.has(Mark::Bare) && failed;
         // *I've shared the file*, but not *I've shared some thoughts*, *The server stopped*.
+        let named = |tool: &&str| {
+            let tool = self.tools.get(tool);
+            tool.is_some_and(|tool| tool.says(found.spoken) && found.shares(tool))
+        };
         let common = found.marks.has(Mark::NameOnly) && !failed;
-        let mut tools = doers.left.iter();
-        let mut named =
-            || !found.marks.has(Mark::AfterNoun) && tools.any(|tool| self.shares(found, tool));
+        let named = || !found.marks.has(Mark::AfterNoun) && doers.left.iter().any(named);
         let sure = sure && (!common || named());
         // *I have made these changes:* is told by the list.
-        let own = found.marks.has(Mark::Generic) || doers.all.is_empty();
-        let leads_in = found.marks.has(Mark::LeadsIn) && own;
+        let own = found.marks.has(Mark::Generic) || doers.all.is_empty() && !doers.listed;
+        let leads_in = found.marks.has(Mark::LeadsIn) && own && !failed;
         if verdict == ClaimVerdict::Unsupported && (!sure || leads_in) {
             verdict = ClaimVerdict::Unclear(Unclear::Wording);
         }
-        let open = matches!(
+        let supports = matches!(
             verdict,
-            ClaimVerdict::Unsupported | ClaimVerdict::Unclear(_)
+            ClaimVerdict::Supported | ClaimVerdict::ArgMismatch { .. }
         );
         Judged {
             considered: self.considered(&doers, other, other_value),
-            settle: self.settle(found, &doers).filter(|_| open),
-            supporting: if open { Vec::new() } else { done },
+            settle: self.settle(found, &doers, &verdict),
+            supporting: if supports { done } else { Vec::new() },
             verdict,
         }
     }
 
     /// The verdict where calls succeeded. They may be beside the claim: the tool of the verb failed, and
     /// another of its family did something else (*locked the door*, the lights were turned off), surely
-    /// so if the object is that of the failed one; or a general verb has a tool of its own, and what was
-    /// called is none (*updated your address*, a note was added).
+    /// so if the object is that of the failed one, which was called last; or a general verb has a tool of
+    /// its own, and what was called is none (*updated your address*, a note was added).
     fn with_calls(&self, found: &Told<'_>, doers: &Doers<'_>, done: &[usize]) -> ClaimVerdict {
-        let says = |tool: &str| self.tools.says_of(tool, found.spoken);
-        let near = |tool: &str| self.shares(found, tool);
+        let tool = |name: &str| self.tools.get(name);
+        let says = |name: &str| tool(name).is_some_and(|tool| tool.says(found.spoken));
+        let near = |name: &str| tool(name).is_some_and(|tool| found.shares(tool));
         let called = || {
             done.iter()
-                .map(|call| &*self.calls.all[*call].recorded.name)
+                .map(|call| (call, &*self.calls.all[*call].recorded.name))
         };
-        let of_verb = |tool: &&&str| says(tool) && self.failed(tool);
-        let mut failed = doers.left.iter().filter(of_verb).peekable();
-        let in_vain = failed.peek().is_some() && !called().any(says);
+        let of_verb = |tool: &&&str| says(tool) && self.in_vain(tool);
+        let failed = || doers.left.iter().filter(of_verb);
+        let in_vain = failed().next().is_some() && !called().any(|(_, tool)| says(tool));
+        let last = |tool: &str| self.calls.of_tool(tool).last() > done.iter().max();
+        let surely =
+            failed().any(|tool| near(tool) && last(tool)) && !called().any(|(_, tool)| near(tool));
+        let beside = in_vain && !doers.left.iter().any(|tool| near(tool));
         let general = found.marks.has(Mark::Generic)
+            && !doers.listed
             && doers.own.iter().any(|tool| says(tool))
-            && !called().any(|tool| doers.own.contains(tool) || near(tool));
+            && !called().any(|(call, tool)| {
+                doers.own.contains(tool) || doers.told.contains(call) || near(tool)
+            });
         match found.object.is_empty() {
-            false if in_vain && failed.any(|tool| near(tool)) && !called().any(near) => {
-                ClaimVerdict::Unsupported
-            }
-            false if in_vain || general => ClaimVerdict::Unclear(Unclear::VagueTool),
+            false if in_vain && surely => ClaimVerdict::Unsupported,
+            false if beside || general => ClaimVerdict::Unclear(Unclear::VagueTool),
             _ => ClaimVerdict::Supported,
         }
     }
 
-    /// Whether the name of a tool has a noun of what is claimed.
-    fn shares(&self, found: &Told<'_>, tool: &str) -> bool {
-        self.tools.get(tool).is_some_and(|tool| found.shares(tool))
+    /// Whether a call of a tool ended so.
+    fn ended(&self, tool: &str, ending: Ending) -> bool {
+        let mut calls = self.calls.of_tool(tool).iter();
+        calls.any(|call| self.calls.all[*call].ending == ending)
     }
 
-    /// Whether a call of a tool failed.
-    fn failed(&self, tool: &str) -> bool {
-        let mut calls = self.calls.of_tool(tool).iter();
-        calls.any(|call| self.calls.all[*call].ending == Ending::Failed)
+    /// Whether every call of a tool failed.
+    fn in_vain(&self, tool: &str) -> bool {
+        self.ended(tool, Ending::Failed) && !self.ended(tool, Ending::Succeeded)
     }
 
     fn doers(&self, found: &Told<'_>) -> Doers<'t> {
         let (tools, verbs) = (self.tools, &found.verbs);
+        // *I've applied a credit*: by a tool of credits, if there is one.
+        let made = found.marks.has(Mark::MakingHead) && !found.marks.has(Mark::Light);
+        let said = if made { &verbs[..1] } else { verbs };
         let named = verbs.iter().filter_map(|verb| tools.named(verb));
         let listed = named.clone().next().is_some();
         let mut all: BTreeSet<&str> = named.flatten().copied().collect();
-        let mut told = Vec::new();
         if !listed {
             all.extend(verbs.iter().flat_map(|verb| tools.carrying(verb)));
             // *I've shared the deck* by a post, but not where sharing it failed.
-            let own = |tool: &&str| tools.says_of(tool, found.spoken);
-            let mut vain = all.iter().filter(|tool| own(tool));
-            if found.marks.has(Mark::NameOnly) && vain.any(|tool| self.failed(tool)) {
-                all.retain(own);
+            let own = |tool: &str| tools.get(tool).is_some_and(|tool| tool.says(found.spoken));
+            let in_vain = |tool: &&str| own(tool) && self.ended(tool, Ending::Failed);
+            if found.marks.has(Mark::NameOnly) && all.iter().any(in_vain) {
+                all.retain(|tool| own(tool));
             }
-            told = self.told(found, &all);
         }
-        let own = tools.narrowed(&all, &found.object, verbs);
         // A general verb may be meant of any write, unless the suite names its tools or its object
         // picks one of them.
+        let own = tools.narrowed(&all, &found.object, said);
         let settled = listed || own.len() == 1 && all.len() > 1;
-        if found.marks.has(Mark::Generic) && !settled {
-            // *I updated the deal*: not by adding a note, where the update failed.
-            let mut tried = own.iter().chain(&self.vague);
-            let failed = tried.any(|tool| self.failed(tool));
-            let done = self.writes.iter();
-            let done = done.filter(|(_, tool)| !failed || found.shares(tool));
-            all.extend(done.map(|(name, _)| *name));
+        // Where a tool is named so, that one is meant; but for the object of the tool that was told.
+        let vain = all.iter().any(|tool| self.in_vain(tool));
+        let mut open = verbs.clone();
+        open.retain(|verb| !tools.says(verb));
+        let told = |call: &Call<'_>| {
+            let name = &*call.recorded.name;
+            let told = |tool: &Tool<'_>| {
+                let meant = if found.shares(tool) && !vain {
+                    verbs
+                } else {
+                    &open
+                };
+                tool.write && call.is_told(meant, tool.vague)
+            };
+            !all.contains(name) && tools.get(name).is_some_and(told)
+        };
+        let calls = self.calls.all.iter().enumerate();
+        let calls = calls.filter(|(_, call)| !listed && told(call));
+        let told = calls.map(|(call, _)| call).collect();
+        if !found.marks.has(Mark::Generic) || settled {
+            return Doers {
+                all,
+                left: own.clone(),
+                own,
+                told,
+                listed,
+            };
         }
+        // *I updated the deal*: not by adding a note, where the update failed.
+        let mut tried = own.iter().chain(&self.vague);
+        let in_vain = tried.any(|tool| self.in_vain(tool));
+        let done = self.writes.iter();
+        let done = done.filter(|(_, tool)| !in_vain || found.shares(tool));
+        all.extend(done.map(|(name, _)| *name));
+        let left = tools.narrowed(&all, &found.object, said);
         Doers {
-            left: tools.narrowed(&all, &found.object, verbs),
             all,
+            left,
             own,
             told,
             listed,
         }
     }
 
-    /// The calls that are told to do the verb of a claim, beside those of the tools that do it. Where a
-    /// tool is named so, that one is meant; but for the object of the tool that was told.
-    fn told(&self, found: &Told<'_>, doers: &BTreeSet<&str>) -> Vec<usize> {
-        let failed = doers.iter().any(|tool| self.failed(tool));
-        let mut open = found.verbs.clone();
-        open.retain(|verb| !self.tools.says(verb));
-        let told = |call: &Call<'_>| {
-            let tool = self.tools.get(&call.recorded.name);
-            tool.filter(|tool| tool.write).is_some_and(|tool| {
-                let own = found.shares(tool) && !failed;
-                call.is_told(if own { &found.verbs } else { &open }, tool.vague)
-            })
-        };
-        let calls = self.calls.all.iter().enumerate();
-        let calls = calls.filter(|(_, call)| told(call));
-        calls.map(|(call, _)| call).collect()
-    }
-
     /// An identifier of the claim that no supporting call carries, while each of them carries another
     /// of its kind; one that occurs nowhere in the run only where the claim has no better one.
     fn other_identifier<'f>(&self, found: &'f Told<'_>, done: &[usize]) -> Option<&'f str> {
-        if done.is_empty() {
+        if done.is_empty() || found.identifiers.is_empty() {
             return None;
         }
         let calls = || done.iter().map(|call| &self.calls.all[*call]);
@@ -225,7 +252,7 @@ impl<'t> Judge<'t> {
         let named = || found.identifiers.iter().map(String::as_str);
         let mut off = named().filter(|id| !carried(id) && calls().all(|call| other(call, id)));
         let known = off.clone().find(|id| self.calls.knows(id));
-        let none_known = || !named().any(|id| self.calls.knows(id));
+        let none_known = || !named().any(|id| carried(id) || self.calls.knows(id));
         known.or_else(|| none_known().then(|| off.next()).flatten())
     }
 
@@ -238,12 +265,14 @@ impl<'t> Judge<'t> {
     ) -> ClaimVerdict {
         let failed = vain.is_some();
         let is = |mark| found.marks.has(mark);
-        let mut tools = doers.all.iter();
-        let doable = tools.any(|tool| self.shares(found, tool));
+        let doable = || {
+            let mut tools = doers.all.iter().filter_map(|tool| self.tools.get(tool));
+            tools.any(|tool| found.object.is_empty() || found.shares(tool))
+        };
         let counts = |call: &Call<'_>| match call.ending {
             _ if failed => !call.succeeded(),
             // What a change led to, where no tool is known to lead to it.
-            Ending::Succeeded if self.tools.writes(&call.recorded.name) => !doable,
+            Ending::Succeeded if self.tools.writes(&call.recorded.name) => !doable(),
             _ => true,
         };
         let (verb, named) = (found.spoken, &found.identifiers);
@@ -276,24 +305,24 @@ impl<'t> Judge<'t> {
             |tool: &Tool<'_>| is(Mark::Creating) || found.object.is_empty() || found.shares(tool);
         let exact = |tool: &Tool<'_>| {
             let mut verbs = found.verbs.iter();
-            verbs.any(|verb| tool.says(verb)) && (failed || of_object(tool))
+            verbs.any(|verb| tool.says(verb)) && (failed || of_object(tool) || !vague())
         };
-        let silent = || {
-            let tells = |tool: &Tool<'_>| tool.said.tells != Tells::Nothing;
-            let silent = self.writes.iter().filter(|(_, tool)| !tells(tool));
+        let silent = |vain: Option<usize>| {
+            let silent = self
+                .writes
+                .iter()
+                .filter(|(_, tool)| tool.said.tells == Tells::Nothing);
             let mut calls = silent.flat_map(|(name, _)| self.calls.of_tool(name));
-            calls.any(|call| Some(*call) > vain)
+            calls.any(|call| {
+                let of = &self.calls.all[*call];
+                Some(*call) > vain && of.changed(true)
+            })
         };
-        // *I've added a certificate* by giving one.
-        let made = || {
-            let head = found.object.last().filter(|_| is(Mark::MakingHead));
-            let mut done = self.writes.values();
-            head.is_some_and(|head| done.any(|tool| tool.said.makes() && tool.said.shares(head)))
-        };
+        let own = |tool: &&'t str| self.tools.get(tool);
         let unclear = if done.any(|tool| tool.said.delegates) {
             Some(Unclear::Delegated)
-        } else if !failed && is(Mark::Dated) && self.calls.carry(named) {
-            // *SO-4: cancelled on May 1*, *Password changed in 2019* tell what a record says.
+        } else if !failed && is(Mark::Dated) && self.calls.looked_up(named) {
+            // *SO-4: cancelled on May 1* tells what its record says.
             Some(Unclear::Wording)
         } else if self.tools.complete
             && self.tools.only_read()
@@ -308,11 +337,15 @@ impl<'t> Judge<'t> {
             Some(Unclear::Consequence)
         } else if doers.listed
             || known.any(|(_, tool)| exact(tool))
-            || doers.own.iter().any(|tool| self.shares(found, tool))
+            || doers
+                .own
+                .iter()
+                .filter_map(own)
+                .any(|tool| found.shares(tool))
         {
             // A state told in the present may be what the other change led to.
             (is(Mark::IsDone) && vague()).then_some(Unclear::VagueTool)
-        } else if silent() || !is(Mark::Creating) && vague() || made() {
+        } else if silent(vain) || !is(Mark::Creating) && vague() {
             Some(Unclear::VagueTool)
         } else {
             let unknown = doers.all.is_empty() && !self.tools.complete;
@@ -327,10 +360,13 @@ impl<'t> Judge<'t> {
         other: Option<&str>,
         other_value: bool,
     ) -> Vec<Considered> {
-        let told = |index: usize| doers.told.contains(&index);
         let finding = |index: usize, call: &Call<'_>, tool: &str| match call.ending {
-            _ if !doers.all.contains(tool) && !told(index) => CallFinding::OtherTool,
-            _ if !doers.left.contains(tool) && !told(index) => CallFinding::OtherObject,
+            _ if !doers.all.contains(tool) && !doers.told.contains(&index) => {
+                CallFinding::OtherTool
+            }
+            _ if !doers.left.contains(tool) && !doers.told.contains(&index) => {
+                CallFinding::OtherObject
+            }
             Ending::Failed => CallFinding::Failed,
             Ending::Unanswered => CallFinding::Unanswered,
             Ending::Succeeded if other.is_some_and(|other| !call.carries(other)) => {
@@ -357,10 +393,19 @@ impl<'t> Judge<'t> {
     }
 
     /// The line of `evidence:` that would settle the claim, if one of its tools did it: those that
-    /// succeeded and are not known to do this.
-    fn settle(&self, found: &Told<'_>, doers: &Doers<'_>) -> Option<String> {
+    /// succeeded and are not known to do this. Nothing where no such line would change the verdict.
+    fn settle(
+        &self,
+        found: &Told<'_>,
+        doers: &Doers<'_>,
+        verdict: &ClaimVerdict,
+    ) -> Option<String> {
+        let open = matches!(
+            verdict,
+            ClaimVerdict::Unsupported | ClaimVerdict::Unclear(_)
+        );
         let others = self.writes.keys().copied();
-        let others = others.filter(|tool| !doers.left.contains(tool));
+        let others = others.filter(|tool| open && !doers.left.contains(tool));
         let others: Vec<&str> = others.take(MOST_CONSIDERED).collect();
         let verb = found.verbs.first().filter(|_| !others.is_empty())?;
         Some(format!("{verb}: [{}]", others.join(", ")))

@@ -51,6 +51,9 @@ pub(super) fn read(words: &[Token<'_>], verb: usize, before: Option<&Group>) -> 
             marks: of![AllSet],
         });
     }
+    if words[verb].verb.is_none() && !words.marks(verb).meets(of![DoneWord Past]) {
+        return None;
+    }
     let before_verb = (verb.saturating_sub(GROUP)..verb).rev();
     let start = before_verb
         .take_while(|at| words.is(*at, Mark::OfVerbGroup))
@@ -67,7 +70,9 @@ pub(super) fn read(words: &[Token<'_>], verb: usize, before: Option<&Group>) -> 
         marks: seen.among(SAID),
     };
     group.add_if(voice != Mark::WasAble && seen.has(Mark::To), Mark::Modal);
-    group.add_if(seen.has(Mark::Had), Mark::Earlier);
+    // *Password last changed on March 2*
+    let last = words.text(start.wrapping_sub(1)) == "last";
+    group.add_if(seen.has(Mark::Had) || last, Mark::Earlier);
     group.add_if(form.contains(of![Base Past]), Mark::Ambiguous);
     if voice == Mark::Bare {
         let stands = bare(words, &mut group, before)?;
@@ -112,6 +117,7 @@ fn actor(words: &[Token<'_>], group: &mut Group, voice: Mark, before: Option<&Gr
     if last.meets(JOINT) {
         share(words, group, before);
     }
+    group.add_if(!group.has(Mark::Ours), Mark::Other);
 }
 
 /// A verb joined to an earlier one: it shares the subject, and the auxiliaries and what blocks them.
@@ -126,7 +132,7 @@ fn share(words: &[Token<'_>], group: &mut Group, before: Option<&Group>) -> bool
                 || words.is(at, Mark::Finite)
                 || words.is(at, Mark::Parts) && !(inserted && matches!(words.text(at), "(" | ")"))
         };
-        !between().any(parts)
+        between().len() < CLAUSE && !between().any(parts)
     };
     let Some(earlier) = before.filter(near) else {
         return false;
@@ -144,19 +150,20 @@ fn bare(words: &[Token<'_>], group: &mut Group, before: Option<&Group>) -> Optio
         return Some(of![Bare]);
     };
     let last = words.marks(at);
+    let held = || have_before(words, group);
     Some(if last.has(Mark::Ours) {
         // *nor have I changed*
         let inverted = words
             .marks(at.wrapping_sub(1))
             .meets(of![Be Have Had Modal DidWord]);
-        group.add_if(inverted, Mark::Undone);
+        group.add_if(inverted, Mark::Question);
         group.marks.add(Mark::Ours);
         of![Did]
     } else if last.meets(JOINT) {
         // *your order, placed on 3 March and delivered on 9 March*
         // *the line is active and properly configured*
         let state = || words.any(clause_before(words, at, CLAUSE), of![Be]);
-        if dated(words, group.verb) {
+        if dated(words, group.verb) || of_day(words, group.verb) {
             of![Other]
         } else if share(words, group, before) {
             // As that one stands, this one does.
@@ -170,13 +177,14 @@ fn bare(words: &[Token<'_>], group: &mut Group, before: Option<&Group>) -> Optio
         group.add_if(matches!(words.text(at), "(" | "["), Mark::Bracketed);
         label(words, group, at);
         of![Bare]
+    } else if last.has(Mark::You) || last.has(Mark::Third) && !last.has(Mark::Determiner) {
+        // *you cancelled*; with *have* before it, *I have you booked*.
+        if held() { of![HaveObject] } else { of![Other] }
     } else if last.meets(of![Determiner Preposition]) {
         // *the updated address*, *after deleted items*
         return None;
-    } else if have_before(words, group) {
+    } else if held() {
         of![HaveObject]
-    } else if last.meets(of![You Third]) {
-        of![Other]
     } else {
         Marks::of(&[after_noun(words, group)])
     })
@@ -193,24 +201,17 @@ fn others_before(words: &[Token<'_>], end: usize) -> bool {
     !words.any(clause.clone(), of![Ours Presupposed]) && clause.clone().any(acts)
 }
 
-/// Whether a verb is told of a day that is no plan's: *cancelled on May 1*, *sent 2024-01-05*.
+/// Whether a date follows a verb: *cancelled on May 1*.
 fn dated(words: &[Token<'_>], verb: usize) -> bool {
-    let after = words.is(verb + 1, Mark::AfterWord);
-    let at = verb + 1 + usize::from(after);
-    let digits = |part: &str| part.len() > 1 && part.bytes().all(|byte| byte.is_ascii_digit());
-    let day = words.is(at, Mark::Date)
-        || words
-            .text(at)
-            .split(['-', '/'])
-            .filter(|part| digits(part))
-            .count()
-            > 1;
-    (day || after && words.date(at)) && !plans(words, verb)
+    words.is(verb + 1, Mark::AfterWord) && words.date(verb + 2)
 }
 
-/// Whether a verb tells of a day to come as well.
-pub(super) fn plans(words: &[Token<'_>], verb: usize) -> bool {
-    words[verb]
+/// Whether a day does, which no plan is for: *sent Nov 3*, *created 2024-01-05*, but not *moved May 3*.
+fn of_day(words: &[Token<'_>], verb: usize) -> bool {
+    let digits = |part: &str| part.len() > 1 && part.bytes().all(|byte| byte.is_ascii_digit());
+    let parts = words.text(verb + 1).split(['-', '/']);
+    let day = words.is(verb + 1, Mark::Date) || parts.filter(|part| digits(part)).count() > 1;
+    day && !words[verb]
         .verb
         .is_some_and(|verb| Lexicon::get().plans(verb))
 }
@@ -218,18 +219,21 @@ pub(super) fn plans(words: &[Token<'_>], verb: usize) -> bool {
 /// A label before the sign at `sign` becomes the subject: *Order 7: cancelled*.
 fn label(words: &[Token<'_>], group: &mut Group, sign: usize) {
     // *Flight 7 – ✅ Booked*
-    let ticks = (1..=sign).rev().take_while(|at| words.is(*at, Mark::Tick));
+    let ticks = (1..=sign).rev().take_while(|at| words[*at].ticks());
     let ticks = ticks.count();
     group.add_if(ticks > 0, Mark::ToldDone);
     let sign = sign - ticks;
     let signs = (0..sign).rev().take_while(|at| words.is(*at, Mark::Sign));
     let signs = signs.count();
     let subject = subject(words, sign - signs);
+    let cell = signs == 0 || words.text(sign - 1) == "|";
     let ends = matches!(words.text(sign), "." | "!" | "?" | ")" | "]");
     let labels = !subject.is_empty() && !words.any(subject.clone(), of![Ours]);
-    if signs == 0 && !ends && labels {
+    if words.is(sign, Mark::Parts) && cell && !ends && labels {
         group.add_if(words.any(subject.clone(), of![Label]), Mark::Status);
-        group.add_if(dated(words, group.verb), Mark::Dated);
+        // *Meeting 4: moved at 3 pm* says to when.
+        let day = dated(words, group.verb) && words.text(group.verb + 1) != "at";
+        group.add_if(day, Mark::Dated);
         group.marks.add(Mark::AfterLabel);
         group.subject = subject;
     }
@@ -254,14 +258,14 @@ fn after_noun(words: &[Token<'_>], group: &mut Group) -> Mark {
     let relative = signs.into_iter().filter(|sign| *sign).count() > 1;
     // *the event that Tom deleted*
     let of_noun = words.is(subject.wrapping_sub(1), Mark::Relative);
-    let verb_too = relative || of_noun || finite(clause);
+    let verb_too = relative || of_noun || finite(group.subject.clone()) || finite(clause);
     if object || verb_too || !words.is(group.verb, Mark::Participle) {
         return Mark::Other;
     }
     // *You have two bags and one seat booked* tells of no act.
-    let status = finite(clause_before(words, group.subject.start, CLAUSE));
+    let status = finite(clause_before(words, group.subject.start, CLAUSE))
+        || words.any(group.subject.clone(), of![Label]);
     group.marks.add(Mark::AfterNoun);
-    group.add_if(dated(words, group.verb), Mark::Dated);
     group.add_if(status, Mark::Status);
     Mark::Bare
 }
@@ -272,6 +276,9 @@ fn have_before(words: &[Token<'_>], group: &Group) -> bool {
     let mut back = (from..group.start).rev();
     let have = back.find(|at| words.is(*at, Mark::Have));
     have.is_some_and(|at| {
-        words.is(at.wrapping_sub(1), Mark::Ours) && !words.any(at..group.start, of![Relative])
+        let passive = (at..group.start).any(|at| words.is(at, Mark::Be) && words.text(at) != "got");
+        words.is(at.wrapping_sub(1), Mark::Ours)
+            && !passive
+            && !words.any(at..group.start, of![Relative Parts])
     })
 }

@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::LazyLock;
 
+use crate::trace::words_of_tool;
+
 use super::marks::{Mark, Marks, of};
 use super::options::NarrativeOptions;
 
@@ -61,6 +63,8 @@ pub(super) struct Lexicon {
     clitics: Vec<(&'static str, &'static str)>,
     same_things: Words<&'static str, usize>,
     quantities: Words<&'static str, usize>,
+    own: Vec<&'static str>,
+    telling: Vec<&'static str>,
     /// Classes that have all words of others.
     unions: Vec<(Mark, Marks)>,
 }
@@ -95,7 +99,7 @@ impl Lexicon {
             return Some(words.clone());
         }
         let clitic = self.clitics.iter().find_map(|(ending, stands_for)| {
-            let rest = word.strip_suffix(ending)?;
+            let rest = word.strip_suffix(ending).filter(|rest| !rest.is_empty())?;
             Some(vec![rest, *stands_for])
         });
         clitic.or_else(|| word.strip_suffix("'s").map(|owner| vec![owner]))
@@ -123,6 +127,21 @@ impl Lexicon {
         a == b || group(a).is_some() && group(a) == group(b)
     }
 
+    /// Whether a tool of this name changes nothing that is claimed: `spotify_login`.
+    pub(super) fn is_own(&self, words: &[String]) -> bool {
+        let name = words.join("_");
+        self.own.iter().any(|own| match own.strip_prefix('*') {
+            Some(end) => words.last().is_some_and(|last| last == end),
+            None => name == *own,
+        })
+    }
+
+    /// Whether an argument of this name says what a tool of a general name does.
+    pub(super) fn tells(&self, argument: &str) -> bool {
+        let name = words_of_tool(argument).join("_");
+        self.telling.contains(&name.as_str())
+    }
+
     /// How many a word says; the most there is for *all*.
     pub(super) fn quantity(&self, word: &str) -> Option<usize> {
         let known = self.quantities.get(word).copied();
@@ -139,9 +158,9 @@ impl Lexicon {
         let vowel = |c: u8| b"aeiou".contains(&c);
         let (stem, present, past) = match base.as_bytes() {
             [.., before, b'y'] if !vowel(*before) => (base, "ies", "ied"),
-            [.., b'e'] => (&base[..base.len() - 1], "es", "ed"),
+            [.., before, b'e'] if *before != b'e' => (&base[..base.len() - 1], "es", "ed"),
             [.., b's' | b'x' | b'z' | b'o'] | [.., b'c' | b's', b'h'] => (base, "es", "ed"),
-            _ => (base, "s", "ed"),
+            _ => (base, "s", if base.ends_with('e') { "d" } else { "ed" }),
         };
         let y = stem.strip_suffix('y').filter(|_| present == "ies");
         let form = |stem: &str, ending: &str, marks| (format!("{stem}{ending}"), marks);
@@ -151,7 +170,13 @@ impl Lexicon {
             form(stem, "ing", of![Gerund]),
         ];
         // Both spellings of `cancel(l)ed`.
-        let doubled = base.chars().last().map(|last| format!("{base}{last}"));
+        let doubled = match base.as_bytes() {
+            [.., third, before, last] if !vowel(*third) && vowel(*before) => {
+                let twice = last.is_ascii_lowercase() && !b"aeiouwxy".contains(last);
+                twice.then(|| format!("{base}{}", char::from(*last)))
+            }
+            _ => None,
+        };
         forms.extend(doubled.iter().map(|stem| form(stem, "ing", of![Gerund])));
         if let Some((past, participle)) = self.irregular.get(base) {
             forms.push(form(past, "", of![Past]));
@@ -224,6 +249,8 @@ impl Lexicon {
                 let many = many.parse().unwrap_or(usize::MAX);
                 self.quantities.insert(word, many);
             }
+            ("own", words) => self.own.extend(words),
+            ("telling", words) => self.telling.extend(words),
             ("same-things", words) => {
                 self.same_things
                     .extend(words.iter().map(|word| (*word, number)));
@@ -276,8 +303,11 @@ pub(super) fn lower(word: &str) -> Cow<'_, str> {
 /// A word cut down so that singular and plural agree.
 pub(super) fn stem(word: &str) -> Cow<'_, str> {
     let word = lower(word);
+    if !word.ends_with('s') {
+        return word;
+    }
     for (ending, instead) in [("ies", "y"), ("sses", "ss"), ("xes", "x"), ("ches", "ch")] {
-        if let Some(stem) = word.strip_suffix(ending) {
+        if let Some(stem) = word.strip_suffix(ending).filter(|stem| stem.len() > 2) {
             return Cow::Owned(format!("{stem}{instead}"));
         }
     }
@@ -303,6 +333,8 @@ mod tests {
             "clitics",
             "same-things",
             "quantities",
+            "own",
+            "telling",
         ];
         let lines = include_str!("lexicon.txt").lines();
         for section in lines.filter_map(|line| line.strip_prefix('[')?.strip_suffix(']')) {

@@ -35,7 +35,12 @@ pub(super) fn list_after(words: &[Token<'_>], sign: usize) -> bool {
 /// Where a list of identifiers begins that is set apart between its noun and a verb: *Both orders, #W12
 /// and #W13, have been cancelled.*
 pub(super) fn list_before(words: &[Token<'_>], end: usize) -> usize {
-    let sign = end.saturating_sub(1);
+    let Some(sign) = end
+        .checked_sub(1)
+        .filter(|at| words.marks(*at).meets(of![Parts Comma]))
+    else {
+        return end;
+    };
     let back = (sign.saturating_sub(OBJECT)..sign).rev();
     let first = back
         .take_while(|at| lists(words, *at))

@@ -32,10 +32,10 @@ marks! {
     Light LightOnly Generic Creating Consequence Carrier Deal World Settles NeedsParticle Particle
     NameOnly PassiveOnly Lands Remade HandsOver Composes Modal DidWord Able To Been Being Be
     BePresent BePast IsOrHas Have Had Ours You Your Me Third Determiner Preposition
-    Conjunction Relative Asks Adverb Negative Condition Wish Hypothetical Presupposed Report Announce
+    Conjunction Joins Relative Asks Adverb Negative Condition Wish Hypothetical Presupposed Report Announce
     Feeling Earlier LongUnit Date General Already Success Now Here GoAhead Requests
-    Tick Means Money Answer DoneWord AllSetWord Label NotYet OtherVerb Abbreviation
-    Levied Levies Comma SentenceEnd AfterWord GenericName Own Telling RunsAnything Information Fetches MakingHead Delegates People DelegatingHead
+    Means Money Answer DoneWord AllSetWord Label NotYet OtherVerb Abbreviation
+    Levied Levies Comma SentenceEnd AfterWord GenericName RunsAnything Information Fetches MakingHead Delegates People DelegatingHead
     Grammatical OfVerbGroup Finite BeforeSubject NotDone
     // What a token is.
     /// A noun for an action that also names what the action leaves.
@@ -46,6 +46,8 @@ marks! {
     Parts Quoted
     // Forms of a verb.
     Base Past Participle Gerund
+    /// The list after the claim tells it item by item.
+    LeadsIn
     /// *Price difference charged: $12*
     Field
     // How a verb stands in its sentence.
@@ -82,17 +84,16 @@ marks! {
     Dated
     /// After a lead-in that says so, *Here is what I did:*, a tick, or in a list of deeds.
     ToldDone
-    /// The list after the claim tells it item by item.
-    LeadsIn
     /// *Status: cancelled*
-    Status
+    Status Question
     /// Someone else did it.
     Other
-    /// Under a heading or after a label of what is not done, a plan, options, history; or asked; or a
-    /// part of the answer itself: *a summary*, *the table below*.
+    /// Under a heading or after a label of what is not done: a plan, options, history.
     Undone Bracketed
     /// The closing asks whether to go ahead.
     AsksToGoAhead
+    /// A part of the answer itself: *a summary*, *the table below*.
+    PartOfAnswer
     /// Others than the agent do it as often, and no known tool does it.
     WorldDoes
 }

@@ -11,7 +11,9 @@ use super::tools::ToolBox;
 
 /// The object after an active verb.
 pub(super) fn after(words: &[Token<'_>], verb: usize) -> Range<usize> {
-    let leads = |at: &usize| words.is(*at, Mark::Particle) || words.text(*at) == ":";
+    let leads = |at: &usize| {
+        words.is(*at, Mark::Particle) && !words.is(*at, Mark::Determiner) || words.text(*at) == ":"
+    };
     let from = (verb + 1..words.len())
         .find(|at| !leads(at))
         .unwrap_or(words.len());
@@ -38,8 +40,9 @@ pub(super) fn adjectival(
     let end = words.until(next, OBJECT, of![Parts]);
     let label = words.text(end) == ":";
     // *Cancelled orders from Berlin: two*
+    let parts = |at: usize| at >= words.len() || words.is(at, Mark::Parts);
     let count = Lexicon::get().quantity(words.text(end + 1)).is_some();
-    if count && end + 2 >= words.len() {
+    if label && (count || words.marks(end + 1).meets(of![Number Negative])) && parts(end + 2) {
         return adjectival;
     }
     if !words.is(next, Mark::Content) || words.is(next, Mark::Particle) {
@@ -48,7 +51,7 @@ pub(super) fn adjectival(
         let verb = words[group.verb].verb.filter(|verb| !tools.does(verb));
         let acts = |verb| of![Generic Creating Settles].meets(Lexicon::get().marks(verb));
         let value = |of: Marks| words.text(next) == ":" && words.marks(next + 1).meets(of);
-        let labelled = words.text(next + 1) == ":";
+        let labelled = words.is(next, Mark::Preposition) && words.text(next + 1) == ":";
         let base = words[group.verb].verb;
         let told_done = group.has(Mark::ToldDone);
         let field = value(of![Number])
@@ -65,12 +68,14 @@ pub(super) fn adjectival(
     // *Canceled subscriptions* is a title.
     let last = words.text(end - 1);
     let one = stem(last) == last;
-    let own = words[next].noun_of.is_some() && one;
+    let own = words[next].noun_of.is_some() && one || words.is(next, Mark::Quoted);
     let settled = words.any(next..end, of![Identifier Number Preposition]);
     // *Approved invoices are sent on Fridays*
     let finite = words.any(next..end, of![Be Modal]);
     // *Deleted stale branches.*
-    let whole = group.has(Mark::ToldDone) || words.text(end) == ".";
+    let whole = group.has(Mark::ToldDone)
+        || words.text(end) == "."
+        || (next..end).any(|at| joins_verb(words, at));
     if !follows || finite || label && !own {
         return adjectival;
     }
@@ -90,13 +95,14 @@ pub(super) fn of_answer(object: &[Token<'_>], tools: &ToolBox<'_>) -> bool {
 
 /// The noun of an object that names an action; a pure one before one that is a thing too.
 pub(super) fn action<'a, 'v>(object: &'a [Token<'v>]) -> Option<&'a Token<'v>> {
-    // *a request to approve the refund* is a request.
-    let own = |token: &&Token<'_>| !token.is(Mark::To);
-    let acts = |token: &&Token<'_>| token.noun_of.is_some();
+    // *a request to cancel the order* is a request.
+    let own =
+        |token: &&Token<'_>| token.text != "to" && !token.marks.meets(of![Relative Condition]);
+    let rest = object.iter().skip_while(|token| token.is(Mark::Determiner));
+    let acts = |token: &&Token<'_>| token.noun_of.is_some() && !token.is(Mark::Quoted);
     // *the report for approval* is no approval, *the order on hold* is a hold.
     let other = |token: &&Token<'_>| token.is(Mark::Preposition) && token.text != "on";
-    let mut nouns = object
-        .iter()
+    let mut nouns = rest
         .take_while(own)
         .skip_while(|token| !acts(token) && !other(token));
     let first = nouns.next().filter(acts)?;
@@ -117,14 +123,17 @@ pub(super) fn quantity(words: &[Token<'_>], object: &Range<usize>) -> Option<usi
     let rest = rest + of + article(rest + of);
     let ends = of![Preposition Parts Comma Ours Relative Negative];
     let end = words.until(rest, OBJECT, ends).min(object.end);
+    let last = words.text(end.wrapping_sub(1));
+    let plural =
+        of > 0 && !words.is(rest, Mark::Third) || stem(last) != last || words.is(at, Mark::General);
     let limited = words.marks(end).meets(of![Ours Relative Negative]);
-    let many = exact.unwrap_or(all);
+    let many = exact.filter(|_| all == usize::MAX).unwrap_or(all);
     let them = if many == usize::MAX {
         end == rest + 1
     } else {
         !words.any(rest..end, of![Conjunction])
     };
-    (them && !limited).then_some(many)
+    (end <= rest || plural && them && !limited).then_some(many)
 }
 
 /// The nouns of an object up to its first preposition, the head last.

@@ -70,7 +70,10 @@ pub(super) fn claims<'v>(
     let blocks: Vec<(&Block, Vec<_>)> = blocks
         .map(|block| (block, sentences(block).collect()))
         .collect();
-    let mut told = blocks.iter().flat_map(|(_, sentences)| sentences);
+    let told = blocks
+        .iter()
+        .filter(|(block, _)| block.kind != Kind::TableHead);
+    let mut told = told.flat_map(|(_, sentences)| sentences);
     let asks = told.any(|(words, _)| context::asks_to_go_ahead(words));
     let mut scopes = Scopes::default();
     let mut found: Vec<Found<'_>> = Vec::new();
@@ -100,20 +103,18 @@ pub(super) fn claims<'v>(
                 words,
                 tools,
                 place,
-                item: block.kind == Kind::Item,
+                item: block.kind == Kind::Item && !block.bold,
                 title: over_list && (block.kind == Kind::Heading || block.bold),
                 sentence,
             };
             reader.read(&mut found);
         }
-        let Some((last, sentence)) = sentences.last() else {
+        let Some((last, _)) = sentences.last() else {
             continue;
         };
         scopes.read(block, last);
         if !block.listed() {
-            let open = last.last().is_some_and(|last| last.text == ":");
-            let told = |claim: &Found<'_>| open && claim.sentence == *sentence;
-            leads_in = found.last().is_some_and(told).then(|| found.len() - 1);
+            leads_in = leads_in_list(last, found.last()).then(|| found.len() - 1);
         } else if found[before..].iter().any(|claim| claim.rule.sure)
             && let Some(lead) = leads_in.take()
         {
@@ -121,6 +122,18 @@ pub(super) fn claims<'v>(
         }
     }
     found
+}
+
+/// Whether a claim is the last that a sentence tells before the colon that it ends in.
+fn leads_in_list(words: &[Token<'_>], claim: Option<&Found<'_>>) -> bool {
+    let (Some(first), Some(last), Some(claim)) = (words.first(), words.last(), claim) else {
+        return false;
+    };
+    let after = words.partition_point(|token| token.range.start < claim.span.end);
+    last.text == ":"
+        && first.range.start <= claim.span.start
+        && claim.told.identifiers.is_empty()
+        && !words[after..].have(of![Finite Conjunction])
 }
 
 struct Reader<'a, 'v> {
@@ -150,18 +163,13 @@ impl<'v> Reader<'_, 'v> {
             if group.has(Mark::ToldDone) {
                 group.marks = group.marks.without(of![Status]);
             }
-            group.add_if(question.is_some_and(|from| from <= at), Mark::Undone);
+            group.add_if(question.is_some_and(|from| from <= at), Mark::Question);
             if let Some((_, says)) = label.filter(|(from, _)| *from < at && !group.has(Mark::Ours))
             {
                 group.marks.add(says);
             }
             if let Some(before) = &before {
-                // *The plan has been created, and mails were sent.*
-                let joined = (before.verb..group.start).any(|at| self.words.text(at) == "and");
-                group.add_if(
-                    joined && before.marks.meets(of![Ours HasBeen]),
-                    Mark::Beside,
-                );
+                group.add_if(self.beside(before, &group), Mark::Beside);
                 // *It was moved by Priya, and the other one has been cancelled.*
                 let by_others = before.has(Mark::Other) && before.marks.meets(of![WasDone HasBeen]);
                 group.add_if(by_others && !group.has(Mark::Ours), Mark::WorldDoes);
@@ -174,6 +182,13 @@ impl<'v> Reader<'_, 'v> {
         }
     }
 
+    /// Whether *and* joins a group to one that is told as done.
+    fn beside(&self, earlier: &Group, group: &Group) -> bool {
+        let joined = (earlier.verb..group.start).any(|at| self.words.text(at) == "and");
+        let done = earlier.marks.meets(of![Ours HasBeen]);
+        joined && done && rules::first(earlier.marks).is_some_and(|rule| rule.sure)
+    }
+
     /// What a group claims.
     fn claim(&self, mut group: Group) -> Option<Found<'v>> {
         let token = &self.words[group.verb];
@@ -182,9 +197,15 @@ impl<'v> Reader<'_, 'v> {
             return None;
         }
         // *Completed (2)* over a list of records.
-        let signs = of![Content Identifier SentenceEnd Tick];
-        let says = |at: usize| at != group.verb && self.words.marks(at).meets(signs);
-        if self.title && group.has(Mark::Bare) && !(0..self.words.len()).any(says) {
+        let says = |token: &Token<'_>| {
+            let ticks = token.marks.contains(of![Sign BeforeSubject]) && !token.is(Mark::Parts);
+            ticks || token.marks.meets(of![Content Identifier SentenceEnd])
+        };
+        let mut others = self
+            .words
+            .iter()
+            .filter(|other| !std::ptr::eq(*other, token));
+        if self.title && group.has(Mark::Bare) && !others.any(says) {
             return None;
         }
         group.add_if(token.is(Mark::NameOnly), Mark::NameOnly);
@@ -192,7 +213,8 @@ impl<'v> Reader<'_, 'v> {
         let of_label = group.marks.meets(of![AfterNoun AfterLabel]);
         let follows = ours || group.has(Mark::AllSet) || group.has(Mark::Bare) && !of_label;
         // *You're now enrolled in autopay.*
-        let of_you = self.words.is(group.subject.start, Mark::You);
+        let subject = self.words.all(group.subject.clone());
+        let of_you = subject.has(Mark::You) && !subject.has(Mark::Content);
         let object = if follows || of_you {
             object::after(self.words, group.verb)
         } else {
@@ -207,13 +229,13 @@ impl<'v> Reader<'_, 'v> {
         let company = ours && words.iter().take(2).any(|token| token.text == "our");
         group.add_if(others || company, Mark::Other);
         // *A late fee has been added.*
-        let unnamed = |token: &Token<'_>| !self.tools.names(&stem(&token.text));
-        let levied = |token: &Token<'_>| token.is(Mark::Levied) && unnamed(token);
-        let levied = group.has(Mark::Levies) && words.iter().any(levied);
-        let world = group.has(Mark::World) && unknown() || levied;
+        let levied = words.iter().find(|token| token.is(Mark::Levied));
+        let levied = levied.filter(|_| group.has(Mark::Levies));
+        let levied = || levied.is_some_and(|token| !self.tools.names(&stem(&token.text)));
+        let world = group.has(Mark::World) && unknown() || levied();
         group.add_if(world, Mark::WorldDoes);
         // *I made no change*
-        group.add_if(words.any(0..2, of![Negative]), Mark::Negative);
+        group.add_if(follows && words.any(0..2, of![Negative]), Mark::Negative);
         let bare = group.has(Mark::Bare);
         let stands = || object::adjectival(self.words, self.tools, &group, follows);
         if let Some(stands) = bare.then(stands).flatten() {
@@ -228,7 +250,7 @@ impl<'v> Reader<'_, 'v> {
         let shown = || self.document.code && ours && self.tools.only_read();
         let composed = group.has(Mark::Composes);
         let composed = composed && (object::of_answer(words, self.tools) || shown());
-        group.add_if(composed, Mark::Undone);
+        group.add_if(composed, Mark::PartOfAnswer);
         let near = group.subject.start..group.verb + OBJECT;
         group.add_if(self.words.any(near, of![Identifier]), Mark::Named);
         let rule = rules::first(group.marks)?;
@@ -241,11 +263,12 @@ impl<'v> Reader<'_, 'v> {
         // From the object to where the clause ends, or a reason or a contrast begins.
         let ends = of![Parts Comma Condition Presupposed Relative Negative];
         let clause = object.start.min(group.verb)..self.words.until(next, OBJECT, ends);
+        let spoken = token.verb.filter(|_| !group.has(Mark::IsComplete));
         Some(Found {
             rule,
             told: Told {
                 marks: group.marks,
-                spoken: token.verb.or_else(|| verbs.first().copied())?,
+                spoken: spoken.or_else(|| verbs.first().copied())?,
                 verbs,
                 object: object::nouns(words),
                 identifiers: object::identifiers(words),
@@ -267,7 +290,7 @@ impl<'v> Reader<'_, 'v> {
         let base = if done { "complete" } else { verb? };
         let of_base = lexicon.marks(base).among(OF_BASE);
         let carried = base == "send" && object.have(of![Carrier]);
-        let light = of_base.has(Mark::Light) || carried;
+        let light = of_base.has(Mark::Light) || done || carried;
         // *I've opened a dispute*, where a tool disputes.
         let makes = |noun: &&Token<'v>| {
             let does = noun.noun_of.is_some_and(|verb| self.tools.does(verb));
@@ -279,13 +302,14 @@ impl<'v> Reader<'_, 'v> {
         let noun = object::action(object).filter(makes);
         // *I've started the pump*, but not *I've started looking into it*
         let begins = object.text(0).ends_with("ing") || object.marks(0).has(Mark::To);
-        let by_tool = || !begins && self.tools.says(base);
+        let by_tool = || !begins && !lexicon.is(base, Mark::Generic) && self.tools.says(base);
         let named = || by_tool() || self.tools.named(base).is_some();
-        let needs_noun = of_base.has(Mark::LightOnly) && !named();
+        let needs_noun = of_base.has(Mark::LightOnly) && !named() || done;
         let some = || matches!(object.text(0), "a" | "an" | "another");
         let looks_up = of_base.has(Mark::PassiveOnly)
             && group.has(Mark::Ours)
-            && !self.tools.does(base)
+            && (needs_noun || !self.tools.does(base) && object::action(object).is_none())
+            && self.tools.named(base).is_none()
             && !some();
         if noun.is_none() && needs_noun || looks_up {
             return None;

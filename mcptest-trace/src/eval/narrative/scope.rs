@@ -37,18 +37,19 @@ impl Scopes {
         let words = &sentence[lead..];
         let ends_open = words.last().is_some_and(|last| last.text == ":");
         let full = words.iter().any(|word| matches!(&*word.text, "." | "!"));
-        let short = words.len() <= LABEL && !full;
+        let short = words.len() <= LABEL && !full && !block.listed();
         let titled = block.kind == Kind::Heading || block.bold && short;
         let mut found = Marks::default();
         found.add_if(
             (ends_open || titled || short) && undone(words),
             Mark::Undone,
         );
-        found.add_if((ends_open || titled) && done(words), Mark::ToldDone);
+        let done = found.is_empty() && done(words);
+        found.add_if(done && (ends_open || titled), Mark::ToldDone);
         if titled {
             self.heading = found;
         } else if !block.listed() || ends_open {
-            found.add_if(question(words).is_some(), Mark::Undone);
+            found.add_if(question(words).is_some(), Mark::Question);
             self.lead = found;
         }
     }
@@ -61,8 +62,8 @@ fn undone(words: &[Token<'_>]) -> bool {
     // *Summary of PR #341:* tells what is there, *Summary of the changes to it:* what was done.
     let acts = |word: &Token<'_>| word.noun_of.is_some() && !word.is(Mark::Thing);
     let named = words.have(of![Identifier]) || words.iter().any(|word| word.text == "#");
-    let mine = words.have(of![Ours]);
-    let describes = named && words.have(of![Answer]) && !mine && !words.iter().any(acts);
+    let describes =
+        named && words.have(of![Answer]) && !words.have(of![Ours]) && !words.iter().any(acts);
     theirs || describes || words.have(of![NotDone])
 }
 
@@ -72,11 +73,10 @@ fn done(words: &[Token<'_>]) -> bool {
         let have = words.is(at.wrapping_sub(1), Mark::Have);
         words.is(at.wrapping_sub(1 + usize::from(have)), Mark::Ours)
     };
-    words
-        .iter()
-        .enumerate()
-        .filter(|(_, word)| word.verb.is_some() && word.marks.meets(of![Past Participle]))
-        .any(|(at, word)| word.is(Mark::DoneWord) || mine(at))
+    words.iter().enumerate().any(|(at, word)| {
+        let acts = word.verb.is_some() && word.marks.meets(of![Past Participle]);
+        acts && (word.is(Mark::DoneWord) || mine(at)) || word.is(Mark::DidWord) && mine(at)
+    })
 }
 
 /// The sign after a label at the head of a sentence, and what that says of what follows: that it is
@@ -100,14 +100,16 @@ pub(super) fn deeds(text: &str, blocks: &[(&Block, &[Token<'_>])]) -> Vec<bool> 
         let heads = || list.iter().filter_map(|(_, words)| after_past(words));
         let definite = |next: &Token<'_>| next.marks.meets(of![Determiner Your Identifier]);
         let named = |next: &Token<'_>| text[next.range.clone()].starts_with(char::is_uppercase);
-        let mixed = heads().any(named) && !heads().all(named);
-        let deeds = heads().any(definite) || mixed;
+        let noun = |next: &Token<'_>| next.is(Mark::Content) && !named(next);
+        let deeds = heads().any(definite) || heads().any(named) && heads().any(noun);
         list.iter().map(move |_| deeds && item(list[0].0))
     });
     let ticked = |at: usize| {
         // *✅ Approved invoices* over a list of them is its title.
         let title = |next: &(&Block, &[Token<'_>])| item(next.0) && !next.1.is(0, Mark::Sign);
-        blocks[at].1.is(0, Mark::Tick) && !blocks.get(at + 1).is_some_and(title)
+        let (block, words) = blocks[at];
+        let ticks = words.first().is_some_and(Token::ticks);
+        block.kind != Kind::Heading && ticks && !blocks.get(at + 1).is_some_and(title)
     };
     let all = listed.enumerate().map(|(at, listed)| listed || ticked(at));
     all.collect()

@@ -28,6 +28,12 @@ impl Token<'_> {
     pub(super) fn is(&self, mark: Mark) -> bool {
         self.marks.has(mark)
     }
+
+    /// Whether it is a tick: *✅*.
+    pub(super) fn ticks(&self) -> bool {
+        let tick = self.marks.contains(of![Sign BeforeSubject]);
+        tick && !self.marks.meets(of![Parts NotYet])
+    }
 }
 
 /// What is asked of the tokens of a sentence. Outside it there is nothing.
@@ -132,7 +138,9 @@ pub(super) fn tokens<'v>(
         match parts.last_mut() {
             Some((last, true)) if joins(whole, end..at, word) => last.end = at + word.len(),
             _ => {
-                parts.extend(signs(whole, end..at));
+                if end < at && &whole[end..at] != " " {
+                    parts.extend(signs(whole, end..at));
+                }
                 parts.push((at..at + word.len(), true));
             }
         }
@@ -143,7 +151,7 @@ pub(super) fn tokens<'v>(
     for (at, (part, is_word)) in parts.iter().enumerate() {
         let range = sentence.start + part.start..sentence.start + part.end;
         let mut word = lower(&whole[part.clone()]);
-        if word.contains('’') {
+        if !word.is_ascii() && word.contains('’') {
             word = word.replace('’', "'").into();
         }
         let mut push = |word| tokens.push(token(range.clone(), word, *is_word, vocabulary));
@@ -161,10 +169,7 @@ pub(super) fn tokens<'v>(
             push(word.to_owned().into());
         }
     }
-    // *{"message": "The order has been cancelled"}* quotes nobody.
-    if !whole.starts_with('{') {
-        mark_quoted(&mut tokens);
-    }
+    mark_quoted(&mut tokens);
     tokens
 }
 
@@ -188,8 +193,9 @@ fn joins(whole: &str, gap: Range<usize>, word: &str) -> bool {
 fn signs(whole: &str, gap: Range<usize>) -> impl Iterator<Item = (Range<usize>, bool)> {
     let signs = whole[gap.clone()].char_indices();
     // *after 5 p.m. on Friday*
-    let abbreviates =
-        whole[gap.clone()].starts_with('.') && ends_in_abbreviation(&whole[..=gap.start]);
+    let abbreviates = whole[gap.clone()].starts_with('.')
+        && gap.end < whole.len()
+        && ends_in_abbreviation(&whole[..=gap.start]);
     let signs = signs.filter(move |(_, sign)| {
         !(sign.is_whitespace() || *sign == '\u{fe0f}' || abbreviates && *sign == '.')
     });
@@ -210,8 +216,8 @@ fn token<'v>(
         verb,
         noun_of,
     } = vocabulary.word(&text);
-    let identifier = is_identifier(&text);
-    let number = !identifier && text.contains(|c: char| c.is_ascii_digit());
+    let identifier = is_word && is_identifier(&text);
+    let number = is_word && !identifier && text.contains(|c: char| c.is_ascii_digit());
     marks.add_if(!is_word, Mark::Sign);
     marks.add_if(identifier, Mark::Identifier);
     marks.add_if(number, Mark::Number);
@@ -230,6 +236,9 @@ fn token<'v>(
 fn mark_quoted(tokens: &mut [Token<'_>]) {
     let mut open: Option<(usize, &str)> = None;
     for at in 0..tokens.len() {
+        if !tokens.is(at, Mark::Sign) {
+            continue;
+        }
         let sign = tokens.text(at);
         let begins = at == 0 || tokens[at - 1].range.end < tokens[at].range.start;
         match open {

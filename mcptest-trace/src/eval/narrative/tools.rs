@@ -44,8 +44,10 @@ impl KnownTools {
         for tool in tools {
             let known = known.entry(&tool.name);
             // Of two that disagree, the one that writes counts.
-            let says = [known.read_only, tool.read_only].into_iter().flatten();
-            known.read_only = says.min();
+            known.read_only = match (known.read_only, tool.read_only) {
+                (Some(one), Some(other)) => Some(one && other),
+                (one, other) => one.or(other),
+            };
         }
         known
     }
@@ -212,11 +214,6 @@ impl<'k> ToolBox<'k> {
         };
         let carrying = self.all_writes().filter(move |(_, tool)| carries(tool));
         carrying.map(|(name, _)| name)
-    }
-
-    /// Whether the name of a tool has a verb.
-    pub(super) fn says_of(&self, name: &str, verb: &str) -> bool {
-        self.get(name).is_some_and(|tool| tool.says(verb))
     }
 
     /// Whether the name of a tool that changes something has a verb.

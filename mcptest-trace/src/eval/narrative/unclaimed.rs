@@ -27,8 +27,11 @@ pub(super) fn calls(
     });
     let silent = |tool: &Tool<'_>| {
         let words = tool.said.words.iter();
-        let mut salient = words.filter(|word| word.chars().count() >= SALIENT);
-        tool.write && !salient.all(|word| spoken.contains(&fold(word)))
+        let mut salient = words
+            .filter(|word| word.chars().count() >= SALIENT)
+            .peekable();
+        tool.write
+            && !(salient.peek().is_some() && salient.all(|word| spoken.contains(&fold(word))))
     };
     let silent = calls.all.iter().enumerate().filter(|(index, call)| {
         let silent = || tools.get(&call.recorded.name).is_some_and(silent);
