@@ -81,13 +81,18 @@ impl<'t> Call<'t> {
     pub(super) fn is_told(&self, verbs: &[&str], general: bool) -> bool {
         let lexicon = Lexicon::get();
         let known = |word: &str| lexicon.word(&lower(word)).copied().unwrap_or_default();
+        // *opened an issue*, told to create one; but not *suspended*, told to cancel.
+        let makes = |verb: &str| lexicon.is(verb, Mark::MakingHead);
+        let same = |verb: &str, told: &str| {
+            verb == told || makes(verb) && makes(told) && lexicon.akin(verb, told)
+        };
         self.telling().any(|(key, value)| {
             let verb = match value {
                 Value::String(word) if general => known(word).verb,
                 Value::Array(items) if !items.is_empty() => known(key).noun_of,
                 _ => None,
             };
-            verb.is_some_and(|told| verbs.iter().any(|verb| lexicon.akin(verb, told)))
+            verb.is_some_and(|told| verbs.iter().any(|verb| same(verb, told)))
         })
     }
 

@@ -9,6 +9,8 @@ use super::token::{Token, Words};
 /// How far words around a verb are looked for, in tokens.
 const AROUND: usize = 32;
 const AFTER: usize = 14;
+/// How far before *that* a word is that denies what follows.
+const DENIED: usize = 6;
 
 /// Where the last question of a sentence begins; nothing when it asks none.
 pub(super) fn question(words: &[Token<'_>]) -> Option<usize> {
@@ -63,7 +65,7 @@ fn before(words: &[Token<'_>], group: &mut Group) {
         told.add_if(governs, Mark::Condition);
         announced |= word.has(Mark::Announce);
         let not = word.has(Mark::Negative) && !word.has(Mark::Preposition);
-        denied |= of_that && near && not;
+        denied |= of_that && near && not && group.subject.start < at + DENIED;
         // *Now that you have reset it, the service is restored.*
         let result = word.has(Mark::Now) && words.is(at + 1, Mark::Relative);
         told.add_if(result && !ours, Mark::Report);

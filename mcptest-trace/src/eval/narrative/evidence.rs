@@ -177,9 +177,9 @@ impl<'t> Judge<'t> {
 
     fn doers(&self, found: &Told<'_>) -> Doers<'t> {
         let (tools, verbs) = (self.tools, &found.verbs);
-        // *I've applied a credit*: by a tool of credits, if there is one.
-        let made = found.marks.has(Mark::MakingHead) && !found.marks.has(Mark::Light);
-        let said = if made { &verbs[..1] } else { verbs };
+        // *I've applied a credit*: by a tool of credits, if there is one; but *the requested updates*.
+        let general = found.marks.has(Mark::Generic);
+        let said: &[&str] = if general { verbs } else { &[found.spoken] };
         let named = verbs.iter().filter_map(|verb| tools.named(verb));
         let listed = named.clone().next().is_some();
         let mut all: BTreeSet<&str> = named.flatten().copied().collect();

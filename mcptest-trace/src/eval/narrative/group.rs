@@ -54,6 +54,13 @@ pub(super) fn read(words: &[Token<'_>], verb: usize, before: Option<&Group>) -> 
     if words[verb].verb.is_none() && !words.marks(verb).meets(of![DoneWord Past]) {
         return None;
     }
+    // *went through*, but not *is through the portal*
+    let through = words.text(verb) == "through";
+    let of_way = words.text(verb.wrapping_sub(1)) != "went"
+        || words.marks(verb + 1).meets(of![Determiner Your Me]);
+    if through && of_way {
+        return None;
+    }
     let before_verb = (verb.saturating_sub(GROUP)..verb).rev();
     let start = before_verb
         .take_while(|at| words.is(*at, Mark::OfVerbGroup))
