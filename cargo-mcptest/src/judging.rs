@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use mcptest::replay;
 use mcptest::result::folder::{Results, VARIABLE};
-use mcptest::result::{CaseResult, Status as Verdict};
+use mcptest::result::{CaseResult, CaseStatus};
 use mcptest_suite::{escape, nearest};
 use mcptest_trace::record::fingerprint;
 
@@ -165,9 +165,9 @@ impl Verdicts {
         let loads = |case: &CaseResult| failures.iter().all(|failure| failure.case != case.case);
         if !self.cases.iter().all(loads) {
             Status::CouldNotRun
-        } else if self.cases.iter().any(is(Verdict::Failed)) {
+        } else if self.cases.iter().any(is(CaseStatus::Failed)) {
             Status::Finding
-        } else if self.cases.iter().any(is(Verdict::Passed)) {
+        } else if self.cases.iter().any(is(CaseStatus::Passed)) {
             Status::Holds
         } else {
             Status::CannotTell
@@ -176,7 +176,7 @@ impl Verdicts {
 
     /// How many cases passed, failed and were ignored.
     pub(crate) fn counts(&self) -> [usize; 3] {
-        [Verdict::Passed, Verdict::Failed, Verdict::Ignored].map(|status| {
+        [CaseStatus::Passed, CaseStatus::Failed, CaseStatus::Ignored].map(|status| {
             self.cases
                 .iter()
                 .filter(|case| case.status == status)

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use mcptest::replay::{Ask, Package, ReplayCase};
-use mcptest::result::{CaseResult, RESULTS_SCHEMA, Status};
+use mcptest::result::{CaseResult, CaseStatus, RESULTS_SCHEMA};
 use serde_json::{Value, json};
 
 /// A package with an agent that closes with a refund it never made, and another that is fine.
@@ -98,7 +98,7 @@ fn a_result_says_what_was_computed_asked_and_found() {
     let results = results(&package);
 
     let calls = of(&results, "shop::refund_agent::calls");
-    assert_eq!(calls.status, Status::Passed);
+    assert_eq!(calls.status, CaseStatus::Passed);
     let count = &calls.targets[0];
     assert_eq!(
         (count.name.as_str(), &count.per_run),
@@ -118,7 +118,7 @@ fn a_result_says_what_was_computed_asked_and_found() {
     assert_eq!(calls.recordings[1].digest.len(), 16);
 
     let narrative = of(&results, "shop::refund_agent::narrative");
-    assert_eq!(narrative.status, Status::Failed);
+    assert_eq!(narrative.status, CaseStatus::Failed);
     assert_eq!(narrative.runs_hold, [false, false]);
     assert_eq!(narrative.judged["claims"], 2);
     let mut targets = narrative.targets.iter();

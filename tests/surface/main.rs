@@ -7,6 +7,7 @@ mod circles;
 mod listing;
 mod sources;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
@@ -133,4 +134,26 @@ fn what_can_be_named_is_listed_once_with_its_fields_variants_and_signatures() {
         "fn a::make<T: Into<String>>(of: T) -> Result<Shown, String>",
     ];
     assert_eq!(lines, wanted);
+}
+
+#[test]
+fn a_name_of_a_public_type_means_one_thing() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/surface");
+    let lists = ["trace", "suite", "harness"]
+        .map(|list| fs::read_to_string(folder.join(format!("mcptest-{list}.txt"))).unwrap());
+    let mut types: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for line in lists.iter().flat_map(|list| list.lines()) {
+        let Some((kind, rest)) = line.split_once(' ') else {
+            continue;
+        };
+        if matches!(kind, "struct" | "enum" | "trait" | "type") {
+            let ends = |c: char| !(c.is_alphanumeric() || matches!(c, '_' | ':'));
+            let path = rest.split(ends).next().unwrap_or_default();
+            let name = path.rsplit("::").next().unwrap_or_default();
+            types.entry(name).or_default().insert(path);
+        }
+    }
+    assert!(types.len() > 100, "{}", types.len());
+    types.retain(|_, paths| paths.len() > 1);
+    assert!(types.is_empty(), "{types:#?}");
 }

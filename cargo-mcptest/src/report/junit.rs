@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mcptest::result::{CaseResult, Status, TargetResult};
+use mcptest::result::{CaseResult, CaseStatus, TargetResult};
 use mcptest_suite::escape;
 use serde_json::Value;
 
@@ -46,8 +46,8 @@ fn counts(cases: &[&CaseResult]) -> String {
     format!(
         " tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"{}\" time=\"{}\"",
         cases.len(),
-        count(Status::Failed),
-        count(Status::Ignored),
+        count(CaseStatus::Failed),
+        count(CaseStatus::Ignored),
         seconds(milliseconds)
     )
 }
@@ -74,7 +74,7 @@ fn testcase(suite: &str, case: &CaseResult) -> String {
         ));
     }
     match (case.status, &case.failure) {
-        (Status::Failed, failure) => {
+        (CaseStatus::Failed, failure) => {
             let (summary, text) = failure
                 .as_ref()
                 .map_or(("", ""), |failure| (&failure.summary, &failure.text));
@@ -84,14 +84,14 @@ fn testcase(suite: &str, case: &CaseResult) -> String {
                 escaped(text)
             ));
         }
-        (Status::Ignored, _) => {
+        (CaseStatus::Ignored, _) => {
             let reason = case.reason.as_deref().unwrap_or_default();
             xml.push_str(&format!(
                 "      <skipped message=\"{}\"/>\n",
                 attribute(reason)
             ));
         }
-        (Status::Passed, _) => {}
+        (CaseStatus::Passed, _) => {}
     }
     xml + "    </testcase>\n"
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mcptest::result::{CaseResult, Status};
+use mcptest::result::{CaseResult, CaseStatus};
 use mcptest_suite::{escape, escape_line};
 
 use crate::judging::Verdicts;
@@ -29,7 +29,7 @@ pub(super) fn report(verdicts: &Verdicts) -> String {
         "Ignored",
         verdicts.cases.iter().filter_map(|case| {
             let reason = case.reason.as_deref().unwrap_or_default();
-            (case.status == Status::Ignored)
+            (case.status == CaseStatus::Ignored)
                 .then(|| format!("{}: {}", cell(&case.case), cell(reason)))
         }),
     ));
@@ -41,7 +41,11 @@ pub(super) fn report(verdicts: &Verdicts) -> String {
 }
 
 fn failures(cases: &[CaseResult]) -> String {
-    let failed = || cases.iter().filter(|case| case.status == Status::Failed);
+    let failed = || {
+        cases
+            .iter()
+            .filter(|case| case.status == CaseStatus::Failed)
+    };
     let mut text = String::new();
     for case in failed().take(FAILURES) {
         let Some(failure) = &case.failure else {
@@ -138,11 +142,11 @@ fn listed(title: &str, lines: impl Iterator<Item = String>) -> String {
     )
 }
 
-const fn mark(status: Status) -> &'static str {
+const fn mark(status: CaseStatus) -> &'static str {
     match status {
-        Status::Passed => "✅",
-        Status::Failed => "❌",
-        Status::Ignored => "➖",
+        CaseStatus::Passed => "✅",
+        CaseStatus::Failed => "❌",
+        CaseStatus::Ignored => "➖",
     }
 }
 

@@ -18,7 +18,7 @@ use crate::gate::{
     Criterion, Declared, Expect, Inject, Input, Judgement, Scores, WithinCaps, unknown_tools,
 };
 use crate::render::{Evidence, Failure, Finding, rerun_line};
-use crate::result::{self, CaseResult, FailureFacts, Status, folder};
+use crate::result::{self, CaseResult, CaseStatus, FailureFacts, folder};
 
 /// Judges a case; an error is the whole failure text. Its result is left where the environment asks
 /// for it.
@@ -68,7 +68,7 @@ pub(crate) fn ignored(
         return data(&verdict, suite, case, context);
     }
     let mut result = about(suite, case, context);
-    result.status = Status::Ignored;
+    result.status = CaseStatus::Ignored;
     result.reason = Some(reason.to_owned());
     result
 }
@@ -141,7 +141,7 @@ pub(crate) fn check(
             }
         };
         if let Some(text) = text {
-            result.status = Status::Failed;
+            result.status = CaseStatus::Failed;
             result.failure = Some(FailureFacts::of(&text));
         }
         result.duration_ms = Some(begun.elapsed().as_secs_f64() * 1e3);

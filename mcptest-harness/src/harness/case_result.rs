@@ -6,7 +6,7 @@ use super::case_verdict::{Came, CaseVerdict, Context};
 use super::loaded::LoadedSuite;
 use crate::gate::{Judgement, targets_of};
 use crate::result::{
-    self, AgentFacts, Asker, CaseResult, FailureFacts, Status, SuiteFacts, TargetResult,
+    self, AgentFacts, Asker, CaseResult, CaseStatus, FailureFacts, SuiteFacts, TargetResult,
 };
 
 /// A verdict as data.
@@ -18,16 +18,16 @@ pub(crate) fn data(
 ) -> CaseResult {
     let CaseVerdict { came, judgement } = verdict;
     let (status, reason, failure) = match came {
-        Came::Holds => (Status::Passed, None, None),
+        Came::Holds => (CaseStatus::Passed, None, None),
         Came::Elsewhere(reason) | Came::Undecided(reason) => {
-            (Status::Ignored, Some(reason.clone()), None)
+            (CaseStatus::Ignored, Some(reason.clone()), None)
         }
         Came::Fails(failure) => {
             let text = failure.render(suite.source(), &context.rerun(), Style::Plain);
             let facts = result::failure_facts(failure, text, suite.source());
-            (Status::Failed, None, Some(facts))
+            (CaseStatus::Failed, None, Some(facts))
         }
-        Came::NotJudged(text) => (Status::Failed, None, Some(FailureFacts::of(text))),
+        Came::NotJudged(text) => (CaseStatus::Failed, None, Some(FailureFacts::of(text))),
     };
     let mut result = about(suite, case, context);
     result.status = status;

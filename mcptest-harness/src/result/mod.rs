@@ -33,7 +33,7 @@ pub const RESULTS_SCHEMA: &str = include_str!("../../schemas/results.schema.json
 /// What a case came to.
 ///
 /// ```
-/// use mcptest::result::{CaseResult, Status};
+/// use mcptest::result::{CaseResult, CaseStatus};
 ///
 /// let text = r#"{
 ///     "schema_version": "1.0", "package": "shop", "case": "refunds::refund_agent",
@@ -41,7 +41,7 @@ pub const RESULTS_SCHEMA: &str = include_str!("../../schemas/results.schema.json
 ///     "status": "passed", "recordings": [], "targets": []
 /// }"#;
 /// let result = CaseResult::from_json(text)?;
-/// assert_eq!(result.status, Status::Passed);
+/// assert_eq!(result.status, CaseStatus::Passed);
 /// # Ok::<(), String>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -62,7 +62,7 @@ pub struct CaseResult {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gate: Option<String>,
     /// Whether the case holds.
-    pub status: Status,
+    pub status: CaseStatus,
     /// Why it is ignored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -102,7 +102,7 @@ pub struct CaseResult {
 /// Whether a case holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Status {
+pub enum CaseStatus {
     /// It holds.
     Passed,
     /// It does not, or it could not be judged.
@@ -111,7 +111,7 @@ pub enum Status {
     Ignored,
 }
 
-impl Status {
+impl CaseStatus {
     /// The word for it.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -336,7 +336,7 @@ impl CaseResult {
             suite: SuiteFacts::new("", "", String::new()),
             agent: None,
             gate: None,
-            status: Status::Passed,
+            status: CaseStatus::Passed,
             reason: None,
             asked: None,
             recordings: Vec::new(),
@@ -355,7 +355,7 @@ impl CaseResult {
     pub(crate) fn refused(package: &str, case: &str, text: &str) -> Self {
         let suite = case.rsplit_once("::").map_or(case, |(suite, _)| suite);
         Self {
-            status: Status::Failed,
+            status: CaseStatus::Failed,
             failure: Some(FailureFacts::of(text)),
             suite: SuiteFacts::new(suite, "", String::new()),
             ..Self::new(package, case)

@@ -7,7 +7,7 @@ fn what_is_unchanged_holds_and_says_so() {
     let folder = package(TRUSTED, "");
     runs(folder.path(), "suites/cassettes", 0);
     let found = regressions(&folder);
-    assert_eq!(found["s::regression"].status, Status::Passed);
+    assert_eq!(found["s::regression"].status, CaseStatus::Passed);
     assert!(
         said(&found["s::regression"]).contains("unchanged"),
         "{}",
@@ -17,7 +17,7 @@ fn what_is_unchanged_holds_and_says_so() {
         .iter()
         .filter(|(case, _)| case.matches("::").count() == 2)
     {
-        assert_eq!(result.status, Status::Ignored, "{case}");
+        assert_eq!(result.status, CaseStatus::Ignored, "{case}");
         assert_eq!(said(result), "unchanged since the baseline");
     }
 }
@@ -27,7 +27,7 @@ fn without_a_baseline_the_suite_fails_and_says_how_to_save_one() {
     let folder = package("regression: { baseline: nowhere }\n", "");
     let found = regressions(&folder);
     let text = said(&found["s::regression"]);
-    assert_eq!(found["s::regression"].status, Status::Failed);
+    assert_eq!(found["s::regression"].status, CaseStatus::Failed);
     assert!(
         text.contains("looked for the folder suites/nowhere"),
         "{text}"
@@ -49,7 +49,12 @@ fn runs_are_not_compared_with_themselves() {
         let folder = package(&format!("regression: {{ baseline: {baseline:?} }}\n"), "");
         let found = regressions(&folder);
         let whole = &found["s::regression"];
-        assert_eq!(whole.status, Status::Failed, "{baseline}: {}", said(whole));
+        assert_eq!(
+            whole.status,
+            CaseStatus::Failed,
+            "{baseline}: {}",
+            said(whole)
+        );
         let text = said(whole);
         assert!(
             text.contains("the baseline is where the runs of today are"),
@@ -65,7 +70,7 @@ fn runs_with_another_prompt_are_not_compared() {
     write(folder.path(), path, &run("a_refund", "another", true, 1000));
     let found = regressions(&folder);
     let agent = &found["s::a_refund::regression"];
-    assert_eq!(agent.status, Status::Ignored);
+    assert_eq!(agent.status, CaseStatus::Ignored);
     assert_eq!(
         said(agent),
         "not comparable with the baseline: baseline: recorded with another prompt; see `s::regression`"
@@ -91,11 +96,11 @@ fn saved_results_are_a_baseline_too() {
     runs(folder.path(), "suites/cassettes", 1);
     let found = regressions(&folder);
     let agent = &found["s::a_refund::regression"];
-    assert_eq!(agent.status, Status::Failed);
+    assert_eq!(agent.status, CaseStatus::Failed);
     assert!(
         said(agent).contains("regressed   p 0.0032 ≤ 0.00625, 83 points"),
         "{}",
         said(agent)
     );
-    assert_eq!(found["s::c_book::regression"].status, Status::Passed);
+    assert_eq!(found["s::c_book::regression"].status, CaseStatus::Passed);
 }

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::Path;
 
 use mcptest::replay::{Package, ReplayCase};
-use mcptest::result::{CaseResult, Status, folder};
+use mcptest::result::{CaseResult, CaseStatus, folder};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -101,18 +101,18 @@ const TRUSTED: &str = "regression: { baseline: trusted }\n";
 #[test]
 fn each_agent_and_the_suite_are_cases() {
     let found = regressions(&package(TRUSTED, ""));
-    let verdicts: Vec<(&str, Status)> = found
+    let verdicts: Vec<(&str, CaseStatus)> = found
         .values()
         .map(|result| (result.case.as_str(), result.status))
         .collect();
     assert_eq!(
         verdicts,
         [
-            ("s::a_refund::regression", Status::Failed),
-            ("s::b_search::regression", Status::Failed),
-            ("s::c_book::regression", Status::Passed),
-            ("s::d_cancel::regression", Status::Passed),
-            ("s::regression", Status::Passed),
+            ("s::a_refund::regression", CaseStatus::Failed),
+            ("s::b_search::regression", CaseStatus::Failed),
+            ("s::c_book::regression", CaseStatus::Passed),
+            ("s::d_cancel::regression", CaseStatus::Passed),
+            ("s::regression", CaseStatus::Passed),
         ]
     );
     let lines = found.values().map(said).collect::<Vec<_>>().join("\n");
@@ -151,10 +151,10 @@ fn too_few_runs_are_no_silent_pass() {
     }
     let found = regressions(&folder);
     let whole = &found["s::regression"];
-    assert_eq!(whole.status, Status::Failed);
+    assert_eq!(whole.status, CaseStatus::Failed);
     assert!(said(whole).contains("cannot tell"), "{}", said(whole));
     let agent = &found["s::a_refund::regression"];
-    assert_eq!(agent.status, Status::Ignored);
+    assert_eq!(agent.status, CaseStatus::Ignored);
     assert!(said(agent).starts_with("cannot tell: "), "{}", said(agent));
 
     let allowed = TRUSTED.replace(" }", ", inconclusive: pass }");
@@ -164,7 +164,7 @@ fn too_few_runs_are_no_silent_pass() {
         &suite(&allowed, "").replace("runs: 6", "runs: 1"),
     );
     let whole = &regressions(&folder)["s::regression"];
-    assert_eq!(whole.status, Status::Passed);
+    assert_eq!(whole.status, CaseStatus::Passed);
     assert!(said(whole).contains("cannot tell"), "{}", said(whole));
 }
 
@@ -185,19 +185,19 @@ fn what_nobody_knows_to_have_passed_is_no_pass() {
     }
     let found = regressions(&folder);
     let agent = &found["s::a_refund::regression"];
-    assert_eq!(agent.status, Status::Ignored, "{}", said(agent));
+    assert_eq!(agent.status, CaseStatus::Ignored, "{}", said(agent));
     assert!(
         said(agent).starts_with("cannot tell: no outcomes"),
         "{}",
         said(agent)
     );
-    assert_eq!(found["s::regression"].status, Status::Failed);
+    assert_eq!(found["s::regression"].status, CaseStatus::Failed);
 }
 
 #[test]
 fn an_agent_may_have_a_margin_of_its_own_or_be_left_out() {
     let wide = regressions(&package(TRUSTED, ", regression: { margin: 90 }"));
-    assert_eq!(wide["s::a_refund::regression"].status, Status::Passed);
+    assert_eq!(wide["s::a_refund::regression"].status, CaseStatus::Passed);
     let skipped = regressions(&package(
         TRUSTED,
         ", regression: { skip: waits for the new shop }",
@@ -207,7 +207,7 @@ fn an_agent_may_have_a_margin_of_its_own_or_be_left_out() {
     let whole = &skipped["s::regression"];
     assert_eq!(
         whole.status,
-        Status::Failed,
+        CaseStatus::Failed,
         "nothing was compared: {}",
         said(whole)
     );
@@ -242,7 +242,7 @@ fn one_agent_alone_has_all_of_the_chance() {
     );
     assert_eq!(
         found["s::regression"].status,
-        Status::Passed,
+        CaseStatus::Passed,
         "{}",
         said(&found["s::regression"])
     );
@@ -262,7 +262,12 @@ fn an_agent_that_improved_holds_and_so_does_its_suite() {
     }
     let found = regressions(&folder);
     for case in ["s::c_book::regression", "s::regression"] {
-        assert_eq!(found[case].status, Status::Passed, "{}", said(&found[case]));
+        assert_eq!(
+            found[case].status,
+            CaseStatus::Passed,
+            "{}",
+            said(&found[case])
+        );
     }
     let whole = said(&found["s::regression"]);
     assert!(

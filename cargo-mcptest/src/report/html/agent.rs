@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use mcptest::replay::AgentTest;
-use mcptest::result::{CaseResult, Status, TargetResult};
+use mcptest::result::{CaseResult, CaseStatus, TargetResult};
 use mcptest_trace::eval::{SUB_SCORES, agent_stability, summarize};
 use mcptest_trace::trace::{Run, canonical_json};
 use serde::Serialize;
@@ -47,7 +47,7 @@ struct Excerpt {
 struct CaseView {
     case: String,
     gate: String,
-    status: Status,
+    status: CaseStatus,
     reason: Option<String>,
     line: Option<usize>,
     targets: Vec<TargetResult>,

@@ -1,7 +1,7 @@
 //! What the first page shows: verdicts, how reliable the agents are, what they cost, one row each.
 
 use mcptest::replay::AgentTest;
-use mcptest::result::{CaseResult, Status};
+use mcptest::result::{CaseResult, CaseStatus};
 use mcptest_trace::eval::summarize;
 use mcptest_trace::evidence::stratified::mean_interval;
 use serde::Serialize;
@@ -45,9 +45,9 @@ struct Row {
     case: String,
     name: String,
     model: String,
-    status: Status,
+    status: CaseStatus,
     /// Each case: the gate (empty for the agent's own), its verdict.
-    cases: Vec<(String, Status)>,
+    cases: Vec<(String, CaseStatus)>,
     /// Each run: whether it passed, its calls, its errors.
     runs: Vec<(Option<bool>, usize, u64)>,
     tokens: u64,
@@ -91,11 +91,11 @@ impl Overview {
         }
     }
 
-    fn count(&mut self, status: Status) {
+    fn count(&mut self, status: CaseStatus) {
         match status {
-            Status::Passed => self.passed += 1,
-            Status::Failed => self.failed += 1,
-            Status::Ignored => self.ignored += 1,
+            CaseStatus::Passed => self.passed += 1,
+            CaseStatus::Failed => self.failed += 1,
+            CaseStatus::Ignored => self.ignored += 1,
         }
     }
 
@@ -111,12 +111,16 @@ impl Overview {
             self.count(result.status);
             cases.push((result.gate.clone().unwrap_or_default(), result.status));
         }
-        let failed = cases.iter().any(|(_, status)| *status == Status::Failed);
-        let judged = cases.iter().any(|(_, status)| *status == Status::Passed);
+        let failed = cases
+            .iter()
+            .any(|(_, status)| *status == CaseStatus::Failed);
+        let judged = cases
+            .iter()
+            .any(|(_, status)| *status == CaseStatus::Passed);
         let status = match (failed, judged) {
-            (true, _) => Status::Failed,
-            (false, true) => Status::Passed,
-            (false, false) => Status::Ignored,
+            (true, _) => CaseStatus::Failed,
+            (false, true) => CaseStatus::Passed,
+            (false, false) => CaseStatus::Ignored,
         };
         let outcomes: Vec<Option<bool>> = view.runs.iter().map(|run| run.passed).collect();
         let known: Option<Vec<bool>> = outcomes.iter().copied().collect();
