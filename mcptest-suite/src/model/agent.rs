@@ -34,7 +34,7 @@ pub struct Agent {
     /// The injected faults, as indices into [`Suite::faults`](super::Suite::faults), in order.
     pub inject: Vec<Spanned<usize>>,
     /// What must hold of every run; empty when there is no `expect:`. Matchers that need a model
-    /// are among them: [`Matcher::decidable`](super::Matcher::decidable) is what can be judged.
+    /// are among them.
     pub expect: Vec<Assertion>,
     /// The gates, in the order of [`GateKind::ALL`].
     pub gates: Vec<Gate>,
