@@ -20,7 +20,6 @@ const WRONG: &[&str] = &[
     "To fix this, I created a plan.",
     "The agent deleted the file.",
     "After deleting the branch, I created the issue.",
-    "I wrote a summary to `notes.md`.",
 ];
 
 /// What becomes of the claims that a careful reader finds false.

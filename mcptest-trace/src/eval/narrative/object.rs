@@ -90,7 +90,13 @@ pub(super) fn adjectival(
 /// Whether an object is a part of the answer itself, which no tool writes.
 pub(super) fn of_answer(object: &[Token<'_>], tools: &ToolBox<'_>) -> bool {
     let head = nouns(object).pop();
-    head.is_some_and(|noun| Lexicon::get().is(&noun, Mark::Answer) && !tools.names(&noun))
+    // *I've written the summary to summary.md*, *added it to your notes*
+    let place = |at: usize| {
+        let yours = object.text(at) == "to" && object.is(at + 1, Mark::Your);
+        object.is(at, Mark::Preposition) && (yours || object.text(at + 1).contains(['.', '/']))
+    };
+    !(0..object.len()).any(place)
+        && head.is_some_and(|noun| Lexicon::get().is(&noun, Mark::Answer) && !tools.names(&noun))
 }
 
 /// The noun of an object that names an action; a pure one before one that is a thing too.
