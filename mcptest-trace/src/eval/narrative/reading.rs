@@ -293,7 +293,8 @@ impl<'v> Reader<'_, 'v> {
         let light = of_base.has(Mark::Light) || done || carried;
         // *I've opened a dispute*, where a tool disputes.
         let makes = |noun: &&Token<'v>| {
-            let does = noun.noun_of.is_some_and(|verb| self.tools.does(verb));
+            let does = |verb| self.tools.does(verb) && !lexicon.is(verb, Mark::Generic);
+            let does = noun.noun_of.is_some_and(does);
             let makes = base == "send" || lexicon.is(base, Mark::MakingHead);
             let makes = makes && !noun.is(Mark::Thing);
             let head = object::nouns(object).pop();

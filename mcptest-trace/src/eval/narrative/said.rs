@@ -63,7 +63,9 @@ impl Said {
         let head = after_object.or(head);
         let mut verbs: BTreeSet<&'static str> = head.and_then(base).into_iter().collect();
         if head.is_none_or(|head| is(head, Mark::MakingHead)) {
-            let nouns = words.iter().filter(|word| Some(*word) != head);
+            // *apply_coupon_to_order* orders nothing.
+            let whole = words.iter().take_while(|word| !is(word, Mark::Preposition));
+            let nouns = whole.filter(|word| Some(*word) != head);
             verbs.extend(nouns.filter_map(|word| lexicon.word(word)?.noun_of));
         }
         let delegate = |word: &String| is(word, Mark::Delegates);
@@ -79,7 +81,10 @@ impl Said {
         let reads_from = |at: usize| {
             let (whose, name) = words.split_at(at);
             let known = reads_by_words(name) && (at == 0 || !changes(&name[1..]));
-            (known || is(&name[0], Mark::Fetches)) && !changes(whose)
+            // *analyze_and_fix*
+            let fetches =
+                is(&name[0], Mark::Fetches) && name.get(1).is_none_or(|next| next != "and");
+            (known || fetches) && !changes(whose)
         };
         // *truncate_logs* begins with a verb that nobody knows.
         let first_known = words.first().is_some_and(|first| {
