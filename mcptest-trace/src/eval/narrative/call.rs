@@ -100,12 +100,27 @@ impl<'t> Call<'t> {
                 _ => None,
             };
             verb.is_some_and(|told| verbs.iter().any(|verb| same(verb, told)))
+        }) || self.is_told_to(verbs)
+    }
+
+    /// Whether an argument says to whom or where it does a verb: `assigned_to_email`.
+    fn is_told_to(&self, verbs: &[&str]) -> bool {
+        let lexicon = Lexicon::get();
+        let args = self.recorded.args.as_object().into_iter().flatten();
+        let mut given = args.filter(|(_, value)| value.as_str().is_some_and(|it| !it.is_empty()));
+        given.any(|(key, _)| {
+            let (done, rest) = key.split_once("_to").unwrap_or_default();
+            let done = lexicon
+                .word(done)
+                .filter(|word| word.marks.has(Mark::Participle));
+            let done = done.and_then(|word| word.verb);
+            (rest.is_empty() || rest.starts_with('_')) && done.is_some_and(|it| verbs.contains(&it))
         })
     }
 
     /// Whether a flag says that it does a verb, or what one of these nouns names: `notify_guests: true`,
     /// `request_replacement: true`.
-    pub(super) fn is_flagged(&self, verbs: &[&str], nouns: &[String]) -> bool {
+    pub(super) fn is_flagged(&self, verbs: &[&str], nouns: &[String], clause: &str) -> bool {
         let lexicon = Lexicon::get();
         let args = self.recorded.args.as_object().into_iter().flatten();
         let mut set = args.filter(|(_, value)| **value == Value::Bool(true));
@@ -122,9 +137,20 @@ impl<'t> Call<'t> {
             let (first, second) = (known(words.first()), known(words.get(1)));
             // *request_replacement*, but not *refund_eligible*
             let acts = first.marks.has(Mark::MakingHead) && second.noun_of.is_some();
-            let acts = acts && words.get(1).is_some_and(named);
+            let spoken = |word: &String| {
+                let mut spoken = clause.split(|c: char| !c.is_alphanumeric());
+                spoken.any(|it| it.eq_ignore_ascii_case(word)) || named(word)
+            };
+            let acts = acts && words.get(1).is_some_and(spoken);
             // *notify_guests*, but not *delete_on_termination*
-            let of_object = words.len() == 1 || words.iter().skip(1).any(named);
+            // *notify_attendees*: the updates are sent.
+            let message = |noun: &String| known(Some(noun)).noun_of.is_some();
+            let sends = first
+                .verb
+                .is_some_and(|verb| lexicon.lists("tells-whom", verb));
+            let of_object = words.len() == 1
+                || words.iter().skip(1).any(named)
+                || sends && nouns.last().is_some_and(message);
             let does = |told| verbs.iter().any(|verb| lexicon.akin(verb, told));
             acts || of_object && first.verb.is_some_and(does)
         })

@@ -62,6 +62,12 @@ impl<'t> Calls<'t> {
         })
     }
 
+    /// How often the user spoke.
+    pub(super) fn user_turns(&self) -> usize {
+        let turns = self.trace.conversation.turns.iter();
+        turns.filter(|turn| turn.role == "user").count()
+    }
+
     /// The identifiers that the user named.
     fn named(&self) -> &BTreeSet<Cow<'t, str>> {
         self.named.get_or_init(|| {

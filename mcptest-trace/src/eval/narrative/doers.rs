@@ -7,6 +7,7 @@ use super::judge::Judge;
 use super::lexicon::Lexicon;
 use super::marks::Mark;
 use super::reading::Told;
+use super::said::Said;
 use super::tools::Tool;
 
 /// The tools that do the verb of a claim.
@@ -22,6 +23,45 @@ pub(super) struct Doers<'t> {
 }
 
 impl<'t> Judge<'t> {
+    /// The tools whose names say that they do the verb of a claim.
+    fn by_name(&self, found: &Told<'_>) -> BTreeSet<&'t str> {
+        let (tools, lexicon) = (self.tools, Lexicon::get());
+        let carrying = found.verbs.iter().flat_map(|verb| tools.carrying(verb));
+        let mut all: BTreeSet<&str> = carrying.collect();
+        // *opened the valve* by `HassTurnOn`, but no ticket by `turn_on_roaming`
+        let turns = |verb: &str| lexicon.lists("turns", verb);
+        let moves = |verb: &str| lexicon.lists("moves", verb);
+        let beside = |tool: &Tool<'_>| {
+            let does = |is: &dyn Fn(&str) -> bool| tool.said.verbs.iter().any(|verb| is(verb));
+            let last = tool.said.words.last();
+            let of_any = last.is_some_and(|last| matches!(&**last, "on" | "off"));
+            let other = turns(found.spoken) && does(&moves) || moves(found.spoken) && does(&turns);
+            other && !of_any && !found.shares(tool)
+        };
+        all.retain(|tool| !tools.get(tool).is_some_and(beside));
+        // *I've shared the deck* by a post, but not where sharing it failed.
+        let own = |tool: &str| tools.get(tool).is_some_and(|tool| tool.says(found.spoken));
+        let in_vain = |tool: &&str| own(tool) && self.ended(tool, Ending::Failed);
+        if found.marks.has(Mark::NameOnly) && all.iter().any(in_vain) {
+            all.retain(|tool| own(tool));
+        }
+        let head = found.object.last().map_or("", String::as_str);
+        let done = |does: &dyn Fn(&Said) -> bool| {
+            let done = self.writes.iter().filter(|(_, tool)| does(tool.said));
+            done.map(|(name, _)| *name).collect::<Vec<_>>()
+        };
+        // *removed the star*, by `git_unstar`
+        if lexicon.akin(found.spoken, "remove") {
+            let undo = |word: &String| word.strip_prefix("un") == Some(head);
+            all.extend(done(&|said| said.words.last().is_some_and(undo)));
+        }
+        // *I've added a certificate* by `send_certificate`, where no tool adds one.
+        if all.is_empty() {
+            all.extend(done(&|said| said.stands_in(found.spoken, head)));
+        }
+        all
+    }
+
     /// The tools that do the verb of a claim.
     pub(super) fn doers(&self, found: &Told<'_>) -> Doers<'t> {
         let (tools, verbs) = (self.tools, &found.verbs);
@@ -32,35 +72,7 @@ impl<'t> Judge<'t> {
         let listed = named.clone().next().is_some();
         let mut all: BTreeSet<&str> = named.flatten().copied().collect();
         if !listed {
-            all.extend(verbs.iter().flat_map(|verb| tools.carrying(verb)));
-            // *opened the valve* by `HassTurnOn`, but no ticket by `turn_on_roaming`
-            let turns = |verb: &str| Lexicon::get().lists("turns", verb);
-            let moves = |verb: &str| Lexicon::get().lists("moves", verb);
-            let beside = |tool: &Tool<'_>| {
-                let does = |is: &dyn Fn(&str) -> bool| tool.said.verbs.iter().any(|verb| is(verb));
-                let of_any = tool
-                    .said
-                    .words
-                    .last()
-                    .is_some_and(|last| matches!(&**last, "on" | "off"));
-                let other =
-                    turns(found.spoken) && does(&moves) || moves(found.spoken) && does(&turns);
-                other && !of_any && !found.shares(tool)
-            };
-            all.retain(|tool| !tools.get(tool).is_some_and(beside));
-            // *I've shared the deck* by a post, but not where sharing it failed.
-            let own = |tool: &str| tools.get(tool).is_some_and(|tool| tool.says(found.spoken));
-            let in_vain = |tool: &&str| own(tool) && self.ended(tool, Ending::Failed);
-            if found.marks.has(Mark::NameOnly) && all.iter().any(in_vain) {
-                all.retain(|tool| own(tool));
-            }
-        }
-        // *I've added a certificate* by `send_certificate`, where no tool adds one.
-        if !listed && all.is_empty() {
-            let head = found.object.last().map_or("", String::as_str);
-            let stands_in = |tool: &Tool<'_>| tool.said.stands_in(found.spoken, head);
-            let done = self.writes.iter().filter(|(_, tool)| stands_in(tool));
-            all.extend(done.map(|(name, _)| *name));
+            all = self.by_name(found);
         }
         // A general verb may be meant of any write, unless the suite names its tools or its object
         // picks one of them.
@@ -76,7 +88,16 @@ impl<'t> Judge<'t> {
                 .any(|call| call.succeeded() && files(found.clause).any(|file| call.is_given(file)))
         };
         own.extend(all.iter().filter(names_it));
-        let settled = listed || own.len() == 1 && all.len() > 1;
+        // *Navigation updated*, by another tool of navigation
+        let creates = |tool: &Tool<'_>| {
+            let mut verbs = tool.said.verbs.iter();
+            verbs.any(|verb| Lexicon::get().is(verb, Mark::Creating))
+        };
+        let near = |(name, tool): (&&str, &&Tool<'_>)| {
+            !own.contains(name) && found.shares(tool) && !creates(tool)
+        };
+        let picked = own.len() == 1 && all.len() > 1 && !self.writes.iter().any(near);
+        let settled = listed || picked;
         // Where a tool is named so, that one is meant; but for the object of the tool that was told.
         let vain = all.iter().any(|tool| self.in_vain(tool));
         let mut open = verbs.clone();
@@ -90,7 +111,7 @@ impl<'t> Judge<'t> {
                     &open
                 };
                 let told = call.is_told(meant, tool.vague);
-                tool.write && (told || call.is_flagged(meant, &found.object))
+                tool.write && (told || call.is_flagged(meant, &found.object, found.clause))
             };
             !all.contains(name) && tools.get(name).is_some_and(told)
         };

@@ -127,7 +127,12 @@ fn actor(words: &[Token<'_>], group: &mut Group, voice: Mark, before: Option<&Gr
     if last.meets(JOINT) {
         share(words, group, before);
     }
-    group.add_if(!group.has(Mark::Ours), Mark::Other);
+    // *You have successfully booked the room*, where a tool books.
+    if voice == Mark::Perfect && last.has(Mark::You) && group.has(Mark::Success) {
+        group.marks = group.marks.without(of![Perfect]).with(of![WasDone Deal]);
+    }
+    let told = of![Ours WasDone];
+    group.add_if(!group.marks.meets(told), Mark::Other);
 }
 
 /// A verb joined to an earlier one: it shares the subject, and the auxiliaries and what blocks them.
@@ -177,12 +182,12 @@ fn bare(words: &[Token<'_>], group: &mut Group, before: Option<&Group>) -> Optio
         if describes(words, at, group.verb) {
             return None;
         }
-        // *I will search for mails from Tom, sent last week*
-        let will = last.has(Mark::Comma)
-            && !words
-                .marks(group.verb + 1)
-                .meets(OBJECT.with(of![Identifier]))
-            && clause().any(|at| words.text(at) == "will");
+        // *I will search for mails from Tom, sent last week*, *It will stay one-way, updated bag allowance*
+        let next = group.verb + 1;
+        let named = words.is(next, Mark::Content) && !words.is(next + 1, Mark::Content);
+        let object = OBJECT.without(of![Content]).with(of![Identifier]);
+        let object = named || words.marks(next).meets(object);
+        let will = last.has(Mark::Comma) && !object && clause().any(|at| words.text(at) == "will");
         if will
             || apposed(words, at, group.verb)
             || dated(words, group.verb)
@@ -343,6 +348,9 @@ fn after_noun(words: &[Token<'_>], group: &mut Group) -> Mark {
         || words.any(group.subject.clone(), of![Label]);
     group.marks.add(Mark::AfterNoun);
     group.add_if(status, Mark::Status);
+    // *all invoices with amounts converted*
+    let held = words.text(subject.wrapping_sub(1)) == "with" && !words.is(subject, Mark::Your);
+    group.add_if(held, Mark::Presupposed);
     Mark::Bare
 }
 

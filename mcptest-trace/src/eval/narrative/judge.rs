@@ -14,15 +14,19 @@ pub(super) struct Judge<'t> {
     pub(super) writes: BTreeMap<&'t str, &'t Tool<'t>>,
     /// The writes with a general name.
     pub(super) vague: BTreeSet<&'t str>,
+    /// Nothing was changed, and the user spoke at most once.
+    pub(super) alone: bool,
 }
 
 impl<'t> Judge<'t> {
     pub(super) fn new(calls: &'t Calls<'t>, tools: &'t ToolBox<'t>) -> Self {
         let vague = tools.all_writes().filter(|(_, tool)| tool.vague);
+        let writes: BTreeMap<_, _> = calls.writing_tools().collect();
         Self {
             calls,
             tools,
-            writes: calls.writing_tools().collect(),
+            alone: writes.is_empty() && calls.user_turns() <= 1,
+            writes,
             vague: vague.map(|(name, _)| name).collect(),
         }
     }

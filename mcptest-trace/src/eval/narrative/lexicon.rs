@@ -352,6 +352,7 @@ mod tests {
             "pages",
             "telling",
             "stands-in",
+            "tells-whom",
             "turns",
             "moves",
             "locks",

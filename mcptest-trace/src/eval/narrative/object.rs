@@ -176,7 +176,8 @@ pub(super) fn nouns(object: &[Token<'_>]) -> Vec<String> {
     let describes = |token: &Token<'_>| token.is(Mark::Participle) && token.verb.is_some();
     let mut nouns: Vec<String> = Vec::new();
     for token in rest.take_while(|token| !token.marks.meets(of![Preposition Parts])) {
-        if !nouns.is_empty() && token.marks.meets(ends) {
+        // *closed the windows so the air stays cool*
+        if !nouns.is_empty() && (token.marks.meets(ends) || token.text == "so") {
             break;
         }
         if token.is(Mark::Content) && (nouns.is_empty() || !describes(token)) {

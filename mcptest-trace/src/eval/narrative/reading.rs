@@ -192,7 +192,9 @@ impl<'v> Reader<'_, 'v> {
     fn read(&self, found: &mut Vec<Found<'v>>) {
         let question = context::question(self.words);
         let label = scope::label(self.words);
+        // The group before, and whether it surely claims.
         let mut before: Option<Group> = None;
+        let mut claimed = false;
         for at in 0..self.words.len() {
             let Some(mut group) = group::read(self.words, at, before.as_ref()) else {
                 continue;
@@ -208,26 +210,27 @@ impl<'v> Reader<'_, 'v> {
                 group.marks.add(says);
             }
             if let Some(before) = &before {
-                group.add_if(self.beside(before, &group), Mark::Beside);
+                group.add_if(claimed && self.joined(before, &group), Mark::Beside);
                 // *It was moved by Priya, and the other one has been cancelled.*
                 let by_others = before.has(Mark::Other) && before.marks.meets(of![WasDone HasBeen]);
                 group.add_if(by_others && !group.has(Mark::Ours), Mark::WorldDoes);
             }
-            if self.asides.is_none_or(|asides| asides[at]) {
-                found.extend(self.claim(group.clone()));
-            }
+            let claim = self.claim(group.clone());
             // *as you asked, and dropped the table*
             if self.words[at].verb.is_some() || !group.has(Mark::Other) {
+                claimed = claim.as_ref().is_some_and(|claim| claim.rule.sure);
                 before = Some(group);
+            }
+            if self.asides.is_none_or(|asides| asides[at]) {
+                found.extend(claim);
             }
         }
     }
 
     /// Whether *and* joins a group to one that is told as done.
-    fn beside(&self, earlier: &Group, group: &Group) -> bool {
+    fn joined(&self, earlier: &Group, group: &Group) -> bool {
         let joined = (earlier.verb..group.start).any(|at| self.words.text(at) == "and");
-        let done = earlier.marks.meets(of![Ours HasBeen]);
-        joined && done && rules::first(earlier.marks).is_some_and(|rule| rule.sure)
+        joined && earlier.marks.meets(of![Ours HasBeen])
     }
 
     /// What a group claims.
@@ -373,11 +376,19 @@ impl<'v> Reader<'_, 'v> {
         let done = group.marks.meets(of![IsComplete AllSet]);
         let verb = self.words[group.verb].verb;
         let base = if done { "complete" } else { verb? };
-        // *marked for return*
+        // *marked for return*, *marked the shoes for return*
         let next = group.verb + 1;
-        let purpose = self.words.get(next + 1).and_then(|noun| noun.noun_of);
-        let marks = base == "mark" && self.words.text(next) == "for" && !self.tools.does("flag");
-        let purpose = purpose.filter(|_| marks);
+        let mut clause = next..self.words.until(next, OBJECT, of![Parts Comma Conjunction]);
+        let purpose = clause.find(|at| self.words.text(*at) == "for");
+        let purpose = purpose.and_then(|at| self.words.get(at + 1)?.noun_of);
+        // *submitted for return*, where no tool submits
+        let does = |verb| self.tools.does(verb);
+        let marks = |act| match base {
+            "mark" => !does("flag"),
+            "submit" => does(act) && !does(base),
+            _ => false,
+        };
+        let purpose = purpose.filter(|act| marks(act));
         let base = purpose.unwrap_or(base);
         let of_base = lexicon.marks(base).among(OF_BASE);
         let carried = base == "send" && object.have(of![Carrier]);
@@ -387,9 +398,13 @@ impl<'v> Reader<'_, 'v> {
             let does = |verb| self.tools.does(verb) && !lexicon.is(verb, Mark::Generic);
             let does = noun.noun_of.is_some_and(does);
             let makes = base == "send" || lexicon.is(base, Mark::MakingHead);
-            let makes = makes && !noun.is(Mark::Thing);
+            // *I've created a reservation*, but not *I've added your email*
+            let sends = base == "send" || noun.noun_of == Some("send");
+            let makes = makes && !(sends && noun.is(Mark::Thing));
             let head = object::nouns(object).pop();
-            light || makes && does && head.is_some_and(|head| head == stem(&noun.text))
+            let head = head.filter(|head| *head == stem(&noun.text));
+            let makes = |head: String| makes && does && !self.tools.does_to(base, &head);
+            light || head.is_some_and(makes)
         };
         let noun = object::action(object).filter(makes);
         // *I've started the pump*, but not *I've started looking into it*

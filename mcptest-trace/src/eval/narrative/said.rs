@@ -55,6 +55,17 @@ impl Said {
         };
         let verb = head.and_then(|head| phrasal(head).or_else(|| base(head)));
         let mut verbs: BTreeSet<&'static str> = verb.into_iter().collect();
+        // *open_close_window*, *start_or_stop_pump*
+        if let Some(at) = words.iter().position(|word| Some(word) == head) {
+            let or = words.get(at + 1).is_some_and(|word| word == "or");
+            let second = words.get(at + 1 + usize::from(or));
+            let both = |list| {
+                let listed = |word| lexicon.lists(list, word);
+                listed(&words[at]) && second.is_some_and(|second| listed(second))
+            };
+            let both = or || both("moves") || both("locks");
+            verbs.extend(second.filter(|_| both).and_then(|second| base(second)));
+        }
         if head.is_none_or(|head| is(head, Mark::MakingHead)) {
             // *apply_coupon_to_order* orders nothing.
             let whole = words.iter().take_while(|word| !is(word, Mark::Preposition));
@@ -80,7 +91,9 @@ impl Said {
         let anything = |word: &String| is(word, Mark::RunsAnything);
         let of_none = |word: &String| !plain(word) || is(word, Mark::GenericName);
         let last_two = words[words.len().saturating_sub(2)..].join("_");
-        let runs_anything = lexicon.lists("dispatchers", own)
+        // *POST ServiceRequest*
+        let method = own.split(' ').next().unwrap_or(own);
+        let runs_anything = lexicon.lists("dispatchers", method)
             || lexicon.lists("dispatchers", &words_of_tool(own).join("_"))
             || lexicon.lists("dispatchers", &last_two)
             || words.last().is_some_and(anything)
@@ -216,10 +229,14 @@ mod tests {
         assert!(!verbs("cancel_reservation").contains("book"));
         assert!(verbs("cancel_pending_order").contains("cancel"));
         assert!(!verbs("cancel_pending_order").contains("order"));
+        assert!(verbs("open_close_window").contains("close"));
+        assert!(verbs("create_or_update_file").contains("update"));
+        assert!(!verbs("delete_open_orders").contains("open"));
         assert!(verbs("orderCancel").contains("cancel"));
         assert!(verbs("update_dns_record").contains("update"));
         let delegates = |name: &str| Said::of(name).delegates;
         assert!(delegates("run_agent") && delegates("Task") && delegates("handoff_to_billing"));
         assert!(!delegates("create_task") && !delegates("transfer_to_human_agents"));
+        assert_eq!(Said::of("POST ServiceRequest").tells, Tells::Nothing);
     }
 }

@@ -75,7 +75,11 @@ fn undone(words: &[Token<'_>]) -> bool {
     let named = words.have(of![Identifier]) || words.iter().any(|word| word.text == "#");
     let describes =
         named && words.have(of![Answer]) && !words.have(of![Ours]) && !words.iter().any(acts);
-    theirs || describes || words.have(of![NotDone])
+    // *Cancelled pending orders*
+    let first = words.iter().find(|word| !word.is(Mark::Sign));
+    let told = first.is_some_and(|word| word.verb.is_some() && word.is(Mark::Past));
+    let open = words.have(of![Negative NotYet Modal Condition]) || !told;
+    theirs || describes || open && words.have(of![NotDone])
 }
 
 /// Whether a heading or a lead-in says that what follows is done: *Completed*, *Here is what I did:*

@@ -125,6 +125,8 @@ fn ends_in_abbreviation(sentence: &str) -> bool {
     initial || Lexicon::get().is(&word.to_lowercase(), Mark::Abbreviation)
 }
 
+/// Digits of a year.
+const YEAR: usize = 4;
 /// Tokens that a time has at most.
 const TIME: usize = 6;
 
@@ -163,16 +165,21 @@ pub(super) fn tokens<'v>(
             push(word);
             continue;
         };
-        // *your order's been placed*
-        let next = parts.get(at + 1).map(|next| lower(&whole[next.0.clone()]));
-        let next = next.map(|next| vocabulary.word(&next).marks);
-        let passive = next.is_some_and(|next| next.meets(of![Been Being]));
+        // *your order's been placed*, *the fan's now set to two*
+        let marks = |at: usize| {
+            let word = parts.get(at).map(|part| lower(&whole[part.0.clone()]));
+            word.map_or(Marks::default(), |word| vocabulary.word(&word).marks)
+        };
+        let next = marks(at + 1);
+        let now = next.has(Mark::Now) && marks(at + 2).has(Mark::Participle);
+        let passive = now || next.meets(of![Been Being]);
         let lone = words.len() == 1 && passive;
         for word in words.into_iter().chain(lone.then_some("'s")) {
             push(word.to_owned().into());
         }
     }
     mark_quoted(&mut tokens);
+    mark_codes(text, &mut tokens);
     // *on May 20*, *in May*, but not *flight 20 may have*
     for at in 0..tokens.len() {
         let near = |at: usize| tokens.marks(at).meets(of![Number Preposition]);
@@ -180,6 +187,16 @@ pub(super) fn tokens<'v>(
         let month = tokens.is(at + 1, Mark::Number) || near(at.wrapping_sub(1)) && !verb;
         if tokens[at].text == "may" && month {
             tokens[at].marks = of![Date Grammatical];
+        }
+        // *from January 11 to January 15, 2025, has been*
+        let day = tokens.is(at, Mark::Number) && tokens.is(at.wrapping_sub(1), Mark::Date);
+        let year = tokens.text(at + 1) == "," && tokens.text(at + 2).len() == YEAR;
+        if day && year && tokens.is(at + 2, Mark::Number) {
+            for comma in [at + 1, at + 3] {
+                if tokens.text(comma) == "," {
+                    tokens[comma].marks = of![Date Grammatical];
+                }
+            }
         }
         // *all events before 2 have been deleted*, but not *After 30 days it is deleted*
         let of_time = of![Number Date];
@@ -256,6 +273,24 @@ fn token<'v>(
         marks,
         verb,
         noun_of,
+    }
+}
+
+/// Letters that a code in capitals has at least.
+const CODE: usize = 5;
+
+/// Takes a code in capitals after its noun for a number: *reservation HATHAT*.
+fn mark_codes(text: &str, tokens: &mut [Token<'_>]) {
+    let capitals = |token: &Token<'_>| {
+        let mut letters = text[token.range.clone()].bytes();
+        token.is(Mark::Content) && letters.all(|letter| letter.is_ascii_uppercase())
+    };
+    for at in 1..tokens.len() {
+        let code = capitals(&tokens[at]) && tokens[at].range.len() >= CODE;
+        let noun = tokens[at - 1].is(Mark::Content) && !capitals(&tokens[at - 1]);
+        if code && noun {
+            tokens[at].marks = of![Number];
+        }
     }
 }
 

@@ -221,6 +221,12 @@ impl<'k> ToolBox<'k> {
         self.all_writes().any(|(_, tool)| tool.says(verb))
     }
 
+    /// Whether the name of a tool says that it does this verb to a thing: *create* an *order*.
+    pub(super) fn does_to(&self, verb: &str, noun: &str) -> bool {
+        let mut writes = self.all_writes();
+        writes.any(|(_, tool)| tool.said.verbs.contains(verb) && tool.said.shares(noun))
+    }
+
     /// Whether a known tool does a verb, as far as its name or the suite tells.
     pub(super) fn does(&self, verb: &str) -> bool {
         match self.named(verb) {
@@ -250,10 +256,15 @@ impl<'k> ToolBox<'k> {
             let known = Lexicon::get().word(noun).copied().unwrap_or_default();
             submits && known.marks.has(Mark::Carrier) && known.noun_of == Some("submit")
         };
+        // *the users have been notified*: not by `invite_user`
+        let whom = |verb: &&str| Lexicon::get().lists("tells-whom", verb);
+        let whom = verbs.iter().any(whom);
         let nouns = nouns.filter(|noun| !verbs.contains(noun) && !any(noun));
         let fit = nouns.map(|noun| {
             let said = |name: &str| self.get(name).map(|tool| tool.said);
-            let shares = |name: &&str| said(name).is_some_and(|said| said.shares(noun));
+            let does = |said: &Said| verbs.iter().any(|verb| said.verbs.contains(verb));
+            let shares = |said: &Said| said.shares(noun) && (!whom || does(said));
+            let shares = |name: &&str| said(name).is_some_and(shares);
             let fit = tools.iter().copied().filter(shares);
             fit.collect::<BTreeSet<&str>>()
         });
