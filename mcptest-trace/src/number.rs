@@ -15,6 +15,12 @@ pub(crate) fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
     (count > 0).then(|| sum / real(count))
 }
 
+/// A part as a share of the whole; `None` of nothing.
+pub(crate) fn share<N: TryInto<u64>>(part: N, whole: N) -> Option<f64> {
+    let whole = real(whole);
+    (whole > 0.0).then(|| real(part) / whole)
+}
+
 /// A place or a number of items: the whole part of a number that is never negative.
 #[expect(
     clippy::cast_possible_truncation,

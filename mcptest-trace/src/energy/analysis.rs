@@ -1,7 +1,7 @@
 //! A recorded run under a guard: what would have happened, and what it would have saved.
 
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::drift::drift;
 use super::estimate::RunSteps;
@@ -10,9 +10,10 @@ use super::hypervector::Hypervector;
 use super::options::{GuardOptions, OptionsError};
 use super::pattern::FailurePattern;
 use super::report::FailureReport;
-use super::status::{EnergyError, Status, Step};
-use super::trajectory::{Trajectory, recent_drift};
+use super::status::{EnergyError, Status, Step, total};
+use super::trajectory::Trajectory;
 use crate::eval::measure::{Measure, Unit};
+use crate::trace::without_null;
 
 /// The targets of the metric.
 pub const TARGETS: &[Measure] = &[
@@ -112,24 +113,18 @@ impl Analysis {
     /// The numbers under their target names; what the run does not have is left out.
     #[must_use]
     pub fn metrics(&self) -> Value {
-        let all = [
-            ("tripped", u8::from(self.tripped).into()),
-            ("frozen", u8::from(self.frozen).into()),
-            ("trip_step", self.trip_step.into()),
-            ("peak_ratio", self.peak_ratio.into()),
-            ("baseline", self.baseline.into()),
-            ("tokens", self.tokens.into()),
-            ("tokens_after_trip", self.tokens_after_trip.into()),
-            ("pattern", self.pattern.as_str().into()),
-            ("drift", self.drift.into()),
-        ];
-        let there = all
-            .into_iter()
-            .filter(|(_, value): &(_, Value)| !value.is_null());
-        let there: Map<String, Value> = there
-            .map(|(name, value)| (name.to_owned(), value))
-            .collect();
-        json!({ "energy": there })
+        let all = json!({
+            "tripped": u8::from(self.tripped),
+            "frozen": u8::from(self.frozen),
+            "trip_step": self.trip_step,
+            "peak_ratio": self.peak_ratio,
+            "baseline": self.baseline,
+            "tokens": self.tokens,
+            "tokens_after_trip": self.tokens_after_trip,
+            "pattern": self.pattern.as_str(),
+            "drift": self.drift,
+        });
+        json!({ "energy": without_null(all) })
     }
 }
 
@@ -170,20 +165,12 @@ pub fn analyse(
 
     let stopped = steps.iter().find_map(|step| guard.record(*step).err());
     let (seen, after) = steps.split_at(guard.history().len());
-    let baseline = guard.baseline();
+    let stop = guard.trajectory().with_estimated(run.estimated);
+    let report = FailureReport::diagnose(&stop);
     let whole = Trajectory {
         steps: &steps,
-        baseline,
-        status: guard.status(),
-        threshold: guard.threshold(),
-        window: options.window,
-        drift_threshold: options.drift_threshold,
-        estimated: run.estimated,
+        ..stop
     };
-    let report = FailureReport::diagnose(&Trajectory {
-        steps: seen,
-        ..whole
-    });
     let tripped = guard.status() == Status::Tripped;
     Ok(Analysis {
         status: guard.status(),
@@ -196,11 +183,11 @@ pub fn analyse(
             .skip(options.warmup_turns)
             .filter_map(|step| guard.ratio(step.tokens))
             .reduce(f64::max),
-        baseline,
+        baseline: guard.baseline(),
         tokens: total(&steps),
         tokens_after_trip: if tripped { total(after) } else { 0 },
         pattern: report.pattern,
-        drift: recent_drift(seen, options.window),
+        drift: guard.drift(),
         ratios: whole.ratios(),
         drifts: steps.iter().map(|step| step.drift).collect(),
         estimated: run.estimated,
@@ -217,11 +204,6 @@ fn measure_drift(steps: &mut [Step], input: DriftInput<'_>) -> Result<(), Option
         step.drift = response.and_then(|text| drift(&policy, text));
     }
     Ok(())
-}
-
-pub(super) fn total(steps: &[Step]) -> u64 {
-    let tokens = steps.iter().map(|step| step.tokens);
-    tokens.fold(0, u64::saturating_add)
 }
 
 #[cfg(test)]

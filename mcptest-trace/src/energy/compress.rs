@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::options::{OptionsError, at_least, not_zero, share};
-use crate::number::real;
+use super::options::{OptionsError, at_least, not_zero, number};
+use crate::number::{real, share};
 use crate::setters::setters;
 use crate::trace::Turn;
 
@@ -141,11 +141,7 @@ impl Compression {
     /// Tokens saved as a share of all, 0 to 1; 0 without tokens.
     #[must_use]
     pub fn saving(&self) -> f64 {
-        if self.tokens_before == 0 {
-            0.0
-        } else {
-            1.0 - real(self.tokens_after) / real(self.tokens_before)
-        }
+        share(self.tokens_after, self.tokens_before).map_or(0.0, |kept| 1.0 - kept)
     }
 
     /// Those of `items`, one a message, whose message is kept.
@@ -162,7 +158,9 @@ impl Decimator {
     ///
     /// An option is out of its range.
     pub fn new(options: DecimatorOptions) -> Result<Self, OptionsError> {
-        share("threshold", options.threshold)?;
+        let threshold = options.threshold;
+        let expected = (0.0..=1.0).contains(&threshold);
+        number("threshold", threshold, expected, "a number from 0 to 1")?;
         at_least("most", options.most as u64, 2)?;
         not_zero("recent", options.recent as u64)?;
         Ok(Self { options })

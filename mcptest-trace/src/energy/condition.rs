@@ -40,13 +40,7 @@ impl Condition {
     /// The paper's letter.
     #[must_use]
     pub fn letter(self) -> char {
-        match self {
-            Self::Baseline => 'A',
-            Self::GrowthOnly => 'B',
-            Self::GrowthAndCompression => 'C',
-            Self::FullStack => 'D',
-            Self::NaiveCap => 'E',
-        }
+        char::from(b'A' + self as u8)
     }
 
     /// Whether the agent is to compress its history with a [`Decimator`](super::Decimator). A

@@ -33,11 +33,8 @@ impl RunSteps {
     /// The recorded `conversation.steps`; `None` when there are none.
     #[must_use]
     pub fn recorded(trace: &Trace) -> Option<Self> {
-        let tokens = trace.conversation.steps.clone();
-        (!tokens.is_empty()).then_some(Self {
-            tokens,
-            estimated: false,
-        })
+        let tokens = &trace.conversation.steps;
+        (!tokens.is_empty()).then(|| Self::new(tokens.clone()))
     }
 
     /// Estimates the steps from the contents of the turns: 4 characters a token, rounded up, each

@@ -149,7 +149,12 @@ impl GrowthRatioGuard {
     /// What is to be said about the run so far (§6).
     #[must_use]
     pub fn report(&self) -> FailureReport {
-        FailureReport::diagnose(&Trajectory {
+        FailureReport::diagnose(&self.trajectory())
+    }
+
+    /// The run so far as it is diagnosed.
+    pub(super) fn trajectory(&self) -> Trajectory<'_> {
+        Trajectory {
             steps: &self.history,
             baseline: self.baseline,
             status: self.status(),
@@ -157,7 +162,7 @@ impl GrowthRatioGuard {
             window: self.options.window,
             drift_threshold: self.options.drift_threshold,
             estimated: false,
-        })
+        }
     }
 
     fn calibrate(&mut self) {

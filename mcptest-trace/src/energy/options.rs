@@ -66,15 +66,21 @@ impl GuardOptions {
     ///
     /// The first option that is out of its range.
     pub fn check(&self) -> Result<(), OptionsError> {
-        above_zero("ratio_threshold", self.ratio_threshold)?;
+        let ratio = self.ratio_threshold;
+        let above_zero = ratio.is_finite() && ratio > 0.0;
+        number(
+            "ratio_threshold",
+            ratio,
+            above_zero,
+            "a finite number above 0",
+        )?;
         not_zero("window", self.window as u64)?;
         not_zero("warmup_turns", self.warmup_turns as u64)?;
         not_zero("token_budget", self.token_budget)?;
         not_negative("adaptive_k", self.adaptive_k)?;
-        match self.drift_threshold {
-            Some(drift) => within("drift_threshold", drift, 0.0, 2.0),
-            None => Ok(()),
-        }
+        let drift = self.drift_threshold.unwrap_or_default();
+        let within = (0.0..=2.0).contains(&drift);
+        number("drift_threshold", drift, within, "a number from 0 to 2")
     }
 }
 
@@ -141,10 +147,11 @@ impl fmt::Display for OptionsError {
 
 impl std::error::Error for OptionsError {}
 
-fn number(
-    holds: bool,
+/// A number that holds, or what was expected of it.
+pub(super) fn number(
     option: &'static str,
     value: f64,
+    holds: bool,
     expected: &'static str,
 ) -> Result<(), OptionsError> {
     let error = OptionsError::Number {
@@ -155,32 +162,9 @@ fn number(
     if holds { Ok(()) } else { Err(error) }
 }
 
-pub(super) fn above_zero(option: &'static str, value: f64) -> Result<(), OptionsError> {
-    let holds = value.is_finite() && value > 0.0;
-    number(holds, option, value, "a finite number above 0")
-}
-
 pub(super) fn not_negative(option: &'static str, value: f64) -> Result<(), OptionsError> {
     let holds = value.is_finite() && value >= 0.0;
-    number(holds, option, value, "a finite number, 0 or more")
-}
-
-pub(super) fn share(option: &'static str, value: f64) -> Result<(), OptionsError> {
-    number(
-        (0.0..=1.0).contains(&value),
-        option,
-        value,
-        "a number from 0 to 1",
-    )
-}
-
-fn within(option: &'static str, value: f64, from: f64, to: f64) -> Result<(), OptionsError> {
-    number(
-        (from..=to).contains(&value),
-        option,
-        value,
-        "a number from 0 to 2",
-    )
+    number(option, value, holds, "a finite number, 0 or more")
 }
 
 pub(super) fn at_least(option: &'static str, value: u64, least: u64) -> Result<(), OptionsError> {

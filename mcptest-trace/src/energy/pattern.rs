@@ -33,10 +33,10 @@ impl FailurePattern {
     /// What to do about it, most important first; nothing for a healthy run.
     #[must_use]
     pub fn recommendations(self) -> Vec<Recommendation> {
-        self.advice()
-            .iter()
-            .zip(1..)
-            .map(|((action, rationale), priority)| Recommendation {
+        let (advice, _) = self.advice().as_chunks();
+        let advised = advice.iter().zip(1..);
+        advised
+            .map(|([action, rationale], priority)| Recommendation {
                 priority,
                 action: (*action).to_owned(),
                 rationale: (*rationale).to_owned(),
@@ -44,73 +44,47 @@ impl FailurePattern {
             .collect()
     }
 
-    /// Pairs of an action and the reason for it.
-    fn advice(self) -> &'static [(&'static str, &'static str)] {
+    /// Actions, each with the reason for it after it.
+    fn advice(self) -> &'static [&'static str] {
         match self {
             Self::Healthy => &[],
             Self::EarlyExplosion => &[
-                (
-                    "Audit the sizes of the system prompt and of the first tool responses",
-                    "tokens jumped before any work was done: something static is too large",
-                ),
-                (
-                    "Cut or page tool responses before they enter the context",
-                    "a single response is sent again with every later call",
-                ),
+                "Audit the sizes of the system prompt and of the first tool responses",
+                "tokens jumped before any work was done: something static is too large",
+                "Cut or page tool responses before they enter the context",
+                "a single response is sent again with every later call",
             ],
             Self::BudgetExhaustion => &[
-                (
-                    "Split the task into parts with a budget each",
-                    "the run was steady and used up its budget: the task is long",
-                ),
-                (
-                    "Raise the token budget if the task is worth it",
-                    "nothing but the ceiling stopped this run",
-                ),
+                "Split the task into parts with a budget each",
+                "the run was steady and used up its budget: the task is long",
+                "Raise the token budget if the task is worth it",
+                "nothing but the ceiling stopped this run",
             ],
             Self::RetryStorm => &[
-                (
-                    "Add exponential backoff and a cap on retries",
-                    "nearly identical steps spend tokens without progress",
-                ),
-                (
-                    "Return tool errors that say what to change",
-                    "an agent that is told only that a call failed makes it again",
-                ),
+                "Add exponential backoff and a cap on retries",
+                "nearly identical steps spend tokens without progress",
+                "Return tool errors that say what to change",
+                "an agent that is told only that a call failed makes it again",
             ],
             Self::ContextSpiral => &[
-                (
-                    "Compress the history before each model call",
-                    "the whole conversation is sent again with every call",
-                ),
-                (
-                    "Replace long tool responses by summaries once they were used",
-                    "they make up most of a context that keeps growing",
-                ),
-                (
-                    "Cap the number of turns",
-                    "the cost of each further turn rises",
-                ),
+                "Compress the history before each model call",
+                "the whole conversation is sent again with every call",
+                "Replace long tool responses by summaries once they were used",
+                "they make up most of a context that keeps growing",
+                "Cap the number of turns",
+                "the cost of each further turn rises",
             ],
             Self::PolicyDrift => &[
-                (
-                    "Put the policy into the context again every few turns",
-                    "over long conversations the model loses its first instructions",
-                ),
-                (
-                    "Check responses against the policy before they are sent",
-                    "the last responses had little in common with it",
-                ),
+                "Put the policy into the context again every few turns",
+                "over long conversations the model loses its first instructions",
+                "Check responses against the policy before they are sent",
+                "the last responses had little in common with it",
             ],
             Self::GradualDegradation => &[
-                (
-                    "Compare the run with passing ones under a higher ratio threshold",
-                    "the growth has no known shape: the task may just need more",
-                ),
-                (
-                    "Compress the history before each model call",
-                    "it lowers the natural growth, and real spirals stand out",
-                ),
+                "Compare the run with passing ones under a higher ratio threshold",
+                "the growth has no known shape: the task may just need more",
+                "Compress the history before each model call",
+                "it lowers the natural growth, and real spirals stand out",
             ],
         }
     }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::diagnose::diagnosis;
 use super::pattern::{FailurePattern, Recommendation};
-use super::status::Status;
+use super::status::{Status, total};
 use super::trajectory::Trajectory;
 use crate::number::whole;
 
@@ -79,9 +79,7 @@ impl FailureReport {
         let trajectory = &trajectory.usable();
         let steps = trajectory.steps;
         let diagnosis = diagnosis(trajectory);
-        let tokens_spent = steps
-            .iter()
-            .fold(0_u64, |sum, step| sum.saturating_add(step.tokens));
+        let tokens_spent = total(steps);
         let recent = &steps[steps.len().saturating_sub(trajectory.window)..];
         let pace = recent
             .iter()

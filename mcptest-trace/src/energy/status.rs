@@ -50,6 +50,12 @@ setters! {
     }
 }
 
+/// Tokens of all steps, saturating.
+pub(super) fn total(steps: &[Step]) -> u64 {
+    let tokens = steps.iter().map(|step| step.tokens);
+    tokens.fold(0, u64::saturating_add)
+}
+
 /// How a run stands.
 ///
 /// A closed set: whoever matches on it need not expect another.

@@ -4,11 +4,10 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::analysis::total;
 use super::condition::Condition;
 use super::options::{GuardOptions, OptionsError};
-use super::status::{EnergyError, Status, Step};
-use crate::number::real;
+use super::status::{EnergyError, Status, Step, total};
+use crate::number::share;
 
 /// A recorded run and whether it passed.
 #[derive(Debug, Clone, Copy)]
@@ -54,18 +53,14 @@ impl Tally {
     /// Saved tokens as a share of all, 0 to 1; 0 without tokens.
     #[must_use]
     pub fn token_saving(&self) -> f64 {
-        if self.tokens == 0 {
-            0.0
-        } else {
-            real(self.tokens_saved) / real(self.tokens)
-        }
+        share(self.tokens_saved, self.tokens).unwrap_or(0.0)
     }
 
     /// P(failed | stopped) over stopped runs with an outcome, 0 to 1; `None` without any.
     #[must_use]
     pub fn precision(&self) -> Option<f64> {
         let known = self.true_positives + self.false_positives;
-        (known > 0).then(|| real(self.true_positives) / real(known))
+        share(self.true_positives, known)
     }
 
     fn add(&mut self, run: SweepRun<'_>, stop: Option<EnergyError>) {

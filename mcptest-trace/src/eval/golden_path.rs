@@ -134,24 +134,17 @@ pub fn score_golden_path(run: &(impl AsTrace + ?Sized), golden: &GoldenPath) -> 
 
     let extra_steps = run.len().saturating_sub(path.len());
     let (backtracks_at, repeats_at) = (backtracks(&run), repeats(&run));
-    let counted = |enabled: bool, count: usize, own: usize| {
-        if enabled {
-            count.saturating_sub(own)
-        } else {
-            0
-        }
-    };
-    let waste = counted(!golden.allow_extra_steps, extra_steps, 0)
-        + counted(
-            golden.penalize_backtracking,
-            backtracks_at.len(),
-            backtracks(&path).len(),
-        )
-        + counted(
-            golden.penalize_repeated_tools,
-            repeats_at.len(),
-            repeats(&path).len(),
-        );
+    let beyond = |found: &[usize], own: Vec<usize>| found.len().saturating_sub(own.len());
+    let mut waste = 0;
+    if !golden.allow_extra_steps {
+        waste += extra_steps;
+    }
+    if golden.penalize_backtracking {
+        waste += beyond(&backtracks_at, backtracks(&path));
+    }
+    if golden.penalize_repeated_tools {
+        waste += beyond(&repeats_at, repeats(&path));
+    }
 
     GoldenPathReport {
         passed: waste == 0,

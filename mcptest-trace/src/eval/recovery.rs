@@ -74,7 +74,10 @@ pub fn replay_recovery(run: &(impl AsTrace + ?Sized), plan: &FaultPlan) -> Recov
         let mark = result.and_then(|result| result.synthesized.as_ref());
         let decision = decisions.decide(&call.name, answered_by[call_index]);
         if let Some(recorded) = mark {
-            let planned = decision.map(|(index, _)| mark_of(&plan.faults[index]));
+            let planned = decision.map(|(index, _)| {
+                let Fault { name, kind, .. } = &plan.faults[index];
+                Synthesized::new(name, kind.name())
+            });
             if planned
                 .as_ref()
                 .is_none_or(|planned| !agrees(recorded, planned))
@@ -182,13 +185,6 @@ fn servers(trace: &Trace) -> Vec<&str> {
         }
     }
     servers
-}
-
-fn mark_of(fault: &Fault) -> Synthesized {
-    Synthesized {
-        fault: fault.name.clone(),
-        kind: fault.kind.name().to_owned(),
-    }
 }
 
 /// Whether a recorded mark is that of a fault; a kind that was not recorded says nothing.

@@ -6,7 +6,7 @@ mod tests;
 
 use super::measure::{Measure, Unit};
 use crate::energy::stats::wilson_of;
-use crate::number::{real, whole, wide};
+use crate::number::{real, share, whole, wide};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -227,7 +227,7 @@ pub fn summarize_with(
         passes,
         pass_at_k: passes > 0,
         passhat_k: runs > 0 && passes == runs,
-        pass_rate: 100.0 * share(passes, runs),
+        pass_rate: 100.0 * share(passes, runs).unwrap_or(0.0),
         variance_amplification: variance_amplification(passes, runs),
         graceful_degradation: graceful_degradation(outcomes),
         decay_curve: decay_curve(outcomes),
@@ -239,14 +239,6 @@ pub fn summarize_with(
             .map(|all_fail| 1.0 - all_fail)
             .collect(),
         pass_hat: all_of(passes, runs).collect(),
-    }
-}
-
-fn share(part: usize, whole: usize) -> f64 {
-    if whole == 0 {
-        0.0
-    } else {
-        real(part) / real(whole)
     }
 }
 
@@ -268,7 +260,8 @@ fn decay_curve(outcomes: &[bool]) -> Vec<u64> {
         let runs = index + 1;
         // Apart from 100, reached only when all passed, a whole percentage arises only from one
         // pass in two runs, where the arithmetic is exact; so plain rounding down is right.
-        wide(whole(100.0 * power(share(passes, runs), runs)))
+        let rate = share(passes, runs).unwrap_or(0.0);
+        wide(whole(100.0 * power(rate, runs)))
     };
     passes.enumerate().map(entry).collect()
 }

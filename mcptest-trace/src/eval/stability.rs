@@ -14,7 +14,7 @@ use std::collections::HashSet;
 use serde::Serialize;
 
 use super::measure::{Measure, Unit};
-use crate::number::real;
+use crate::number::{real, share};
 use crate::trace::{AsTrace, Trace};
 pub use across::{StabilityAcross, agent_stability_across, agent_stability_across_with};
 pub use options::{Dimensions, StabilityFloors, StabilityOptions, SubScore, Turns};
@@ -105,7 +105,7 @@ impl StabilityReport {
         Self {
             tool_usage_stability: tool_usage_stability(trace.tool_calls.len(), tools),
             response_consistency: response_consistency(trace, turns),
-            redundancy: share(calls, trace.tool_calls.len()),
+            redundancy: share(calls, trace.tool_calls.len()).unwrap_or(1.0),
             cost_per_progress: cost_per_progress(trace.conversation.tokens.total, calls),
         }
     }
@@ -203,15 +203,6 @@ pub fn agent_stability_with<T: AsTrace + ?Sized>(envelope: &T, turns: Turns) -> 
     let tools = trace.tool_calls.iter().map(|call| call.name.as_str());
     let tools = tools.collect::<HashSet<_>>().len();
     StabilityReport::of(&trace, trace.distinct_tool_calls(), tools, turns)
-}
-
-/// `part / whole`, 1 of nothing.
-fn share(part: usize, whole: usize) -> f64 {
-    if whole == 0 {
-        1.0
-    } else {
-        real(part) / real(whole)
-    }
 }
 
 fn tool_usage_stability(calls: usize, tools: usize) -> f64 {

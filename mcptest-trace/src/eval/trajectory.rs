@@ -142,6 +142,18 @@ pub struct Mismatch {
     pub reason: String,
 }
 
+impl Mismatch {
+    /// Of these calls, whose arguments are not compared.
+    fn new(expected_index: Option<usize>, recorded_index: Option<usize>, reason: String) -> Self {
+        Self {
+            expected_index,
+            recorded_index,
+            arg_diffs: Vec::new(),
+            reason,
+        }
+    }
+}
+
 /// How a run compares with a plan.
 ///
 /// Source: seed 3, "Offline trace validation", and spec 3, "trajectory". The expected calls are
@@ -296,17 +308,9 @@ fn forbidden(trace: &Trace, forbid: &[ToolPattern]) -> Vec<Mismatch> {
         } else {
             format!(" by `{pattern}`")
         };
-        Some(Mismatch {
-            expected_index: None,
-            recorded_index: Some(index),
-            arg_diffs: Vec::new(),
-            reason: format!("`tool_calls[{index}]` `{name}`: forbidden{by}"),
-        })
+        let reason = format!("`tool_calls[{index}]` `{name}`: forbidden{by}");
+        Some(Mismatch::new(None, Some(index), reason))
     };
-    trace
-        .tool_calls
-        .iter()
-        .enumerate()
-        .filter_map(broken)
-        .collect()
+    let calls = trace.tool_calls.iter().enumerate();
+    calls.filter_map(broken).collect()
 }

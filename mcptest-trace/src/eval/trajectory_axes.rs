@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::measure::{Measure, Unit};
 use crate::setters::setters;
-use crate::trace::{AsTrace, Trace};
+use crate::trace::{AsTrace, Trace, each_scalar};
 use sources::Sources;
 
 /// The targets of the metric.
@@ -202,23 +202,32 @@ impl AxesReport {
 #[must_use]
 pub fn score_trajectory_axes(run: &(impl AsTrace + ?Sized), axes: &Axes) -> AxesReport {
     let trace = run.as_trace();
+    let edge = |axis, index, (first_call, second_call, reason): Flaw| BrokenEdge {
+        axis,
+        index,
+        first_call,
+        second_call,
+        reason,
+    };
     let mut broken = Vec::new();
-    for (index, edge) in axes.dependencies.iter().enumerate() {
-        let flaw = match &edge.arg {
-            Some(arg) if edge.producer == edge.consumer => {
-                never_called(&trace, &edge.producer).or_else(|| sourceless(&trace, edge, arg))
-            }
-            arg => before(&trace, &edge.producer, &edge.consumer)
-                .or_else(|| sourceless(&trace, edge, arg.as_deref()?)),
+    for (index, wanted) in axes.dependencies.iter().enumerate() {
+        let Dependency {
+            producer, consumer, ..
+        } = wanted;
+        let flaw = if wanted.arg.is_some() && producer == consumer {
+            never_called(&trace, producer)
+        } else {
+            before(&trace, producer, consumer)
         };
-        broken.extend(flaw.map(|flaw| flaw.at(Axis::Dependencies, index)));
+        let flaw = flaw.or_else(|| sourceless(&trace, wanted, wanted.arg.as_deref()?));
+        broken.extend(flaw.map(|flaw| edge(Axis::Dependencies, index, flaw)));
     }
     let broken_dependencies = broken.len();
-    for (index, edge) in axes.order.iter().enumerate() {
-        let (first, second) = (edge.first.as_str(), edge.second.as_str());
+    for (index, wanted) in axes.order.iter().enumerate() {
+        let (first, second) = (wanted.first.as_str(), wanted.second.as_str());
         let flaw = before(&trace, first, second);
-        let flaw = flaw.or_else(|| edge.last.then(|| last_before(&trace, first, second))?);
-        broken.extend(flaw.map(|flaw| flaw.at(Axis::Order, index)));
+        let flaw = flaw.or_else(|| wanted.last.then(|| last_before(&trace, first, second))?);
+        broken.extend(flaw.map(|flaw| edge(Axis::Order, index, flaw)));
     }
     let broken_orders = broken.len() - broken_dependencies;
     AxesReport {
@@ -234,33 +243,13 @@ fn percent_held(declared: usize, broken: usize) -> usize {
         .unwrap_or(100)
 }
 
-/// A broken edge that does not know yet where it was declared.
-struct Flaw {
-    first_call: Option<usize>,
-    second_call: Option<usize>,
-    reason: String,
-}
-
-impl Flaw {
-    fn at(self, axis: Axis, index: usize) -> BrokenEdge {
-        BrokenEdge {
-            axis,
-            index,
-            first_call: self.first_call,
-            second_call: self.second_call,
-            reason: self.reason,
-        }
-    }
-}
+/// A broken edge that does not know yet where it was declared: both calls and the reason.
+type Flaw = (Option<usize>, Option<usize>, String);
 
 /// What breaks a dependency of a tool on itself before any data is looked at.
 fn never_called(trace: &Trace, name: &str) -> Option<Flaw> {
     let called = trace.tool_calls.iter().any(|call| call.name == name);
-    (!called).then(|| Flaw {
-        first_call: None,
-        second_call: None,
-        reason: format!("`{name}` is never called"),
-    })
+    (!called).then(|| (None, None, format!("`{name}` is never called")))
 }
 
 /// What breaks "the first call of `first` comes before the first call of `second`", if anything.
@@ -277,11 +266,7 @@ fn before(trace: &Trace, first: &str, second: &str) -> Option<Flaw> {
         (Some(_), None) => format!("`{second}` must come after `{first}`, but is never called"),
         (None, None) => format!("neither `{first}` nor `{second}` is ever called"),
     };
-    Some(Flaw {
-        first_call,
-        second_call,
-        reason,
-    })
+    Some((first_call, second_call, reason))
 }
 
 /// What breaks "the last call of `first` comes before the last call of `second`", if anything; both
@@ -289,13 +274,12 @@ fn before(trace: &Trace, first: &str, second: &str) -> Option<Flaw> {
 fn last_before(trace: &Trace, first: &str, second: &str) -> Option<Flaw> {
     let last_of = |name: &str| trace.tool_calls.iter().rposition(|call| call.name == name);
     let (earlier, later) = (last_of(first)?, last_of(second)?);
-    (earlier >= later).then(|| Flaw {
-        first_call: Some(earlier),
-        second_call: Some(later),
-        reason: format!(
+    (earlier >= later).then(|| {
+        let reason = format!(
             "the last `{first}` must come before the last `{second}`, but is `tool_calls[{earlier}]`, \
              `{second}` `tool_calls[{later}]`"
-        ),
+        );
+        (Some(earlier), Some(later), reason)
     })
 }
 
@@ -311,7 +295,13 @@ fn sourceless(trace: &Trace, edge: &Dependency, arg: &str) -> Option<Flaw> {
         .find_map(|(index, consumer)| {
             let source = format!("the result of an earlier `{}` call", edge.producer);
             let mut scalars = Vec::new();
-            collect_scalars(words::argument(&consumer.args, arg), &mut scalars);
+            each_scalar(words::argument(&consumer.args, arg), &mut |scalar| {
+                // `null` and empty text carry nothing.
+                let is_blank = |text: &str| text.trim().is_empty();
+                if !scalar.is_null() && !scalar.as_str().is_some_and(is_blank) {
+                    scalars.push(scalar);
+                }
+            });
             let mut numbered = scalars.iter().enumerate();
             let reason = if scalars.is_empty() {
                 format!("`tool_calls[{index}]` carries no `args.{arg}` that {source} could hold")
@@ -323,21 +313,6 @@ fn sourceless(trace: &Trace, edge: &Dependency, arg: &str) -> Option<Flaw> {
                 format!("`args.{arg}` of `tool_calls[{index}]` is not in {source}: {scalar}")
             };
             let first_call = producer_calls().next().map(|(producer, _)| producer);
-            Some(Flaw {
-                first_call,
-                second_call: Some(index),
-                reason,
-            })
+            Some((first_call, Some(index), reason))
         })
-}
-
-/// Every scalar of a value that can be traced: `null` and empty text carry nothing.
-fn collect_scalars<'a>(value: &'a Value, scalars: &mut Vec<&'a Value>) {
-    match value {
-        Value::Null => {}
-        Value::String(text) if text.trim().is_empty() => {}
-        Value::Array(items) => items.iter().for_each(|item| collect_scalars(item, scalars)),
-        Value::Object(map) => map.values().for_each(|item| collect_scalars(item, scalars)),
-        scalar => scalars.push(scalar),
-    }
 }

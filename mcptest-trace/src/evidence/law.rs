@@ -97,22 +97,16 @@ impl Law {
         }
     }
 
-    fn grid(&self) -> usize {
-        self.shape().grid()
-    }
-
     /// The law of the sum of two independent values.
     pub(super) fn plus(&self, other: &Self) -> Self {
-        let step = gcd(self.grid(), other.grid()).max(1);
+        let Shape { step, places } = self.shape().plus(other.shape());
         let (long, short) = if self.mass.len() >= other.mass.len() {
             (self, other)
         } else {
             (other, self)
         };
-        let stride = |law: &Self| (law.grid() / step).max(1);
-        let (long_stride, short_stride) = (stride(long), stride(short));
-        let places =
-            (long.mass.len() - 1) * long_stride + (short.mass.len() - 1) * short_stride + 1;
+        let [long_stride, short_stride] =
+            [long, short].map(|law| (law.shape().grid() / step).max(1));
         let mut mass = vec![0.0; places];
         for (k, weight) in short.mass.iter().enumerate() {
             let sums = mass[k * short_stride..].iter_mut().step_by(long_stride);

@@ -9,7 +9,7 @@
 use super::law::{Law, Statistic};
 use super::needed::POWER_POINT;
 use super::quantile::{normal_upper_point, student_95};
-use crate::number::{log_factorials, real, rounded_up, wide};
+use crate::number::{log_factorials, mean, real, rounded_up, share, wide};
 
 /// Passes and runs of one agent on both sides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,6 +31,7 @@ impl Passes {
     /// The change of the share of passes, −1 to 1.
     #[must_use]
     pub fn difference(&self) -> f64 {
+        let share = |(passed, runs)| share(passed, runs).unwrap_or(0.0);
         share(self.now) - share(self.before)
     }
 
@@ -50,14 +51,6 @@ impl Passes {
             .map(|x| (ways(now, x) + ways(before, passes - x) - total).exp())
             .collect();
         Law::from_weights(wide(least), &weights)
-    }
-}
-
-fn share((passed, runs): (usize, usize)) -> f64 {
-    if runs == 0 {
-        0.0
-    } else {
-        real(passed) / real(runs)
     }
 }
 
@@ -136,10 +129,7 @@ pub struct MeanInterval {
 #[must_use]
 pub fn mean_interval(values: &[f64]) -> Option<MeanInterval> {
     let count = real(values.len());
-    if values.is_empty() {
-        return None;
-    }
-    let mean = values.iter().sum::<f64>() / count;
+    let mean = mean(values.iter().copied())?;
     let interval = student_95(count - 1.0).map(|t| {
         let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
         let half = t * (squares / (count * (count - 1.0))).sqrt();

@@ -2,9 +2,11 @@
 //! crates of this workspace alone: no promise is made of it.
 
 mod counted;
+mod cut;
 mod escape;
 mod suggest;
 
 pub use counted::counted;
+pub(crate) use cut::cut;
 pub use escape::{escape, escape_line, is_hostile};
 pub use suggest::{misspelt, nearest, quoted_list};

@@ -41,7 +41,7 @@ pub fn pretty_json(value: &Value) -> String {
 }
 
 /// The entries by their keys, as they are unless `preserve_order` is on.
-fn sorted(map: &Map<String, Value>) -> impl Iterator<Item = (&String, &Value)> {
+pub(super) fn sorted(map: &Map<String, Value>) -> impl Iterator<Item = (&String, &Value)> {
     let as_it_is = map.keys().is_sorted();
     let mut entries: Vec<_> = map.iter().filter(|_| !as_it_is).collect();
     entries.sort_unstable_by_key(|(key, _)| *key);
@@ -109,39 +109,53 @@ pub fn json_eq(left: &Value, right: &Value) -> bool {
 }
 
 fn number_eq(left: &Number, right: &Number) -> bool {
-    let whole = |number: &Number| {
-        number
-            .as_i64()
-            .map(i128::from)
-            .or_else(|| number.as_u64().map(i128::from))
-    };
     match (whole(left), whole(right)) {
-        (Some(left), Some(right)) => left == right,
+        (None, None) => left.as_f64() == right.as_f64(),
         // Beyond 2^53 a float cannot tell neighbours apart, so a whole number is only equal to a
         // float that converts to exactly that number.
-        (Some(whole), None) => right.as_f64().is_some_and(|float| float_is(float, whole)),
-        (None, Some(whole)) => left.as_f64().is_some_and(|float| float_is(float, whole)),
-        (None, None) => left.as_f64() == right.as_f64(),
+        (left, right) => left == right,
     }
 }
 
+/// The whole number that a number is, however it is spelt.
 #[expect(
     clippy::float_cmp,
     clippy::cast_possible_truncation,
     reason = "the range is checked"
 )]
-fn float_is(float: f64, whole: i128) -> bool {
-    float.trunc() == float && float.abs() < 1e20 && float as i128 == whole
+pub(super) fn whole(number: &Number) -> Option<i128> {
+    let spelt = number.as_i64().map(i128::from);
+    let spelt = spelt.or_else(|| number.as_u64().map(i128::from));
+    spelt.or_else(|| {
+        let float = number.as_f64()?;
+        (float.trunc() == float && float.abs() < 1e20).then_some(float as i128)
+    })
+}
+
+/// An object without what is `null` in it.
+pub(crate) fn without_null(mut value: Value) -> Value {
+    if let Some(map) = value.as_object_mut() {
+        map.retain(|_, value| !value.is_null());
+    }
+    value
+}
+
+/// Gives every scalar of a value.
+pub(crate) fn each_scalar<'a>(value: &'a Value, found: &mut impl FnMut(&'a Value)) {
+    match value {
+        Value::Array(items) => items.iter().for_each(|item| each_scalar(item, found)),
+        Value::Object(map) => map.values().for_each(|item| each_scalar(item, found)),
+        scalar => found(scalar),
+    }
 }
 
 /// Gives every text of a value but its keys.
 pub(crate) fn each_text<'a>(value: &'a Value, found: &mut impl FnMut(&'a str)) {
-    match value {
-        Value::String(text) => found(text),
-        Value::Array(items) => items.iter().for_each(|item| each_text(item, found)),
-        Value::Object(map) => map.values().for_each(|item| each_text(item, found)),
-        _ => {}
-    }
+    each_scalar(value, &mut |scalar| {
+        if let Value::String(text) = scalar {
+            found(text);
+        }
+    });
 }
 
 #[cfg(test)]

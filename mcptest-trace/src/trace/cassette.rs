@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::text::cut;
+
 use super::envelope::{self, Make, Parts, PathKeys, Recorded};
 use super::error::{CassetteError, Flaw};
 use super::json::{Json, Object};
@@ -229,10 +231,7 @@ fn losses(bytes: &[u8], origin: &Origin) -> Vec<Flaw> {
                 } else {
                     "is no 64-bit number"
                 };
-                let spelt: Cow<'_, str> = match spelt.char_indices().nth(SPELT) {
-                    Some((end, _)) => format!("{}…", &spelt[..end]).into(),
-                    None => spelt.into(),
-                };
+                let spelt = cut(spelt, SPELT);
                 format!("`{path}`: {spelt} {why} and would be rounded; write it as text")
             }
         };
@@ -306,7 +305,7 @@ fn typed(
         model: at.required_text(map, "model"),
         user_prompt: at.required_text(map, "user_prompt"),
         system_prompt: at.text(map, "system_prompt").unwrap_or_default(),
-        tools: at.values(map, "tools", tools::read),
+        tools: at.values(map, "tools", |tool, _, at| tools::read(tool, at)),
         signals: at.object(map, "signals", read::signals),
         outcome: at.object(map, "outcome", read::outcome),
         trace: {

@@ -8,6 +8,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde_json::Value;
 
+use super::canonical::{sorted, whole};
 use super::{AsTrace, Trace};
 
 /// What stands for a value when it is compared with many others.
@@ -49,15 +50,10 @@ fn hash(value: &Value, hasher: &mut DefaultHasher) {
     match value {
         Value::Null => 0_u8.hash(hasher),
         Value::Bool(flag) => (1_u8, flag).hash(hasher),
-        Value::Number(number) => {
-            let whole = number.as_i64().map(i128::from);
-            let whole = whole.or_else(|| number.as_u64().map(i128::from));
-            let float = number.as_f64().unwrap_or_default();
-            match whole.or_else(|| exact(float)) {
-                Some(whole) => (2_u8, whole).hash(hasher),
-                None => (3_u8, float.to_bits()).hash(hasher),
-            }
-        }
+        Value::Number(number) => match whole(number) {
+            Some(whole) => (2_u8, whole).hash(hasher),
+            None => (3_u8, number.as_f64().unwrap_or_default().to_bits()).hash(hasher),
+        },
         Value::String(text) => (4_u8, text).hash(hasher),
         Value::Array(items) => {
             (5_u8, items.len()).hash(hasher);
@@ -67,25 +63,12 @@ fn hash(value: &Value, hasher: &mut DefaultHasher) {
         }
         Value::Object(map) => {
             (6_u8, map.len()).hash(hasher);
-            // They are sorted already, unless the user's build switches `preserve_order` on.
-            let mut entries: Vec<_> = map.iter().collect();
-            entries.sort_unstable_by_key(|(key, _)| *key);
-            for (key, item) in entries {
+            for (key, item) in sorted(map) {
                 key.hash(hasher);
                 hash(item, hasher);
             }
         }
     }
-}
-
-/// The whole number that a float is.
-#[expect(
-    clippy::float_cmp,
-    clippy::cast_possible_truncation,
-    reason = "the range is checked"
-)]
-fn exact(float: f64) -> Option<i128> {
-    (float.trunc() == float && float.abs() < 1e20).then_some(float as i128)
 }
 
 /// The runs that behave alike, as groups of their indices: the same calls with the same arguments,

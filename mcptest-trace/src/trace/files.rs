@@ -25,10 +25,7 @@ const LINES_SHOWN: usize = 5;
 /// messages name it.
 #[must_use]
 pub fn read_file(path: &Path, shown: &str) -> Vec<Result<Run, CassetteError>> {
-    let whole = Origin {
-        shown: shown.to_owned(),
-        line: None,
-    };
+    let whole = Origin::file(shown);
     let refuse = |problem: String, help: &str| {
         vec![Err(CassetteError::new(&whole, vec![problem.into()], help))]
     };
@@ -47,10 +44,7 @@ pub fn read_file(path: &Path, shown: &str) -> Vec<Result<Run, CassetteError>> {
     let mut runs = Vec::new();
     let mut broken = false;
     for (index, line) in filled {
-        let origin = Origin {
-            line: Some(index + 1),
-            ..whole.clone()
-        };
+        let origin = Origin::line(shown, index + 1);
         let run = parse_run(line.trim_ascii(), &origin);
         let first_error = !broken && run.is_err();
         if first_error && serde_json::from_slice::<IgnoredAny>(line).is_err() {
@@ -157,15 +151,12 @@ impl Copies {
 }
 
 fn copied(run: &Run, first: &Run) -> CassetteError {
+    let origin = &first.origin;
     let problem = if run.recorded.text() == first.recorded.text() {
-        format!(
-            "is a byte-for-byte copy of {}, not a run of its own",
-            first.origin
-        )
+        format!("is a byte-for-byte copy of {origin}, not a run of its own")
     } else {
         format!(
-            "is a copy of {}, not a run of its own: every value is the same, `recorded_at` included",
-            first.origin
+            "is a copy of {origin}, not a run of its own: every value is the same, `recorded_at` included"
         )
     };
     let help = "remove one of the two, or record the run again";
@@ -177,10 +168,7 @@ fn bounded(mut errors: Vec<CassetteError>, shown: &str) -> Vec<CassetteError> {
     let more = errors.len().saturating_sub(LINES_SHOWN);
     if more > 0 {
         errors.truncate(LINES_SHOWN);
-        let origin = Origin {
-            shown: shown.to_owned(),
-            line: None,
-        };
+        let origin = Origin::file(shown);
         let problem = format!("and {more} more lines that cannot be used");
         let help = "mend the lines that are shown first; the others may have the same cause";
         errors.push(CassetteError::new(&origin, vec![problem.into()], help));

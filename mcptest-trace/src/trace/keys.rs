@@ -7,159 +7,91 @@
 use super::json::{Json, Object};
 
 /// The keys of one kind of object.
-pub(super) struct Keys {
-    known: &'static [&'static str],
+pub(crate) struct Keys {
+    /// In the order in which they are written down.
+    pub(crate) known: &'static [&'static str],
     /// Names that mean a known key wherever they stand.
     always: &'static [(&'static str, &'static str)],
     /// Names that mean a known key where that is absent.
     instead: &'static [(&'static str, &'static str)],
 }
 
-pub(super) static RUN: Keys = Keys {
-    known: &[
-        "schema_version",
-        "agent_name",
-        "model",
-        "user_prompt",
-        "system_prompt",
-        "recorded_at",
-        "tools_fingerprint",
-        "tools",
-        "request_fingerprint",
-        "temperature",
-        "max_tokens",
-        "trace",
-        "signals",
-        "outcome",
-    ],
-    always: &[],
-    instead: &[("prompt", "user_prompt"), ("system", "system_prompt")],
-};
+/// A table of kinds: the keys of each, and the names that mean one of them.
+macro_rules! keys {
+    ($($kind:ident {
+        $($known:ident)+;
+        $(always $($slip:ident => $meant:ident),+;)?
+        $(instead $($other:ident => $key:ident),+;)?
+    })+) => {
+        $(pub(crate) static $kind: Keys = Keys {
+            known: &[$(stringify!($known)),+],
+            always: &[$($((stringify!($slip), stringify!($meant))),+)?],
+            instead: &[$($((stringify!($other), stringify!($key))),+)?],
+        };)+
 
-pub(super) static TOOL: Keys = Keys {
-    known: &["name", "server", "line", "read_only"],
-    always: &[],
-    instead: &[
-        ("tool", "name"),
-        ("tool_name", "name"),
-        ("server_name", "server"),
-        ("readOnlyHint", "read_only"),
-    ],
-};
+        static ALL: &[&Keys] = &[$(&$kind),+];
+    };
+}
 
-pub(super) static TRACE: Keys = Keys {
-    known: &[
-        "tool_calls",
-        "tool_results",
-        "final_response",
-        "conversation",
-    ],
-    always: &[],
-    instead: &[
-        ("calls", "tool_calls"),
-        ("results", "tool_results"),
-        ("response", "final_response"),
-        ("final_answer", "final_response"),
-        ("final_message", "final_response"),
-    ],
-};
-
-pub(super) static CALL: Keys = Keys {
-    known: &[
-        "name",
-        "server",
-        "args",
-        "hop_index",
-        "step",
-        "caller",
-        "agent_id",
-        "inputs_digest",
-    ],
-    always: &[
-        ("arguments", "args"),
-        ("parameters", "args"),
-        ("steps", "step"),
-    ],
-    instead: &[
-        ("params", "args"),
-        ("input", "args"),
-        ("inputs", "args"),
-        ("tool", "name"),
-        ("tool_name", "name"),
-        ("server_name", "server"),
-    ],
-};
-
-pub(super) static RESULT: Keys = Keys {
-    known: &["call_index", "server", "is_error", "result", "synthesized"],
-    always: &[],
-    instead: &[
-        ("error", "is_error"),
-        ("failed", "is_error"),
-        ("content", "result"),
-        ("output", "result"),
-        ("structuredContent", "result"),
-        ("server_name", "server"),
-    ],
-};
-
-pub(super) static SYNTHESIZED: Keys = Keys {
-    known: &["fault", "kind"],
-    always: &[],
-    instead: &[("name", "fault")],
-};
-
-pub(super) static CONVERSATION: Keys = Keys {
-    known: &[
-        "tokens",
-        "duration_ms",
-        "message_count",
-        "stop_reason",
-        "turns",
-        "per_turn",
-        "steps",
-        "refused",
-    ],
-    always: &[("step", "steps"), ("turn", "turns")],
-    instead: &[("usage", "tokens"), ("finish_reason", "stop_reason")],
-};
-
-pub(super) static TOKENS: Keys = Keys {
-    known: &["prompt", "completion", "total"],
-    always: &[],
-    instead: &[
-        ("prompt_tokens", "prompt"),
-        ("input_tokens", "prompt"),
-        ("input", "prompt"),
-        ("completion_tokens", "completion"),
-        ("output_tokens", "completion"),
-        ("output", "completion"),
-        ("total_tokens", "total"),
-    ],
-};
+keys! {
+    RUN {
+        schema_version agent_name model recorded_at tools_fingerprint temperature max_tokens system_prompt
+        user_prompt trace signals outcome request_fingerprint tools;
+        instead prompt => user_prompt, system => system_prompt;
+    }
+    TOOL {
+        name server line read_only;
+        instead tool => name, tool_name => name, server_name => server, readOnlyHint => read_only;
+    }
+    TRACE {
+        tool_calls tool_results final_response conversation;
+        instead calls => tool_calls, results => tool_results, response => final_response,
+            final_answer => final_response, final_message => final_response;
+    }
+    CALL {
+        name server args step hop_index caller agent_id inputs_digest;
+        always arguments => args, parameters => args, steps => step;
+        instead params => args, input => args, inputs => args, tool => name, tool_name => name,
+            server_name => server;
+    }
+    RESULT {
+        call_index server is_error synthesized result;
+        instead error => is_error, failed => is_error, content => result, output => result,
+            structuredContent => result, server_name => server;
+    }
+    SYNTHESIZED {
+        fault kind;
+        instead name => fault;
+    }
+    CONVERSATION {
+        stop_reason tokens duration_ms message_count turns per_turn steps refused;
+        always step => steps, turn => turns;
+        instead usage => tokens, finish_reason => stop_reason;
+    }
+    TOKENS {
+        prompt completion total;
+        instead prompt_tokens => prompt, input_tokens => prompt, input => prompt,
+            completion_tokens => completion, output_tokens => completion, output => completion,
+            total_tokens => total;
+    }
+    TURN {
+        role content;
+        instead text => content;
+    }
+    PER_TURN {
+        calls response signals;
+        instead final_response => response, tool_calls => calls;
+    }
+    OUTCOME {
+        passed reward;
+        instead success => passed, pass => passed;
+    }
+}
 
 /// A model call has no total of its own: it is the sum.
 pub(super) static STEP: Keys = Keys {
     known: &["prompt", "completion"],
     ..TOKENS
-};
-
-pub(super) static TURN: Keys = Keys {
-    known: &["role", "content"],
-    always: &[],
-    instead: &[("text", "content")],
-};
-
-pub(super) static PER_TURN: Keys = Keys {
-    known: &["calls", "response", "signals"],
-    always: &[],
-    instead: &[("final_response", "response"), ("tool_calls", "calls")],
-};
-
-pub(super) static OUTCOME: Keys = Keys {
-    known: &["passed", "reward"],
-    always: &[],
-    instead: &[("success", "passed"), ("pass", "passed")],
 };
 
 impl Keys {
@@ -200,19 +132,6 @@ impl Keys {
         near.next()
     }
 }
-
-static ALL: [&Keys; 10] = [
-    &RUN,
-    &TRACE,
-    &CALL,
-    &RESULT,
-    &SYNTHESIZED,
-    &CONVERSATION,
-    &TOKENS,
-    &TURN,
-    &PER_TURN,
-    &OUTCOME,
-];
 
 /// Case, `_` and `-` are no differences: `isError` is `is_error`.
 fn fold(key: &str) -> String {

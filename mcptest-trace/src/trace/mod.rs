@@ -19,7 +19,7 @@ mod error;
 mod faithful;
 mod files;
 mod json;
-mod keys;
+pub(crate) mod keys;
 mod layout;
 mod lazy;
 mod number;
@@ -40,8 +40,8 @@ use std::collections::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-pub(crate) use canonical::each_text;
 pub use canonical::{canonical_json, json_eq, pretty_json};
+pub(crate) use canonical::{each_scalar, each_text, without_null};
 pub use cassette::{Run, SCHEMA_VERSION, parse_run};
 pub use conversation::{
     Conversation, Outcome, PerTurn, Signals, StepTokens, StopReason, Tokens, Turn,

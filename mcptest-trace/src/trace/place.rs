@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt;
 
-use crate::text::escape_line;
+use crate::text::{cut, escape_line};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -47,7 +47,7 @@ impl Place {
         let left = String::from_utf8_lossy(&before[start..]);
         let right = String::from_utf8_lossy(&after[..until.unwrap_or(after.len())]);
         let column = left.chars().count() + 1;
-        let (left, right) = (last(&left), first(right.trim_end()));
+        let (left, right) = (last(&left), cut(right.trim_end(), AROUND));
         let cleaned = escape_line(left.trim_start());
         Self {
             line: first_line + breaks,
@@ -62,14 +62,6 @@ impl Place {
 fn last(text: &str) -> Cow<'_, str> {
     match text.char_indices().rev().nth(AROUND) {
         Some((at, cut)) => format!("…{}", &text[at + cut.len_utf8()..]).into(),
-        None => text.into(),
-    }
-}
-
-/// The beginning of a text.
-fn first(text: &str) -> Cow<'_, str> {
-    match text.char_indices().nth(AROUND) {
-        Some((at, _)) => format!("{}…", &text[..at]).into(),
         None => text.into(),
     }
 }

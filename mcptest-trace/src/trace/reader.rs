@@ -166,25 +166,15 @@ impl<'p> Reader<'p> {
         name: &str,
         mut read: impl FnMut(Object<'_>, usize, &mut Reader<'_>) -> T,
     ) -> Vec<T> {
-        let items = self.field(map, name, |value, at| match value {
-            Json::List(items) => {
-                let items = items.into_iter().enumerate().map(|(index, item)| {
-                    let mut at = at.item(index);
-                    let map = match item {
-                        Json::Object(map) => map,
-                        other => {
-                            at.expected("an object", &other);
-                            Object::default()
-                        }
-                    };
-                    read(map, index, &mut at)
-                });
-                Some(items.collect())
-            }
-            other => {
-                at.expected("a list", &other);
-                None
-            }
+        let items = self.values(map, name, |item, index, at| {
+            let map = match item {
+                Json::Object(map) => map,
+                other => {
+                    at.expected("an object", &other);
+                    Object::default()
+                }
+            };
+            Some(read(map, index, at))
         });
         items.unwrap_or_default()
     }
@@ -194,12 +184,13 @@ impl<'p> Reader<'p> {
         &mut self,
         map: &mut Object<'_>,
         name: &str,
-        mut read: impl FnMut(Json<'_>, &mut Reader<'_>) -> Option<T>,
+        mut read: impl FnMut(Json<'_>, usize, &mut Reader<'_>) -> Option<T>,
     ) -> Option<Vec<T>> {
         self.field(map, name, |value, at| match value {
             Json::List(items) => {
                 let items = items.into_iter().enumerate();
-                let items = items.filter_map(|(index, item)| read(item, &mut at.item(index)));
+                let items =
+                    items.filter_map(|(index, item)| read(item, index, &mut at.item(index)));
                 Some(items.collect())
             }
             other => {

@@ -1,8 +1,9 @@
 //! The tools that an agent was offered, as recordings list them.
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use super::canonical::without_null;
 use super::json::Json;
 use super::keys;
 use super::reader::Reader;
@@ -75,28 +76,9 @@ impl From<OfferedTool> for Value {
     /// );
     /// ```
     fn from(tool: OfferedTool) -> Self {
-        let OfferedTool {
-            name,
-            server,
-            line,
-            read_only,
-        } = tool;
-        match (line, read_only) {
-            (Some(line), None) => line.into(),
-            (line, read_only) => {
-                let more = [
-                    ("server", server.map(Value::from)),
-                    ("line", line.map(Value::from)),
-                    ("read_only", read_only.map(Value::from)),
-                ];
-                let more = more
-                    .into_iter()
-                    .filter_map(|(key, value)| Some((key, value?)));
-                let entries = [("name", Value::from(name))].into_iter().chain(more);
-                entries
-                    .map(|(key, value)| (key.to_owned(), value))
-                    .collect()
-            }
+        match tool.line {
+            Some(line) if tool.read_only.is_none() => line.into(),
+            _ => without_null(json!(tool)),
         }
     }
 }

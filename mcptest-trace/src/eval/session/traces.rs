@@ -8,7 +8,7 @@
 use super::super::narrative::{KnownTools, NarrativeOptions, narrative_divergence_with};
 use super::super::stability::agent_stability;
 use super::{DerivedSignals, SessionTrace, derive_signals};
-use crate::number::real;
+use crate::number::share;
 use crate::trace::{PerTurn, Signals, Trace};
 
 /// The traces of a session: of each run its trace and its recorded signals. Signals that were not
@@ -136,10 +136,6 @@ fn turn_of(turns: &[PerTurn], call: usize) -> usize {
         .filter_map(|(turn, recorded)| Some((distance(recorded.calls?), turn)))
         .min();
     near.map_or(turns.len() - 1, |(_, turn)| turn)
-}
-
-fn share(part: usize, whole: usize) -> Option<f64> {
-    (whole > 0).then(|| real(part) / real(whole))
 }
 
 #[cfg(test)]

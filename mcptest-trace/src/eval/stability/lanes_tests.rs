@@ -65,7 +65,10 @@ pub(super) fn brute_force(runs: &[Value]) -> Vec<(f64, f64)> {
             } else {
                 2.0 * real(common.longest) / real(calls)
             };
-            pairs.push((similarity, share(common.same, common.aligned)));
+            pairs.push((
+                similarity,
+                share(common.same, common.aligned).unwrap_or(1.0),
+            ));
         }
     }
     pairs

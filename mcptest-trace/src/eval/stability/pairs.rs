@@ -7,8 +7,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 use std::iter::repeat_n;
 
 use super::lanes::{Common, LaneWord, Lanes, Path};
-use super::share;
-use crate::number::real;
+use crate::number::{real, share};
 use crate::trace::{Trace, canonical_json};
 
 /// Lanes for runs whose positions fit one short word.
@@ -218,7 +217,7 @@ impl Sums {
         let weight = real(run.1 * other.1);
         let similarity = 2.0 * real(common.longest) / real(run.0 + other.0);
         self.similarity.add(weight * similarity, times);
-        let consistency = share(common.same, common.aligned);
+        let consistency = share(common.same, common.aligned).unwrap_or(1.0);
         self.consistency.add(weight * consistency, times);
     }
 }

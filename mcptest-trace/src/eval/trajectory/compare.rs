@@ -233,28 +233,15 @@ impl<'a, S: ArgsCheck> Comparison<'a, S> {
             surplus.extend(free);
         }
         for call in self.recorded.len()..planned {
-            mismatches.push(Mismatch {
-                expected_index: Some(call),
-                recorded_index: None,
-                arg_diffs: Vec::new(),
-                reason: format!(
-                    "position {call}: expected `{}`, but the run ended after {}",
-                    self.plan.calls[call].name,
-                    self.count(self.recorded.len())
-                ),
-            });
+            let (name, made) = (&self.plan.calls[call].name, self.count(self.recorded.len()));
+            let reason =
+                format!("position {call}: expected `{name}`, but the run ended after {made}");
+            mismatches.push(Mismatch::new(Some(call), None, reason));
         }
         if let Some(&first) = surplus.first() {
-            mismatches.push(Mismatch {
-                expected_index: None,
-                recorded_index: Some(self.index(first)),
-                arg_diffs: Vec::new(),
-                reason: format!(
-                    "{} beyond the {planned} expected, the first is `{}`",
-                    self.count(surplus.len()),
-                    self.call(first).name
-                ),
-            });
+            let (more, name) = (self.count(surplus.len()), &self.call(first).name);
+            let reason = format!("{more} beyond the {planned} expected, the first is `{name}`");
+            mismatches.push(Mismatch::new(None, Some(self.index(first)), reason));
         }
         mismatches
     }

@@ -40,38 +40,27 @@ impl<S: ArgsCheck> Comparison<'_, S> {
             let index = self.index(recorded);
             format!("; `tool_calls[{index}]` fits, but {why}")
         });
-        Mismatch {
-            expected_index: Some(call),
-            recorded_index: elsewhere.map(|&recorded| self.index(recorded)),
-            arg_diffs: Vec::new(),
-            reason: format!("`calls[{call}]` `{name}`: not called{place}{hint}"),
-        }
+        let elsewhere = elsewhere.map(|&recorded| self.index(recorded));
+        let reason = format!("`calls[{call}]` `{name}`: not called{place}{hint}");
+        Mismatch::new(Some(call), elsewhere, reason)
     }
 
     pub(super) fn missing(&self, call: usize, partners: &[Option<usize>]) -> Mismatch {
         let name = &self.plan.calls[call].name;
         if let Some(&taken) = self.fitting[call].first() {
-            return Mismatch {
-                expected_index: Some(call),
-                recorded_index: Some(self.index(taken)),
-                arg_diffs: Vec::new(),
-                reason: format!(
-                    "`calls[{call}]` `{name}`: every call that fits it already matches another expected call"
-                ),
-            };
+            let reason = format!(
+                "`calls[{call}]` `{name}`: every call that fits it already matches another expected call"
+            );
+            return Mismatch::new(Some(call), Some(self.index(taken)), reason);
         }
         let taken = inverse(partners, self.recorded.len());
         let (free, used): (Vec<_>, Vec<_>) =
             (0..self.recorded.len()).partition(|&index| taken[index].is_none());
         let closest = self.closest(call, free.into_iter());
         let closest = closest.or_else(|| self.closest(call, used.into_iter()));
+        let never = || format!("`calls[{call}]` `{name}`: never called");
         closest.map_or_else(
-            || Mismatch {
-                expected_index: Some(call),
-                recorded_index: None,
-                arg_diffs: Vec::new(),
-                reason: format!("`calls[{call}]` `{name}`: never called"),
-            },
+            || Mismatch::new(Some(call), None, never()),
             |(_, mismatch)| mismatch,
         )
     }

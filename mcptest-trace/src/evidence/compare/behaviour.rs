@@ -109,13 +109,13 @@ fn finding(tested: &Permuted, share: Option<f64>) -> Finding {
 
 /// Compares the behaviour of all agents of which it is known.
 pub(super) fn compare_suite(
-    agents: &[(&BehaviourCompared, &Distances)],
+    agents: &[&(BehaviourCompared, Distances)],
     options: &CompareOptions,
 ) -> Option<SuiteBehaviour> {
     if agents.is_empty() {
         return None;
     }
-    let distances: Vec<&Distances> = agents.iter().map(|(_, distances)| *distances).collect();
+    let distances: Vec<&Distances> = agents.iter().map(|(_, distances)| distances).collect();
     let tools = suite_test(&distances, Stream::new("compare/suite/tools", options.seed));
     let share = options.suite_share(agents.len());
     let share = share.filter(|_| options.fails_on_behaviour());

@@ -106,14 +106,14 @@ pub struct SuiteCost {
 
 /// Compares the cost of all agents that have one.
 pub(super) fn compare_suite(
-    agents: &[(&CostCompared, &RankSum)],
+    agents: &[&(CostCompared, RankSum)],
     options: &CompareOptions,
 ) -> Option<SuiteCost> {
     if agents.is_empty() {
         return None;
     }
     let (share, margin) = (options.suite_share(agents.len()), options.cost_margin);
-    let sum = RankSum::sum(agents.iter().map(|(_, ranked)| *ranked));
+    let sum = RankSum::sum(agents.iter().map(|(_, ranked)| ranked));
     let ratios = agents.iter().filter_map(|(cost, _)| cost.ratio);
     let logs: Vec<f64> = ratios.filter(|ratio| *ratio > 0.0).map(f64::ln).collect();
     let mean = mean_interval(&logs);

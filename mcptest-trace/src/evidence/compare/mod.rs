@@ -219,7 +219,7 @@ pub fn compare(samples: &[AgentSamples], options: &CompareOptions) -> Comparison
     let mut comparison = Comparison {
         format: FORMAT,
         options: options.clone(),
-        agents: judged.into_iter().map(|one| one.comparison).collect(),
+        agents: judged.into_iter().map(Judged::comparison).collect(),
         unchanged,
         new,
         gone,
@@ -252,14 +252,26 @@ pub fn compare_agent(
     options: &CompareOptions,
 ) -> AgentComparison {
     let agents = [Agent::new(agent, baseline, candidate)];
-    judge(&agents, options).swap_remove(0).comparison
+    judge(&agents, options).swap_remove(0).comparison()
 }
 
 /// An agent, compared, with what the suite's tests need of it.
 struct Judged {
-    comparison: AgentComparison,
-    ranked: Option<RankSum>,
-    distances: Option<Distances>,
+    agent: String,
+    outcomes: Option<OutcomesCompared>,
+    cost: Option<(CostCompared, RankSum)>,
+    behaviour: Option<(BehaviourCompared, Distances)>,
+}
+
+impl Judged {
+    fn comparison(self) -> AgentComparison {
+        AgentComparison {
+            agent: self.agent,
+            outcomes: self.outcomes,
+            cost: self.cost.map(|(compared, _)| compared),
+            behaviour: self.behaviour.map(|(compared, _)| compared),
+        }
+    }
 }
 
 /// Compares each of these agents, with its share of α for each metric.
@@ -270,37 +282,26 @@ fn judge(agents: &[Agent<'_>], options: &CompareOptions) -> Vec<Judged> {
     let of_behaviour = share(|agent| agent.behaviours.is_some());
     let of_behaviour = options.fails_on_behaviour().then_some(of_behaviour);
     let mut outcomes = outcomes::Tests::new(share(|agent| agent.passed.is_some()));
-    let judged = agents.iter().map(|agent| {
-        let passed = agent.passed.map(|(before, now)| {
+    let judged = agents.iter().map(|agent| Judged {
+        agent: agent.name.to_owned(),
+        outcomes: agent.passed.map(|(before, now)| {
             let margin = options.margin_of(agent.name);
             outcomes.compare(before, now, margin)
-        });
-        let costs = agent.costs.as_ref();
-        let costs =
-            costs.map(|(before, now)| cost::compare(before, now, of_cost, options.cost_margin));
-        let behaviours = agent.behaviours.as_ref();
-        let behaviours = behaviours.and_then(|(before, now)| {
+        }),
+        cost: agent
+            .costs
+            .as_ref()
+            .map(|(before, now)| cost::compare(before, now, of_cost, options.cost_margin)),
+        behaviour: agent.behaviours.as_ref().and_then(|(before, now)| {
             behaviour::compare(agent.name, before, now, of_behaviour, options.seed)
-        });
-        let ((cost, ranked), (behaviour, distances)) = (costs.unzip(), behaviours.unzip());
-        Judged {
-            comparison: AgentComparison {
-                agent: agent.name.to_owned(),
-                outcomes: passed,
-                cost,
-                behaviour,
-            },
-            ranked,
-            distances,
-        }
+        }),
     });
     let mut judged: Vec<Judged> = judged.collect();
-    let tested = |one: &Judged| Some(one.comparison.behaviour.as_ref()?.tools.p);
-    let p_values: Vec<f64> = judged.iter().filter_map(tested).collect();
+    let behaviours = || judged.iter().filter_map(|one| one.behaviour.as_ref());
+    let p_values: Vec<f64> = behaviours().map(|(found, _)| found.tools.p).collect();
     let others = discoveries(&p_values, options.false_discoveries);
-    let found = judged.iter_mut();
-    let found = found.filter_map(|one| one.comparison.behaviour.as_mut());
-    for (found, other) in found.zip(others) {
+    let found = judged.iter_mut().filter_map(|one| one.behaviour.as_mut());
+    for ((found, _), other) in found.zip(others) {
         found.other = other;
     }
     judged
@@ -308,26 +309,12 @@ fn judge(agents: &[Agent<'_>], options: &CompareOptions) -> Vec<Judged> {
 
 /// Compares the suite, by the tests that all its agents make together.
 fn judge_suite(judged: &[Judged], options: &CompareOptions) -> SuiteComparison {
-    let outcomes = judged.iter();
-    let outcomes: Vec<_> = outcomes
-        .filter_map(|one| one.comparison.outcomes.as_ref())
-        .collect();
-    let costs = judged.iter();
-    let costs: Vec<_> = costs
-        .filter_map(|one| one.comparison.cost.as_ref().zip(one.ranked.as_ref()))
-        .collect();
-    let behaviours = judged.iter();
-    let behaviours: Vec<_> = behaviours
-        .filter_map(|one| {
-            one.comparison
-                .behaviour
-                .as_ref()
-                .zip(one.distances.as_ref())
-        })
-        .collect();
+    let outcomes = judged.iter().filter_map(|one| one.outcomes.as_ref());
+    let costs = judged.iter().filter_map(|one| one.cost.as_ref());
+    let behaviours = judged.iter().filter_map(|one| one.behaviour.as_ref());
     SuiteComparison {
-        outcomes: suite::compare(&outcomes, options),
-        cost: cost::compare_suite(&costs, options),
-        behaviour: behaviour::compare_suite(&behaviours, options),
+        outcomes: suite::compare(&outcomes.collect::<Vec<_>>(), options),
+        cost: cost::compare_suite(&costs.collect::<Vec<_>>(), options),
+        behaviour: behaviour::compare_suite(&behaviours.collect::<Vec<_>>(), options),
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::{Mutant, MutantLabel, Operator, OperatorKind};
-use crate::number::real;
+use crate::number::{real, share};
 
 /// What the gates made of a mutant.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -46,7 +46,7 @@ impl Count {
     /// The share killed; `None` of nothing.
     #[must_use]
     pub fn share(self) -> Option<f64> {
-        (self.mutants > 0).then(|| real(self.killed) / real(self.mutants))
+        share(self.killed, self.mutants)
     }
 }
 

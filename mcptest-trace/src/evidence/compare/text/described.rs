@@ -1,6 +1,6 @@
 //! What is on one side only, in words.
 
-use crate::text::escape_line;
+use crate::text::{cut, escape_line};
 
 use crate::evidence::compare::{AgentComparison, Differences, Seen};
 
@@ -33,7 +33,7 @@ pub(super) fn line(agent: &AgentComparison) -> Option<String> {
     parts.extend(new_arguments.iter().map(new("argument ")));
     parts.extend(lost_arguments.iter().map(lost("argument ")));
     parts.extend(changed_arguments.iter().map(|changed| {
-        let (before, now) = (truncate(&changed.before), truncate(&changed.now));
+        let [before, now] = [&changed.before, &changed.now].map(|it| quoted(&cut(it, VALUE)));
         format!("{} was {before}, is {now}", quoted(&changed.name))
     }));
     (!parts.is_empty()).then(|| parts.join(", "))
@@ -42,14 +42,4 @@ pub(super) fn line(agent: &AgentComparison) -> Option<String> {
 /// A name or a value from outside, as code.
 fn quoted(text: &str) -> String {
     format!("`{}`", escape_line(text).replace('`', "ʼ"))
-}
-
-fn truncate(value: &str) -> String {
-    let shown: String = value.chars().take(VALUE).collect();
-    let more = if value.chars().count() > VALUE {
-        "…"
-    } else {
-        ""
-    };
-    quoted(&format!("{shown}{more}"))
 }

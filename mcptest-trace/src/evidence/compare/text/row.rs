@@ -36,8 +36,13 @@ fn cost_cell(cost: &CostCompared) -> String {
     let Some(ratio) = cost.ratio else {
         return format!("{} → {}", cost.baseline, cost.candidate);
     };
-    match cost.shift.and_then(|shift| shift.interval) {
-        Some(interval) => format!("×{ratio:.2} [{:.2}, {:.2}]", interval.low, interval.high),
+    let interval = cost.shift.and_then(|shift| shift.interval);
+    ratio_cell(ratio, interval.map(|found| (found.low, found.high)))
+}
+
+fn ratio_cell(ratio: f64, interval: Option<(f64, f64)>) -> String {
+    match interval {
+        Some((low, high)) => format!("×{ratio:.2} [{low:.2}, {high:.2}]"),
         None => format!("×{ratio:.2}"),
     }
 }
@@ -157,13 +162,14 @@ fn remedy(found: &OutcomesCompared) -> String {
 /// The row of all agents.
 pub(super) fn of_suite(comparison: &Comparison) -> [String; 5] {
     let suite = &comparison.suite;
-    let outcomes = suite.outcomes.as_ref();
+    let (outcomes, cost) = (suite.outcomes.as_ref(), suite.cost.as_ref());
     [
         format!("all {}", comparison.agents.len()),
         outcomes.map_or_else(unknown, |found| {
             format!("{} points", signed(found.difference))
         }),
-        suite_cost(suite),
+        cost.and_then(|cost| Some(ratio_cell(cost.ratio?, cost.interval)))
+            .unwrap_or_else(unknown),
         suite.behaviour.as_ref().map_or_else(unknown, |found| {
             let p = p_of_three(found.tools.p);
             let other = found.tools.p <= comparison.options.false_discoveries;
@@ -175,18 +181,6 @@ pub(super) fn of_suite(comparison: &Comparison) -> [String; 5] {
         }),
         suite_verdict(suite),
     ]
-}
-
-fn suite_cost(suite: &SuiteComparison) -> String {
-    match suite
-        .cost
-        .as_ref()
-        .and_then(|cost| Some((cost.ratio?, cost.interval)))
-    {
-        Some((ratio, Some((low, high)))) => format!("×{ratio:.2} [{low:.2}, {high:.2}]"),
-        Some((ratio, None)) => format!("×{ratio:.2}"),
-        None => unknown(),
-    }
 }
 
 fn suite_verdict(suite: &SuiteComparison) -> String {
