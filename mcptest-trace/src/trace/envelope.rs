@@ -75,8 +75,8 @@ pub(super) struct Parts<'r> {
     pub(super) tools: Option<&'r [OfferedTool]>,
 }
 
-/// Makes what was recorded of a changed run, as far as it is wanted.
-pub(crate) type Make = dyn Fn(Wanted<'_>) -> Map<String, Value> + Send + Sync;
+/// Makes what was recorded of a changed run with this trace, as far as it is wanted.
+pub(crate) type Make = dyn Fn(&Trace, Wanted<'_>) -> Map<String, Value> + Send + Sync;
 
 /// Whether a key of an envelope is wanted.
 pub(crate) type Wanted<'a> = &'a dyn Fn(&str) -> bool;
@@ -118,7 +118,7 @@ impl Recorded {
     pub(super) fn envelope(&self, run: Parts<'_>) -> &Arc<Value> {
         self.envelope.get_or_init(|| {
             let envelope = match &self.changed {
-                Some(make) => computed(make(&|_| true), run, &|_| true),
+                Some(make) => computed(make(run.trace, &|_| true), run, &|_| true),
                 None => match self.value() {
                     Value::Object(map) => of(map, run, &|_| true),
                     other => other,
@@ -135,7 +135,7 @@ impl Recorded {
         }
         let wanted = |key: &str| paths.iter().any(|path| path.first() == Some(key));
         if let Some(make) = &self.changed {
-            return Cow::Owned(computed(make(&wanted), run, &wanted));
+            return Cow::Owned(computed(make(run.trace, &wanted), run, &wanted));
         }
         if let Some(along) = typed_along(run.trace, paths, self.says_errors) {
             return Cow::Owned(of(along, run, &wanted));

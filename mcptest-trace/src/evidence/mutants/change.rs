@@ -3,7 +3,7 @@
 use crate::trace::{Trace, canonical_json};
 use serde_json::{Value, json};
 
-use super::turns::{self, AsTurn, Of};
+use super::turns::{self, Of, Placed};
 
 /// A change of a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,21 +35,21 @@ pub(super) enum Change {
 /// What a result says that was made to fail.
 const FAILED: &str = "Error: mutated";
 
-/// Why a run stopped that a cap ended.
-pub(super) const CAP: &str = "turn_budget";
-
 /// The payload of a result that was made to fail.
 pub(super) fn failed() -> Value {
     json!({ "content": [{ "type": "text", "text": FAILED }] })
 }
 
 impl Change {
-    /// The turns with this change, of a run with so many calls; `before` is the name of the changed
-    /// call, or the closing.
-    pub(super) fn turns<T: AsTurn>(&self, mut turns: Vec<T>, calls: usize, before: &str) -> Vec<T> {
+    /// The turns of a run with this change.
+    pub(super) fn turns(&self, trace: &Trace) -> Vec<Placed> {
+        let calls = trace.tool_calls.len();
+        let turns = trace.conversation.turns.iter().cloned();
+        let mut turns: Vec<Placed> = turns.enumerate().collect();
         match self {
             Self::Order(order) => return turns::reordered(&turns, order, calls),
             Self::Call { call, name, args } => {
+                let before = trace.tool_calls[*call].name.as_str();
                 turns::edit(&mut turns, calls, Of::Call, *call, |text| {
                     let (head, _) = text.split_once(" with ")?;
                     let head = head.strip_suffix(before)?;
@@ -57,12 +57,14 @@ impl Change {
                 });
             }
             Self::FailResult(call) => {
-                turns::edit(&mut turns, calls, Of::Result, *call, |_| {
-                    Some(FAILED.to_owned())
-                });
+                let failed = |_: &str| Some(FAILED.to_owned());
+                turns::edit(&mut turns, calls, Of::Result, *call, failed);
             }
             Self::DropResult(call) => turns::edit(&mut turns, calls, Of::Result, *call, |_| None),
-            Self::Closing(text) => turns::replace_closing(&mut turns, before, text),
+            Self::Closing(text) => {
+                let before = trace.closing().unwrap_or_default();
+                turns::replace_closing(&mut turns, before, text);
+            }
             Self::DropClosing => turns::drop_last_text(&mut turns),
             Self::Truncate(kept) => {
                 turns::truncate(&mut turns, calls, *kept);
@@ -83,20 +85,8 @@ impl Change {
         }
     }
 
-    /// What [`Change::turns`] needs to know of the run before.
-    pub(super) fn before<'a>(&self, trace: &'a Trace) -> &'a str {
-        match self {
-            Self::Call { call, .. } => &trace.tool_calls[*call].name,
-            _ => trace.closing().unwrap_or_default(),
-        }
+    /// Whether a cap ends the run.
+    pub(super) fn is_cap(&self) -> bool {
+        matches!(self, Self::Truncate(_) | Self::StopReason)
     }
-}
-
-/// A bound of a range of calls in the new order; where calls only changed places it stays.
-pub(super) fn moved_bound(order: &[usize], calls: usize, bound: usize) -> usize {
-    if turns::is_permutation(order, calls) {
-        return bound;
-    }
-    let anchors = turns::anchors(order);
-    anchors.iter().filter(|anchor| **anchor < bound).count()
 }

@@ -1,69 +1,96 @@
-//! A change of the recorded envelope, which target paths start from.
+//! The recorded envelope of a changed run, which target paths start from: the parts that are left, as they
+//! were recorded, with what the typed trace says otherwise.
 
 use std::sync::Arc;
 
-use crate::trace::{Make, Run};
+use crate::trace::{Make, Run, Trace};
 use serde_json::{Map, Value, json};
 
-use super::change::{CAP, Change, failed, moved_bound};
+use super::change::{Change, failed};
+use super::typed::Sources;
 
 /// Makes what was recorded of a run with this change.
-pub(super) fn changed(run: &Run, change: &Change) -> Arc<Make> {
+pub(super) fn changed(run: &Run, change: &Change, from: Sources) -> Arc<Make> {
     let (whole, change) = (Arc::clone(run.shared_envelope()), change.clone());
-    let calls = run.trace.tool_calls.len();
-    let before = change.before(&run.trace).to_owned();
-    Arc::new(move |wanted| {
+    Arc::new(move |trace, wanted| {
         let root = whole.as_object().into_iter().flatten();
         let root = root.filter(|(key, _)| wanted(key));
-        let mut root = root
-            .map(|(key, value)| (key.clone(), value.clone()))
-            .collect();
-        make(&change, calls, &before, &mut root);
+        let root = root.map(|(key, value)| (key.clone(), value.clone()));
+        let mut root = root.collect();
+        make(&mut root, &change, &from, trace);
         root
     })
 }
 
-/// Changes what was recorded of a run with so many calls; `before` as [`Change::turns`] takes it.
-fn make(change: &Change, calls: usize, before: &str, root: &mut Map<String, Value>) {
-    if let Some(turns) = conversation(root).and_then(|found| items(found, "turns")) {
-        *turns = change.turns(std::mem::take(turns), calls, before);
+fn make(root: &mut Map<String, Value>, change: &Change, from: &Sources, trace: &Trace) {
+    let moved = change.order().is_some();
+    if let Some(recorded) = items(root, "tool_calls") {
+        pick(recorded, &from.calls);
+        if let Change::Call { call, name, args } = change
+            && let Some(recorded) = recorded.get_mut(*call)
+        {
+            set(recorded, "name", json!(name));
+            set(recorded, "args", args.clone());
+        }
     }
-    if let Some(order) = change.order() {
-        reorder(root, &order, calls);
-    }
-    match change {
-        Change::Call { call, name, args } => {
-            let recorded = items(root, "tool_calls").and_then(|calls| calls.get_mut(*call));
-            if let Some(recorded) = recorded.and_then(Value::as_object_mut) {
-                recorded.insert("name".to_owned(), json!(name));
-                recorded.insert("args".to_owned(), args.clone());
+    if let Some(recorded) = items(root, "tool_results") {
+        pick(recorded, &from.results);
+        for (recorded, result) in recorded.iter_mut().zip(&trace.tool_results) {
+            if moved {
+                set(recorded, "call_index", json!(result.call_index));
+            }
+            if *change == Change::FailResult(result.call_index) {
+                set(recorded, "is_error", true.into());
+                set(recorded, "result", failed());
             }
         }
-        Change::FailResult(call) => {
-            let results = items(root, "tool_results").into_iter().flatten();
-            for result in results.filter(|result| call_of(result) == Some(*call)) {
-                if let Some(result) = result.as_object_mut() {
-                    result.insert("is_error".to_owned(), true.into());
-                    result.insert("result".to_owned(), failed());
-                }
-            }
-        }
-        Change::DropResult(call) => {
-            if let Some(results) = items(root, "tool_results") {
-                results.retain(|result| call_of(result) != Some(*call));
-            }
-        }
-        Change::Closing(text) => _ = root.insert("final_response".to_owned(), json!(text)),
-        Change::DropClosing | Change::Truncate(_) => {
-            root.insert("final_response".to_owned(), json!(""));
-        }
-        Change::GrowTokens(from) => grow(root, *from),
-        Change::Order(_) | Change::StopReason => {}
     }
-    if matches!(change, Change::Truncate(_) | Change::StopReason) {
-        root.entry("conversation").or_insert_with(|| json!({}));
-        if let Some(conversation) = conversation(root) {
-            conversation.insert("stop_reason".to_owned(), json!(CAP));
+    if let Change::Closing(_) | Change::DropClosing | Change::Truncate(_) = change {
+        root.insert("final_response".to_owned(), json!(trace.final_response));
+    }
+    if change.is_cap() {
+        let conversation = root.entry("conversation").or_insert_with(|| json!({}));
+        let reason = json!(trace.conversation.stop_reason);
+        set(conversation, "stop_reason", reason);
+    }
+    let conversation = root.get_mut("conversation").and_then(Value::as_object_mut);
+    if let Some(recorded) = conversation {
+        make_conversation(recorded, change, from, trace);
+    }
+}
+
+fn make_conversation(
+    recorded: &mut Map<String, Value>,
+    change: &Change,
+    from: &Sources,
+    trace: &Trace,
+) {
+    let conversation = &trace.conversation;
+    if let Some(turns) = items(recorded, "turns") {
+        pick(turns, &from.turns);
+        for (recorded, turn) in turns.iter_mut().zip(&conversation.turns) {
+            if recorded.get("content").and_then(Value::as_str) != Some(&turn.content) {
+                set(recorded, "content", json!(turn.content));
+            }
+        }
+    }
+    let per_turn = items(recorded, "per_turn").into_iter().flatten();
+    for (recorded, turn) in per_turn.zip(&conversation.per_turn) {
+        if let Some((from, to)) = turn.calls {
+            set(recorded, "calls", json!([from, to]));
+        }
+    }
+    if let Change::GrowTokens(from) = change {
+        let steps = items(recorded, "steps").into_iter().flatten();
+        for (recorded, step) in steps.zip(&conversation.steps).skip(*from) {
+            set(recorded, "prompt", json!(step.prompt));
+        }
+        let tokens = &conversation.tokens;
+        for (key, count) in [("prompt", tokens.prompt), ("total", tokens.total)] {
+            let recorded = recorded.get_mut("tokens").and_then(|it| it.get_mut(key));
+            if let Some(recorded) = recorded.filter(|recorded| recorded.is_u64()) {
+                *recorded = json!(count);
+            }
         }
     }
 }
@@ -73,70 +100,16 @@ fn items<'a>(map: &'a mut Map<String, Value>, key: &str) -> Option<&'a mut Vec<V
     map.get_mut(key)?.as_array_mut()
 }
 
-fn conversation(root: &mut Map<String, Value>) -> Option<&mut Map<String, Value>> {
-    root.get_mut("conversation")?.as_object_mut()
-}
-
-fn call_of(result: &Value) -> Option<usize> {
-    let index = result.get("call_index")?.as_u64()?;
-    usize::try_from(index).ok()
-}
-
-/// Puts the calls in this order, with their results; a call may be there several times, or not.
-fn reorder(root: &mut Map<String, Value>, order: &[usize], calls: usize) {
-    if let Some(recorded) = items(root, "tool_calls") {
-        let picked = order.iter().filter_map(|call| recorded.get(*call).cloned());
-        *recorded = picked.collect();
-    }
-    if let Some(results) = items(root, "tool_results") {
-        let placed = order.iter().enumerate().flat_map(|(place, call)| {
-            let own = results
-                .iter()
-                .filter(|result| call_of(result) == Some(*call));
-            own.cloned().map(move |mut result| {
-                if let Some(result) = result.as_object_mut() {
-                    result.insert("call_index".to_owned(), json!(place));
-                }
-                result
-            })
-        });
-        *results = placed.collect();
-    }
-    let user_turns = conversation(root).and_then(|found| items(found, "per_turn"));
-    for turn in user_turns.into_iter().flatten() {
-        let range = turn.get_mut("calls").and_then(Value::as_array_mut);
-        for bound in range.into_iter().flatten() {
-            let before = bound.as_u64().and_then(|bound| usize::try_from(bound).ok());
-            if let Some(before) = before {
-                *bound = json!(moved_bound(order, calls, before));
-            }
-        }
+/// Keeps the items at these places, which may name one several times.
+fn pick(items: &mut Vec<Value>, from: &[usize]) {
+    if !from.iter().copied().eq(0..items.len()) {
+        let picked = from.iter().filter_map(|place| items.get(*place).cloned());
+        *items = picked.collect();
     }
 }
 
-/// Three times the prompt tokens of each step from this one on, and of the whole run accordingly.
-fn grow(root: &mut Map<String, Value>, from: usize) {
-    let Some(conversation) = conversation(root) else {
-        return;
-    };
-    let mut more = 0;
-    for step in items(conversation, "steps")
-        .into_iter()
-        .flatten()
-        .skip(from)
-    {
-        let prompt = step.get("prompt").and_then(Value::as_u64).unwrap_or(0);
-        more += 2 * prompt;
-        if let Some(step) = step.as_object_mut() {
-            step.insert("prompt".to_owned(), json!(prompt * 3));
-        }
-    }
-    for key in ["prompt", "total"] {
-        let tokens = conversation.get_mut("tokens");
-        if let Some(count) = tokens.and_then(|tokens| tokens.get_mut(key))
-            && let Some(before) = count.as_u64()
-        {
-            *count = json!(before + more);
-        }
+fn set(object: &mut Value, key: &str, value: Value) {
+    if let Some(object) = object.as_object_mut() {
+        object.insert(key.to_owned(), value);
     }
 }

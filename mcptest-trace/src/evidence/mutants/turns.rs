@@ -2,7 +2,6 @@
 //! call. Where their numbers disagree they are left alone.
 
 use crate::trace::Turn;
-use serde_json::{Value, json};
 
 /// What a turn stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,67 +12,26 @@ pub(super) enum Of {
     Result,
 }
 
-/// A turn, as it is read or as it is recorded.
-pub(super) trait AsTurn: Clone {
-    fn role(&self) -> &str;
-    fn content(&self) -> &str;
-    fn say(&mut self, content: String);
+/// A turn, and its place in the original.
+pub(super) type Placed = (usize, Turn);
 
-    fn kind(&self) -> Option<Of> {
-        match self.role() {
-            "assistant" if self.content().starts_with("tool_use ") => Some(Of::Call),
-            "tool" => Some(Of::Result),
-            _ => None,
-        }
+fn kind((_, turn): &Placed) -> Option<Of> {
+    if turn.is_tool_use() {
+        return Some(Of::Call);
     }
-
-    fn is_text(&self) -> bool {
-        self.role() == "assistant" && self.kind().is_none()
-    }
-}
-
-impl AsTurn for Turn {
-    fn role(&self) -> &str {
-        &self.role
-    }
-
-    fn content(&self) -> &str {
-        &self.content
-    }
-
-    fn say(&mut self, content: String) {
-        self.content = content;
-    }
-}
-
-impl AsTurn for Value {
-    fn role(&self) -> &str {
-        self.get("role").and_then(Self::as_str).unwrap_or_default()
-    }
-
-    fn content(&self) -> &str {
-        self.get("content")
-            .and_then(Self::as_str)
-            .unwrap_or_default()
-    }
-
-    fn say(&mut self, content: String) {
-        if let Some(turn) = self.as_object_mut() {
-            turn.insert("content".to_owned(), json!(content));
-        }
-    }
+    (turn.role == "tool").then_some(Of::Result)
 }
 
 /// The places of the turns of a kind, where there are as many as calls.
-fn places<T: AsTurn>(turns: &[T], calls: usize, of: Of) -> Option<Vec<usize>> {
-    let found = (0..turns.len()).filter(|place| turns[*place].kind() == Some(of));
+fn places(turns: &[Placed], calls: usize, of: Of) -> Option<Vec<usize>> {
+    let found = (0..turns.len()).filter(|place| kind(&turns[*place]) == Some(of));
     let found: Vec<usize> = found.collect();
     (found.len() == calls).then_some(found)
 }
 
 /// Changes the text of the turn of a call or its result; of a result `None` takes the turn away.
-pub(super) fn edit<T: AsTurn>(
-    turns: &mut Vec<T>,
+pub(super) fn edit(
+    turns: &mut Vec<Placed>,
     calls: usize,
     of: Of,
     call: usize,
@@ -82,8 +40,9 @@ pub(super) fn edit<T: AsTurn>(
     let Some(place) = places(turns, calls, of).and_then(|places| places.get(call).copied()) else {
         return;
     };
-    match text(turns[place].content()) {
-        Some(text) => turns[place].say(text),
+    let (_, turn) = &mut turns[place];
+    match text(&turn.content) {
+        Some(text) => turn.content = text,
         None if of == Of::Result => _ = turns.remove(place),
         None => {}
     }
@@ -112,7 +71,7 @@ pub(super) fn anchors(order: &[usize]) -> Vec<usize> {
 }
 
 /// The turns with those of calls and results in the new order.
-pub(super) fn reordered<T: AsTurn>(turns: &[T], order: &[usize], calls: usize) -> Vec<T> {
+pub(super) fn reordered(turns: &[Placed], order: &[usize], calls: usize) -> Vec<Placed> {
     let kinds = [Of::Call, Of::Result].map(|of| places(turns, calls, of));
     if is_permutation(order, calls) {
         let mut from: Vec<usize> = (0..turns.len()).collect();
@@ -160,29 +119,30 @@ pub(super) fn reordered<T: AsTurn>(turns: &[T], order: &[usize], calls: usize) -
 
 /// Takes away what was said after the first calls; the turns of the other calls stay for the
 /// reordering, which takes them away.
-pub(super) fn truncate<T: AsTurn>(turns: &mut Vec<T>, calls: usize, kept: usize) {
+pub(super) fn truncate(turns: &mut Vec<Placed>, calls: usize, kept: usize) {
     let called = places(turns, calls, Of::Call);
     let Some(next) = called.and_then(|places| places.get(kept).copied()) else {
         drop_last_text(turns);
         return;
     };
     // What was said between the last kept call and the next one goes too.
-    let last = turns[..next].iter().rposition(|turn| turn.kind().is_some());
+    let last = turns[..next].iter().rposition(|turn| kind(turn).is_some());
     let rest = turns.split_off(last.map_or(next, |last| last + 1));
-    turns.extend(rest.into_iter().filter(|turn| turn.kind().is_some()));
+    turns.extend(rest.into_iter().filter(|turn| kind(turn).is_some()));
 }
 
 /// Takes away the last text of the assistant.
-pub(super) fn drop_last_text<T: AsTurn>(turns: &mut Vec<T>) {
-    if let Some(place) = turns.iter().rposition(AsTurn::is_text) {
+pub(super) fn drop_last_text(turns: &mut Vec<Placed>) {
+    let is_text = |(_, turn): &Placed| turn.is_assistant() && !turn.is_tool_use();
+    if let Some(place) = turns.iter().rposition(is_text) {
         turns.remove(place);
     }
 }
 
 /// Changes the last turn of the assistant that says the closing.
-pub(super) fn replace_closing<T: AsTurn>(turns: &mut [T], before: &str, now: &str) {
-    let said = |turn: &&mut T| turn.role() == "assistant" && turn.content() == before;
-    if let Some(turn) = turns.iter_mut().rev().find(said) {
-        turn.say(now.to_owned());
+pub(super) fn replace_closing(turns: &mut [Placed], before: &str, now: &str) {
+    let said = |(_, turn): &&mut Placed| turn.is_assistant() && turn.content == before;
+    if let Some((_, turn)) = turns.iter_mut().rev().find(said) {
+        now.clone_into(&mut turn.content);
     }
 }

@@ -1,96 +1,104 @@
 //! A change of the typed trace: all that most metrics look at, and the quick half of a mutant.
 
-use crate::trace::{Conversation, StopReason, ToolCall, ToolResult, Trace};
+use crate::trace::{Conversation, StopReason, ToolResult, Trace};
 
-use super::change::{Change, failed, moved_bound};
+use super::change::{Change, failed};
+use super::turns::{anchors, is_permutation};
 
-/// The trace with this change.
-pub(super) fn changed(before: &Trace, change: &Change) -> Trace {
-    let order = change.order();
-    let mut trace = Trace {
-        tool_calls: calls(before, change, order.as_deref()),
-        tool_results: results(before, change, order.as_deref()),
-        final_response: match change {
-            Change::Closing(text) => Some(text.clone()),
-            Change::DropClosing | Change::Truncate(_) => Some(String::new()),
-            _ => before.final_response.clone(),
-        },
-        conversation: conversation(before, change, order.as_deref()),
-    };
-    match change {
-        Change::Truncate(_) | Change::StopReason => {
-            trace.conversation.stop_reason = Some(StopReason::TurnBudget);
+/// Where the parts of a changed run come from: their places in the original.
+pub(super) struct Sources {
+    pub(super) calls: Vec<usize>,
+    pub(super) results: Vec<usize>,
+    pub(super) turns: Vec<usize>,
+}
+
+/// The trace with this change, and where its parts come from.
+pub(super) fn changed(before: &Trace, change: &Change) -> (Trace, Sources) {
+    let (all, order) = (before.tool_calls.len(), change.order());
+    let calls: Vec<usize> = order.clone().unwrap_or_else(|| (0..all).collect());
+    // Each result with the call that it answers now.
+    let answered = || before.tool_results.iter().map(|result| result.call_index);
+    let results = (0..).zip(answered());
+    let (results, answers): (Vec<usize>, Vec<usize>) = match (&order, change) {
+        (Some(order), _) => {
+            let moved = order.iter().enumerate().flat_map(|(place, call)| {
+                let own = results.clone().filter(move |(_, of)| of == call);
+                own.map(move |(result, _)| (result, place))
+            });
+            moved.unzip()
         }
-        Change::GrowTokens(from) => grow(&mut trace.conversation, *from),
-        _ => {}
-    }
-    trace
-}
-
-fn calls(before: &Trace, change: &Change, order: Option<&[usize]>) -> Vec<ToolCall> {
-    let calls = &before.tool_calls;
-    if let Some(order) = order {
-        return order.iter().map(|call| calls[*call].clone()).collect();
-    }
-    let mut calls = calls.clone();
-    if let Change::Call { call, name, args } = change {
-        calls[*call].name.clone_from(name);
-        calls[*call].args = args.clone().into();
-    }
-    calls
-}
-
-fn results(before: &Trace, change: &Change, order: Option<&[usize]>) -> Vec<ToolResult> {
-    let results = &before.tool_results;
-    if let Some(order) = order {
-        let placed = order.iter().enumerate().flat_map(|(place, call)| {
-            let own = results.iter().filter(|result| result.call_index == *call);
-            own.map(move |result| ToolResult {
-                call_index: place,
-                ..result.clone()
+        (None, Change::DropResult(call)) => results.filter(|(_, of)| of != call).unzip(),
+        _ => results.unzip(),
+    };
+    let (turns, said) = change.turns(before).into_iter().unzip();
+    let mut trace = Trace {
+        tool_calls: calls
+            .iter()
+            .map(|call| before.tool_calls[*call].clone())
+            .collect(),
+        tool_results: results
+            .iter()
+            .zip(answers)
+            .map(|(result, call_index)| ToolResult {
+                call_index,
+                ..before.tool_results[*result].clone()
             })
-        });
-        return placed.collect();
+            .collect(),
+        final_response: before.final_response.clone(),
+        conversation: Conversation {
+            turns: said,
+            per_turn: before.conversation.per_turn.clone(),
+            steps: before.conversation.steps.clone(),
+            stop_reason: before.conversation.stop_reason.clone(),
+            ..before.conversation
+        },
+    };
+    if let Some(order) = order.filter(|order| !is_permutation(order, all)) {
+        move_bounds(&mut trace.conversation, &anchors(&order));
     }
+    edit(&mut trace, change);
+    let from = Sources {
+        calls,
+        results,
+        turns,
+    };
+    (trace, from)
+}
+
+/// Everything of a change but what is left out and where the rest goes.
+fn edit(trace: &mut Trace, change: &Change) {
     match change {
-        Change::DropResult(call) => {
-            let kept = results.iter().filter(|result| result.call_index != *call);
-            kept.cloned().collect()
+        Change::Call { call, name, args } => {
+            let call = &mut trace.tool_calls[*call];
+            call.name.clone_from(name);
+            call.args = args.clone().into();
         }
         Change::FailResult(call) => {
-            let fail = |result: &ToolResult| ToolResult {
-                is_error: true,
-                error_known: true,
-                result: failed().into(),
-                ..result.clone()
-            };
-            let changed = results.iter().map(|result| {
-                if result.call_index == *call {
-                    fail(result)
-                } else {
-                    result.clone()
-                }
-            });
-            changed.collect()
+            let results = trace.tool_results.iter_mut();
+            for result in results.filter(|result| result.call_index == *call) {
+                (result.is_error, result.error_known) = (true, true);
+                result.result = failed().into();
+            }
         }
-        _ => results.clone(),
+        Change::Closing(text) => trace.final_response = Some(text.clone()),
+        Change::DropClosing | Change::Truncate(_) => trace.final_response = Some(String::new()),
+        Change::GrowTokens(from) => grow(&mut trace.conversation, *from),
+        Change::Order(_) | Change::DropResult(_) | Change::StopReason => {}
+    }
+    if change.is_cap() {
+        trace.conversation.stop_reason = Some(StopReason::TurnBudget);
     }
 }
 
-fn conversation(before: &Trace, change: &Change, order: Option<&[usize]>) -> Conversation {
-    let calls = before.tool_calls.len();
-    let mut conversation = before.conversation.clone();
-    let turns = std::mem::take(&mut conversation.turns);
-    conversation.turns = change.turns(turns, calls, change.before(before));
-    if let Some(order) = order {
-        for turn in &mut conversation.per_turn {
-            let moved = |bound| moved_bound(order, calls, bound);
-            turn.calls = turn.calls.map(|(from, to)| (moved(from), moved(to)));
-        }
+/// Moves the ranges of calls of the user turns; where calls only changed places they stay.
+fn move_bounds(conversation: &mut Conversation, anchors: &[usize]) {
+    let moved = |bound| anchors.iter().filter(|anchor| **anchor < bound).count();
+    for turn in &mut conversation.per_turn {
+        turn.calls = turn.calls.map(|(from, to)| (moved(from), moved(to)));
     }
-    conversation
 }
 
+/// Three times the prompt tokens of each step from this one on, and of the whole run accordingly.
 fn grow(conversation: &mut Conversation, from: usize) {
     let mut more = 0;
     for step in conversation.steps.iter_mut().skip(from) {
