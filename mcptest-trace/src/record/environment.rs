@@ -56,16 +56,8 @@ pub fn secrets_by_name(
 
 fn is_secret(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
-    let words = [
-        "TOKEN",
-        "SECRET",
-        "PASSWORD",
-        "PASSWD",
-        "PASSPHRASE",
-        "CREDENTIAL",
-        "APIKEY",
-    ];
-    words.iter().any(|word| name.contains(word)) || name.ends_with("_KEY")
+    let words = "TOKEN SECRET PASSWORD PASSWD PASSPHRASE CREDENTIAL APIKEY";
+    words.split(' ').any(|word| name.contains(word)) || name.ends_with("_KEY")
 }
 
 fn is_address(name: &str) -> bool {

@@ -135,23 +135,17 @@ impl Recorder {
 
     /// The largest number of tokens that one model answer may have.
     pub fn max_tokens(&mut self, tokens: u64) -> &mut Self {
-        self.extra.insert("max_tokens".to_owned(), tokens.into());
-        self
+        self.also("max_tokens", tokens)
     }
 
     /// The sampling temperature.
     pub fn temperature(&mut self, temperature: f64) -> &mut Self {
-        self.extra
-            .insert("temperature".to_owned(), temperature.into());
-        self
+        self.also("temperature", temperature)
     }
 
     /// What identifies the tools that were offered: 16 hex digits by convention.
     pub fn tools_fingerprint(&mut self, fingerprint: impl Into<String>) -> &mut Self {
-        let fingerprint: String = fingerprint.into();
-        self.extra
-            .insert("tools_fingerprint".to_owned(), fingerprint.into());
-        self
+        self.also("tools_fingerprint", fingerprint.into())
     }
 
     /// The tools that were offered: a line each, so that a change of them can be shown, and whether a
@@ -161,7 +155,12 @@ impl Recorder {
         tools: impl IntoIterator<Item = T>,
     ) -> &mut Self {
         let tools = tools.into_iter().map(|tool| Value::from(tool.into()));
-        self.extra.insert("tools".to_owned(), tools.collect());
+        self.also("tools", tools.collect::<Value>())
+    }
+
+    /// Writes down what a recording may also say of a run.
+    fn also(&mut self, key: &str, value: impl Into<Value>) -> &mut Self {
+        self.extra.insert(key.to_owned(), value.into());
         self
     }
 

@@ -56,7 +56,7 @@ impl<'a> PathKeys<'a> {
 }
 
 /// What a run was read from, and the envelope that is made of it.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(super) struct Recorded {
     /// The JSON text of the run, which was parsed before; empty where the run was changed.
     text: Arc<Vec<u8>>,
@@ -98,63 +98,62 @@ impl Recorded {
             text: Arc::clone(text),
             mark: mark(map),
             says_errors: says_errors(map),
-            envelope: OnceLock::new(),
-            changed: None,
+            ..Self::default()
         }
     }
 
     /// A run that was changed.
     pub(super) fn changed(make: Arc<Make>) -> Self {
         Self {
-            text: Arc::default(),
-            mark: 0,
-            says_errors: false,
-            envelope: OnceLock::new(),
             changed: Some(make),
+            ..Self::default()
         }
     }
 
     /// The envelope of this run, made where it was not yet.
     pub(super) fn envelope(&self, run: Parts<'_>) -> &Arc<Value> {
-        self.envelope.get_or_init(|| {
-            let envelope = match &self.changed {
-                Some(make) => computed(make(run.trace, &|_| true), run, &|_| true),
-                None => match self.value() {
-                    Value::Object(map) => of(map, run, &|_| true),
-                    other => other,
-                },
-            };
-            Arc::new(envelope)
-        })
+        let made = || Arc::new(self.made(run, None));
+        self.envelope.get_or_init(made)
     }
 
     /// The envelope of this run as far as it lies along these paths of keys, unless all of it was made.
     pub(super) fn envelope_along(&self, run: Parts<'_>, paths: &[PathKeys<'_>]) -> Cow<'_, Value> {
-        if let Some(envelope) = self.envelope.get() {
-            return Cow::Borrowed(envelope);
+        match self.envelope.get() {
+            Some(envelope) => Cow::Borrowed(envelope),
+            None => Cow::Owned(self.made(run, Some(paths))),
         }
-        let wanted = |key: &str| paths.iter().any(|path| path.first() == Some(key));
-        if let Some(make) = &self.changed {
-            return Cow::Owned(computed(make(run.trace, &wanted), run, &wanted));
-        }
-        if let Some(along) = typed_along(run.trace, paths, self.says_errors) {
-            return Cow::Owned(of(along, run, &wanted));
-        }
-        let Ok(Json::Object(mut whole)) = self.parsed() else {
-            return Cow::Owned(Value::Null);
+    }
+
+    /// The envelope: of a changed run its own, else of the typed trace where that can tell all that is
+    /// wanted, else of the text.
+    fn made(&self, run: Parts<'_>, paths: Option<&[PathKeys<'_>]>) -> Value {
+        let leads = |path: &PathKeys<'_>, key: &str| path.first() == Some(key);
+        let wanted =
+            |key: &str| paths.is_none_or(|paths| paths.iter().any(|path| leads(path, key)));
+        let root = if let Some(make) = &self.changed {
+            make(run.trace, &wanted)
+        } else {
+            let typed = paths.and_then(|paths| typed_along(run.trace, paths, self.says_errors));
+            filled_in(typed.unwrap_or_else(|| self.root(paths)), run.trace)
         };
-        let mut along = Map::new();
-        for key in TOP {
-            let Some(value) = whole.take(key) else {
-                continue;
-            };
-            let value = match value {
-                Json::Object(trace) if key == "trace" => trace_along(trace, paths),
-                value => value.into_value(),
-            };
-            along.insert(key.to_owned(), value);
+        computed(root, run, &wanted)
+    }
+
+    /// The root of the targets as it was recorded; where there are paths, as far as it lies along them.
+    fn root(&self, paths: Option<&[PathKeys<'_>]>) -> Map<String, Value> {
+        let Ok(Json::Object(mut whole)) = self.parsed() else {
+            return Map::new();
+        };
+        let mut root = match whole.take("trace") {
+            Some(Json::Object(trace)) => along(trace, paths),
+            _ => Map::new(),
+        };
+        for key in ["outcome", "signals"] {
+            if let Some(value) = whole.take(key) {
+                root.insert(key.to_owned(), value.into_value());
+            }
         }
-        Cow::Owned(of(along, run, &wanted))
+        root
     }
 
     /// Whether two runs may be equal in every value; where this is not so, they are not.
@@ -182,24 +181,17 @@ impl Recorded {
     }
 }
 
-/// The keys of a recording that an envelope has parts of.
-const TOP: [&str; 3] = ["trace", "outcome", "signals"];
-
 /// The lists of a trace whose items are long, and are looked at by key.
 const LONG: [&str; 2] = ["tool_calls", "tool_results"];
 
-/// A recording as far as it lies along these paths, of its typed form; nothing where a path leads to
+/// The root of the targets as far as it lies along these paths, of the typed trace; nothing where a path leads to
 /// what that holds otherwise than it was written, or where it cannot tell whether it was written.
 fn typed_along(
     trace: &Trace,
     paths: &[PathKeys<'_>],
     says_errors: bool,
 ) -> Option<Map<String, Value>> {
-    let Trace {
-        tool_calls: calls,
-        tool_results: results,
-        ..
-    } = trace;
+    let (calls, results) = (&trace.tool_calls, &trace.tool_results);
     let mut along = Map::new();
     for path in paths {
         let (list, key) = match (path.first()?, path.second()) {
@@ -238,35 +230,33 @@ fn typed_along(
             item[key] = value(place);
         }
     }
-    Some(Map::from_iter([("trace".to_owned(), Value::Object(along))]))
+    Some(along)
 }
 
-/// A trace without what no path leads through.
-fn trace_along(trace: Object<'_>, paths: &[PathKeys<'_>]) -> Value {
+/// A trace without what no path leads through; all of it where there are no paths.
+fn along(trace: Object<'_>, paths: Option<&[PathKeys<'_>]>) -> Map<String, Value> {
+    let Some(paths) = paths else {
+        return trace.into_map();
+    };
     let mut along = Map::new();
     for (key, value) in trace.into_entries() {
-        let mut through = paths.iter().filter(|path| path.first() == Some(&*key));
-        let next: Option<Vec<&str>> = through.by_ref().map(PathKeys::second).collect();
+        let through = paths.iter().filter(|path| path.first() == Some(&*key));
+        let next: Option<Vec<&str>> = through.map(PathKeys::second).collect();
         let value = match (value, next) {
             (_, Some(next)) if next.is_empty() => continue,
-            (Json::List(items), Some(next)) if LONG.contains(&&*key) => {
-                let items = items.into_iter().map(|item| match item {
-                    Json::Object(item) => {
-                        let entries = item.into_entries();
-                        let entries = entries.filter(|(key, _)| next.contains(&&**key));
-                        let entries =
-                            entries.map(|(key, value)| (key.into_owned(), value.into_value()));
-                        Value::Object(entries.collect())
+            (Json::List(mut items), Some(next)) if LONG.contains(&&*key) => {
+                for item in &mut items {
+                    if let Json::Object(item) = item {
+                        item.retain(|key| next.contains(&key));
                     }
-                    item => item.into_value(),
-                });
-                Value::Array(items.collect())
+                }
+                Json::List(items)
             }
-            (value, _) => value.into_value(),
+            (value, _) => value,
         };
-        along.insert(key.into_owned(), value);
+        along.insert(key.into_owned(), value.into_value());
     }
-    Value::Object(along)
+    along
 }
 
 /// A text without the mark of byte order that some editors write before it.
@@ -309,21 +299,6 @@ const COMPUTED: [&str; 4] = [
     "truncated",
 ];
 
-/// The root of an agent's targets, of the whole recording.
-fn of(mut map: Map<String, Value>, run: Parts<'_>, wanted: Wanted<'_>) -> Value {
-    let mut root = match map.remove("trace") {
-        Some(Value::Object(trace)) => trace,
-        _ => Map::new(),
-    };
-    for key in ["outcome", "signals"] {
-        if let Some(value) = map.remove(key) {
-            root.insert(key.to_owned(), value);
-        }
-    }
-    fill_in(&mut root, run.trace);
-    computed(root, run, wanted)
-}
-
 /// With what is computed, where it is wanted.
 fn computed(mut root: Map<String, Value>, run: Parts<'_>, wanted: Wanted<'_>) -> Value {
     let trace = run.trace;
@@ -349,8 +324,8 @@ fn computed(mut root: Map<String, Value>, run: Parts<'_>, wanted: Wanted<'_>) ->
     Value::Object(root)
 }
 
-/// Writes down what the recording says in another place.
-fn fill_in(root: &mut Map<String, Value>, trace: &Trace) {
+/// With what the recording says in another place.
+fn filled_in(mut root: Map<String, Value>, trace: &Trace) -> Map<String, Value> {
     let calls = root.get_mut("tool_calls").and_then(Value::as_array_mut);
     for call in calls.into_iter().flatten().filter_map(Value::as_object_mut) {
         if call.get("args").is_none_or(Value::is_null) {
@@ -366,20 +341,18 @@ fn fill_in(root: &mut Map<String, Value>, trace: &Trace) {
         }
     }
     let conversation = root.get_mut("conversation").and_then(Value::as_object_mut);
-    let Some(conversation) = conversation else {
-        return;
-    };
-    let Tokens {
-        prompt,
-        completion,
-        total,
-    } = trace.conversation.tokens;
-    let count = |name: &str| conversation.get("tokens")?.get(name)?.as_f64();
-    let counted = ["prompt", "completion", "total"]
-        .iter()
-        .any(|name| count(name).is_some_and(|count| count > 0.0));
-    if !counted && total > 0 {
-        let tokens = json!({ "prompt": prompt, "completion": completion, "total": total });
-        conversation.insert("tokens".to_owned(), tokens);
+    if let Some(conversation) = conversation {
+        let Tokens {
+            prompt,
+            completion,
+            total,
+        } = trace.conversation.tokens;
+        let recorded = conversation.get("tokens");
+        let counted = |name| recorded.is_some_and(|it| it[name].as_f64() > Some(0.0));
+        if total > 0 && !["prompt", "completion", "total"].into_iter().any(counted) {
+            let tokens = json!({ "prompt": prompt, "completion": completion, "total": total });
+            conversation.insert("tokens".to_owned(), tokens);
+        }
     }
+    root
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use serde_json::{Number, Value};
+use serde_json::{Map, Number, Value};
 
 use super::lazy::LazyValue;
 
@@ -63,11 +63,7 @@ impl<'a> Json<'a> {
             Self::Number(number) => Value::Number(number),
             Self::Text(text) => Value::String(text.into_owned()),
             Self::List(items) => items.into_iter().map(Self::into_value).collect(),
-            Self::Object(Object(entries)) => {
-                let entries = entries.into_iter();
-                let entries = entries.map(|(key, value)| (key.into_owned(), value.into_value()));
-                Value::Object(entries.collect())
-            }
+            Self::Object(object) => Value::Object(object.into_map()),
             Self::Later(later) => later.value.into_value(),
         }
     }
@@ -136,12 +132,21 @@ impl<'a> Object<'a> {
         self.0.into_iter()
     }
 
+    pub(super) fn into_map(self) -> Map<String, Value> {
+        let entries = self.into_entries();
+        let entries = entries.map(|(key, value)| (key.into_owned(), value.into_value()));
+        entries.collect()
+    }
+
+    /// Leaves out the entries with other keys.
+    pub(super) fn retain(&mut self, wanted: impl Fn(&str) -> bool) {
+        self.0.retain(|(key, _)| wanted(key));
+    }
+
     pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &Json<'a>)> {
         self.0.iter().map(|(key, value)| (&**key, value))
     }
-}
 
-impl<'a> Object<'a> {
     /// Takes an entry in, and says whether its key stood there before: then the later value wins.
     /// `places` helps where there are many.
     pub(super) fn insert(

@@ -95,6 +95,8 @@ pub fn calibrate<'a>(target: &Quantity, runs: &[Scored<'a>], share: Share) -> Ca
     let judged: Vec<ScoredRun<'_>> = all.iter().flatten().copied().collect();
     let passed = judged.iter().filter(|run| run.passed).count();
     let calibrated = target.kind != NumberKind::Flag && passed > 0;
+    let limit = calibrated.then(|| limit::limit(target, &judged, share));
+    let curve = calibrated.then(|| limit::curve(target, &judged));
     Calibration {
         format: FORMAT,
         target: target.clone(),
@@ -106,17 +108,9 @@ pub fn calibrate<'a>(target: &Quantity, runs: &[Scored<'a>], share: Share) -> Ca
         passed,
         failed: judged.len() - passed,
         power: power::power(&judged),
-        limit: if calibrated {
-            limit::limit(target, &judged, share)
-        } else {
-            None
-        },
+        limit: limit.flatten(),
         check: calibrated.then(|| limit::check(&all, share)),
-        curve: if calibrated {
-            limit::curve(target, &judged)
-        } else {
-            Vec::new()
-        },
+        curve: curve.unwrap_or_default(),
     }
 }
 

@@ -7,11 +7,6 @@ use crate::trace::{Run, canonical_json};
 use super::Tools;
 use super::words::identifiers;
 
-/// What is to be known of each call of a run.
-pub(super) struct Knowledge {
-    pub(super) calls: Vec<Known>,
-}
-
 /// What is to be known of a call.
 pub(super) struct Known {
     /// Whether its tool only reads.
@@ -35,8 +30,9 @@ pub(super) enum Needed {
     Later,
 }
 
-impl Knowledge {
-    pub(super) fn of(run: &Run, tools: &Tools<'_>) -> Self {
+impl Known {
+    /// What is to be known of each call of a run.
+    pub(super) fn of_calls(run: &Run, tools: &Tools<'_>) -> Vec<Self> {
         let trace = &run.trace;
         let arguments: Vec<String> = trace
             .tool_calls
@@ -75,8 +71,8 @@ impl Knowledge {
                     && arguments[place] == arguments[other]
                     && results[place] == results[other]
             };
-            calls.push(Known {
-                reads: tools.reads(&call.name),
+            calls.push(Self {
+                reads: tools.read_only.reads(&call.name),
                 succeeded: succeeded[place].is_some_and(|result| !result.is_error),
                 needed: if next.is_some_and(|next| new.iter().any(|word| next.contains(word))) {
                     Needed::ByTheNextCall
@@ -89,6 +85,6 @@ impl Knowledge {
             });
             known.extend(told);
         }
-        Self { calls }
+        calls
     }
 }

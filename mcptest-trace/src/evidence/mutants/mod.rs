@@ -135,12 +135,6 @@ struct Tools<'a> {
     options: &'a MutantOptions,
 }
 
-impl Tools<'_> {
-    fn reads(&self, name: &str) -> bool {
-        self.read_only.reads(name)
-    }
-}
-
 /// How many sites an operator has.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::Tools;
 use super::change::Change;
-use super::knowledge::{Knowledge, Needed};
+use super::knowledge::{Known, Needed};
 use super::leaves::{at, changed, keys, leaves, plain, shown};
 use super::operator::Operator;
 use super::words::claim;
@@ -41,11 +41,10 @@ pub(super) struct Site {
 
 /// All sites of a run: operators in order, calls in order, paths in order.
 pub(super) fn of_run(run: &Run, tools: &Tools<'_>) -> Vec<Site> {
-    let knowledge = Knowledge::of(run, tools);
     let mut sites = Sites {
         run,
         calls: &run.trace.tool_calls,
-        knowledge,
+        known: Known::of_calls(run, tools),
         tools,
         found: Vec::new(),
     };
@@ -61,7 +60,7 @@ pub(super) fn of_run(run: &Run, tools: &Tools<'_>) -> Vec<Site> {
 struct Sites<'a> {
     run: &'a Run,
     calls: &'a [ToolCall],
-    knowledge: Knowledge,
+    known: Vec<Known>,
     tools: &'a Tools<'a>,
     found: Vec<Site>,
 }
@@ -71,47 +70,31 @@ impl Sites<'_> {
         &mut self,
         operator: Operator,
         label: MutantLabel,
-        call: usize,
-        what: String,
+        call: impl Into<Option<usize>>,
+        what: impl Into<String>,
         change: Change,
     ) {
         self.found.push(Site {
             operator,
             label,
-            call: Some(call),
-            what,
+            call: call.into(),
+            what: what.into(),
             change,
         });
     }
 
-    /// A site whose change is the order of the calls.
-    fn add_order(
-        &mut self,
-        operator: Operator,
-        label: MutantLabel,
-        call: usize,
-        order: Vec<usize>,
-    ) {
-        self.add(operator, label, call, String::new(), Change::Order(order));
-    }
-
-    fn add_whole(&mut self, operator: Operator, what: String, change: Change) {
-        self.found.push(Site {
-            operator,
-            label: MutantLabel::Counted,
-            call: None,
-            what,
-            change,
-        });
+    /// A change of the whole run, which makes it worse.
+    fn add_whole(&mut self, operator: Operator, what: impl Into<String>, change: Change) {
+        self.add(operator, MutantLabel::Counted, None, what, change);
     }
 
     fn reads(&self, call: usize) -> bool {
-        self.knowledge.calls[call].reads
+        self.known[call].reads
     }
 
     /// The label of a change of a call that no rule calls harmless.
     fn label(&self, call: usize) -> MutantLabel {
-        let known = &self.knowledge.calls[call];
+        let known = &self.known[call];
         if known.reads && known.needed == Needed::Nowhere {
             MutantLabel::Unclear
         } else {
@@ -123,13 +106,13 @@ impl Sites<'_> {
         let calls = self.calls.len();
         for call in 0..calls {
             let order = (0..calls).filter(|other| *other != call).collect();
-            let twin = self.reads(call) && self.knowledge.calls[call].has_twin;
+            let twin = self.reads(call) && self.known[call].has_twin;
             let label = if twin {
                 MutantLabel::Harmless
             } else {
                 self.label(call)
             };
-            self.add_order(Operator::DropCall, label, call, order);
+            self.add(Operator::DropCall, label, call, "", Change::Order(order));
         }
         for call in 0..calls {
             let operator = if self.reads(call) {
@@ -138,7 +121,13 @@ impl Sites<'_> {
                 Operator::RepeatWrite
             };
             let order = (0..=call).chain(call..calls).collect();
-            self.add_order(operator, MutantLabel::Counted, call, order);
+            self.add(
+                operator,
+                MutantLabel::Counted,
+                call,
+                "",
+                Change::Order(order),
+            );
         }
         for call in 1..calls {
             let mut order: Vec<usize> = (0..calls).collect();
@@ -152,7 +141,13 @@ impl Sites<'_> {
         if let Some(first) = first.filter(|first| *first > 0) {
             let others = (0..calls).filter(|call| *call != first);
             let order = std::iter::once(first).chain(others).collect();
-            self.add_order(Operator::ActFirst, MutantLabel::Counted, first, order);
+            self.add(
+                Operator::ActFirst,
+                MutantLabel::Counted,
+                first,
+                "",
+                Change::Order(order),
+            );
         }
     }
 
@@ -160,7 +155,7 @@ impl Sites<'_> {
         let together = self.calls[first].step.is_some()
             && self.calls[first].step == self.calls[first + 1].step;
         let reads = self.reads(first) && self.reads(first + 1);
-        if together || (reads && self.knowledge.calls[first].needed != Needed::ByTheNextCall) {
+        if together || (reads && self.known[first].needed != Needed::ByTheNextCall) {
             MutantLabel::Harmless
         } else {
             MutantLabel::Counted
@@ -233,7 +228,7 @@ impl Sites<'_> {
             if let Some(map) = args.as_object_mut() {
                 map.insert("mcptest_extra".to_owned(), json!(true));
                 let change = self.with_args(call, args);
-                let (label, what) = (self.label(call), "args.mcptest_extra".to_owned());
+                let (label, what) = (self.label(call), "args.mcptest_extra");
                 self.add(Operator::ExtraArgument, label, call, what, change);
             }
         }
@@ -249,13 +244,13 @@ impl Sites<'_> {
 
     fn results(&mut self) {
         for call in 0..self.calls.len() {
-            if self.knowledge.calls[call].succeeded {
+            if self.known[call].succeeded {
                 let label = self.label(call);
                 for (operator, change) in [
                     (Operator::FailResult, Change::FailResult(call)),
                     (Operator::DropResult, Change::DropResult(call)),
                 ] {
-                    self.add(operator, label, call, String::new(), change);
+                    self.add(operator, label, call, "", change);
                 }
             }
         }
@@ -265,7 +260,7 @@ impl Sites<'_> {
         let Some(closing) = self.run.trace.closing() else {
             return;
         };
-        let succeeded = self.calls.iter().zip(&self.knowledge.calls);
+        let succeeded = self.calls.iter().zip(&self.known);
         let done: BTreeSet<&str> = succeeded
             .filter(|(_, known)| known.succeeded)
             .map(|(call, _)| call.name.as_str())
@@ -277,7 +272,7 @@ impl Sites<'_> {
             }
         }
         if !self.ends_in_a_call() {
-            self.add_whole(Operator::DropClosing, String::new(), Change::DropClosing);
+            self.add_whole(Operator::DropClosing, "", Change::DropClosing);
         }
     }
 
@@ -300,7 +295,13 @@ impl Sites<'_> {
         if let Some(read) = (0..calls).find(|call| self.reads(*call)) {
             let last = calls - 1;
             let order = (0..last).chain([read; 3]).chain([last]).collect();
-            self.add_order(Operator::AddReads, MutantLabel::Counted, read, order);
+            self.add(
+                Operator::AddReads,
+                MutantLabel::Counted,
+                read,
+                "",
+                Change::Order(order),
+            );
         }
         let steps = self.run.trace.conversation.steps.len();
         if steps >= 4 {
@@ -308,7 +309,7 @@ impl Sites<'_> {
             self.add_whole(Operator::GrowTokens, what, Change::GrowTokens(steps / 2));
         }
         if self.run.trace.conversation.stop_reason == Some(StopReason::Completed) {
-            let what = "completed → turn_budget".to_owned();
+            let what = "completed → turn_budget";
             self.add_whole(Operator::StopReason, what, Change::StopReason);
         }
     }

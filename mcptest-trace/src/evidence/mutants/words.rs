@@ -5,36 +5,17 @@ use std::collections::BTreeSet;
 use crate::trace::words_of_tool;
 
 /// Verbs of change with their participles.
-const PARTICIPLES: [(&str, &str); 22] = [
-    ("create", "created"),
-    ("update", "updated"),
-    ("delete", "deleted"),
-    ("remove", "removed"),
-    ("send", "sent"),
-    ("write", "written"),
-    ("post", "posted"),
-    ("insert", "inserted"),
-    ("set", "set"),
-    ("put", "put"),
-    ("patch", "patched"),
-    ("publish", "published"),
-    ("destroy", "destroyed"),
-    ("drop", "dropped"),
-    ("add", "added"),
-    ("edit", "edited"),
-    ("upload", "uploaded"),
-    ("merge", "merged"),
-    ("close", "closed"),
-    ("cancel", "cancelled"),
-    ("approve", "approved"),
-    ("revoke", "revoked"),
-];
+const PARTICIPLES: &str = "create=created update=updated delete=deleted remove=removed send=sent \
+     write=written post=posted insert=inserted set=set put=put patch=patched publish=published \
+     destroy=destroyed drop=dropped add=added edit=edited upload=uploaded merge=merged close=closed \
+     cancel=cancelled approve=approved revoke=revoked";
 
 /// A claim that this tool did its work; `None` where its first word is no verb of change.
 pub(super) fn claim(tool: &str) -> Option<String> {
     let words = words_of_tool(tool);
     let (verb, rest) = words.split_first()?;
-    let (_, participle) = PARTICIPLES.iter().find(|(base, _)| base == verb)?;
+    let mut pairs = PARTICIPLES.split(' ').filter_map(|it| it.split_once('='));
+    let (_, participle) = pairs.find(|(base, _)| base == verb)?;
     Some(if rest.is_empty() {
         format!(" I have {participle} it.")
     } else {

@@ -9,12 +9,7 @@ pub struct Counts(BTreeMap<String, usize>);
 
 impl Counts {
     pub(super) fn add(&mut self, name: &str, count: usize) {
-        match self.0.get_mut(name) {
-            Some(known) => *known += count,
-            None => {
-                self.0.insert(name.to_owned(), count);
-            }
-        }
+        *self.0.entry(name.to_owned()).or_default() += count;
     }
 
     /// Each with its count, in the order of names.

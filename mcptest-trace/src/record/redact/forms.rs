@@ -1,5 +1,7 @@
 //! The forms a secret can stand in, as one regular expression.
 
+use super::views::CONTROLS;
+
 /// Secrets below this many bytes are not looked for in hex: they would be found everywhere.
 const HEX: usize = 4;
 
@@ -36,8 +38,12 @@ fn text(secret: &str) -> String {
     for (index, character) in secret.chars().enumerate() {
         if character.is_ascii_alphanumeric() {
             // In JSON text, an escaped line break before `ame` reads `name`.
-            match control_of(character).filter(|_| index == 0) {
-                Some(control) => pattern.push_str(&format!(r"(?:{character}|\x{control:02x})")),
+            let mut controls = CONTROLS.iter().filter(|_| index == 0);
+            match controls.find(|(letter, _)| *letter == character) {
+                Some((_, control)) => {
+                    let control = u32::from(*control);
+                    pattern.push_str(&format!(r"(?:{character}|\x{control:02x})"));
+                }
                 None => pattern.push(character),
             }
             continue;
@@ -63,8 +69,7 @@ fn spellings(character: char) -> Vec<String> {
         ' ' => spellings.push(r"\+".to_owned()),
         _ => {}
     }
-    let short = ['n', 't', 'r', 'b', 'f'].into_iter();
-    for letter in short.filter(|letter| control_of(*letter) == Some(u32::from(character))) {
+    for (letter, _) in CONTROLS.iter().filter(|(_, it)| *it == character) {
         spellings.push(format!("{BACKSLASH}{{1,2}}{letter}"));
     }
     let mut units = [0; 2];
@@ -79,18 +84,6 @@ fn spellings(character: char) -> Vec<String> {
     spellings.push(bytes.map(percent).collect());
     spellings.push(escaped);
     spellings
-}
-
-/// The control character that JSON writes as a backslash and this letter.
-fn control_of(letter: char) -> Option<u32> {
-    match letter {
-        'n' => Some(0x0a),
-        't' => Some(0x09),
-        'r' => Some(0x0d),
-        'b' => Some(0x08),
-        'f' => Some(0x0c),
-        _ => None,
-    }
 }
 
 /// Percent encoding, once or twice.

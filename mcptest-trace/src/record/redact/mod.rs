@@ -80,8 +80,7 @@ impl std::error::Error for TooLarge {}
 
 /// A part of a text to replace, and the secret it is.
 struct Found {
-    start: usize,
-    end: usize,
+    part: Range<usize>,
     secret: Option<usize>,
 }
 
@@ -164,10 +163,8 @@ impl Redactor {
             Value::Number(number) => {
                 let text = number.to_string();
                 let found = self.secrets_in(&text);
-                let secret = |found: &Found| {
-                    let length = found.end - found.start;
-                    length == text.len() || length >= DIGITS
-                };
+                let secret =
+                    |Found { part, .. }: &Found| part.len() == text.len() || part.len() >= DIGITS;
                 if found.iter().any(secret) {
                     self.count(&found, counts);
                     *value = Value::String(self.replaced(&text, &found));
@@ -235,8 +232,7 @@ impl Redactor {
         let mut known: HashMap<&str, Option<usize>> = HashMap::new();
         let parts = self.secrets.iter().flat_map(|regex| regex.find_iter(text));
         let found = parts.map(|part| Found {
-            start: part.start(),
-            end: part.end(),
+            part: part.range(),
             secret: *known
                 .entry(part.as_str())
                 .or_insert_with(|| self.secret_at(part.as_str())),
@@ -253,13 +249,13 @@ impl Redactor {
     fn replaced(&self, text: &str, found: &[Found]) -> String {
         let mut redacted = String::with_capacity(text.len());
         let mut done = 0;
-        for Found { start, end, secret } in found {
-            redacted.push_str(&text[done..*start]);
+        for Found { part, secret } in found {
+            redacted.push_str(&text[done..part.start]);
             match secret.and_then(|secret| self.names.get(secret)) {
                 Some(name) => redacted.push_str(&format!("[redacted {name}]")),
                 None => redacted.push_str("[redacted]"),
             }
-            done = *end;
+            done = part.end;
         }
         redacted.push_str(&text[done..]);
         redacted
@@ -291,24 +287,20 @@ impl Redactor {
 }
 
 fn of_pattern(part: Range<usize>) -> Found {
-    Found {
-        start: part.start,
-        end: part.end,
-        secret: None,
-    }
+    Found { part, secret: None }
 }
 
 /// The parts in order, with overlapping ones made one. A part with a secret keeps its name.
 fn merged(mut found: Vec<Found>) -> Vec<Found> {
-    found.sort_by_key(|part| part.start);
+    found.sort_by_key(|found| found.part.start);
     let mut merged: Vec<Found> = Vec::with_capacity(found.len());
-    for part in found {
+    for Found { part, secret } in found {
         match merged.last_mut() {
-            Some(last) if part.start < last.end => {
-                last.end = last.end.max(part.end);
-                last.secret = last.secret.or(part.secret);
+            Some(last) if part.start < last.part.end => {
+                last.part.end = last.part.end.max(part.end);
+                last.secret = last.secret.or(secret);
             }
-            _ => merged.push(part),
+            _ => merged.push(Found { part, secret }),
         }
     }
     merged

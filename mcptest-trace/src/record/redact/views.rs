@@ -6,6 +6,15 @@ use std::ops::Range;
 /// Runs that are shorter encode nothing worth looking for.
 const SHORTEST: usize = 8;
 
+/// The letters that JSON writes for control characters, behind a backslash.
+pub(super) const CONTROLS: [(char, char); 5] = [
+    ('n', '\n'),
+    ('t', '\t'),
+    ('r', '\r'),
+    ('b', '\u{8}'),
+    ('f', '\u{c}'),
+];
+
 /// A text behind a text.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct View {
@@ -124,11 +133,6 @@ fn escape(text: &str) -> Option<(char, usize)> {
     let short = |character| Some((character, 2));
     match rest.chars().next()? {
         character @ ('"' | '\\' | '/') => short(character),
-        'n' => short('\n'),
-        't' => short('\t'),
-        'r' => short('\r'),
-        'b' => short('\u{8}'),
-        'f' => short('\u{c}'),
         'u' => {
             let unit = |at: usize| u16::from_str_radix(text.get(at..at + 4)?, 16).ok();
             let first = unit(2)?;
@@ -142,7 +146,10 @@ fn escape(text: &str) -> Option<(char, usize)> {
                 _ => Some((char::from_u32(u32::from(first))?, 6)),
             }
         }
-        _ => None,
+        letter => {
+            let (_, control) = CONTROLS.iter().find(|(known, _)| *known == letter)?;
+            short(*control)
+        }
     }
 }
 
