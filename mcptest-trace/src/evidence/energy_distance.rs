@@ -131,13 +131,8 @@ impl Distances {
 
     /// The share of the observed assignment among all; with equal sides the swapped one is as extreme.
     fn share_of_all_alike(&self) -> f64 {
-        let all = assignments(self.runs, self.baseline);
-        let alike = if self.runs == 2 * self.baseline {
-            2.0
-        } else {
-            1.0
-        };
-        alike / real(all)
+        let alike = 1 + usize::from(self.runs == 2 * self.baseline);
+        real(alike) / real(assignments(self.runs, self.baseline))
     }
 
     fn share_of_all(&self, observed: f64) -> f64 {

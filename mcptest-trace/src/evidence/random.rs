@@ -28,8 +28,13 @@ impl Stream {
     /// The stream of a label. A seed other than 0 gives other numbers everywhere.
     #[must_use]
     pub fn new(label: &str, seed: u64) -> Self {
+        Self::of_seed(fnv1a64(label.as_bytes()) ^ seed)
+    }
+
+    /// The stream of a seed alone.
+    pub(crate) fn of_seed(seed: u64) -> Self {
         Self {
-            start: scramble(fnv1a64(label.as_bytes()) ^ seed),
+            start: scramble(seed),
             drawn: 0,
         }
     }

@@ -163,16 +163,12 @@ impl Recorded {
 
     /// What is equal for runs that are equal in every value, and for no others.
     pub(super) fn digest(&self) -> Digest {
-        Digest::of_value(&self.value())
+        Digest::of_value(&self.parsed().map_or(Value::Null, Json::into_value))
     }
 
     /// The text that the run was read from.
     pub(super) fn text(&self) -> &[u8] {
         &self.text
-    }
-
-    fn value(&self) -> Value {
-        self.parsed().map_or(Value::Null, Json::into_value)
     }
 
     fn parsed(&self) -> Result<Json<'_>, serde_json::Error> {

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::fmt;
 
 use crate::text::{cut, escape_line};
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde::de::{Deserializer as _, MapAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -143,8 +143,8 @@ impl<'a> Walk<'a> {
             [b'{' | b'[', ..] if depth == DEEPEST => {}
             [b'{', ..] => {
                 let mut keys = HashSet::new();
-                let entries = serde_json::from_str(text).unwrap_or(Entries(Vec::new()));
-                for (key, value) in entries.0 {
+                let entries = serde_json::Deserializer::from_str(text).deserialize_map(Entries);
+                for (key, value) in entries.unwrap_or_default() {
                     self.key(key.get(), &mut keys);
                     self.value(value, depth + 1);
                     self.path.truncate(length);
@@ -206,30 +206,22 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// The keys and values of an object as they are spelt, also those that stand twice.
-struct Entries<'a>(Vec<(&'a RawValue, &'a RawValue)>);
+/// Reads the keys and values of an object as they are spelt, also those that stand twice.
+struct Entries;
 
-impl<'de> Deserialize<'de> for Entries<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct InOrder;
+impl<'de> Visitor<'de> for Entries {
+    type Value = Vec<(&'de RawValue, &'de RawValue)>;
 
-        impl<'de> Visitor<'de> for InOrder {
-            type Value = Entries<'de>;
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut entries = Vec::new();
-                while let Some(entry) = map.next_entry()? {
-                    entries.push(entry);
-                }
-                Ok(Entries(entries))
-            }
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut entries = Vec::new();
+        while let Some(entry) = map.next_entry()? {
+            entries.push(entry);
         }
-
-        deserializer.deserialize_map(InOrder)
+        Ok(entries)
     }
 }
 

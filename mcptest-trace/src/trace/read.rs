@@ -215,13 +215,10 @@ pub(super) fn signals(mut map: Object<'_>, at: &mut Reader<'_>) -> Signals {
         ));
     }
     let mut signal = |name: &str| {
-        at.field(&mut map, name, |value, at| {
+        at.of_kind(&mut map, name, "a number from 0 to 1", |value, _| {
             let share = value.as_number().and_then(Number::as_f64);
             let share = share.filter(|share| (0.0..=1.0).contains(share));
-            if share.is_none() {
-                at.expected("a number from 0 to 1", &value);
-            }
-            share
+            share.ok_or(value)
         })
     };
     Signals {
@@ -237,12 +234,9 @@ pub(super) fn outcome(mut map: Object<'_>, at: &mut Reader<'_>) -> Outcome {
     let map = &mut map;
     Outcome {
         passed: at.flag(map, "passed"),
-        reward: at.field(map, "reward", |value, at| {
+        reward: at.of_kind(map, "reward", "a number", |value, _| {
             let reward = value.as_number().and_then(Number::as_f64);
-            if reward.is_none() {
-                at.expected("a number", &value);
-            }
-            reward
+            reward.ok_or(value)
         }),
     }
 }

@@ -118,13 +118,24 @@ impl<'p> Reader<'p> {
         }
     }
 
+    /// Reads an optional field of one kind; a value of another, which comes back, is a problem.
+    pub(super) fn of_kind<T>(
+        &mut self,
+        map: &mut Object<'_>,
+        name: &str,
+        kind: &str,
+        read: impl for<'v> FnOnce(Json<'v>, &mut Reader<'_>) -> Result<T, Json<'v>>,
+    ) -> Option<T> {
+        self.field(map, name, |value, at| {
+            let read = read(value, at);
+            read.map_err(|other| at.expected(kind, &other)).ok()
+        })
+    }
+
     pub(super) fn text(&mut self, map: &mut Object<'_>, name: &str) -> Option<String> {
-        self.field(map, name, |value, at| match value {
-            Json::Text(text) => Some(text.into_owned()),
-            other => {
-                at.expected("a string", &other);
-                None
-            }
+        self.of_kind(map, name, "a string", |value, _| match value {
+            Json::Text(text) => Ok(text.into_owned()),
+            other => Err(other),
         })
     }
 
@@ -141,22 +152,14 @@ impl<'p> Reader<'p> {
     }
 
     pub(super) fn count(&mut self, map: &mut Object<'_>, name: &str) -> Option<u64> {
-        self.field(map, name, |value, at| {
-            let count = whole(&value);
-            if count.is_none() {
-                at.expected("a whole number, 0 or more", &value);
-            }
-            count
-        })
+        let kind = "a whole number, 0 or more";
+        self.of_kind(map, name, kind, |value, _| whole(&value).ok_or(value))
     }
 
     pub(super) fn flag(&mut self, map: &mut Object<'_>, name: &str) -> Option<bool> {
-        self.field(map, name, |value, at| match value {
-            Json::Bool(flag) => Some(flag),
-            other => {
-                at.expected("true or false", &other);
-                None
-            }
+        self.of_kind(map, name, "true or false", |value, _| match value {
+            Json::Bool(flag) => Ok(flag),
+            other => Err(other),
         })
     }
 
@@ -186,17 +189,14 @@ impl<'p> Reader<'p> {
         name: &str,
         mut read: impl FnMut(Json<'_>, usize, &mut Reader<'_>) -> Option<T>,
     ) -> Option<Vec<T>> {
-        self.field(map, name, |value, at| match value {
+        self.of_kind(map, name, "a list", |value, at| match value {
             Json::List(items) => {
                 let items = items.into_iter().enumerate();
                 let items =
                     items.filter_map(|(index, item)| read(item, index, &mut at.item(index)));
-                Some(items.collect())
+                Ok(items.collect())
             }
-            other => {
-                at.expected("a list", &other);
-                None
-            }
+            other => Err(other),
         })
     }
 
@@ -206,12 +206,9 @@ impl<'p> Reader<'p> {
         name: &str,
         read: impl FnOnce(Object<'_>, &mut Reader<'_>) -> T,
     ) -> Option<T> {
-        self.field(map, name, |value, at| match value {
-            Json::Object(map) => Some(read(map, at)),
-            other => {
-                at.expected("an object", &other);
-                None
-            }
+        self.of_kind(map, name, "an object", |value, at| match value {
+            Json::Object(map) => Ok(read(map, at)),
+            other => Err(other),
         })
     }
 }

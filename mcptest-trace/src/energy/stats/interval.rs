@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::special::normal_two_sided;
-use crate::energy::splitmix::{nth, scramble};
+use crate::evidence::random::Stream;
 use crate::number::{mean, real, whole};
 
 /// A confidence interval.
@@ -39,7 +39,9 @@ impl Interval {
 /// ```
 #[must_use]
 pub fn bootstrap_mean(values: &[f64], resamples: usize, level: f64, seed: u64) -> Option<Interval> {
-    bootstrap(resamples, level, seed, |draw| resampled_mean(values, draw))
+    bootstrap(resamples, level, seed, |stream| {
+        resampled_mean(values, stream)
+    })
 }
 
 /// Percentile bootstrap interval of the difference of two means, `left` − `right`.
@@ -53,8 +55,8 @@ pub fn bootstrap_difference(
     level: f64,
     seed: u64,
 ) -> Option<Interval> {
-    bootstrap(resamples, level, seed, |draw| {
-        Some(resampled_mean(left, draw)? - resampled_mean(right, draw)?)
+    bootstrap(resamples, level, seed, |stream| {
+        Some(resampled_mean(left, stream)? - resampled_mean(right, stream)?)
     })
 }
 
@@ -97,19 +99,14 @@ fn bootstrap(
     resamples: usize,
     level: f64,
     seed: u64,
-    mut statistic: impl FnMut(&mut dyn FnMut() -> u64) -> Option<f64>,
+    statistic: impl Fn(&mut Stream) -> Option<f64>,
 ) -> Option<Interval> {
     if resamples == 0 || !(level > 0.0 && level < 1.0) {
         return None;
     }
-    let mut drawn = 0;
-    let start = scramble(seed);
-    let mut draw = || {
-        drawn += 1;
-        nth(start, drawn)
-    };
+    let mut stream = Stream::of_seed(seed);
     let mut means = (0..resamples)
-        .map(|_| statistic(&mut draw).filter(|value| value.is_finite()))
+        .map(|_| statistic(&mut stream).filter(|value| value.is_finite()))
         .collect::<Option<Vec<f64>>>()?;
     means.sort_by(f64::total_cmp);
     let tail = whole((1.0 - level) / 2.0 * real(resamples));
@@ -120,14 +117,8 @@ fn bootstrap(
     Some(Interval { low, high })
 }
 
-fn resampled_mean(values: &[f64], draw: &mut dyn FnMut() -> u64) -> Option<f64> {
-    mean(values.iter().map(|_| values[below(draw(), values.len())]))
-}
-
-/// A number below `bound` from 64 random bits.
-fn below(random: u64, bound: usize) -> usize {
-    let scaled = u128::from(random) * bound as u128;
-    usize::try_from(scaled >> 64).unwrap_or_default()
+fn resampled_mean(values: &[f64], stream: &mut Stream) -> Option<f64> {
+    mean(values.iter().map(|_| values[stream.below(values.len())]))
 }
 
 #[cfg(test)]

@@ -20,11 +20,8 @@ pub(super) struct Seen<'a> {
 impl<'a> Seen<'a> {
     pub(super) fn new(run: &'a Run) -> Self {
         let trace = &run.trace;
-        let list = |key: &str| run.envelope().get(key).and_then(Value::as_array);
-        let calls = trace.tool_calls.iter().enumerate().map(|(place, call)| {
-            let recorded = list("tool_calls").and_then(|calls| calls.get(place));
-            number_of_call(recorded, &call.name, &call.args)
-        });
+        let calls = trace.tool_calls.iter().enumerate();
+        let calls = calls.map(|(place, call)| number_of_call(run, place, &call.name, &call.args));
         let mut seen = Self {
             run,
             calls: calls.collect(),
@@ -65,12 +62,7 @@ impl<'a> Seen<'a> {
         match change {
             Change::Order(order) => units = order.iter().map(|call| units[*call]).collect(),
             Change::Call { call, name, args } => {
-                let recorded = self
-                    .run
-                    .envelope()
-                    .get("tool_calls")
-                    .and_then(|calls| calls.get(*call));
-                units[*call].0 = number_of_call(recorded, name, args);
+                units[*call].0 = number_of_call(self.run, *call, name, args);
             }
             Change::FailResult(call) => units[*call].1 = number(&"failed"),
             Change::DropResult(call) => units[*call].1 = number::<[(bool, String)]>(&[]),
@@ -88,7 +80,9 @@ impl<'a> Seen<'a> {
 }
 
 /// A number for a recorded call with this name and these arguments.
-fn number_of_call(recorded: Option<&Value>, name: &str, args: &Value) -> u64 {
+fn number_of_call(run: &Run, call: usize, name: &str, args: &Value) -> u64 {
+    let recorded = run.envelope().get("tool_calls");
+    let recorded = recorded.and_then(|calls| calls.get(call));
     let empty = json!({});
     let args = if args.is_null() { &empty } else { args };
     let others = recorded.and_then(Value::as_object).into_iter().flatten();

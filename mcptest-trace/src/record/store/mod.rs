@@ -112,29 +112,29 @@ impl Store {
     /// recording began, finds out whether so many runs can be stored, and says how many there are.
     pub fn prepare(&self, runs: usize) -> Result<usize, StoreError> {
         self.finish_interrupted()?;
-        let existing = self.existing()?;
-        if self.pinned && self.wanted == Kind::Single && runs > 1 {
-            return Err(self.one_run());
-        }
-        let kind = match existing.unwrap_or(self.wanted) {
-            Kind::Single if runs > 1 => Kind::Folder,
-            kind => kind,
-        };
+        let kind = self.kind_for(runs)?;
         disk::try_writing(&self.place)?;
-        match kind {
-            Kind::Folder => disk::try_writing(&self.folder)?,
-            Kind::Single | Kind::Lines => {
-                let path = if kind == Kind::Single {
-                    &self.single
-                } else {
-                    &self.lines
-                };
-                if path.is_dir() {
-                    return Err(StoreError::folder_in_the_way(path));
-                }
+        let path = match kind {
+            Kind::Folder => {
+                disk::try_writing(&self.folder)?;
+                return self.recorded();
             }
+            Kind::Single => &self.single,
+            Kind::Lines => &self.lines,
+        };
+        if path.is_dir() {
+            return Err(StoreError::folder_in_the_way(path));
         }
         self.recorded()
+    }
+
+    /// The layout of so many runs.
+    fn kind_for(&self, runs: usize) -> Result<Kind, StoreError> {
+        match self.existing()?.unwrap_or(self.wanted) {
+            Kind::Single if runs > 1 && self.pinned => Err(self.one_run()),
+            Kind::Single if runs > 1 => Ok(Kind::Folder),
+            kind => Ok(kind),
+        }
     }
 
     /// How many runs there are, whether or not they can be read.

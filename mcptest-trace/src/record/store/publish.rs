@@ -81,14 +81,9 @@ impl Store {
         if !missing.is_empty() {
             return Err(StoreError::not_staged(&self.staging(), &missing));
         }
-        let kind = match self.existing()?.unwrap_or(self.wanted) {
-            Kind::Single if count > 1 && self.pinned => return Err(self.one_run()),
-            Kind::Single if count > 1 => Kind::Folder,
-            kind => kind,
-        };
         let plan = Plan {
             count,
-            kind,
+            kind: self.kind_for(count)?,
             surplus: self.surplus(count)?,
         };
         let plan_as_text = json!(plan).to_string();
