@@ -36,7 +36,15 @@ pub struct LyapunovMonitor {
 impl Default for LyapunovMonitor {
     /// λ 1.0, W 3.
     fn default() -> Self {
-        Self::with(1.0, 3)
+        Self {
+            lambda: 1.0,
+            window: 3,
+            steps: 0,
+            tokens: 0,
+            energy: None,
+            streak: 0,
+            standing: Ok(Status::Stable),
+        }
     }
 }
 
@@ -49,19 +57,11 @@ impl LyapunovMonitor {
     pub fn new(lambda: f64, window: usize) -> Result<Self, OptionsError> {
         not_negative("lambda", lambda)?;
         not_zero("window", window as u64)?;
-        Ok(Self::with(lambda, window))
-    }
-
-    fn with(lambda: f64, window: usize) -> Self {
-        Self {
+        Ok(Self {
             lambda,
             window,
-            steps: 0,
-            tokens: 0,
-            energy: None,
-            streak: 0,
-            standing: Ok(Status::Stable),
-        }
+            ..Self::default()
+        })
     }
 
     /// Takes in one step. `Warning` is a step whose energy did not fall.
@@ -140,7 +140,12 @@ pub struct NaiveCap {
 impl Default for NaiveCap {
     /// 100,000 tokens.
     fn default() -> Self {
-        Self::with(100_000)
+        Self {
+            budget: 100_000,
+            steps: 0,
+            tokens: 0,
+            standing: Ok(Status::Stable),
+        }
     }
 }
 
@@ -152,16 +157,10 @@ impl NaiveCap {
     /// The budget is 0.
     pub fn new(budget: u64) -> Result<Self, OptionsError> {
         not_zero("token_budget", budget)?;
-        Ok(Self::with(budget))
-    }
-
-    fn with(budget: u64) -> Self {
-        Self {
+        Ok(Self {
             budget,
-            steps: 0,
-            tokens: 0,
-            standing: Ok(Status::Stable),
-        }
+            ..Self::default()
+        })
     }
 
     /// Takes in one step.

@@ -52,14 +52,10 @@ pub struct Contradiction {
 
 impl fmt::Display for Contradiction {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            call_index,
-            tool,
-            fault,
-        } = self;
         write!(
             formatter,
-            "recorded without the fault: `tool_calls[{call_index}]` `{tool}` succeeded, but `{fault}` must have hit it"
+            "recorded without the fault: `tool_calls[{}]` `{}` succeeded, but `{}` must have hit it",
+            self.call_index, self.tool, self.fault
         )
     }
 }
@@ -79,21 +75,17 @@ pub struct ForeignMark {
 
 impl fmt::Display for ForeignMark {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            call_index,
-            recorded,
-            planned,
-        } = self;
         let named = |mark: &Synthesized| match mark.kind.as_str() {
             "" => format!("`{}`", mark.fault),
             kind => format!("`{}` ({kind})", mark.fault),
         };
         write!(
             formatter,
-            "`tool_calls[{call_index}]` was recorded under {}, and the suite injects ",
-            named(recorded)
+            "`tool_calls[{}]` was recorded under {}, and the suite injects ",
+            self.call_index,
+            named(&self.recorded)
         )?;
-        match planned {
+        match &self.planned {
             Some(planned) => formatter.write_str(&named(planned)),
             None => formatter.write_str("nothing there"),
         }

@@ -108,20 +108,15 @@ impl Redactor {
             .map(|(_, value)| format!("({})", forms::of(value)))
             .collect();
         let names: Vec<String> = secrets.into_iter().map(|(name, _)| name).collect();
-        let secrets = if names.is_empty() {
-            None
-        } else {
-            let regex = RegexBuilder::new(&alternatives.join("|"))
-                .size_limit(SIZE_LIMIT)
-                .build();
-            match regex {
-                Ok(regex) => Some(regex),
-                Err(_) => return Err(TooLarge { names }),
-            }
+        let secrets = RegexBuilder::new(&alternatives.join("|"))
+            .size_limit(SIZE_LIMIT)
+            .build();
+        let Ok(secrets) = secrets else {
+            return Err(TooLarge { names });
         };
         Ok(Self {
+            secrets: (!names.is_empty()).then_some(secrets),
             names,
-            secrets,
             patterns,
             shapes: Vec::new(),
         })

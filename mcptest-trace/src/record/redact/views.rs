@@ -83,48 +83,38 @@ pub fn percent_decoded(text: &str) -> String {
 }
 
 fn unpercented(text: &str) -> Option<View> {
-    let bytes = text.as_bytes();
-    let (mut decoded, mut places, mut at) = (Vec::new(), Vec::new(), 0);
-    let mut found = false;
-    while at < bytes.len() {
-        let code = bytes
-            .get(at + 1..at + 3)
-            .filter(|_| bytes[at] == b'%')
-            .and_then(byte);
-        let length = if code.is_some() { 3 } else { 1 };
-        found |= code.is_some();
-        decoded.push(code.unwrap_or(bytes[at]));
-        places.push(at..at + length);
-        at += length;
-    }
-    if found {
-        View::of(decoded, places)
-    } else {
-        None
-    }
+    read(text, |rest, decoded| {
+        let digits = rest.strip_prefix('%')?.as_bytes().get(..2)?;
+        decoded.push(byte(digits)?);
+        Some(3)
+    })
 }
 
 /// The inside of a JSON string, read; what is no escape stays as it is.
 fn unescaped(text: &str) -> Option<View> {
+    read(text, |rest, decoded| {
+        let (character, length) = escape(rest)?;
+        decoded.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+        Some(length)
+    })
+}
+
+/// A text with its codes read, where it has any; `code` decodes the one that a text begins with, and
+/// says how long it is.
+fn read(text: &str, code: impl Fn(&str, &mut Vec<u8>) -> Option<usize>) -> Option<View> {
     let (mut decoded, mut places) = (Vec::new(), Vec::new());
     let (mut at, mut found) = (0, false);
     while let Some(character) = text[at..].chars().next() {
-        let (read, length) = match escape(&text[at..]) {
-            Some(read) => read,
-            None => (character, character.len_utf8()),
-        };
-        found |= length != character.len_utf8() || read != character;
-        let mut buffer = [0; 4];
-        let encoded = read.encode_utf8(&mut buffer).as_bytes();
-        decoded.extend_from_slice(encoded);
-        places.extend(encoded.iter().map(|_| at..at + length));
-        at += length;
+        let read = code(&text[at..], &mut decoded);
+        found |= read.is_some();
+        let end = at + read.unwrap_or(character.len_utf8());
+        if read.is_none() {
+            decoded.extend_from_slice(&text.as_bytes()[at..end]);
+        }
+        places.resize(decoded.len(), at..end);
+        at = end;
     }
-    if found {
-        View::of(decoded, places)
-    } else {
-        None
-    }
+    found.then(|| View::of(decoded, places))?
 }
 
 /// The character that an escape at the beginning of a text stands for, and its length.

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File, TryLockError};
-use std::io::{Error, ErrorKind, Read, Result, Seek, SeekFrom, Write};
+use std::io::{self, Error, ErrorKind, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Component, Path, PathBuf};
 
 use super::disk::{self, parent};
@@ -21,10 +21,7 @@ pub struct Lock {
 impl Lock {
     /// Waits for the lock on the runs of a layout, which need not exist yet. The three layouts of
     /// the same agent and place are the same lock. `waiting` is called once when another holds it.
-    pub fn acquire(
-        layout: &Layout,
-        waiting: impl FnOnce(),
-    ) -> std::result::Result<Self, StoreError> {
+    pub fn acquire(layout: &Layout, waiting: impl FnOnce()) -> Result<Self, StoreError> {
         Self::acquire_in(&std::env::temp_dir(), layout, waiting)
     }
 
@@ -33,7 +30,7 @@ impl Lock {
         temporary: &Path,
         layout: &Layout,
         waiting: impl FnOnce(),
-    ) -> std::result::Result<Self, StoreError> {
+    ) -> Result<Self, StoreError> {
         let (file, path) = open(temporary, &file_name(layout)?)?;
         let failed = |source| StoreError::failed(&path, "locked", source);
         match file.try_lock() {
@@ -55,7 +52,7 @@ impl Lock {
 
     /// The text that was written last, by this process or one before it. None also when a process
     /// was killed while it wrote.
-    pub fn read_note(&mut self) -> std::result::Result<Option<String>, StoreError> {
+    pub fn read_note(&mut self) -> Result<Option<String>, StoreError> {
         let mut text = Vec::new();
         self.file
             .seek(SeekFrom::Start(0))
@@ -70,7 +67,7 @@ impl Lock {
     }
 
     /// Leaves a small text for whoever holds the lock next.
-    pub fn write_note(&mut self, note: &str) -> std::result::Result<(), StoreError> {
+    pub fn write_note(&mut self, note: &str) -> Result<(), StoreError> {
         let text = format!("{:016x}\n{note}", fnv1a64(note.as_bytes()));
         let length = text.len() as u64;
         self.file
@@ -82,7 +79,7 @@ impl Lock {
 }
 
 /// The lock file's name: the place and the stem, however the path to them is spelt.
-fn file_name(layout: &Layout) -> std::result::Result<String, StoreError> {
+fn file_name(layout: &Layout) -> Result<String, StoreError> {
     let stem = stem_of(layout)?;
     let mut key = real(parent(layout.path()))
         .into_os_string()
@@ -128,7 +125,7 @@ fn real(path: &Path) -> PathBuf {
 
 /// Opens a lock file in the first folder that can be used: where users share a folder for
 /// temporary files, the first one's folder is closed to the others, and each has one of its own.
-fn open(temporary: &Path, name: &str) -> std::result::Result<(File, PathBuf), StoreError> {
+fn open(temporary: &Path, name: &str) -> Result<(File, PathBuf), StoreError> {
     let user = ["USER", "LOGNAME", "USERNAME", "HOME"]
         .into_iter()
         .find_map(std::env::var_os)
@@ -147,7 +144,7 @@ fn open(temporary: &Path, name: &str) -> std::result::Result<(File, PathBuf), St
 }
 
 /// Makes the folder. One that others may write to is refused: they could lead a write elsewhere.
-fn usable(folder: &Path) -> Result<()> {
+fn usable(folder: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     #[cfg(unix)]
     {
@@ -172,7 +169,7 @@ fn usable(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-fn open_file(path: &Path) -> Result<File> {
+fn open_file(path: &Path) -> io::Result<File> {
     if path
         .symlink_metadata()
         .is_ok_and(|metadata| !metadata.is_file())
