@@ -159,7 +159,7 @@ impl Shape {
 }
 
 /// Mean, variance and the distance of two neighbouring values.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Moments {
     pub(super) mean: f64,
     pub(super) variance: f64,
@@ -223,11 +223,7 @@ impl Statistic {
     }
 
     fn moments_of(parts: &[Self]) -> Moments {
-        let mut sum = Moments {
-            mean: 0.0,
-            variance: 0.0,
-            step: 0,
-        };
+        let mut sum = Moments::default();
         for part in parts {
             let part = match part {
                 Self::Exact(law) => law.moments(),

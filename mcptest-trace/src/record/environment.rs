@@ -27,10 +27,8 @@ pub fn secrets<'a>(
 
 /// The variables of this process that are text.
 pub fn variables() -> impl Iterator<Item = (String, String)> {
-    let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
-        Some((name.into_string().ok()?, value.into_string().ok()?))
-    };
-    std::env::vars_os().filter_map(text)
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
 }
 
 /// What is secret among variables, each with its variable: the values of those whose names say so,

@@ -64,6 +64,7 @@ pub(super) struct Recorded {
     mark: u64,
     /// Whether every result says itself if it is an error, and not only MCP's `isError` in it.
     says_errors: bool,
+    digest: OnceLock<Digest>,
     envelope: OnceLock<Arc<Value>>,
     changed: Option<Arc<Make>>,
 }
@@ -163,7 +164,8 @@ impl Recorded {
 
     /// What is equal for runs that are equal in every value, and for no others.
     pub(super) fn digest(&self) -> Digest {
-        Digest::of_value(&self.parsed().map_or(Value::Null, Json::into_value))
+        let whole = || self.parsed().map_or(Value::Null, Json::into_value);
+        *self.digest.get_or_init(|| Digest::of_value(&whole()))
     }
 
     /// The text that the run was read from.

@@ -56,10 +56,8 @@ impl From<String> for Flaw {
 impl fmt::Display for Flaw {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)?;
-        match &self.place {
-            Some(place) => write!(f, " ({place})"),
-            None => Ok(()),
-        }
+        let place = self.place.as_ref();
+        place.map_or(Ok(()), |place| write!(f, " ({place})"))
     }
 }
 

@@ -1,7 +1,6 @@
 //! Reading recorded runs from files.
 
-use std::collections::hash_map::Entry;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -11,7 +10,6 @@ use serde::de::IgnoredAny;
 
 use super::cassette::{Run, parse_run, parse_text};
 use super::cause;
-use super::digest::Digest;
 use super::error::CassetteError;
 use super::origin::Origin;
 
@@ -95,14 +93,19 @@ fn read_bytes(path: &Path) -> Result<Vec<u8>, (String, &'static str)> {
 pub fn read_runs(files: &[(PathBuf, String)]) -> Result<Vec<Run>, Vec<CassetteError>> {
     let mut runs: Vec<Run> = Vec::new();
     let mut errors = Vec::new();
-    let mut copies = Copies::default();
+    // The places of the runs so far, by mark: only those of one mark are looked at whole.
+    let mut by_mark: HashMap<u64, Vec<usize>> = HashMap::new();
     for (path, shown) in files {
         let mut of_file = Vec::new();
         for run in read_file(path, shown) {
             match run {
                 Ok(run) => {
-                    let earlier = copies.earlier(&runs, &run);
-                    of_file.extend(earlier.map(|earlier| copied(&run, earlier)));
+                    let alike = by_mark.entry(run.recorded.mark()).or_default();
+                    let is_copy =
+                        |earlier: &&Run| earlier.recorded.digest() == run.recorded.digest();
+                    let mut earlier = alike.iter().rev().filter_map(|place| runs.get(*place));
+                    of_file.extend(earlier.find(is_copy).map(|earlier| copied(&run, earlier)));
+                    alike.push(runs.len());
                     runs.push(run);
                 }
                 Err(error) => of_file.push(error),
@@ -114,39 +117,6 @@ pub fn read_runs(files: &[(PathBuf, String)]) -> Result<Vec<Run>, Vec<CassetteEr
         Ok(runs)
     } else {
         Err(errors)
-    }
-}
-
-/// The runs that were read so far, as places in a list of them, by what tells copies apart.
-#[derive(Default)]
-struct Copies(HashMap<u64, Alike>);
-
-/// Runs of one mark.
-enum Alike {
-    One(usize),
-    /// Only these are looked at whole.
-    Several(BTreeMap<Digest, usize>),
-}
-
-impl Copies {
-    /// The latest run that this one, which comes after all of them, is a copy of.
-    fn earlier<'a>(&mut self, runs: &'a [Run], run: &Run) -> Option<&'a Run> {
-        let alike = match self.0.entry(run.recorded.mark()) {
-            Entry::Vacant(place) => {
-                place.insert(Alike::One(runs.len()));
-                return None;
-            }
-            Entry::Occupied(place) => place.into_mut(),
-        };
-        if let Alike::One(first) = *alike {
-            let first = runs.get(first).map(|run| (run.recorded.digest(), first));
-            *alike = Alike::Several(first.into_iter().collect());
-        }
-        let Alike::Several(digests) = alike else {
-            return None;
-        };
-        let earlier = digests.insert(run.recorded.digest(), runs.len())?;
-        runs.get(earlier)
     }
 }
 

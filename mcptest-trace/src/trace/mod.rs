@@ -22,6 +22,7 @@ mod json;
 pub(crate) mod keys;
 mod layout;
 mod lazy;
+pub(crate) mod leaves;
 mod number;
 mod origin;
 mod parse;

@@ -33,9 +33,6 @@ impl Origin {
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.shown)?;
-        match self.line {
-            Some(line) => write!(f, ":{line}"),
-            None => Ok(()),
-        }
+        self.line.map_or(Ok(()), |line| write!(f, ":{line}"))
     }
 }

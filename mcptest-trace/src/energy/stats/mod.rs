@@ -53,10 +53,8 @@ impl Summary {
 impl std::fmt::Display for Summary {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{:.1}", self.mean)?;
-        match self.deviation {
-            Some(deviation) => write!(f, " ± {deviation:.1}"),
-            None => Ok(()),
-        }
+        let deviation = self.deviation;
+        deviation.map_or(Ok(()), |deviation| write!(f, " ± {deviation:.1}"))
     }
 }
 

@@ -34,8 +34,8 @@ pub(super) struct Paths {
 
 impl Paths {
     pub(super) fn of(traces: &[&Trace]) -> Self {
-        let (mut tools, mut servers) = (Numbers::default(), Numbers::default());
-        let mut arguments: Numbers<String> = Numbers::default();
+        let (mut tools, mut servers) = (Numbers(HashMap::new()), Numbers(HashMap::new()));
+        let mut arguments: Numbers<String> = Numbers(HashMap::new());
         let (mut runs, mut distinct) = (Vec::new(), Vec::new());
         for trace in traces {
             let calls = trace.tool_calls.len();
@@ -232,12 +232,6 @@ pub(super) struct Pairs {
 
 /// A number for each different value, in the order they come.
 struct Numbers<T>(HashMap<T, u32>);
-
-impl<T> Default for Numbers<T> {
-    fn default() -> Self {
-        Self(HashMap::new())
-    }
-}
 
 impl<T: Eq + std::hash::Hash> Numbers<T> {
     fn number(&mut self, value: T) -> u32 {

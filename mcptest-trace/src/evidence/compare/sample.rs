@@ -127,10 +127,7 @@ impl RunSample {
         }
         Self {
             passed: run.outcome.and_then(|outcome| outcome.passed),
-            cost: amount.map(|amount| Cost {
-                amount,
-                estimated: false,
-            }),
+            cost: amount.map(Cost::measured),
             behaviour: Some(behaviour),
         }
     }

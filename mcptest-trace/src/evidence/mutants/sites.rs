@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::trace::leaves::{at, keys, leaves, shown};
 use crate::trace::{Run, StopReason, ToolCall};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -9,7 +10,7 @@ use serde_json::{Value, json};
 use super::Tools;
 use super::change::Change;
 use super::knowledge::{Known, Needed};
-use super::leaves::{at, changed, keys, leaves, plain, shown};
+use super::leaves::{changed, plain};
 use super::operator::Operator;
 use super::words::claim;
 
@@ -203,7 +204,7 @@ impl Sites<'_> {
                 } else {
                     self.label(call)
                 };
-                let what = format!("{}{} → {}", shown(&path), plain(leaf), plain(&changed));
+                let what = format!("args{} {} → {}", shown(&path), plain(leaf), plain(&changed));
                 let mut args = args.clone();
                 if let Some(place) = at(&mut args, &path) {
                     *place = changed;

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
+use crate::trace::leaves::{leaves, shown};
+
 /// How keys of well-known services begin.
 const BEGINNINGS: &str = "sk- sk_live_ rk_live_ ghp_ gho_ ghs_ ghu_ github_pat_ glpat- xoxb- xoxp- \
      AKIA ASIA AIza hf_ npm_ pypi- eyJhbGciOi";
@@ -23,32 +25,21 @@ const BITS: f64 = 4.3;
 pub fn suspects(run: &Value) -> Vec<String> {
     let mut found = Vec::new();
     for part in ["tool_calls", "tool_results", "final_response"] {
-        look(&run["trace"][part], &format!("trace.{part}"), &mut found);
+        let texts = leaves(&run["trace"][part]).into_iter();
+        let texts = texts.filter(|(_, leaf)| leaf.as_str().is_some_and(holds_a_key));
+        found.extend(texts.map(|(path, _)| format!("trace.{part}{}", shown(&path))));
     }
     found
-}
-
-fn look(value: &Value, path: &str, found: &mut Vec<String>) {
-    match value {
-        Value::String(text) if words(text).any(looks_like_a_key) => found.push(path.to_owned()),
-        Value::Array(items) => {
-            for (index, item) in items.iter().enumerate() {
-                look(item, &format!("{path}[{index}]"), found);
-            }
-        }
-        Value::Object(map) => {
-            for (key, item) in map {
-                look(item, &format!("{path}.{key}"), found);
-            }
-        }
-        _ => {}
-    }
 }
 
 /// The runs of characters that keys are made of.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let is_part = |character: char| character.is_ascii_alphanumeric() || "_-+/".contains(character);
     text.split(move |character| !is_part(character))
+}
+
+fn holds_a_key(text: &str) -> bool {
+    words(text).any(looks_like_a_key)
 }
 
 fn looks_like_a_key(word: &str) -> bool {
