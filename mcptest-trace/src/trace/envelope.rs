@@ -182,8 +182,8 @@ impl Recorded {
 /// The lists of a trace whose items are long, and are looked at by key.
 const LONG: [&str; 2] = ["tool_calls", "tool_results"];
 
-/// The root of the targets as far as it lies along these paths, of the typed trace; nothing where a path leads to
-/// what that holds otherwise than it was written, or where it cannot tell whether it was written.
+/// The root of the targets as far as it lies along these paths, of the typed trace; nothing where a path
+/// leads to what that holds otherwise than it was written, or where it cannot tell whether it was written.
 fn typed_along(
     trace: &Trace,
     paths: &[PathKeys<'_>],

@@ -8,8 +8,30 @@ use heck::ToSnakeCase as _;
 use super::OfferedTool;
 
 /// First words of tools that only read.
-const READS: &str = "browse calculate check compute count describe fetch find get inspect list look lookup \
-     query read retrieve search show think validate verify view";
+const READS: [&str; 22] = [
+    "browse",
+    "calculate",
+    "check",
+    "compute",
+    "count",
+    "describe",
+    "fetch",
+    "find",
+    "get",
+    "inspect",
+    "list",
+    "look",
+    "lookup",
+    "query",
+    "read",
+    "retrieve",
+    "search",
+    "show",
+    "think",
+    "validate",
+    "verify",
+    "view",
+];
 
 /// The words of a tool's name, in lower case: split at `_`, other signs, and camel case. The name of a
 /// server or a group before it, as clients write it (`mcp__github__get_issue`, `calendar.add_event`), is
@@ -86,7 +108,7 @@ pub fn reads_by_name(name: &str) -> bool {
 /// The same, by the words of its name.
 pub(crate) fn reads_by_words(words: &[String]) -> bool {
     let first = words.first().map(String::as_str);
-    first.is_some_and(|first| READS.split(' ').any(|verb| verb == first))
+    first.is_some_and(|first| READS.contains(&first))
 }
 
 /// Which tools only read: those that a suite lists, else those that their servers say so of, else
