@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use mcptest_suite::model::compare_numbers;
+use mcptest_suite::model::{Segment, compare_numbers};
 use serde_json::{Number, Value};
 
 use super::compare::{self, Subset, comparable_below, lower_case};
@@ -35,9 +35,17 @@ pub(crate) struct Mismatch<'v> {
 #[derive(Debug)]
 pub(crate) enum CheckOutcome<'v> {
     Holds,
+    /// It holds of the items of lists, and there is none.
+    HoldsOfNone,
     Fails(Mismatch<'v>),
     /// Only a matcher that needs a model, this one, could tell.
     Undecided(&'static str),
+}
+
+impl CheckOutcome<'_> {
+    pub(crate) fn holds(&self) -> bool {
+        matches!(self, Self::Holds | Self::HoldsOfNone)
+    }
 }
 
 /// What a matcher makes of a value.
@@ -73,7 +81,7 @@ impl Check {
     pub(crate) fn judge<'v>(&self, root: &'v Value, snapshot: &Snapshots<'_>) -> CheckOutcome<'v> {
         let value = match resolve(&self.target, root) {
             Ok(value) => value,
-            Err(_) if self.may_be_absent && self.matcher.accepts_nothing() => {
+            Err(_) if self.may_be_absent && self.matcher.names(&Value::Null) => {
                 return CheckOutcome::Holds;
             }
             Err(unresolved) => {
@@ -89,6 +97,7 @@ impl Check {
             self.matcher.judge(&value, snapshot)
         };
         match verdict {
+            MatcherVerdict::Holds if self.is_of_none(&value) => CheckOutcome::HoldsOfNone,
             MatcherVerdict::Holds => CheckOutcome::Holds,
             MatcherVerdict::Undecided(name) => CheckOutcome::Undecided(name),
             verdict => CheckOutcome::Fails(Mismatch {
@@ -97,22 +106,33 @@ impl Check {
             }),
         }
     }
+
+    /// Whether the target led to each item of lists, there is none, and that is not what is asked.
+    fn is_of_none(&self, value: &Value) -> bool {
+        self.target.segments.contains(&Segment::Every)
+            && has_no_item(value)
+            && !self.matcher.names(value)
+    }
+}
+
+/// Whether a value is lists without an item.
+fn has_no_item(value: &Value) -> bool {
+    value
+        .as_array()
+        .is_some_and(|items| items.iter().all(has_no_item))
 }
 
 /// Judges a value against the snapshot of a name.
 pub(crate) type Snapshots<'a> = dyn Fn(&str, &Value) -> Result<(), Vec<String>> + 'a;
 
 impl CompiledMatcher {
-    /// Whether a target that the run does not have is what is wanted.
-    fn accepts_nothing(&self) -> bool {
+    /// Whether it asks for this very value, where only `exact` can: nothing at all, or no item.
+    fn names(&self, value: &Value) -> bool {
         match self {
-            Self::Exact(value) => value.is_null(),
-            Self::AllOf(all) => all.iter().all(Self::accepts_nothing),
-            Self::AnyOf(any) => any.iter().any(Self::accepts_nothing),
-            Self::OneOf(one) => {
-                let accepting = one.iter().filter(|matcher| matcher.accepts_nothing());
-                accepting.count() == 1
-            }
+            Self::Exact(expected) => expected == value,
+            Self::AllOf(all) => all.iter().all(|matcher| matcher.names(value)),
+            Self::AnyOf(any) => any.iter().any(|matcher| matcher.names(value)),
+            Self::OneOf(one) => one.iter().filter(|matcher| matcher.names(value)).count() == 1,
             _ => false,
         }
     }

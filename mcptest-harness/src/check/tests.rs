@@ -31,7 +31,7 @@ fn no_snapshots(_: &str, _: &Value) -> Result<(), Vec<String>> {
 }
 
 fn holds(check: &Check, root: &Value) -> bool {
-    matches!(check.judge(root, &no_snapshots), CheckOutcome::Holds)
+    check.judge(root, &no_snapshots).holds()
 }
 
 /// Whether a matcher accepts a value at a target.
@@ -148,6 +148,25 @@ fn a_path_that_leads_nowhere_is_named_and_not_compared() {
     };
     assert_eq!(unresolved.nearest.as_deref(), Some("x"));
     assert!(mismatch.details.is_empty());
+}
+
+#[test]
+fn what_holds_of_no_item_says_so_unless_it_asks_for_none() {
+    let root = json!({ "x": [], "y": [{ "z": [] }] });
+    let of_none = |target: &str, matcher: &str| {
+        let check = check(target, matcher);
+        matches!(check.judge(&root, &no_snapshots), CheckOutcome::HoldsOfNone)
+    };
+    assert!(of_none("'x[*].b'", "{ not: { contains: true } }"));
+    assert!(of_none("'y[*].z[*].b'", "{ not: { contains: true } }"));
+    assert!(of_none("'x[*].b'", "{ schema: { items: { const: 1 } } }"));
+    assert!(!of_none("'x[*].b'", "{ exact: [] }"));
+    assert!(!of_none(
+        "'x[*].b'",
+        "{ anyOf: [{ exact: [] }, { not: { contains: 1 } }] }"
+    ));
+    assert!(!of_none("x", "{ not: { contains: true } }"));
+    assert!(!of_none("'y[*].z.length'", "{ not: { contains: 1 } }"));
 }
 
 #[test]

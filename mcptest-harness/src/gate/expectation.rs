@@ -151,6 +151,8 @@ pub(crate) struct CheckVerdicts {
     pub(crate) breaches: Vec<Breach>,
     /// What only a matcher that needs a model could tell: the assertion's place, and the matcher.
     pub(crate) undecided: Vec<(usize, &'static str)>,
+    /// What holds of the items of lists, and there is none, by their places.
+    pub(crate) of_none: Vec<usize>,
 }
 
 impl CheckVerdicts {
@@ -179,6 +181,7 @@ pub(crate) fn check_breaches(
     for (index, check) in checks.iter().enumerate() {
         match check.judge(root, snapshots) {
             CheckOutcome::Holds => {}
+            CheckOutcome::HoldsOfNone => verdicts.of_none.push(index),
             CheckOutcome::Undecided(matcher) => verdicts.undecided.push((index, matcher)),
             CheckOutcome::Fails(mismatch) => verdicts.breaches.push(breach(index, check, mismatch)),
         }

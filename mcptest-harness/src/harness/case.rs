@@ -239,6 +239,7 @@ fn judge_agent(suite: &LoadedSuite, subject: Subject, context: &Context) -> Case
             .filter(|_| !counted || declared.name != "expect");
         findings.extend(failure.into_iter().flat_map(|failure| failure.findings));
         undecided = undecided.or(judgement.undecided);
+        whole.notes.extend(judgement.notes);
         whole.runs_hold = judgement.runs_hold;
     }
     whole.notes.extend(recorded_as_failed(input.runs));

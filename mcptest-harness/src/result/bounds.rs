@@ -4,15 +4,16 @@ use mcptest_suite::Source;
 use serde_json::Value;
 
 use super::Bound;
-use crate::check::{Check, CheckOutcome, resolve};
+use crate::check::{Check, resolve};
 use crate::gate::{Limit, Threshold, no_snapshots, value_at};
 
 /// What an assertion asks of values, those of each run or the one of all runs.
 pub(super) fn of_check(check: &Check, values: &[&Value], target: &str, source: &Source) -> Bound {
     let (minimum, maximum) = check.matcher.limits();
-    let holds = values
+    let mut outcomes = values
         .iter()
-        .all(|metrics| matches!(check.judge(metrics, &no_snapshots), CheckOutcome::Holds));
+        .map(|metrics| check.judge(metrics, &no_snapshots));
+    let holds = outcomes.all(|outcome| outcome.holds());
     let numbers = values.iter().map(|metrics| {
         let found = resolve(&check.target, metrics).ok()?;
         number(&found)

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{calls, holds, judge, shows, trace};
+use super::{CaseOutcome, calls, holds, judge, shows, trace, verdicts};
 
 #[test]
 fn an_assertion_names_the_runs_that_break_it() {
@@ -28,6 +28,36 @@ fn a_path_that_leads_nowhere_fails_also_under_not() {
         "  expect:\n  - { target: 'tool_calls[0].nmae', matcher: { not: { exact: search } } }\n";
     shows!("expect-typo", judge(agent, &[calls(&["search"])]));
     shows!("expect-no-call", judge(agent, &[calls(&[])]));
+}
+
+#[test]
+fn what_is_judged_on_no_item_of_any_run_says_so() {
+    let no_error = "{ target: 'tool_results[*].is_error', matcher: { not: { contains: true } } }";
+    let no_refund = "{ target: tool_names, matcher: { not: { contains: refund } } }";
+    let said = "`tool_results[*].is_error` leads to no item in any run, so nothing was judged; `exact: []` asks for that";
+    let came = |expect: &str, traces: &[_]| {
+        let agent = format!("  expect: [{expect}]\n");
+        let runs: Vec<_> = traces
+            .iter()
+            .map(|trace| json!({ "trace": trace }))
+            .collect();
+        let mut verdicts = verdicts("", &agent, &runs, false);
+        verdicts.remove(0).1.unwrap()
+    };
+    let none = [calls(&[]), calls(&[])];
+    let both = format!("{no_error}, {no_refund}");
+    assert_eq!(
+        came(no_error, &none),
+        CaseOutcome::Undecided(said.to_owned())
+    );
+    assert_eq!(
+        came(&both, &none),
+        CaseOutcome::Holds(Some(said.to_owned()))
+    );
+    assert_eq!(
+        came(&both, &[calls(&["search"]), calls(&[])]),
+        CaseOutcome::Holds(None)
+    );
 }
 
 #[test]
