@@ -1,38 +1,38 @@
 //! A suite's text without the agents that nobody asks for: one case of many is judged without reading
-//! the others of its suite.
+//! the others of its suite, which would take twice as long as all the rest of it.
 //!
-//! What is left out becomes an item without a word, so that every place stays where it was. Only a text is cut whose
-//! lines say beyond doubt where each agent begins; of any other there is no excerpt, and the whole is
-//! read.
+//! Lines say no more than which agents may be left out; what stays is read by the parser, at its own
+//! place. An agent is left out where its lines leave no doubt where it begins and ends, that its name
+//! is another, and that it says nothing about others. Any other agent stays. Where the parser then
+//! finds agents elsewhere than the lines do there is no excerpt, and the whole is read.
 
 #[cfg(test)]
 mod tests;
 
+use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::ops::Range;
 
 use crate::{Node, NodeValue, cassette_slug, plain, segment};
 
-/// Reads the agents whose case names are wanted, and all that is not an agent. `None` where that
-/// cannot be told apart, or is not right.
+/// Reads the agents whose case names are wanted, those that cannot be told from them, and all that is
+/// not an agent. `None` where the whole has to be read.
 pub(crate) fn read(text: &str, wanted: &dyn Fn(&str) -> bool) -> Option<Node> {
-    let items = outline(text)?;
-    let named = || items.iter().filter_map(|item| item.name.as_ref());
-    let wanted: HashSet<&str> = named()
-        .filter(|name| wanted(&name.case))
-        .flat_map(|name| [&*name.case, &name.stem])
-        .collect();
+    let items = items(text)?;
+    let is_wanted = |name: &&Name| wanted(&name.case);
+    let asked = items.iter().filter_map(|item| item.name.as_ref());
+    let stems: HashSet<&str> = asked.filter(is_wanted).map(|name| &*name.stem).collect();
     // Those whose recordings would have one name are wrong together.
-    let asked = |name: &Name| wanted.contains(&*name.case) || wanted.contains(&*name.stem);
-    let is_kept = |item: &Item| item.name.as_ref().is_none_or(asked);
+    let stays = |name: &Name| is_wanted(&name) || stems.contains(&*name.stem);
+    let is_kept = |item: &Item| item.name.as_ref().is_none_or(stays);
     let mut excerpt = String::with_capacity(text.len());
     for item in items.iter().filter(|item| !is_kept(item)) {
-        excerpt.push_str(&text[excerpt.len()..=item.lines.start + item.indent]);
-        let blank = item.lines.end - excerpt.len() - 1;
-        excerpt += &" ".repeat(blank);
+        // Its dash is left, and every place stays where it was.
+        excerpt += &text[excerpt.len()..item.keys];
+        excerpt += &" ".repeat(item.lines.end - item.keys - 1);
         excerpt.push('\n');
     }
-    excerpt.push_str(&text[excerpt.len()..]);
+    excerpt += &text[excerpt.len()..];
     let mut problems = Vec::new();
     let mut document = plain::read(&excerpt, &mut problems)?;
     let agents = items_of(&mut document)?;
@@ -61,112 +61,19 @@ fn items_of(document: &mut Node) -> Option<&mut Vec<Node>> {
 }
 
 /// An item of `agents:`.
-struct Item {
+struct Item<'t> {
     lines: Range<usize>,
-    /// The column of its dash.
-    indent: usize,
-    /// The column of its keys.
+    /// Where its keys begin, in the text and on a line.
+    keys: usize,
     column: usize,
-    /// What the agent is called, unless it takes more than a line to tell.
+    /// The line that names the agent.
+    naming: Option<&'t str>,
+    /// Whether the line above is that one.
+    is_open: bool,
+    /// Whether it stays, whatever it is called.
+    stays: bool,
+    /// What it is called, if it may be left out.
     name: Option<Name>,
-    /// How often it is named; more than once is wrong, which reading it says.
-    named: usize,
-    /// Whether a key of it is not simply a word.
-    obscure: bool,
-    /// Whether the line above is the one that names it.
-    open: bool,
-}
-
-/// The items of `agents:`; `None` where it takes more than lines to tell.
-fn outline(text: &str) -> Option<Vec<Item>> {
-    let mut items: Vec<Item> = Vec::new();
-    let mut section = Section::Before;
-    let mut end = 0;
-    let returns = text.contains('\r');
-    for line in text.split_inclusive('\n') {
-        let start = end;
-        end += line.len();
-        let line = line.trim_end();
-        if returns && line.contains('\r') {
-            return None;
-        }
-        let rest = line.trim_start_matches(' ');
-        let indent = line.len() - rest.len();
-        if rest.starts_with('\t') {
-            return None;
-        }
-        let says_nothing = rest.is_empty() || rest.starts_with('#');
-        match section {
-            Section::Before if without_comment(line) == "agents:" => section = Section::Begun,
-            Section::Begun if !says_nothing => {
-                items.push(Item::begun(indent, rest, start..end)?);
-                section = Section::Within(indent);
-            }
-            Section::Within(of_items) if says_nothing || indent > of_items => {
-                let item = items.last_mut()?;
-                item.lines.end = end;
-                if !says_nothing {
-                    item.go_on(indent, rest)?;
-                }
-            }
-            Section::Within(of_items) if indent == of_items && rest.starts_with('-') => {
-                items.push(Item::begun(indent, rest, start..end)?);
-            }
-            Section::Within(_) if indent == 0 => section = Section::After,
-            Section::Within(_) => return None,
-            Section::Before | Section::Begun | Section::After => {}
-        }
-    }
-    Some(items)
-}
-
-impl Item {
-    /// An item of this indent whose first line this is.
-    fn begun(indent: usize, line: &str, lines: Range<usize>) -> Option<Self> {
-        let keys = line.strip_prefix('-')?;
-        let first = keys.trim_start_matches(' ');
-        if first.len() == keys.len() {
-            return None;
-        }
-        let mut item = Self {
-            lines,
-            indent,
-            column: indent + line.len() - first.len(),
-            name: None,
-            named: 0,
-            obscure: false,
-            open: false,
-        };
-        item.key(first);
-        Some(item)
-    }
-
-    /// One more line of it.
-    fn go_on(&mut self, indent: usize, line: &str) -> Option<()> {
-        if indent < self.column {
-            return None;
-        }
-        if indent == self.column {
-            self.key(line);
-        } else if self.open {
-            // This is a part of the name.
-            self.name = None;
-        }
-        Some(())
-    }
-
-    /// A key of the agent, with what stands on its line.
-    fn key(&mut self, line: &str) {
-        let name = line.strip_prefix("name:");
-        self.open = name.is_some();
-        self.named += usize::from(name.is_some());
-        self.obscure |= !line.starts_with(|first: char| first.is_ascii_alphabetic());
-        if self.obscure || self.named > 1 {
-            self.name = None;
-        } else if let Some(name) = name {
-            self.name = written(name);
-        }
-    }
 }
 
 /// What an agent is called.
@@ -176,28 +83,122 @@ struct Name {
     stem: String,
 }
 
-/// Where a line stands in the file.
-#[derive(Clone, Copy)]
-enum Section {
-    Before,
-    /// Below `agents:`, above the first of them.
-    Begun,
-    /// In the agents, which have this indent.
-    Within(usize),
-    After,
+/// The items of `agents:`, as far as lines tell; `None` where they do not.
+fn items(text: &str) -> Option<Vec<Item<'_>>> {
+    // By itself it ends a line, too.
+    if text.contains('\r') && text.replace("\r\n", "").contains('\r') {
+        return None;
+    }
+    let mut end = 0;
+    let mut lines = text.split_inclusive('\n').map(|line| {
+        let start = end;
+        end += line.len();
+        (start..end, Line::of(line))
+    });
+    let is_key = |line: &str| line.split(" #").next().map(str::trim_end) == Some("agents:");
+    lines.find(|(_, line)| line.indent == 0 && is_key(line.text))?;
+    let (mut items, mut dashes) = (Vec::<Item<'_>>::new(), None);
+    for (lines, line) in lines {
+        match items.last_mut() {
+            Some(item) if line.says_nothing() || Some(line.indent) > dashes => {
+                item.lines.end = lines.end;
+                item.take(&line);
+            }
+            None if line.says_nothing() => {}
+            _ if line.text.starts_with("- ") && dashes.is_none_or(|at| at == line.indent) => {
+                dashes = Some(line.indent);
+                items.push(Item::begun(lines, &line));
+            }
+            Some(_) if line.indent == 0 => break,
+            _ => return None,
+        }
+    }
+    // All names are read in one go; the empty item is for a suite of which no agent may be left out.
+    let lines = items.iter().filter_map(Item::naming);
+    let listed = lines.fold("-\n".to_owned(), |listed, line| listed + "- " + line + "\n");
+    let listed = plain::read(&listed, &mut Vec::new())?;
+    let mut listed = listed.items()?.iter().skip(1);
+    for item in items.iter_mut().filter(|item| item.naming().is_some()) {
+        item.name = Name::of(listed.next()?);
+    }
+    listed.next().is_none().then_some(items)
 }
 
-/// What an agent is called whose name is written so, if that is a plain scalar of one line.
-fn written(name: &str) -> Option<Name> {
-    let name = without_comment(name).trim();
-    let plain = name.starts_with(|first: char| first.is_alphanumeric())
-        && !name.contains(['$', ':', '#', '\\']);
-    let case = segment(name).filter(|_| plain)?;
-    let stem = cassette_slug(name);
-    Some(Name { case, stem })
+impl<'t> Item<'t> {
+    /// The item that begins on a line.
+    fn begun(lines: Range<usize>, line: &Line<'t>) -> Self {
+        let keys = lines.start + line.indent + 1;
+        let mut first = Line::of(&line.text[1..]);
+        first.indent += line.indent + 1;
+        let mut item = Self {
+            lines,
+            keys,
+            column: first.indent,
+            naming: None,
+            is_open: false,
+            stays: false,
+            name: None,
+        };
+        item.take(&first);
+        item
+    }
+
+    /// One more line of it.
+    fn take(&mut self, line: &Line<'t>) {
+        match line.indent.cmp(&self.column) {
+            _ if line.says_nothing() => {}
+            Ordering::Equal => {
+                let is_word = line
+                    .text
+                    .starts_with(|first: char| first.is_ascii_alphabetic());
+                self.is_open = line.text.starts_with("name");
+                // Any other key may be one of these two in other letters.
+                self.stays |= !is_word
+                    || line.text.starts_with("only")
+                    || self.is_open && self.naming.is_some();
+                self.naming = self.naming.or(self.is_open.then_some(line.text));
+            }
+            Ordering::Greater if !self.is_open => {}
+            // The name goes on, or this is no item.
+            _ => self.stays = true,
+        }
+    }
+
+    /// The line that names it, if it may be left out.
+    fn naming(&self) -> Option<&'t str> {
+        self.naming.filter(|_| !self.stays)
+    }
 }
 
-/// A line without the comment at its end.
-fn without_comment(line: &str) -> &str {
-    line.split(" #").next().unwrap_or_default().trim_end()
+impl Name {
+    /// What an agent is called that the parser has read.
+    fn of(agent: &Node) -> Option<Self> {
+        // A variable stands for what is written elsewhere.
+        let name = agent
+            .get("name")?
+            .text()
+            .filter(|name| !name.contains('$'))?;
+        Some(Self {
+            case: segment(name)?,
+            stem: cassette_slug(name),
+        })
+    }
+}
+
+/// A line without the blanks around it.
+struct Line<'t> {
+    indent: usize,
+    text: &'t str,
+}
+
+impl<'t> Line<'t> {
+    fn of(line: &'t str) -> Self {
+        let indent = line.bytes().take_while(|byte| *byte == b' ').count();
+        let text = line[indent..].trim_ascii_end();
+        Self { indent, text }
+    }
+
+    fn says_nothing(&self) -> bool {
+        self.text.is_empty() || self.text.starts_with('#')
+    }
 }

@@ -5,13 +5,14 @@ use std::path::Path;
 use proptest::prelude::*;
 
 use super::*;
+use crate::{Source, parse};
 
 const TWO: &str = "variables: { a: b }\nagents: # two\n  # the first\n  - name: First one # so\n    prompt: |\n      - name: no item\n\n  -   model: m\n      name: second\n\nregression: {}\n";
 
-/// The whole of a text that is plain and right.
+/// The whole of a text that is right.
 fn whole(text: &str) -> Option<Node> {
     let mut problems = Vec::new();
-    plain::read(text, &mut problems).filter(|_| problems.is_empty())
+    parse::read(&Source::new("a.yml", "a.yml", text), &mut problems).filter(|_| problems.is_empty())
 }
 
 fn agents(document: &Node) -> &[Node] {
@@ -37,7 +38,11 @@ fn agrees(text: &str, wanted: &str) -> Option<usize> {
     for agent in agents(&excerpt) {
         assert!(agents(&whole).contains(agent), "{text}");
     }
-    for agent in agents(&whole).iter().filter(is_wanted) {
+    let says_only = |agent: &&Node| agent.get("only").is_some();
+    for agent in agents(&whole)
+        .iter()
+        .filter(|agent| is_wanted(agent) || says_only(agent))
+    {
         assert!(agents(&excerpt).contains(agent), "{text}");
     }
     let others = |document: &Node| {
@@ -69,9 +74,8 @@ fn what_is_wrong_with_another_agent_is_not_looked_at() {
 #[test]
 fn an_agent_whose_name_takes_more_than_a_line_to_tell_is_kept() {
     for name in [
-        "'a'",
-        "\"a\"",
         "a\n      b",
+        "'a\n      b'",
         "|\n      a",
         "${a}",
         "*a",
@@ -81,14 +85,31 @@ fn an_agent_whose_name_takes_more_than_a_line_to_tell_is_kept() {
         "? a",
     ] {
         let text = format!("agents:\n  - name: {name}\n    model: m\n");
-        let items = outline(&text).unwrap();
-        assert!(items[0].name.is_none(), "{name}");
+        let stays = items(&text).is_none_or(|items| items[0].name.is_none());
+        assert!(stays, "{name}");
+    }
+}
+
+#[test]
+fn a_name_is_what_the_parser_reads_on_its_line() {
+    for (written, case) in [
+        ("'it''s' # a", "it_s"),
+        ("\"\\x61\"", "a"),
+        ("1.50", "_1_50"),
+        ("--- a", "a"),
+    ] {
+        let text = format!("agents:\n  - name: {written}\n  - name: other\n");
+        let found = items(&text).unwrap().remove(0).name.unwrap();
+        assert_eq!(found.case, case);
+        assert_eq!(agrees(&text, case), Some(1));
     }
 }
 
 #[test]
 fn an_agent_that_may_say_more_than_its_words_do_is_kept() {
     for line in [
+        "only: true",
+        "only : true",
         "\"\\x6fnly\": true",
         "? only # c\n    : true",
         "*o : true",
@@ -97,8 +118,8 @@ fn an_agent_that_may_say_more_than_its_words_do_is_kept() {
         "!!str only: true",
     ] {
         let text = format!("agents:\n  - {line}\n    name: a\n  - name: b\n    {line}\n");
-        let items = outline(&text).unwrap();
-        assert!(items.iter().all(|item| item.name.is_none()), "{line}");
+        let stays = |items: Vec<Item>| items.iter().all(|item| item.name.is_none());
+        assert!(items(&text).is_none_or(stays), "{line}");
     }
 }
 
@@ -169,6 +190,9 @@ fn line() -> impl Strategy<Value = String> {
             "- name: b",
             "name: a",
             "name: b",
+            "name: 'a'",
+            "name: \"b",
+            "only: true",
             "- ",
             "-",
             "x: 1",

@@ -139,11 +139,11 @@ impl Suite {
     }
 
     /// The suite with the agents alone whose case names (see [`segment`](crate::segment)) are
-    /// wanted, and perhaps some more. The others are not looked at, whatever is wrong with them.
+    /// wanted, and perhaps some more: those that say `only:`, and those that are not written plainly
+    /// enough to be told from them. The others are not looked at, whatever is wrong with them.
     ///
-    /// `None` where the whole has to be read: what is wanted is not there or not right, the file is
-    /// not written plainly enough to tell its agents apart, one of them says `only:`, or the suite is
-    /// compared with a baseline, which is a matter of all of them.
+    /// `None` where the whole has to be read: what is wanted is not there or not right, where an agent
+    /// begins cannot be told, or the suite is compared with a baseline, which is a matter of all of them.
     ///
     /// ```
     /// use mcptest_suite::{Source, model::Suite, read::GateReader};
@@ -172,9 +172,6 @@ impl Suite {
         wanted: &dyn Fn(&str) -> bool,
         gates: &mut dyn GateReader,
     ) -> Option<Self> {
-        if says_only(source.text()) {
-            return None;
-        }
         let mut problems = Problems::default();
         let document = excerpt::read(source.text(), wanted)?;
         if document.get("regression").is_some() {
@@ -183,16 +180,6 @@ impl Suite {
         let suite = read_document(document, source, gates, &mut problems)?;
         problems.0.is_empty().then_some(suite)
     }
-}
-
-/// Whether a text may hold the key `only`, which speaks of all agents.
-fn says_only(text: &str) -> bool {
-    let is_key = |(at, word): (usize, &str)| {
-        let after = text[at + word.len()..].trim_start_matches(['"', '\'']);
-        after.trim_start().starts_with(':')
-    };
-    // To tell that a word is nowhere takes less than to look for its places.
-    text.contains("only") && text.match_indices("only").any(is_key)
 }
 
 /// What is wrong with a document that has no keys.
