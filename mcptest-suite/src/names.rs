@@ -12,61 +12,12 @@ use unicode_normalization::UnicodeNormalization as _;
 use crate::model::GateKind;
 
 /// Words that no function or module can be named, in any edition.
-const KEYWORDS: [&str; 54] = [
-    "_",
-    "abstract",
-    "as",
-    "async",
-    "await",
-    "become",
-    "box",
-    "break",
-    "const",
-    "continue",
-    "crate",
-    "do",
-    "dyn",
-    "else",
-    "enum",
-    "extern",
-    "false",
-    "final",
-    "fn",
-    "for",
-    "gen",
-    "if",
-    "impl",
-    "in",
-    "let",
-    "loop",
-    "macro",
-    "match",
-    "mod",
-    "move",
-    "mut",
-    "override",
-    "priv",
-    "pub",
-    "ref",
-    "return",
-    "self",
-    "static",
-    "struct",
-    "super",
-    "trait",
-    "true",
-    "try",
-    "type",
-    "typeof",
-    "union",
-    "unsafe",
-    "unsized",
-    "use",
-    "virtual",
-    "where",
-    "while",
-    "yield",
-    "macro_rules",
+const KEYWORDS: [&str; 53] = [
+    "_", "abstract", "as", "async", "await", "become", "box", "break", "const", "continue",
+    "crate", "do", "dyn", "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if",
+    "impl", "in", "let", "loop", "macro", "match", "mod", "move", "mut", "override", "priv", "pub",
+    "ref", "return", "self", "static", "struct", "super", "trait", "true", "try", "type", "typeof",
+    "union", "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
 ];
 
 /// The segment of a case that lists what is recognised but not run here.
@@ -116,7 +67,7 @@ pub fn segment(text: &str) -> Option<String> {
     if !unicode_ident::is_xid_start(first) && first != '_' {
         out.insert(0, '_');
     }
-    if KEYWORDS.contains(&out.as_str()) {
+    if KEYWORDS.contains(&out.as_str()) || out == "macro_rules" {
         out.push('_');
     }
     Some(out)

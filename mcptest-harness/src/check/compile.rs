@@ -161,8 +161,8 @@ impl Compiler {
             MatcherKind::AnyOf(any) => CompiledMatcher::AnyOf(self.matchers(any, snapshot)?),
             MatcherKind::OneOf(one) => CompiledMatcher::OneOf(self.matchers(one, snapshot)?),
             MatcherKind::NeedsModel(name) => CompiledMatcher::NeedsModel(name),
-            other => {
-                let name = other.name();
+            _ => {
+                let name = matcher.name;
                 let message = format!("this version does not know the matcher `{name}`");
                 let problem = Diagnostic::at(matcher.span, message);
                 self.problems
@@ -282,18 +282,16 @@ impl Compiler {
 /// What is left of a matcher without those that a model alone decides, which are listed as cases of
 /// their own. One below `anyOf`, `oneOf` or `not` stays: it leaves the whole undecided.
 fn not_of_models(matcher: &Matcher) -> Option<Matcher> {
-    let kind = match &matcher.kind {
+    let mut left = matcher.clone();
+    match &mut left.kind {
         MatcherKind::NeedsModel(_) => return None,
-        MatcherKind::AllOf(all) => {
-            let left: Vec<Matcher> = all.iter().filter_map(not_of_models).collect();
-            if left.is_empty() && !all.is_empty() {
-                return None;
-            }
-            MatcherKind::AllOf(left)
+        MatcherKind::AllOf(all) if !all.is_empty() => {
+            *all = all.iter().filter_map(not_of_models).collect();
+            return (!all.is_empty()).then_some(left);
         }
-        other => other.clone(),
-    };
-    Some(Matcher::new(kind, matcher.span))
+        _ => {}
+    }
+    Some(left)
 }
 
 impl CompiledMatcher {

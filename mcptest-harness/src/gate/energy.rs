@@ -25,7 +25,7 @@ pub(super) struct Energy {
 /// The keys below `adaptive`.
 const ADAPTIVE: &[Key] = &[Key::number("k", Range::AtLeast0)
     .says("How strongly.")
-    .usually_number(2.0)];
+    .usually("2.0")];
 
 impl Options for Energy {
     const SAYS: &'static str = "Tokens per step do not grow out of hand. Default: energy.tripped <= 0 and energy.frozen <= 0.";
@@ -33,22 +33,22 @@ impl Options for Energy {
     const KEYS: &'static [Key] = &[
         Key::number("ratio_threshold", Range::Above0)
             .says("The ratio to the baseline above which a step counts.")
-            .usually_number(2.0),
+            .usually("2.0"),
         Key::count("window", 1)
             .says("How many steps in a row must count.")
-            .usually(3),
+            .usually("3"),
         Key::count("warmup_turns", 1)
             .says("How many steps make the baseline.")
-            .usually(3),
+            .usually("3"),
         Key::count("budget_gate", 0)
             .says("Tokens below which nothing trips.")
-            .usually(8_000),
+            .usually("8000"),
         Key::count("token_budget", 1)
             .says("Tokens at which the run freezes.")
-            .usually(100_000),
+            .usually("100000"),
         Key::mapping("adaptive", "`adaptive`", ADAPTIVE)
             .says("Whether the threshold adapts to the warm-up's spread.")
-            .or_flag(false),
+            .usually("false"),
         Key::mapping(
             "drift",
             "`drift`",

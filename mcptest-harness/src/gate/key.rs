@@ -13,7 +13,7 @@ pub(crate) struct Key {
     /// The key that may stand in its place.
     pub(super) unless: Option<&'static str>,
     /// What is meant where it is not there.
-    usual: Option<Usual>,
+    usual: Option<&'static str>,
     says: &'static str,
 }
 
@@ -54,14 +54,6 @@ pub(crate) enum Range {
     AtLeast0,
 }
 
-#[derive(Debug, Clone, Copy)]
-enum Usual {
-    Flag(bool),
-    Count(u64),
-    Number(f64),
-    Word(&'static str),
-}
-
 impl Key {
     const fn of(name: &'static str, takes: Takes) -> Self {
         Self {
@@ -75,7 +67,7 @@ impl Key {
     }
 
     pub(super) const fn flag(name: &'static str, usual: bool) -> Self {
-        Self::maybe(name).or_flag(usual)
+        Self::maybe(name).usually(if usual { "true" } else { "false" })
     }
 
     /// Whether something is so, where not saying it is a third answer.
@@ -135,12 +127,6 @@ impl Key {
         self
     }
 
-    /// The same, which is so, or not, where it is not there: a flag, or a flag in the place of a mapping.
-    pub(super) const fn or_flag(mut self, usual: bool) -> Self {
-        self.usual = Some(Usual::Flag(usual));
-        self
-    }
-
     /// The same, which must be there.
     pub(super) const fn required(mut self) -> Self {
         self.required = true;
@@ -153,21 +139,9 @@ impl Key {
         self.required()
     }
 
-    /// The same, which is this count where it is not there.
-    pub(super) const fn usually(mut self, count: u64) -> Self {
-        self.usual = Some(Usual::Count(count));
-        self
-    }
-
-    /// The same, which is this number where it is not there.
-    pub(super) const fn usually_number(mut self, number: f64) -> Self {
-        self.usual = Some(Usual::Number(number));
-        self
-    }
-
-    /// The same, which is this word where it is not there.
-    pub(super) const fn usually_word(mut self, word: &'static str) -> Self {
-        self.usual = Some(Usual::Word(word));
+    /// The same, which is this where it is not there: JSON, or a word.
+    pub(super) const fn usually(mut self, usual: &'static str) -> Self {
+        self.usual = Some(usual);
         self
     }
 
@@ -200,15 +174,8 @@ impl Key {
             Takes::Other(schema) => serde_json::from_str(schema).unwrap_or_default(),
         };
         schema["description"] = self.says.into();
-        match self.usual {
-            None => {}
-            Some(Usual::Flag(flag)) => schema["default"] = flag.into(),
-            Some(Usual::Count(count)) => schema["default"] = count.into(),
-            Some(Usual::Number(number)) => schema["default"] = number.into(),
-            Some(Usual::Word(word)) => {
-                let number = word.parse::<u64>();
-                schema["default"] = number.map_or_else(|_| word.into(), Value::from);
-            }
+        if let Some(usual) = self.usual {
+            schema["default"] = serde_json::from_str(usual).unwrap_or_else(|_| usual.into());
         }
         schema
     }

@@ -34,7 +34,7 @@ impl Options for Recovery {
     const KEYS: &'static [Key] = &[
         Key::count("max_detection_ms", 0)
             .says("What a call may take before it counts as dead.")
-            .usually(3_000),
+            .usually("3000"),
         Key::count("max_recovery_ms", 0)
             .says("What recovering may take in all; unbounded when absent."),
         Key::flag("require_clean_timeout", false).says(

@@ -29,16 +29,16 @@ pub(super) struct Session {
 const WEIGHTS: &[Key] = &[
     Key::number("confidence", Range::AtLeast0)
         .says("Weight of confidence.")
-        .usually_number(1.0),
+        .usually("1.0"),
     Key::number("loop_detection", Range::AtLeast0)
         .says("Weight of loop_detection.")
-        .usually_number(1.0),
+        .usually("1.0"),
     Key::number("tool_correctness", Range::AtLeast0)
         .says("Weight of tool_correctness.")
-        .usually_number(0.8),
+        .usually("0.8"),
     Key::number("coherence", Range::AtLeast0)
         .says("Weight of coherence.")
-        .usually_number(1.0),
+        .usually("1.0"),
 ];
 
 impl Options for Session {

@@ -46,7 +46,7 @@ const FLOORS: &[Key] = &[
 const fn floor(name: &'static str, says: &'static str) -> Key {
     Key::number(name, Range::UpTo(1.0))
         .says(says)
-        .usually_number(0.5)
+        .usually("0.5")
 }
 
 impl Options for Stability {
@@ -62,7 +62,7 @@ impl Options for Stability {
                 "The assistant turns that `response_consistency` looks at; `said`: those in \
                  which something is said, not the `tool_use` turns that stand for a call.",
             )
-            .usually_word("all"),
+            .usually("all"),
         Key::mapping("floors", "`floors`", FLOORS)
             .says("Fails any run with a sub-score strictly below its floor."),
     ];

@@ -81,13 +81,13 @@ impl Options for Plan {
             .required_unless("forbid"),
         Key::word("parallel", &words(&ORDERS))
             .says("`unordered`: calls of one step may match in any order in the ordered modes.")
-            .usually_word("ordered"),
+            .usually("ordered"),
         Key::word("over", &words(&OVERS))
             .says(
                 "`writes`: only the calls that change something are held against the plan; \
                  looking things up is free.",
             )
-            .usually_word("calls"),
+            .usually("calls"),
         Key::texts("forbid", "tool patterns", false).says(
             "Tools that may not be called, in any mode and whatever `over` says; `*` stands \
                  for any characters: `delete_*`.",

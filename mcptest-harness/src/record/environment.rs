@@ -2,58 +2,20 @@
 
 /// What a server needs to start and to reach the network: where programs and homes are, how text
 /// and time are written, proxies and certificates. A name that ends with `*` stands for all that
-/// begin so.
-const NEEDED: [&str; 41] = [
-    "PATH",
-    "HOME",
-    "USER",
-    "LOGNAME",
-    "SHELL",
-    "TERM",
-    "TMPDIR",
-    "TMP",
-    "TEMP",
-    "LANG",
-    "LANGUAGE",
-    "LC_*",
-    "TZ",
-    "HTTP_PROXY",
-    "HTTPS_PROXY",
-    "ALL_PROXY",
-    "NO_PROXY",
-    "SSL_CERT_FILE",
-    "SSL_CERT_DIR",
-    "NODE_EXTRA_CA_CERTS",
-    "REQUESTS_CA_BUNDLE",
-    "XDG_*",
-    "DISPLAY",
-    // Windows.
-    "APPDATA",
-    "LOCALAPPDATA",
-    "PROGRAMDATA",
-    "PROGRAMFILES",
-    "PROGRAMFILES(X86)",
-    "COMMONPROGRAMFILES",
-    "COMSPEC",
-    "HOMEDRIVE",
-    "HOMEPATH",
-    "NUMBER_OF_PROCESSORS",
-    "OS",
-    "PATHEXT",
-    "PROCESSOR_ARCHITECTURE",
-    "SYSTEMDRIVE",
-    "SYSTEMROOT",
-    "USERNAME",
-    "USERPROFILE",
-    "WINDIR",
-];
+/// begin so; the last ones, from `APPDATA`, are what Windows needs.
+const NEEDED: &str = "PATH HOME USER LOGNAME SHELL TERM TMPDIR TMP TEMP LANG LANGUAGE LC_* TZ HTTP_PROXY \
+    HTTPS_PROXY ALL_PROXY NO_PROXY SSL_CERT_FILE SSL_CERT_DIR NODE_EXTRA_CA_CERTS \
+    REQUESTS_CA_BUNDLE XDG_* DISPLAY APPDATA LOCALAPPDATA PROGRAMDATA PROGRAMFILES \
+    PROGRAMFILES(X86) COMMONPROGRAMFILES COMSPEC HOMEDRIVE HOMEPATH NUMBER_OF_PROCESSORS OS \
+    PATHEXT PROCESSOR_ARCHITECTURE SYSTEMDRIVE SYSTEMROOT USERNAME USERPROFILE WINDIR";
 
 /// Whether a server gets a variable without being given it.
 pub(crate) fn is_needed(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
-    NEEDED.iter().any(|needed| match needed.strip_suffix('*') {
+    let mut needed = NEEDED.split(' ');
+    needed.any(|needed| match needed.strip_suffix('*') {
         Some(beginning) => name.starts_with(beginning),
-        None => name == *needed,
+        None => name == needed,
     })
 }
 

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use mcptest_suite::Span;
 use mcptest_suite::model::{Agent, Inherit, Model, Prompt, Suite, Transport};
+use mcptest_suite::{Span, Spanned};
 use serde_json::json;
 
 use mcptest_trace::record::{Recorder, fingerprint};
@@ -48,31 +48,26 @@ pub struct RunRequest {
 impl RunRequest {
     pub(crate) fn new(agent: &Agent, model: &Model, run: usize) -> Self {
         let caps = &agent.caps;
+        let cap = |cap: &Option<Spanned<u64>>| cap.as_ref().map(|cap| cap.value);
         let user_turns = match &agent.prompt {
             Prompt::Single(text) => vec![text.value.clone()],
             Prompt::Turns(turns) => turns.iter().map(|turn| turn.value.clone()).collect(),
         };
+        let servers = agent.servers.iter().map(|name| name.value.clone());
         Self {
             agent: agent.name.value.clone(),
             model: model.id.clone(),
             provider: model.provider.clone(),
-            servers: agent
-                .servers
-                .iter()
-                .map(|name| name.value.clone())
-                .collect(),
+            servers: servers.collect(),
             system_prompt: agent.system_prompt.as_ref().map(|text| text.value.clone()),
             user_turns,
             run,
             runs: agent.runs.value,
-            max_turns: caps.max_turns.as_ref().map_or(10, |cap| cap.value),
-            max_tokens: caps.max_tokens.as_ref().map_or(1_024, |cap| cap.value),
-            token_budget: caps.token_budget.as_ref().map(|cap| cap.value),
-            max_tool_calls: caps.max_tool_calls.as_ref().map(|cap| cap.value),
-            time_budget: caps
-                .time_budget
-                .as_ref()
-                .map(|cap| Duration::from_secs(cap.value)),
+            max_turns: cap(&caps.max_turns).unwrap_or(10),
+            max_tokens: cap(&caps.max_tokens).unwrap_or(1_024),
+            token_budget: cap(&caps.token_budget),
+            max_tool_calls: cap(&caps.max_tool_calls),
+            time_budget: cap(&caps.time_budget).map(Duration::from_secs),
         }
     }
 }

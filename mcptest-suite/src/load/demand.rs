@@ -109,16 +109,15 @@ impl Looked<'_> {
             | MatcherKind::IsValidToolsCall(_)
                 if !self.is_word() =>
             {
-                let problem = self.problem(span, &format!("`{}` never holds", matcher.kind.name()));
+                let problem = self.problem(span, &format!("`{}` never holds", matcher.name));
                 problems.push(problem.help("use `exact`, `min`, `max` or `between`"));
             }
             MatcherKind::Not(inner) => self.negated().matcher(inner, problems),
-            MatcherKind::AllOf(all) | MatcherKind::AnyOf(all) | MatcherKind::OneOf(all) => {
-                for matcher in all {
-                    self.matcher(matcher, problems);
+            _ => {
+                for inner in matcher.inner() {
+                    self.matcher(inner, problems);
                 }
             }
-            _ => {}
         }
     }
 

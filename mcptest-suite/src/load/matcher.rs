@@ -8,25 +8,61 @@ use super::{schema, vacuous, values};
 use crate::model::{Matcher, MatcherKind, compare_numbers};
 use crate::{Diagnostic, Entry, Node, NodeValue, Spanned};
 
+/// The keys of the matchers that are run here.
+const NAMES: [&str; 20] = [
+    "exact",
+    "contains",
+    "subset",
+    "regex",
+    "schema",
+    "snapshot",
+    "contains-all",
+    "contains-any",
+    "icontains",
+    "starts-with",
+    "is-json",
+    "is-valid-tools-call",
+    "levenshtein",
+    "min",
+    "max",
+    "between",
+    "not",
+    "allOf",
+    "anyOf",
+    "oneOf",
+];
+
+/// The keys of the matchers that would need a model.
+const NEED_A_MODEL: [&str; 7] = [
+    "llm-judge",
+    "llm-jury",
+    "similar",
+    "factuality",
+    "answer-relevance",
+    "context-faithfulness",
+    "citation",
+];
+
 /// Matchers that may be written as one word, or without a value.
 const WORDS: [&str; 3] = ["is-json", "is-valid-tools-call", "snapshot"];
 
 pub(super) fn read(node: &Node, problems: &mut Problems) -> Option<Matcher> {
+    let is_among =
+        |names: &[&'static str], key: &str| names.iter().copied().find(|name| *name == key);
     if let NodeValue::Text(word) = &node.value
-        && WORDS.contains(&word.as_str())
+        && let Some(name) = is_among(&WORDS, word)
     {
         let empty = Node {
             value: NodeValue::Null,
             span: node.span,
             defined: None,
         };
-        return Some(Matcher {
-            kind: kind(word, &empty, problems)??,
-            span: node.span,
-        });
+        let kind = kind(name, &empty, problems)?;
+        let span = node.span;
+        return Some(Matcher { name, kind, span });
     }
     let Some(entries) = node.entries() else {
-        let known = node.text().filter(|word| MatcherKind::NAMES.contains(word));
+        let known = node.text().filter(|word| NAMES.contains(word));
         let name = known.unwrap_or("exact");
         problems.push(
             Diagnostic::at(
@@ -43,33 +79,26 @@ pub(super) fn read(node: &Node, problems: &mut Problems) -> Option<Matcher> {
         problems.push(wrong_count(node, entries));
         return None;
     };
-    let name = entry.key.as_str();
-    if let Some(name) = MatcherKind::NEED_A_MODEL
-        .into_iter()
-        .find(|key| *key == name)
-    {
-        return Some(Matcher {
-            kind: MatcherKind::NeedsModel(name),
-            span: entry.key_span,
-        });
+    let span = entry.key_span;
+    if let Some(name) = is_among(&NEED_A_MODEL, &entry.key) {
+        let kind = MatcherKind::NeedsModel(name);
+        return Some(Matcher { name, kind, span });
     }
-    if MatcherKind::NAMES.contains(&name) && !WORDS.contains(&name) && entry.value.is_left_out() {
-        problems.push(left_out(entry));
-        return None;
-    }
-    let Some(kind) = kind(name, &entry.value, problems) else {
+    let Some(name) = is_among(&NAMES, &entry.key) else {
         problems.push(unknown(entry));
         return None;
     };
-    Some(Matcher {
-        kind: kind?,
-        span: entry.key_span,
-    })
+    if !WORDS.contains(&name) && entry.value.is_left_out() {
+        problems.push(left_out(entry));
+        return None;
+    }
+    let kind = kind(name, &entry.value, problems)?;
+    Some(Matcher { name, kind, span })
 }
 
 fn unknown(entry: &Entry) -> Diagnostic {
     let problem = Diagnostic::at(entry.key_span, format!("unknown matcher `{}`", entry.key));
-    let known = MatcherKind::NAMES.into_iter();
+    let known = NAMES.into_iter();
     // The keywords of JSON Schema, and words for the same.
     let meant = match entry.key.as_str() {
         "minimum" | "at-least" | "gte" => "min",
@@ -104,14 +133,9 @@ fn wrong_count(node: &Node, entries: &[Entry]) -> Diagnostic {
     }
 }
 
-/// What a matcher of a name asks: `None` when there is none of that name, `Some(None)` with a
-/// problem noted when it is malformed.
-#[expect(
-    clippy::option_option,
-    reason = "no such matcher, or one that is malformed"
-)]
-fn kind(name: &str, node: &Node, problems: &mut Problems) -> Option<Option<MatcherKind>> {
-    Some(match name {
+/// What a matcher of a known name asks; `None` with a problem noted when it is malformed.
+fn kind(name: &str, node: &Node, problems: &mut Problems) -> Option<MatcherKind> {
+    match name {
         "exact" => Some(MatcherKind::Exact(values::read(node, problems))),
         "contains" => needle(name, node, problems).map(MatcherKind::Contains),
         "subset" => needle(name, node, problems).map(MatcherKind::Subset),
@@ -135,8 +159,8 @@ fn kind(name: &str, node: &Node, problems: &mut Problems) -> Option<Option<Match
         "allOf" => list(name, node, problems).map(MatcherKind::AllOf),
         "anyOf" => list(name, node, problems).map(MatcherKind::AnyOf),
         "oneOf" => list(name, node, problems).map(MatcherKind::OneOf),
-        _ => return None,
-    })
+        _ => None,
+    }
 }
 
 fn list(name: &str, node: &Node, problems: &mut Problems) -> Option<Vec<Matcher>> {
@@ -255,7 +279,7 @@ mod tests {
 
     #[test]
     fn every_matcher_reads_as_itself() {
-        for name in MatcherKind::NAMES {
+        for name in NAMES {
             let value = match name {
                 "schema" => "{ type: string }",
                 "levenshtein" => "{ value: sunny, max: 1 }",
@@ -272,7 +296,7 @@ mod tests {
             let mut problems = Problems::default();
             let matcher = read(&node, &mut problems);
             assert!(problems.0.is_empty(), "{name}: {:?}", problems.0);
-            assert_eq!(matcher.unwrap().kind.name(), name);
+            assert_eq!(matcher.unwrap().name, name);
         }
     }
 }

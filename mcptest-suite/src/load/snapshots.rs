@@ -57,14 +57,10 @@ pub fn refuse(assertions: &[Assertion], problems: &mut Problems) {
 
 /// Every snapshot matcher in a matcher: its place, and its name if it has one of its own.
 fn collect<'a>(matcher: &'a Matcher, found: &mut Vec<(Span, Option<&'a crate::Spanned<String>>)>) {
-    match &matcher.kind {
-        MatcherKind::Snapshot(name) => found.push((matcher.span, name.as_ref())),
-        MatcherKind::Not(inner) => collect(inner, found),
-        MatcherKind::AllOf(all) | MatcherKind::AnyOf(all) | MatcherKind::OneOf(all) => {
-            for matcher in all {
-                collect(matcher, found);
-            }
-        }
-        _ => {}
+    if let MatcherKind::Snapshot(name) = &matcher.kind {
+        found.push((matcher.span, name.as_ref()));
+    }
+    for inner in matcher.inner() {
+        collect(inner, found);
     }
 }

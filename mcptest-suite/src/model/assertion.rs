@@ -25,6 +25,8 @@ pub struct Assertion {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Matcher {
+    /// Its key.
+    pub name: &'static str,
     /// What it asks.
     pub kind: MatcherKind,
     /// Where its key stands.
@@ -32,10 +34,14 @@ pub struct Matcher {
 }
 
 impl Matcher {
-    /// A matcher whose key stands at `span`.
+    /// The matchers directly below it.
     #[must_use]
-    pub const fn new(kind: MatcherKind, span: Span) -> Self {
-        Self { kind, span }
+    pub fn inner(&self) -> &[Self] {
+        match &self.kind {
+            MatcherKind::Not(inner) => std::slice::from_ref(inner),
+            MatcherKind::AllOf(all) | MatcherKind::AnyOf(all) | MatcherKind::OneOf(all) => all,
+            _ => &[],
+        }
     }
 
     /// The matchers in it that only a model could apply: their keys and places, in the order of
@@ -44,11 +50,7 @@ impl Matcher {
     pub(crate) fn need_a_model(&self) -> Vec<(&'static str, Span)> {
         match &self.kind {
             MatcherKind::NeedsModel(name) => vec![(name, self.span)],
-            MatcherKind::Not(inner) => inner.need_a_model(),
-            MatcherKind::AllOf(inner) | MatcherKind::AnyOf(inner) | MatcherKind::OneOf(inner) => {
-                inner.iter().flat_map(Self::need_a_model).collect()
-            }
-            _ => Vec::new(),
+            _ => self.inner().iter().flat_map(Self::need_a_model).collect(),
         }
     }
 
@@ -97,71 +99,6 @@ pub enum MatcherKind {
     OneOf(Vec<Matcher>),
     /// A matcher that only a model could apply, by its key.
     NeedsModel(&'static str),
-}
-
-impl MatcherKind {
-    /// The keys of the matchers that are run here.
-    pub const NAMES: [&'static str; 20] = [
-        "exact",
-        "contains",
-        "subset",
-        "regex",
-        "schema",
-        "snapshot",
-        "contains-all",
-        "contains-any",
-        "icontains",
-        "starts-with",
-        "is-json",
-        "is-valid-tools-call",
-        "levenshtein",
-        "min",
-        "max",
-        "between",
-        "not",
-        "allOf",
-        "anyOf",
-        "oneOf",
-    ];
-
-    /// The keys of the matchers that would need a model.
-    pub const NEED_A_MODEL: [&'static str; 7] = [
-        "llm-judge",
-        "llm-jury",
-        "similar",
-        "factuality",
-        "answer-relevance",
-        "context-faithfulness",
-        "citation",
-    ];
-
-    /// The matcher's key.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Exact(_) => "exact",
-            Self::Contains(_) => "contains",
-            Self::Subset(_) => "subset",
-            Self::Regex(_) => "regex",
-            Self::Schema(_) => "schema",
-            Self::Snapshot(_) => "snapshot",
-            Self::ContainsAll(_) => "contains-all",
-            Self::ContainsAny(_) => "contains-any",
-            Self::Icontains(_) => "icontains",
-            Self::StartsWith(_) => "starts-with",
-            Self::IsJson(_) => "is-json",
-            Self::IsValidToolsCall(_) => "is-valid-tools-call",
-            Self::Levenshtein { .. } => "levenshtein",
-            Self::Min(_) => "min",
-            Self::Max(_) => "max",
-            Self::Between(..) => "between",
-            Self::Not(_) => "not",
-            Self::AllOf(_) => "allOf",
-            Self::AnyOf(_) => "anyOf",
-            Self::OneOf(_) => "oneOf",
-            Self::NeedsModel(name) => name,
-        }
-    }
 }
 
 /// A JSON Schema from a suite. Its keywords are known and it refers to nothing outside itself;

@@ -13,48 +13,21 @@ const SAYS_SO: [&str; 6] = [
 ];
 
 /// Keywords about values of one type.
-const ABOUT: [(&str, &[&str]); 4] = [
+const ABOUT: [(&str, &str); 4] = [
     (
         "object",
-        &[
-            "required",
-            "properties",
-            "patternProperties",
-            "additionalProperties",
-            "propertyNames",
-            "minProperties",
-            "maxProperties",
-            "dependentRequired",
-            "dependentSchemas",
-            "dependencies",
-            "unevaluatedProperties",
-        ],
+        "required properties patternProperties additionalProperties propertyNames minProperties \
+         maxProperties dependentRequired dependentSchemas dependencies unevaluatedProperties",
     ),
     (
         "array",
-        &[
-            "items",
-            "prefixItems",
-            "additionalItems",
-            "contains",
-            "minItems",
-            "maxItems",
-            "uniqueItems",
-            "minContains",
-            "maxContains",
-            "unevaluatedItems",
-        ],
+        "items prefixItems additionalItems contains minItems maxItems uniqueItems minContains \
+         maxContains unevaluatedItems",
     ),
-    ("string", &["pattern", "minLength", "maxLength", "format"]),
+    ("string", "pattern minLength maxLength format"),
     (
         "number",
-        &[
-            "minimum",
-            "maximum",
-            "exclusiveMinimum",
-            "exclusiveMaximum",
-            "multipleOf",
-        ],
+        "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf",
     ),
 ];
 
@@ -110,7 +83,7 @@ fn implied(map: &Map<String, Value>) -> Option<Value> {
         return None;
     }
     let about =
-        |(_, keywords): &&(&str, &[&str])| keywords.iter().any(|key| map.contains_key(*key));
+        |(_, keywords): &&(&str, &str)| keywords.split(' ').any(|key| map.contains_key(key));
     let types: Vec<Value> = ABOUT
         .iter()
         .filter(about)

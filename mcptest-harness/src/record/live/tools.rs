@@ -1,7 +1,6 @@
 //! The tools as they are offered to a model, and what of them is written down.
 
-use std::collections::HashMap;
-
+use mcptest_suite::cassette_slug;
 use mcptest_suite::model::Agent;
 use rmcp::model::Tool;
 use serde_json::Value;
@@ -18,7 +17,6 @@ const MAX_NAME: usize = 64;
 #[derive(Debug)]
 pub(super) struct Offered {
     tools: Vec<LiveTool>,
-    by_wire_name: HashMap<String, usize>,
 }
 
 /// A tool of a server.
@@ -41,10 +39,7 @@ impl Offered {
         tools: impl Iterator<Item = (&'a str, &'a Tool)>,
         agent: &Agent,
     ) -> Result<Self, LiveError> {
-        let mut offered = Self {
-            tools: Vec::new(),
-            by_wire_name: HashMap::new(),
-        };
+        let mut offered = Self { tools: Vec::new() };
         for (server, tool) in tools {
             let span = agent
                 .servers
@@ -63,9 +58,7 @@ impl Offered {
                 .help("mend the tool's `inputSchema`: a model fills in arguments by it"));
             }
             let wire_name = wire_name(server, &tool.name);
-            let index = offered.tools.len();
-            if let Some(other) = offered.by_wire_name.insert(wire_name.clone(), index) {
-                let other = &offered.tools[other];
+            if let Some(other) = offered.find(&wire_name) {
                 let problem = if (other.server.as_str(), other.name.as_str())
                     == (server, &*tool.name)
                 {
@@ -101,16 +94,14 @@ impl Offered {
 
     /// The tool that a model means.
     pub(super) fn find(&self, wire_name: &str) -> Option<&LiveTool> {
-        self.by_wire_name
-            .get(wire_name)
-            .map(|index| &self.tools[*index])
+        self.tools.iter().find(|tool| tool.wire_name == wire_name)
     }
 
     /// The server and name of a tool that a model made up: the part before `__`, where that is a
     /// server.
     pub(super) fn invented<'a>(&'a self, wire_name: &'a str) -> (&'a str, &'a str) {
         let split = wire_name.split_once("__").and_then(|(prefix, rest)| {
-            let known = |tool: &&LiveTool| wire_part(&tool.server) == prefix;
+            let known = |tool: &&LiveTool| cassette_slug(&tool.server) == prefix;
             Some((self.tools.iter().find(known)?.server.as_str(), rest))
         });
         split.unwrap_or(("", wire_name))
@@ -167,20 +158,12 @@ impl LiveTool {
 /// The name a model sees. Providers take ASCII letters, digits, `_` and `-`; a name that is too
 /// long keeps its beginning and gets a fingerprint.
 fn wire_name(server: &str, tool: &str) -> String {
-    let name = format!("{}__{}", wire_part(server), wire_part(tool));
+    let name = format!("{}__{}", cassette_slug(server), cassette_slug(tool));
     if name.len() <= MAX_NAME {
         return name;
     }
     let mark = fingerprint(&name);
     format!("{}_{}", &name[..MAX_NAME - 9], &mark[..8])
-}
-
-fn wire_part(text: &str) -> String {
-    let keep = |character: char| {
-        let kept = character.is_ascii_alphanumeric() || matches!(character, '_' | '-');
-        if kept { character } else { '_' }
-    };
-    text.chars().map(keep).collect()
 }
 
 #[cfg(test)]
