@@ -112,6 +112,7 @@ impl Check {
         self.target.segments.contains(&Segment::Every)
             && has_no_item(value)
             && !self.matcher.names(value)
+            && !self.matcher.has_snapshot()
     }
 }
 

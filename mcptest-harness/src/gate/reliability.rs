@@ -213,15 +213,23 @@ impl AllRuns for Reliability {
             let asks = "`outcome: recorded` needs `outcome.passed` in every recording";
             Breach::new(Cause::Option(asks.to_owned()), "none").of_run(index)
         });
-        let breaches: Vec<_> = breaches.collect();
+        let mut breaches: Vec<_> = breaches.collect();
+        if verdicts
+            .iter()
+            .all(|verdict| *verdict == RunVerdict::OfNone)
+        {
+            let asks = "`expect:` must lead to an item in some run".to_owned();
+            let found = "none, so nothing was judged";
+            breaches.push(Breach::new(Cause::Option(asks), found));
+        }
         if !breaches.is_empty() {
             return Err(NotJudged {
                 breaches,
                 evidence: Vec::new(),
             });
         }
-        let outcomes = verdicts.iter().map(|verdict| *verdict == RunVerdict::Pass);
-        let outcomes: Vec<bool> = outcomes.collect();
+        let passes = |verdict| matches!(verdict, &RunVerdict::Pass | &RunVerdict::OfNone);
+        let outcomes: Vec<bool> = verdicts.iter().map(passes).collect();
         let summary = summarize_with(&outcomes, self.confidence, self.half_width());
         Ok(Outcomes { verdicts, summary })
     }
@@ -244,7 +252,7 @@ impl AllRuns for Reliability {
         let mut table = Table::new(["run", "outcome", "file", "why"]);
         for (index, (run, verdict)) in input.runs.iter().zip(verdicts).enumerate() {
             let (outcome, why) = match verdict {
-                RunVerdict::Pass => ("pass", String::new()),
+                RunVerdict::Pass | RunVerdict::OfNone => ("pass", String::new()),
                 RunVerdict::Fail(why) => ("FAIL", truncate(why, 140)),
                 RunVerdict::Unknown => ("?", String::new()),
             };
@@ -293,6 +301,8 @@ impl Reliability {
 #[derive(Debug, PartialEq, Eq)]
 enum RunVerdict {
     Pass,
+    /// It passes: nothing was judged.
+    OfNone,
     /// With the first thing it breaks.
     Fail(String),
     /// The recording does not say.
@@ -310,10 +320,13 @@ fn verdict(gate: &Reliability, input: &Input<'_>, index: usize, run: &Run) -> Ru
         }
         Successes::Judged { expect, gates } => (*expect, gates),
     };
+    let mut of_none = false;
     if expect {
         let snapshots = |name: &str, value: &_| input.snapshots.value(index, name, value);
         let checks = &input.gates.expect;
-        let broken = check_run(checks, run, &snapshots).all();
+        let verdicts = check_run(checks, run, &snapshots);
+        of_none = gates.is_empty() && verdicts.of_none.len() == checks.len();
+        let broken = verdicts.all();
         if let Some(breach) = broken.first() {
             let Cause::Check(check) = breach.cause else {
                 return RunVerdict::Fail(breach.found.clone());
@@ -331,6 +344,9 @@ fn verdict(gate: &Reliability, input: &Input<'_>, index: usize, run: &Run) -> Ru
             let asks = breach.asks(&gate.expect);
             return RunVerdict::Fail(format!("`{name}`: {asks}, {}", breach.found));
         }
+    }
+    if of_none {
+        return RunVerdict::OfNone;
     }
     RunVerdict::Pass
 }

@@ -84,19 +84,13 @@ fn read(
     let regression = fields
         .entry("regression")
         .and_then(|entry| regression::of_agent(entry, context.compared, problems));
-    let tags = fields
-        .get("tags")
-        .map(|node| tags(node, problems))
-        .unwrap_or_default();
+    let tags = fields.read("tags", problems, tags);
     let inject = fields.get("inject");
     let injects = inject.is_some_and(|node| node.items() != Some(&[]));
     let inject = inject
         .map(|node| inject::read(node, context.faults, problems))
         .unwrap_or_default();
-    let checks = fields
-        .get("checks")
-        .map(|node| checks(node, problems))
-        .unwrap_or_default();
+    let checks = fields.read("checks", problems, checks);
     let cassette = fields.get("cassette").and_then(|node| problems.path(node));
     if let (Some(cassette), Some([first, .., last])) = (&cassette, models.as_deref()) {
         problems.push(
@@ -319,10 +313,7 @@ fn expect(
     fields: &mut Fields<'_>,
     problems: &mut Problems,
 ) -> (Vec<Assertion>, Expects, Vec<Unsupported>) {
-    let read = fields
-        .get("expect")
-        .map(|node| assertion::list(node, problems));
-    let asserted = read.unwrap_or_default();
+    let asserted = fields.read("expect", problems, assertion::list);
     let mut unsupported = Vec::<Unsupported>::new();
     for (name, span) in asserted
         .iter()

@@ -74,6 +74,17 @@ impl<'n> Fields<'n> {
         self.entry(key).map(|entry| &entry.value)
     }
 
+    /// What is read of a key's value; nothing where the key is not there.
+    pub(super) fn read<T: Default>(
+        &mut self,
+        key: &'static str,
+        problems: &mut Problems,
+        read: impl FnOnce(&'n Node, &mut Problems) -> T,
+    ) -> T {
+        let node = self.get(key);
+        node.map_or_else(T::default, |node| read(node, problems))
+    }
+
     /// Whether a key is there.
     #[must_use]
     pub fn has(&self, key: &str) -> bool {

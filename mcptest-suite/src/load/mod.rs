@@ -215,26 +215,16 @@ fn read_document(
     let declared = servers.and_then(Node::entries).unwrap_or_default();
     let declared: Vec<&str> = declared.iter().map(|entry| entry.key.as_str()).collect();
     let servers = servers.map(|node| top_level::servers(node, problems));
-    let faults = fields
-        .get("faults")
-        .map(|node| faults::read(node, problems));
-    let faults = faults.unwrap_or_default();
-    let providers = fields
-        .get("providers")
-        .map(|node| top_level::providers(node, problems));
-    let budget = fields
-        .get("budget")
-        .map(|node| top_level::budget(node, problems));
-    let (per_suite_usd_cents, prices) = budget.unwrap_or_default();
-    let redact = fields
-        .get("redact")
-        .map(|node| problems.texts(node, "patterns"));
-    let redact_env = fields
-        .get("redact_env")
-        .map(|node| problems.texts(node, "names of environment variables"));
-    let observable = fields
-        .get("oracle")
-        .is_some_and(|node| oracle::read(node, problems));
+    let faults = fields.read("faults", problems, faults::read);
+    let providers = fields.read("providers", problems, top_level::providers);
+    let (per_suite_usd_cents, prices) = fields.read("budget", problems, top_level::budget);
+    let redact = fields.read("redact", problems, |node, problems| {
+        problems.texts(node, "patterns")
+    });
+    let redact_env = fields.read("redact_env", problems, |node, problems| {
+        problems.texts(node, "names of environment variables")
+    });
+    let observable = fields.read("oracle", problems, oracle::read);
     fields.get("variables");
     let regression = fields.entry("regression");
     let compared = regression.is_some();
@@ -243,9 +233,9 @@ fn read_document(
     let number = agents
         .and_then(|entry| entry.value.items())
         .map_or(0, <[_]>::len);
-    let defaults = fields
-        .get("defaults")
-        .map(|node| defaults::read(node, number, problems));
+    let defaults = fields.read("defaults", problems, |node, problems| {
+        defaults::read(node, number, problems)
+    });
     refuse_what_changes_agents(&mut fields, problems);
     let unsupported: Vec<_> = fields
         .take_matching(&OTHER_TESTS)
@@ -262,7 +252,7 @@ fn read_document(
     let context = agent::Context {
         faults: &faults,
         servers: &declared,
-        defaults: &defaults.unwrap_or_default(),
+        defaults: &defaults,
         observable,
         compared,
     };
@@ -282,11 +272,11 @@ fn read_document(
         agents,
         faults: faults.read,
         servers: servers.unwrap_or_default(),
-        providers: providers.unwrap_or_default(),
+        providers,
         per_suite_usd_cents,
         prices,
-        redact: redact.unwrap_or_default(),
-        redact_env: redact_env.unwrap_or_default(),
+        redact,
+        redact_env,
         regression,
         unsupported,
     })

@@ -167,9 +167,9 @@ pub(super) fn budget(node: &Node, problems: &mut Problems) -> (Option<Spanned<u6
     };
     let cents = fields.required("per_suite_usd_cents", problems);
     let cents = cents.and_then(|node| problems.count(node, 1));
-    let prices = fields.get("prices").map(|node| prices(node, problems));
+    let prices = fields.read("prices", problems, prices);
     fields.finish(problems);
-    (cents, prices.unwrap_or_default())
+    (cents, prices)
 }
 
 fn prices(node: &Node, problems: &mut Problems) -> Vec<Price> {

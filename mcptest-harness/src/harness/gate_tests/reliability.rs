@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{calls, holds, judge, judge_runs, shows};
+use super::{calls, failure, holds, judge, judge_runs, shows};
 
 /// Runs with outcomes.
 fn outcomes(outcomes: &[bool]) -> Vec<Value> {
@@ -50,4 +50,13 @@ fn reliability_takes_over_what_the_agent_expects() {
         "reliability-judged",
         judge(&strict, &[calls(&["a"]), calls(&["b"])])
     );
+}
+
+#[test]
+fn runs_of_which_nothing_was_judged_are_not_counted() {
+    let agent = "  expect: [{ target: 'tool_results[*].is_error', matcher: { not: { contains: true } } }]\n  reliability: {}\n";
+    let text = failure(judge(agent, &[calls(&[]), calls(&[])]));
+    let said = "`expect:` must lead to an item in some run, found none, so nothing was judged";
+    assert!(text.contains(said), "{text}");
+    holds(judge(agent, &[calls(&["a"]), calls(&[])]));
 }
