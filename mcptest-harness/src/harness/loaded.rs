@@ -82,10 +82,8 @@ impl LoadedSuite {
         if !problems.is_empty() {
             return Err(LoadError::new(suite.source, problems));
         }
-        let subjects = suite.agents.iter().enumerate().flat_map(|(agent, test)| {
-            (0..test.models.len()).map(move |model| (Subject { agent, model }, Arc::default()))
-        });
-        let recorded: HashMap<_, _> = subjects.collect();
+        let recorded = subjects(&suite).map(|subject| (subject, Arc::default()));
+        let recorded: HashMap<_, _> = recorded.collect();
         Ok(Self {
             crate_dir: crate_dir.to_owned(),
             relative: file.relative.clone(),
@@ -172,15 +170,10 @@ impl LoadedSuite {
         let stems = || agent.cassette_stems(&agent.models[subject.model].value);
         let cassette = agent.cassette.as_ref();
         let cassette = cassette.map(|cassette| cassette.value.clone());
-        let layout = |suite_dir: PathBuf, cassette: Option<String>| (suite_dir, cassette);
-        let mut layouts = vec![
-            layout(folder.join(below), cassette),
-            layout(folder.to_owned(), None),
-        ];
+        let mut layouts = vec![(folder.join(below), cassette), (folder.to_owned(), None)];
         for stem in stems() {
-            for end in ["", ".json", ".jsonl"] {
-                layouts.push(layout(folder.to_owned(), Some(format!("{stem}{end}"))));
-            }
+            let files = ["", ".json", ".jsonl"].map(|end| format!("{stem}{end}"));
+            layouts.extend(files.map(|file| (folder.to_owned(), Some(file))));
         }
         for (suite_dir, cassette) in layouts {
             let wanted = Wanted {
@@ -244,10 +237,7 @@ impl LoadedSuite {
 
     /// Every agent with every one of its models.
     pub(crate) fn subjects(&self) -> impl Iterator<Item = Subject> {
-        let agents = self.suite.agents.iter().enumerate();
-        agents.flat_map(|(agent, test)| {
-            (0..test.models.len()).map(move |model| Subject { agent, model })
-        })
+        subjects(&self.suite)
     }
 
     /// The stem of an agent's recordings.
@@ -336,17 +326,11 @@ impl LoadedSuite {
     /// Where the recordings of its agents go, but for those that say so themselves.
     pub(crate) fn recording_places(&self) -> Vec<PathBuf> {
         let place = self.place("", &self.near);
-        let agents = self
-            .suite
-            .agents
-            .iter()
-            .filter(|agent| agent.cassette.is_none());
-        let places = agents.flat_map(|agent| {
-            let place = &place;
-            (0..agent.models.len()).filter_map(move |model| {
-                let layout = place.wanted(&self.suite, agent, model).layout(2).ok()?;
-                Some(layout.path().with_extension(""))
-            })
+        let places = self.subjects().filter_map(|subject| {
+            let agent = self.agent(subject);
+            let wanted = place.wanted(&self.suite, agent, subject.model);
+            let layout = agent.cassette.is_none().then(|| wanted.layout(2).ok())??;
+            Some(layout.path().with_extension(""))
         });
         places.collect()
     }
@@ -365,6 +349,12 @@ impl LoadedSuite {
             .into_iter()
             .find(|case| case.name == name)
     }
+}
+
+fn subjects(suite: &Suite) -> impl Iterator<Item = Subject> {
+    let agents = suite.agents.iter().enumerate();
+    agents
+        .flat_map(|(agent, test)| (0..test.models.len()).map(move |model| Subject { agent, model }))
 }
 
 fn only_in_ci(agent: &Agent) -> Option<Diagnostic> {

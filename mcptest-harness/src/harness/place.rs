@@ -80,39 +80,32 @@ impl Wanted<'_> {
     fn files_of(&self, mut found: Vec<Holder>) -> Result<Vec<(PathBuf, String)>, PlaceError> {
         match found.len() {
             0 => {
-                let stem = self.stems.first().map_or("", String::as_str);
-                let one = self.shown(&self.beside().join(format!("{stem}.json")));
-                let several = self.shown(&self.beside().join(stem)) + "/run-1.json";
-                let put = match self.cassette {
+                let (put, near) = match self.cassette {
+                    Some(pattern) if is_pattern(pattern) => return Err(self.nothing_fits(pattern)),
                     Some(cassette) => {
                         let named = self.shown(&self.suite_dir.join(cassette));
-                        [named.clone(), named]
+                        ([named.clone(), named], Vec::new())
                     }
-                    None => [one, several],
+                    None => {
+                        let stem = self.stems.first().map_or("", String::as_str);
+                        let one = self.shown(&self.beside().join(format!("{stem}.json")));
+                        let several = self.shown(&self.beside().join(stem)) + "/run-1.json";
+                        ([one, several], self.nearly_named())
+                    }
                 };
-                let pattern = self.cassette.filter(|cassette| is_pattern(cassette));
-                let near = match self.cassette {
-                    Some(_) => Vec::new(),
-                    None => self.nearly_named(),
-                };
-                let near = near.iter().map(|path| self.shown(path)).collect();
-                Err(match pattern {
-                    Some(pattern) => self.nothing_fits(pattern),
-                    None => PlaceError::Nothing {
-                        looked: self.looked(),
-                        put,
-                        near,
-                    },
+                Err(PlaceError::Nothing {
+                    looked: self.looked(),
+                    put,
+                    near: near.iter().map(|path| self.shown(path)).collect(),
                 })
             }
             1 => {
-                let files = found.swap_remove(0).files;
-                let shown = |path: PathBuf| (self.shown(&path), path);
-                Ok(files
-                    .into_iter()
-                    .map(shown)
-                    .map(|(shown, path)| (path, shown))
-                    .collect())
+                let files = found.swap_remove(0).files.into_iter();
+                let shown = files.map(|path| {
+                    let shown = self.shown(&path);
+                    (path, shown)
+                });
+                Ok(shown.collect())
             }
             _ => Err(several(found)),
         }

@@ -128,39 +128,28 @@ impl RecordingSession<'_> {
 
     /// What recordings may not have been made with.
     fn stale(&self) -> Stale<'_> {
-        let ToRecord {
-            agent,
-            gates,
-            model,
-            place,
-            ..
-        } = self.subject;
+        let subject = self.subject;
         Stale {
-            agent,
-            gates,
-            model: &agent.models[model],
-            command: place.command,
+            agent: subject.agent,
+            gates: subject.gates,
+            model: &subject.agent.models[subject.model],
+            command: subject.place.command,
         }
     }
 
     /// What must hold before anything is spent.
     fn prepare(&self) -> Result<Progress, Failure> {
-        let ToRecord {
-            suite,
-            agent,
-            model,
-            redact,
-            ..
-        } = self.subject;
+        let subject = self.subject;
+        let agent = subject.agent;
         let failed = |error| failure(agent, error);
         if let Some(why) = self.recording.refused.get() {
             return Err(failed(LiveError::new(format!("not recorded: {why}"))));
         }
-        let redactor = redactor(suite, agent, redact, None).map_err(failed)?;
-        no_secret_in_the_suite(agent, model, &redactor).map_err(failed)?;
+        let redactor = redactor(subject.suite, agent, subject.redact, None).map_err(failed)?;
+        no_secret_in_the_suite(agent, subject.model, &redactor).map_err(failed)?;
         self.recording
             .live
-            .prepare(suite, agent, model)
+            .prepare(subject.suite, agent, subject.model)
             .map_err(|found| failed(redacted(found, &redactor)))?;
         Ok(Progress::new(&agent.name.value, agent.runs.value))
     }
@@ -251,13 +240,8 @@ impl RecordingSession<'_> {
 
     /// What tells what is asked of the agent from what was asked of it.
     fn asked(&self) -> String {
-        let ToRecord {
-            suite,
-            agent,
-            model,
-            ..
-        } = self.subject;
-        request_fingerprint(suite, agent, model)
+        let subject = self.subject;
+        request_fingerprint(subject.suite, subject.agent, subject.model)
     }
 
     /// New runs are not added to recordings that cannot be read, or that are of something else.

@@ -65,15 +65,6 @@ pub(super) struct Process {
     _group: leftovers::Group,
 }
 
-/// Why no answer will come from a process.
-#[derive(Debug)]
-pub(super) enum Lost {
-    /// It ended.
-    Ended,
-    /// It answered with what cannot be read.
-    Broken(Broken),
-}
-
 /// What a process said that is no message.
 #[derive(Debug, Default)]
 struct Said {
@@ -168,15 +159,15 @@ async fn listen(stderr: ChildStderr, said: Arc<Mutex<Said>>) {
 }
 
 impl Process {
-    /// Waits until no answer can come any more. What was on its way when the process ended has a
-    /// moment to arrive.
-    pub(super) async fn lost(&mut self) -> Lost {
+    /// Waits until no answer can come any more: the process ended, or what it answered cannot be read.
+    /// What was on its way when it ended has a moment to arrive.
+    pub(super) async fn lost(&mut self) -> Option<Broken> {
         tokio::select! {
             () = self.broken.notified() => {}
             _ = self.child.wait() => tokio::time::sleep(LAST_WORDS).await,
         }
         let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
-        said.broken.clone().map_or(Lost::Ended, Lost::Broken)
+        said.broken.clone()
     }
 
     /// Adds what the process said, and, where it may have ended by itself, how it did.

@@ -14,11 +14,11 @@ use rmcp::transport::streamable_http_client::{
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
-use super::child::{self, Lost, MAX_MESSAGE, Process, Start};
+use super::child::{self, MAX_MESSAGE, Process, Start};
 use super::connection::{Connected, NoTools, Service, WantedServer, list_tools};
 use super::model::http_client;
 use super::problem::with_causes;
-use super::wire;
+use super::wire::{self, Broken};
 use crate::record::LiveError;
 
 /// Connects to a server and asks for its tools.
@@ -98,8 +98,8 @@ async fn tools(
         listed = timeout(limit, list_tools(&service)) => listed,
         lost = lost => {
             let (how, shown) = match lost {
-                Lost::Broken(broken) => (format!("what it said {}", broken.problem), Some(broken.shown)),
-                Lost::Ended => ("it ended".to_owned(), None),
+                Some(broken) => (format!("what it said {}", broken.problem), Some(broken.shown)),
+                None => ("it ended".to_owned(), None),
             };
             return Err(wanted.lists_nothing(&how, shown));
         }
@@ -150,10 +150,10 @@ impl WantedServer {
     }
 
     /// The process can answer nothing any more, before it was known to be a server.
-    async fn no_greeting(&self, lost: Lost, mut process: Process) -> LiveError {
+    async fn no_greeting(&self, lost: Option<Broken>, mut process: Process) -> LiveError {
         let how = match &lost {
-            Lost::Broken(broken) => format!("what it said {}", broken.problem),
-            Lost::Ended => "connection closed: initialize response".to_owned(),
+            Some(broken) => format!("what it said {}", broken.problem),
+            None => "connection closed: initialize response".to_owned(),
         };
         let error = self
             .error(&format!("cannot be used: {how}"))

@@ -11,8 +11,9 @@ use rmcp::service::{PeerRequestOptions, RunningService, ServiceError};
 use serde_json::Value;
 use tokio::sync::Mutex;
 
-use super::child::{Lost, Process};
+use super::child::Process;
 use super::problem::with_causes;
+use super::wire::Broken;
 use crate::record::LiveError;
 
 /// An open connection.
@@ -50,7 +51,7 @@ impl Connected {
     }
 
     /// Waits until no answer can come any more; for ever where only an answer can tell.
-    pub(super) async fn lost(&self) -> Lost {
+    pub(super) async fn lost(&self) -> Option<Broken> {
         match &self.process {
             Some(process) => process.lock().await.lost().await,
             None => std::future::pending().await,
@@ -58,16 +59,16 @@ impl Connected {
     }
 
     /// The server's process can answer no more.
-    pub(super) async fn no_answer(&self, tool: &str, lost: Lost) -> LiveError {
+    pub(super) async fn no_answer(&self, tool: &str, lost: Option<Broken>) -> LiveError {
         match lost {
-            Lost::Broken(broken) => self.unreadable(
+            Some(broken) => self.unreadable(
                 format!(
                     "the server `{}` answered `{tool}` with what {}",
                     self.name, broken.problem
                 ),
                 broken.shown,
             ),
-            Lost::Ended => self.gone(tool, &ServiceError::TransportClosed).await,
+            None => self.gone(tool, &ServiceError::TransportClosed).await,
         }
     }
 

@@ -82,36 +82,27 @@ impl Loop<'_> {
     async fn answer(&mut self, mut chat: ChatRequest) -> Result<ChatRequest, End> {
         loop {
             let answer = self.ask(&chat).await?;
-            let Answer {
-                text,
-                calls,
-                message,
-                cut,
-                refused,
-                by_code,
-                ..
-            } = answer;
-            if refused {
+            if answer.refused {
                 self.recorder.refused();
             }
-            if let Some(text) = &text {
+            if let Some(text) = &answer.text {
                 self.recorder.said(text);
             }
-            if cut {
+            if answer.cut {
                 // A call whose arguments may be cut too is not made.
                 return Err(End::Capped(StopReason::TokenBudget));
             }
-            chat = chat.append_message(message);
-            if calls.is_empty() {
+            chat = chat.append_message(answer.message);
+            if answer.calls.is_empty() {
                 return Ok(chat);
             }
-            let mut answers = Vec::with_capacity(calls.len());
-            for call in &calls {
+            let mut answers = Vec::with_capacity(answer.calls.len());
+            for call in &answer.calls {
                 let most = self.request.max_tool_calls;
                 if most.is_some_and(|most| self.recorder.tool_calls() as u64 >= most) {
                     return Err(End::Capped(StopReason::ToolCallBudget));
                 }
-                let by = by_code.get(&call.call_id).map(String::as_str);
+                let by = answer.by_code.get(&call.call_id).map(String::as_str);
                 let said = self.call(call, by).await?;
                 answers.push(ToolResponse::from_tool_call(call, said));
             }
