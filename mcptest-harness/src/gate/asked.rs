@@ -1,5 +1,6 @@
 //! What an agent is asked, read and compiled while its suite loads.
 
+use std::iter;
 use std::path::Path;
 
 use mcptest_suite::model::{GateKind, Suite};
@@ -9,13 +10,14 @@ use regex::Regex;
 
 use super::block::Block;
 use super::energy::{self, Energy};
+use super::known_tools::{UnknownTools, errors_unknown};
 use super::narrative::Narrative;
 use super::recovery::Recovery;
 use super::reliability::Reliability;
 use super::table::{GateEntry, entry};
 use super::targets;
 use super::trajectory::Plan;
-use super::{Criterion, Input};
+use super::{Breach, Criterion, Input, Judgement};
 use crate::check::{Check, Compiler};
 use crate::energy::Analysis;
 use crate::eval::{Fault, FaultPlan, GoldenPath, NarrativeOptions};
@@ -33,9 +35,38 @@ pub(crate) struct ReadGate {
 }
 
 impl ReadGate {
-    /// Whether its verdict rests on which results are errors.
-    pub(crate) fn rests_on_errors(&self) -> bool {
-        entry(self.kind).is_some_and(|entry| entry.rests_on_errors)
+    /// Judges the runs. It fails where it, or a gate that it counts, names tools that nobody knows.
+    pub(crate) fn judge(&self, input: &Input<'_>) -> Judgement {
+        let mut judgement = self.gate.judge(&input.of(self));
+        let mut unknown = Vec::new();
+        let mut rests_on_errors = false;
+        for gate in self.with_counted(input.gates) {
+            unknown.extend(UnknownTools::of(gate, input).map(|tools| tools.finding()));
+            rests_on_errors |= entry(gate.kind).is_some_and(|entry| entry.rests_on_errors);
+        }
+        if rests_on_errors {
+            judgement.notes.extend(errors_unknown(input.runs));
+        }
+        if !unknown.is_empty() {
+            judgement.runs_hold.fill(false);
+            let failure = judgement.failure.get_or_insert_default();
+            failure.findings.splice(..0, unknown);
+        }
+        judgement
+    }
+
+    /// What a run breaks of it; nothing for a gate that folds all runs together.
+    pub(crate) fn of_run(&self, input: &Input<'_>, run: &Run) -> Option<Vec<Breach>> {
+        let broken = self.gate.of_run(&input.of(self), run)?;
+        let unknown = UnknownTools::of(self, input).map(|tools| tools.breach());
+        Some(unknown.into_iter().chain(broken).collect())
+    }
+
+    /// The gate, and those whose verdicts on runs it counts.
+    fn with_counted<'a>(&'a self, all: &'a AgentGates) -> impl Iterator<Item = &'a Self> {
+        let reliability = self.gate.options().downcast_ref::<Reliability>();
+        let counted = reliability.map_or(&[][..], Reliability::gates);
+        iter::once(self).chain(counted.iter().filter_map(|kind| all.get(*kind)))
     }
 }
 

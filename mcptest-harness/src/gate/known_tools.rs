@@ -1,59 +1,88 @@
-//! Tools that a gate names and the recordings do not know.
+//! What a gate rests on and the recordings do not know: its tools, and which results are errors.
 
 use std::collections::BTreeSet;
 
 use mcptest_suite::{Diagnostic, nearest, quoted_list};
+use mcptest_trace::text::counted;
 
-use super::ReadGate;
+use super::{Breach, Cause, Input, ReadGate};
 use crate::eval::ToolPattern;
 use crate::render::Finding;
 use crate::trace::Run;
 
-/// A finding where a gate names a tool that no run was offered or called, though every run lists the
-/// tools that it was offered: a misspelt name makes a gate pass, or fail, for no reason. Where they are
-/// not listed, a name is told that only the way of writing keeps apart from a called one.
-pub(crate) fn unknown_tools(gate: &ReadGate, runs: &[Run]) -> Option<Finding> {
-    let named = gate.gate.tools();
-    // Most gates name none, and a run may have many calls.
-    if named.is_empty() {
-        return None;
+/// The tools that a gate names and nobody knows; never none.
+pub(super) struct UnknownTools<'a> {
+    gate: &'a ReadGate,
+    unknown: BTreeSet<&'a str>,
+    known: Vec<&'a str>,
+    /// Whether every run lists the tools that it was offered.
+    all_listed: bool,
+}
+
+impl<'a> UnknownTools<'a> {
+    /// The tools that no run was offered or called, though every run lists the tools that it was
+    /// offered: a misspelt name makes a gate pass, or fail, for no reason. Where they are not listed, a
+    /// name is told that only the way of writing keeps apart from a called one.
+    pub(super) fn of(gate: &'a ReadGate, input: &Input<'a>) -> Option<Self> {
+        let named = gate.gate.tools();
+        // Most gates name none, and a run may have many calls.
+        if named.is_empty() {
+            return None;
+        }
+        let tools = input.known_tools();
+        let known: Vec<&str> = tools.names().collect();
+        let all_listed = tools.is_complete();
+        let is_known = |name: &str| {
+            let pattern = ToolPattern::new(name);
+            known.iter().any(|known| pattern.matches(known))
+        };
+        let is_respelt = |name: &str| {
+            let wanted = ToolPattern::new(plain(name));
+            known.iter().any(|known| wanted.matches(&plain(known)))
+        };
+        let unknown = named
+            .into_iter()
+            .filter(|name| !is_known(name) && (all_listed || is_respelt(name)));
+        let unknown: BTreeSet<&str> = unknown.collect();
+        (!unknown.is_empty()).then_some(Self {
+            gate,
+            unknown,
+            known,
+            all_listed,
+        })
     }
-    let calls = runs.iter().flat_map(|run| &run.trace.tool_calls);
-    let mut known: BTreeSet<&str> = calls.map(|call| call.name.as_str()).collect();
-    let mut all_listed = true;
-    for run in runs {
-        let offered = run.tools.as_deref().unwrap_or_default();
-        all_listed &= !offered.is_empty();
-        known.extend(offered.iter().map(|tool| tool.name.as_str()));
+
+    fn say(&self) -> &'static str {
+        if self.all_listed { "list" } else { "know" }
     }
-    let is_known = |name: &str| {
-        let pattern = ToolPattern::new(name);
-        known.iter().any(|known| pattern.matches(known))
-    };
-    let is_respelt = |name: &str| {
-        let wanted = ToolPattern::new(plain(name));
-        known.iter().any(|known| wanted.matches(&plain(known)))
-    };
-    let unknown = named
-        .into_iter()
-        .filter(|name| !is_known(name) && (all_listed || is_respelt(name)));
-    let unknown: BTreeSet<&str> = unknown.collect();
-    let first = unknown.first()?;
-    let kind = gate.kind.name();
-    let problem = Diagnostic::new(format!(
-        "`{kind}` names {}, and the recordings {} no such tool",
-        quoted_list(unknown.iter().copied()),
-        if all_listed { "list" } else { "know" }
-    ))
-    .label(gate.span, "named here")
-    .note(format!(
-        "tools in the recordings: {}",
-        quoted_list(known.iter().copied())
-    ));
-    Some(Finding::new(match nearest(first, known.iter().copied()) {
-        Some(near) => problem.help(format!("did you mean `{near}`?")),
-        None => problem.help("name a tool that the agent has, or record the runs again with it"),
-    }))
+
+    /// What every run breaks by it.
+    pub(super) fn breach(&self) -> Breach {
+        let asks = format!("it may name only tools that the recordings {}", self.say());
+        let unknown = quoted_list(self.unknown.iter().copied());
+        Breach::new(Cause::Option(asks), &unknown)
+    }
+
+    pub(super) fn finding(&self) -> Finding {
+        let kind = self.gate.kind.name();
+        let problem = Diagnostic::new(format!(
+            "`{kind}` names {}, and the recordings {} no such tool",
+            quoted_list(self.unknown.iter().copied()),
+            self.say()
+        ))
+        .label(self.gate.span, "named here")
+        .note(format!(
+            "tools in the recordings: {}",
+            quoted_list(self.known.iter().copied())
+        ));
+        let first = self.unknown.first().copied().unwrap_or_default();
+        Finding::new(match nearest(first, self.known.iter().copied()) {
+            Some(near) => problem.help(format!("did you mean `{near}`?")),
+            None => {
+                problem.help("name a tool that the agent has, or record the runs again with it")
+            }
+        })
+    }
 }
 
 /// A name without what people write differently: case, `-` for `_`, a server before `__` or `::`.
@@ -61,4 +90,18 @@ fn plain(name: &str) -> String {
     let name = name.rsplit_once("::").map_or(name, |(_, name)| name);
     let name = name.split_once("__").map_or(name, |(_, name)| name);
     name.to_lowercase().replace('-', "_")
+}
+
+/// Says that a verdict which rests on errors rests on runs that do not tell them.
+pub(super) fn errors_unknown(runs: &[Run]) -> Option<String> {
+    let unknown: Vec<usize> = runs.iter().map(|run| run.trace.errors_unknown()).collect();
+    let results: usize = unknown.iter().sum();
+    let some = unknown.iter().filter(|count| **count > 0).count();
+    (results > 0).then(|| {
+        format!(
+            "errors unknown in {} ({some} of {} runs): nothing there says `is_error`, so each counts as a success",
+            counted(results, "result"),
+            runs.len()
+        )
+    })
 }

@@ -49,7 +49,6 @@ pub(crate) use caps::WithinCaps;
 pub(crate) use expect::Expect;
 pub(crate) use expectation::{Limit, Threshold, short_number};
 pub(crate) use inject::Inject;
-pub(crate) use known_tools::unknown_tools;
 pub(crate) use scores::{Scores, value_at};
 pub(crate) use some_runs::{runs_note, scope};
 pub(crate) use stale::Stale;
@@ -83,9 +82,11 @@ pub(crate) struct Input<'a> {
     pub(crate) gates: &'a AgentGates,
     /// What is asked, and where.
     pub(crate) declared: Declared<'a>,
-    /// The recorded runs; never empty.
+    /// The runs that are judged; never empty.
     pub(crate) runs: &'a [Run],
-    /// The tools that the runs show, once a gate has asked for them.
+    /// The agent's recorded runs, which say what tools it has; where others are judged, not those.
+    pub(crate) recorded: &'a [Run],
+    /// The tools that the recorded runs show, once a gate has asked for them.
     pub(crate) known_tools: &'a OnceLock<KnownTools>,
     pub(crate) snapshots: &'a dyn SnapshotStore,
 }
@@ -107,9 +108,9 @@ impl<'a> Input<'a> {
         self.declared.expect
     }
 
-    /// The tools that the agent is known to have, by all of its runs.
+    /// The tools that the agent is known to have, by all of its recorded runs.
     fn known_tools(&self) -> &'a KnownTools {
-        let of_runs = || KnownTools::of_runs(self.runs);
+        let of_runs = || KnownTools::of_runs(self.recorded);
         self.known_tools.get_or_init(of_runs)
     }
 

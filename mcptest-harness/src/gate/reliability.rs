@@ -282,6 +282,14 @@ impl Reliability {
         matches!(self.outcome, Successes::Judged { expect: true, .. })
     }
 
+    /// The gates whose verdicts on runs are counted here.
+    pub(super) fn gates(&self) -> &[GateKind] {
+        match &self.outcome {
+            Successes::Judged { gates, .. } => gates,
+            Successes::Recorded => &[],
+        }
+    }
+
     /// The half-width that runs are recommended for, as a fraction.
     fn half_width(&self) -> f64 {
         self.half_width.unwrap_or(USUAL_HALF_WIDTH) / 100.0
@@ -335,9 +343,8 @@ fn verdict(gate: &Reliability, input: &Input<'_>, index: usize, run: &Run) -> Ru
         }
     }
     for gate in gates.iter().filter_map(|kind| input.gates.get(*kind)) {
-        let of_gate = input.of(gate);
         let name = gate.kind.name();
-        let Some(breaches) = gate.gate.of_run(&of_gate, run) else {
+        let Some(breaches) = gate.of_run(input, run) else {
             return RunVerdict::Fail(format!("`{name}` judges all runs together"));
         };
         if let Some(breach) = breaches.first() {

@@ -198,26 +198,28 @@ impl Ask<'_> {
     /// Whether it holds for a run by itself; nothing where all runs are judged together.
     #[must_use]
     pub fn holds_for(&self, run: &Run) -> Option<bool> {
-        let (criterion, input) = self.of(self.recorded.runs());
-        let breaches = criterion.of_run(&input, run)?;
-        Some(breaches.is_empty())
+        let input = self.input(self.recorded.runs());
+        let breaches = match self.gate {
+            Some(gate) => gate.of_run(&input, run),
+            None => Expect.of_run(&input, run),
+        };
+        Some(breaches?.is_empty())
     }
 
     /// Whether it holds for runs together.
     #[must_use]
     pub fn holds(&self, runs: &[Run]) -> bool {
-        let (criterion, input) = self.of(runs);
-        criterion.judge(&input).failure.is_none()
+        let input = self.input(runs);
+        let judgement = match self.gate {
+            Some(gate) => gate.judge(&input),
+            None => Expect.judge(&input),
+        };
+        judgement.failure.is_none()
     }
 
-    /// What judges runs, and these as its input.
-    fn of<'r>(&'r self, runs: &'r [Run]) -> (&'r dyn Criterion, Input<'r>) {
+    fn input<'r>(&'r self, runs: &'r [Run]) -> Input<'r> {
         let own = self.suite.input(self.subject, self.recorded, &NoSnapshots);
-        let input = Input { runs, ..own };
-        match self.gate {
-            Some(gate) => (&*gate.gate, input.of(gate)),
-            None => (&Expect, input),
-        }
+        Input { runs, ..own }
     }
 }
 

@@ -12,12 +12,10 @@ use super::case_result::{about, data, is_counted, targets};
 use super::case_verdict::{Came, CaseOutcome, CaseVerdict, Context, not_judged};
 use super::loaded::LoadedSuite;
 use super::regression;
-use super::remarks::{errors_unknown, recorded_as_failed};
+use super::remarks::recorded_as_failed;
 use super::verdicts::panic_text;
-use crate::gate::{
-    Criterion, Declared, Expect, Inject, Input, Judgement, Scores, WithinCaps, unknown_tools,
-};
-use crate::render::{Evidence, Failure, Finding, rerun_line};
+use crate::gate::{Criterion, Declared, Expect, Inject, Input, Judgement, Scores, WithinCaps};
+use crate::render::{Evidence, Failure, rerun_line};
 use crate::result::{self, CaseResult, CaseStatus, FailureFacts, folder};
 
 /// Judges a case; an error is the whole failure text. Its result is left where the environment asks
@@ -160,14 +158,9 @@ fn judge_gate(
         let problem = Diagnostic::new(format!("this agent has no `{}`", kind.name()));
         return Came::Fails(problem.into()).into();
     };
-    let (runs, snapshots) = (recorded.runs(), suite.snapshots(subject));
-    let input = suite.input(subject, recorded, &snapshots).of(gate);
-    let mut judgement = gate.gate.judge(&input);
-    if gate.rests_on_errors() {
-        judgement.notes.extend(errors_unknown(runs));
-    }
-    let failure = with_unknown_tools(judgement.failure.take(), unknown_tools(gate, runs));
-    let Some(mut failure) = failure else {
+    let snapshots = suite.snapshots(subject);
+    let mut judgement = gate.judge(&suite.input(subject, recorded, &snapshots));
+    let Some(mut failure) = judgement.failure.take() else {
         return CaseVerdict {
             came: Came::Holds,
             judgement,
@@ -184,18 +177,6 @@ fn judge_gate(
         came: Came::Fails(failure),
         judgement,
     }
-}
-
-/// A failure that begins with the tools that nobody knows.
-fn with_unknown_tools(failure: Option<Failure>, unknown: Option<Finding>) -> Option<Failure> {
-    let Some(unknown) = unknown else {
-        return failure;
-    };
-    let Some(mut failure) = failure else {
-        return Some(unknown.into());
-    };
-    failure.findings.insert(0, unknown);
-    Some(failure)
 }
 
 /// A failure that also says which runs behave alike.

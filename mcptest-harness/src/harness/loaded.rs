@@ -318,6 +318,7 @@ impl LoadedSuite {
                 expect: &gates.expect,
             },
             runs: runs.runs(),
+            recorded: runs.runs(),
             known_tools: runs.known_tools(),
             snapshots,
         }

@@ -45,17 +45,3 @@ pub(crate) fn recorded_as_failed(runs: &[Run]) -> Option<String> {
         )
     })
 }
-
-/// Says that a verdict which rests on errors rests on runs that do not tell them.
-pub(crate) fn errors_unknown(runs: &[Run]) -> Option<String> {
-    let unknown: Vec<usize> = runs.iter().map(|run| run.trace.errors_unknown()).collect();
-    let results: usize = unknown.iter().sum();
-    let some = unknown.iter().filter(|count| **count > 0).count();
-    (results > 0).then(|| {
-        format!(
-            "errors unknown in {} ({some} of {} runs): nothing there says `is_error`, so each counts as a success",
-            counted(results, "result"),
-            runs.len()
-        )
-    })
-}

@@ -5,7 +5,7 @@ use mcptest_suite::{Diagnostic, Source, Style, escape};
 use super::{Diff, Table, truncate};
 
 /// Why a case failed.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Failure {
     /// What does not hold, each with its place.
     pub(crate) findings: Vec<Finding>,

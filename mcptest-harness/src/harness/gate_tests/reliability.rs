@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{calls, failure, holds, judge, judge_runs, shows};
+use super::super::agent_test::AgentTest;
+use super::{calls, failure, holds, judge, judge_runs, loaded, shows, verdicts};
 
 /// Runs with outcomes.
 fn outcomes(outcomes: &[bool]) -> Vec<Value> {
@@ -59,4 +60,55 @@ fn runs_of_which_nothing_was_judged_are_not_counted() {
     let said = "`expect:` must lead to an item in some run, found none, so nothing was judged";
     assert!(text.contains(said), "{text}");
     holds(judge(agent, &[calls(&["a"]), calls(&[])]));
+}
+
+/// A run that calls `delete_order`, and the list of its tools.
+fn deletes() -> Value {
+    json!({ "tools": ["desk::delete_order(id: string) #0a"], "trace": calls(&["delete_order"]) })
+}
+
+#[test]
+fn a_misspelt_tool_is_red_where_reliability_counts_its_gate() {
+    let forbids = |tool: &str, rate: u32| {
+        format!(
+            "  trajectory: {{ forbid: [{tool}] }}\n  reliability:\n    outcome: [trajectory]\n    expect: [{{ target: reliability.pass_rate, matcher: {{ exact: {rate} }} }}]\n"
+        )
+    };
+    holds(judge_runs("", &forbids("delete_*", 0), &[deletes()]));
+    shows!(
+        "reliability-unknown-tool",
+        judge_runs("", &forbids("delete_oder", 100), &[deletes()])
+    );
+    // No rate makes up for it: nobody knows what the gate would have said.
+    let text = failure(judge_runs("", &forbids("delete_oder", 0), &[deletes()]));
+    assert!(
+        text.starts_with("error: `trajectory` names `delete_oder`"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_misspelt_tool_is_red_for_who_asks_of_other_runs_too() {
+    let holds = |tool: &str| {
+        let agent = format!("  trajectory: {{ forbid: [{tool}] }}\n");
+        let (_folder, suite) = loaded("", &agent, &[deletes()]);
+        let test = AgentTest::of("s", &suite, suite.subjects().next().unwrap());
+        let mut run = test.runs().unwrap()[0].clone();
+        run.trace.tool_calls.clear();
+        let ask = test.asks()[0];
+        (ask.holds_for(&run), ask.holds(&[run]))
+    };
+    assert_eq!(holds("delete_order"), (Some(true), true));
+    assert_eq!(holds("delete_oder"), (Some(false), false));
+}
+
+#[test]
+fn what_rests_on_errors_says_where_they_are_unknown_when_it_is_counted() {
+    let mut run = calls(&["a"]);
+    let result = run["tool_results"][0].as_object_mut().unwrap();
+    result.remove("is_error");
+    let agent = "  trajectory: { mode: strict, calls: [{ name: a }] }\n  reliability: { outcome: [trajectory] }\n";
+    let judged = verdicts("", agent, &[json!({ "trace": run })], false);
+    let told = format!("{:?}", judged[1]);
+    assert!(told.contains("errors unknown in 1 result"), "{told}");
 }
