@@ -55,8 +55,8 @@ impl ReadGate {
         judgement
     }
 
-    /// What a run breaks of it; nothing for a gate that folds all runs together.
-    pub(crate) fn of_run(&self, input: &Input<'_>, run: &Run) -> Option<Vec<Breach>> {
+    /// What a run, by its place, breaks of it; nothing for a gate that folds all runs together.
+    pub(crate) fn of_run(&self, input: &Input<'_>, run: usize) -> Option<Vec<Breach>> {
         let broken = self.gate.of_run(&input.of(self), run)?;
         let unknown = UnknownTools::of(self, input).map(|tools| tools.breach());
         Some(unknown.into_iter().chain(broken).collect())

@@ -99,8 +99,8 @@ impl<G: EachRun> Criterion for RunByRun<G> {
         }
     }
 
-    fn of_run(&self, input: &Input<'_>, run: &Run) -> Option<Vec<Breach>> {
-        Some(self.breaches(input, run).0)
+    fn of_run(&self, input: &Input<'_>, run: usize) -> Option<Vec<Breach>> {
+        Some(self.breaches(input, &input.runs[run]).0)
     }
 
     fn explain(&self, input: &Input<'_>) -> Vec<Evidence> {

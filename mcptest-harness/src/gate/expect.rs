@@ -1,24 +1,31 @@
 //! An agent's own `expect:`: it holds only if it holds for every run.
 
+use super::expectation::CheckVerdicts;
 use super::{Breach, Criterion, Input, Judgement, check_run, findings, needs_model};
 use crate::check::Check;
 use crate::render::Failure;
-use crate::trace::Run;
 
 /// The assertions of an agent.
 #[derive(Debug)]
 pub(crate) struct Expect;
 
+impl Expect {
+    /// What becomes of the assertions on a run, by its place.
+    pub(super) fn verdicts(input: &Input<'_>, run: usize) -> CheckVerdicts {
+        let snapshots = |name: &str, value: &_| input.snapshots.value(run, name, value);
+        check_run(&input.gates.expect, &input.runs[run], &snapshots)
+    }
+}
+
 impl Criterion for Expect {
     fn judge(&self, input: &Input<'_>) -> Judgement {
-        let checks = input.expect();
+        let checks = &input.gates.expect;
         let (mut breaches, mut undecided) = (Vec::new(), None);
         let mut runs_hold = Vec::new();
         // The assertions that no run so far had an item for.
         let mut of_none: Vec<usize> = (0..checks.len()).collect();
-        for (index, run) in input.runs.iter().enumerate() {
-            let snapshots = |name: &str, value: &_| input.snapshots.value(index, name, value);
-            let verdicts = check_run(checks, run, &snapshots);
+        for index in 0..input.runs.len() {
+            let verdicts = Self::verdicts(input, index);
             runs_hold.push(verdicts.breaches.is_empty());
             of_none.retain(|check| verdicts.of_none.contains(check));
             let of_run = verdicts.breaches.into_iter();
@@ -46,11 +53,8 @@ impl Criterion for Expect {
         }
     }
 
-    fn of_run(&self, input: &Input<'_>, run: &Run) -> Option<Vec<Breach>> {
-        let index = input.runs.iter().position(|known| std::ptr::eq(known, run));
-        let index = index.unwrap_or_default();
-        let snapshots = |name: &str, value: &_| input.snapshots.value(index, name, value);
-        Some(check_run(input.expect(), run, &snapshots).breaches)
+    fn of_run(&self, input: &Input<'_>, run: usize) -> Option<Vec<Breach>> {
+        Some(Self::verdicts(input, run).breaches)
     }
 }
 

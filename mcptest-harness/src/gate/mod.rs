@@ -191,8 +191,8 @@ pub(crate) trait Criterion: fmt::Debug + Send + Sync {
     /// Judges the runs.
     fn judge(&self, input: &Input<'_>) -> Judgement;
 
-    /// What a run breaks of it; nothing for a gate that folds all runs together.
-    fn of_run(&self, _input: &Input<'_>, _run: &Run) -> Option<Vec<Breach>> {
+    /// What a run, by its place, breaks of it; nothing for a gate that folds all runs together.
+    fn of_run(&self, _input: &Input<'_>, _run: usize) -> Option<Vec<Breach>> {
         None
     }
 

@@ -8,12 +8,11 @@ use serde_json::{Value, json};
 use super::block::Block;
 use super::key::{Key, Range};
 use super::table::{GateEntry, judging_each_run};
-use super::{AllRuns, Breach, Cause, Input, NotJudged, Options, Threshold, check_run};
+use super::{AllRuns, Breach, Cause, Expect, Input, NotJudged, Options, Threshold};
 use crate::eval::{
     Confidence, Measure, ReliabilitySummary, recommend_runs, summarize_with, targets,
 };
 use crate::render::{Evidence, Table, truncate};
-use crate::trace::Run;
 
 pub(super) const ENTRY: GateEntry = GateEntry::all_runs::<Reliability>();
 
@@ -203,10 +202,8 @@ impl AllRuns for Reliability {
     type Report = Outcomes;
 
     fn report(&self, input: &Input<'_>) -> Result<Outcomes, NotJudged> {
-        let runs = input.runs.iter().enumerate();
-        let verdicts: Vec<RunVerdict> = runs
-            .map(|(index, run)| verdict(self, input, index, run))
-            .collect();
+        let runs = 0..input.runs.len();
+        let verdicts: Vec<RunVerdict> = runs.map(|run| verdict(self, input, run)).collect();
         let unknown = verdicts.iter().enumerate();
         let unknown = unknown.filter(|(_, verdict)| **verdict == RunVerdict::Unknown);
         let breaches = unknown.map(|(index, _)| {
@@ -317,10 +314,10 @@ enum RunVerdict {
     Unknown,
 }
 
-fn verdict(gate: &Reliability, input: &Input<'_>, index: usize, run: &Run) -> RunVerdict {
+fn verdict(gate: &Reliability, input: &Input<'_>, run: usize) -> RunVerdict {
     let (expect, gates) = match &gate.outcome {
         Successes::Recorded => {
-            return match run.outcome.and_then(|outcome| outcome.passed) {
+            return match input.runs[run].outcome.and_then(|outcome| outcome.passed) {
                 Some(true) => RunVerdict::Pass,
                 Some(false) => RunVerdict::Fail("recorded as failed".to_owned()),
                 None => RunVerdict::Unknown,
@@ -330,12 +327,11 @@ fn verdict(gate: &Reliability, input: &Input<'_>, index: usize, run: &Run) -> Ru
     };
     let mut of_none = false;
     if expect {
-        let snapshots = |name: &str, value: &_| input.snapshots.value(index, name, value);
         let checks = &input.gates.expect;
-        let verdicts = check_run(checks, run, &snapshots);
+        let verdicts = Expect::verdicts(input, run);
         of_none = gates.is_empty() && verdicts.of_none.len() == checks.len();
-        let broken = verdicts.all();
-        if let Some(breach) = broken.first() {
+        // What nobody here can tell is no pass.
+        if let Some(breach) = verdicts.all().first() {
             let Cause::Check(check) = breach.cause else {
                 return RunVerdict::Fail(breach.found.clone());
             };

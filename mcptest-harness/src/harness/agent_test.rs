@@ -1,6 +1,7 @@
 //! An agent test as a whole: its runs, and what it asks of runs.
 
 use std::path::Path;
+use std::slice;
 
 use mcptest_suite::Subject;
 use mcptest_suite::model::{Agent, GateKind, Suite};
@@ -198,10 +199,10 @@ impl Ask<'_> {
     /// Whether it holds for a run by itself; nothing where all runs are judged together.
     #[must_use]
     pub fn holds_for(&self, run: &Run) -> Option<bool> {
-        let input = self.input(self.recorded.runs());
+        let input = self.input(slice::from_ref(run));
         let breaches = match self.gate {
-            Some(gate) => gate.of_run(&input, run),
-            None => Expect.of_run(&input, run),
+            Some(gate) => gate.of_run(&input, 0),
+            None => Expect.of_run(&input, 0),
         };
         Some(breaches?.is_empty())
     }
