@@ -67,6 +67,7 @@ impl<G: EachRun> Criterion for RunByRun<G> {
     fn judge(&self, input: &Input<'_>) -> Judgement {
         let (mut breaches, mut broken, mut scores) = (Vec::new(), Vec::new(), Vec::new());
         let (mut runs_hold, mut counts) = (Vec::new(), Counts::new());
+        let mut holding = Vec::new();
         for (index, run) in input.runs.iter().enumerate() {
             let (found, made) = self.breaches(input, run);
             let (report, metrics) = made.unzip();
@@ -76,13 +77,15 @@ impl<G: EachRun> Criterion for RunByRun<G> {
             for (what, count) in of_run.into_iter().flatten() {
                 *counts.entry(what).or_default() += count;
             }
-            if !found.is_empty() {
+            if found.is_empty() {
+                holding.extend(report);
+            } else {
                 broken.push((index, report));
             }
             breaches.extend(found.into_iter().map(|breach| breach.of_run(index)));
         }
         if broken.is_empty() {
-            breaches.extend(self.0.across(input.runs));
+            breaches.extend(self.0.across(input.runs, &holding));
         }
         let failure = (!breaches.is_empty()).then(|| Failure {
             findings: findings(&input.about(), breaches),

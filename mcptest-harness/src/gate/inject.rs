@@ -1,8 +1,8 @@
 //! An agent's `inject:`: every fault that it names fired, where no `recovery` gate says so.
 
 use super::recovery::{Recovery, not_exercised, silent_faults};
-use super::{Breach, Criterion, Input, Judgement, findings};
-use crate::eval::replay_recovery;
+use super::{Criterion, Input, Judgement, findings};
+use crate::eval::{RecoveryReport, replay_recovery};
 use mcptest_suite::model::GateKind;
 
 /// The injected faults of an agent.
@@ -10,36 +10,32 @@ use mcptest_suite::model::GateKind;
 pub(crate) struct Inject;
 
 impl Criterion for Inject {
+    /// An injected fault that did not fire is no silent pass. A `recovery` gate says it of each run, and
+    /// of all together where `reliability` does not count it.
     fn judge(&self, input: &Input<'_>) -> Judgement {
-        let runs = input.runs.iter().enumerate();
-        let unmet = runs.filter_map(|(index, run)| Some(unmet(input, run)?.of_run(index)));
-        let mut unmet: Vec<_> = unmet.collect();
+        let recovery = input.gates.options::<Recovery>();
+        let declared = input.agent.gate(GateKind::Recovery);
+        let counted = declared.is_some_and(|gate| gate.counted);
+        let plan = input.gates.fault_plan();
+        if plan.faults.is_empty() || (recovery.is_some() && !counted) {
+            return Judgement::default();
+        }
+        let runs = input.runs.iter();
+        let reports = runs.map(|run| replay_recovery(&run.trace, &plan));
+        let reports: Vec<RecoveryReport> = reports.collect();
+        let mut unmet = Vec::new();
+        if recovery.is_none() {
+            let runs = input.runs.iter().zip(&reports).enumerate();
+            unmet.extend(runs.filter_map(|(index, (run, report))| {
+                Some(not_exercised(report, run, false, "")?.of_run(index))
+            }));
+        }
         if unmet.is_empty() {
-            unmet.extend(silent(input));
+            unmet = match recovery {
+                Some(recovery) => recovery.silent(input.runs, &reports),
+                None => silent_faults(&plan, input.runs, &reports, ""),
+            };
         }
         findings(&input.about(), unmet).into()
-    }
-}
-
-/// What a run breaks of an agent that injects faults and has no `recovery` gate: an injected fault
-/// that did not fire is no silent pass.
-fn unmet(input: &Input<'_>, run: &crate::trace::Run) -> Option<Breach> {
-    if input.agent.inject.is_empty() || input.gates.get(GateKind::Recovery).is_some() {
-        return None;
-    }
-    let plan = input.gates.fault_plan();
-    not_exercised(&replay_recovery(&run.trace, &plan), run, false, "")
-}
-
-/// The injected faults that fired in no run, where no `recovery` gate says so.
-fn silent(input: &Input<'_>) -> Vec<Breach> {
-    let counted = input
-        .agent
-        .gate(GateKind::Recovery)
-        .is_some_and(|gate| gate.counted);
-    match input.gates.options::<Recovery>() {
-        Some(recovery) if counted => recovery.silent(input.runs),
-        Some(_) => Vec::new(),
-        None => silent_faults(&input.gates.fault_plan(), input.runs, ""),
     }
 }

@@ -294,7 +294,7 @@ pub(crate) trait EachRun: Options {
     }
 
     /// What the runs together break, where each of them holds.
-    fn across(&self, _runs: &[Run]) -> Vec<Breach> {
+    fn across(&self, _runs: &[Run], _reports: &[Self::Report]) -> Vec<Breach> {
         Vec::new()
     }
 }

@@ -94,8 +94,8 @@ impl EachRun for Recovery {
         report.metrics()
     }
 
-    fn across(&self, runs: &[Run]) -> Vec<Breach> {
-        self.silent(runs)
+    fn across(&self, runs: &[Run], reports: &[RecoveryReport]) -> Vec<Breach> {
+        self.silent(runs, reports)
     }
 
     fn counts(&self, run: &Run, report: &RecoveryReport) -> Counts {
@@ -156,11 +156,11 @@ impl Recovery {
     }
 
     /// The injected faults that fired in no run, unless that is allowed.
-    pub(super) fn silent(&self, runs: &[Run]) -> Vec<Breach> {
+    pub(super) fn silent(&self, runs: &[Run], reports: &[RecoveryReport]) -> Vec<Breach> {
         if self.allow_unexercised {
             return Vec::new();
         }
-        silent_faults(&self.plan, runs, OR_SAY)
+        silent_faults(&self.plan, runs, reports, OR_SAY)
     }
 }
 
@@ -189,12 +189,13 @@ pub(super) fn not_exercised(
 }
 
 /// The faults of a plan that hit no call of any run, each by name. `unless`: what allows it.
-pub(super) fn silent_faults(plan: &FaultPlan, runs: &[Run], unless: &str) -> Vec<Breach> {
-    let reports: Vec<_> = runs
-        .iter()
-        .map(|run| replay_recovery(&run.trace, plan))
-        .collect();
-    let silent = never_fired(plan, &reports);
+pub(super) fn silent_faults(
+    plan: &FaultPlan,
+    runs: &[Run],
+    reports: &[RecoveryReport],
+    unless: &str,
+) -> Vec<Breach> {
+    let silent = never_fired(plan, reports);
     let breaches = silent.map(|fault| {
         let asks = format!(
             "every injected fault must fire in some run{unless}: {}",

@@ -166,6 +166,10 @@ fn faults(plan: &FaultPlan, agent: &Agent, runs: &[Run], command: &str) -> Optio
 
 /// The first mark of a run that the faults of today do not leave, in words.
 fn other_mark(plan: &FaultPlan, run: &Run) -> Option<String> {
+    let mut results = run.trace.tool_results.iter();
+    if results.all(|result| result.synthesized.is_none()) {
+        return None;
+    }
     let report = replay_recovery(&run.trace, plan);
     if let Some(mark) = report.foreign_marks.first() {
         return Some(mark.to_string());
