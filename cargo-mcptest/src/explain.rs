@@ -103,13 +103,22 @@ fn text(case: &CaseResult, made_of: &[String]) -> String {
     for note in &case.notes {
         text.push_str(&format!("  note: {note}\n"));
     }
+    match &case.failure {
+        Some(failure) if made_of.is_empty() => text.push_str(&indented(&failure.text)),
+        // What a failure shows beside its findings is what the numbers were made of.
+        Some(failure) => failure.findings.iter().for_each(|finding| {
+            text.push_str(&format!("  error: {}\n", finding.message));
+            let notes = finding.notes.iter().map(|note| format!("note: {note}"));
+            let helps = finding.helps.iter().map(|help| format!("help: {help}"));
+            for told in notes.chain(helps).chain(finding.evidence.iter().cloned()) {
+                text.push_str(&indented(&indented(&told)));
+            }
+        }),
+        None => {}
+    }
     for part in made_of {
         text.push('\n');
         text.push_str(&indented(part));
-    }
-    // What a failure shows is what the numbers were made of.
-    if let Some(failure) = case.failure.as_ref().filter(|_| made_of.is_empty()) {
-        text.push_str(&indented(&failure.text));
     }
     escape(&text).into_owned()
 }

@@ -43,6 +43,7 @@ fn a_red_case_is_a_finding_with_its_margin_and_what_it_was_made_of() {
     for part in [
         "refunds::refund_agent::trajectory: failed\n",
         "  trajectory.passed >= 1: does not hold, margin -1 (the gate's default)\n",
+        "  error: `trajectory` does not hold in 1 of 2 runs: expected `trajectory.passed` >= 1",
         "  - refund",
     ] {
         assert!(said.stdout.contains(part), "{part} in\n{said}");
@@ -65,6 +66,34 @@ fn a_red_case_is_a_finding_with_its_margin_and_what_it_was_made_of() {
         ]
     );
     assert!(cases[2]["made_of"].to_string().contains("refund"));
+}
+
+#[test]
+fn a_red_case_whose_numbers_hold_says_why_it_is_red() {
+    let shop = shop(&[]);
+    for (place, calls) in [good(), Vec::new()].iter().enumerate() {
+        let mut run = run_of(calls);
+        run["tools"] = json!([
+            "get_order(order: integer) #0a",
+            "refund(order: integer) #0b"
+        ]);
+        let path = format!(
+            "suites/cassettes/Refund_agent__gpt-5/run-{}.json",
+            place + 1
+        );
+        shop.write(&path, run.to_string());
+    }
+    let (agent, _) = SUITE.split_once("    trajectory:").unwrap();
+    let forbids = "    trajectory: { forbid: [refnd] }\n";
+    shop.write("suites/refunds.yml", format!("{agent}{forbids}"));
+    let said = mcptest(shop.path(), &["explain", "::trajectory"]).exits(1);
+    for part in [
+        "  trajectory.passed >= 1: holds, margin 0 (the gate's default)\n",
+        "  error: `trajectory` names `refnd`, and the recordings list no such tool\n    \
+         note: tools in the recordings: `get_order`, `refund`\n    help: did you mean `refund`?\n",
+    ] {
+        assert!(said.stdout.contains(part), "{part} in\n{said}");
+    }
 }
 
 #[test]

@@ -42,12 +42,6 @@ pub(crate) enum CheckOutcome<'v> {
     Undecided(&'static str),
 }
 
-impl CheckOutcome<'_> {
-    pub(crate) fn holds(&self) -> bool {
-        matches!(self, Self::Holds | Self::HoldsOfNone)
-    }
-}
-
 /// What a matcher makes of a value.
 enum MatcherVerdict {
     Holds,

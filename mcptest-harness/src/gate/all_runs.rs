@@ -2,7 +2,9 @@
 
 use std::any::Any;
 
-use super::{AllRuns, Breach, Criterion, Input, Judgement, Scores, defaults, expected, findings};
+use super::{
+    AllRuns, Breach, Criterion, Input, Judgement, Scores, causes, defaults, expected, findings,
+};
 use crate::render::{Evidence, Failure};
 
 /// A gate that looks at all runs together.
@@ -23,12 +25,14 @@ impl<G: AllRuns> Criterion for Together<G> {
         let thresholds = self.0.defaults(&report);
         let mut breaches = self.0.breaches(&report);
         breaches.extend(expected(input, &metrics, &thresholds));
+        let broken = causes(&breaches);
         let failure =
             (!breaches.is_empty()).then(|| fails(breaches, self.0.explain(input, &report)));
         Judgement {
             scores: Scores::Together(metrics),
             failure,
             defaults: defaults(input, &thresholds),
+            broken,
             counts: self.0.counts(input.runs, &report),
             ..Judgement::default()
         }

@@ -1,11 +1,13 @@
 //! Gates that judge one run at a time: they hold only if they hold for every run.
 
 use std::any::Any;
+use std::collections::BTreeSet;
 
 use serde_json::Value;
 
 use super::{
-    Breach, Counts, Criterion, EachRun, Input, Judgement, Scores, defaults, expected, findings,
+    Breach, Counts, Criterion, EachRun, Input, Judgement, Scores, asked, causes, defaults,
+    expected, findings,
 };
 use crate::render::{Evidence, Failure, numbers};
 use crate::trace::Run;
@@ -13,23 +15,41 @@ use crate::trace::Run;
 /// How many different pieces of evidence are shown in full.
 const SHOWN: usize = 3;
 
+/// What a run breaks, nothing when it passes.
+struct OfRun<R> {
+    breaches: Vec<Breach>,
+    /// Its report with the numbers of that.
+    made: Option<(R, Value)>,
+    /// Whether `expect:` or the defaults were asked of it.
+    judged: bool,
+}
+
 /// A gate that judges each run.
 #[derive(Debug)]
 pub(super) struct RunByRun<G>(pub(super) G);
 
 impl<G: EachRun> RunByRun<G> {
-    /// What the run breaks, nothing when it passes, and its report with the numbers of that.
-    fn breaches(&self, input: &Input<'_>, run: &Run) -> (Vec<Breach>, Option<(G::Report, Value)>) {
+    fn of_one(&self, input: &Input<'_>, run: &Run) -> OfRun<G::Report> {
         let scored = match self.0.score(input, run) {
             Ok(scored) => scored,
-            Err(breach) => return (vec![*breach], None),
+            Err(breach) => {
+                return OfRun {
+                    breaches: vec![*breach],
+                    made: None,
+                    judged: false,
+                };
+            }
         };
         let mut breaches = scored.breaches;
         let metrics = self.0.metrics(&scored.report);
         if scored.judged {
             breaches.extend(expected(input, &metrics, self.0.defaults()));
         }
-        (breaches, Some((scored.report, metrics)))
+        OfRun {
+            breaches,
+            made: Some((scored.report, metrics)),
+            judged: scored.judged,
+        }
     }
 
     /// The evidence of the broken runs; runs that show the same are shown together.
@@ -67,19 +87,26 @@ impl<G: EachRun> Criterion for RunByRun<G> {
     fn judge(&self, input: &Input<'_>) -> Judgement {
         let (mut breaches, mut broken, mut scores) = (Vec::new(), Vec::new(), Vec::new());
         let (mut runs_hold, mut counts) = (Vec::new(), Counts::new());
-        let mut holding = Vec::new();
+        let (mut holding, mut unmet) = (Vec::new(), BTreeSet::new());
         for (index, run) in input.runs.iter().enumerate() {
-            let (found, made) = self.breaches(input, run);
-            let (report, metrics) = made.unzip();
+            let of_one = self.of_one(input, run);
+            let found = of_one.breaches;
+            let (report, metrics) = of_one.made.unzip();
             scores.push(metrics.unwrap_or_default());
             runs_hold.push(found.is_empty());
-            let of_run = report.as_ref().map(|report| self.0.counts(run, report));
-            for (what, count) in of_run.into_iter().flatten() {
+            let counted = report.as_ref().map(|report| self.0.counts(run, report));
+            for (what, count) in counted.into_iter().flatten() {
                 *counts.entry(what).or_default() += count;
             }
             if found.is_empty() {
                 holding.extend(report);
             } else {
+                // Of a run that could not be judged nothing that was asked holds.
+                unmet.extend(if of_one.judged {
+                    causes(&found)
+                } else {
+                    asked(input, self.0.defaults())
+                });
                 broken.push((index, report));
             }
             breaches.extend(found.into_iter().map(|breach| breach.of_run(index)));
@@ -97,13 +124,14 @@ impl<G: EachRun> Criterion for RunByRun<G> {
             failure,
             runs_hold,
             defaults: defaults(input, self.0.defaults()),
+            broken: unmet,
             counts,
             ..Judgement::default()
         }
     }
 
     fn of_run(&self, input: &Input<'_>, run: usize) -> Option<Vec<Breach>> {
-        Some(self.breaches(input, &input.runs[run]).0)
+        Some(self.of_one(input, &input.runs[run]).breaches)
     }
 
     fn explain(&self, input: &Input<'_>) -> Vec<Evidence> {

@@ -1,7 +1,7 @@
 //! An agent's own `expect:`: it holds only if it holds for every run.
 
 use super::expectation::CheckVerdicts;
-use super::{Breach, Criterion, Input, Judgement, check_run, findings, needs_model};
+use super::{Breach, Cause, Criterion, Input, Judgement, causes, check_run, findings, needs_model};
 use crate::check::Check;
 use crate::render::Failure;
 
@@ -20,7 +20,7 @@ impl Expect {
 impl Criterion for Expect {
     fn judge(&self, input: &Input<'_>) -> Judgement {
         let checks = &input.gates.expect;
-        let (mut breaches, mut undecided) = (Vec::new(), None);
+        let (mut breaches, mut untold) = (Vec::new(), Vec::new());
         let mut runs_hold = Vec::new();
         // The assertions that no run so far had an item for.
         let mut of_none: Vec<usize> = (0..checks.len()).collect();
@@ -30,10 +30,12 @@ impl Criterion for Expect {
             of_none.retain(|check| verdicts.of_none.contains(check));
             let of_run = verdicts.breaches.into_iter();
             breaches.extend(of_run.map(|breach| breach.of_run(index)));
-            undecided = undecided.or(verdicts.undecided.into_iter().next());
+            untold.extend(verdicts.undecided);
         }
-        let undecided = undecided.map(|(index, matcher)| {
-            let target = &checks[index].target.text;
+        let mut broken = causes(&breaches);
+        broken.extend(untold.iter().map(|(index, _)| Cause::Check(*index)));
+        let undecided = untold.first().map(|(index, matcher)| {
+            let target = &checks[*index].target.text;
             format!("`{target}`: {}", needs_model(matcher))
         });
         let notes: Vec<String> = of_none
@@ -49,6 +51,7 @@ impl Criterion for Expect {
             undecided: undecided.or_else(|| all.then(|| notes.join("; "))),
             notes,
             runs_hold,
+            broken,
             ..Judgement::default()
         }
     }

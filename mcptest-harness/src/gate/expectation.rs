@@ -63,11 +63,16 @@ impl Threshold {
             Limit::AtLeast(least) => number.is_some_and(|number| number >= least),
             Limit::AtMost(most) => number.is_some_and(|number| number <= most),
         };
-        let cause = Cause::Default {
+        let found = || found.map_or("nothing".to_owned(), short_number);
+        (!holds).then(|| Breach::new(self.cause(), &found()))
+    }
+
+    /// The bound as what asks.
+    pub(crate) fn cause(&self) -> Cause {
+        Cause::Default {
             target: self.target,
             asks: self.bound.to_string(),
-        };
-        (!holds).then(|| Breach::new(cause, &found.map_or("nothing".to_owned(), short_number)))
+        }
     }
 }
 

@@ -35,7 +35,7 @@ mod trajectory;
 mod trajectory_axes;
 
 use std::any::Any;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::OnceLock;
 
@@ -47,7 +47,7 @@ pub(crate) use asked::{AgentGates, GateReading, ReadGate};
 pub use asked::{parse_suite, read_suite};
 pub(crate) use caps::WithinCaps;
 pub(crate) use expect::Expect;
-pub(crate) use expectation::{Limit, Threshold, short_number};
+pub(crate) use expectation::{Cause, Limit, Threshold, short_number};
 pub(crate) use inject::Inject;
 pub(crate) use scores::{Scores, value_at};
 pub(crate) use some_runs::{runs_note, scope};
@@ -56,7 +56,7 @@ pub use table::{GateInfo, gates};
 pub(crate) use table::{measure, targets_of};
 
 use block::Block;
-use expectation::{About, Breach, Cause, check_breaches, check_run, findings, needs_model};
+use expectation::{About, Breach, check_breaches, check_run, findings, needs_model};
 use key::Key;
 use some_runs::{named, places};
 
@@ -150,6 +150,8 @@ pub(crate) struct Judgement {
     pub(crate) runs_hold: Vec<bool>,
     /// What its default asks; nothing where the suite says what must hold.
     pub(crate) defaults: Vec<Threshold>,
+    /// What was asked and does not hold, in some run at least, or could not be judged.
+    pub(crate) broken: BTreeSet<Cause>,
     /// How much there was to judge.
     pub(crate) counts: Counts,
 }
@@ -346,6 +348,20 @@ fn expected(input: &Input<'_>, metrics: &Value, defaults: &[Threshold]) -> Vec<B
     }
 }
 
+/// What asked for something that does not hold.
+fn causes(breaches: &[Breach]) -> BTreeSet<Cause> {
+    breaches.iter().map(|breach| breach.cause.clone()).collect()
+}
+
+/// All that a gate's `expect:` asks, else its defaults.
+fn asked(input: &Input<'_>, thresholds: &[Threshold]) -> BTreeSet<Cause> {
+    let checks = (0..input.expect().len()).map(Cause::Check);
+    let defaults = defaults(input, thresholds);
+    checks
+        .chain(defaults.iter().map(Threshold::cause))
+        .collect()
+}
+
 /// What the default gate asks, where nothing else is asked.
 fn defaults(input: &Input<'_>, thresholds: &[Threshold]) -> Vec<Threshold> {
     let default = input.expect().is_empty();
@@ -353,7 +369,7 @@ fn defaults(input: &Input<'_>, thresholds: &[Threshold]) -> Vec<Threshold> {
 }
 
 /// Gates' metrics are numbers; the suite loader lets a snapshot matcher pass, so it is said here.
-pub(crate) fn no_snapshots(_: &str, _: &Value) -> Result<(), Vec<String>> {
+fn no_snapshots(_: &str, _: &Value) -> Result<(), Vec<String>> {
     Err(vec![
         "a gate's metrics cannot be snapshotted; use `exact` or `schema`".to_owned(),
     ])

@@ -34,7 +34,7 @@ pub(crate) fn data(
     result.reason = reason;
     result.failure = failure;
     result.targets = match case.kind {
-        CaseKind::Agent(subject) => expected(suite, subject),
+        CaseKind::Agent(subject) => expected(judgement, suite, subject),
         _ => targets(judgement, suite, case),
     };
     result.runs_hold.clone_from(&judgement.runs_hold);
@@ -113,20 +113,20 @@ pub(super) fn targets(
     let asker = Asker {
         source: suite.source(),
         checks: gate.map_or(&[][..], |gate| &gate.expect),
-        defaults: &judgement.defaults,
+        judgement,
     };
-    asker.targets(targets_of(kind), &judgement.scores)
+    asker.targets(targets_of(kind))
 }
 
 /// What an agent's own assertions look at.
-fn expected(suite: &LoadedSuite, subject: Subject) -> Vec<TargetResult> {
+fn expected(judgement: &Judgement, suite: &LoadedSuite, subject: Subject) -> Vec<TargetResult> {
     let Ok(recorded) = suite.recorded(subject) else {
         return Vec::new();
     };
     let asker = Asker {
         source: suite.source(),
         checks: &suite.gates(subject).expect,
-        defaults: &[],
+        judgement,
     };
     asker.expected(recorded.runs())
 }

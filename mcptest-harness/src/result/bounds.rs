@@ -5,15 +5,18 @@ use serde_json::Value;
 
 use super::Bound;
 use crate::check::{Check, resolve};
-use crate::gate::{Limit, Threshold, no_snapshots, value_at};
+use crate::gate::{Limit, Threshold, value_at};
 
-/// What an assertion asks of values, those of each run or the one of all runs.
-pub(super) fn of_check(check: &Check, values: &[&Value], target: &str, source: &Source) -> Bound {
+/// What an assertion asks of values, those of each run or the one of all runs. `holds`: what the
+/// verdict says of it.
+pub(super) fn of_check(
+    check: &Check,
+    holds: bool,
+    values: &[&Value],
+    target: &str,
+    source: &Source,
+) -> Bound {
     let (minimum, maximum) = check.matcher.limits();
-    let mut outcomes = values
-        .iter()
-        .map(|metrics| check.judge(metrics, &no_snapshots));
-    let holds = outcomes.all(|outcome| outcome.holds());
     let numbers = values.iter().map(|metrics| {
         let found = resolve(&check.target, metrics).ok()?;
         number(&found)
@@ -30,8 +33,8 @@ pub(super) fn of_check(check: &Check, values: &[&Value], target: &str, source: &
     }
 }
 
-/// What a gate's default asks.
-pub(super) fn of_threshold(threshold: &Threshold, values: &[&Value]) -> Bound {
+/// What a gate's default asks. `holds`: what the verdict says of it.
+pub(super) fn of_threshold(threshold: &Threshold, holds: bool, values: &[&Value]) -> Bound {
     let (minimum, maximum) = match threshold.bound {
         Limit::AtLeast(least) => (Some(least), None),
         Limit::AtMost(most) => (None, Some(most)),
@@ -44,9 +47,7 @@ pub(super) fn of_threshold(threshold: &Threshold, values: &[&Value]) -> Bound {
         maximum,
         default: true,
         line: None,
-        holds: values
-            .iter()
-            .all(|metrics| threshold.breach(metrics).is_none()),
+        holds,
         margin: margin(minimum, maximum, values.iter().map(found)),
     }
 }

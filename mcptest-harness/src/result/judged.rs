@@ -12,7 +12,7 @@ use super::{
 };
 use crate::check::{Check, resolve};
 use crate::eval::{Better, Measure, Unit};
-use crate::gate::{Scores, Threshold, short_number, value_at};
+use crate::gate::{Cause, Judgement, Scores, short_number, value_at};
 use crate::render::{Evidence, Failure, Table, short_json};
 use crate::trace::Run;
 
@@ -22,16 +22,17 @@ const COLUMNS: usize = 8;
 /// The longest text that stands in a result as a value.
 const LONG: usize = 200;
 
-/// What asks, and where it stands.
+/// What asks, where it stands, and what the verdict says of it.
 pub(crate) struct Asker<'a> {
     pub(crate) source: &'a Source,
     pub(crate) checks: &'a [Check],
-    pub(crate) defaults: &'a [Threshold],
+    pub(crate) judgement: &'a Judgement,
 }
 
 impl Asker<'_> {
     /// Every target of a gate, in the order of its list.
-    pub(crate) fn targets(&self, measures: &[Measure], scores: &Scores) -> Vec<TargetResult> {
+    pub(crate) fn targets(&self, measures: &[Measure]) -> Vec<TargetResult> {
+        let scores = &self.judgement.scores;
         let values: Vec<&Value> = match scores {
             Scores::None => return Vec::new(),
             Scores::EachRun(runs) => runs.iter().collect(),
@@ -57,22 +58,31 @@ impl Asker<'_> {
 
     fn bounds(&self, measure: &Measure, values: &[&Value]) -> Vec<Bound> {
         let name = measure.name;
-        let about = |check: &&Check| {
+        let about = |(_, check): &(usize, &Check)| {
             let rest = check.target.text.strip_prefix(name);
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
         };
-        let checks = self.checks.iter().filter(about);
-        let checks = checks.map(|check| bounds::of_check(check, values, name, self.source));
-        let defaults = self.defaults.iter();
+        let checks = self.checks.iter().enumerate().filter(about);
+        let checks = checks.map(|(index, check)| {
+            let holds = self.holds(&Cause::Check(index));
+            bounds::of_check(check, holds, values, name, self.source)
+        });
+        let defaults = self.judgement.defaults.iter();
         let defaults = defaults.filter(|threshold| threshold.target == name);
-        let defaults = defaults.map(|threshold| bounds::of_threshold(threshold, values));
+        let defaults = defaults.map(|threshold| {
+            bounds::of_threshold(threshold, self.holds(&threshold.cause()), values)
+        });
         checks.chain(defaults).collect()
+    }
+
+    fn holds(&self, asked: &Cause) -> bool {
+        !self.judgement.broken.contains(asked)
     }
 
     /// What an agent's own assertions look at: the path of each, and what the recordings have there.
     pub(crate) fn expected(&self, runs: &[Run]) -> Vec<TargetResult> {
         let envelopes: Vec<&Value> = runs.iter().map(Run::envelope).collect();
-        let of_check = |check: &Check| {
+        let of_check = |(index, check): (usize, &Check)| {
             let name = &check.target.text;
             let found = envelopes.iter().map(|envelope| {
                 let found = resolve(&check.target, envelope).ok();
@@ -87,10 +97,16 @@ impl Asker<'_> {
                 meaning: "what the recording has there".to_owned(),
                 value: None,
                 per_run: found.collect(),
-                bounds: vec![bounds::of_check(check, &envelopes, name, self.source)],
+                bounds: vec![bounds::of_check(
+                    check,
+                    self.holds(&Cause::Check(index)),
+                    &envelopes,
+                    name,
+                    self.source,
+                )],
             }
         };
-        self.checks.iter().map(of_check).collect()
+        self.checks.iter().enumerate().map(of_check).collect()
     }
 }
 

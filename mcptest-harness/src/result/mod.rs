@@ -222,7 +222,7 @@ pub struct Bound {
     /// The line of the suite that asks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<usize>,
-    /// Whether it holds.
+    /// Whether it holds; what could not be judged in a run that fails does not.
     pub holds: bool,
     /// How far the worst value is from the nearest limit, in the target's unit; below zero outside.
     #[serde(default, skip_serializing_if = "Option::is_none")]

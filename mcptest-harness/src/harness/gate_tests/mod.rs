@@ -1,5 +1,6 @@
 //! Every gate over small suites: what holds, and the whole text of what does not.
 
+mod bounds;
 mod energy;
 mod expect;
 mod expected_calls;
