@@ -21,6 +21,7 @@ use super::{Breach, Criterion, Input, Judgement};
 use crate::check::{Check, Compiler};
 use crate::energy::Analysis;
 use crate::eval::{Fault, FaultPlan, GoldenPath, NarrativeOptions};
+use crate::render::Evidence;
 use crate::trace::Run;
 
 /// A gate of an agent, ready to judge.
@@ -31,7 +32,8 @@ pub(crate) struct ReadGate {
     pub(crate) span: Span,
     /// What must hold of its targets; empty for its default.
     pub(crate) expect: Vec<Check>,
-    pub(crate) gate: Box<dyn Criterion>,
+    /// Its options, which say nothing of what makes their verdict worthless.
+    pub(super) gate: Box<dyn Criterion>,
 }
 
 impl ReadGate {
@@ -60,6 +62,11 @@ impl ReadGate {
         let broken = self.gate.of_run(&input.of(self), run)?;
         let unknown = UnknownTools::of(self, input).map(|tools| tools.breach());
         Some(unknown.into_iter().chain(broken).collect())
+    }
+
+    /// What its numbers were made of, also where it holds.
+    pub(crate) fn explain(&self, input: &Input<'_>) -> Vec<Evidence> {
+        self.gate.explain(&input.of(self))
     }
 
     /// The gate, and those whose verdicts on runs it counts.

@@ -125,7 +125,7 @@ impl<'a> Input<'a> {
     }
 
     /// The same for a gate of the agent.
-    pub(crate) fn of(&self, gate: &'a ReadGate) -> Self {
+    fn of(&self, gate: &'a ReadGate) -> Self {
         let declared = Declared {
             name: gate.kind.name(),
             span: gate.span,

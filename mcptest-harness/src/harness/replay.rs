@@ -228,8 +228,8 @@ impl ReplayCase<'_> {
             return Vec::new();
         };
         let snapshots = self.suite.snapshots(subject);
-        let input = self.suite.input(subject, recorded, &snapshots).of(gate);
-        let evidence = gate.gate.explain(&input).into_iter();
+        let input = self.suite.input(subject, recorded, &snapshots);
+        let evidence = gate.explain(&input).into_iter();
         evidence.map(|evidence| evidence.plain()).collect()
     }
 

@@ -70,6 +70,17 @@ fn what_an_option_allows_breaks_no_default() {
 }
 
 #[test]
+fn a_tool_that_nobody_knows_breaks_no_default_and_every_run() {
+    let run =
+        json!({ "tools": ["delete_order(id: string) #0a"], "trace": calls(&["delete_order"]) });
+    let agent = "  trajectory: { forbid: [delete_oder] }\n";
+    let (_folder, suite) = loaded("", agent, &[run]);
+    let result = result(&suite, "agent::trajectory");
+    assert_eq!(said(&result), (CaseStatus::Failed, vec![true]));
+    assert_eq!(result.runs_hold, [false]);
+}
+
+#[test]
 fn each_thing_that_was_asked_is_told_apart() {
     let judged = |expect: &str, gate: &str, runs: &[Value]| {
         let agent = format!("  {gate}:\n    expect:\n{expect}");

@@ -95,7 +95,7 @@ fn gates_compute_the_targets_they_declare() {
     let input = suite.input(subject, runs, &snapshots);
     let mut judged = BTreeSet::new();
     for gate in &suite.gates(subject).gates {
-        let scores = gate.gate.judge(&input.of(gate)).scores;
+        let scores = gate.judge(&input).scores;
         let each_run = match scores {
             Scores::None => false,
             Scores::Together(metrics) => {
