@@ -288,7 +288,7 @@ fn a_suggested_plan_goes_by_what_is_known_of_the_tools() {
 }
 
 #[test]
-fn a_suggestion_for_an_agent_that_changes_nothing_forbids_what_could() {
+fn a_suggestion_for_an_agent_that_changes_nothing_lets_nothing_change() {
     let mut folder = shop(&[]);
     folder = folder.with_run("suites/cassettes/Refund_agent__gpt-5/run-2.json", &{
         let mut run = support::run_of(&[]);
@@ -303,11 +303,11 @@ fn a_suggestion_for_an_agent_that_changes_nothing_forbids_what_could() {
         format!("{without}    calls: {{ max: 4 }}\n"),
     );
     let said = mcptest(folder.path(), &["mutants", "--suggest"]).exits(0);
-    let told = "# refunds::refund_agent: 2 passing runs agree: nothing changes\ntrajectory: { forbid: [\"refund\"] }\n";
+    let told = "# refunds::refund_agent: 2 passing runs agree: nothing changes\ntrajectory: { over: writes, mode: strict, calls: [] }\n";
     assert!(said.stdout.ends_with(told), "{said}");
     folder.write(
         "suites/refunds.yml",
-        format!("{without}    trajectory: {{ forbid: [\"refund\"] }}\n"),
+        format!("{without}    trajectory: {{ over: writes, mode: strict, calls: [] }}\n"),
     );
     mcptest(folder.path(), &["mutants"]).exits(0);
 }

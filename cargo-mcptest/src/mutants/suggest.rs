@@ -1,6 +1,5 @@
 //! A plan of the state-changing calls, made from the passing runs.
 
-use mcptest::eval::KnownTools;
 use mcptest::trace::{ReadOnlyTools, Run};
 
 use super::judging::{Bench, Tested};
@@ -8,6 +7,9 @@ use crate::outcome;
 
 /// What a run changes: each call with its arguments, and whether it failed.
 type Writes = Vec<(String, String, Option<bool>)>;
+
+/// The plan of an agent that changes nothing.
+const NOTHING: &str = "trajectory: { over: writes, mode: strict, calls: [] }\n";
 
 /// A block for each agent whose passing runs change the same things, to paste below it.
 pub(super) fn plans(bench: &Bench<'_>) -> String {
@@ -28,7 +30,7 @@ pub(super) fn plans(bench: &Bench<'_>) -> String {
             [first, rest @ ..] if rest.iter().any(|other| other != first) => {
                 format!("\n# {case}: its passing runs change different things; a plan of one would fail the others\n")
             }
-            [first, ..] if first.is_empty() => format!("\n# {case}: {agree}: nothing changes\n{}", forbidden(tested)),
+            [first, ..] if first.is_empty() => format!("\n# {case}: {agree}: nothing changes\n{NOTHING}"),
             [first, ..] => format!("\n# {case}: {agree}\n{}", plan(first)),
         });
     }
@@ -55,21 +57,6 @@ fn writes(tested: &Tested<'_>, run: &Run) -> Writes {
             )
         })
         .collect()
-}
-
-/// No tool that changes something, of those that the runs know.
-fn forbidden(tested: &Tested<'_>) -> String {
-    let known = KnownTools::of_runs(tested.runs);
-    let read_only = read_only(tested, tested.runs);
-    let names = known.names();
-    let writing: Vec<&str> = names.filter(|name| !read_only.reads(name)).collect();
-    if writing.is_empty() {
-        return "# and no tool that could change something is known\n".to_owned();
-    }
-    format!(
-        "trajectory: {{ forbid: {} }}\n",
-        serde_json::Value::from(writing)
-    )
 }
 
 fn plan(writes: &Writes) -> String {

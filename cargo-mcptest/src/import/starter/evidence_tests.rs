@@ -1,7 +1,7 @@
 //! What counts as evidence of what runs must do, and what does not.
 
 use super::*;
-use crate::import::starter::tools::MOST_FORBIDDEN;
+use crate::import::starter::tools::MOST_BESIDE;
 
 /// Whether the plan that good runs lead to holds of a run, with how often each tool is called.
 fn holds(good: &[&Run], run: &Run) -> bool {
@@ -312,30 +312,39 @@ fn an_agent_that_hardly_ever_passes_has_no_gates() {
     assert!(of(100).is_none() && of(49).is_some());
 }
 
-/// All good runs agree on what they change: on nothing.
+/// All good runs agree on what they change: on nothing. What a tool of another agent does is told where its
+/// name does not say so.
 #[test]
-fn who_changes_nothing_may_call_no_tool_of_the_import_that_does() {
+fn who_changes_nothing_may_change_nothing_with_any_tool() {
     let text = |runs: &[Run], names: &[&str]| {
         let mut called = Tools::default();
         called.names = names.iter().map(|&name| name.to_owned()).collect();
         gates(runs, &[], &called, &[]).unwrap()
     };
     let looks = || run(Some(true), &[look()], "Here it is.");
-    let few = ["get_order", "list_and_drop", "cancel_order", "refund"];
-    let forbids = |tools: &str| format!("    trajectory:\n      forbid: [{tools}]\n");
-    let both = forbids("\"cancel_order\", \"list_and_drop\", \"refund\"");
-    assert!(text(&[looks()], &few).contains(&both));
-    // The same tool, otherwise written, would be told as misspelt.
-    let failed = run(Some(false), &[refund("R1")], "Done.");
-    assert!(text(&[looks(), failed], &["Refund"]).contains(&forbids("\"refund\"")));
-    let many: Vec<String> = (0..=MOST_FORBIDDEN)
-        .map(|tool| format!("cancel_{tool}"))
+    let few = ["get_order", "list_and_drop", "cancel_order", "Grep"];
+    let nothing = "    trajectory: { over: writes, mode: strict, calls: [] }\n";
+    let lists = "narrative: { readonly_tools: [\"Grep\"], mutating_tools: [\"list_and_drop\"]";
+    let found = text(&[looks()], &few);
+    assert!(found.contains(nothing) && found.contains(lists), "{found}");
+    let silent = run(Some(true), &[], "Here it is.");
+    assert!(text(&[silent], &[]).contains(nothing));
+    let many: Vec<String> = (0..=MOST_BESIDE)
+        .map(|tool| format!("list_and_drop_{tool}"))
         .collect();
     let many: Vec<&str> = many.iter().map(String::as_str).collect();
-    assert!(!text(&[looks()], &many).contains("forbid"));
+    let found = text(&[looks()], &many);
+    assert!(
+        found.contains(nothing) && !found.contains("mutating_tools"),
+        "{found}"
+    );
     let changes = run(Some(true), &[refund("R1")], "Done.");
-    assert!(!text(&[changes], &few).contains("forbid"));
-    let mut lists = looks();
-    lists.tools = Some(vec![OfferedTool::in_line("get_order")]);
-    assert!(!text(&[lists], &few).contains("forbid"));
+    assert!(!text(&[changes], &few).contains(nothing));
+    let mut knows = looks();
+    knows.tools = Some(vec![OfferedTool::in_line("get_order")]);
+    let found = text(&[knows], &few);
+    assert!(
+        found.contains(nothing) && !found.contains("mutating_tools"),
+        "{found}"
+    );
 }

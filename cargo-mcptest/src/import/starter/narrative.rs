@@ -28,13 +28,21 @@ impl Narrative {
             let mut taken_for = by_runs.chain([reads_by_name(name)]);
             taken_for.any(|it| it != reads.reads(name))
         };
-        let misnamed = tools.names().filter(is_misnamed).map(str::to_owned);
+        let misnamed = tools.names().filter(is_misnamed);
+        let mut misnamed: Vec<(&str, bool)> =
+            misnamed.map(|name| (name, reads.reads(name))).collect();
         let mut options = NarrativeOptions::default();
-        (options.readonly_tools, options.mutating_tools) =
-            misnamed.partition(|name| reads.reads(name));
         let is_listed = !tools.is_complete() && !called.names.is_empty();
         if is_listed {
             options.tools.clone_from(&called.names);
+            misnamed.extend(called.misnamed_beside(&tools));
+        }
+        for (name, only_reads) in misnamed {
+            let listed = match only_reads {
+                true => &mut options.readonly_tools,
+                false => &mut options.mutating_tools,
+            };
+            listed.push(name.to_owned());
         }
         Self {
             tools,

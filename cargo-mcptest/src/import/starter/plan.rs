@@ -136,16 +136,17 @@ pub(super) fn trajectory<'a>(
     reads: &'a ReadOnlyTools,
 ) -> Option<Gate<'a>> {
     let (mode, calls) = lined_up(good, changes, reads)?;
+    if calls.is_empty() {
+        let nothing = ExpectedTrace::new(MatchMode::ExactUnordered, calls).with_over(Over::Writes);
+        let text = "    trajectory: { over: writes, mode: strict, calls: [] }\n";
+        return Some(plan_gate(text.to_owned(), nothing, reads));
+    }
     // What is left open is not left to tools that no good run needed.
     let unused = || {
         let unused = changing.iter().copied();
         let is_called = |name: &str| changes.all().any(|write| write.call.name == name);
         unused.filter(move |name| !name.contains('*') && !is_called(name))
     };
-    if calls.is_empty() {
-        let is_told = !changing.iter().any(|name| name.contains('*'));
-        return is_told.then(|| nothing_changes(unused(), reads))?;
-    }
     let mut text = format!(
         "    trajectory:\n      over: writes\n      mode: {}\n",
         mode.as_str()
@@ -272,20 +273,6 @@ fn seen<'s, 'a>(runs: &'s [Vec<Write<'a>>]) -> impl Iterator<Item = &'s Write<'a
         }
     }
     union.into_iter()
-}
-
-/// None of these tools, which change something.
-fn nothing_changes<'a, 't>(
-    tools: impl Iterator<Item = &'t str>,
-    reads: &'a ReadOnlyTools,
-) -> Option<Gate<'a>> {
-    let mut plan = ExpectedTrace::new(MatchMode::Subsequence, Vec::new());
-    plan.forbid = tools.map(ToolPattern::new).collect();
-    if plan.forbid.is_empty() {
-        return None;
-    }
-    let text = format!("    trajectory:\n{}", forbidden(&plan));
-    Some(plan_gate(text, plan, reads))
 }
 
 /// The line of what may not be called.

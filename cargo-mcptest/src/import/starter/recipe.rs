@@ -4,8 +4,6 @@
 //! Each gate is run on the runs that it comes from. One that does not hold for all of them goes in as a
 //! comment that says which runs break it, so that the suite is green as it is written.
 
-use std::collections::BTreeSet;
-
 use mcptest::eval::{KnownTools, count_calls};
 use mcptest::trace::Run;
 
@@ -62,11 +60,7 @@ pub(super) fn gates(
     let reads = called.read_only(runs);
     let changes = Changes::of(&evidence, &reads);
     let changing = tools.names().filter(|name| !reads.reads(name));
-    let mut changing: BTreeSet<&str> = changing.collect();
-    if !tools.is_complete() && changes.all().next().is_none() {
-        changing.extend(called.writes_beside(&tools));
-    }
-    let changing = Vec::from_iter(changing);
+    let changing: Vec<&str> = changing.collect();
     let proposed = [
         expect(&only_good, plan::times(&only_good, &changes, &reads)),
         errors(&only_good),

@@ -154,7 +154,7 @@ fn who_changes_nothing_may_call_nothing_that_does() {
     let failed = run(Some(false), &[look(), refund("R1")], "Done.");
     let text = written(&[run(Some(true), &[look()], "Here it is."), failed]);
     assert!(
-        text.contains("    trajectory:\n      forbid: [\"refund\"]\n"),
+        text.contains("    trajectory: { over: writes, mode: strict, calls: [] }\n"),
         "{text}"
     );
 }

@@ -20,7 +20,7 @@ pub(super) const MOST_ALIASED: usize = 50_000;
 pub(super) const MOST_TOOLS: usize = 500;
 
 /// The most tools of an import that all its agents are taken to have.
-pub(super) const MOST_FORBIDDEN: usize = 50;
+pub(super) const MOST_BESIDE: usize = 50;
 
 /// Tools of Claude Code that change nothing but the agent's own notes, though their names do not say so.
 const OF_CLAUDE_CODE: [&str; 14] = [
@@ -176,14 +176,16 @@ impl Tools {
             })
     }
 
-    /// The tools that change something and that only other agents have, as far as is seen; none that is another
-    /// spelling of one of these, and none where there are so many that they are those of different agents.
-    pub(super) fn writes_beside(&self, own: &KnownTools) -> impl Iterator<Item = &str> {
-        let plain = |name: &str| name.to_lowercase().replace('-', "_");
-        let own: HashSet<String> = own.names().map(plain).collect();
-        let writes = self.all().filter(|(_, reads, _)| !reads);
-        let writes = writes.map(|(name, ..)| name.as_str());
-        writes.filter(move |name| self.names.len() <= MOST_FORBIDDEN && !own.contains(&plain(name)))
+    /// The tools that only other agents have, as far as is seen, and that are not what their names say; whether
+    /// they only read. None where there are so many that they are those of different agents.
+    pub(super) fn misnamed_beside(&self, own: &KnownTools) -> impl Iterator<Item = (&str, bool)> {
+        let own: HashSet<&str> = own.names().collect();
+        let misnamed = self.all().filter(move |(name, reads, _)| {
+            self.names.len() <= MOST_BESIDE
+                && reads_by_name(name) != *reads
+                && !own.contains(name.as_str())
+        });
+        misnamed.map(|(name, reads, _)| (name.as_str(), reads))
     }
 
     /// Each tool, whether it only reads, and whether a recording says so.
