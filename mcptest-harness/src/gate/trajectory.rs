@@ -88,6 +88,9 @@ impl Options for Plan {
                  looking things up is free.",
             )
             .usually("calls"),
+        Key::texts("allow", "tool patterns", false).says(
+            "Tools that calls beside the plan may be of, in the modes that let them be made; any without it.",
+        ),
         Key::texts("forbid", "tool patterns", false).says(
             "Tools that may not be called, in any mode and whatever `over` says; `*` stands \
                  for any characters: `delete_*`.",
@@ -105,6 +108,10 @@ impl Options for Plan {
         let calls = calls(block);
         let parallel = block.choice("parallel", "order", &ORDERS);
         let over = block.choice("over", "call kind", &OVERS);
+        let allow = block.texts("allow");
+        if let Some(mode) = mode.filter(|mode| allow.is_some() && allows_no_surplus(*mode)) {
+            refuse_allow(mode, block);
+        }
         let (mode, calls) = if alone {
             (MatchMode::Unordered, Vec::new())
         } else {
@@ -113,11 +120,15 @@ impl Options for Plan {
         };
         let forbid = forbid.unwrap_or_default();
         contradictions(&calls, &forbid, block);
-        let patterns = forbid.into_iter().map(|pattern| pattern.value);
-        let plan = Self::new(mode, calls)
+        let patterns = |texts: Vec<Spanned<String>>| {
+            let texts = texts.into_iter().map(|pattern| pattern.value);
+            texts.map(ToolPattern::new).collect()
+        };
+        let mut plan = Self::new(mode, calls)
             .with_parallel_unordered(parallel.unwrap_or_default())
             .with_over(over.unwrap_or_default())
-            .with_forbid(patterns.map(ToolPattern::new).collect());
+            .with_forbid(patterns(forbid));
+        plan.allow = allow.map(patterns);
         Some(plan)
     }
 
@@ -131,7 +142,7 @@ impl Options for Plan {
 
 /// Whether there is no plan, and nothing that only means something beside one.
 fn without_plan(block: &mut Block<'_, '_>) -> bool {
-    const BESIDE: [&str; 2] = ["parallel", "over"];
+    const BESIDE: [&str; 3] = ["parallel", "over", "allow"];
     let missing = ["mode", "calls"].into_iter().filter(|key| !block.has(key));
     let missing: Vec<&str> = missing.collect();
     let lonely = BESIDE.into_iter().find(|key| block.has(key));
@@ -173,6 +184,18 @@ fn closed(
          changed; the gate `calls: { max: 0 }` asks for no call at all",
     ));
     None
+}
+
+/// Notes an `allow` where no call is left for it.
+fn refuse_allow(mode: MatchMode, block: &mut Block<'_, '_>) {
+    if let Some(node) = block.node("allow") {
+        let mode = mode.as_str();
+        let message =
+            format!("`allow` does nothing under `mode: {mode}`, which lets no other call be made");
+        let problem = Diagnostic::at(node.span, message);
+        let open = "use `subsequence` or `superset`, or leave `allow` out";
+        block.problems.push(problem.help(open));
+    }
 }
 
 /// Whether a run may make the expected calls alone.
@@ -328,9 +351,10 @@ impl EachRun for Plan {
 /// called and is not allowed, `·` was called and may be; the first divergence is marked.
 fn side_by_side(plan: &Plan, run: &Run, report: &TrajectoryReport) -> String {
     let surplus_allowed = !allows_no_surplus(plan.mode);
-    let is_forbidden = |call: usize| {
+    let may_be_made = |call: usize| {
         let name = &run.trace.tool_calls[call].name;
-        plan.forbid.iter().any(|pattern| pattern.matches(name))
+        let fits = |patterns: &[ToolPattern]| patterns.iter().any(|pattern| pattern.matches(name));
+        surplus_allowed && !fits(&plan.forbid) && plan.allow.as_deref().is_none_or(fits)
     };
     let missing_allowed = plan.mode == MatchMode::Subset;
     let mut marked = false;
@@ -346,7 +370,7 @@ fn side_by_side(plan: &Plan, run: &Run, report: &TrajectoryReport) -> String {
             (Some(_), Some(recorded)) => (' ', recorded_call(run, *recorded)),
             (Some(expected), None) if missing_allowed => ('·', expected_call(plan, *expected)),
             (Some(expected), None) => ('-', expected_call(plan, *expected)),
-            (None, Some(recorded)) if surplus_allowed && !is_forbidden(*recorded) => {
+            (None, Some(recorded)) if may_be_made(*recorded) => {
                 ('·', recorded_call(run, *recorded))
             }
             (None, Some(recorded)) => ('+', recorded_call(run, *recorded)),

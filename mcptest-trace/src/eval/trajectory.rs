@@ -104,6 +104,8 @@ pub struct ExpectedTrace<S = NoSchema> {
     pub over: Over,
     /// Tools that may not be called.
     pub forbid: Vec<ToolPattern>,
+    /// Tools that judged calls beside the expected ones may be of; any where it is absent.
+    pub allow: Option<Vec<ToolPattern>>,
 }
 
 impl<S> ExpectedTrace<S> {
@@ -116,6 +118,7 @@ impl<S> ExpectedTrace<S> {
             parallel_unordered: false,
             over: Over::Calls,
             forbid: Vec::new(),
+            allow: None,
         }
     }
 }
@@ -125,6 +128,7 @@ setters! {
         with_parallel_unordered(parallel_unordered: bool);
         with_over(over: Over);
         with_forbid(forbid: Vec<ToolPattern>);
+        with_allow(allow: Vec<ToolPattern>) => Some(allow);
     }
 }
 
@@ -170,10 +174,12 @@ impl Mismatch {
 /// No expected call at all is trivially satisfied (seed 3), except under `subset` and
 /// `exact_unordered`, where it allows no call.
 ///
-/// Two things stand beside the mode. [`Over::Writes`] judges the state-changing calls alone, as if
+/// Three things stand beside the mode. [`Over::Writes`] judges the state-changing calls alone, as if
 /// the run had made no other: a strict plan of what must happen leaves the agent free in how it looks
 /// things up. `forbid` names tools that may not be called in any mode; each call of one is a mismatch,
 /// also where it reads and the plan is over writes, and it stays a call that the plan is held against.
+/// `allow` names the tools that other judged calls may be of where the mode lets them be made; each one of
+/// another tool is a mismatch.
 ///
 /// Cost for `e` expected and `r` recorded calls: arguments are checked once for each expected call
 /// and each distinct recorded call of its name; the matching is Hopcroft and Karp's,
@@ -289,6 +295,7 @@ pub fn validate_trace_with<S: ArgsCheck>(
     let comparison = Comparison::new(&trace, expected, tools);
     let partners = comparison.partners();
     let mut mismatches = comparison.mismatches(&partners);
+    mismatches.extend(comparison.not_allowed(&partners));
     mismatches.extend(forbidden(&trace, &expected.forbid));
     Ok(TrajectoryReport {
         passed: mismatches.is_empty(),

@@ -301,7 +301,7 @@ fn plan_of<'a>(runs: &[Run], reads: &'a ReadOnlyTools) -> gate::Holds<'a> {
     let evidence: Vec<_> = runs.iter().map(|run| (run, None)).collect();
     let good: Vec<&Run> = runs.iter().collect();
     let changes = writes::Changes::of(&evidence, reads);
-    plan::trajectory(&good, &changes, &[], reads).unwrap().holds
+    plan::trajectory(&good, &changes, reads).unwrap().holds
 }
 
 /// Of many combinations, those of the parts that go together are told apart.

@@ -9,7 +9,7 @@ fn holds(good: &[&Run], run: &Run) -> bool {
     let evidence: Vec<_> = good.iter().map(|run| (*run, None)).collect();
     let changes = Changes::of(&evidence, &reads);
     let times = plan::times(good, &changes, &reads);
-    let plan = plan::trajectory(good, &changes, &[], &reads).unwrap();
+    let plan = plan::trajectory(good, &changes, &reads).unwrap();
     (plan.holds)(run) && times.iter().all(|times| times.holds(run))
 }
 

@@ -38,9 +38,10 @@ impl Narrative {
             misnamed.extend(called.misnamed_beside(&tools));
         }
         for (name, only_reads) in misnamed {
-            let listed = match only_reads {
-                true => &mut options.readonly_tools,
-                false => &mut options.mutating_tools,
+            let listed = if only_reads {
+                &mut options.readonly_tools
+            } else {
+                &mut options.mutating_tools
             };
             listed.push(name.to_owned());
         }

@@ -11,7 +11,7 @@ use mcptest::trace::{ReadOnlyTools, Run};
 use super::gate::Gate;
 use super::order::of_one_step;
 use super::shape::shape;
-use super::text::{common, flow, quoted};
+use super::text::{common, flow, list, quoted};
 use super::writes::{Changes, Write};
 
 /// A call of a plan.
@@ -132,7 +132,6 @@ pub(super) fn times<'a>(
 pub(super) fn trajectory<'a>(
     good: &[&Run],
     changes: &Changes<'_>,
-    changing: &[&str],
     reads: &'a ReadOnlyTools,
 ) -> Option<Gate<'a>> {
     let (mode, calls) = lined_up(good, changes, reads)?;
@@ -141,12 +140,6 @@ pub(super) fn trajectory<'a>(
         let text = "    trajectory: { over: writes, mode: strict, calls: [] }\n";
         return Some(plan_gate(text.to_owned(), nothing, reads));
     }
-    // What is left open is not left to tools that no good run needed.
-    let unused = || {
-        let unused = changing.iter().copied();
-        let is_called = |name: &str| changes.all().any(|write| write.call.name == name);
-        unused.filter(move |name| !name.contains('*') && !is_called(name))
-    };
     let mut text = format!(
         "    trajectory:\n      over: writes\n      mode: {}\n",
         mode.as_str()
@@ -161,9 +154,12 @@ pub(super) fn trajectory<'a>(
     let mut plan = ExpectedTrace::new(mode, calls);
     plan.over = Over::Writes;
     if matches!(mode, MatchMode::Subsequence | MatchMode::Superset) {
-        plan.forbid = unused().map(ToolPattern::new).collect();
+        // What is left open is not left to tools that no good run needed.
+        let tools: BTreeSet<&String> = changes.all().map(|write| &write.call.name).collect();
+        let tools: Vec<String> = tools.into_iter().cloned().collect();
+        text.push_str(&format!("      allow: {}\n", list(&tools)));
+        plan.allow = Some(tools.into_iter().map(ToolPattern::new).collect());
     }
-    text.push_str(&forbidden(&plan));
     Some(plan_gate(text, plan, reads))
 }
 
@@ -273,14 +269,4 @@ fn seen<'s, 'a>(runs: &'s [Vec<Write<'a>>]) -> impl Iterator<Item = &'s Write<'a
         }
     }
     union.into_iter()
-}
-
-/// The line of what may not be called.
-fn forbidden(plan: &ExpectedTrace<Schema>) -> String {
-    if plan.forbid.is_empty() {
-        return String::new();
-    }
-    let names = plan.forbid.iter().map(|tool| quoted(tool.as_str()));
-    let names = names.collect::<Vec<_>>().join(", ");
-    format!("      forbid: [{names}]\n")
 }

@@ -4,7 +4,7 @@
 //! Each gate is run on the runs that it comes from. One that does not hold for all of them goes in as a
 //! comment that says which runs break it, so that the suite is green as it is written.
 
-use mcptest::eval::{KnownTools, count_calls};
+use mcptest::eval::count_calls;
 use mcptest::trace::Run;
 
 use super::ending::{answers_before_the_end, closes, stop_reason};
@@ -35,7 +35,6 @@ pub(super) fn gates(
     suspects: &[Suspect],
 ) -> Option<String> {
     let known = runs.iter().any(|run| passed(run).is_some());
-    let tools = KnownTools::of_runs(runs);
     let aside = || suspects.iter().filter(|suspect| suspect.aside);
     let good: Vec<(usize, &Run)> = (1..)
         .zip(runs)
@@ -59,12 +58,10 @@ pub(super) fn gates(
     let only_good: Vec<&Run> = evidence.iter().map(|(run, _)| *run).collect();
     let reads = called.read_only(runs);
     let changes = Changes::of(&evidence, &reads);
-    let changing = tools.names().filter(|name| !reads.reads(name));
-    let changing: Vec<&str> = changing.collect();
     let proposed = [
         expect(&only_good, plan::times(&only_good, &changes, &reads)),
         errors(&only_good),
-        plan::trajectory(&only_good, &changes, &changing, &reads),
+        plan::trajectory(&only_good, &changes, &reads),
         order::axes(&only_good, &reads),
         Some(Narrative::new(runs, called, &reads).gate(&only_good)),
     ];

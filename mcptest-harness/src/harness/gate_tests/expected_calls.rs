@@ -151,6 +151,15 @@ fn forbidden_tools_break_any_plan_and_stand_alone() {
 }
 
 #[test]
+fn an_open_plan_may_say_which_tools_are_called_beside_it() {
+    let gate = "  trajectory: { mode: superset, over: writes, calls: [{ name: cancel_order }], allow: [send_*] }\n";
+    let notes = ["get_order", "cancel_order", "send_mail"];
+    holds(judge(gate, &[calls(&notes)]));
+    let deletes = ["cancel_order", "send_mail", "delete_account"];
+    shows!("trajectory-allow", judge(gate, &[calls(&deletes)]));
+}
+
+#[test]
 fn a_forbidden_tool_that_is_written_otherwise_is_told_from_one_that_was_not_called() {
     for forbidden in [
         "delete-*",

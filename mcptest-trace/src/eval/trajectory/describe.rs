@@ -108,6 +108,28 @@ impl<S: ArgsCheck> Comparison<'_, S> {
         }
     }
 
+    /// The calls that are left over and of no tool that may be called beside the plan.
+    pub(super) fn not_allowed(&self, partners: &[Option<usize>]) -> Vec<Mismatch> {
+        let taken = inverse(partners, self.recorded.len());
+        let left = (0..taken.len()).filter(|&call| taken[call].is_none());
+        let is_allowed = |name: &str| {
+            let allow = self.plan.allow.as_ref();
+            allow.is_none_or(|allow| allow.iter().any(|pattern| pattern.matches(name)))
+        };
+        let others = left.filter(|&call| !is_allowed(&self.call(call).name));
+        let mismatch = |call| Mismatch {
+            expected_index: None,
+            recorded_index: Some(self.index(call)),
+            arg_diffs: Vec::new(),
+            reason: format!(
+                "`tool_calls[{}]` `{}`: not of the plan, and not under `allow`",
+                self.index(call),
+                self.call(call).name
+            ),
+        };
+        others.map(mismatch).collect()
+    }
+
     /// The call among these that has the expected name and differs in the fewest places, and how.
     pub(super) fn closest(
         &self,

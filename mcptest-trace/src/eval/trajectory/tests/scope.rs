@@ -17,6 +17,27 @@ fn forbidding(mode: MatchMode, expected: &[&str], forbid: &[&str]) -> ExpectedTr
     }
 }
 
+/// Where other calls may be made, only those of some tools may.
+#[test]
+fn calls_beside_the_plan_are_of_the_tools_that_are_allowed() {
+    let run = json!({ "tool_calls": [
+        { "name": "get_order" }, { "name": "refund" }, { "name": "add_note" }, { "name": "refund" },
+    ]});
+    let allowing = |mode, allow: &[&str]| {
+        let allow = allow.iter().copied().map(ToolPattern::new).collect();
+        validate_trace(&run, &over_writes(mode, &[any("refund")]).with_allow(allow))
+    };
+    for mode in [Subsequence, Unordered, Superset] {
+        assert!(allowing(mode, &["refund", "add_*"]).passed);
+        let report = allowing(mode, &["refund"]);
+        assert_eq!(
+            reasons(&report),
+            ["`tool_calls[2]` `add_note`: not of the plan, and not under `allow`"]
+        );
+        assert_eq!(allowing(mode, &["send_mail"]).mismatch_count, 2);
+    }
+}
+
 #[test]
 fn exactly_these_calls_are_counted_as_often_as_they_are_expected() {
     let report = judge(ExactUnordered, &["a", "b"], &["b", "a", "b"]);
