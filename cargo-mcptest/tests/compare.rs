@@ -292,10 +292,11 @@ fn agents_of_one_side_and_of_other_prompts_are_listed() {
             run.to_string(),
         );
     }
-    let said = mcptest(folder.path(), &["compare", "before"]).exits(0);
+    let said = mcptest(folder.path(), &["compare", "before"]).exits(3);
     for line in [
         "new: a_refund__m\n",
-        "gone: b_search__m, old__m\n",
+        "gone: b_search__m\ndropped: old__m\n",
+        "cannot tell: 1 agent has no runs any more, so nothing shows that it did not get worse.",
         "not comparable: c_book__m\n  baseline: recorded with another prompt\n  -go\n  -away\n  +go\n",
     ] {
         assert!(said.stdout.contains(line), "{line} in\n{said}");
@@ -391,6 +392,26 @@ fn runs_that_were_added_are_the_candidate() {
         said["unchanged"],
         json!(["b_search__m", "c_book__m", "d_cancel__m"])
     );
+}
+
+/// Of an agent whose runs are left in part nothing is new, and that is said.
+#[test]
+fn recordings_that_are_gone_are_told() {
+    let folder = four_agents();
+    let suite = fs::read_to_string(folder.at("suites/desk.yml")).unwrap();
+    folder.write("suites/desk.yml", suite.replacen("runs: 6", "runs: 5", 1));
+    fs::remove_dir_all(folder.at("before")).unwrap();
+    for (path, bytes) in collect(&folder.at("suites/cassettes")) {
+        folder.write(&format!("before/cassettes/{path}"), bytes);
+    }
+    fs::remove_file(folder.at("suites/cassettes/a_refund__m/run-6.json")).unwrap();
+    let said = mcptest(folder.path(), &["compare", "before"]).exits(0);
+    let told = "a_refund__m: 1 of its 6 recordings are gone; those that are left are unchanged\n";
+    assert!(said.stdout.ends_with(told), "{said}");
+    fs::remove_dir_all(folder.at("suites/cassettes/a_refund__m")).unwrap();
+    let said = mcptest(folder.path(), &["compare", "before"]).exits(3);
+    let told = "unchanged: b_search__m, c_book__m, d_cancel__m\ngone: a_refund__m\ncannot tell: 1 agent has no runs";
+    assert!(said.stdout.contains(told), "{said}");
 }
 
 #[test]

@@ -249,7 +249,7 @@ pub(crate) struct Compared {
     sides: [Side; 2],
     /// What says whether a run passed, where that is the same of all agents.
     outcome: Option<Outcome>,
-    /// Which agents only have runs more than before, in words.
+    /// Of which agents there are more runs than before, or fewer, in words.
     added: Vec<String>,
 }
 

@@ -14,7 +14,7 @@ use crate::outcome::Outcome;
 /// The agents of both sides.
 pub(super) struct Pairs {
     agents: Vec<Pair>,
-    gone: Vec<String>,
+    dropped: Vec<String>,
 }
 
 struct Pair {
@@ -22,8 +22,8 @@ struct Pair {
     name: String,
     baseline: SideRuns,
     candidate: SideRuns,
-    /// How many recordings the candidate's side has.
-    recordings: usize,
+    /// How many recordings the baseline has, and the candidate.
+    recordings: [usize; 2],
     /// Why the gates cannot say of its runs if they passed.
     refused: Option<String>,
     /// The least drop that counts of it, where the suite says so.
@@ -49,8 +49,8 @@ impl Pairs {
                 _ => format!("{}/{stem}", agent.suite_name()),
             };
             let read = |side: &Side| runs(agent, side, cost, across_models);
-            let (baseline, _) = read(baseline)?;
-            let (candidate, recordings) = read(candidate)?;
+            let (baseline, before) = read(baseline)?;
+            let (candidate, now) = read(candidate)?;
             let refused = agent.runs().err().filter(|_| agent.asks().is_empty());
             let refused =
                 refused.map(|why| format!("its recordings cannot be judged: {}", first_line(&why)));
@@ -58,7 +58,7 @@ impl Pairs {
                 name,
                 baseline,
                 candidate,
-                recordings,
+                recordings: [before, now],
                 refused,
                 margin: agent.agent().regression.as_ref().and_then(|own| own.margin),
             })
@@ -66,7 +66,7 @@ impl Pairs {
         let pairs: Result<Vec<Pair>, Failure> = in_parallel(&agents, pair).into_iter().collect();
         Ok(Self {
             agents: pairs?,
-            gone: gone(baseline, &agents, across_models),
+            dropped: dropped(baseline, &agents, across_models),
         })
     }
 
@@ -80,8 +80,8 @@ impl Pairs {
     }
 
     /// What is compared, with what says whether a run passed; nothing where that is not the same of all
-    /// agents. Without a word of it, an agent whose runs all have an outcome goes by that. And which agents only have
-    /// runs more than before, in words.
+    /// agents. Without a word of it, an agent whose runs all have an outcome goes by that. And of which agents there
+    /// are more runs than before, or fewer, in words.
     pub(super) fn samples(
         self,
         asked: Option<Outcome>,
@@ -97,13 +97,20 @@ impl Pairs {
         let mut all = self.agents.iter().map(of_pair);
         let first = all.next().unwrap_or(asked.unwrap_or(Outcome::Recorded));
         let outcome = all.all(|outcome| outcome == first).then_some(first);
-        let gone = self.gone.into_iter();
-        let gone = gone.map(|agent| AgentSamples::new(agent, Sides::Gone));
+        let dropped = self.dropped.into_iter();
+        let dropped = dropped.map(|agent| AgentSamples::new(agent, Sides::Dropped));
         let agents = self.agents.into_iter();
         let mut added = Vec::new();
         let compared = agents.filter_map(|pair| {
-            let (outcome, all) = (of_pair(&pair), pair.recordings);
+            let (outcome, [before, all]) = (of_pair(&pair), pair.recordings);
             let samples = pair.samples(outcome)?;
+            if samples.sides == Sides::Unchanged && all < before {
+                added.push(format!(
+                    "{}: {} of its {before} recordings are gone; those that are left are unchanged",
+                    samples.agent,
+                    before - all
+                ));
+            }
             if let Sides::Both { candidate, .. } = &samples.sides
                 && let new = candidate.len()
                 && new < all
@@ -116,7 +123,7 @@ impl Pairs {
             }
             Some(samples)
         });
-        let samples = compared.chain(gone).collect();
+        let samples = compared.chain(dropped).collect();
         (samples, outcome, added)
     }
 }
@@ -181,7 +188,7 @@ fn runs(
 }
 
 /// Agents of the baseline that no suite has any more.
-fn gone(baseline: &Side, agents: &[AgentTest<'_>], across_models: bool) -> Vec<String> {
+fn dropped(baseline: &Side, agents: &[AgentTest<'_>], across_models: bool) -> Vec<String> {
     let declared: BTreeSet<String> = agents
         .iter()
         .flat_map(|agent| {
@@ -195,7 +202,7 @@ fn gone(baseline: &Side, agents: &[AgentTest<'_>], across_models: bool) -> Vec<S
         })
         .collect();
     let names: BTreeSet<&str> = declared.iter().map(|stem| agent_of(stem)).collect();
-    let is_gone = |stem: &str| {
+    let is_dropped = |stem: &str| {
         let renewed = across_models && names.contains(agent_of(stem));
         !declared.contains(stem) && !renewed
     };
@@ -206,13 +213,13 @@ fn gone(baseline: &Side, agents: &[AgentTest<'_>], across_models: bool) -> Vec<S
             let stems: BTreeSet<&String> = known.map(|agent| &agent.stem).collect();
             stems
                 .into_iter()
-                .filter(|stem| is_gone(stem))
+                .filter(|stem| is_dropped(stem))
                 .cloned()
                 .collect()
         }
         Place::Recordings(folder) => across::stems(folder)
             .into_keys()
-            .filter(|stem| is_gone(stem))
+            .filter(|stem| is_dropped(stem))
             .collect(),
     }
 }

@@ -134,7 +134,11 @@ impl Changes {
                 (agent, verdict, row.described.unwrap_or_default())
             })
             .collect();
-        for (what, agents) in [("new", &comparison.new), ("gone", &comparison.gone)] {
+        for (what, agents) in [
+            ("new", &comparison.new),
+            ("gone", &comparison.gone),
+            ("dropped", &comparison.dropped),
+        ] {
             let agents = agents.iter();
             rows.extend(agents.map(|agent| (agent.clone(), what.to_owned(), String::new())));
         }

@@ -84,7 +84,7 @@ pub(super) fn of_agent(suite: &LoadedSuite, subject: Subject, context: &Context)
             let reason = format!("not comparable with the baseline: {first}; see `{whole}`");
             return Came::Elsewhere(reason).into();
         }
-        Ok(Sides::New | Sides::Gone) => {
+        Ok(Sides::New | Sides::Gone | Sides::Dropped) => {
             return Came::Elsewhere("new: the baseline has no runs of it".to_owned()).into();
         }
         Err(why) => return Came::NotJudged(format!("not compared: {why}")).into(),

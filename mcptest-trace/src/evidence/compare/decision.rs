@@ -43,13 +43,11 @@ impl Decision {
 pub(super) fn decide(comparison: &Comparison) -> Decision {
     let options = &comparison.options;
     if comparison.agents.is_empty() {
-        if !comparison.unchanged.is_empty() {
+        if !comparison.unchanged.is_empty() && comparison.gone.is_empty() {
             return Decision::Unchanged;
         }
-        return cannot_tell(
-            "no agent has comparable runs on both sides".to_owned(),
-            comparison,
-        );
+        let nothing = || "no agent has comparable runs on both sides".to_owned();
+        return cannot_tell(gone(comparison).unwrap_or_else(nothing), comparison);
     }
     if options
         .fail_on
@@ -61,16 +59,29 @@ pub(super) fn decide(comparison: &Comparison) -> Decision {
     if options.require_not_worse {
         let outcomes = comparison.suite.outcomes.as_ref();
         let low = outcomes.and_then(|outcomes| Some(outcomes.interval?.0));
-        return if low.is_some_and(|low| low > -options.suite_margin) {
+        let is_shown = low.is_some_and(|low| low > -options.suite_margin);
+        return if is_shown && comparison.gone.is_empty() {
             Decision::Holds
         } else {
             Decision::NotShown
         };
     }
-    match blind(comparison) {
+    match gone(comparison).or_else(|| blind(comparison)) {
         Some(reason) => cannot_tell(reason, comparison),
         None => Decision::Holds,
     }
+}
+
+/// That agents have no runs any more, where some have none: that is no proof that they did not get worse.
+fn gone(comparison: &Comparison) -> Option<String> {
+    let (has, they) = match comparison.gone.len() {
+        0 => return None,
+        1 => ("1 agent has".to_owned(), "it"),
+        more => (format!("{more} agents have"), "they"),
+    };
+    Some(format!(
+        "{has} no runs any more, so nothing shows that {they} did not get worse"
+    ))
 }
 
 fn cannot_tell(reason: String, comparison: &Comparison) -> Decision {
@@ -130,7 +141,7 @@ fn blind(comparison: &Comparison) -> Option<String> {
         );
     };
     let by_suite = could_tell(suite.smallest_p, suite.share);
-    let mut outcomes = comparison
+    let outcomes = comparison
         .agents
         .iter()
         .filter_map(|agent| agent.outcomes.as_ref());
@@ -150,10 +161,11 @@ fn blind(comparison: &Comparison) -> Option<String> {
     }
     let most = outcomes.clone().map(super::OutcomesCompared::runs);
     let most = most.max().unwrap_or(0);
-    let needed = outcomes.next().map_or(0, |found| found.runs_needed);
+    let needed = outcomes.map(super::OutcomesCompared::runs_for_all).min();
+    let needed = needed.unwrap_or(0);
     let are = if most == 1 { "is" } else { "are" };
     let runs = counted(most, "run");
     Some(format!(
-        "{runs} {are} too few, you need {needed} on each side"
+        "{runs} {are} too few, you need {needed} on each side for a fall to none to show, and more for less"
     ))
 }

@@ -149,8 +149,10 @@ pub struct Comparison {
     pub unchanged: Vec<String>,
     /// Agents only among the candidates.
     pub new: Vec<String>,
-    /// Agents only in the baseline.
+    /// Agents only in the baseline, though they are still asked for.
     pub gone: Vec<String>,
+    /// Agents only in the baseline that are not asked for any more.
+    pub dropped: Vec<String>,
     /// Agents of another model or prompt.
     pub not_comparable: Vec<NotComparable>,
     /// All agents together.
@@ -196,7 +198,7 @@ impl<'a> Agent<'a> {
 pub fn compare(samples: &[AgentSamples], options: &CompareOptions) -> Comparison {
     let mut samples: Vec<&AgentSamples> = samples.iter().collect();
     samples.sort_by(|left, right| left.agent.cmp(&right.agent));
-    let (mut unchanged, mut new, mut gone) = (Vec::new(), Vec::new(), Vec::new());
+    let [mut unchanged, mut new, mut gone, mut dropped] = [const { Vec::new() }; 4];
     let (mut agents, mut not_comparable) = (Vec::new(), Vec::new());
     for sample in samples {
         let name = &sample.agent;
@@ -208,6 +210,7 @@ pub fn compare(samples: &[AgentSamples], options: &CompareOptions) -> Comparison
             Sides::Unchanged => unchanged.push(name.clone()),
             Sides::New => new.push(name.clone()),
             Sides::Gone => gone.push(name.clone()),
+            Sides::Dropped => dropped.push(name.clone()),
             Sides::NotComparable { differences } => not_comparable.push(NotComparable {
                 agent: name.clone(),
                 differences: differences.clone(),
@@ -223,6 +226,7 @@ pub fn compare(samples: &[AgentSamples], options: &CompareOptions) -> Comparison
         unchanged,
         new,
         gone,
+        dropped,
         not_comparable,
         suite,
         decision: Decision::Unchanged,

@@ -177,8 +177,10 @@ pub enum Sides {
     Unchanged,
     /// Only among the candidates.
     New,
-    /// Only in the baseline.
+    /// Only in the baseline, though it is still asked for: whether it got worse, nobody can tell.
     Gone,
+    /// Only in the baseline, and not asked for any more.
+    Dropped,
     /// Recorded of another model or prompt: never judged.
     NotComparable {
         /// What differs, one line each.

@@ -90,10 +90,10 @@ fn too_few_runs_are_no_pass() {
         comparison.text(),
         "\
 agent        passed        tokens                     behaviour     verdict
-agent_000    2/2 → 1/2     unknown                    unknown       too few runs p cannot be below 0.0625, and 0.0125 is needed: record 4 on each side
-agent_001    2/2 → 2/2     unknown                    unknown       too few runs p cannot be below 0.0625, and 0.0125 is needed: record 4 on each side
+agent_000    2/2 → 1/2     unknown                    unknown       too few runs p cannot be below 0.0625, and 0.0125 is needed: 2 of 2 runs passed before, so a fall to none shows with 4 on each side
+agent_001    2/2 → 2/2     unknown                    unknown       too few runs p cannot be below 0.0625, and 0.0125 is needed: 2 of 2 runs passed before, so a fall to none shows with 4 on each side
 all 2        −25.0 points  unknown                    unknown       too few runs p cannot be below 0.0278, and 0.025 is needed
-cannot tell: 2 runs are too few, you need 4 on each side. Exit status 3.
+cannot tell: 2 runs are too few, you need 4 on each side for a fall to none to show, and more for less. Exit status 3.
 "
     );
     let allowed = CompareOptions {
@@ -103,7 +103,7 @@ cannot tell: 2 runs are too few, you need 4 on each side. Exit status 3.
     let comparison = compare(&outcomes_only(&[(2, 1, 2), (2, 2, 2)]), &allowed);
     assert_eq!(comparison.exit_status(), 0);
     assert!(comparison.text().ends_with(
-        "cannot tell: 2 runs are too few, you need 4 on each side (allowed by `inconclusive: pass`). Exit status 0.\n"
+        "cannot tell: 2 runs are too few, you need 4 on each side for a fall to none to show, and more for less (allowed by `inconclusive: pass`). Exit status 0.\n"
     ));
 }
 
@@ -137,7 +137,9 @@ fn enough_runs_of_which_too_few_passed_are_not_called_too_few() {
     assert_eq!(comparison.exit_status(), 3);
     let text = comparison.text();
     assert!(
-        text.contains(": 1 of 8 runs passed before, record about 46 on each side\n"),
+        text.contains(
+            ": 1 of 8 runs passed before, so a fall to none shows with 46 on each side\n"
+        ),
         "{text}"
     );
     let last = "cannot tell: 1 of 8 runs of the baseline passed, too few for a loss to show. Exit status 3.\n";
@@ -196,7 +198,7 @@ fn agents_on_one_side_and_of_other_prompts_are_listed_and_never_judged() {
     };
     let listed = vec![
         sides("z", Sides::New),
-        sides("y", Sides::Gone),
+        sides("y", Sides::Dropped),
         sides("x", Sides::Unchanged),
         sides(
             "w\u{1b}[31m",
@@ -208,8 +210,37 @@ fn agents_on_one_side_and_of_other_prompts_are_listed_and_never_judged() {
     let comparison = compare(&listed, &CompareOptions::default());
     assert_eq!(
         comparison.text(),
-        "unchanged: x\nnew: z\ngone: y\nnot comparable: w\\u{1b}[31m\n  model: gpt-4o → gpt-5\nall unchanged: what can be compared is the same on both sides. Exit status 0.\n"
+        "unchanged: x\nnew: z\ndropped: y\nnot comparable: w\\u{1b}[31m\n  model: gpt-4o → gpt-5\nall unchanged: what can be compared is the same on both sides. Exit status 0.\n"
     );
+}
+
+/// Nothing to compare is no proof that an agent did not get worse.
+#[test]
+fn an_agent_without_runs_is_never_a_silent_pass() {
+    let gone = |agent: &str| AgentSamples::new(agent, Sides::Gone);
+    let told = "cannot tell: 1 agent has no runs any more, so nothing shows that it did not get worse. Exit status 3.\n";
+    let unchanged = AgentSamples::new("x", Sides::Unchanged);
+    let comparison = compare(&[unchanged, gone("y")], &CompareOptions::default());
+    assert_eq!(comparison.text(), format!("unchanged: x\ngone: y\n{told}"));
+    let mut held = outcomes_only(&[(6, 6, 6)]);
+    assert_eq!(compare(&held, &CompareOptions::default()).exit_status(), 0);
+    held.push(gone("y"));
+    assert!(
+        compare(&held, &CompareOptions::default())
+            .text()
+            .ends_with(told)
+    );
+    held.push(gone("z"));
+    let options = CompareOptions::default();
+    let shown = options.clone().with_require_not_worse(true);
+    assert_eq!(compare(&held, &shown).decision, Decision::NotShown);
+    let passes = compare(&held, &options.with_inconclusive_passes(true));
+    let told =
+        "cannot tell: 2 agents have no runs any more, so nothing shows that they did not get worse";
+    assert!(passes.text().contains(told) && passes.exit_status() == 0);
+    let mut worse = outcomes_only(&[(6, 0, 6)]);
+    worse.push(gone("y"));
+    assert_eq!(compare(&worse, &CompareOptions::default()).exit_status(), 1);
 }
 
 #[test]

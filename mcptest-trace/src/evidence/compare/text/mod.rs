@@ -142,6 +142,7 @@ impl Comparison {
             ("unchanged", &self.unchanged),
             ("new", &self.new),
             ("gone", &self.gone),
+            ("dropped", &self.dropped),
         ] {
             if !agents.is_empty() {
                 let names: Vec<_> = agents.iter().map(|agent| escape_line(agent)).collect();

@@ -137,16 +137,12 @@ fn outcomes_verdict(found: &OutcomesCompared) -> String {
         },
         Finding::NothingToLose => "no run of the baseline passed".to_owned(),
         Finding::TooFewRuns => format!(
-            "p cannot be below {}, and {} is needed: {}",
+            "p cannot be below {}, and {} is needed: {} of {} runs passed before, so a fall to none shows with {} on each side",
             significant(found.smallest_p),
             significant(found.share),
-            match found.runs_for_all() {
-                Some(runs) if !found.has_few_runs() => format!(
-                    "{} of {} runs passed before, record about {runs} on each side",
-                    found.baseline.passed, found.baseline.runs
-                ),
-                _ => format!("record {} on each side", found.runs_needed),
-            }
+            found.baseline.passed,
+            found.baseline.runs,
+            found.runs_for_all()
         ),
     };
     word(found.finding.as_str(), &rest)
