@@ -188,15 +188,14 @@ fn a_limit_that_is_loosened_is_said_to_be() {
 /// Four runs do not say what a looser limit lets through, and a stricter one is an alarm at least.
 #[test]
 fn a_limit_is_not_loosened_without_power() {
-    let kept =
-        "calls.count: 3 kept: 4 would be looser, and the figures say nothing of it (no power)";
+    let kept = "calls.count: 3 kept: 4 would be looser, and the figures tell no bad run from a good one (no power)";
     for (max, said, now) in [(3, kept, 3), (20, "calls.count: 20 → 4", 4)] {
         let folder = desk(3, 1);
         let gate = |max: usize| suite(4, &format!("    calls: {{ max: {max} }}\n"));
         folder.write("suites/refunds.yml", gate(max));
-        let written = mcptest(folder.path(), &["calibrate", "--write"]).exits(0);
-        let line = format!("\nsuites/refunds.yml:7: {said}\n");
-        assert!(written.stdout.ends_with(&line), "{written}");
+        let written = mcptest(folder.path(), &["calibrate", "--write"]).exits(3);
+        let line = format!("\nsuites/refunds.yml:7: {said}\ncannot tell: ");
+        assert!(written.stdout.contains(&line), "{written}");
         let text = read(&folder);
         assert!(
             text.contains(&format!("    calls: {{ max: {now} }}\n")),
@@ -218,7 +217,7 @@ fn a_suite_that_was_made_of_its_runs_is_said_to_be() {
     folder.write("log.jsonl", format!("{record}\n"));
     let suite = ["import", "log.jsonl", "--suite", "suites/made.yml"];
     mcptest(folder.path(), &suite).exits(0);
-    let said = mcptest(folder.path(), &["calibrate", "made"]).exits(0);
+    let said = mcptest(folder.path(), &["calibrate", "made"]).exits(3);
     assert!(said.stdout.contains(told), "{said}");
     let json = mcptest(folder.path(), &["calibrate", "--format", "json"]).exits(0);
     let json: Value = serde_json::from_str(&json.stdout).unwrap();
@@ -313,13 +312,19 @@ fn only_gates_that_tell_runs_apart_are_added() {
 #[test]
 fn too_few_runs_promise_what_they_can() {
     let folder = desk(3, 1);
-    let said = mcptest(folder.path(), &["calibrate"]).exits(0);
+    let said = mcptest(folder.path(), &["calibrate"]).exits(3);
     assert!(
         said.stdout
             .contains("\ntoo few: 3 passing runs can promise 75.0%, for 95% you need 19\n"),
         "{said}"
     );
-    let cases = mcptest(folder.path(), &["calibrate", "--cases", "--share", "80"]).exits(0);
+    let last = "\ncannot tell: no limit keeps 95% of passing runs, and nothing tells passed runs from failed ones. Exit status 3.\n";
+    assert!(said.stdout.ends_with(last), "{said}");
+    let json = mcptest(folder.path(), &["calibrate", "--format", "json"]).exits(3);
+    let json: Value = serde_json::from_str(&json.stdout).unwrap();
+    assert_eq!(json["exit_status"], 3);
+    mcptest(folder.path(), &["calibrate", "--share", "75"]).exits(0);
+    let cases = mcptest(folder.path(), &["calibrate", "--cases", "--share", "80"]).exits(3);
     assert!(
         cases
             .stdout
@@ -361,7 +366,7 @@ fn without_outcomes_nobody_knows_what_a_limit_catches() {
         value.as_object_mut().unwrap().remove("outcome");
         fs::write(path, value.to_string()).unwrap();
     }
-    let said = mcptest(folder.path(), &["calibrate", "--outcome", "recorded"]).exits(0);
+    let said = mcptest(folder.path(), &["calibrate", "--outcome", "recorded"]).exits(3);
     assert!(
         said.stdout
             .contains("nobody knows whether it catches anything"),

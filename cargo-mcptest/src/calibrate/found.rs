@@ -33,6 +33,17 @@ pub(crate) struct SuiteFound {
 }
 
 impl SuiteFound {
+    /// Whether there is enough to judge: a limit keeps the share, or a target tells something.
+    pub(super) fn is_enough(&self) -> bool {
+        let says = |verdict| !matches!(verdict, Discrimination::NoPower | Discrimination::Unknown);
+        let each = self.each.iter().any(|(_, found)| {
+            says(found.power.verdict) || found.limit.is_some_and(|limit| limit.k > 0)
+        });
+        let mut together = self.together.iter().map(|(_, found)| found);
+        each || together
+            .any(|found| says(found.verdict) || found.limit.is_some_and(|limit| limit.enough))
+    }
+
     pub(super) fn text(&self, values: bool) -> String {
         let mut text = format!(
             "suite {}: outcomes {}, {}\n",

@@ -185,8 +185,13 @@ impl Calibrate {
         } else {
             None
         };
-        self.say(&opened, &found, written.as_deref(), output)?;
-        Ok(ExitStatus::Holds)
+        let status = if found.iter().any(SuiteFound::is_enough) {
+            ExitStatus::Holds
+        } else {
+            ExitStatus::CannotTell
+        };
+        self.say(&opened, &found, written.as_deref(), status, output)?;
+        Ok(status)
     }
 
     fn say(
@@ -194,6 +199,7 @@ impl Calibrate {
         opened: &Opened,
         found: &[SuiteFound],
         written: Option<&[write::Written]>,
+        status: ExitStatus,
         output: &mut Output<'_>,
     ) -> Result<(), Failure> {
         match self.format {
@@ -203,6 +209,7 @@ impl Calibrate {
                 "harness": opened.package.versions.json(),
                 "suites": found.iter().map(SuiteFound::json).collect::<Vec<_>>(),
                 "written": written,
+                "exit_status": status as u8,
             }))?,
             Format::Text => {
                 for suite in found {
@@ -215,6 +222,13 @@ impl Calibrate {
                     writeln!(
                         output.out,
                         "nothing was written: the suites have no number that a threshold could take the place of"
+                    )?;
+                }
+                if let (ExitStatus::CannotTell, Some(suite)) = (status, found.first()) {
+                    writeln!(
+                        output.out,
+                        "cannot tell: no limit keeps {}, and nothing tells passed runs from failed ones. Exit status 3.",
+                        suite.share
                     )?;
                 }
             }

@@ -250,14 +250,13 @@ impl Proposal<'_> {
                 Direction::LowIsBad => self.limit < before,
                 Direction::HighIsBad => self.limit > before,
             });
-        let blind = [Discrimination::NoPower, Discrimination::Unknown];
-        if looser && blind.contains(&self.verdict) {
+        if looser && self.verdict != Discrimination::TellsRunsApart {
             let verdict = self.verdict.as_str();
             let said = format!(
-                "{before} kept: {now} would be looser, and the figures say nothing of it ({verdict})"
+                "{before} kept: {now} would be looser, and the figures tell no bad run from a good one ({verdict})"
             );
             return Written {
-                why_not: Some("no_power"),
+                why_not: Some("looser"),
                 ..Written::new(source, span, &slot.target, said)
             };
         }

@@ -12,7 +12,7 @@ use crate::number::real;
 pub struct Concordance {
     /// Over pairs that differ in passed runs, equal values by half; ½ tells nothing.
     pub concordance: f64,
-    /// The 95% interval; `None` where leaving out an agent leaves no pair.
+    /// The 95% interval, within 0 and 1; `None` where leaving out an agent leaves no pair.
     pub interval: Option<(f64, f64)>,
 }
 
@@ -58,7 +58,8 @@ pub fn concordance(agents: &[(f64, usize)]) -> Option<Concordance> {
         concordance,
         interval: without.map(|without| {
             let half = normal_95() * jackknife(&without);
-            (concordance - half, concordance + half)
+            // It is a share, whatever its error.
+            ((concordance - half).max(0.0), (concordance + half).min(1.0))
         }),
     })
 }
@@ -133,7 +134,9 @@ mod tests {
                     .collect();
                 prop_assert_eq!(found.interval.is_some(), without.is_some());
                 if let (Some((low, high)), Some(without)) = (found.interval, without) {
-                    prop_assert!((high - low - 2.0 * normal_95() * jackknife(&without)).abs() < 1e-9);
+                    let half = normal_95() * jackknife(&without);
+                    let near = |bound: f64, wanted: f64| (bound - wanted.clamp(0.0, 1.0)).abs() < 1e-9;
+                    prop_assert!(near(low, found.concordance - half) && near(high, found.concordance + half));
                 }
             }
         }
