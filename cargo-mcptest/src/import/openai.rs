@@ -17,7 +17,7 @@ use super::mapping::Mapping;
 use super::verdict;
 
 pub(super) use chat::{
-    Options, answer as tool_answer, calls as calls_of, read as read_messages,
+    OfUser, Options, answer as tool_answer, calls as calls_of, is_of_user, read as read_messages,
     tools as offered_tools,
 };
 pub(super) use responses::function_call;

@@ -13,7 +13,7 @@ use super::format::{Format, Gathered, Runs};
 use super::input::{Form, Input};
 use super::json::{given, identifier, list, member, named, number, text, truthy, word};
 use super::mapping::Mapping;
-use super::openai::{Options, offered_tools, read_messages, tokens};
+use super::openai::{OfUser, Options, is_of_user, offered_tools, read_messages, tokens};
 use super::time;
 
 /// What the environment of τ-bench writes where a call fails.
@@ -161,15 +161,11 @@ fn second_edition(record: &Value, input: &Input) -> Result<ForeignRun, Lost> {
     for key in ["start_time", "end_time"] {
         run.at(given(record, key).and_then(time::seconds));
     }
-    let mut users = 0;
+    let mut of_user = OfUser::default();
     for message in list(record, "messages") {
-        second_edition_message(message, &mut run, &mut users);
+        second_edition_message(message, &mut run, &mut of_user);
     }
-    if users > 0 {
-        run.note(format!(
-            "calls and results of the simulated user left out: {users}"
-        ));
-    }
+    of_user.tell(&mut run);
     run.stop = match ended {
         "" => None,
         "user_stop" | "agent_stop" => Some(Stop::Known("completed")),
@@ -182,12 +178,14 @@ fn second_edition(record: &Value, input: &Input) -> Result<ForeignRun, Lost> {
     Ok(run)
 }
 
-fn second_edition_message(message: &Value, run: &mut ForeignRun, users: &mut usize) {
+fn second_edition_message(message: &Value, run: &mut ForeignRun, of_user: &mut OfUser) {
+    if of_user.takes(message) {
+        return;
+    }
     let said = text_of(message.get("content"));
     run.at(given(message, "timestamp").and_then(time::seconds));
     match text(message, "role").unwrap_or("unknown") {
         "user" => {
-            *users += list(message, "tool_calls").len();
             if ENDINGS.iter().any(|ending| said.contains(ending)) {
                 run.turn("user", said);
             } else {
@@ -202,11 +200,7 @@ fn second_edition_message(message: &Value, run: &mut ForeignRun, users: &mut usi
                 run.step(usage);
             }
             run.said(said);
-            for call in calls {
-                if text(call, "requestor") == Some("user") {
-                    *users += 1;
-                    continue;
-                }
+            for call in calls.iter().filter(|call| !is_of_user(call)) {
                 let args = member(call, "arguments");
                 run.call(Call::new(identifier(call, "id"), text(call, "name"), args));
             }
@@ -215,8 +209,7 @@ fn second_edition_message(message: &Value, run: &mut ForeignRun, users: &mut usi
             let several = list(message, "tool_messages");
             let one = std::slice::from_ref(message);
             for answer in if several.is_empty() { one } else { several } {
-                if text(answer, "requestor") == Some("user") {
-                    *users += 1;
+                if !several.is_empty() && of_user.takes(answer) {
                     continue;
                 }
                 let failed = given(answer, "error").is_some_and(truthy);

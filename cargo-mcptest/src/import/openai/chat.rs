@@ -22,9 +22,13 @@ pub(in crate::import) struct Options {
 /// Reads messages into a run. Leading system messages are its system prompt.
 pub(in crate::import) fn read(messages: &[Value], run: &mut ForeignRun, options: &Options) {
     let mut system = Leading::of(run, true);
+    let mut of_user = OfUser::default();
     for message in messages {
         let role = text(message, "role").unwrap_or("unknown");
         let said = text_of(message.get("content"));
+        if of_user.takes(message) {
+            continue;
+        }
         if system.takes(matches!(role, "system" | "developer"), &said) {
             continue;
         }
@@ -35,14 +39,10 @@ pub(in crate::import) fn read(messages: &[Value], run: &mut ForeignRun, options:
             "user" if has_block(message, &["tool_result"]) => {
                 blocks::read_user(message.get("content"), run);
             }
-            "user" => run.user(said),
+            "user" | "human" => run.user(said),
             "assistant" | "agent" | "ai" | "model" => assistant(message, said, run),
             // Whatever the one who calls is named.
             _ if asks(message) => assistant(message, said, run),
-            // Where a user has tools too, these are not the agent's.
-            "tool" if text(message, "requestor") == Some("user") => {
-                run.note("calls and results of the simulated user left out");
-            }
             "tool" | "function" => {
                 let mut answer = answer(message, options);
                 // Some give the call's identifier to the result.
@@ -54,6 +54,52 @@ pub(in crate::import) fn read(messages: &[Value], run: &mut ForeignRun, options:
         }
     }
     system.give_to(run);
+    of_user.tell(run);
+}
+
+/// What a simulated user does with tools of its own: no call of the agent.
+#[derive(Default)]
+pub(in crate::import) struct OfUser {
+    count: usize,
+    /// The identifiers of calls that have no result yet.
+    open: Vec<String>,
+}
+
+impl OfUser {
+    /// Notes the calls of a message that are the user's. Whether the message is a result of such a call.
+    pub(in crate::import) fn takes(&mut self, message: &Value) -> bool {
+        let role = text(message, "role");
+        let by_user = matches!(role, Some("user" | "human"));
+        let calls = list(message, "tool_calls").iter();
+        for call in calls.filter(|call| by_user || is_of_user(call)) {
+            self.count += 1;
+            self.open.extend(identifier(call, "id"));
+        }
+        if by_user || role == Some("assistant") {
+            return false;
+        }
+        let mut ids = ["tool_call_id", "id"].into_iter();
+        let id = ids.find_map(|key| identifier(message, key));
+        let place = self.open.iter().position(|open| Some(open) == id.as_ref());
+        place.map(|place| self.open.remove(place));
+        let is_taken = place.is_some() || is_of_user(message);
+        self.count += usize::from(is_taken);
+        is_taken
+    }
+
+    pub(in crate::import) fn tell(self, run: &mut ForeignRun) {
+        if self.count > 0 {
+            let count = self.count;
+            run.note(format!(
+                "calls and results of the simulated user left out: {count}"
+            ));
+        }
+    }
+}
+
+/// Whether a call or a result says that it is the simulated user's.
+pub(in crate::import) fn is_of_user(of: &Value) -> bool {
+    text(of, "requestor") == Some("user")
 }
 
 /// An answer of the model. What it says before the first user is a greeting and no model call.
@@ -78,7 +124,8 @@ fn asks(message: &Value) -> bool {
 pub(in crate::import) fn calls(message: &Value, run: &mut ForeignRun) {
     let told = list(message, "content").iter();
     let told: Vec<Option<String>> = told.map(|block| identifier(block, "id")).collect();
-    for call in list(message, "tool_calls") {
+    let own = list(message, "tool_calls").iter();
+    for call in own.filter(|call| !is_of_user(call)) {
         let call = tool_call(call);
         if call.id.is_none() || !told.contains(&call.id) {
             run.call(call);

@@ -40,6 +40,42 @@ fn a_file_is_not_told_by_a_first_run_that_could_be_of_any_format() {
     assert_eq!(closing(run), "It is gone.");
 }
 
+/// A simulated user may have tools of its own: what it calls, and what comes back, is not the agent's.
+#[test]
+fn what_a_simulated_user_calls_is_no_call_of_the_agent() {
+    for (role, requestor) in [("user", true), ("user", false), ("human", false)] {
+        let desk = Desk::new();
+        let by = |it: &mut Value| {
+            if requestor {
+                it["requestor"] = "user".into();
+            }
+        };
+        let mut toggle = json!({ "id": "u", "type": "function", "function": { "name": "toggle", "arguments": "{}" } });
+        let mut on = json!({ "role": "tool", "tool_call_id": "u", "content": "on" });
+        by(&mut toggle);
+        by(&mut on);
+        let messages = json!([
+            { "role": role, "content": "It is off." }, { "role": "assistant", "content": "Toggle it." },
+            { "role": role, "content": null, "tool_calls": [toggle] }, on,
+            { "role": role, "content": "Now it is on." }, asks(&[("u", "{\"q\":1}")]),
+            { "role": "tool", "tool_call_id": "u", "content": "fine" },
+            { "role": "assistant", "content": "Good." },
+        ]);
+        desk.write(
+            "run.json",
+            json!({ "model": "m", "messages": messages }).to_string(),
+        );
+        let said = desk.import(&["run.json"]);
+        assert_eq!(said.status, 0, "{said:?}");
+        let told = "calls and results of the simulated user left out: 2";
+        assert!(said.out.contains(told), "{said:?}");
+        let run = desk.recording();
+        assert_eq!(calls(&run), [call("find", r#"{"q":1}"#, "fine", None)]);
+        assert!(!run.to_string().contains("toggle"), "{run}");
+        assert!(!desk.suite().contains("toggle"));
+    }
+}
+
 /// Gateways give reasoning as a block of the content, beside calls in the other form.
 #[test]
 fn calls_in_one_form_and_blocks_of_the_other_are_both_read() {
