@@ -80,6 +80,9 @@ impl Format for ClaudeCode {
         if chains.rewound {
             read.note("records of rewound or cleared branches left out");
         }
+        if chains.copied {
+            read.note("a session of which several files have the same lines: these are read once");
+        }
         for kind in unknown_types(run.records) {
             read.note(format!("records of the unknown type `{kind}` left out"));
         }

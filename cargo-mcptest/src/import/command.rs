@@ -344,8 +344,7 @@ impl Import {
         if !done.starter.replacing().is_empty() {
             writeln!(
                 out,
-                "`skip` of these agents is for want of a run that passed, and there is one now; put these in the place of \
-                 their entries\n{}",
+                "what the suite says of the runs of these agents is no longer so; put these in the place of their entries\n{}",
                 done.starter.replacing()
             )?;
         }

@@ -105,10 +105,13 @@ impl Kind {
                 .map(|kind| format!("{}: {}", kind.name(), kind.format().signature()));
             let looked: Vec<String> = looked.collect();
             let what = format!("none of these: {}", looked.join("; "));
-            Lost::new("has no known format", what)
+            Lost::new(UNKNOWN, what)
         })
     }
 }
+
+/// Why a file is not read that is of no format.
+pub(super) const UNKNOWN: &str = "has no known format";
 
 /// The key of the only list in an object whose first element is such a one, where that is a plain word.
 fn only_list(value: &Value, is_such: fn(&Value) -> bool) -> Option<&str> {

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::event::Lost;
 use super::input::{Form, Input, Named, Part, Split};
-use super::kind::Kind;
+use super::kind::{Kind, UNKNOWN};
 use super::report::Reports;
 
 /// How many records of a file are looked at for its format.
@@ -16,7 +16,7 @@ pub(super) fn open(
     from: Option<Kind>,
     reports: &mut Reports,
 ) -> (Vec<Input>, Vec<(Kind, Vec<Part>)>) {
-    let (mut inputs, mut files) = (Vec::new(), Vec::new());
+    let (mut inputs, mut files, mut unknown) = (Vec::new(), Vec::new(), Vec::new());
     for file in named {
         let index = u32::try_from(inputs.len()).unwrap_or(u32::MAX);
         let split = Input::split(file, index).map_err(|error| reports.unreadable(&error));
@@ -45,7 +45,19 @@ pub(super) fn open(
             }
             // The result of a trial is read with the trajectory that it is of.
             Err(_) if file.found && input.name() == "result.json" => {}
-            Err(lost) => reports.lost(&input.shown, &lost),
+            Err(lost) => unknown.push((input.shown, lost)),
+        }
+    }
+    for (place, lost) in unknown {
+        if lost.reason == UNKNOWN && !files.is_empty() {
+            // Whoever gave the others knows the formats.
+            reports.lose(
+                UNKNOWN,
+                &place,
+                "no record of it looks like a run of any format that is read",
+            );
+        } else {
+            reports.lost(&place, &lost);
         }
     }
     (inputs, files)

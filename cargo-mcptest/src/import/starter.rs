@@ -88,6 +88,11 @@ impl Starter {
         &self.tools
     }
 
+    /// An agent as an entry.
+    pub(super) fn text_of(&self, entry: &Entry) -> String {
+        entry.text(&self.tools, &entry.suspects(&self.tools))
+    }
+
     /// Takes an agent up, as an entry of the suite where that lacks it, and says which of its runs look
     /// bad.
     pub(super) fn add(&mut self, entry: Entry, wanted: Wanted) -> Vec<Suspect> {

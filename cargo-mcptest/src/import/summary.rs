@@ -18,8 +18,18 @@ pub(super) enum Shown {
     Json,
 }
 
-/// How much of a name is shown.
+/// How much of a name is shown, and of that at its end, which tells the tasks of one prompt apart.
 const LONGEST: usize = 60;
+const END: usize = 20;
+
+fn name(agent: &str) -> String {
+    let more = agent.chars().count().saturating_sub(LONGEST);
+    let end: String = agent.chars().skip(LONGEST - END + more).collect();
+    match more {
+        0 => agent.to_owned(),
+        _ => shortened(agent, LONGEST - END) + &end,
+    }
+}
 
 /// What was imported of an agent with a model.
 #[derive(Debug, Clone, Default)]
@@ -93,7 +103,7 @@ impl Row {
             judged => passed_of(self.passed, judged - self.passed, unknown),
         };
         [
-            shortened(&self.agent, LONGEST),
+            name(&self.agent),
             self.model.to_string(),
             self.new.to_string(),
             self.present.to_string(),
@@ -121,7 +131,7 @@ pub(super) fn doubt((agent, suspect): &Doubt) -> Value {
 /// Names the runs that look bad.
 pub(super) fn doubts(doubts: &[Doubt], out: &mut dyn Write) -> io::Result<()> {
     for (agent, suspect) in doubts.iter().take(SHOWN) {
-        let agent = shortened(&escape_line(agent), LONGEST);
+        let agent = name(&escape_line(agent));
         let reasons = suspect.reasons.join("; ");
         let aside = if suspect.aside { " (set aside)" } else { "" };
         let number = suspect.number;
@@ -144,4 +154,20 @@ pub(super) fn table(rows: &[Row]) -> String {
     let cells = rows.iter().map(|row| row.cells().to_vec());
     let rows: Vec<Vec<String>> = std::iter::once(headings).chain(cells).collect();
     crate::table::table_of(&rows, 2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_name_keeps_its_end() {
+        let [one, other] =
+            [1, 2].map(|task| name(&format!("{} {task}", "Please refund the order. ".repeat(9))));
+        assert!(
+            one != other && one.ends_with(" 1") && one.chars().count() == LONGEST + 1,
+            "{one}"
+        );
+        assert_eq!(name(&"é".repeat(LONGEST)), "é".repeat(LONGEST));
+    }
 }

@@ -15,7 +15,7 @@ use super::neighbours::Neighbours;
 use super::plan::{Group, Plan, asked};
 use super::reading::Reading;
 use super::report::Reports;
-use super::starter::{Entry, Starter, Wanted};
+use super::starter::{Entry, Starter, Wanted, is_first_suite};
 use super::store::{Existing, Options, Wrong, essence, identity, layout, lock};
 use super::summary::{Doubt, Row};
 use mcptest_trace::text::counted;
@@ -64,7 +64,9 @@ impl<'w> Writing<'w> {
             entry.beside(self.suite.map_or("", |suite| suite.source.text()));
             let wanted = match self.of_suite(name) {
                 None => Wanted::Beside,
-                Some(agent) if entry.ends_skip_of(agent) => Wanted::InPlace,
+                Some(agent) if entry.ends_skip_of(agent) || self.is_stale(&entry) => {
+                    Wanted::InPlace
+                }
                 Some(_) => Wanted::Nothing,
             };
             if wanted == Wanted::Beside && entry.is_skipped() {
@@ -97,6 +99,20 @@ impl<'w> Writing<'w> {
             self.done.reports.note(&note);
         }
         Ok(())
+    }
+
+    /// Whether an import wrote the suite of runs that are swapped out, and says of these what is not so of the new
+    /// ones.
+    fn is_stale(&self, entry: &Entry) -> bool {
+        let replaced = self
+            .suite
+            .filter(|suite| self.options.replace && is_first_suite(suite));
+        replaced.is_some_and(|suite| {
+            let says = |line: &str| suite.source.text().lines().any(|known| known == line);
+            let text = self.done.starter.text_of(entry);
+            let mut comments = text.lines().filter(|line| line.starts_with("    # "));
+            entry.kept() > 0 && !comments.all(says)
+        })
     }
 
     /// The entry of the suite that runs belong to.

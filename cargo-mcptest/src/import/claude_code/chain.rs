@@ -23,6 +23,8 @@ pub(super) struct Beside<'v> {
     pub(super) sidechains: BTreeMap<String, Vec<Line<'v>>>,
     /// Whether there are branches that the user went back from, or cleared.
     pub(super) rewound: bool,
+    /// Whether several files have the same lines.
+    pub(super) copied: bool,
 }
 
 impl<'v> Line<'v> {
@@ -77,7 +79,7 @@ impl<'v> Line<'v> {
 
 /// The lines of the main chain, in the order of their times, and what is beside it.
 pub(super) fn of<'v>(records: &'v [Record<'_>]) -> (Vec<Line<'v>>, Beside<'v>) {
-    let mut seen = HashSet::new();
+    let mut seen = HashMap::new();
     let mut beside = Beside::default();
     let mut lines: Vec<Line<'v>> = Vec::new();
     for (index, record) in (0..).zip(records) {
@@ -86,8 +88,13 @@ pub(super) fn of<'v>(records: &'v [Record<'_>]) -> (Vec<Line<'v>>, Beside<'v>) {
             continue;
         };
         // The same line may stand in two files.
-        if word(value, "uuid").is_some_and(|uuid| !seen.insert(uuid)) {
-            continue;
+        if let Some(uuid) = word(value, "uuid") {
+            let file = record.part.input;
+            let first = *seen.entry(uuid).or_insert((index, file));
+            if first.0 != index {
+                beside.copied |= first.1 != file;
+                continue;
+            }
         }
         let line = Line { value, kind, index };
         let caller = word(value, "parent_tool_use_id");

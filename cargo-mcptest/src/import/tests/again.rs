@@ -98,6 +98,44 @@ fn a_model_with_a_part_of_the_reward_shares_no_entry() {
     );
 }
 
+const TOLD: &str = "what the suite says of the runs of these agents is no longer so; put these in the place of their entries\n";
+
+/// A run that was judged anew changes what its suite says of it.
+#[test]
+fn the_comments_of_runs_that_were_replaced_are_told_to_go() {
+    let desk = Desk::new();
+    let write = |second: bool| {
+        let runs = [
+            run("a", &json!({ "passed": true }), true),
+            run("b", &json!({ "passed": second }), true),
+        ];
+        desk.write("desk.jsonl", lines(&runs));
+    };
+    write(true);
+    let files = ["desk.jsonl", "--agent", "desk"];
+    desk.import(&files);
+    let suite = desk.suite();
+    assert!(suite.contains("    # from run-1..run-2\n"), "{suite}");
+    let replace = ["desk.jsonl", "--agent", "desk", "--replace"];
+    assert!(!desk.import(&replace).out.contains(TOLD));
+    write(false);
+    let said = desk.import(&replace);
+    let (_, entry) = said
+        .out
+        .split_once(TOLD)
+        .unwrap_or_else(|| panic!("{said:?}"));
+    assert!(
+        entry.contains("    # from run-1\n    ") && entry.contains("reliability:"),
+        "{entry}"
+    );
+    assert_eq!(desk.suite(), suite);
+    desk.write(
+        "suites/x.yml",
+        suite.split("  - name").next().unwrap().to_owned() + entry,
+    );
+    assert!(!desk.import(&replace).out.contains(TOLD));
+}
+
 /// The outcome of some runs is not known: it is not said that they failed.
 #[test]
 fn runs_without_an_outcome_are_not_said_to_have_failed() {
@@ -137,8 +175,7 @@ fn a_skip_for_want_of_a_passed_run_is_told_to_go_when_there_is_one() {
         (0, skipped.clone()),
         "{said:?}"
     );
-    let told = "`skip` of these agents is for want of a run that passed, and there is one now; put these in the place of \
-                their entries\n";
+    let told = TOLD;
     let (_, entry) = said
         .out
         .split_once(told)

@@ -24,6 +24,7 @@ fn another_format_is_said_to_be_none_that_is_known() {
         said.err
     );
     assert!(said.err.contains("--from FORMAT"), "{}", said.err);
+    assert!(said.err.contains("= none of these: "), "{}", said.err);
     let (_, said) = import("a.json", [0x1f, 0x8b, 8, 0]);
     assert!(said.err.contains("this is a gzip file"), "{}", said.err);
 }
@@ -110,7 +111,7 @@ fn a_folder_of_mixed_files_is_read_file_by_file() {
     assert_eq!(said.status, 1, "{said:?}");
     assert!(
         said.err
-            .contains("has no known format\n --> runs/package.json"),
+            .contains("has no known format\n --> runs/package.json\n  = no record of it looks like a run of any format that is read\n"),
         "{said:?}"
     );
     assert_eq!(desk.recordings().len(), 2);

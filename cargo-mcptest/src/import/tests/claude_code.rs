@@ -31,6 +31,18 @@ fn a_model_call_on_two_lines_is_one_step() {
     assert_eq!(desk.recording(), expected);
 }
 
+/// A copy of a session is no other session, and that is said.
+#[test]
+fn a_session_that_lies_in_two_files_is_one() {
+    let desk = Desk::new();
+    desk.write("s-1.jsonl", WORTH);
+    desk.write("copy.jsonl", WORTH);
+    let said = desk.import(&["s-1.jsonl", "copy.jsonl"]);
+    assert_eq!((said.status, desk.recordings().len()), (0, 1), "{said:?}");
+    let told = "note: a session of which several files have the same lines: these are read once\n";
+    assert!(said.out.contains(told), "{said:?}");
+}
+
 /// The lines of a talk, one block a line, with parallel calls as a tree.
 pub(super) fn session(talk: &Talk) -> Vec<Value> {
     let mut all: Vec<Value> = vec![json!({ "type": "summary", "summary": "old", "leafUuid": "x" })];
