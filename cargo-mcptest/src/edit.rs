@@ -86,7 +86,8 @@ fn copy<'e>(
     from.max(end)
 }
 
-fn line_start(text: &str, offset: usize) -> usize {
+/// Where the line of a byte begins.
+pub(crate) fn line_start(text: &str, offset: usize) -> usize {
     text[..offset].rfind('\n').map_or(0, |newline| newline + 1)
 }
 

@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 
 use mcptest_suite::escape;
+use mcptest_trace::record::store::StoreError;
 
 use crate::status::ExitStatus;
 
@@ -54,6 +55,12 @@ impl fmt::Display for Failure {
             Some(help) => write!(f, "\n\nhelp: {}", escape(help)),
             None => Ok(()),
         }
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        Self::new(error.to_string())
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use mcptest::replay::AgentTest;
 use walkdir::{DirEntry, WalkDir};
 
 /// The files below a folder that end so, in the order of their names; what is hidden or has one of some names
@@ -30,4 +31,21 @@ pub(crate) fn stem(place: &Path, path: &Path) -> Option<String> {
         named.file_stem()
     };
     Some(name?.to_string_lossy().into_owned())
+}
+
+/// The part of a `cassette:` that is no pattern.
+pub(crate) fn before_pattern(cassette: &str) -> PathBuf {
+    let plain = cassette
+        .split('/')
+        .take_while(|part| !part.contains(['*', '?', '[']));
+    plain.collect()
+}
+
+/// The stems that recordings of an agent may have with its model.
+pub(crate) fn stems_of(agent: &AgentTest<'_>) -> Vec<String> {
+    let test = agent.agent();
+    let mut models = test.models.iter();
+    let model = models.find(|model| model.value.id == agent.model());
+    let stems = model.map(|model| test.cassette_stems(&model.value));
+    stems.unwrap_or_default()
 }

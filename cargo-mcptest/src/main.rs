@@ -86,7 +86,7 @@ impl Command {
     fn run(&self, output: &mut Output<'_>) -> Result<ExitStatus, Failure> {
         match self {
             Self::Init(init) => init.run(output),
-            Self::Import(import) => Ok(import.run(output.out, output.err)),
+            Self::Import(import) => import.run(output.out, output.err),
             Self::Record(record) => record.run(output),
             Self::Validate(validate) => validate.run(output),
             Self::Explain(explain) => explain.run(output),

@@ -151,7 +151,7 @@ fn a_reader_that_leaves_changes_no_answer() {
         (&["report", "--format", "markdown"], 1),
         (&["report", "--format", "junit"], 1),
         (&["compare", "suites/cassettes"], 0),
-        (&["calibrate"], 0),
+        (&["calibrate"], 3),
         (&["mutants", "--only-green"], 0),
         (&["validate"], 0),
         (&["import", "a.jsonl", "--suite", "suites/x.yml"], 0),

@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::found::{SuiteFound, written_number};
 use super::slots::{Place, Slot, Slots};
 use super::values::is_free;
-use crate::edit::{Edit, edited};
+use crate::edit::{Edit, edited, line_start};
 use crate::failure::Failure;
 use crate::judging::Opened;
 use mcptest_trace::text::counted;
@@ -283,9 +283,7 @@ fn gates_after(source: &Source, name: Span, proposals: &[&Proposal<'_>]) -> Opti
         gates.entry(proposal.gate).or_default().push(proposal);
     }
     let text = source.text();
-    let start = text[..name.start]
-        .rfind('\n')
-        .map_or(0, |newline| newline + 1);
+    let start = line_start(text, name.start);
     let end = text[name.end..]
         .find('\n')
         .map(|newline| name.end + newline)?;

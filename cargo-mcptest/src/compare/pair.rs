@@ -8,6 +8,7 @@ use mcptest_trace::evidence::compare::{AgentSamples, CostKind, Sides};
 use super::across::{self, agent_of};
 use super::side::{Place, Side};
 use crate::failure::Failure;
+use crate::files::stems_of;
 use crate::judging::{Opened, in_parallel};
 use crate::outcome::Outcome;
 
@@ -189,18 +190,7 @@ fn runs(
 
 /// Agents of the baseline that no suite has any more.
 fn dropped(baseline: &Side, agents: &[AgentTest<'_>], across_models: bool) -> Vec<String> {
-    let declared: BTreeSet<String> = agents
-        .iter()
-        .flat_map(|agent| {
-            let model = agent
-                .agent()
-                .models
-                .iter()
-                .find(|model| model.value.id == agent.model());
-            let stems = model.map(|model| agent.agent().cassette_stems(&model.value));
-            stems.unwrap_or_default()
-        })
-        .collect();
+    let declared: BTreeSet<String> = agents.iter().flat_map(stems_of).collect();
     let names: BTreeSet<&str> = declared.iter().map(|stem| agent_of(stem)).collect();
     let is_dropped = |stem: &str| {
         let renewed = across_models && names.contains(agent_of(stem));

@@ -10,7 +10,7 @@ use mcptest_suite::shown_path;
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
-use crate::files::files;
+use crate::files::{before_pattern, files};
 use crate::git::Revision;
 use crate::judging::Opened;
 use crate::output::counted_are;
@@ -158,14 +158,8 @@ fn places(opened: &Opened) -> Vec<PathBuf> {
             .agents
             .iter()
             .filter_map(|agent| agent.cassette.as_ref());
-        let plain = |cassette: &str| -> PathBuf {
-            cassette
-                .split('/')
-                .take_while(|part| !part.contains(['*', '?', '[']))
-                .collect()
-        };
         cassettes
-            .map(move |cassette| beside.join(plain(&cassette.value)))
+            .map(move |cassette| beside.join(before_pattern(&cassette.value)))
             .collect::<Vec<_>>()
     });
     own.collect()

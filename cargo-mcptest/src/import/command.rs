@@ -24,9 +24,11 @@ use super::reading::{GroupBy, Reading};
 use super::recorded;
 use super::redact::redactor;
 use super::starter::{Starter, Tools};
-use super::store::{Options, Wrong};
-use super::summary::{self, Row, Shown};
+use super::store::Options;
+use super::summary::{self, Row};
 use super::writing::{Done, Writing};
+use crate::failure::Failure;
+use crate::output::Format;
 use crate::status::ExitStatus;
 use mcptest_trace::text::counted;
 
@@ -73,7 +75,7 @@ pub(crate) struct Import {
     redact: Vec<String>,
     /// How to say what was done.
     #[arg(long, value_enum, default_value_t)]
-    format: Shown,
+    format: Format,
     /// Do everything but write.
     #[arg(long)]
     check: bool,
@@ -93,28 +95,24 @@ fn suite_file(text: &str) -> Result<PathBuf, String> {
 
 impl Import {
     /// Imports, says what was done, and returns the exit status.
-    pub(crate) fn run(&self, out: &mut dyn Write, err: &mut dyn Write) -> ExitStatus {
-        match self.import(out, err) {
-            Ok(status) => status,
-            Err(error) => {
-                // Where nothing can be said, the status still speaks.
-                _ = writeln!(err, "error: {error}");
-                ExitStatus::CouldNotRun
-            }
-        }
-    }
-
-    fn import(&self, out: &mut dyn Write, err: &mut dyn Write) -> Result<ExitStatus, Wrong> {
+    pub(crate) fn run(
+        &self,
+        out: &mut dyn Write,
+        err: &mut dyn Write,
+    ) -> Result<ExitStatus, Failure> {
         let shown = shown_path(&self.suite);
         if let Some(folder) = passed_over(&self.suite) {
-            return Err(Wrong::new(format!(
+            return Err(Failure::new(format!(
                 "no test would find `{shown}`: suites are not looked for in folders named `{folder}`; put it beside, e.g. \
                  `suites/{}`",
                 self.suite.file_name().unwrap_or_default().to_string_lossy()
             )));
         }
         let suite = if self.suite.exists() {
-            Some(Suite::read(&self.suite, &shown).map_err(Wrong::new)?)
+            Some(
+                Suite::read(&self.suite, &shown)
+                    .map_err(|error| Failure::new(error.to_string()))?,
+            )
         } else {
             None
         };
@@ -246,27 +244,32 @@ impl Import {
         }
     }
 
-    fn group_by(&self) -> Result<Vec<GroupBy>, Wrong> {
+    fn group_by(&self) -> Result<Vec<GroupBy>, Failure> {
         let by = |text: &String| match text.as_str() {
             "task" => Ok(GroupBy::Task),
             text if text.starts_with('/') => Ok(GroupBy::Field(text.to_owned())),
-            text => Err(Wrong::new(format!(
+            text => Err(Failure::new(format!(
                 "`--group-by {text}` is neither `task` nor a JSON pointer such as `/domain`"
             ))),
         };
         self.group_by.iter().map(by).collect()
     }
 
-    fn redactor(&self, suite: Option<&Suite>) -> Result<Redactor, Wrong> {
+    fn redactor(&self, suite: Option<&Suite>) -> Result<Redactor, Failure> {
         let variables = suite.into_iter().flat_map(Suite::secret_variables);
         let of_suite = suite.into_iter().flat_map(|suite| &suite.redact);
         let of_suite = of_suite.map(|pattern| pattern.value.as_str());
         let own = of_suite.chain(self.redact.iter().map(String::as_str));
-        redactor(variables, own).map_err(Wrong::new)
+        redactor(variables, own).map_err(Failure::new)
     }
 
     /// Writes a first suite, or returns the entries that one lacks.
-    fn propose(&self, absent: bool, shown: &str, done: &mut Done) -> Result<Option<String>, Wrong> {
+    fn propose(
+        &self,
+        absent: bool,
+        shown: &str,
+        done: &mut Done,
+    ) -> Result<Option<String>, Failure> {
         if done.starter.is_empty() {
             return Ok(None);
         }
@@ -299,9 +302,9 @@ impl Import {
         missing: Option<&str>,
         out: &mut dyn Write,
         err: &mut dyn Write,
-    ) -> Result<(), Wrong> {
+    ) -> Result<(), Failure> {
         let redacted = |text: &str| redactor.redact_text(text).into_owned();
-        if self.format == Shown::Json {
+        if self.format == Format::Json {
             let (reports, notes) = done.reports.json();
             let said = json!({
                 "format": "import/1.0",

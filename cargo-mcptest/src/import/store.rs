@@ -1,7 +1,6 @@
 //! The runs that an agent has, and what tells one from another.
 
 use std::collections::HashMap;
-use std::io;
 use std::path::Path;
 
 use mcptest_trace::record::say;
@@ -19,34 +18,6 @@ pub(super) struct Options {
     pub(super) replace: bool,
     /// Not at all.
     pub(super) check: bool,
-}
-
-/// What ends the command at once.
-#[derive(Debug)]
-pub(super) struct Wrong(String);
-
-impl Wrong {
-    pub(super) fn new(what: impl std::fmt::Display) -> Self {
-        Self(what.to_string())
-    }
-}
-
-impl std::fmt::Display for Wrong {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl From<io::Error> for Wrong {
-    fn from(error: io::Error) -> Self {
-        Self(error.to_string())
-    }
-}
-
-impl From<StoreError> for Wrong {
-    fn from(error: StoreError) -> Self {
-        Self(error.to_string())
-    }
 }
 
 /// The recordings with a stem in a place; `lines` is the form where there are none yet.

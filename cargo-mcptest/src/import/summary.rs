@@ -10,14 +10,6 @@ use super::json::shortened;
 use super::starter::Suspect;
 use crate::output::passed_of;
 
-/// How a summary is written.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum Shown {
-    #[default]
-    Text,
-    Json,
-}
-
 /// How much of a name is shown, and of that at its end, which tells the tasks of one prompt apart.
 const LONGEST: usize = 60;
 const END: usize = 20;

@@ -13,8 +13,9 @@ use serde_json::{Value, json};
 use super::digest::Digest;
 use super::names::{Name, by_agent};
 use super::neighbours::Neighbours;
-use super::store::{Existing, Wrong, identity, layout, lock};
+use super::store::{Existing, identity, layout, lock};
 use super::writing::Writing;
+use crate::failure::Failure;
 use mcptest_trace::text::counted;
 
 /// What an undone import comes to.
@@ -47,7 +48,7 @@ const CHANGED_SUITE: &str =
 impl Writing<'_> {
     /// Finds what this import would have written as it is there, and removes it unless that is only to
     /// be shown.
-    pub(super) fn undo(&mut self, names: &[Name]) -> Result<Undone, Wrong> {
+    pub(super) fn undo(&mut self, names: &[Name]) -> Result<Undone, Failure> {
         let mut undone = Undone::default();
         for groups in by_agent(names) {
             let mut prompt = None;
@@ -64,7 +65,7 @@ impl Writing<'_> {
         name: &Name,
         prompt: &mut Option<String>,
         undone: &mut Undone,
-    ) -> Result<(), Wrong> {
+    ) -> Result<(), Failure> {
         let plan = self.plan;
         let group = &plan.groups[index];
         let layout = layout(self.place, &name.stem, self.options.jsonl);

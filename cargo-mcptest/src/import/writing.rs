@@ -16,8 +16,9 @@ use super::plan::{Group, Plan, asked};
 use super::reading::Reading;
 use super::report::Reports;
 use super::starter::{Entry, Starter, Wanted, is_first_suite};
-use super::store::{Existing, Options, Wrong, essence, identity, layout, lock};
+use super::store::{Existing, Options, essence, identity, layout, lock};
 use super::summary::{Doubt, Row};
+use crate::failure::Failure;
 use mcptest_trace::text::counted;
 
 /// What was done so far.
@@ -46,7 +47,7 @@ pub(super) struct Writing<'w> {
 
 impl<'w> Writing<'w> {
     /// Writes the runs of every group.
-    pub(super) fn all(&mut self, names: &[Name]) -> Result<(), Wrong> {
+    pub(super) fn all(&mut self, names: &[Name]) -> Result<(), Failure> {
         let (mut doubtful, mut skipped, mut large) = (Vec::new(), Vec::new(), Vec::new());
         for groups in by_agent(names) {
             let Some(name) = groups.first().map(|first| &names[*first]) else {
@@ -127,7 +128,7 @@ impl<'w> Writing<'w> {
         name: &Name,
         entry: &mut Entry,
         prompt: &mut Option<String>,
-    ) -> Result<(), Wrong> {
+    ) -> Result<(), Failure> {
         let layout = layout(self.place, &name.stem, self.options.jsonl);
         let mut row = Row::new(&name.agent, &group.model, shown_path(layout.path()));
         let Options { replace, check, .. } = self.options;

@@ -9,7 +9,7 @@ use mcptest_suite::{segment, shown_path};
 use serde_json::Value;
 
 use super::{Kind, Problem};
-use crate::files::{files, stem};
+use crate::files::{before_pattern, files, stem, stems_of};
 use crate::judging::Opened;
 
 /// What nothing asks for, by paths from the package's folder.
@@ -183,13 +183,7 @@ pub(super) fn is_recorded(folder: &Path, agent: &AgentTest<'_>) -> bool {
 
 /// Where the runs of an agent are looked for.
 fn wanted(folder: &Path, beside: &Path, agent: &AgentTest<'_>) -> Vec<PathBuf> {
-    let test = agent.agent();
-    let model = test
-        .models
-        .iter()
-        .find(|model| model.value.id == agent.model());
-    let stems = model.map(|model| test.cassette_stems(&model.value));
-    let stems = stems.unwrap_or_default();
+    let stems = stems_of(agent);
     let central = agent.suite_name().replace("::", "/");
     let places = [
         beside.join("cassettes"),
@@ -198,17 +192,9 @@ fn wanted(folder: &Path, beside: &Path, agent: &AgentTest<'_>) -> Vec<PathBuf> {
     let places = places
         .iter()
         .flat_map(|place| stems.iter().map(move |stem| place.join(stem)));
-    let own = test.cassette.as_ref();
+    let own = agent.agent().cassette.as_ref();
     let own = own.map(|own| beside.join(before_pattern(&own.value)));
     places.chain(own).collect()
-}
-
-/// The part of a `cassette:` that is no pattern.
-fn before_pattern(cassette: &str) -> PathBuf {
-    let plain = cassette
-        .split('/')
-        .take_while(|part| !part.contains(['*', '?', '[']));
-    plain.collect()
 }
 
 /// Whether a snapshot says that a suite is its source; others are of other tests.

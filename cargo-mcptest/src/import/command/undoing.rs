@@ -7,12 +7,13 @@ use mcptest_suite::{escape, shown_path};
 use mcptest_trace::trace::pretty_json;
 
 use super::Import;
+use crate::failure::Failure;
 use crate::import::names::{self, Name};
 use crate::import::report::Reports;
 use crate::import::starter::Tools;
-use crate::import::store::{Options, Wrong};
-use crate::import::summary::Shown;
+use crate::import::store::Options;
 use crate::import::writing::{Done, Writing};
+use crate::output::Format;
 use crate::status::ExitStatus;
 
 impl Import {
@@ -23,7 +24,7 @@ impl Import {
         names: &[Name],
         out: &mut dyn Write,
         err: &mut dyn Write,
-    ) -> Result<ExitStatus, Wrong> {
+    ) -> Result<ExitStatus, Failure> {
         writing.options.check = true;
         let mut undone = writing.undo(names)?;
         let proposed = self.first_suite(&mut writing)?;
@@ -32,8 +33,8 @@ impl Import {
         let drawn = writing.done.reports.drawn();
         write!(err, "{}", writing.reading.redactor.redact_text(&drawn))?;
         match self.format {
-            Shown::Json => writeln!(out, "{}", pretty_json(&undone.json(!self.check)))?,
-            Shown::Text => write!(out, "{}", escape(&undone.text()))?,
+            Format::Json => writeln!(out, "{}", pretty_json(&undone.json(!self.check)))?,
+            Format::Text => write!(out, "{}", escape(&undone.text()))?,
         }
         if !self.check {
             writing.options.check = false;
@@ -54,7 +55,7 @@ impl Import {
     }
 
     /// The suite that this import proposes where there is none.
-    fn first_suite(&self, writing: &mut Writing<'_>) -> Result<Option<String>, Wrong> {
+    fn first_suite(&self, writing: &mut Writing<'_>) -> Result<Option<String>, Failure> {
         let names = names::of(
             &writing.plan.groups,
             &vec![None; writing.plan.groups.len()],

@@ -16,6 +16,7 @@ use super::suspects::Suspect;
 use super::text::{comment, quoted};
 use super::tools::Tools;
 use super::writes::Changes;
+use crate::outcome::recorded as passed;
 
 /// Where a run comes from, as far as it matters.
 #[derive(Debug, Default)]
@@ -160,11 +161,6 @@ fn reliability(runs: &[Run], kept: &[Gate<'_>]) -> String {
         100 * green / of
     ));
     text
-}
-
-/// What the recorded outcome says.
-fn passed(run: &Run) -> Option<bool> {
-    run.outcome.and_then(|outcome| outcome.passed)
 }
 
 /// There is a closing, the reason why runs stop, and no call that changes something is made more often than

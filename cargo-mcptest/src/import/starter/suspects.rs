@@ -8,6 +8,7 @@ use mcptest::trace::Run;
 use super::ending::{answers_before_the_end, closes, stop_reason};
 use super::narrative::Narrative;
 use super::tools::Tools;
+use crate::outcome::recorded;
 
 /// A run that looks bad.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,7 +30,7 @@ const WEAK: usize = 6;
 
 /// The runs that look bad; none where a run says itself whether it passed.
 pub(super) fn of(runs: &[Run], called: &Tools) -> Vec<Suspect> {
-    let says = |run: &Run| run.outcome.is_some_and(|outcome| outcome.passed.is_some());
+    let says = |run: &Run| recorded(run).is_some();
     if runs.iter().any(says) {
         return Vec::new();
     }

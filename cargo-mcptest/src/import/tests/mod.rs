@@ -27,6 +27,7 @@ mod undo;
 mod verdict;
 
 use std::collections::BTreeMap;
+use std::io::Write as _;
 use std::path::Path;
 
 use clap::Parser as _;
@@ -95,7 +96,10 @@ impl Desk {
         }
         let import = Line::try_parse_from(line).unwrap().import;
         let (mut out, mut err) = (Vec::new(), Vec::new());
-        let status = import.run(&mut out, &mut err) as u8;
+        let status = import.run(&mut out, &mut err).unwrap_or_else(|failure| {
+            writeln!(err, "{failure}").unwrap();
+            failure.status
+        }) as u8;
         let shown = |bytes: Vec<u8>| {
             let text = String::from_utf8(bytes).unwrap();
             text.replace(&format!("{}/", self.path().display()), "")
