@@ -43,7 +43,7 @@ impl ReadGate {
         let mut unknown = Vec::new();
         let mut rests_on_errors = false;
         for gate in self.with_counted(input.gates) {
-            unknown.extend(UnknownTools::of(gate, input).map(|tools| tools.finding()));
+            unknown.extend(gate.unknown_tools(input).map(|tools| tools.finding()));
             rests_on_errors |= entry(gate.kind).is_some_and(|entry| entry.rests_on_errors);
         }
         if rests_on_errors {
@@ -60,13 +60,23 @@ impl ReadGate {
     /// What a run, by its place, breaks of it; nothing for a gate that folds all runs together.
     pub(crate) fn of_run(&self, input: &Input<'_>, run: usize) -> Option<Vec<Breach>> {
         let broken = self.gate.of_run(&input.of(self), run)?;
-        let unknown = UnknownTools::of(self, input).map(|tools| tools.breach());
+        let unknown = self.unknown_tools(input).map(|tools| tools.breach());
         Some(unknown.into_iter().chain(broken).collect())
     }
 
     /// What its numbers were made of, also where it holds.
     pub(crate) fn explain(&self, input: &Input<'_>) -> Vec<Evidence> {
         self.gate.explain(&input.of(self))
+    }
+
+    /// The tools that it names and nobody knows.
+    fn unknown_tools<'a>(&'a self, input: &Input<'a>) -> Option<UnknownTools<'a>> {
+        let named = self.gate.tools();
+        // Most gates name none, and a run may have many calls.
+        if named.is_empty() {
+            return None;
+        }
+        UnknownTools::of((self.kind, self.span), named, input.known_tools())
     }
 
     /// The gate, and those whose verdicts on runs it counts.

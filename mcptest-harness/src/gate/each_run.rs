@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::{
-    Breach, Counts, Criterion, EachRun, Input, Judgement, Scores, asked, causes, defaults,
+    Breach, Counts, Criterion, EachRun, Input, Judgement, Scores, causes, defaults, demands,
     expected, findings,
 };
 use crate::render::{Evidence, Failure, numbers};
@@ -105,7 +105,7 @@ impl<G: EachRun> Criterion for RunByRun<G> {
                 unmet.extend(if of_one.judged {
                     causes(&found)
                 } else {
-                    asked(input, self.0.defaults())
+                    demands(input, self.0.defaults())
                 });
                 broken.push((index, report));
             }

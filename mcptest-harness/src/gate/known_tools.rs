@@ -2,17 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use mcptest_suite::{Diagnostic, nearest, quoted_list};
+use mcptest_suite::model::GateKind;
+use mcptest_suite::{Diagnostic, Span, nearest, quoted_list};
 use mcptest_trace::text::counted;
 
-use super::{Breach, Cause, Input, ReadGate};
-use crate::eval::ToolPattern;
+use super::{Breach, Cause};
+use crate::eval::{KnownTools, ToolPattern};
 use crate::render::Finding;
 use crate::trace::Run;
 
 /// The tools that a gate names and nobody knows; never none.
 pub(super) struct UnknownTools<'a> {
-    gate: &'a ReadGate,
+    gate: (GateKind, Span),
     unknown: BTreeSet<&'a str>,
     known: Vec<&'a str>,
     /// Whether every run lists the tools that it was offered.
@@ -23,13 +24,11 @@ impl<'a> UnknownTools<'a> {
     /// The tools that no run was offered or called, though every run lists the tools that it was
     /// offered: a misspelt name makes a gate pass, or fail, for no reason. Where they are not listed, a
     /// name is told that only the way of writing keeps apart from a called one.
-    pub(super) fn of(gate: &'a ReadGate, input: &Input<'a>) -> Option<Self> {
-        let named = gate.gate.tools();
-        // Most gates name none, and a run may have many calls.
-        if named.is_empty() {
-            return None;
-        }
-        let tools = input.known_tools();
+    pub(super) fn of(
+        gate: (GateKind, Span),
+        named: Vec<&'a str>,
+        tools: &'a KnownTools,
+    ) -> Option<Self> {
         let known: Vec<&str> = tools.names().collect();
         let all_listed = tools.is_complete();
         let is_known = |name: &str| {
@@ -64,13 +63,14 @@ impl<'a> UnknownTools<'a> {
     }
 
     pub(super) fn finding(&self) -> Finding {
-        let kind = self.gate.kind.name();
+        let (kind, span) = self.gate;
+        let kind = kind.name();
         let problem = Diagnostic::new(format!(
             "`{kind}` names {}, and the recordings {} no such tool",
             quoted_list(self.unknown.iter().copied()),
             self.say()
         ))
-        .label(self.gate.span, "named here")
+        .label(span, "named here")
         .note(format!(
             "tools in the recordings: {}",
             quoted_list(self.known.iter().copied())

@@ -354,7 +354,7 @@ fn causes(breaches: &[Breach]) -> BTreeSet<Cause> {
 }
 
 /// All that a gate's `expect:` asks, else its defaults.
-fn asked(input: &Input<'_>, thresholds: &[Threshold]) -> BTreeSet<Cause> {
+fn demands(input: &Input<'_>, thresholds: &[Threshold]) -> BTreeSet<Cause> {
     let checks = (0..input.expect().len()).map(Cause::Check);
     let defaults = defaults(input, thresholds);
     checks
