@@ -133,6 +133,7 @@ fn every_malformed_field_is_listed() {
     run["trace"]["tool_results"][0]["is_error"] = json!("no");
     run["trace"]["conversation"]["tokens"]["total"] = json!("many");
     run["signals"] = json!({ "confidence": "high" });
+    run.sort_all_objects();
     let text = assert_refused("malformed-fields", run.to_string());
     for field in [
         "model",

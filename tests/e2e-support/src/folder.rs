@@ -48,6 +48,9 @@ impl Folder {
 
     /// Writes a recorded run as a recorder would.
     pub fn with_run(self, path: &str, run: &Value) -> Self {
+        // One order, whatever order `serde_json` was built to keep.
+        let mut run = run.clone();
+        run.sort_all_objects();
         self.with(path, format!("{run:#}\n"))
     }
 

@@ -18,7 +18,7 @@ pub fn run(model: &str, prompt: &str, calls: &[(&str, Value)], closing: &str) ->
         let content = json!([{ "type": "text", "text": "done" }]);
         json!({ "call_index": index, "server": "desk", "is_error": false, "result": { "content": content } })
     });
-    json!({
+    let mut run = json!({
         "schema_version": "v1",
         "model": model,
         "user_prompt": prompt,
@@ -34,5 +34,8 @@ pub fn run(model: &str, prompt: &str, calls: &[(&str, Value)], closing: &str) ->
                 "turns": turns,
             },
         },
-    })
+    });
+    // One order, whatever order `serde_json` was built to keep.
+    run.sort_all_objects();
+    run
 }

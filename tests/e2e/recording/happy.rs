@@ -36,7 +36,9 @@ fn settled(mut run: Value) -> Value {
 
 #[track_caller]
 fn looks_as_reviewed(name: &str, run: Value) {
-    let text = format!("{:#}\n", settled(run));
+    let mut run = settled(run);
+    run.sort_all_objects();
+    let text = format!("{run:#}\n");
     crate::support::snapshot::assert(name, &text, "/nowhere".as_ref());
 }
 

@@ -40,10 +40,10 @@ impl Api {
             }),
             Self::OpenAi => json!({
                 "error": {
-                    "message": error.message,
-                    "type": kind,
-                    "param": error.param,
                     "code": error.code.or(usual_code),
+                    "message": error.message,
+                    "param": error.param,
+                    "type": kind,
                 }
             }),
         }

@@ -1,5 +1,7 @@
 //! Texts in a suite, and the calls that runs share.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 /// The longest list of calls that is compared.
@@ -78,7 +80,8 @@ pub(super) fn comment(name: &str) -> String {
     mcptest_trace::text::escape_line(name).into_owned()
 }
 
-/// A value as YAML on one line, in which nothing is a variable.
+/// A value as YAML on one line, in which nothing is a variable. Keys go in order, whatever order
+/// `serde_json` was built to keep.
 pub(super) fn flow(value: &Value) -> String {
     match value {
         Value::String(text) => quoted(text),
@@ -87,11 +90,11 @@ pub(super) fn flow(value: &Value) -> String {
             items.iter().map(flow).collect::<Vec<_>>().join(", ")
         ),
         Value::Object(entries) => {
-            let entries = entries
-                .iter()
-                .map(|(key, value)| format!("{}: {}", quoted_key(key), flow(value)));
-            let entries: Vec<String> = entries.collect();
-            format!("{{{}}}", entries.join(", "))
+            let entries: BTreeMap<_, _> = entries.iter().collect();
+            let entries = entries.into_iter();
+            let entries =
+                entries.map(|(key, value)| format!("{}: {}", quoted_key(key), flow(value)));
+            format!("{{{}}}", entries.collect::<Vec<_>>().join(", "))
         }
         value => value.to_string(),
     }
