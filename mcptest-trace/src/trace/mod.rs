@@ -313,7 +313,7 @@ impl ToolCall {
     /// What makes two calls the same call: name, server, canonical arguments.
     #[must_use]
     pub fn key(&self) -> (&str, &str, String) {
-        (&self.name, &self.server, canonical_json(&self.args))
+        (&self.name, &self.server, self.arguments_json())
     }
 }
 

@@ -1,6 +1,6 @@
 //! One reader for envelopes: the typed trace of a recorded value.
 
-use serde_json::Number;
+use serde_json::{Number, json};
 
 use super::json::{Json, Object};
 use super::keys;
@@ -42,15 +42,16 @@ pub(super) fn trace_of(mut map: Object<'_>, at: &mut Reader<'_>) -> Trace {
 fn tool_call(mut map: Object<'_>, at: &mut Reader<'_>) -> ToolCall {
     at.keys(&map, &keys::CALL);
     let map = &mut map;
-    let args = map.take("args").unwrap_or_default();
-    if args.as_str().is_some_and(is_object) {
+    // A call that tells none is one with none, the same in every reading.
+    let args = map.take("args").filter(|args| !args.is_null());
+    if args.as_ref().and_then(Json::as_str).is_some_and(is_object) {
         at.at("args")
             .problem("this is JSON in a string; write the object itself");
     }
     ToolCall {
         name: at.required_text(map, "name"),
         server: at.text(map, "server").unwrap_or_default(),
-        args: args.into_lazy(),
+        args: args.map_or_else(|| json!({}).into(), Json::into_lazy),
         hop_index: at.count(map, "hop_index"),
         step: at.count(map, "step"),
         caller: map

@@ -6,7 +6,7 @@ mod schema;
 
 use serde_json::json;
 
-use super::{Origin, Run, StopReason, parse_run};
+use super::{Origin, Run, StopReason, Trace, parse_run};
 
 fn origin() -> Origin {
     Origin {
@@ -214,4 +214,16 @@ fn every_known_reason_to_stop_is_read_as_itself() {
         assert!(!matches!(reason, StopReason::Other(_)), "{word}");
         assert_eq!(reason.as_str(), *word);
     }
+}
+
+#[test]
+fn a_call_that_tells_no_arguments_is_one_with_none() {
+    let calls = r#"[{"name":"a"},{"name":"a","args":null},{"name":"a","args":{}}]"#;
+    let run = format!(
+        r#"{{"schema_version":"v1","model":"m","user_prompt":"p","trace":{{"tool_calls":{calls}}}}}"#
+    );
+    let run = parse_run(run.as_bytes(), &Origin::file("run.json")).unwrap();
+    assert_eq!(run.trace.distinct_tool_calls(), 1);
+    let again = Trace::from_envelope(run.envelope());
+    assert_eq!(again.tool_calls, run.trace.tool_calls);
 }

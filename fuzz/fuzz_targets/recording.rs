@@ -1,0 +1,16 @@
+//! Any bytes are a recorded run, which is the same when it is read again, or are refused.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use mcptest_trace::trace::{Origin, Trace, parse_run};
+
+fuzz_target!(|bytes: &[u8]| {
+    match parse_run(bytes, &Origin::file("run.json")) {
+        Ok(run) => {
+            let (again, problems) = Trace::check_envelope(run.envelope());
+            assert!(problems.is_empty(), "{problems:?}");
+            assert_eq!(again, run.trace);
+        }
+        Err(error) => assert!(!error.to_string().is_empty()),
+    }
+});
