@@ -233,6 +233,14 @@ impl<'v> Reader<'_, 'v> {
         joined && earlier.marks.meets(of![Ours HasBeen])
     }
 
+    /// A subject, with the label before it where it has no noun: *Refund: $184 issued to your card*.
+    fn with_label(&self, subject: Range<usize>) -> Range<usize> {
+        let bare = !self.words.any(subject.clone(), of![Content]);
+        let labelled = bare && subject.start > 0 && self.words.text(subject.start - 1) == ":";
+        let named = labelled && self.words.any(0..subject.start, of![Content]);
+        if named { 0..subject.end } else { subject }
+    }
+
     /// What a group claims.
     fn claim(&self, mut group: Group) -> Option<Found<'v>> {
         let token = &self.words[group.verb];
@@ -266,7 +274,7 @@ impl<'v> Reader<'_, 'v> {
         } else if follows || of_you {
             object::after(self.words, group.verb)
         } else {
-            group.subject.clone()
+            self.with_label(group.subject.clone())
         };
         let words = &self.words[object.clone()];
         let mut verbs = self.verbs(&mut group, words)?;
