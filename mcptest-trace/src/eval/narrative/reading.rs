@@ -387,17 +387,27 @@ impl<'v> Reader<'_, 'v> {
         // *marked for return*, *marked the shoes for return*
         let next = group.verb + 1;
         let mut clause = next..self.words.until(next, OBJECT, of![Parts Comma Conjunction]);
-        let purpose = clause.find(|at| self.words.text(*at) == "for");
-        let purpose = purpose.and_then(|at| self.words.get(at + 1)?.noun_of);
-        // *submitted for return*, where no tool submits
         let does = |verb| self.tools.does(verb);
+        // *marked the reminder as complete*
+        let purpose = clause.find_map(|at| match &*self.words[at].text {
+            "for" => self.words.get(at + 1)?.noun_of,
+            "as" => self.words.get(at + 1)?.verb.filter(|act| does(act)),
+            _ => None,
+        });
+        // *submitted for return*, where no tool submits
         let marks = |act| match base {
             "mark" => !does("flag"),
             "submit" => does(act) && !does(base),
             _ => false,
         };
         let purpose = purpose.filter(|act| marks(act));
-        let base = purpose.unwrap_or(base);
+        // *set a reminder*, where a tool adds one and none sets any
+        let head = object::nouns(object).pop().unwrap_or_default();
+        let made = |made: &&'static str| self.tools.does_to(made, &head);
+        let sets = base == "set" && matches!(object.text(0), "a" | "an" | "another");
+        let sets = sets && !self.tools.does_to(base, &head);
+        let made = ["add", "create"].into_iter().find(made).filter(|_| sets);
+        let base = purpose.or(made).unwrap_or(base);
         let of_base = lexicon.marks(base).among(OF_BASE);
         let carried = base == "send" && object.have(of![Carrier]);
         let light = of_base.has(Mark::Light) || done || carried;

@@ -7,7 +7,7 @@ use super::lexicon::Lexicon;
 use super::marks::{Mark, Marks, of};
 use super::reading::Told;
 use super::report::{ClaimVerdict, Unclear};
-use super::said::Tells;
+use super::said::{Said, Tells};
 use super::tools::Tool;
 
 /// A claim of which no call succeeded.
@@ -76,6 +76,13 @@ impl WithoutCall<'_, '_> {
         };
         let turned = judge.writes.values().any(turns);
         if locks && turned && doers.all.is_empty() {
+            return Some(Unclear::VagueTool);
+        }
+        // *I've transferred your bag*, by a tool of bags, where the user alone is handed over
+        let of_user = |said: &Said| said.hands_over || said.delegates;
+        let of_people = |tool: &&str| judge.tools.get(tool).is_some_and(|tool| of_user(tool.said));
+        let people = !doers.listed && !doers.all.is_empty() && doers.all.iter().all(of_people);
+        if people && !failed && judge.writes.values().any(|tool| found.shares(tool)) {
             return Some(Unclear::VagueTool);
         }
         // A state told in the present may be what the other change led to.
