@@ -104,15 +104,25 @@ pub fn run_check<V: Verdict>(
     case::check(&suite, &found, name, &judge, &context).map_err(Shown)
 }
 
-/// The suite, the case in it, and the names around it.
+/// The suite, the case in it, and the names around it. What the case is judged by is recorded where that
+/// was asked for: each test function is one case, and selects it.
 fn find(case: &MacroCase<'_>) -> Result<(Arc<LoadedSuite>, Case, Context), Shown> {
-    let suite = load(&crate_dir(case.crate_dir), case).map_err(Shown)?;
+    let recording = recording::asked(None);
+    let recording = recording.map_err(|problem| Shown(format!("error: {problem}")))?;
+    let loaded = load(&crate_dir(case.crate_dir), case, recording.is_some());
+    let mut suite = loaded.map_err(Shown)?;
     let Some(found) = suite.case(case.case) else {
         return Err(Shown(format!(
             "error: {} has no case `{}` any more\n\nhelp: build the tests again; the suite changed after they were built",
             case.suite, case.case
         )));
     };
+    if let Some(recording) = recording {
+        for subject in recording::needed(&suite, &found) {
+            recording.record(&suite, subject);
+        }
+        suite = Arc::new(suite.found_anew());
+    }
     // Within the crate's test binary the crate's own name is not part of a test's name.
     let module = case.module.split_once("::").map_or("", |(_, rest)| rest);
     let full = |name: &str| {
@@ -144,7 +154,8 @@ fn alone() -> bool {
     exact && arguments.iter().filter(|argument| !flag(argument)).count() == 1
 }
 
-fn load(crate_dir: &Path, case: &MacroCase<'_>) -> Loaded {
+/// `whole`: with all agents, though one alone is run.
+fn load(crate_dir: &Path, case: &MacroCase<'_>, whole: bool) -> Loaded {
     let path = crate_dir.join(case.suite);
     // Loading a suite cannot leave the map half-changed, so a panic elsewhere does not spoil it.
     let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -162,9 +173,8 @@ fn load(crate_dir: &Path, case: &MacroCase<'_>) -> Loaded {
         suite: module.to_owned(),
         own_loop: false,
     };
-    let recording = recording::asked(None).map_err(|problem| format!("error: {problem}"))?;
     let agent = case.agent.split("::").next();
-    let agent = agent.filter(|agent| recording.is_none() && !agent.is_empty() && alone());
+    let agent = agent.filter(|agent| !whole && !agent.is_empty() && alone());
     let entry = by_path
         .entry((path, agent.map(str::to_owned)))
         .or_insert_with(|| {
@@ -173,7 +183,7 @@ fn load(crate_dir: &Path, case: &MacroCase<'_>) -> Loaded {
                 None => LoadedSuite::load(crate_dir, &file),
             };
             loaded
-                .map(|suite| Arc::new(suite.recorded_by(recording, command)))
+                .map(|suite| Arc::new(suite.recorded_with(command)))
                 .map_err(|error| error.render(Style::Plain))
         });
     entry.clone()

@@ -12,7 +12,6 @@ use super::agent_runs::AgentRuns;
 use super::discovery::SuiteFile;
 use super::near::NearNames;
 use super::place::{PlaceError, Wanted};
-use super::recording::{self, LiveRecording};
 use super::regression::trusted::Trusted;
 use super::runs::{self, SuitePlace};
 use super::snapshots::CaseSnapshots;
@@ -33,7 +32,8 @@ pub(crate) struct LoadedSuite {
     gates: Arc<[AgentGates]>,
     redact: Arc<[Regex]>,
     recorded: Arc<HashMap<Subject, Arc<OnceLock<Recorded>>>>,
-    recording: Option<Arc<LiveRecording>>,
+    /// What came of recording an agent, where that was asked for; an error is what its cases fail with.
+    ready: Arc<HashMap<Subject, OnceLock<Result<(), Failure>>>>,
     command: Command,
     /// Whether judging leaves nothing behind.
     looked_at: bool,
@@ -84,14 +84,16 @@ impl LoadedSuite {
         }
         let recorded = subjects(&suite).map(|subject| (subject, Arc::default()));
         let recorded: HashMap<_, _> = recorded.collect();
+        let ready = subjects(&suite).map(|subject| (subject, OnceLock::new()));
+        let ready: HashMap<_, _> = ready.collect();
         Ok(Self {
             crate_dir: crate_dir.to_owned(),
             relative: file.relative.clone(),
             gates: gates.into(),
             redact: redact.into(),
             recorded: Arc::new(recorded),
+            ready: Arc::new(ready),
             suite: suite.into(),
-            recording: None,
             command: Command::default(),
             looked_at: false,
             near: Arc::default(),
@@ -99,23 +101,35 @@ impl LoadedSuite {
         })
     }
 
-    /// The same for a reader: nothing is recorded, and no snapshot is written. `command`: what a
-    /// person types to record.
+    /// The same for a reader: no snapshot is written. `command`: what a person types to record.
     pub(crate) fn looked_at(mut self, command: Command) -> Self {
         self.command = command;
         self.looked_at = true;
         self
     }
 
-    /// The same, recorded where it is not: see [`LiveRecording`]. `command`: what a person types for it.
-    pub(crate) fn recorded_by(
-        mut self,
-        recording: Option<Arc<LiveRecording>>,
-        command: Command,
-    ) -> Self {
-        self.recording = recording;
+    /// The same. `command`: what a person types to record.
+    pub(crate) fn recorded_with(mut self, command: Command) -> Self {
         self.command = command;
         self
+    }
+
+    /// The same, with nothing known of what lies where runs lie: something was recorded.
+    pub(crate) fn found_anew(&self) -> Self {
+        Self {
+            near: Arc::default(),
+            trusted: Arc::default(),
+            ..self.clone()
+        }
+    }
+
+    /// Makes an agent's runs ready before any is read, once.
+    pub(crate) fn make_ready(
+        &self,
+        subject: Subject,
+        record: impl FnOnce() -> Result<(), Failure>,
+    ) {
+        _ = self.ready[&subject].get_or_init(record);
     }
 
     /// The same suite with the runs of one agent alone: they are let go with the last that holds them.
@@ -124,13 +138,9 @@ impl LoadedSuite {
         self.with_runs([(subject, runs.unwrap_or_default())].into())
     }
 
-    /// The same suite for a case of no one agent, which reads runs and lets them go. Where they are
-    /// recorded meanwhile it shares them: nothing is recorded twice.
+    /// The same suite for a case of no one agent, which reads runs and lets them go.
     pub(crate) fn of_all(&self) -> Self {
-        match self.recording {
-            Some(_) => self.clone(),
-            None => self.with_runs(HashMap::new()),
-        }
+        self.with_runs(HashMap::new())
     }
 
     fn with_runs(&self, recorded: HashMap<Subject, Arc<OnceLock<Recorded>>>) -> Self {
@@ -144,10 +154,9 @@ impl LoadedSuite {
         &self.suite.source
     }
 
-    /// Where it is kept what the suite's agents are compared with; nowhere where they are recorded
-    /// meanwhile.
-    pub(crate) fn trusted(&self) -> Option<&OnceLock<Result<Arc<Trusted>, Failure>>> {
-        self.recording.is_none().then_some(&*self.trusted)
+    /// Where it is kept what the suite's agents are compared with.
+    pub(crate) fn trusted(&self) -> &OnceLock<Result<Arc<Trusted>, Failure>> {
+        &self.trusted
     }
 
     /// The folder of the suite's package.
@@ -218,7 +227,11 @@ impl LoadedSuite {
     }
 
     /// Where the suite lies. `command`: what a person types to record.
-    fn place<'a>(&'a self, command: &'a str, near: &'a OnceLock<NearNames>) -> SuitePlace<'a> {
+    pub(crate) fn place<'a>(
+        &'a self,
+        command: &'a str,
+        near: &'a OnceLock<NearNames>,
+    ) -> SuitePlace<'a> {
         SuitePlace {
             crate_dir: &self.crate_dir,
             relative: &self.relative,
@@ -260,45 +273,43 @@ impl LoadedSuite {
         &self.gates[subject.agent]
     }
 
-    /// The runs of an agent, read when the first case asks for them; recorded before that, where
-    /// recording was asked for.
+    /// What `redact:` says.
+    pub(crate) fn redact(&self) -> &[Regex] {
+        &self.redact
+    }
+
+    /// What a person types to record an agent.
+    pub(crate) fn command(&self, subject: Subject) -> String {
+        self.command.of(&self.case_name(subject))
+    }
+
+    /// The runs of an agent, read when the first case asks for them.
     pub(crate) fn recorded(&self, subject: Subject) -> &Recorded {
         self.recorded[&subject].get_or_init(|| {
-            let command = self.command.of(&self.case_name(subject));
-            // What is recorded now was not there before.
-            let (before, after) = (OnceLock::new(), OnceLock::new());
-            let (suite, agent, model) = (&self.suite, self.agent(subject), subject.model);
-            let gates = self.gates(subject);
-            if let Some(recording) = &self.recording {
-                recording.ensure(recording::ToRecord {
-                    suite,
-                    agent,
-                    model,
-                    gates,
-                    redact: &self.redact,
-                    place: &self.place(&command, &before),
-                })?;
+            if let Some(not_ready) = self.ready[&subject].get() {
+                not_ready.clone()?;
             }
-            let listed = self.recording.as_ref().map_or(&*self.near, |_| &after);
-            let runs = runs::load(suite, agent, model, &self.place(&command, listed))?;
+            let command = self.command(subject);
+            let (suite, agent, model) = (&self.suite, self.agent(subject), subject.model);
+            let runs = runs::load(suite, agent, model, &self.place(&command, &self.near))?;
             let model = &agent.models[model].value;
             let runs = AgentRuns::new(&suite.source, agent, model, runs);
-            self.not_stale(subject, &runs, &command)?;
-            Ok(runs)
+            // An error is a failure of the agent case.
+            let stale = self.stale(subject, &command);
+            let judgement = stale.judge(&self.input(subject, &runs, &self.snapshots(subject)));
+            judgement.failure.map_or(Ok(runs), Err)
         })
     }
 
-    /// The runs were recorded with what the suite says now. An error is a failure of the agent case.
-    fn not_stale(&self, subject: Subject, runs: &AgentRuns, command: &str) -> Result<(), Failure> {
+    /// What runs may not have been recorded with. `command`: what a person types to record the agent.
+    pub(crate) fn stale<'a>(&'a self, subject: Subject, command: &'a str) -> Stale<'a> {
         let agent = self.agent(subject);
-        let stale = Stale {
+        Stale {
             agent,
             gates: self.gates(subject),
             model: &agent.models[subject.model],
             command,
-        };
-        let judgement = stale.judge(&self.input(subject, runs, &self.snapshots(subject)));
-        judgement.failure.map_or(Ok(()), Err)
+        }
     }
 
     /// What is judged of an agent's runs, by the agent itself.

@@ -1,4 +1,8 @@
 //! From suites to test cases: discovery, loading, the runner, and what the macro calls.
+//!
+//! In stages, none of which asks for an earlier one: the cases are selected (`arguments`, `tags`,
+//! `prepared`), the runs they need are recorded where that was asked for (`recording`), runs are read
+//! (`runs`, kept by `loaded`), cases are judged (`case`), and what they came to is shown (`output`).
 
 mod agent_runs;
 mod agent_test;

@@ -18,34 +18,27 @@ use super::arguments::threads;
 use super::events;
 use super::verdicts::{Verdicts, panic_text};
 
-/// Runs trials and prints; `trials` makes them anew. `first`: all are judged before anything is
-/// printed, since judging says things itself.
+/// Runs the trials of these names and prints; `trials` makes all anew.
 pub(super) fn run(
     arguments: &Arguments,
     verdicts: &Verdicts,
-    first: bool,
+    names: &[String],
     trials: impl Fn() -> Vec<Trial>,
 ) -> ExitCode {
-    let names = wanted(arguments, &trials());
     if arguments.list {
-        return print(arguments, verdicts, &trials, &names);
+        return print(arguments, verdicts, &trials, names);
     }
-    verdicts.keep(&names);
+    verdicts.keep(names);
     let threads = threads(arguments, names.len());
-    if first {
-        thread::scope(|scope| verdicts.judge_ahead(scope, &names, threads));
-    }
     thread::scope(|scope| {
         // This thread judges too.
-        if !first {
-            verdicts.judge_ahead(scope, &names, threads - 1);
-        }
-        print(arguments, verdicts, &trials, &names)
+        verdicts.judge_ahead(scope, names, threads - 1);
+        print(arguments, verdicts, &trials, names)
     })
 }
 
 /// The names of the cases that the arguments leave, in the order of the trials.
-fn wanted(arguments: &Arguments, trials: &[Trial]) -> Vec<String> {
+pub(super) fn wanted(arguments: &Arguments, trials: &[Trial]) -> Vec<String> {
     let wanted = trials
         .iter()
         .filter(|trial| !arguments.is_filtered_out(trial));

@@ -1,17 +1,17 @@
 //! The suites of a run, loaded, and what does not load: everything that becomes a test case.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use libtest_mimic::Trial;
 use mcptest_suite::{
-    Case, CaseKind, Diagnostic, LOAD, LoadError, SuitePath, UNSUPPORTED, shown_path,
+    Case, CaseKind, Diagnostic, LOAD, LoadError, Subject, SuitePath, UNSUPPORTED, shown_path,
 };
 
 use super::arguments::Asked;
 use super::case_verdict::rerun;
 use super::loaded::LoadedSuite;
-use super::recording::LiveRecording;
+use super::recording::{LiveRecording, needed};
 use super::tags::Selection;
 use super::trials::{RustCheck, Settings, check_trial, trial};
 use crate::render::rerun_line;
@@ -139,10 +139,33 @@ impl Prepared {
         self.suites.push((path, Arc::new(suite), cases));
     }
 
-    /// Why a case's agent is not asked for, if it is not.
-    fn left_out(&self, suite: &LoadedSuite, case: &Case) -> Option<String> {
+    /// Why an agent is not asked for, if it is not.
+    fn left_out(&self, suite: &LoadedSuite, subject: Subject) -> Option<String> {
         let selection = self.selection.as_ref()?;
-        selection.leaves_out(suite.agent(case.kind.subject()?))
+        selection.leaves_out(suite.agent(subject))
+    }
+
+    /// The agents whose runs the cases of these names are judged by, each once.
+    pub(super) fn needed(
+        &self,
+        names: &[String],
+        asked: &Asked,
+        checks: &[(String, RustCheck)],
+    ) -> Vec<(&LoadedSuite, Subject)> {
+        let names: HashSet<&str> = names.iter().map(String::as_str).collect();
+        let mut all = Vec::new();
+        for (_, suite, cases) in &self.suites {
+            let judged = cases.iter().filter(|(full, case)| {
+                let run = case.ignored.is_none() || asked.runs_ignored();
+                run && trial_names(full, case, checks).any(|name| names.contains(&*name))
+            });
+            let mut seen = HashSet::new();
+            let subjects = judged.flat_map(|(_, case)| needed(suite, case));
+            let subjects = subjects.filter(|subject| self.left_out(suite, *subject).is_none());
+            let once = subjects.filter(|subject| seen.insert(*subject));
+            all.extend(once.map(|subject| (&**suite, subject)));
+        }
+        all
     }
 
     /// Every case, sorted by name.
@@ -151,19 +174,14 @@ impl Prepared {
         for (path, suite, cases) in &self.suites {
             let mut held = HashMap::new();
             for (full, case) in cases {
-                if let Some(reason) = self.left_out(suite, case) {
-                    let checks = run
-                        .checks
-                        .iter()
-                        .filter(|_| matches!(case.kind, CaseKind::Agent(_)));
-                    let names = checks.map(|(check, _)| format!("{full}::{check}").into());
-                    for name in names.chain([Arc::clone(full)]) {
+                let subject = case.kind.subject();
+                if let Some(reason) = subject.and_then(|subject| self.left_out(suite, subject)) {
+                    for name in trial_names(full, case, run.checks) {
                         trials.push(run.ignored(&name, &reason, asked));
                     }
                     continue;
                 }
                 // Runs are held by the cases of their agent alone.
-                let subject = case.kind.subject();
                 let made =
                     || Arc::new(subject.map_or_else(|| suite.of_all(), |it| suite.of_agent(it)));
                 let suite = if asked.arguments.list {
@@ -196,4 +214,17 @@ impl Prepared {
         trials.sort_by(|left, right| left.name().cmp(right.name()));
         trials
     }
+}
+
+/// The names of a case's trials: its own, and those of the checks on an agent test.
+fn trial_names(
+    full: &Arc<str>,
+    case: &Case,
+    checks: &[(String, RustCheck)],
+) -> impl Iterator<Item = Arc<str>> {
+    let checks = checks
+        .iter()
+        .filter(|_| matches!(case.kind, CaseKind::Agent(_)));
+    let names = checks.map(move |(check, _)| format!("{full}::{check}").into());
+    names.chain([Arc::clone(full)])
 }

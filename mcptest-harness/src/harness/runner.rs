@@ -21,7 +21,7 @@ use super::discovery::discover;
 use super::loaded::LoadedSuite;
 use super::output;
 use super::prepared::Prepared;
-use super::recording::{self, LiveRecording, OwnLoop};
+use super::recording::{self, OwnLoop};
 use super::tags::Selection;
 use super::trials::{RustCheck, Settings};
 use super::verdicts::Verdicts;
@@ -175,8 +175,8 @@ impl Harness {
 
     /// The same; an error is about what was asked for.
     fn judge(&self) -> Result<ExitCode, String> {
-        let threads = std::env::var("RUST_TEST_THREADS").ok();
-        let asked = Asked::read(of_process()?, threads.as_deref())?;
+        let of_environment = std::env::var("RUST_TEST_THREADS").ok();
+        let asked = Asked::read(of_process()?, of_environment.as_deref())?;
         self.check_names()?;
         let style = style(asked.arguments.color, asked.arguments.logfile.is_some());
         // A list is made without recording anything.
@@ -185,11 +185,8 @@ impl Harness {
         } else {
             recording::asked(self.own_loop.as_ref())?
         };
-        let prepared = self.prepare(&asked, Selection::asked()?, recording.as_ref());
+        let prepared = self.prepare(&asked, Selection::asked()?, recording.is_some());
         prepared.check_selection()?;
-        if let Some(recording) = &recording {
-            prepared.guard(recording);
-        }
         let verdicts = Verdicts::default();
         let run = Settings {
             package: &self.package,
@@ -201,6 +198,24 @@ impl Harness {
         let is_load = |name: &str| prepared.is_failure(name);
         let chosen = asked.chosen(&made, is_load);
         let arguments = asked.for_trials();
+        let trials = || {
+            let trials = made.iter().zip(&chosen);
+            let trials = trials.map(|(trial, chosen)| match chosen {
+                true => verdicts.again(trial),
+                false => left_out(),
+            });
+            trials.collect::<Vec<_>>()
+        };
+        let names = output::wanted(&arguments, &trials());
+        if let Some(recording) = &recording {
+            prepared.guard(recording);
+            let needed = prepared.needed(&names, &asked, &self.checks);
+            let threads = threads(&arguments, needed.len());
+            on_threads(threads, needed.len(), |index| {
+                let (suite, subject) = needed[index];
+                recording.record(suite, subject);
+            });
+        }
         if arguments.list {
             // The process ends with the list: nothing is taken apart for it.
             mem::forget(prepared);
@@ -208,17 +223,7 @@ impl Harness {
             // From here on a suite is held by its cases alone: its runs go with the last of them.
             drop(prepared);
         }
-        let trials = || {
-            let trials = made.iter().zip(&chosen);
-            let trials = trials.map(|(trial, chosen)| match chosen {
-                true => verdicts.again(trial),
-                false => left_out(),
-            });
-            trials.collect()
-        };
-        // Recording says on standard error what it does.
-        let first = recording.is_some();
-        Ok(output::run(&arguments, &verdicts, first, trials))
+        Ok(output::run(&arguments, &verdicts, &names, trials))
     }
 
     /// Where checks are registered, one that a suite names must be among them.
@@ -267,12 +272,7 @@ impl Harness {
     }
 
     /// Finds and loads what the arguments need.
-    fn prepare(
-        &self,
-        asked: &Asked,
-        selection: Option<Selection>,
-        recording: Option<&Arc<LiveRecording>>,
-    ) -> Prepared {
+    fn prepare(&self, asked: &Asked, selection: Option<Selection>, recording: bool) -> Prepared {
         let crate_dir = crate_dir(&self.compiled_in);
         let default = [PathBuf::from("suites")];
         let roots = if self.roots.is_empty() {
@@ -282,7 +282,7 @@ impl Harness {
         };
         let found = discover(&crate_dir, roots);
         // Which tags there are is known when every suite is.
-        let all = selection.is_some() || recording.is_some();
+        let all = selection.is_some() || recording;
         let mut prepared = Prepared::new(selection);
         for (name, text) in found.problems {
             prepared.fail(name, text);
@@ -313,7 +313,7 @@ impl Harness {
                 suite: path.to_string(),
                 own_loop: self.own_loop.is_some(),
             };
-            let loaded = loaded.map(|suite| suite.recorded_by(recording.cloned(), command));
+            let loaded = loaded.map(|suite| suite.recorded_with(command));
             match loaded.and_then(|suite| self.knows_checks(suite)) {
                 Ok(suite) => prepared.add(path, suite, &names, &self.checks),
                 Err(error) => prepared.refuse(&path, error),

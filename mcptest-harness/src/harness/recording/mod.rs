@@ -1,5 +1,6 @@
-//! When runs are recorded, and what happens to them: before an agent's recordings are read, where
-//! the environment asks for it.
+//! The stage that makes runs ready, where the environment asks for it: the runs of the cases that were
+//! selected are recorded before any case is judged. What goes wrong is left with the suite, whose
+//! cases fail with it; judging knows nothing of this.
 //!
 //! - `session`: the runs of one agent;
 //! - `blank`: what must not get into them;
@@ -8,21 +9,25 @@
 mod blank;
 mod own_loop;
 mod session;
+#[cfg(test)]
+mod tests;
 
 use std::sync::{Arc, OnceLock};
 
-use mcptest_suite::Diagnostic;
 use mcptest_suite::model::{Agent, Suite};
+use mcptest_suite::{Case, CaseKind, Diagnostic, Subject};
 use mcptest_trace::record::say;
 use mcptest_trace::record::store::{Lock, Store, StoreError};
 use regex::Regex;
 
+use super::loaded::LoadedSuite;
+use super::place::Wanted;
+use super::regression::compared;
 use super::runs::{self, SuitePlace};
-use crate::gate::AgentGates;
-use crate::harness::place::Wanted;
+use crate::eval::FaultPlan;
 use crate::record::{Live, LiveError, Mode};
 use crate::render::{Evidence, Failure, Finding};
-use crate::trace::Layout;
+use crate::trace::{Layout, Run};
 
 pub(crate) use own_loop::OwnLoop;
 use session::RecordingSession;
@@ -39,14 +44,16 @@ pub(crate) struct LiveRecording {
 }
 
 /// What the environment asks to record, with the loop of one's own if there is one.
-pub(crate) fn asked(
-    own_loop: Option<&Arc<dyn Live>>,
-) -> Result<Option<Arc<LiveRecording>>, String> {
+pub(crate) fn asked(own_loop: Option<&Arc<dyn Live>>) -> Result<Option<LiveRecording>, String> {
     let Some(mode) = crate::record::asked()? else {
         return Ok(None);
     };
     let live = own_loop.map_or_else(built_in, Arc::clone);
-    Ok(Some(Arc::new(LiveRecording::new(mode, live))))
+    Ok(Some(LiveRecording {
+        mode,
+        live,
+        refused: OnceLock::new(),
+    }))
 }
 
 #[cfg(feature = "record")]
@@ -61,15 +68,17 @@ fn built_in() -> Arc<dyn Live> {
 
 /// What is recorded: an agent with a model, at its place.
 #[derive(Clone, Copy)]
-pub(crate) struct ToRecord<'a> {
-    pub(crate) suite: &'a Suite,
-    pub(crate) agent: &'a Agent,
-    pub(crate) model: usize,
-    /// What is asked of it.
-    pub(crate) gates: &'a AgentGates,
+struct ToRecord<'a> {
+    suite: &'a Suite,
+    agent: &'a Agent,
+    model: usize,
+    /// The faults that are injected.
+    faults: &'a FaultPlan,
     /// What `redact:` says.
-    pub(crate) redact: &'a [Regex],
-    pub(crate) place: &'a SuitePlace<'a>,
+    redact: &'a [Regex],
+    place: &'a SuitePlace<'a>,
+    /// What runs were recorded with and the suite no longer says.
+    stale: &'a dyn Fn(&[Run]) -> Vec<Finding>,
 }
 
 impl<'a> ToRecord<'a> {
@@ -79,21 +88,31 @@ impl<'a> ToRecord<'a> {
 }
 
 impl LiveRecording {
-    pub(crate) fn new(mode: Mode, live: Arc<dyn Live>) -> Self {
-        Self {
-            mode,
-            live,
-            refused: OnceLock::new(),
-        }
-    }
-
     /// From now on nothing is recorded, for a reason.
     pub(crate) fn refuse(&self, why: String) {
         self.refused.get_or_init(|| why);
     }
 
-    /// Records what is to be recorded of an agent; when nothing is, does nothing.
-    pub(crate) fn ensure(&self, subject: ToRecord<'_>) -> Result<(), Failure> {
+    /// Records what is to be recorded of an agent, once.
+    pub(crate) fn record(&self, suite: &LoadedSuite, subject: Subject) {
+        suite.make_ready(subject, || {
+            let command = suite.command(subject);
+            // What is recorded now was not there before.
+            let near = OnceLock::new();
+            self.ensure(ToRecord {
+                suite: &suite.suite,
+                agent: suite.agent(subject),
+                model: subject.model,
+                faults: &suite.gates(subject).fault_plan(),
+                redact: suite.redact(),
+                place: &suite.place(&command, &near),
+                stale: &|runs| suite.stale(subject, &command).findings(runs),
+            })
+        });
+    }
+
+    /// Records what is to be recorded; when nothing is, does nothing.
+    fn ensure(&self, subject: ToRecord<'_>) -> Result<(), Failure> {
         let ToRecord { agent, place, .. } = subject;
         let wanted = subject.wanted();
         if self.mode == Mode::Missing && is_complete(agent, &wanted) {
@@ -132,6 +151,19 @@ impl LiveRecording {
         }
         recorded
     }
+}
+
+/// The agents whose runs a case is judged by.
+pub(crate) fn needed(suite: &LoadedSuite, case: &Case) -> Vec<Subject> {
+    if case.kind != CaseKind::SuiteRegression {
+        return case.kind.subject().into_iter().collect();
+    }
+    let cases = suite.suite.cases().into_iter();
+    let judged = cases.filter_map(|case| match case.kind {
+        CaseKind::Agent(subject) if case.ignored.is_none() => Some(subject),
+        _ => None,
+    });
+    judged.filter(|subject| compared(suite, *subject)).collect()
 }
 
 /// What the processes of one nextest run tell each other: that an agent is recorded, that its

@@ -8,7 +8,6 @@ use serde_json::Value;
 use super::blank::{no_secret_in_the_suite, redacted, redactor};
 use super::{LiveRecording, ToRecord, failure, runs};
 use crate::eval::Decisions;
-use crate::gate::Stale;
 use mcptest_trace::record::redact::suspects;
 use mcptest_trace::record::store::{Store, StoreError, render};
 use mcptest_trace::record::{Recorder, say};
@@ -121,20 +120,9 @@ impl RecordingSession<'_> {
                 && run[REQUEST] == asked.as_str()
                 && self
                     .read_back(run)
-                    .is_ok_and(|run| self.stale().findings(&[run]).is_empty())
+                    .is_ok_and(|run| (self.subject.stale)(&[run]).is_empty())
         };
         Ok(staged.into_iter().filter(fits).collect())
-    }
-
-    /// What recordings may not have been made with.
-    fn stale(&self) -> Stale<'_> {
-        let subject = self.subject;
-        Stale {
-            agent: subject.agent,
-            gates: subject.gates,
-            model: &subject.agent.models[subject.model],
-            command: subject.place.command,
-        }
     }
 
     /// What must hold before anything is spent.
@@ -160,7 +148,7 @@ impl RecordingSession<'_> {
             suite,
             agent,
             model,
-            gates,
+            faults,
             redact,
             ..
         } = self.subject;
@@ -174,7 +162,7 @@ impl RecordingSession<'_> {
             recorder.system_prompt(system_prompt);
         }
         if !agent.inject.is_empty() {
-            recorder.inject(Decisions::new(gates.fault_plan()));
+            recorder.inject(Decisions::new(faults.clone()));
         }
         let live = &self.recording.live;
         let ran = live.run(suite, agent, model, &request, &mut recorder, progress);
@@ -248,7 +236,7 @@ impl RecordingSession<'_> {
     fn refuse_to_mix(&self) -> Result<(), Failure> {
         let (agent, command) = (self.subject.agent, self.subject.place.command);
         let there = runs::read(agent, &self.subject.wanted(), command)?;
-        let stale = self.stale().findings(&there);
+        let stale = (self.subject.stale)(&there);
         if !stale.is_empty() {
             return Err(Failure {
                 findings: stale,

@@ -40,11 +40,8 @@ impl<'a> Baseline<'a> {
             let standing = standing.collect();
             Ok(Arc::new(Trusted { place, standing }))
         };
-        // All agents' files are read for it: once, where no agent is recorded meanwhile.
-        let trusted = match suite.trusted() {
-            Some(found) => found.get_or_init(find).clone()?,
-            None => find()?,
-        };
+        // All agents' files are read for it: once.
+        let trusted = suite.trusted().get_or_init(find).clone()?;
         Ok(Self {
             suite,
             context,

@@ -126,7 +126,7 @@ fn could_tell(comparison: &AgentComparison, options: &CompareOptions) -> bool {
 }
 
 /// Whether an agent takes part.
-fn compared(suite: &LoadedSuite, subject: Subject) -> bool {
+pub(super) fn compared(suite: &LoadedSuite, subject: Subject) -> bool {
     let agent = suite.agent(subject);
     let skipped = agent
         .regression

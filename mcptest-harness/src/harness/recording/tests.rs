@@ -1,0 +1,114 @@
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use mcptest_trace::record::Recorder;
+
+use super::*;
+use crate::harness::discovery::SuiteFile;
+use crate::record::RunRequest;
+
+const SUITE: &str = "
+regression: { baseline: trusted }
+agents:
+- { name: One, model: m, prompt: Do it., narrative: {} }
+- { name: Two, model: m, prompt: Do it., narrative: {} }
+- { name: Rest, model: m, prompt: Do it., narrative: {}, skip: not today }
+- { name: New, model: m, prompt: Do it., narrative: {}, regression: { skip: too new } }
+";
+
+fn load(folder: &Path) -> LoadedSuite {
+    fs::write(folder.join("s.yml"), SUITE).unwrap();
+    let file = SuiteFile {
+        path: folder.join("s.yml"),
+        shown: "s.yml".to_owned(),
+        relative: "s.yml".into(),
+    };
+    LoadedSuite::load(folder, &file).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Records with a loop that fails for one agent, and counts what it is asked for.
+fn recording(asked: &Arc<AtomicUsize>, mode: Mode) -> LiveRecording {
+    let asked = Arc::clone(asked);
+    let answer = move |request: &RunRequest, run: &mut Recorder| {
+        asked.fetch_add(1, Ordering::SeqCst);
+        run.user(&request.user_turns[0]);
+        run.said("That is all.");
+        if request.agent == "Two" {
+            return Err("no answer");
+        }
+        Ok(())
+    };
+    LiveRecording {
+        mode,
+        live: Arc::new(OwnLoop(answer)),
+        refused: OnceLock::new(),
+    }
+}
+
+fn subject(suite: &LoadedSuite, name: &str) -> Subject {
+    let mut subjects = suite.subjects();
+    let named = |subject: &Subject| suite.agent(*subject).name.value == name;
+    subjects.find(named).unwrap()
+}
+
+#[test]
+fn an_agent_is_recorded_once_and_not_by_who_reads_its_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let suite = load(folder.path());
+    let asked = Arc::default();
+    let recording = recording(&asked, Mode::All);
+    let one = subject(&suite, "One");
+    // A case holds a part of the suite before anything is recorded.
+    let case = suite.of_agent(one);
+    for _ in 0..2 {
+        recording.record(&suite, one);
+    }
+    assert_eq!(case.recorded(one).as_ref().unwrap().runs().len(), 1);
+    assert_eq!(asked.load(Ordering::SeqCst), 1);
+    let other = suite.recorded(subject(&suite, "New")).as_ref();
+    assert!(other.unwrap_err().in_one_line().contains("no recorded run"));
+    assert_eq!(asked.load(Ordering::SeqCst), 1);
+}
+
+#[test]
+fn what_goes_wrong_is_the_failure_of_every_case_that_reads_the_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let suite = load(folder.path());
+    let two = subject(&suite, "Two");
+    let [own, of_all] = [suite.of_agent(two), suite.of_all()];
+    recording(&Arc::default(), Mode::Missing).record(&suite, two);
+    for case in [own, of_all.of_agent(two)] {
+        let failure = case.recorded(two).as_ref().unwrap_err();
+        assert!(failure.in_one_line().contains("own loop failed"));
+    }
+}
+
+#[test]
+fn what_is_recorded_after_another_case_looked_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let suite = load(folder.path());
+    let [one, two] = ["One", "Two"].map(|name| subject(&suite, name));
+    assert!(suite.recorded(two).is_err());
+    recording(&Arc::default(), Mode::Missing).record(&suite, one);
+    assert!(suite.found_anew().recorded(one).is_ok());
+}
+
+#[test]
+fn the_case_of_all_agents_needs_those_that_it_compares() {
+    let folder = tempfile::tempdir().unwrap();
+    let suite = load(folder.path());
+    let needs = |kind: fn(&CaseKind) -> bool| {
+        let mut cases = suite.suite.cases().into_iter();
+        let subjects = needed(&suite, &cases.find(|case| kind(&case.kind)).unwrap());
+        let names = subjects
+            .iter()
+            .map(|it| suite.agent(*it).name.value.clone());
+        names.collect::<Vec<_>>()
+    };
+    assert_eq!(
+        needs(|kind| matches!(kind, CaseKind::SuiteRegression)),
+        ["One", "Two"]
+    );
+    assert_eq!(needs(|kind| matches!(kind, CaseKind::Gate(..))), ["New"]);
+}
