@@ -29,6 +29,7 @@ mod harness;
 mod record;
 mod render;
 pub mod result;
+mod text;
 
 #[doc(hidden)]
 pub use check::TargetProblem;

@@ -5,7 +5,7 @@
 use serde_json::Value;
 
 use crate::eval::contains;
-use crate::render::kind;
+use crate::text::kind;
 use crate::trace::json_eq;
 
 /// Whether the question makes sense: what can never be contained is not "not contained" either.

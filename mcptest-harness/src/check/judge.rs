@@ -11,7 +11,7 @@ use super::compile::{CompiledMatcher, as_number};
 use super::phrase::difference;
 use super::{Check, Unresolved, resolve};
 use crate::eval::{ArgDiff, Schema, contains, contains_diffs, exact_diffs};
-use crate::render::short_json;
+use crate::text::short_json;
 
 /// Texts are compared letter by letter only up to this many pairs of letters.
 const LEVENSHTEIN_PAIRS: usize = 25_000_000;

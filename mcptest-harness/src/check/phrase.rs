@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::compile::CompiledMatcher;
 use crate::eval::ArgDiff;
-use crate::render::short_json;
+use crate::text::short_json;
 
 impl CompiledMatcher {
     /// What is wanted, to be read after "expected `x`".

@@ -8,7 +8,8 @@ use super::key::Key;
 use super::table::GateEntry;
 use super::{Breach, Cause, EachRun, Input, Options, Scored, Threshold};
 use crate::eval::{CallCounts, CallLimits, Measure, count_calls, targets};
-use crate::render::{Evidence, thousands, truncate};
+use crate::render::Evidence;
+use crate::text::{thousands, truncate};
 use crate::trace::Run;
 
 pub(super) const ENTRY: GateEntry = GateEntry::each_run::<CallLimits>();

@@ -4,7 +4,8 @@ use mcptest_suite::model::Agent;
 use mcptest_suite::{Diagnostic, Spanned};
 
 use super::{Criterion, Input, Judgement, named, places, scope};
-use crate::render::{Finding, thousands};
+use crate::render::Finding;
+use crate::text::thousands;
 use crate::trace::{Run, Trace};
 
 /// A cap: its key, its unit, what the suite states, what a run took (nothing where that was not

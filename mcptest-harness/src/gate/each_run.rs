@@ -9,7 +9,8 @@ use super::{
     Breach, Counts, Criterion, EachRun, Input, Judgement, Scores, causes, defaults, demands,
     expected, findings,
 };
-use crate::render::{Evidence, Failure, numbers};
+use crate::render::{Evidence, Failure};
+use crate::text::numbers;
 use crate::trace::Run;
 
 /// How many different pieces of evidence are shown in full.

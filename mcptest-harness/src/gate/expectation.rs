@@ -10,7 +10,8 @@ use serde_json::Value;
 use super::scores::value_at;
 use super::some_runs::{runs_note, scope};
 use crate::check::{Check, CheckOutcome, Found, Mismatch, Snapshots};
-use crate::render::{Diff, Evidence, Finding, numbers, short_json};
+use crate::render::{Diff, Evidence, Finding};
+use crate::text::{numbers, short_json};
 use crate::trace::{PathKeys, Run};
 
 /// How many different things are shown of the runs that break something.

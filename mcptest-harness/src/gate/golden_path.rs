@@ -10,7 +10,8 @@ use super::key::Key;
 use super::table::GateEntry;
 use super::{Breach, EachRun, Input, Options, Scored, Threshold};
 use crate::eval::{GoldenPath, GoldenPathReport, Measure, score_golden_path, targets};
-use crate::render::{Evidence, truncate, truncate_lines};
+use crate::render::Evidence;
+use crate::text::{truncate, truncate_lines};
 use crate::trace::Run;
 
 pub(super) const ENTRY: GateEntry = GateEntry::each_run::<GoldenPath>();

@@ -10,7 +10,8 @@ use super::table::GateEntry;
 use super::{Breach, Cause, Counts, EachRun, Input, Options, Scored, Threshold, wide};
 use crate::eval::{Claim, ClaimVerdict, narrative_rules, targets};
 use crate::eval::{Measure, NarrativeOptions, NarrativeReport, narrative_divergence_with};
-use crate::render::{Evidence, truncate, truncate_lines};
+use crate::render::Evidence;
+use crate::text::{truncate, truncate_lines};
 use crate::trace::Run;
 
 pub(super) const ENTRY: GateEntry = GateEntry::each_run::<Narrative>();

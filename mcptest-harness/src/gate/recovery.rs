@@ -10,7 +10,8 @@ use super::{Breach, Cause, Counts, EachRun, Input, Options, Scored, Threshold, w
 use crate::eval::{
     Fault, FaultPlan, Measure, RecoveryReport, never_fired, replay_recovery, targets,
 };
-use crate::render::{Evidence, thousands, truncate_lines};
+use crate::render::Evidence;
+use crate::text::{thousands, truncate_lines};
 use crate::trace::Run;
 
 pub(super) const ENTRY: GateEntry = GateEntry::each_run::<Recovery>();

@@ -12,7 +12,8 @@ use super::{AllRuns, Breach, Cause, Expect, Input, NotJudged, Options, Threshold
 use crate::eval::{
     Confidence, Measure, ReliabilitySummary, recommend_runs, summarize_with, targets,
 };
-use crate::render::{Evidence, Table, truncate};
+use crate::render::{Evidence, Table};
+use crate::text::truncate;
 
 pub(super) const ENTRY: GateEntry = GateEntry::all_runs::<Reliability>();
 

@@ -12,7 +12,8 @@ use crate::eval::{
     Measure, NarrativeOptions, SessionReport, SessionScore, Weights, score_session, session_traces,
     targets,
 };
-use crate::render::{Evidence, truncate_lines};
+use crate::render::Evidence;
+use crate::text::truncate_lines;
 use crate::trace::{Run, pretty_json};
 
 pub(super) const ENTRY: GateEntry = GateEntry::all_runs::<Session>();
@@ -152,7 +153,7 @@ fn evidence(report: &SessionReport) -> Vec<Evidence> {
             [] => String::new(),
             flagged => format!(
                 "; flagged: {}",
-                crate::render::truncate(&flagged.join(", "), 400)
+                crate::text::truncate(&flagged.join(", "), 400)
             ),
         };
         let head = score.reason.map_or_else(

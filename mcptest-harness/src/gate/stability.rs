@@ -14,7 +14,8 @@ use crate::eval::{
     StabilityReport, SubScore, TOKENS_PER_USEFUL_CALL, Turns, agent_stability_across_with,
     drift_flags_of, targets,
 };
-use crate::render::{Evidence, Table, thousands, truncate};
+use crate::render::{Evidence, Table};
+use crate::text::{thousands, truncate};
 use crate::trace::{Run, Trace, canonical_json};
 
 pub(super) const ENTRY: GateEntry = GateEntry::all_runs::<Stability>();

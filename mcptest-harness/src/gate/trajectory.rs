@@ -15,7 +15,8 @@ use crate::eval::{
     ArgsShape, ExpectedCall, ExpectedTrace, MatchMode, Measure, Over, Schema, ToolPattern,
     TrajectoryReport, targets, validate_trace_with,
 };
-use crate::render::{Evidence, short_json, truncate, truncate_lines};
+use crate::render::Evidence;
+use crate::text::{short_json, truncate, truncate_lines};
 use crate::trace::{ReadOnlyTools, Run, canonical_json};
 
 pub(super) const ENTRY: GateEntry = GateEntry::each_run::<Plan>();

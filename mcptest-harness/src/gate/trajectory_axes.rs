@@ -154,7 +154,7 @@ impl EachRun for Axes {
             .collect::<Vec<_>>();
         lines.push(format!(
             "calls: {}",
-            crate::render::truncate(&first.join(", "), 400)
+            crate::text::truncate(&first.join(", "), 400)
         ));
         vec![Evidence::Text(lines.join("\n"))]
     }

@@ -12,8 +12,9 @@ use serde_json::Value;
 use super::remarks::alike;
 use crate::eval::KnownTools;
 use crate::gate::runs_note;
-use crate::render::{Evidence, Finding, truncate, truncate_lines};
+use crate::render::{Evidence, Finding};
 use crate::result::{self, Recording};
+use crate::text::{truncate, truncate_lines};
 use crate::trace::Run;
 
 /// The recorded runs of one agent test with one model; what a Rust check is given.

@@ -2,7 +2,7 @@
 
 use mcptest_trace::text::counted;
 
-use crate::render::numbers;
+use crate::text::numbers;
 use crate::trace::{self, Run, Trace};
 
 /// How many groups are named.

@@ -8,8 +8,8 @@ use mcptest_trace::evidence::compare::{Behaviour, Cost, CostKind, RunSample, Sid
 use similar::{ChangeTag, TextDiff};
 
 use super::agent_test::AgentTest;
-use crate::render::truncate;
 use crate::result::{CaseResult, Recording, RunFacts, digest};
+use crate::text::truncate;
 use crate::trace::{Origin, Run};
 
 /// How many lines of a diff are shown.

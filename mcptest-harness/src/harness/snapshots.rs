@@ -19,7 +19,8 @@ use serde_json::Value;
 use crate::gate::SnapshotStore;
 
 use crate::record::in_ci;
-use crate::render::{Diff, short_name};
+use crate::render::Diff;
+use crate::text::short_name;
 use crate::trace::pretty_json;
 
 /// How many snapshots this process has written.

@@ -3,7 +3,7 @@
 use mcptest_suite::{Style, escape_line};
 use similar::{ChangeTag, TextDiff};
 
-use super::text::truncate;
+use crate::text::truncate;
 
 /// Lines around a change.
 const CONTEXT: usize = 3;

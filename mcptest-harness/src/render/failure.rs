@@ -2,7 +2,8 @@
 
 use mcptest_suite::{Diagnostic, Source, Style, escape};
 
-use super::{Diff, Table, truncate};
+use super::{Diff, Table};
+use crate::text::truncate;
 
 /// Why a case failed.
 #[derive(Debug, Clone, Default)]

@@ -7,9 +7,7 @@
 mod diff;
 mod failure;
 mod table;
-mod text;
 
 pub(crate) use diff::Diff;
 pub(crate) use failure::{Evidence, Failure, Finding, rerun_line};
 pub(crate) use table::Table;
-pub(crate) use text::{kind, numbers, short_json, short_name, thousands, truncate, truncate_lines};

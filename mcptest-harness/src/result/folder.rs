@@ -17,8 +17,8 @@ use tempfile::NamedTempFile;
 use walkdir::WalkDir;
 
 use super::CaseResult;
-use crate::render::short_name;
-use crate::render::truncate;
+use crate::text::short_name;
+use crate::text::truncate;
 
 /// The environment variable that names the folder.
 pub const VARIABLE: &str = "MCPTEST_RESULTS";

@@ -13,7 +13,8 @@ use super::{
 use crate::check::{Check, resolve};
 use crate::eval::{Better, Measure, Unit};
 use crate::gate::{Cause, Judgement, Scores, short_number, value_at};
-use crate::render::{Evidence, Failure, Table, short_json};
+use crate::render::{Evidence, Failure, Table};
+use crate::text::short_json;
 use crate::trace::Run;
 
 /// How many runs have a column of their own.

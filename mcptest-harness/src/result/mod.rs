@@ -310,7 +310,7 @@ impl FailureFacts {
         let first = first.unwrap_or_default().trim_start_matches("error: ");
         Self {
             text: text.to_owned(),
-            summary: crate::render::truncate(first, 200),
+            summary: crate::text::truncate(first, 200),
             findings: Vec::new(),
             evidence: Vec::new(),
         }

@@ -6,7 +6,7 @@ use mcptest_suite::model::{Agent, Suite, Transport};
 use regex::Regex;
 
 use crate::record::{LiveError, RunRequest};
-use crate::render::truncate;
+use crate::text::truncate;
 use mcptest_trace::record::Recorder;
 use mcptest_trace::record::environment::{secrets, secrets_by_name, usual_secrets, variables};
 use mcptest_trace::record::redact::Redactor;

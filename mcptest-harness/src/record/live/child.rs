@@ -24,7 +24,7 @@ use super::leftovers;
 use super::wire::{self, Broken};
 use crate::record::LiveError;
 use crate::record::environment::is_needed;
-use crate::render::thousands;
+use crate::text::thousands;
 
 /// The last lines of standard error that are shown.
 const SHOWN_LINES: usize = 20;

@@ -14,7 +14,7 @@ use super::Timeouts;
 use super::connection::{Connected, WantedServer, raw};
 use super::{connect, wire};
 use crate::record::LiveError;
-use crate::render::thousands;
+use crate::text::thousands;
 
 /// The largest tool result that is recorded, in bytes of JSON.
 const MAX_RESULT: usize = 8 << 20;

@@ -7,7 +7,7 @@ use rmcp::model::{CallToolResult, Tool};
 use rmcp::service::RxJsonRpcMessage;
 use serde_json::Value;
 
-use crate::render::{kind, truncate};
+use crate::text::{kind, truncate};
 
 /// How much is shown before and behind the place of an error, in bytes.
 const AROUND: usize = 60;

@@ -1,4 +1,4 @@
-//! Short forms of long things.
+//! Short forms of long things, for whoever says something: knows nothing of gates, verdicts or suites.
 
 use mcptest_suite::escape_line;
 use mcptest_trace::record::fingerprint;
