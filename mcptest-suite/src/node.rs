@@ -19,6 +19,8 @@ pub struct Node {
 }
 
 /// The kinds of value.
+///
+/// A closed set: YAML has no others.
 #[derive(Debug, Clone, PartialEq)]
 pub enum NodeValue {
     /// `null`, `~` or nothing.

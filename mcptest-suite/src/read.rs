@@ -51,6 +51,8 @@ pub struct DeclaredAgent<'a> {
 }
 
 /// What an agent's `expect:` holds.
+///
+/// A closed set: it holds nothing, something, or nothing that can be judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expects {
     /// There is none.

@@ -100,6 +100,9 @@ pub struct CaseResult {
 }
 
 /// Whether a case holds.
+///
+/// A closed set: whoever matches on it need not expect another. Results with another have another
+/// [major version](SCHEMA_VERSION).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CaseStatus {

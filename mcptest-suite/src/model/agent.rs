@@ -130,6 +130,8 @@ impl Model {
 }
 
 /// What the agent was asked.
+///
+/// A closed set: whoever records, judges or imports runs must know each.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Prompt {
     /// One user message.

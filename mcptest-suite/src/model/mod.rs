@@ -97,6 +97,9 @@ pub struct Server {
 }
 
 /// The way to an MCP server.
+///
+/// A closed set: whoever records must be able to go each, and recordings are told apart by all that
+/// stands here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Transport {
     /// A child process that speaks over its standard streams.
@@ -120,6 +123,8 @@ pub enum Transport {
 }
 
 /// What a server's process gets of the environment that records.
+///
+/// A closed set: whoever starts a server must be able to give each.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Inherit {
     /// These variables.

@@ -2,9 +2,9 @@
 //!
 //! Two uses of one core. Live, in an agent's loop, a [`GrowthRatioGuard`] takes every step and
 //! stops a spiral: `guard.record(step)?`. Over a recorded run, [`analyse`] says what a guard would
-//! have done and saved. Around them: [`drift`] from a policy, history compression
+//! have done and saved. Around them: [`drift()`] from a policy, history compression
 //! ([`Decimator`]), a [`FailureReport`] that tells the patterns of failure apart, sweeps of the
-//! guard's options over runs with outcomes ([`sweep`]), and small-sample [`stats`].
+//! guard's options over runs with outcomes ([`sweep()`]), and small-sample [`stats`].
 //!
 //! Sections (§) are those of *Empirical Lyapunov Stability: Growth-Ratio Energy Functions as
 //! Leading Indicators of Agent Task Failure*.

@@ -40,7 +40,7 @@ pub struct GuardOptions {
     pub adaptive_k: f64,
     /// δ: with a threshold, growth alone does not trip; the mean drift of the last W steps must
     /// exceed δ too (§3.1). 0 to 2; the paper's value is
-    /// [`DRIFT_THRESHOLD`](super::DRIFT_THRESHOLD). Default none.
+    /// [`DRIFT_THRESHOLD`]. Default none.
     pub drift_threshold: Option<f64>,
 }
 

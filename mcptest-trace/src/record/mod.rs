@@ -3,7 +3,7 @@
 //! - [`Recorder`] writes down one run of an agent's own loop;
 //! - [`redact`] is what never gets into a file, [`environment`] where secrets are found;
 //! - [`store`] is how runs get into files whole, whenever a process is killed or a disk is full;
-//! - [`fingerprint`] tells one text from another.
+//! - [`fingerprint()`] tells one text from another.
 //!
 //! Nothing here knows suites or agents' live servers, and nothing reaches a network.
 

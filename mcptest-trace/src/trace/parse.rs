@@ -1,4 +1,4 @@
-//! JSON as it was written: nothing in it may be lost on the way into a [`Value`](serde_json::Value).
+//! JSON as it was written: nothing in it may be lost on the way into a [`Value`].
 //!
 //! `serde_json` lets the last of several equal keys win, turns whole numbers beyond 64 bits into
 //! floats and rounds numbers of many digits. Here the value is built in the same single pass, which

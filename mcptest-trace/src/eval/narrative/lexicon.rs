@@ -54,7 +54,7 @@ pub(super) const OF_VERB: Marks = of![NameOnly NeedsParticle];
 #[derive(Debug, Default)]
 pub(super) struct Lexicon {
     words: Words<String, Word<'static>>,
-    /// The lines of [verbs] that a verb stands in.
+    /// The lines of `[verbs]` that a verb stands in.
     families: Words<&'static str, Vec<usize>>,
     irregular: Words<&'static str, (&'static str, &'static str)>,
     phrasal: Vec<[&'static str; 3]>,

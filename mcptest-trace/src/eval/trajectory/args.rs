@@ -45,6 +45,8 @@ impl<T: ArgsCheck + ?Sized> ArgsCheck for Arc<T> {
 }
 
 /// The checks of a plan that has none.
+///
+/// A closed set: it is empty, and stays so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum NoSchema {}
 

@@ -3,7 +3,7 @@
 //! As mutation testing does for programs, only that the "program" is the recorded behaviour: no build,
 //! and judging is a function call. What is made here: where a run can be broken, whether that makes it
 //! worse ([`MutantLabel`]), which mutants are judged ([`plan`]), and each mutant as a run ([`Mutant::apply`]).
-//! Judging is the caller's; [`score`] counts what it found.
+//! Judging is the caller's; [`score()`] counts what it found.
 //!
 //! The choice is deterministic, and another agent, run or operator changes no other choice.
 //!
