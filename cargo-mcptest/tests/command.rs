@@ -174,3 +174,16 @@ fn a_reader_that_leaves_changes_no_answer() {
     }
     assert!(shop.path().join("suites/x.yml").exists());
 }
+
+#[test]
+fn every_crate_that_is_published_carries_the_licences() {
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let folders = std::fs::read_dir(&workspace).unwrap();
+    let crates = folders.map(|folder| folder.unwrap().path());
+    for folder in crates.filter(|folder| folder.join("Cargo.toml").is_file()) {
+        for licence in ["LICENSE-MIT", "LICENSE-APACHE"] {
+            let [own, ours] = [&folder, &workspace].map(|at| std::fs::read(at.join(licence)).ok());
+            assert_eq!(own, ours, "{licence} of {}", folder.display());
+        }
+    }
+}

@@ -349,3 +349,47 @@ fn a_gate_that_reliability_counts_is_not_red() {
         "{said}"
     );
 }
+
+/// One of two faults fires in every run, the other in none: each run by itself holds, all together do not.
+#[test]
+fn a_gate_that_holds_for_each_run_and_not_for_all_is_red() {
+    let shop = shop(&good());
+    let suite = "\
+faults:
+  - { name: dead, target: { tool: refund }, kind: hang }
+  - { name: never, target: { tool: cancel_order }, kind: hang }
+agents:
+  - name: Refund agent
+    model: gpt-5
+    prompt: Please refund order 7.
+    runs: 2
+    inject: [dead, never]
+    calls: { max: 4 }
+    recovery:
+      expect: [{ target: recovery.detections, matcher: { min: 1 } }]
+";
+    shop.write("suites/refunds.yml", suite);
+    for number in 1..=2 {
+        let path = format!("suites/cassettes/Refund_agent__gpt-5/run-{number}.json");
+        let text = fs::read_to_string(shop.at(&path)).unwrap();
+        let mut run: Value = serde_json::from_str(&text).unwrap();
+        run["trace"]["tool_results"][1]["is_error"] = true.into();
+        shop.write(&path, format!("{run:#}"));
+    }
+    let said = mcptest(shop.path(), &["mutants"]).exits(2);
+    assert!(
+        said.stderr
+            .contains("red: refunds::refund_agent::recovery\nerror: 1 gate is red"),
+        "{said}"
+    );
+    let arguments = ["mutants", "--only-green", "--format", "json"];
+    let said = mcptest(shop.path(), &arguments).exits(0);
+    let found: Value = serde_json::from_str(&said.stdout).unwrap();
+    assert_eq!(
+        found["red_before"],
+        json!(["refunds::refund_agent::recovery"])
+    );
+    let mutants = found["mutants"].as_array().unwrap();
+    let mut by = mutants.iter().map(|mutant| mutant["killed_by"].to_string());
+    assert!(by.all(|by| !by.contains("recovery")), "{said}");
+}

@@ -158,21 +158,30 @@ impl<'a> Bench<'a> {
     }
 }
 
+impl Holds {
+    fn of(ask: &Ask<'_>, runs: &[Run]) -> Self {
+        let each: Option<Vec<bool>> = runs.iter().map(|run| ask.holds_for(run)).collect();
+        match each.filter(|each| !each.is_empty()) {
+            // What `reliability` counts is asked of runs alone; a red run says enough.
+            Some(each) if ask.is_counted() || each.contains(&false) || ask.holds(runs) => {
+                Self::EachRun(each)
+            }
+            // Each run may hold where all of them do not: a fault that fired in none.
+            Some(_) => Self::Together(false),
+            None => Self::Together(ask.holds(runs)),
+        }
+    }
+}
+
 impl<'a> Tested<'a> {
     fn new(test: AgentTest<'a>, runs: &'a [Run]) -> Self {
         let asks = test
             .asks()
             .into_iter()
             .filter(|ask| !NOTICE_ANYTHING.contains(&ask.name()));
-        let gates = asks.map(|ask| {
-            let each: Option<Vec<bool>> = runs.iter().map(|run| ask.holds_for(run)).collect();
-            Gate {
-                ask,
-                holds: match each {
-                    Some(each) if !runs.is_empty() => Holds::EachRun(each),
-                    _ => Holds::Together(ask.holds(runs)),
-                },
-            }
+        let gates = asks.map(|ask| Gate {
+            ask,
+            holds: Holds::of(&ask, runs),
         });
         Self {
             gates: gates.collect(),
