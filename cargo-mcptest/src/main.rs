@@ -13,6 +13,7 @@
 //! - [`schema`], [`completions`]: for editors and shells;
 //! - [`package`]: the crate that a command is about, found by `cargo metadata`;
 //! - [`judging`]: its verdicts; [`git`]: its recordings at a revision; [`edit`]: its suites, changed;
+//! - [`gates`]: what their declarations say of suites;
 //! - [`status`], [`failure`], [`output`]: how a command answers.
 //!
 //! What is here never reaches the build of a test.
@@ -24,6 +25,7 @@ mod edit;
 mod explain;
 mod failure;
 mod files;
+mod gates;
 mod git;
 mod import;
 mod init;

@@ -1,6 +1,7 @@
 //! What says whether a run passed.
 
 use mcptest::replay::{AgentTest, Ask};
+use mcptest::suite::gates::GateKind;
 use mcptest::trace::Run;
 
 /// What says whether a run passed.
@@ -42,15 +43,16 @@ impl<'a> Gates<'a> {
         Self(agent.asks())
     }
 
-    /// Their names.
-    pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
-        self.0.iter().map(Ask::name)
+    /// The gates among them.
+    pub(crate) fn kinds(&self) -> impl Iterator<Item = GateKind> {
+        self.0.iter().filter_map(Ask::gate)
     }
 
     /// Whether all hold for a run, but for one whose own targets are looked at; nothing where none of
     /// them judges runs one by one.
-    pub(crate) fn hold_without(&self, run: &Run, without: Option<&str>) -> Option<bool> {
-        let asks = self.0.iter().filter(|ask| Some(ask.name()) != without);
+    pub(crate) fn hold_without(&self, run: &Run, without: Option<GateKind>) -> Option<bool> {
+        let is_asked = |ask: &&Ask<'_>| without.is_none() || ask.gate() != without;
+        let asks = self.0.iter().filter(is_asked);
         asks.filter_map(|ask| ask.holds_for(run))
             .reduce(|all, holds| all && holds)
     }

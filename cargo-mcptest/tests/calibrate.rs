@@ -41,7 +41,7 @@ fn a_metric_that_tells_runs_apart_is_said_to_with_its_price() {
     );
     let json = mcptest(folder.path(), &["calibrate", "--format", "json"]).exits(0);
     let json: Value = serde_json::from_str(&json.stdout).unwrap();
-    assert_eq!(json["format"], "calibrate/1.0");
+    assert_eq!(json["format"], "calibrate/2.0");
     let count = found(&json, "calls.count");
     assert_eq!(count["power"]["verdict"], "tells_runs_apart");
     assert_eq!(count["limit"]["rounded"], 4.0);

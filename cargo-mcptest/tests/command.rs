@@ -183,7 +183,7 @@ fn every_crate_that_is_published_carries_the_licences() {
     for folder in crates.filter(|folder| folder.join("Cargo.toml").is_file()) {
         for licence in ["LICENSE-MIT", "LICENSE-APACHE"] {
             let [own, ours] = [&folder, &workspace].map(|at| std::fs::read(at.join(licence)).ok());
-            assert_eq!(own, ours, "{licence} of {}", folder.display());
+            assert!(own == ours, "{licence} of {}", folder.display());
         }
     }
 }

@@ -194,7 +194,7 @@ fn tools_of_plans_that_no_run_knows_are_told_where_all_list_theirs() {
     );
     let suite = suite.replace(
         "      mode: strict\n",
-        "      mode: strict\n      forbid: [delete_*, archive, archiv]\n",
+        "      mode: superset\n      forbid: [delete_*, archive, archiv]\n      allow: [get_*, get_oder]\n",
     );
     shop.write("suites/refunds.yml", suite);
     let problems = || {
@@ -221,6 +221,7 @@ fn tools_of_plans_that_no_run_knows_are_told_where_all_list_theirs() {
     let unknown = [
         ("get_ordre", "get_order"),
         ("archiv", "archive"),
+        ("get_oder", "get_order"),
         ("refnud", "refund"),
         ("getorder", "get_order"),
         ("reefund", "refund"),

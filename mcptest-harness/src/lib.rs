@@ -33,7 +33,7 @@ mod text;
 
 #[doc(hidden)]
 pub use check::TargetProblem;
-pub use gate::{GateInfo, gates, parse_suite, read_suite};
+pub use gate::{GateInfo, OptionInfo, Role, gates, parse_suite, read_suite};
 pub use harness::{AgentRuns, CheckFailure, Harness, Verdict, replay};
 /// The suite language: the model of a suite, its loader and its diagnostics.
 pub use mcptest_suite as suite;

@@ -12,7 +12,8 @@ use mcptest_trace::eval::{
     ArgsShape, ExpectedCall, ExpectedTrace, GoldenPath, MatchMode, NoSchema, agent_stability,
     score_golden_path, validate_trace,
 };
-use mcptest_trace::evidence::calibrate::{Direction, NumberKind, Quantity, Scored, calibrate};
+use mcptest_trace::eval::{Measure, Unit};
+use mcptest_trace::evidence::calibrate::{Quantity, Scored, calibrate};
 use mcptest_trace::evidence::compare::{
     AgentSamples, Behaviour, CompareOptions, Cost, RunSample, Sides, compare,
 };
@@ -76,10 +77,10 @@ fn calibrate_1000_agents(bencher: Bencher, runs: usize) {
     // Every second target is a count of few values: ties.
     let targets: Vec<(Quantity, Vec<Scored<'_>>)> = (0..TARGETS)
         .map(|target| {
-            let (kind, values) = if target.is_multiple_of(2) {
-                (NumberKind::Real, 1_000_000)
+            let (unit, values) = if target.is_multiple_of(2) {
+                (Unit::Ratio, 1_000_000)
             } else {
-                (NumberKind::Count, 8)
+                (Unit::Count, 8)
             };
             let value = |stream: &mut Stream| stream.below(values) as f64;
             let scored = (0..AGENTS * runs)
@@ -88,8 +89,8 @@ fn calibrate_1000_agents(bencher: Bencher, runs: usize) {
                     Scored::new(&names[run / runs], Some(value(&mut stream)), Some(passed))
                 })
                 .collect();
-            let name = format!("target_{target}");
-            (Quantity::new(name, Direction::HighIsBad, kind), scored)
+            let target = Measure::of("target", unit).lower_is_better("");
+            (Quantity::of(&target).unwrap(), scored)
         })
         .collect();
     let share = Share::percent(95).unwrap();

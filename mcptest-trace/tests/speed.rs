@@ -4,7 +4,8 @@
 
 use std::time::{Duration, Instant};
 
-use mcptest_trace::evidence::calibrate::{Direction, NumberKind, Quantity, Scored, calibrate};
+use mcptest_trace::eval::{Measure, Unit};
+use mcptest_trace::evidence::calibrate::{Quantity, Scored, calibrate};
 use mcptest_trace::evidence::compare::{
     AgentSamples, Behaviour, CompareOptions, Cost, RunSample, Sides, compare,
 };
@@ -61,7 +62,8 @@ fn a_thousand_agents_are_calibrated_in_a_second() {
     let names: Vec<String> = (0..1_000)
         .map(|agent| format!("agent {agent:04}"))
         .collect();
-    let target = Quantity::new("tokens", Direction::HighIsBad, NumberKind::Count);
+    let tokens = Measure::of("tokens", Unit::Tokens).lower_is_better("");
+    let target = Quantity::of(&tokens).expect("a number");
     let scored: Vec<Scored> = (0..4_000)
         .map(|run| {
             let value = stream.below(100_000) as f64;

@@ -1,8 +1,6 @@
 //! What was found of a suite, as text and as data.
 
-use mcptest_trace::evidence::calibrate::{
-    AcrossCalibration, Alarms, Calibration, Discrimination, NumberKind,
-};
+use mcptest_trace::evidence::calibrate::{AcrossCalibration, Alarms, Calibration, Discrimination};
 use mcptest_trace::evidence::conformal::Share;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -90,7 +88,7 @@ impl SuiteFound {
             let power = &found.power;
             let within = power.within;
             vec![
-                found.target.name.clone(),
+                found.target.measure().name.to_owned(),
                 cell(power.over.map(|over| format!("{:.3}", over.area))),
                 cell(within.map(|within| format!("{:.3} ({:.3})", within.area, within.p))),
                 cell(found.limit.map(|limit| limit.rounded)),
@@ -186,7 +184,7 @@ impl SuiteFound {
             "each_run": each,
             "together": together,
             "joint": {
-                "targets": self.each.iter().filter(|(_, found)| tells(found)).map(|(_, found)| &found.target.name).collect::<Vec<_>>(),
+                "targets": self.each.iter().filter(|(_, found)| tells(found)).map(|(_, found)| found.target.measure().name).collect::<Vec<_>>(),
                 "left_out": self.joint,
             },
         })
@@ -203,16 +201,8 @@ struct Told<'a> {
 impl<'a> Told<'a> {
     fn of(column: &'a Column, text: String, found: &impl Serialize) -> Self {
         let mut data = serde_json::to_value(found).unwrap_or_default();
-        data["gate"] = column.gate.as_str().into();
+        data["gate"] = column.gate.name().into();
         data["values"] = column.json();
         Self { column, text, data }
-    }
-}
-
-/// A number as a suite has it.
-pub(super) fn written_number(number: f64, kind: NumberKind) -> String {
-    match kind {
-        NumberKind::Count => format!("{number:.0}"),
-        _ => number.to_string(),
     }
 }

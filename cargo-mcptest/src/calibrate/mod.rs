@@ -31,7 +31,7 @@ pub(crate) use found::SuiteFound;
 use values::SuiteValues;
 
 /// The format of what is said, as JSON.
-const FORMAT: &str = "calibrate/1.0";
+const FORMAT: &str = "calibrate/2.0";
 
 /// Says of every numeric target whether it tells passed runs from failed ones, which threshold a share of
 /// passing runs will meet, and what that would have caught.
@@ -135,7 +135,7 @@ impl Promise {
         } = suite;
         let (mut each, mut together) = (Vec::new(), Vec::new());
         for column in columns {
-            let passed = runs.passed(outcome, &column.gate);
+            let passed = runs.passed(outcome, Some(column.gate));
             if column.each_run {
                 let scored = column.scored(&passed);
                 if scored.iter().any(|run| run.value.is_some()) {
@@ -153,7 +153,7 @@ impl Promise {
         if each.is_empty() && together.is_empty() {
             return Ok(None);
         }
-        let outcomes: Vec<Option<bool>> = runs.passed(outcome, "").concat();
+        let outcomes: Vec<Option<bool>> = runs.passed(outcome, None).concat();
         let telling: Vec<&Calibration> = each
             .iter()
             .map(|(_, found)| found)

@@ -1,11 +1,15 @@
 //! The numbers of a suite that a threshold can take the place of: bounds of `expect:`, options that are
 //! limits of a target, and the defaults of gates that say neither.
 
+use mcptest::eval::Better;
 use mcptest::suite::gates::GateKind;
 use mcptest::suite::model::Suite;
 use mcptest::suite::read::{DeclaredAgent, GateReader, Problems};
+use mcptest::{GateInfo, Role};
 use mcptest_suite::{Entry, Node, NodeValue, Source, Span};
-use mcptest_trace::evidence::calibrate::Direction;
+use mcptest_trace::evidence::calibrate::Quantity;
+
+use crate::gates::roles;
 
 /// Where a threshold of a target can be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,65 +30,34 @@ pub(super) enum Place {
     },
 }
 
-/// Options that are limits of a target.
-const OPTIONS: [(&str, &[&str], &str); 9] = [
-    ("calls", &["max"], "calls.count"),
-    ("calls", &["max_errors"], "calls.errors"),
-    ("calls", &["max_steps"], "calls.steps"),
-    ("calls", &["max_tokens"], "calls.tokens"),
-    (
-        "narrative",
-        &["max_divergence_score"],
-        "narrative.divergence_score",
-    ),
-    (
-        "stability",
-        &["floors", "tool_usage_stability"],
-        "stability.tool_usage_stability",
-    ),
-    (
-        "stability",
-        &["floors", "response_consistency"],
-        "stability.response_consistency",
-    ),
-    (
-        "stability",
-        &["floors", "redundancy"],
-        "stability.redundancy",
-    ),
-    (
-        "stability",
-        &["floors", "cost_per_progress"],
-        "stability.cost_per_progress",
-    ),
-];
-
 /// The target that the default of a gate is calibrated by.
-const DEFAULTS: [(&str, &str); 3] = [
-    ("energy", "energy.peak_ratio"),
-    ("golden_path", "golden_path.penalty"),
-    ("stability", "stability.weakest_score"),
+const DEFAULTS: [(GateKind, &str); 3] = [
+    (GateKind::Energy, "energy.peak_ratio"),
+    (GateKind::GoldenPath, "golden_path.penalty"),
+    (GateKind::Stability, "stability.weakest_score"),
 ];
 
 /// The slots of a suite, and which gates each of its agents declares.
 pub(super) struct Slots {
     pub(super) own: Vec<Slot>,
-    pub(super) declared: Vec<Vec<&'static str>>,
+    pub(super) declared: Vec<Vec<GateKind>>,
     /// Targets whose number stands elsewhere, by an alias that others share.
     pub(super) shared: Vec<(String, Span)>,
     source: Source,
-    directions: Vec<(String, Direction)>,
+    targets: Vec<Quantity>,
+    gates: Vec<GateInfo>,
 }
 
 impl Slots {
-    /// Reads the slots of targets with these directions.
-    pub(super) fn of(suite: &Suite, directions: Vec<(String, Direction)>) -> Self {
+    /// Reads the slots of some targets.
+    pub(super) fn of(suite: &Suite, targets: Vec<Quantity>) -> Self {
         let mut slots = Self {
             own: Vec::new(),
             declared: Vec::new(),
             shared: Vec::new(),
             source: suite.source.clone(),
-            directions,
+            targets,
+            gates: mcptest::gates(),
         };
         // The suite was loaded before, so there is nothing wrong with it.
         _ = Suite::parse_with(suite.source.clone(), &mut slots);
@@ -102,17 +75,9 @@ impl Slots {
         }
     }
 
-    fn direction(&self, target: &str) -> Option<Direction> {
-        let known = self.directions.iter().find(|(name, _)| name == target);
-        known.map(|(_, direction)| *direction)
-    }
-
-    fn read_gate(&mut self, gate: &str, entry: &Entry) {
-        for (_, path, target) in OPTIONS.iter().filter(|(of, ..)| *of == gate) {
-            let node = path
-                .iter()
-                .try_fold(&entry.value, |node, key| node.get(key));
-            if let Some(node) = node {
+    fn read_gate(&mut self, gate: GateKind, entry: &Entry) {
+        for (role, node) in roles(&self.gates, gate, &entry.value) {
+            if let Role::LimitOf(target) = role {
                 self.add(target, node);
             }
         }
@@ -121,9 +86,9 @@ impl Slots {
                 for assertion in expect.items().into_iter().flatten() {
                     let target = assertion.get("target").and_then(Node::text);
                     if let (Some(target), Some(matcher)) = (target, assertion.get("matcher"))
-                        && let Some(node) = self
-                            .direction(target)
-                            .and_then(|direction| bound(matcher, direction))
+                        && let Some(known) =
+                            self.targets.iter().find(|it| it.measure().name == target)
+                        && let Some(node) = bound(matcher, known.measure().better)
                     {
                         self.add(target, node);
                     }
@@ -133,7 +98,7 @@ impl Slots {
         }
     }
 
-    fn read_default(&mut self, gate: &str, entry: &Entry) {
+    fn read_default(&mut self, gate: GateKind, entry: &Entry) {
         let Some((_, target)) = DEFAULTS.iter().find(|(of, _)| *of == gate) else {
             return;
         };
@@ -172,22 +137,69 @@ impl Slots {
 impl GateReader for Slots {
     fn read(&mut self, _: &DeclaredAgent<'_>, gates: &[(GateKind, &Entry)], _: &mut Problems) {
         self.declared
-            .push(gates.iter().map(|(kind, _)| kind.name()).collect());
+            .push(gates.iter().map(|(kind, _)| *kind).collect());
         for (kind, entry) in gates {
-            self.read_gate(kind.name(), entry);
+            self.read_gate(*kind, entry);
         }
     }
 }
 
 /// The number of a matcher that is the limit at the bad end.
-fn bound(matcher: &Node, direction: Direction) -> Option<&Node> {
-    let (own, keyword, place) = match direction {
-        Direction::LowIsBad => ("min", "minimum", 0),
-        Direction::HighIsBad => ("max", "maximum", 1),
+fn bound(matcher: &Node, better: Better) -> Option<&Node> {
+    let (own, keyword, place) = match better {
+        Better::Higher => ("min", "minimum", 0),
+        Better::Lower | Better::Neither => ("max", "maximum", 1),
     };
     let between = || matcher.get("between")?.items()?.get(place);
     matcher
         .get(own)
         .or_else(|| matcher.get("schema")?.get(keyword))
         .or_else(between)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_gate_has_a_target_for_its_default_or_is_known_to_have_none() {
+        let mut without = Vec::new();
+        for gate in mcptest::gates() {
+            match DEFAULTS.iter().find(|(kind, _)| *kind == gate.kind) {
+                Some((_, name)) => {
+                    let mut targets = gate.targets.iter().filter_map(Quantity::of);
+                    assert!(targets.any(|it| it.measure().name == *name), "{name}");
+                }
+                None => without.push(gate.kind.name()),
+            }
+        }
+        let known = [
+            "calls",
+            "narrative",
+            "recovery",
+            "reliability",
+            "session",
+            "snapshot",
+            "trajectory",
+            "trajectory_axes",
+        ];
+        assert_eq!(without, known);
+    }
+
+    /// A limit that no run can be held against would never be written.
+    #[test]
+    fn every_option_that_is_a_limit_is_one_of_a_target() {
+        for gate in mcptest::gates() {
+            let targets = gate
+                .targets
+                .iter()
+                .chain(&mcptest::eval::targets::SUB_SCORES);
+            let targets: Vec<Quantity> = targets.filter_map(Quantity::of).collect();
+            for option in gate.options {
+                if let Role::LimitOf(name) = option.role {
+                    assert!(targets.iter().any(|it| it.measure().name == name), "{name}");
+                }
+            }
+        }
+    }
 }

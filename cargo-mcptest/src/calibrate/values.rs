@@ -1,19 +1,37 @@
 //! What each target is in each run: of the gates that a suite declares, and of those that need no options.
 
 use std::collections::BTreeMap;
+use std::iter;
 
 use mcptest::energy::{GuardOptions, RunSteps, analyse};
-use mcptest::eval::{SUB_SCORES, agent_stability, count_calls, targets};
+use mcptest::eval::{agent_stability, count_calls, targets};
 use mcptest::replay::{AgentTest, ReplayCase};
 use mcptest::result::CaseResult;
+use mcptest::suite::gates::GateKind;
 use mcptest::trace::Run;
-use mcptest_trace::evidence::calibrate::{AgentScored, Direction, NumberKind, Quantity, Scored};
+use mcptest_trace::evidence::calibrate::{AgentScored, Quantity, Scored};
 use serde_json::{Value, json};
 
 use crate::judging::{Filter, Opened, in_parallel};
 use crate::outcome::{self, Gates, Outcome};
 use crate::output::short;
 use crate::table::table;
+
+/// Computes the targets of a gate that has no options, or none that its targets rest on.
+type Free = fn(&Run) -> Option<Value>;
+
+/// The gates that are measured where no agent declares them.
+const FREE: [(GateKind, Free); 2] = [
+    (GateKind::Calls, |run| {
+        Some(count_calls(&run.trace).metrics())
+    }),
+    (GateKind::Energy, |run| {
+        let steps = RunSteps::recorded(&run.trace)?;
+        let some = steps.tokens.iter().any(|step| step.total() > 0);
+        let found = analyse(&steps, GuardOptions::default(), None).ok();
+        Some(found.filter(|_| some)?.metrics())
+    }),
+];
 
 /// The values of a suite.
 pub(super) struct SuiteValues {
@@ -27,12 +45,10 @@ pub(super) struct SuiteValues {
 /// A target and its values.
 #[derive(Debug, Clone)]
 pub(super) struct Column {
-    pub(super) gate: String,
+    pub(super) gate: GateKind,
     pub(super) target: Quantity,
     /// Whether it has a value for each run, or one for all of them.
     pub(super) each_run: bool,
-    /// The smallest and the largest number it can be.
-    range: (f64, Option<f64>),
     /// The stem of each agent's recordings, with its values: one a run, or one in all.
     agents: Vec<(String, Vec<Option<f64>>)>,
 }
@@ -41,22 +57,23 @@ pub(super) struct Column {
 #[derive(Debug, Default)]
 pub(super) struct Runs {
     recorded: Vec<Vec<Option<bool>>>,
-    /// By the gates, all of them under the empty name, all but one under its name.
-    gates: Vec<BTreeMap<String, Vec<Option<bool>>>>,
+    /// By the gates: all of them, and all but one.
+    gates: Vec<BTreeMap<Option<GateKind>, Vec<Option<bool>>>>,
 }
 
 impl Runs {
     /// Whether each run passed; a gate has no say in what its own targets are calibrated against.
-    pub(super) fn passed(&self, outcome: Outcome, gate: &str) -> Vec<Vec<Option<bool>>> {
+    pub(super) fn passed(
+        &self,
+        outcome: Outcome,
+        gate: Option<GateKind>,
+    ) -> Vec<Vec<Option<bool>>> {
         match outcome {
             Outcome::Recorded => self.recorded.clone(),
             Outcome::Gates => {
-                let of_agent = |gates: &BTreeMap<String, Vec<Option<bool>>>| {
-                    gates
-                        .get(gate)
-                        .or_else(|| gates.get(""))
-                        .cloned()
-                        .unwrap_or_default()
+                let of_agent = |gates: &BTreeMap<Option<GateKind>, Vec<Option<bool>>>| {
+                    let gates = gates.get(&gate).or_else(|| gates.get(&None));
+                    gates.cloned().unwrap_or_default()
                 };
                 self.gates.iter().map(of_agent).collect()
             }
@@ -78,14 +95,6 @@ impl SuiteValues {
 }
 
 impl Column {
-    /// Whether a limit is at the bad end of the range, so that every run meets it.
-    pub(super) fn always_meets(&self, limit: f64) -> bool {
-        match self.target.direction {
-            Direction::LowIsBad => limit <= self.range.0,
-            Direction::HighIsBad => self.range.1.is_some_and(|highest| limit >= highest),
-        }
-    }
-
     pub(super) fn scored(&self, passed: &[Vec<Option<bool>>]) -> Vec<Scored<'_>> {
         let agents = self.agents.iter().zip(passed);
         let runs = agents.flat_map(|((agent, values), passed)| {
@@ -133,6 +142,14 @@ struct Judged<'a> {
     test: AgentTest<'a>,
     runs: &'a [Run],
     results: Vec<CaseResult>,
+}
+
+impl Judged<'_> {
+    /// The verdict of a gate, if the agent declares it.
+    fn of_gate(&self, gate: GateKind) -> impl Iterator<Item = &CaseResult> {
+        let is_of = move |result: &&CaseResult| result.gate.as_deref() == Some(gate.name());
+        self.results.iter().filter(is_of)
+    }
 }
 
 /// The values of every suite that has a wanted agent.
@@ -190,18 +207,13 @@ fn passed(agents: &[Judged<'_>]) -> Runs {
         .map(|agent| agent.runs.iter().map(outcome::recorded).collect());
     let gates = in_parallel(agents, |agent| {
         let gates = Gates::of(&agent.test);
-        let mut names = vec![String::new()];
-        names.extend(gates.names().map(ToOwned::to_owned));
-        let of_name = |name: String| {
-            let without = Some(name.as_str()).filter(|name| !name.is_empty());
-            let hold = agent
-                .runs
-                .iter()
-                .map(|run| gates.hold_without(run, without))
-                .collect();
-            (name, hold)
+        let of_kind = |without: Option<GateKind>| {
+            let runs = agent.runs.iter();
+            let hold = runs.map(|run| gates.hold_without(run, without));
+            (without, hold.collect())
         };
-        names.into_iter().map(of_name).collect()
+        let kinds = iter::once(None).chain(gates.kinds().map(Some));
+        kinds.map(of_kind).collect()
     });
     Runs {
         recorded: recorded.collect(),
@@ -213,29 +225,21 @@ fn passed(agents: &[Judged<'_>]) -> Runs {
 fn columns(agents: &[Judged<'_>]) -> Vec<Column> {
     let mut columns = Vec::new();
     for gate in mcptest::gates() {
-        let name = gate.kind.name();
-        let declared = agents.iter().any(|agent| {
-            agent
-                .results
-                .iter()
-                .any(|result| result.gate.as_deref() == Some(name))
-        });
-        for measure in gate.targets {
-            let Some(target) = Quantity::of(measure) else {
-                continue;
-            };
-            let free = |agent: &Judged<'_>| {
-                agent
-                    .runs
-                    .iter()
-                    .map(|run| free(name, measure.name, run))
-                    .collect()
+        let kind = gate.kind;
+        let declared = agents
+            .iter()
+            .any(|agent| agent.of_gate(kind).next().is_some());
+        for target in gate.targets.iter().filter_map(Quantity::of) {
+            let name = target.measure().name;
+            let measured = |agent: &Judged<'_>| {
+                let runs = agent.runs.iter();
+                runs.map(|run| free(kind, name, run)).collect()
             };
             // What has no options is the same whoever declares it.
-            let other = declared && name != "calls";
+            let other = declared && kind != GateKind::Calls;
             let values = |agent: &Judged<'_>| {
-                declared_values(agent, name, measure.name, gate.each_run)
-                    .unwrap_or_else(|| if other { Vec::new() } else { free(agent) })
+                declared_values(agent, kind, name, gate.each_run)
+                    .unwrap_or_else(|| if other { Vec::new() } else { measured(agent) })
             };
             let agents = agents.iter().map(|agent| {
                 let mut values: Vec<Option<f64>> = values(agent);
@@ -244,14 +248,13 @@ fn columns(agents: &[Judged<'_>]) -> Vec<Column> {
                 (agent.test.stem(), values)
             });
             columns.push(Column {
-                gate: name.to_owned(),
+                gate: kind,
                 target,
                 each_run: gate.each_run,
-                range: (measure.lowest, measure.highest),
                 agents: agents.collect(),
             });
         }
-        if name == "stability" {
+        if kind == GateKind::Stability {
             columns.extend(sub_scores(agents));
         }
     }
@@ -260,42 +263,30 @@ fn columns(agents: &[Judged<'_>]) -> Vec<Column> {
 
 /// The sub-scores of each run, which `stability` has floors for.
 fn sub_scores(agents: &[Judged<'_>]) -> impl Iterator<Item = Column> {
-    SUB_SCORES
-        .into_iter()
-        .enumerate()
-        .map(move |(place, name)| {
-            let agents = agents.iter().map(|agent| {
-                let scores = agent
-                    .runs
-                    .iter()
-                    .map(|run| Some(agent_stability(&run.trace).scores()[place]));
-                (agent.test.stem(), scores.collect())
-            });
-            Column {
-                gate: "stability".to_owned(),
-                target: Quantity::new(
-                    format!("stability.{name}"),
-                    Direction::LowIsBad,
-                    NumberKind::Real,
-                ),
-                each_run: true,
-                range: (0.0, Some(1.0)),
-                agents: agents.collect(),
-            }
+    let targets = targets::SUB_SCORES.iter().enumerate();
+    targets.filter_map(|(place, target)| {
+        let agents = agents.iter().map(|agent| {
+            let runs = agent.runs.iter();
+            let scores = runs.map(|run| Some(agent_stability(&run.trace).scores()[place]));
+            (agent.test.stem(), scores.collect())
+        });
+        Some(Column {
+            gate: GateKind::Stability,
+            target: Quantity::of(target)?,
+            each_run: true,
+            agents: agents.collect(),
         })
+    })
 }
 
 /// What a declared gate says of an agent's runs; nothing where it does not declare the gate.
 fn declared_values(
     agent: &Judged<'_>,
-    gate: &str,
+    gate: GateKind,
     target: &str,
     each_run: bool,
 ) -> Option<Vec<Option<f64>>> {
-    let result = agent
-        .results
-        .iter()
-        .find(|result| result.gate.as_deref() == Some(gate))?;
+    let result = agent.of_gate(gate).next()?;
     let found = result.targets.iter().find(|found| found.name == target);
     Some(match found {
         Some(found) if each_run => found.per_run.iter().map(number).collect(),
@@ -305,19 +296,9 @@ fn declared_values(
 }
 
 /// What a gate without options says of a run of an agent that does not declare it.
-fn free(gate: &str, target: &str, run: &Run) -> Option<f64> {
-    let metrics = match gate {
-        "calls" => count_calls(&run.trace).metrics(),
-        "energy" => {
-            let steps = RunSteps::recorded(&run.trace)?;
-            let some = steps.tokens.iter().any(|step| step.total() > 0);
-            analyse(&steps, GuardOptions::default(), None)
-                .ok()
-                .filter(|_| some)?
-                .metrics()
-        }
-        _ => return None,
-    };
+fn free(gate: GateKind, target: &str, run: &Run) -> Option<f64> {
+    let (_, measure) = FREE.iter().find(|(free, _)| *free == gate)?;
+    let metrics = measure(run)?;
     let mut keys = target.split('.');
     number(keys.try_fold(&metrics, |value, key| value.get(key))?)
 }
@@ -329,9 +310,6 @@ fn number(value: &Value) -> Option<f64> {
 }
 
 /// The gates that are measured where no agent declares them.
-pub(super) fn is_free(gate: &str) -> bool {
-    targets::CALLS
-        .iter()
-        .any(|measure| measure.name.split('.').next() == Some(gate))
-        || gate == "energy"
+pub(super) fn is_free(gate: GateKind) -> bool {
+    FREE.iter().any(|(free, _)| *free == gate)
 }

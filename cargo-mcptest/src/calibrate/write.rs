@@ -5,11 +5,13 @@ use std::fmt;
 use std::fs;
 
 use mcptest::parse_suite;
+use mcptest::suite::gates::GateKind;
 use mcptest_suite::{Source, Span};
-use mcptest_trace::evidence::calibrate::{Direction, Discrimination, NumberKind, Quantity};
+use mcptest_trace::eval::Better;
+use mcptest_trace::evidence::calibrate::{Discrimination, Quantity};
 use serde::Serialize;
 
-use super::found::{SuiteFound, written_number};
+use super::found::SuiteFound;
 use super::slots::{Place, Slot, Slots};
 use super::values::is_free;
 use crate::edit::{Edit, edited, line_start};
@@ -50,7 +52,7 @@ impl Written {
 /// A limit with the comment above it.
 struct Proposal<'a> {
     target: &'a Quantity,
-    gate: &'a str,
+    gate: GateKind,
     limit: f64,
     comment: Vec<String>,
     verdict: Discrimination,
@@ -68,16 +70,14 @@ pub(super) fn write(
         return Ok(Vec::new());
     };
     let proposals = proposals(found);
-    let directions = proposals
-        .iter()
-        .map(|proposal| (proposal.target.name.clone(), proposal.target.direction));
-    let slots = Slots::of(suite, directions.collect());
+    let targets = proposals.iter().map(|proposal| *proposal.target);
+    let slots = Slots::of(suite, targets.collect());
     let source = &suite.source;
     let (mut edits, mut written) = (Vec::new(), Vec::new());
     for slot in &slots.own {
         let proposal = proposals
             .iter()
-            .find(|proposal| proposal.target.name == slot.target);
+            .find(|proposal| proposal.name() == slot.target);
         if let Some(proposal) = proposal {
             let change = proposal.written(source, slot);
             if change.why_not.is_none() {
@@ -103,17 +103,16 @@ pub(super) fn write(
                 let said = format!("added, {bound}");
                 Written {
                     now: Some(bound),
-                    ..Written::new(source, edit.span, &proposal.target.name, said)
+                    ..Written::new(source, edit.span, proposal.name(), said)
                 }
             }));
             edits.push(edit);
         }
     }
-    let by_hand = slots.shared.iter().filter(|(target, _)| {
-        proposals
-            .iter()
-            .any(|proposal| proposal.target.name == *target)
-    });
+    let by_hand = slots
+        .shared
+        .iter()
+        .filter(|(target, _)| proposals.iter().any(|proposal| proposal.name() == target));
     written.extend(by_hand.map(|(target, span)| {
         let said = "several agents share it by an alias; change it by hand";
         Written {
@@ -159,11 +158,11 @@ fn proposals(found: &SuiteFound) -> Vec<Proposal<'_>> {
         let limit = found.limit?;
         Some(Proposal {
             target: &column.target,
-            gate: &column.gate,
+            gate: column.gate,
             limit: limit.rounded,
             comment: found.comment(),
             verdict: found.power.verdict,
-            always_met: column.always_meets(limit.rounded),
+            always_met: column.target.always_holds(limit.rounded),
         })
     });
     let together = found.together.iter().filter_map(|(column, found)| {
@@ -174,7 +173,7 @@ fn proposals(found: &SuiteFound) -> Vec<Proposal<'_>> {
         };
         Some(Proposal {
             target: &column.target,
-            gate: &column.gate,
+            gate: column.gate,
             limit: limit.rounded,
             comment: vec![
                 format!(
@@ -185,38 +184,36 @@ fn proposals(found: &SuiteFound) -> Vec<Proposal<'_>> {
                 format!("leave-one-out is not done across runs; {}", found.verdict.as_str()),
             ],
             verdict: found.verdict,
-            always_met: column.always_meets(limit.rounded),
+            always_met: column.target.always_holds(limit.rounded),
         })
     });
-    each.chain(together)
-        .filter(|proposal| proposal.target.kind != NumberKind::Flag)
-        .collect()
+    each.chain(together).collect()
 }
 
 impl Proposal<'_> {
-    fn number(&self) -> String {
-        written_number(self.limit, self.target.kind)
+    fn name(&self) -> &'static str {
+        self.target.measure().name
     }
 
     fn bound(&self) -> String {
-        let key = match self.target.direction {
-            Direction::LowIsBad => "min",
-            Direction::HighIsBad => "max",
+        let key = match self.target.measure().better {
+            Better::Higher => "min",
+            Better::Lower | Better::Neither => "max",
         };
-        format!("{key}: {}", self.number())
+        format!("{key}: {}", self.limit)
     }
 
     fn assertion(&self) -> String {
         format!(
             "{{ target: {}, matcher: {{ {} }} }}",
-            self.target.name,
+            self.name(),
             self.bound()
         )
     }
 
     fn edit(&self, slot: &Slot) -> Edit {
         let (span, text) = match &slot.place {
-            Place::Number(span) => (*span, self.number()),
+            Place::Number(span) => (*span, self.limit.to_string()),
             Place::Block { at, before, after } => (
                 *at,
                 format!("{before}expect: [{}]{after}", self.assertion()),
@@ -231,13 +228,17 @@ impl Proposal<'_> {
 
     fn written(&self, source: &Source, slot: &Slot) -> Written {
         let (span, before, now) = match &slot.place {
-            Place::Number(span) => (*span, source.slice(*span).to_owned(), self.number()),
+            Place::Number(span) => (
+                *span,
+                source.slice(*span).to_owned(),
+                self.limit.to_string(),
+            ),
             Place::Block { at, .. } => (*at, "the default".to_owned(), self.bound()),
         };
         if self.always_met {
             let said = format!(
                 "kept; {} would be met by every run there can be",
-                self.number()
+                self.limit
             );
             return Written {
                 why_not: Some("always_met"),
@@ -246,10 +247,7 @@ impl Proposal<'_> {
         }
         let looser = before
             .parse()
-            .is_ok_and(|before: f64| match self.target.direction {
-                Direction::LowIsBad => self.limit < before,
-                Direction::HighIsBad => self.limit > before,
-            });
+            .is_ok_and(|before: f64| self.target.alarms(self.limit, before));
         if looser && self.verdict != Discrimination::TellsRunsApart {
             let verdict = self.verdict.as_str();
             let said = format!(
@@ -278,7 +276,7 @@ impl Proposal<'_> {
 /// Gates as keys of an agent, after the line of its name; nothing where there are none, and where the
 /// agent is written on one line with its name.
 fn gates_after(source: &Source, name: Span, proposals: &[&Proposal<'_>]) -> Option<Edit> {
-    let mut gates: BTreeMap<&str, Vec<&Proposal<'_>>> = BTreeMap::new();
+    let mut gates: BTreeMap<GateKind, Vec<&Proposal<'_>>> = BTreeMap::new();
     for proposal in proposals {
         gates.entry(proposal.gate).or_default().push(proposal);
     }
@@ -302,7 +300,8 @@ fn gates_after(source: &Source, name: Span, proposals: &[&Proposal<'_>]) -> Opti
             .map(|proposal| proposal.assertion())
             .collect();
         added.push_str(&format!(
-            "{indent}{gate}: {{ expect: [{}] }}\n",
+            "{indent}{}: {{ expect: [{}] }}\n",
+            gate.name(),
             asked.join(", ")
         ));
     }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use mcptest::suite::gates::GateKind;
 use mcptest_trace::evidence::mutants::{
     Count, Mutant, MutantVerdict, Operator, OperatorKind, Score, Scores, Sites, score,
 };
@@ -319,7 +320,7 @@ impl<'a> Found<'a> {
                 suggestion: match operator {
                     // A narrative that is there leaves open what it does not know.
                     Operator::FalseClaim
-                        if own().any(|it| bench.agents[it.agent].asks("narrative")) =>
+                        if own().any(|it| bench.agents[it.agent].asks(GateKind::Narrative)) =>
                     {
                         "`tools:`, with all that there are, or `evidence:` in `narrative`"
                     }

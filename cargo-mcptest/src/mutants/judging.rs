@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use mcptest::replay::{AgentTest, Ask};
+use mcptest::suite::gates::GateKind;
 use mcptest::trace::Run;
 use mcptest_trace::evidence::mutants::{
     Mutant, MutantOptions, MutantVerdict, Operator, RecordedRun, Sites, plan,
@@ -10,9 +11,6 @@ use mcptest_trace::evidence::mutants::{
 
 use crate::failure::Failure;
 use crate::judging::{Filter, Opened, in_parallel};
-
-/// Gates that notice any change whatsoever, and so say nothing.
-const NOTICE_ANYTHING: [&str; 2] = ["snapshot", "regression"];
 
 /// The agents whose runs are broken, with the gates that can notice.
 pub(super) struct Bench<'a> {
@@ -178,7 +176,8 @@ impl<'a> Tested<'a> {
         let asks = test
             .asks()
             .into_iter()
-            .filter(|ask| !NOTICE_ANYTHING.contains(&ask.name()));
+            // It notices any change whatsoever, and so says nothing.
+            .filter(|ask| ask.gate() != Some(GateKind::Snapshot));
         let gates = asks.map(|ask| Gate {
             ask,
             holds: Holds::of(&ask, runs),
@@ -191,8 +190,8 @@ impl<'a> Tested<'a> {
     }
 
     /// Whether a gate is asked of it.
-    pub(super) fn asks(&self, gate: &str) -> bool {
-        self.gates.iter().any(|own| own.ask.name() == gate)
+    pub(super) fn asks(&self, gate: GateKind) -> bool {
+        self.gates.iter().any(|own| own.ask.gate() == Some(gate))
     }
 
     /// The gates that are red, a line each. What `reliability` counts has no verdict of its own.

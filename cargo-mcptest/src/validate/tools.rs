@@ -7,36 +7,32 @@ use mcptest::replay::AgentTest;
 use mcptest::suite::gates::GateKind;
 use mcptest::suite::model::Suite;
 use mcptest::suite::read::{DeclaredAgent, GateReader, Problems};
+use mcptest::{GateInfo, Role};
 use mcptest_suite::{Diagnostic, Entry, Node, Span, Style, nearest, quoted_list};
 
 use super::{Kind, Problem};
+use crate::gates::roles;
 use crate::judging::Opened;
 
-/// The keys below a gate whose values are names of tools, alone or by verb.
-const LISTS: [&str; 4] = ["evidence", "tools", "readonly_tools", "mutating_tools"];
-
-/// The keys below a gate whose values are what is to be called, or not; and those of a call, or of two, that
-/// are names of tools.
-const PLANS: [&str; 4] = ["calls", "forbid", "dependencies", "order"];
-const OF_CALLS: [&str; 5] = ["name", "producer", "consumer", "first", "second"];
-
 /// The tools that each agent's gates name: in lists, and in plans.
-#[derive(Default)]
-struct Named(Vec<[Vec<(String, Span)>; 2]>);
+struct Named {
+    gates: Vec<GateInfo>,
+    agents: Vec<[Vec<(String, Span)>; 2]>,
+}
 
 impl GateReader for Named {
     fn read(&mut self, _: &DeclaredAgent<'_>, gates: &[(GateKind, &Entry)], _: &mut Problems) {
         let [mut listed, mut planned] = [Vec::new(), Vec::new()];
-        for (_, entry) in gates {
-            let below = |keys: &'static [&str]| keys.iter().filter_map(|key| entry.value.get(key));
-            below(&LISTS).for_each(|list| names(list, &mut listed));
-            for call in below(&PLANS).filter_map(Node::items).flatten() {
-                let parts = OF_CALLS.iter().filter_map(|key| call.get(key));
-                let texts = parts.chain(call.text().map(|_| call));
-                texts.for_each(|name| names(name, &mut planned));
+        for (kind, entry) in gates {
+            for (role, node) in roles(&self.gates, *kind, &entry.value) {
+                match role {
+                    Role::Tools => names(node, &mut listed),
+                    Role::PlannedTools => names(node, &mut planned),
+                    Role::LimitOf(_) => {}
+                }
             }
         }
-        self.0.push([listed, planned]);
+        self.agents.push([listed, planned]);
     }
 }
 
@@ -58,7 +54,10 @@ pub(super) fn unknown(opened: &Opened) -> Vec<Problem> {
     let mut problems = Vec::new();
     let agents = opened.suites.agents();
     for (name, suite) in opened.suites.suites() {
-        let mut named = Named::default();
+        let mut named = Named {
+            gates: mcptest::gates(),
+            agents: Vec::new(),
+        };
         if Suite::parse_with(suite.source.clone(), &mut named).is_err() {
             continue;
         }
@@ -79,7 +78,7 @@ pub(super) fn unknown(opened: &Opened) -> Vec<Problem> {
             continue;
         }
         let mut told = HashSet::new();
-        for (agent, [listed, mut planned]) in suite.agents.iter().zip(named.0) {
+        for (agent, [listed, mut planned]) in suite.agents.iter().zip(named.agents) {
             planned.extend(agent.inject.iter().filter_map(|fault| {
                 let fault = &suite.faults[fault.value];
                 Some((fault.value.tool.clone()?, fault.span))

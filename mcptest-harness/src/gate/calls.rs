@@ -4,7 +4,7 @@ use mcptest_suite::Diagnostic;
 use serde_json::Value;
 
 use super::block::Block;
-use super::key::Key;
+use super::key::{Key, Role};
 use super::table::GateEntry;
 use super::{Breach, Cause, EachRun, Input, Options, Scored, Threshold};
 use crate::eval::{CallCounts, CallLimits, Measure, count_calls, targets};
@@ -18,14 +18,21 @@ impl Options for CallLimits {
     const SAYS: &'static str = "A run takes no more tool calls, errors, model calls and tokens than it may. It has no default: say a limit, or `expect:`.";
 
     const KEYS: &'static [Key] = &[
-        Key::count("max", 0).says("The most tool calls."),
-        Key::count("max_errors", 0).says(
-            "The most tool calls that end in an error; the recording must tell errors and \
+        Key::count("max", 0)
+            .says("The most tool calls.")
+            .is(Role::LimitOf("calls.count")),
+        Key::count("max_errors", 0)
+            .says(
+                "The most tool calls that end in an error; the recording must tell errors and \
                  have a result of each call.",
-        ),
-        Key::count("max_steps", 1).says("The most model calls; they must be recorded."),
+            )
+            .is(Role::LimitOf("calls.errors")),
+        Key::count("max_steps", 1)
+            .says("The most model calls; they must be recorded.")
+            .is(Role::LimitOf("calls.steps")),
         Key::count("max_tokens", 1)
-            .says("The most tokens of the whole run; they must be recorded."),
+            .says("The most tokens of the whole run; they must be recorded.")
+            .is(Role::LimitOf("calls.tokens")),
     ];
 
     const TARGETS: &'static [Measure] = targets::CALLS;

@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use super::block::Block;
-use super::key::Key;
+use super::key::{Key, Role};
 use super::table::GateEntry;
 use super::{Breach, EachRun, Input, Options, Scored, Threshold};
 use crate::eval::{GoldenPath, GoldenPathReport, Measure, score_golden_path, targets};
@@ -23,7 +23,8 @@ impl Options for GoldenPath {
     const KEYS: &'static [Key] = &[
         Key::texts("calls", "tool names", false)
             .says("The ideal sequence of tools.")
-            .required(),
+            .required()
+            .is(Role::PlannedTools),
         Key::flag("allow_extra_steps", false)
             .says("Whether calls beyond the ideal length cost nothing."),
         Key::flag("penalize_backtracking", true)

@@ -15,6 +15,30 @@ pub(crate) struct Key {
     /// What is meant where it is not there.
     usual: Option<&'static str>,
     says: &'static str,
+    role: Option<Role>,
+}
+
+/// What an option is to who reads suites and judges nothing.
+///
+/// A closed set: whoever matches on it need not expect another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// A limit of this target.
+    LimitOf(&'static str),
+    /// Tools that the agent has, by name.
+    Tools,
+    /// Tools that it is to call, or not to, by name or pattern.
+    PlannedTools,
+}
+
+/// An option that is more to others than to its gate.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct OptionInfo {
+    /// Its key, after the keys that it stands below; each item of a list is meant.
+    pub path: Vec<&'static str>,
+    /// What it is.
+    pub role: Role,
 }
 
 /// What may stand at a key.
@@ -63,6 +87,7 @@ impl Key {
             unless: None,
             usual: None,
             says: "",
+            role: None,
         }
     }
 
@@ -142,6 +167,12 @@ impl Key {
     /// The same, which is this where it is not there: JSON, or a word.
     pub(super) const fn usually(mut self, usual: &'static str) -> Self {
         self.usual = Some(usual);
+        self
+    }
+
+    /// The same, which is this to others.
+    pub(super) const fn is(mut self, role: Role) -> Self {
+        self.role = Some(role);
         self
     }
 
@@ -237,4 +268,17 @@ pub(super) fn schema_of(keys: &[Key]) -> Value {
         schema["required"] = required.into();
     }
     schema
+}
+
+/// Those of some keys, and of the keys below them, that have a role.
+pub(super) fn options(above: &[&'static str], keys: &[Key]) -> Vec<OptionInfo> {
+    let mut found = Vec::new();
+    for key in keys {
+        let path = [above, &[key.name]].concat();
+        if let Takes::Mapping(_, below) | Takes::Each { keys: below, .. } = key.takes {
+            found.extend(options(&path, below));
+        }
+        found.extend(key.role.map(|role| OptionInfo { path, role }));
+    }
+    found
 }

@@ -49,6 +49,7 @@ pub(crate) use caps::WithinCaps;
 pub(crate) use expect::Expect;
 pub(crate) use expectation::{Cause, Limit, Threshold, short_number};
 pub(crate) use inject::Inject;
+pub use key::{OptionInfo, Role};
 pub(crate) use scores::{Scores, value_at};
 pub(crate) use some_runs::{runs_note, scope};
 pub(crate) use stale::Stale;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::block::Block;
-use super::key::{Key, Range};
+use super::key::{Key, Range, Role};
 use super::table::GateEntry;
 use super::{Breach, Cause, Counts, EachRun, Input, Options, Scored, Threshold, wide};
 use crate::eval::{Claim, ClaimVerdict, narrative_rules, targets};
@@ -30,9 +30,12 @@ impl Options for Narrative {
     const SAYS: &'static str = "The closing claims no change that was not made. Default: narrative.claimed_but_absent <= 0.";
 
     const KEYS: &'static [Key] = &[
-        Key::texts("mutating_tools", "tool names", true).says("Tools that always count as writes."),
+        Key::texts("mutating_tools", "tool names", true)
+            .says("Tools that always count as writes.")
+            .is(Role::Tools),
         Key::texts("readonly_tools", "tool names", true)
-            .says("Tools that never count as writes; wins over `mutating_tools`."),
+            .says("Tools that never count as writes; wins over `mutating_tools`.")
+            .is(Role::Tools),
         Key::texts("verbs", "verbs", true).says("Verbs added to the known ones."),
         Key::other(
             "evidence",
@@ -48,16 +51,19 @@ impl Options for Narrative {
         .says(
             "The tools that do a verb, and then no others; an empty list says that no tool \
                  does it.",
-        ),
+        )
+        .is(Role::Tools),
         Key::texts("tools", "tool names", true)
-            .says("Every tool that the agent has; for recordings that do not list them."),
+            .says("Every tool that the agent has; for recordings that do not list them.")
+            .is(Role::Tools),
         Key::made("ignore", rules)
             .says("Rules of the reader that are not applied, by the ids that failures show."),
         Key::flag("strict", false).says("Whether unclear claims count as claimed but absent."),
         Key::flag("all_messages", false)
             .says("Whether the messages before the closing are read too."),
         Key::number("max_divergence_score", Range::UpTo(1.0))
-            .says("The highest divergence score that passes."),
+            .says("The highest divergence score that passes.")
+            .is(Role::LimitOf("narrative.divergence_score")),
         Key::flag("fail_on_claimed_but_absent_mutating", true)
             .says("Whether a claimed but absent write fails the default gate."),
         Key::flag("llm_assisted", false).says("Accepted; changes no verdict."),

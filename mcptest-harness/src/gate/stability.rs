@@ -6,7 +6,7 @@ use mcptest_suite::{Diagnostic, Span};
 use serde_json::{Value, json};
 
 use super::block::Block;
-use super::key::{Key, Range, words};
+use super::key::{Key, Range, Role, words};
 use super::table::GateEntry;
 use super::{AllRuns, Breach, Cause, Input, NotJudged, Options, Threshold};
 use crate::eval::{
@@ -38,16 +38,29 @@ fn dimensions() -> Value {
 
 /// The keys below `floors`.
 const FLOORS: &[Key] = &[
-    floor("tool_usage_stability", "Floor of tool_usage_stability."),
-    floor("response_consistency", "Floor of response_consistency."),
-    floor("redundancy", "Floor of redundancy."),
-    floor("cost_per_progress", "Floor of cost_per_progress."),
+    floor(
+        "tool_usage_stability",
+        "Floor of tool_usage_stability.",
+        "stability.tool_usage_stability",
+    ),
+    floor(
+        "response_consistency",
+        "Floor of response_consistency.",
+        "stability.response_consistency",
+    ),
+    floor("redundancy", "Floor of redundancy.", "stability.redundancy"),
+    floor(
+        "cost_per_progress",
+        "Floor of cost_per_progress.",
+        "stability.cost_per_progress",
+    ),
 ];
 
-const fn floor(name: &'static str, says: &'static str) -> Key {
+const fn floor(name: &'static str, says: &'static str, target: &'static str) -> Key {
     Key::number(name, Range::UpTo(1.0))
         .says(says)
         .usually("0.5")
+        .is(Role::LimitOf(target))
 }
 
 impl Options for Stability {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::all_runs::Together;
 use super::block::Block;
 use super::each_run::RunByRun;
-use super::key::{Key, schema_of};
+use super::key::{Key, OptionInfo, options, schema_of};
 use super::{AllRuns, Criterion, EachRun, Options};
 use crate::eval::Measure;
 
@@ -95,6 +95,8 @@ pub struct GateInfo {
     pub targets: &'static [Measure],
     /// Whether it judges one run at a time.
     pub each_run: bool,
+    /// Those of its options that are limits of targets, or name tools.
+    pub options: Vec<OptionInfo>,
     /// Its block, as a JSON Schema.
     pub schema: Value,
 }
@@ -114,6 +116,7 @@ pub fn gates() -> Vec<GateInfo> {
         says: entry.says,
         targets: entry.targets,
         each_run: entry.each_run,
+        options: options(&[], entry.keys),
         schema: schema(entry),
     });
     all.collect()

@@ -7,7 +7,7 @@ use mcptest_suite::{Diagnostic, Node, NodeValue, Spanned};
 use serde_json::Value;
 
 use super::block::Block;
-use super::key::{Key, words};
+use super::key::{Key, Role, words};
 use super::table::GateEntry;
 use super::{Breach, Cause, EachRun, Input, Options, Scored, Threshold};
 use crate::check::difference;
@@ -62,7 +62,8 @@ const ARGS: &str = r#"{
 const CALL: &[Key] = &[
     Key::text("name")
         .says("The tool, without any server prefix.")
-        .required(),
+        .required()
+        .is(Role::PlannedTools),
     Key::other("args", ARGS).says("What the arguments must look like."),
     Key::maybe("is_error").says("Whether the result must be an error, or must not be."),
 ];
@@ -89,13 +90,17 @@ impl Options for Plan {
                  looking things up is free.",
             )
             .usually("calls"),
-        Key::texts("allow", "tool patterns", false).says(
-            "Tools that calls beside the plan may be of, in the modes that let them be made; any without it.",
-        ),
-        Key::texts("forbid", "tool patterns", false).says(
-            "Tools that may not be called, in any mode and whatever `over` says; `*` stands \
+        Key::texts("allow", "tool patterns", false)
+            .says(
+                "Tools that calls beside the plan may be of, in the modes that let them be made; any without it.",
+            )
+            .is(Role::PlannedTools),
+        Key::texts("forbid", "tool patterns", false)
+            .says(
+                "Tools that may not be called, in any mode and whatever `over` says; `*` stands \
                  for any characters: `delete_*`.",
-        ),
+            )
+            .is(Role::PlannedTools),
     ];
 
     const TARGETS: &'static [Measure] = targets::TRAJECTORY;

@@ -6,7 +6,7 @@ use mcptest_suite::{Diagnostic, Node, Spanned};
 use serde_json::Value;
 
 use super::block::Block;
-use super::key::Key;
+use super::key::{Key, Role};
 use super::table::GateEntry;
 use super::{Breach, EachRun, Input, Options, Scored, Threshold};
 use crate::eval::{Axes, AxesReport, Dependency, Measure, Order, score_trajectory_axes, targets};
@@ -19,10 +19,12 @@ pub(super) const ENTRY: GateEntry = GateEntry::each_run::<Axes>();
 const DEPENDENCY: &[Key] = &[
     Key::text("producer")
         .says("The tool whose result is needed.")
-        .required(),
+        .required()
+        .is(Role::PlannedTools),
     Key::text("consumer")
         .says("The tool that needs it.")
-        .required(),
+        .required()
+        .is(Role::PlannedTools),
     Key::text("arg").says(
         "The consumer's argument whose value must come from an earlier result of the \
                  producer; `page.cursor` leads into objects. With it, a tool may depend on \
@@ -32,8 +34,14 @@ const DEPENDENCY: &[Key] = &[
 
 /// The keys of an ordered pair.
 const PAIR: &[Key] = &[
-    Key::text("first").says("The earlier tool.").required(),
-    Key::text("second").says("The later tool.").required(),
+    Key::text("first")
+        .says("The earlier tool.")
+        .required()
+        .is(Role::PlannedTools),
+    Key::text("second")
+        .says("The later tool.")
+        .required()
+        .is(Role::PlannedTools),
     Key::flag("last", false).says(
         "Whether the last call of the earlier tool must come before the last call of the \
                  later one too.",

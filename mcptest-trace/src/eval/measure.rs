@@ -2,10 +2,12 @@
 
 use std::fmt;
 
+use serde::Serialize;
+
 /// A number, or a word, that a metric gives: what a suite calls a target. Each metric's are in
 /// [`targets`](super::targets).
 #[non_exhaustive]
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Measure {
     /// Its path, e.g. `reliability.pass_rate`.
     pub name: &'static str,
@@ -26,7 +28,8 @@ pub struct Measure {
 }
 
 /// What the numbers of a target count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Unit {
     /// Hundredths: 90 is nine in ten.
@@ -54,7 +57,8 @@ pub enum Unit {
 /// Which numbers of a target are better.
 ///
 /// A closed set: whoever matches on it need not expect another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Better {
     /// Larger ones.
     Higher,

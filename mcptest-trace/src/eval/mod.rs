@@ -70,6 +70,7 @@ pub mod targets {
     pub use super::recovery::TARGETS as RECOVERY;
     pub use super::reliability::TARGETS as RELIABILITY;
     pub use super::session::TARGETS as SESSION;
+    pub use super::stability::SUB_SCORE_TARGETS as SUB_SCORES;
     pub use super::stability::TARGETS as STABILITY;
     pub use super::trajectory::TARGETS as TRAJECTORY;
     pub use super::trajectory_axes::TARGETS as TRAJECTORY_AXES;

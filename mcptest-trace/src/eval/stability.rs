@@ -54,6 +54,18 @@ pub const TARGETS: &[Measure] = &[
         .higher_is_better("tokens against different calls: the lowest run"),
 ];
 
+/// The sub-scores of one run, which floors are held against, in the order of [`SUB_SCORES`].
+pub const SUB_SCORE_TARGETS: [Measure; 4] = [
+    Measure::of("stability.tool_usage_stability", Unit::Fraction)
+        .higher_is_better("how few tools share the calls"),
+    Measure::of("stability.response_consistency", Unit::Fraction)
+        .higher_is_better("how alike in length the answers are"),
+    Measure::of("stability.redundancy", Unit::Fraction)
+        .higher_is_better("share of calls that repeat no earlier one"),
+    Measure::of("stability.cost_per_progress", Unit::Fraction)
+        .higher_is_better("tokens against different calls"),
+];
+
 /// Tokens per useful call from which `cost_per_progress` starts to fall (seed 1).
 pub const TOKENS_PER_USEFUL_CALL: f64 = 2000.0;
 

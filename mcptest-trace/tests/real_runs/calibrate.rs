@@ -2,12 +2,13 @@
 
 use mcptest_trace::energy::{GuardOptions, RunSteps, analyse};
 use mcptest_trace::eval::{
-    ArgsShape, ExpectedCall, ExpectedTrace, GoldenPath, MatchMode, NoSchema, SUB_SCORES,
-    StabilityAcross, agent_stability, agent_stability_across, score_golden_path, validate_trace,
+    ArgsShape, Better, ExpectedCall, ExpectedTrace, GoldenPath, MatchMode, Measure, NoSchema,
+    SUB_SCORES, StabilityAcross, Unit, agent_stability, agent_stability_across, score_golden_path,
+    validate_trace,
 };
 use mcptest_trace::evidence::calibrate::{
-    AgentScored, Calibration, Direction, Discrimination, NumberKind, Quantity, Scored, calibrate,
-    calibrate_across, joint, tally,
+    AgentScored, Calibration, Discrimination, Quantity, Scored, calibrate, calibrate_across, joint,
+    tally,
 };
 use mcptest_trace::evidence::conformal::Share;
 use mcptest_trace::trace::Run;
@@ -16,7 +17,13 @@ use serde_json::{Value, json};
 use crate::runs::{Agent, agents, expected, same};
 
 /// A target's value in a run.
-type Measure = Box<dyn Fn(&Agent, &Run) -> Option<f64>>;
+type Measured = Box<dyn Fn(&Agent, &Run) -> Option<f64>>;
+
+fn quantity(better: Better, unit: Unit) -> Quantity {
+    let mut target = Measure::of("target", unit);
+    target.better = better;
+    Quantity::of(&target).unwrap()
+}
 
 fn real(count: usize) -> f64 {
     count as f64
@@ -37,57 +44,53 @@ fn plan(agent: &Agent) -> ExpectedTrace<NoSchema> {
 }
 
 /// The name in the expected numbers, the target, and its measure.
-fn targets() -> Vec<(String, Quantity, Measure)> {
-    use Direction::{HighIsBad, LowIsBad};
-    use NumberKind::{Count, Real};
-    let mut targets: Vec<(String, Quantity, Measure)> = Vec::new();
-    let mut add = |name: &str, direction, kind, measure: Measure| {
-        targets.push((
-            name.to_owned(),
-            Quantity::new(name, direction, kind),
-            measure,
-        ));
+fn targets() -> Vec<(String, Quantity, Measured)> {
+    use Better::{Higher, Lower};
+    use Unit::{Count, Ratio};
+    let mut targets: Vec<(String, Quantity, Measured)> = Vec::new();
+    let mut add = |name: &str, better, unit, measure: Measured| {
+        targets.push((name.to_owned(), quantity(better, unit), measure));
     };
     for (place, name) in SUB_SCORES.into_iter().enumerate() {
         let measure = move |_: &Agent, run: &Run| Some(agent_stability(&run.trace).scores()[place]);
         add(
             &format!("stability.{name}"),
-            LowIsBad,
-            Real,
+            Higher,
+            Ratio,
             Box::new(measure),
         );
     }
     let weakest = |_: &Agent, run: &Run| Some(agent_stability(&run.trace).weakest_score());
-    add("stability.weakest", LowIsBad, Real, Box::new(weakest));
+    add("stability.weakest", Higher, Ratio, Box::new(weakest));
     for warmup in 2..=5 {
         let name = format!("energy.peak_ratio(warmup {warmup})");
         let measure = move |_: &Agent, run: &Run| peak_ratio(run, warmup);
-        add(&name, HighIsBad, Real, Box::new(measure));
+        add(&name, Lower, Ratio, Box::new(measure));
     }
     let golden = |agent: &Agent, run: &Run| {
         score_golden_path(&run.trace, &GoldenPath::new(agent.calls.iter().cloned()))
     };
     add(
         "golden_path.penalty",
-        LowIsBad,
-        Real,
+        Higher,
+        Ratio,
         Box::new(move |a, r| Some(golden(a, r).penalty)),
     );
     add(
         "golden_path.extra_steps",
-        HighIsBad,
+        Lower,
         Count,
         Box::new(move |a, r| Some(real(golden(a, r).extra_steps))),
     );
     add(
         "golden_path.backtracks",
-        HighIsBad,
+        Lower,
         Count,
         Box::new(move |a, r| Some(real(golden(a, r).backtracks))),
     );
     add(
         "golden_path.repeated_tools",
-        HighIsBad,
+        Lower,
         Count,
         Box::new(move |a, r| Some(real(golden(a, r).repeated_tools))),
     );
@@ -100,25 +103,25 @@ fn targets() -> Vec<(String, Quantity, Measure)> {
     };
     add(
         "trajectory.mismatch_count",
-        HighIsBad,
+        Lower,
         Count,
         Box::new(mismatches),
     );
     add(
         "calls",
-        HighIsBad,
+        Lower,
         Count,
         Box::new(|_, run| Some(real(run.trace.tool_calls.len()))),
     );
     add(
         "tokens",
-        HighIsBad,
+        Lower,
         Count,
         Box::new(|_, run| Some(run.trace.conversation.tokens.total as f64)),
     );
     add(
         "model_calls",
-        HighIsBad,
+        Lower,
         Count,
         Box::new(|_, run| Some(run.trace.model_calls() as f64)),
     );
@@ -131,11 +134,11 @@ fn targets() -> Vec<(String, Quantity, Measure)> {
                 .count(),
         ))
     };
-    add("error_results", HighIsBad, Count, Box::new(errors));
+    add("error_results", Lower, Count, Box::new(errors));
     targets
 }
 
-fn scored<'a>(agents: &'a [Agent], measure: &Measure) -> Vec<Scored<'a>> {
+fn scored<'a>(agents: &'a [Agent], measure: &Measured) -> Vec<Scored<'a>> {
     let runs = agents
         .iter()
         .flat_map(|agent| agent.runs.iter().map(move |run| (agent, run)));
@@ -271,8 +274,8 @@ pub(crate) fn the_comment_above_a_limit() {
 
 pub(crate) fn the_default_guard_stops_too_many_runs() {
     let agents = agents();
-    let target = Quantity::new("energy.stopped", Direction::HighIsBad, NumberKind::Flag);
-    let stopped: Measure = Box::new(|_, run| {
+    let target = quantity(Better::Lower, Unit::Flag);
+    let stopped: Measured = Box::new(|_, run| {
         let steps = RunSteps::recorded(&run.trace).unwrap();
         let found = analyse(&steps, GuardOptions::default(), None).unwrap();
         Some(f64::from(u8::from(found.tripped || found.frozen)))
@@ -287,26 +290,26 @@ pub(crate) fn the_default_guard_stops_too_many_runs() {
 type AcrossMeasure = fn(&StabilityAcross) -> f64;
 
 pub(crate) fn cross_run_targets_have_no_power() {
-    use Direction::{HighIsBad, LowIsBad};
-    let targets: [(&str, Direction, AcrossMeasure); 6] = [
-        ("stability.score", LowIsBad, |found| found.score),
-        ("stability.weakest_score", LowIsBad, |found| {
+    use Better::{Higher, Lower};
+    let targets: [(&str, Better, AcrossMeasure); 6] = [
+        ("stability.score", Higher, |found| found.score),
+        ("stability.weakest_score", Higher, |found| {
             found.weakest_score
         }),
-        ("stability.variance", HighIsBad, |found| found.variance),
-        ("stability.tool_sequence_similarity", LowIsBad, |found| {
+        ("stability.variance", Lower, |found| found.variance),
+        ("stability.tool_sequence_similarity", Higher, |found| {
             found.tool_sequence_similarity
         }),
-        ("stability.argument_consistency", LowIsBad, |found| {
+        ("stability.argument_consistency", Higher, |found| {
             found.argument_consistency
         }),
-        ("stability.early_divergence", HighIsBad, |found| {
+        ("stability.early_divergence", Lower, |found| {
             f64::from(found.early_divergence)
         }),
     ];
     let agents = agents();
     let expected = &expected()["calibrate"]["across_runs"];
-    for (name, direction, measure) in targets {
+    for (name, better, measure) in targets {
         let scored: Vec<AgentScored> = agents
             .iter()
             .map(|agent| {
@@ -320,11 +323,7 @@ pub(crate) fn cross_run_targets_have_no_power() {
             })
             .collect();
         // The expected numbers have a limit of the flag too.
-        let found = calibrate_across(
-            &Quantity::new(name, direction, NumberKind::Real),
-            &scored,
-            share(),
-        );
+        let found = calibrate_across(&quantity(better, Unit::Ratio), &scored, share());
         let row = &expected[name];
         let power = found.power.unwrap();
         assert_eq!(found.agents as u64, row["agents"]);

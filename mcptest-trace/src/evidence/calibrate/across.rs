@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Discrimination, NumberKind, Quantity};
+use super::{Discrimination, Quantity};
 use crate::evidence::concordance::{Concordance, concordance};
 use crate::evidence::conformal::{Passing, Share, promised};
 
@@ -94,9 +94,9 @@ pub fn calibrate_across(
     let k = share.allowed(good.len());
     let limit = Passing::new(std::slice::from_ref(&good))
         .threshold(share, None)
-        .filter(|_| target.kind != NumberKind::Flag);
+        .filter(|_| !target.is_flag());
     AcrossCalibration {
-        target: target.clone(),
+        target: *target,
         agents: units.len(),
         without_value: agents.len() - units.len(),
         power,

@@ -6,10 +6,12 @@
 //! tuned on what is reported.
 //!
 //! ```
-//! use mcptest_trace::evidence::calibrate::{Direction, Discrimination, NumberKind, Quantity, Scored, calibrate};
+//! use mcptest_trace::eval::{Measure, Unit};
+//! use mcptest_trace::evidence::calibrate::{Discrimination, Quantity, Scored, calibrate};
 //! use mcptest_trace::evidence::conformal::Share;
 //!
-//! let target = Quantity::new("tokens", Direction::HighIsBad, NumberKind::Count);
+//! let tokens = Measure::of("tokens", Unit::Tokens).lower_is_better("tokens of the run");
+//! let target = Quantity::of(&tokens).unwrap();
 //! let agents = ["refund", "search", "book"];
 //! let runs: Vec<Scored> = (0..30)
 //!     .map(|run| Scored::new(agents[run % 3], Some(1000.0 + 10.0 * run as f64), Some(run < 20)))
@@ -36,10 +38,10 @@ use crate::evidence::conformal::Share;
 pub use across::{AcrossCalibration, AcrossLimit, AgentScored, calibrate_across};
 pub use limit::{Check, CurvePoint, LeftOut, Limit};
 pub use power::{Discrimination, Power};
-pub use quantity::{Alarms, Direction, NumberKind, Quantity, Scored, tally};
+pub use quantity::{Alarms, Quantity, Scored, tally};
 
 /// The version of a calibration as JSON.
-pub const FORMAT: &str = "calibrate/1.0";
+pub const FORMAT: &str = "calibrate/2.0";
 
 /// A per-run target, calibrated.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -94,12 +96,12 @@ pub fn calibrate<'a>(target: &Quantity, runs: &[Scored<'a>], share: Share) -> Ca
     let all: Vec<Option<ScoredRun<'a>>> = runs.iter().map(judge).collect();
     let judged: Vec<ScoredRun<'_>> = all.iter().flatten().copied().collect();
     let passed = judged.iter().filter(|run| run.passed).count();
-    let calibrated = target.kind != NumberKind::Flag && passed > 0;
+    let calibrated = !target.is_flag() && passed > 0;
     let limit = calibrated.then(|| limit::limit(target, &judged, share));
     let curve = calibrated.then(|| limit::curve(target, &judged));
     Calibration {
         format: FORMAT,
-        target: target.clone(),
+        target: *target,
         share,
         runs: runs.len(),
         without_value: runs.len() - valued().count(),

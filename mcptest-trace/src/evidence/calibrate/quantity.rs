@@ -1,119 +1,83 @@
-//! What is calibrated: the numbers of a target, which end of them is bad, their values.
+//! What is calibrated: a target with a bad end, and its values.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::eval::{Better, Measure, Unit};
 
-/// Which end of a target's values is the bad one.
-///
-/// A closed set: whoever matches on it need not expect another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Direction {
-    /// A low value is bad: the limit is a minimum.
-    LowIsBad,
-    /// A high value is bad: the limit is a maximum.
-    HighIsBad,
-}
-
-/// What kind of number a target is.
-///
-/// A closed set: whoever matches on it need not expect another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum NumberKind {
-    /// Any number: limits have 4 decimals.
-    Real,
-    /// A whole number: limits are whole.
-    Count,
-    /// 0 or 1: measured, not calibrated.
-    Flag,
-}
-
-/// The numbers of a target.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct Quantity {
-    /// Its path, e.g. `golden_path.penalty`.
-    pub name: String,
-    /// Which end is the bad one.
-    pub direction: Direction,
-    /// What kind of number it is.
-    pub kind: NumberKind,
-}
+/// A target whose numbers are bad at one end: there a limit can stand.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct Quantity(Measure);
 
 impl Quantity {
-    /// The numbers of a target that a metric computes; `None` of words and lists, and where neither
-    /// end is bad.
+    /// The numbers of a target; `None` of words and lists, and where neither end is bad.
     ///
     /// ```
     /// use mcptest_trace::eval::targets;
-    /// use mcptest_trace::evidence::calibrate::{Direction, NumberKind, Quantity};
+    /// use mcptest_trace::evidence::calibrate::Quantity;
     ///
     /// let penalty = Quantity::of(&targets::GOLDEN_PATH[0]).unwrap();
-    /// assert_eq!((penalty.direction, penalty.kind), (Direction::LowIsBad, NumberKind::Real));
+    /// assert_eq!(penalty.measure().name, "golden_path.penalty");
     /// let claims = targets::NARRATIVE.iter().find(|target| target.name == "narrative.claims");
     /// assert_eq!(claims.and_then(Quantity::of), None);
     /// ```
     #[must_use]
-    pub fn of(target: &Measure) -> Option<Self> {
-        let direction = match target.better {
-            Better::Higher => Direction::LowIsBad,
-            Better::Lower => Direction::HighIsBad,
-            Better::Neither => return None,
-        };
-        let kind = match target.unit {
-            Unit::Word(_) => return None,
-            Unit::Flag | Unit::AllOrNothing => NumberKind::Flag,
-            Unit::Count | Unit::Tokens | Unit::Milliseconds => NumberKind::Count,
-            Unit::Percent | Unit::Fraction | Unit::Ratio | Unit::Distance => NumberKind::Real,
-        };
-        (!target.list).then(|| Self::new(target.name, direction, kind))
+    pub const fn of(target: &Measure) -> Option<Self> {
+        if target.list
+            || matches!(target.better, Better::Neither)
+            || matches!(target.unit, Unit::Word(_))
+        {
+            return None;
+        }
+        Some(Self(*target))
     }
 
-    /// Numbers of this name.
-    pub fn new(name: impl Into<String>, direction: Direction, kind: NumberKind) -> Self {
-        Self {
-            name: name.into(),
-            direction,
-            kind,
-        }
+    /// The target.
+    #[must_use]
+    pub const fn measure(&self) -> &Measure {
+        &self.0
+    }
+
+    /// Whether it is one of two numbers: measured, not calibrated.
+    pub(super) const fn is_flag(&self) -> bool {
+        matches!(self.0.unit, Unit::Flag | Unit::AllOrNothing)
     }
 
     /// The value with the sign that makes larger better, and back.
     pub(super) fn goodness(&self, value: f64) -> f64 {
-        match self.direction {
-            Direction::LowIsBad => value,
-            Direction::HighIsBad => -value,
+        match self.0.better {
+            Better::Higher => value,
+            Better::Lower | Better::Neither => -value,
         }
     }
 
     /// The limit as it is written: rounded outward, to 4 decimals or a whole number.
     ///
     /// ```
-    /// use mcptest_trace::evidence::calibrate::{Direction, NumberKind, Quantity};
+    /// use mcptest_trace::eval::{Measure, Unit};
+    /// use mcptest_trace::evidence::calibrate::Quantity;
     ///
-    /// let ratio = Quantity::new("energy.peak_ratio", Direction::HighIsBad, NumberKind::Real);
-    /// assert_eq!(ratio.rounded(2.71978), 2.7198);
-    /// let penalty = Quantity::new("golden_path.penalty", Direction::LowIsBad, NumberKind::Real);
+    /// let ratio = Measure::of("energy.peak_ratio", Unit::Ratio).lower_is_better("");
+    /// assert_eq!(Quantity::of(&ratio).unwrap().rounded(2.71978), 2.7198);
+    /// let penalty = Measure::of("golden_path.penalty", Unit::Fraction).higher_is_better("");
+    /// let penalty = Quantity::of(&penalty).unwrap();
     /// assert_eq!(penalty.rounded(0.013_649_1), 0.0136);
     /// assert_eq!(penalty.rounded(0.1), 0.1);
     /// ```
     #[must_use]
     pub fn rounded(&self, value: f64) -> f64 {
-        let scale = if self.kind == NumberKind::Real {
-            1e4
-        } else {
-            1.0
+        let scale = match self.0.unit {
+            Unit::Count | Unit::Tokens | Unit::Milliseconds => 1.0,
+            _ => 1e4,
         };
         let near = (value * scale).round() / scale;
         // What has that few decimals already is kept.
         if near.total_cmp(&value).is_eq() || !value.is_finite() {
             return value;
         }
-        match self.direction {
-            Direction::LowIsBad => (value * scale).floor() / scale,
-            Direction::HighIsBad => (value * scale).ceil() / scale,
+        match self.0.better {
+            Better::Higher => (value * scale).floor() / scale,
+            Better::Lower | Better::Neither => (value * scale).ceil() / scale,
         }
     }
 
@@ -121,6 +85,16 @@ impl Quantity {
     #[must_use]
     pub fn alarms(&self, value: f64, limit: f64) -> bool {
         self.goodness(value) < self.goodness(limit)
+    }
+
+    /// Whether a limit is at the bad end, so that every value there can be holds.
+    #[must_use]
+    pub fn always_holds(&self, limit: f64) -> bool {
+        let worst = match self.0.better {
+            Better::Higher => Some(self.0.lowest),
+            Better::Lower | Better::Neither => self.0.highest,
+        };
+        worst.is_some_and(|worst| !self.alarms(worst, limit))
     }
 }
 

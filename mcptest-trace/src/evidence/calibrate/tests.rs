@@ -1,14 +1,15 @@
 //! Calibrations as a whole.
 
 use super::*;
+use crate::eval::{Measure, Unit};
 use proptest::prelude::*;
 
 fn share() -> Share {
     Share::percent(95).unwrap()
 }
 
-fn high(kind: NumberKind) -> Quantity {
-    Quantity::new("tokens", Direction::HighIsBad, kind)
+fn high(unit: Unit) -> Quantity {
+    Quantity::of(&Measure::of("tokens", unit).lower_is_better("")).unwrap()
 }
 
 fn runs<'a>(agents: &[&'a str], values: impl IntoIterator<Item = (f64, bool)>) -> Vec<Scored<'a>> {
@@ -45,11 +46,7 @@ fn too_few_runs_say_what_they_can_promise() {
     let values = (0..11)
         .map(|value| (f64::from(value), true))
         .chain([(20.0, false)]);
-    let found = calibrate(
-        &high(NumberKind::Count),
-        &runs(&["a", "b"], values),
-        share(),
-    );
+    let found = calibrate(&high(Unit::Count), &runs(&["a", "b"], values), share());
     let limit = found.limit.unwrap();
     assert_eq!((limit.k, limit.rounded, limit.new_agents), (0, 10.0, None));
     assert!(
@@ -77,7 +74,7 @@ fn a_limit_for_new_agents_is_the_looser_one() {
             passed: Some(true),
         })
         .collect();
-    let limit = calibrate(&high(NumberKind::Real), &scored, share())
+    let limit = calibrate(&high(Unit::Ratio), &scored, share())
         .limit
         .unwrap();
     assert_eq!((limit.same_agents, limit.new_agents), (39.0, Some(39.0)));
@@ -88,7 +85,7 @@ fn a_limit_for_new_agents_is_the_looser_one() {
         passed: Some(true),
     });
     let scored: Vec<Scored> = scored.iter().copied().chain(many).collect();
-    let limit = calibrate(&high(NumberKind::Real), &scored, share())
+    let limit = calibrate(&high(Unit::Ratio), &scored, share())
         .limit
         .unwrap();
     assert_eq!((limit.same_agents, limit.new_agents), (38.0, Some(39.0)));
@@ -98,7 +95,7 @@ fn a_limit_for_new_agents_is_the_looser_one() {
 #[test]
 fn one_agent_is_checked_run_by_run_and_says_so() {
     let values = (0..30).map(|value| (f64::from(value), value < 25));
-    let found = calibrate(&high(NumberKind::Real), &runs(&["a"], values), share());
+    let found = calibrate(&high(Unit::Ratio), &runs(&["a"], values), share());
     let check = found.check.clone().unwrap();
     assert_eq!(check.left_out, LeftOut::Run);
     // Without the worst run the limit is the next one, which it exceeds.
@@ -117,7 +114,7 @@ fn without_outcomes_all_runs_make_the_limit_and_nobody_knows_what_it_catches() {
     for run in &mut scored {
         run.passed = None;
     }
-    let found = calibrate(&high(NumberKind::Real), &scored, share());
+    let found = calibrate(&high(Unit::Ratio), &scored, share());
     assert!(found.outcomes_unknown);
     assert_eq!(found.power.verdict, Discrimination::Unknown);
     assert_eq!(found.limit.unwrap().value, 38.0);
@@ -129,7 +126,7 @@ fn without_outcomes_all_runs_make_the_limit_and_nobody_knows_what_it_catches() {
     assert!(found.comment()[1].ends_with("nobody knows whether it catches anything"));
     // One known outcome, and the others are left out.
     scored[0].passed = Some(true);
-    let found = calibrate(&high(NumberKind::Real), &scored, share());
+    let found = calibrate(&high(Unit::Ratio), &scored, share());
     assert_eq!((found.without_outcome, found.passed), (39, 1));
 }
 
@@ -138,11 +135,11 @@ fn flags_and_runs_without_a_value_are_counted_and_not_calibrated() {
     let mut scored = runs(&["a", "b"], (0..8).map(|run| (f64::from(run % 2), run < 4)));
     scored[3].value = None;
     scored[4].value = Some(f64::NAN);
-    let found = calibrate(&high(NumberKind::Flag), &scored, share());
+    let found = calibrate(&high(Unit::Flag), &scored, share());
     assert_eq!((found.without_value, found.passed, found.failed), (2, 3, 3));
     assert!(found.limit.is_none() && found.check.is_none() && found.curve.is_empty());
     assert!(found.text().contains("0 or 1: measured, not calibrated\n"));
-    let none = calibrate(&high(NumberKind::Real), &[], share());
+    let none = calibrate(&high(Unit::Ratio), &[], share());
     assert!(none.limit.is_none());
     assert!(none.text().contains("no limit: no run passed\n"));
 }
@@ -151,7 +148,8 @@ fn flags_and_runs_without_a_value_are_counted_and_not_calibrated() {
 fn all_that_is_said_of_a_target() {
     let names = ["a", "b", "c", "d"];
     let values = (0..40_u32).map(|run| (f64::from(run * 7 % 40) / 8.0, run % 3 != 0));
-    let target = Quantity::new("energy.peak_ratio", Direction::HighIsBad, NumberKind::Real);
+    let ratio = Measure::of("energy.peak_ratio", Unit::Ratio).lower_is_better("");
+    let target = Quantity::of(&ratio).unwrap();
     let found = calibrate(&target, &runs(&names, values), share());
     assert_eq!(
         found.text(),
@@ -184,8 +182,8 @@ fn limits_together_alarm_where_one_does() {
         })
         .collect();
     let (first, second) = (
-        calibrate(&high(NumberKind::Real), &scored, share()),
-        calibrate(&high(NumberKind::Real), &other, share()),
+        calibrate(&high(Unit::Ratio), &scored, share()),
+        calibrate(&high(Unit::Ratio), &other, share()),
     );
     let outcomes: Vec<Option<bool>> = scored.iter().map(|run| run.passed).collect();
     let alone = joint(&outcomes, &[&first]);
@@ -204,7 +202,8 @@ fn across_runs_the_agent_is_the_unit() {
             runs: 4,
         })
         .collect();
-    let target = Quantity::new("stability.score", Direction::LowIsBad, NumberKind::Real);
+    let score = Measure::of("stability.score", Unit::Fraction).higher_is_better("");
+    let target = Quantity::of(&score).unwrap();
     let found = calibrate_across(&target, &agents, share());
     assert_eq!(found.power.unwrap().concordance, 1.0);
     assert_eq!(found.verdict, Discrimination::TellsAgentsApartOnly);
@@ -226,12 +225,23 @@ too few: 6 agents all of whose runs passed; you need 19
     );
 }
 
+#[test]
+fn a_limit_at_the_bad_end_says_nothing() {
+    let share = Measure::of("t", Unit::Fraction);
+    let high = Quantity::of(&share.higher_is_better("")).unwrap();
+    let low = Quantity::of(&share.lower_is_better("")).unwrap();
+    assert!(high.always_holds(0.0) && !high.always_holds(0.1));
+    assert!(low.always_holds(1.0) && !low.always_holds(0.9));
+    let endless = Quantity::of(&Measure::of("t", Unit::Count).lower_is_better("")).unwrap();
+    assert!(!endless.always_holds(1e9));
+}
+
 proptest! {
     #[test]
     fn rounding_goes_outward(value in -1e6..1e6_f64, low: bool, whole: bool) {
-        let direction = if low { Direction::LowIsBad } else { Direction::HighIsBad };
-        let kind = if whole { NumberKind::Count } else { NumberKind::Real };
-        let target = Quantity::new("t", direction, kind);
+        let target = Measure::of("t", if whole { Unit::Count } else { Unit::Ratio });
+        let target = if low { target.higher_is_better("") } else { target.lower_is_better("") };
+        let target = Quantity::of(&target).unwrap();
         let rounded = target.rounded(value);
         prop_assert!(!target.alarms(value, rounded));
         let step = if whole { 1.0 } else { 1.1e-4 };
@@ -244,7 +254,7 @@ proptest! {
         values in prop::collection::vec((0..40_u8, any::<bool>()), 1..80),
     ) {
         let scored = runs(&["a", "b", "c", "d"], values.iter().map(|(value, passed)| (f64::from(*value), *passed)));
-        let found = calibrate(&high(NumberKind::Count), &scored, share());
+        let found = calibrate(&high(Unit::Count), &scored, share());
         if let Some(limit) = found.limit {
             prop_assert!(limit.seen.false_alarms < limit.k.max(1));
             prop_assert_eq!(tally(&found.target, &scored, limit.value), limit.seen);

@@ -1,6 +1,6 @@
 //! A calibration in words.
 
-use super::{AcrossCalibration, Calibration, Discrimination, LeftOut, Limit, NumberKind};
+use super::{AcrossCalibration, Calibration, Discrimination, LeftOut, Limit};
 use crate::evidence::conformal::{Share, promised};
 use crate::text::counted;
 
@@ -54,7 +54,7 @@ impl Calibration {
     /// All that is to be said of the target, one fact a line.
     #[must_use]
     pub fn text(&self) -> String {
-        let mut lines = vec![format!("{}: {}", self.target.name, self.values())];
+        let mut lines = vec![format!("{}: {}", self.target.measure().name, self.values())];
         let power = &self.power;
         if let Some(over) = power.over {
             let interval = interval(over.interval);
@@ -77,7 +77,7 @@ impl Calibration {
         lines.push(format!("{}: {advice}", power.verdict.as_str()));
         match &self.limit {
             Some(limit) => lines.extend(self.of_limit(limit)),
-            None if self.target.kind == NumberKind::Flag => {
+            None if self.target.is_flag() => {
                 lines.push("0 or 1: measured, not calibrated".to_owned());
             }
             None => lines.push("no limit: no run passed".to_owned()),
@@ -166,7 +166,7 @@ impl AcrossCalibration {
         };
         let mut lines = vec![format!(
             "{}: {}{without}",
-            self.target.name,
+            self.target.measure().name,
             counted(self.agents, "agent")
         )];
         if let Some(power) = self.power {
@@ -195,7 +195,7 @@ impl AcrossCalibration {
                     "too few: {agents} agents all of whose runs passed; {needed}"
                 ));
             }
-        } else if self.target.kind == NumberKind::Flag {
+        } else if self.target.is_flag() {
             lines.push("0 or 1: measured, not calibrated".to_owned());
         } else {
             lines.push("no limit: of no agent all runs passed".to_owned());
