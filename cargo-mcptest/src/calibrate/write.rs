@@ -8,12 +8,12 @@ use mcptest::parse_suite;
 use mcptest::suite::gates::GateKind;
 use mcptest_suite::{Source, Span};
 use mcptest_trace::eval::Better;
-use mcptest_trace::evidence::calibrate::{Discrimination, Quantity};
+use mcptest_trace::evidence::calibrate::Discrimination;
 use serde::Serialize;
 
 use super::found::SuiteFound;
 use super::slots::{Place, Slot, Slots};
-use super::values::is_free;
+use super::values::{Column, is_free};
 use crate::edit::{Edit, edited, line_start};
 use crate::failure::Failure;
 use crate::judging::Opened;
@@ -51,13 +51,10 @@ impl Written {
 
 /// A limit with the comment above it.
 struct Proposal<'a> {
-    target: &'a Quantity,
-    gate: GateKind,
+    column: &'a Column,
     limit: f64,
     comment: Vec<String>,
     verdict: Discrimination,
-    /// Whether every run there can be meets it.
-    always_met: bool,
 }
 
 /// Writes the thresholds of a suite.
@@ -70,7 +67,7 @@ pub(super) fn write(
         return Ok(Vec::new());
     };
     let proposals = proposals(found);
-    let targets = proposals.iter().map(|proposal| *proposal.target);
+    let targets = proposals.iter().map(|proposal| proposal.column.target);
     let slots = Slots::of(suite, targets.collect());
     let source = &suite.source;
     let (mut edits, mut written) = (Vec::new(), Vec::new());
@@ -91,8 +88,8 @@ pub(super) fn write(
         for (agent, declared) in agents {
             let new = |proposal: &&Proposal<'_>| {
                 proposal.verdict == Discrimination::TellsRunsApart
-                    && is_free(proposal.gate)
-                    && !declared.contains(&proposal.gate)
+                    && is_free(proposal.column.gate)
+                    && !declared.contains(&proposal.column.gate)
             };
             let new: Vec<&Proposal<'_>> = proposals.iter().filter(new).collect();
             let Some(edit) = gates_after(source, agent.name.span, &new) else {
@@ -155,14 +152,13 @@ pub(super) fn write(
 
 fn proposals(found: &SuiteFound) -> Vec<Proposal<'_>> {
     let each = found.each.iter().filter_map(|(column, found)| {
-        let limit = found.limit?;
+        let limit = found.limit?.rounded;
+        let (comment, verdict) = (found.comment(), found.power.verdict);
         Some(Proposal {
-            target: &column.target,
-            gate: column.gate,
-            limit: limit.rounded,
-            comment: found.comment(),
-            verdict: found.power.verdict,
-            always_met: column.target.always_holds(limit.rounded),
+            column,
+            limit,
+            comment,
+            verdict,
         })
     });
     let together = found.together.iter().filter_map(|(column, found)| {
@@ -171,32 +167,27 @@ fn proposals(found: &SuiteFound) -> Vec<Proposal<'_>> {
             (false, Some(needed)) => format!(" (too few: the share needs {needed})"),
             _ => String::new(),
         };
-        Some(Proposal {
-            target: &column.target,
-            gate: column.gate,
-            limit: limit.rounded,
-            comment: vec![
-                format!(
-                    "calibrated on {} all of whose runs passed: {:.1}% of such agents promised{enough};",
-                    counted(limit.agents, "agent"),
-                    100.0 * limit.promised
-                ),
-                format!("leave-one-out is not done across runs; {}", found.verdict.as_str()),
-            ],
-            verdict: found.verdict,
-            always_met: column.target.always_holds(limit.rounded),
-        })
+        let comment = vec![
+            format!(
+                "calibrated on {} all of whose runs passed: {:.1}% of such agents promised{enough};",
+                counted(limit.agents, "agent"),
+                100.0 * limit.promised
+            ),
+            format!("leave-one-out is not done across runs; {}", found.verdict.as_str()),
+        ];
+        let (limit, verdict) = (limit.rounded, found.verdict);
+        Some(Proposal { column, limit, comment, verdict })
     });
     each.chain(together).collect()
 }
 
 impl Proposal<'_> {
     fn name(&self) -> &'static str {
-        self.target.measure().name
+        self.column.target.measure().name
     }
 
     fn bound(&self) -> String {
-        let key = match self.target.measure().better {
+        let key = match self.column.target.measure().better {
             Better::Higher => "min",
             Better::Lower | Better::Neither => "max",
         };
@@ -235,7 +226,8 @@ impl Proposal<'_> {
             ),
             Place::Block { at, .. } => (*at, "the default".to_owned(), self.bound()),
         };
-        if self.always_met {
+        // Every run there can be meets it.
+        if self.column.target.always_holds(self.limit) {
             let said = format!(
                 "kept; {} would be met by every run there can be",
                 self.limit
@@ -247,7 +239,7 @@ impl Proposal<'_> {
         }
         let looser = before
             .parse()
-            .is_ok_and(|before: f64| self.target.alarms(self.limit, before));
+            .is_ok_and(|before: f64| self.column.target.alarms(self.limit, before));
         if looser && self.verdict != Discrimination::TellsRunsApart {
             let verdict = self.verdict.as_str();
             let said = format!(
@@ -278,7 +270,10 @@ impl Proposal<'_> {
 fn gates_after(source: &Source, name: Span, proposals: &[&Proposal<'_>]) -> Option<Edit> {
     let mut gates: BTreeMap<GateKind, Vec<&Proposal<'_>>> = BTreeMap::new();
     for proposal in proposals {
-        gates.entry(proposal.gate).or_default().push(proposal);
+        gates
+            .entry(proposal.column.gate)
+            .or_default()
+            .push(proposal);
     }
     let text = source.text();
     let start = line_start(text, name.start);

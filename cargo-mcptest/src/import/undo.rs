@@ -86,13 +86,9 @@ impl Writing<'_> {
         }
         let (mut going, mut matched) = (Vec::new(), 0);
         for run in &group.runs {
-            let Some((mut run, _)) = self.mapped(*run) else {
+            let Some((run, _)) = self.of_plan(*run, group, name, prompt) else {
                 continue;
             };
-            self.of_agent(&mut run, group, name, prompt);
-            self.reading
-                .redactor
-                .redact_run_counted(&mut run, &mut self.done.redacted);
             let Some(known) = identity(&run).and_then(|id| recorded.remove(&id)) else {
                 undone.absent += 1;
                 continue;

@@ -167,13 +167,9 @@ impl<'w> Writing<'w> {
             *prompt = Some(agent.prompt.first().value.clone());
         }
         for index in &group.runs {
-            let Some((mut run, place)) = self.mapped(*index) else {
+            let Some((run, place)) = self.of_plan(*index, group, name, prompt) else {
                 continue;
             };
-            self.of_agent(&mut run, group, name, prompt);
-            self.reading
-                .redactor
-                .redact_run_counted(&mut run, &mut self.done.redacted);
             let id = identity(&run).unwrap_or_default();
             let known = existing.runs.get(&id);
             if known.is_some_and(|known| known.essence == essence(&run)) {
@@ -252,8 +248,24 @@ impl<'w> Writing<'w> {
         }
     }
 
+    /// A run as it is written, and where it comes from.
+    pub(super) fn of_plan(
+        &mut self,
+        index: u32,
+        group: &Group,
+        name: &Name,
+        prompt: &mut Option<String>,
+    ) -> Option<(Value, String)> {
+        let (mut run, place) = self.mapped(index)?;
+        self.of_agent(&mut run, group, name, prompt);
+        self.reading
+            .redactor
+            .redact_run_counted(&mut run, &mut self.done.redacted);
+        Some((run, place))
+    }
+
     /// Reads and maps a run once more.
-    pub(super) fn mapped(&mut self, index: u32) -> Option<(Value, String)> {
+    fn mapped(&mut self, index: u32) -> Option<(Value, String)> {
         let (kind, joined, ordinal) = self.plan.place(index);
         let read = self.reading.map(kind, joined);
         let read = read.map_err(|error| self.done.reports.unreadable(&error));
@@ -274,7 +286,7 @@ impl<'w> Writing<'w> {
     }
 
     /// Gives a run the name of its agent, and the prompt that all runs of its task have.
-    pub(super) fn of_agent(
+    fn of_agent(
         &mut self,
         run: &mut Value,
         group: &Group,

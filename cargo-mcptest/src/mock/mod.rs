@@ -19,7 +19,7 @@ use mcptest_suite::escape_line;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::status::ExitStatus;
-use fault::Fault;
+use fault::MockFault;
 use manifest::Manifest;
 use server::MockServer;
 
@@ -45,7 +45,7 @@ pub(crate) struct Mock {
     /// `slow:<ms>`, `recover-after:<n>` (the first n calls hang), `reply-after-cancel:<ms>` (answers
     /// although the call was cancelled). Everything but calls stays healthy.
     #[arg(long, value_name = "FAULT", default_value = "none")]
-    fault: Fault,
+    fault: MockFault,
     /// Serve streamable HTTP at `/mcp` of this address, and say where; port 0 is any that is free.
     #[arg(long, value_name = "ADDRESS")]
     http: Option<String>,

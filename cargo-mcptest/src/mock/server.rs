@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
+use mcptest::eval::Effect;
 use mcptest_suite::model::compare_numbers;
 use mcptest_suite::quoted_list;
 use rmcp::model::{
@@ -14,7 +16,7 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::{Map, Value};
 
-use super::fault::{Fault, Strike};
+use super::fault::MockFault;
 use super::manifest::{Manifest, MockTool, Says};
 use super::template::{Filling, as_text};
 use mcptest_trace::text::counted;
@@ -23,7 +25,7 @@ use mcptest_trace::text::counted;
 #[derive(Debug, Clone)]
 pub(super) struct MockServer {
     manifest: Arc<Manifest>,
-    fault: Fault,
+    fault: MockFault,
     calls: Arc<Mutex<Calls>>,
 }
 
@@ -35,7 +37,7 @@ struct Calls {
 }
 
 impl MockServer {
-    pub(super) fn new(manifest: Manifest, fault: Fault) -> Self {
+    pub(super) fn new(manifest: Manifest, fault: MockFault) -> Self {
         Self {
             manifest: Arc::new(manifest),
             fault,
@@ -45,7 +47,7 @@ impl MockServer {
 
     /// Whether a cancelled call is answered all the same.
     pub(super) fn ignores_cancellation(&self) -> bool {
-        self.fault.ignores_cancellation()
+        self.fault.ignores_cancellation
     }
 
     /// What it is, in a line.
@@ -106,10 +108,10 @@ impl ServerHandler for MockServer {
     ) -> Result<CallToolResponse, ErrorData> {
         let (number, of_tool) = self.count(&request.name);
         match self.fault.strikes(number) {
-            Strike::Not => {}
-            Strike::After(delay) => tokio::time::sleep(delay).await,
+            None => {}
+            Some(Effect::Late(delay)) => tokio::time::sleep(Duration::from_millis(delay)).await,
             // The client may give up; nobody hears what is said then.
-            Strike::Never => context.ct.cancelled().await,
+            Some(Effect::Timeout) => context.ct.cancelled().await,
         }
         let Some(tool) = self.manifest.tool(&request.name) else {
             let known = self.manifest.tools.iter().map(|tool| &*tool.tool.name);

@@ -252,12 +252,7 @@ impl Talk {
         if let Event::Call(made) = &mut self.events[call].1 {
             made.id = Some(id.clone());
         }
-        let answer = Answer {
-            id: Some(id),
-            value,
-            is_error: Some(span.failed()),
-        };
-        self.insert(at, (span.end, Event::Answer(answer)), met);
+        self.insert(at, result_of(span, id, value), met);
     }
 
     /// A call that no message tells of.
@@ -284,12 +279,7 @@ impl Talk {
                 let moved = met.iter().map(|index| index - usize::from(*index > told));
                 *met = moved.collect();
             }
-            let answer = Answer {
-                id: Some(id),
-                value,
-                is_error: Some(span.failed()),
-            };
-            self.insert(at + 1, (span.end, Event::Answer(answer)), met);
+            self.insert(at + 1, result_of(span, id, value), met);
             met.insert(at + 1);
         }
     }
@@ -303,4 +293,14 @@ impl Talk {
     pub(super) fn into_run(self) -> ForeignRun {
         self.run.with(self.events)
     }
+}
+
+/// The result that the span of a call has, when it ended.
+fn result_of(span: &Span, id: String, value: Value) -> (u64, Event) {
+    let answer = Answer {
+        id: Some(id),
+        value,
+        is_error: Some(span.failed()),
+    };
+    (span.end, Event::Answer(answer))
 }
