@@ -6,8 +6,8 @@ use mcptest_suite::escape;
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
-use crate::judging::{Filter, Source, Verdicts};
-use crate::output::{Format, Output, indented, short};
+use crate::judging::{Filter, VerdictSource, Verdicts};
+use crate::output::{Output, OutputFormat, indented, short};
 use crate::status::{EXIT_STATUS, ExitStatus};
 use mcptest_trace::text::counted;
 
@@ -22,10 +22,10 @@ pub(crate) struct Explain {
     #[command(flatten)]
     filter: Filter,
     #[command(flatten)]
-    source: Source,
+    source: VerdictSource,
     /// How to say it.
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: OutputFormat,
 }
 
 impl Explain {
@@ -40,7 +40,7 @@ impl Explain {
             found.map(ReplayCase::explain).unwrap_or_default()
         };
         match self.format {
-            Format::Json => {
+            OutputFormat::Json => {
                 let cases = verdicts.cases.iter().map(|case| {
                     json!({ "result": serde_json::to_value(case).unwrap_or_default(), "made_of": made_of(case) })
                 });
@@ -51,7 +51,7 @@ impl Explain {
                     "cases": cases,
                 }))?;
             }
-            Format::Text => {
+            OutputFormat::Text => {
                 for case in &verdicts.cases {
                     writeln!(output.out, "{}", text(case, &made_of(case)))?;
                 }

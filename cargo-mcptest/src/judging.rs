@@ -12,12 +12,12 @@ use mcptest_trace::record::fingerprint;
 
 use crate::failure::Failure;
 use crate::output::{Output, counted_are};
-use crate::package::{Judging, Package};
+use crate::package::{FoundPackage, Judging};
 use crate::status::ExitStatus;
 
 /// Whose verdicts are shown.
 #[derive(Debug, Clone, clap::Args)]
-pub(crate) struct Source {
+pub(crate) struct VerdictSource {
     #[command(flatten)]
     pub(crate) judging: Judging,
     /// Run `cargo test` instead of judging here, so that checks in Rust are in it too.
@@ -77,7 +77,7 @@ impl Filter {
 
 /// A package with its suites loaded.
 pub(crate) struct Opened {
-    pub(crate) package: Package,
+    pub(crate) package: FoundPackage,
     pub(crate) suites: replay::Package,
 }
 
@@ -126,7 +126,7 @@ pub(crate) struct Verdicts {
     pub(crate) notes: Vec<String>,
 }
 
-impl Source {
+impl VerdictSource {
     /// The verdicts of the cases that a filter wants.
     pub(crate) fn read(
         &self,
@@ -277,7 +277,7 @@ fn of_folder(opened: &Opened, folder: &Path) -> Result<(Vec<CaseResult>, Vec<Str
 }
 
 /// Runs the package's tests, which leave their results in a folder.
-fn test(package: &Package, folder: &Path, output: &mut Output<'_>) -> Result<(), Failure> {
+fn test(package: &FoundPackage, folder: &Path, output: &mut Output<'_>) -> Result<(), Failure> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     command

@@ -6,14 +6,14 @@ use mcptest::trace::Run;
 
 /// What says whether a run passed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Outcome {
+pub(crate) enum OutcomeSource {
     /// The recording, by `outcome.passed`.
     Recorded,
     /// The agent's `expect:` and all its gates that judge run by run.
     Gates,
 }
 
-impl Outcome {
+impl OutcomeSource {
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Recorded => "recorded",

@@ -41,7 +41,7 @@ impl<W: Write> Write for Unread<W> {
 
 /// How an answer is written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Format {
+pub(crate) enum OutputFormat {
     /// For people.
     #[default]
     Text,

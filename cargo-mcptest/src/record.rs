@@ -16,7 +16,7 @@ use serde_json::json;
 
 use crate::failure::Failure;
 use crate::judging::{Filter, Opened, in_parallel};
-use crate::output::{Format, Output};
+use crate::output::{Output, OutputFormat};
 use crate::package::Judging;
 use crate::status::{EXIT_STATUS, ExitStatus};
 
@@ -42,12 +42,12 @@ pub(crate) struct Record {
     all: bool,
     /// How to say what the cases came to.
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: OutputFormat,
 }
 
 /// What the process that records has to know.
 #[derive(Debug, Serialize, Deserialize)]
-struct Asked {
+struct RecordJob {
     package: String,
     folder: PathBuf,
     roots: Vec<PathBuf>,
@@ -68,7 +68,7 @@ impl Record {
             return Err(self.filter.nothing(names()));
         }
         let package = &opened.package;
-        let asked = Asked {
+        let asked = RecordJob {
             package: package.name.clone(),
             folder: package.folder.clone(),
             roots: package.roots.clone(),
@@ -82,8 +82,8 @@ impl Record {
             .env("MCPTEST_RECORD", if self.all { "all" } else { "missing" })
             .stdin(Stdio::null());
         let holds = match self.format {
-            Format::Text => child.status()?.success(),
-            Format::Json => {
+            OutputFormat::Text => child.status()?.success(),
+            OutputFormat::Json => {
                 let ran = child.stderr(Stdio::inherit()).output()?;
                 write!(
                     output.err,
@@ -93,7 +93,7 @@ impl Record {
                 ran.status.success()
             }
         };
-        if self.format == Format::Json {
+        if self.format == OutputFormat::Json {
             // Loaded anew: the recordings are other ones now.
             let opened = Opened::whole(&self.judging, output)?;
             let cases = opened.suites.cases();
@@ -119,7 +119,7 @@ impl Record {
 /// Records, where this is the process that does; nothing elsewhere.
 pub(crate) fn child() -> Option<ExitCode> {
     let asked = env::var(CHILD).ok()?;
-    let asked: Asked = serde_json::from_str(&asked).ok()?;
+    let asked: RecordJob = serde_json::from_str(&asked).ok()?;
     let folder = asked.folder.to_string_lossy();
     let harness = Harness::new(&folder, &asked.package);
     let harness = asked.roots.into_iter().fold(harness, Harness::root);

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::tells;
 use super::values::Column;
-use crate::outcome::Outcome;
+use crate::outcome::OutcomeSource;
 use crate::output::indented;
 use crate::table::{cell, table};
 use mcptest_trace::text::counted;
@@ -18,7 +18,7 @@ const FEW: usize = 5;
 /// What was found of a suite.
 pub(crate) struct SuiteFound {
     pub(super) name: String,
-    pub(super) outcome: Outcome,
+    pub(super) outcome: OutcomeSource,
     pub(super) share: Share,
     /// An import made the suite of its runs.
     pub(super) is_first: bool,

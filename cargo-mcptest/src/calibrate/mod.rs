@@ -23,8 +23,8 @@ use serde_json::json;
 use crate::failure::Failure;
 use crate::import::is_first_suite;
 use crate::judging::{Filter, Opened};
-use crate::outcome::Outcome;
-use crate::output::{Format, Output};
+use crate::outcome::OutcomeSource;
+use crate::output::{Output, OutputFormat};
 use crate::package::Judging;
 use crate::status::{EXIT_STATUS, ExitStatus};
 pub(crate) use found::SuiteFound;
@@ -55,7 +55,7 @@ pub(crate) struct Calibrate {
     values: bool,
     /// How to say it.
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: OutputFormat,
 }
 
 /// What thresholds promise, and of which runs.
@@ -69,7 +69,7 @@ pub(crate) struct Promise {
     cases: bool,
     /// What says whether a run passed; the recordings where all do, else the gates.
     #[arg(long, value_enum)]
-    outcome: Option<Outcome>,
+    outcome: Option<OutcomeSource>,
 }
 
 impl Default for Promise {
@@ -122,9 +122,9 @@ impl Promise {
         };
         let (recorded, all) = suite.recorded();
         let outcome = self.outcome.unwrap_or(if recorded == all {
-            Outcome::Recorded
+            OutcomeSource::Recorded
         } else {
-            Outcome::Gates
+            OutcomeSource::Gates
         });
         let passed_over = self.outcome.is_none() && (1..all).contains(&recorded);
         let SuiteValues {
@@ -203,7 +203,7 @@ impl Calibrate {
         output: &mut Output<'_>,
     ) -> Result<(), Failure> {
         match self.format {
-            Format::Json => output.json(&json!({
+            OutputFormat::Json => output.json(&json!({
                 "format": FORMAT,
                 "package": opened.package.name,
                 "harness": opened.package.versions.json(),
@@ -211,7 +211,7 @@ impl Calibrate {
                 "written": written,
                 "exit_status": status as u8,
             }))?,
-            Format::Text => {
+            OutputFormat::Text => {
                 for suite in found {
                     writeln!(output.out, "{}", escape(&suite.text(self.values)))?;
                 }

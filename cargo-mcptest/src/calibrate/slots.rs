@@ -15,11 +15,11 @@ use crate::gates::roles;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Slot {
     pub(super) target: String,
-    pub(super) place: Place,
+    pub(super) place: SlotPlace,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum SlotPlace {
     /// A number.
     Number(Span),
     /// A block that asks for its default: here goes an `expect:`, after and before these texts.
@@ -68,7 +68,7 @@ impl Slots {
         match &node.value {
             NodeValue::Number(..) if node.defined.is_none() => self.own.push(Slot {
                 target: target.to_owned(),
-                place: Place::Number(node.span),
+                place: SlotPlace::Number(node.span),
             }),
             NodeValue::Number(..) => self.shared.push((target.to_owned(), node.span)),
             _ => {}
@@ -129,7 +129,7 @@ impl Slots {
         };
         self.own.push(Slot {
             target: (*target).to_owned(),
-            place: Place::Block { at, before, after },
+            place: SlotPlace::Block { at, before, after },
         });
     }
 }

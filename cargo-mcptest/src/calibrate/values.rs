@@ -13,7 +13,7 @@ use mcptest_trace::evidence::calibrate::{AgentScored, Quantity, Scored};
 use serde_json::{Value, json};
 
 use crate::judging::{Filter, Opened, in_parallel};
-use crate::outcome::{self, Gates, Outcome};
+use crate::outcome::{self, Gates, OutcomeSource};
 use crate::output::short;
 use crate::table::table;
 
@@ -37,7 +37,7 @@ const FREE: [(GateKind, Free); 2] = [
 pub(super) struct SuiteValues {
     pub(super) name: String,
     pub(super) columns: Vec<Column>,
-    pub(super) runs: Runs,
+    pub(super) runs: RunOutcomes,
     /// Agents whose recordings cannot be used, with why.
     pub(super) unusable: Vec<(String, String)>,
 }
@@ -55,22 +55,22 @@ pub(super) struct Column {
 
 /// Whether each run passed, agent by agent.
 #[derive(Debug, Default)]
-pub(super) struct Runs {
+pub(super) struct RunOutcomes {
     recorded: Vec<Vec<Option<bool>>>,
     /// By the gates: all of them, and all but one.
     gates: Vec<BTreeMap<Option<GateKind>, Vec<Option<bool>>>>,
 }
 
-impl Runs {
+impl RunOutcomes {
     /// Whether each run passed; a gate has no say in what its own targets are calibrated against.
     pub(super) fn passed(
         &self,
-        outcome: Outcome,
+        outcome: OutcomeSource,
         gate: Option<GateKind>,
     ) -> Vec<Vec<Option<bool>>> {
         match outcome {
-            Outcome::Recorded => self.recorded.clone(),
-            Outcome::Gates => {
+            OutcomeSource::Recorded => self.recorded.clone(),
+            OutcomeSource::Gates => {
                 let of_agent = |gates: &BTreeMap<Option<GateKind>, Vec<Option<bool>>>| {
                     let gates = gates.get(&gate).or_else(|| gates.get(&None));
                     gates.cloned().unwrap_or_default()
@@ -138,13 +138,13 @@ impl Column {
 }
 
 /// An agent with its runs and the verdicts on them.
-struct Judged<'a> {
+struct JudgedAgent<'a> {
     test: AgentTest<'a>,
     runs: &'a [Run],
     results: Vec<CaseResult>,
 }
 
-impl Judged<'_> {
+impl JudgedAgent<'_> {
     /// The verdict of a gate, if the agent declares it.
     fn of_gate(&self, gate: GateKind) -> impl Iterator<Item = &CaseResult> {
         let is_of = move |result: &&CaseResult| result.gate.as_deref() == Some(gate.name());
@@ -172,7 +172,7 @@ fn of_suite(name: &str, mut tests: Vec<AgentTest<'_>>, cases: &[ReplayCase<'_>])
     let (mut judged, mut unusable) = (Vec::new(), Vec::new());
     for test in tests {
         match test.runs() {
-            Ok(runs) => judged.push(Judged {
+            Ok(runs) => judged.push(JudgedAgent {
                 test,
                 runs,
                 results: Vec::new(),
@@ -201,7 +201,7 @@ fn of_suite(name: &str, mut tests: Vec<AgentTest<'_>>, cases: &[ReplayCase<'_>])
     }
 }
 
-fn passed(agents: &[Judged<'_>]) -> Runs {
+fn passed(agents: &[JudgedAgent<'_>]) -> RunOutcomes {
     let recorded = agents
         .iter()
         .map(|agent| agent.runs.iter().map(outcome::recorded).collect());
@@ -215,14 +215,14 @@ fn passed(agents: &[Judged<'_>]) -> Runs {
         let kinds = iter::once(None).chain(gates.kinds().map(Some));
         kinds.map(of_kind).collect()
     });
-    Runs {
+    RunOutcomes {
         recorded: recorded.collect(),
         gates,
     }
 }
 
 /// The targets in the order of their gates, each with its values.
-fn columns(agents: &[Judged<'_>]) -> Vec<Column> {
+fn columns(agents: &[JudgedAgent<'_>]) -> Vec<Column> {
     let mut columns = Vec::new();
     for gate in mcptest::gates() {
         let kind = gate.kind;
@@ -231,13 +231,13 @@ fn columns(agents: &[Judged<'_>]) -> Vec<Column> {
             .any(|agent| agent.of_gate(kind).next().is_some());
         for target in gate.targets.iter().filter_map(Quantity::of) {
             let name = target.measure().name;
-            let measured = |agent: &Judged<'_>| {
+            let measured = |agent: &JudgedAgent<'_>| {
                 let runs = agent.runs.iter();
                 runs.map(|run| free(kind, name, run)).collect()
             };
             // What has no options is the same whoever declares it.
             let other = declared && kind != GateKind::Calls;
-            let values = |agent: &Judged<'_>| {
+            let values = |agent: &JudgedAgent<'_>| {
                 declared_values(agent, kind, name, gate.each_run)
                     .unwrap_or_else(|| if other { Vec::new() } else { measured(agent) })
             };
@@ -262,7 +262,7 @@ fn columns(agents: &[Judged<'_>]) -> Vec<Column> {
 }
 
 /// The sub-scores of each run, which `stability` has floors for.
-fn sub_scores(agents: &[Judged<'_>]) -> impl Iterator<Item = Column> {
+fn sub_scores(agents: &[JudgedAgent<'_>]) -> impl Iterator<Item = Column> {
     let targets = targets::SUB_SCORES.iter().enumerate();
     targets.filter_map(|(place, target)| {
         let agents = agents.iter().map(|agent| {
@@ -281,7 +281,7 @@ fn sub_scores(agents: &[Judged<'_>]) -> impl Iterator<Item = Column> {
 
 /// What a declared gate says of an agent's runs; nothing where it does not declare the gate.
 fn declared_values(
-    agent: &Judged<'_>,
+    agent: &JudgedAgent<'_>,
     gate: GateKind,
     target: &str,
     each_run: bool,

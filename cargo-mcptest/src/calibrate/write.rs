@@ -12,7 +12,7 @@ use mcptest_trace::evidence::calibrate::Discrimination;
 use serde::Serialize;
 
 use super::found::SuiteFound;
-use super::slots::{Place, Slot, Slots};
+use super::slots::{Slot, SlotPlace, Slots};
 use super::values::{Column, is_free};
 use crate::edit::{Edit, edited, line_start};
 use crate::failure::Failure;
@@ -204,8 +204,8 @@ impl Proposal<'_> {
 
     fn edit(&self, slot: &Slot) -> Edit {
         let (span, text) = match &slot.place {
-            Place::Number(span) => (*span, self.limit.to_string()),
-            Place::Block { at, before, after } => (
+            SlotPlace::Number(span) => (*span, self.limit.to_string()),
+            SlotPlace::Block { at, before, after } => (
                 *at,
                 format!("{before}expect: [{}]{after}", self.assertion()),
             ),
@@ -219,12 +219,12 @@ impl Proposal<'_> {
 
     fn written(&self, source: &Source, slot: &Slot) -> Written {
         let (span, before, now) = match &slot.place {
-            Place::Number(span) => (
+            SlotPlace::Number(span) => (
                 *span,
                 source.slice(*span).to_owned(),
                 self.limit.to_string(),
             ),
-            Place::Block { at, .. } => (*at, "the default".to_owned(), self.bound()),
+            SlotPlace::Block { at, .. } => (*at, "the default".to_owned(), self.bound()),
         };
         // Every run there can be meets it.
         if self.column.target.always_holds(self.limit) {

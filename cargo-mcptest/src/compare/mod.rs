@@ -22,12 +22,12 @@ use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::judging::{Opened, in_parallel};
-use crate::outcome::Outcome;
+use crate::outcome::OutcomeSource;
 use crate::output::{Output, counted_are, share};
 use crate::package::Judging;
 use crate::status::{EXIT_STATUS, ExitStatus};
 use pair::Pairs;
-use side::{Place, Side};
+use side::{Side, SidePlace};
 
 /// Compares recordings with those that are trusted: outcomes, cost and behaviour, agent by agent and
 /// as a whole.
@@ -47,7 +47,7 @@ pub(crate) struct Compare {
     judging: Judging,
     /// What says whether a run passed; of each agent its recordings where all of both sides do, else the gates.
     #[arg(long, value_enum)]
-    outcome: Option<Outcome>,
+    outcome: Option<OutcomeSource>,
     /// What a run costs.
     #[arg(long, value_enum, default_value_t)]
     cost: CostOf,
@@ -84,7 +84,7 @@ pub(crate) struct Compare {
     accept: Option<PathBuf>,
     /// How to say it.
     #[arg(long, value_enum, default_value_t)]
-    format: Shown,
+    format: ComparisonFormat,
 }
 
 /// What a run costs.
@@ -120,7 +120,7 @@ enum Inconclusive {
 
 /// How a comparison is written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
-enum Shown {
+enum ComparisonFormat {
     /// For people.
     #[default]
     Text,
@@ -183,7 +183,7 @@ impl Compare {
         let folder = self.accept.clone().unwrap_or_default();
         let count = save(opened, &folder)?;
         let shown = folder.to_string_lossy();
-        if self.format == Shown::Json {
+        if self.format == ComparisonFormat::Json {
             output.json(&json!({ "format": "accept/1.0", "folder": shown, "results": count }))?;
         } else {
             writeln!(
@@ -204,8 +204,8 @@ impl Compare {
             added,
         } = compared;
         match self.format {
-            Shown::Json => output.json(&compared.json())?,
-            Shown::Markdown => {
+            ComparisonFormat::Json => output.json(&compared.json())?,
+            ComparisonFormat::Markdown => {
                 let [before, now] =
                     [baseline, candidate].map(|side| crate::table::escaped(&side.to_string()));
                 writeln!(
@@ -218,7 +218,7 @@ impl Compare {
                     writeln!(output.out, "\n{}", crate::table::escaped(line))?;
                 }
             }
-            Shown::Text => {
+            ComparisonFormat::Text => {
                 let [before, now] = [baseline, candidate].map(ToString::to_string);
                 writeln!(
                     output.out,
@@ -238,9 +238,9 @@ impl Compare {
 }
 
 /// What says whether a run passed, in words.
-fn said(outcome: Option<Outcome>) -> &'static str {
+fn said(outcome: Option<OutcomeSource>) -> &'static str {
     let mixed = "as recorded of agents whose runs all say so, of others by the gates of the suites";
-    outcome.map_or(mixed, Outcome::said)
+    outcome.map_or(mixed, OutcomeSource::said)
 }
 
 /// Two sides, compared.
@@ -248,7 +248,7 @@ pub(crate) struct Compared {
     pub(crate) comparison: Comparison,
     sides: [Side; 2],
     /// What says whether a run passed, where that is the same of all agents.
-    outcome: Option<Outcome>,
+    outcome: Option<OutcomeSource>,
     /// Of which agents there are more runs than before, or fewer, in words.
     added: Vec<String>,
 }
@@ -258,7 +258,7 @@ impl Compared {
     pub(crate) fn new(
         opened: &Opened,
         named: [Option<&str>; 2],
-        outcome: Option<Outcome>,
+        outcome: Option<OutcomeSource>,
         across_models: bool,
         options: CompareOptions,
     ) -> Result<Self, Failure> {
@@ -311,8 +311,8 @@ impl Compared {
         };
         let few: Vec<&str> = looked_for.iter().take(3).map(String::as_str).collect();
         let renewed = match side.place() {
-            Place::Recordings(folder) => across::has_another_model(looked_for, folder),
-            Place::Results(_) => false,
+            SidePlace::Recordings(folder) => across::has_another_model(looked_for, folder),
+            SidePlace::Results(_) => false,
         };
         let renewed = if renewed {
             "; it has recordings of them by another model: `--across-models` compares those"
@@ -331,7 +331,7 @@ impl Compared {
         value["baseline"] = baseline.json();
         value["candidate"] = candidate.json();
         value["added"] = self.added.as_slice().into();
-        value["outcome"] = Value::from(self.outcome.map_or("mixed", Outcome::as_str));
+        value["outcome"] = Value::from(self.outcome.map_or("mixed", OutcomeSource::as_str));
         value["exit_status"] = self.comparison.exit_status().into();
         value
     }

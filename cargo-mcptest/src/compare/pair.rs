@@ -6,11 +6,11 @@ use mcptest::replay::{AgentTest, SideRuns};
 use mcptest_trace::evidence::compare::{AgentSamples, CostKind, Sides};
 
 use super::across::{self, agent_of};
-use super::side::{Place, Side};
+use super::side::{Side, SidePlace};
 use crate::failure::Failure;
 use crate::files::stems_of;
 use crate::judging::{Opened, in_parallel};
-use crate::outcome::Outcome;
+use crate::outcome::OutcomeSource;
 
 /// The agents of both sides.
 pub(super) struct Pairs {
@@ -85,18 +85,20 @@ impl Pairs {
     /// are more runs than before, or fewer, in words.
     pub(super) fn samples(
         self,
-        asked: Option<Outcome>,
-    ) -> (Vec<AgentSamples>, Option<Outcome>, Vec<String>) {
+        asked: Option<OutcomeSource>,
+    ) -> (Vec<AgentSamples>, Option<OutcomeSource>, Vec<String>) {
         let of_pair = |pair: &Pair| {
             let mut sides = [&pair.baseline, &pair.candidate].into_iter();
             asked.unwrap_or(if sides.all(SideRuns::have_outcomes) {
-                Outcome::Recorded
+                OutcomeSource::Recorded
             } else {
-                Outcome::Gates
+                OutcomeSource::Gates
             })
         };
         let mut all = self.agents.iter().map(of_pair);
-        let first = all.next().unwrap_or(asked.unwrap_or(Outcome::Recorded));
+        let first = all
+            .next()
+            .unwrap_or(asked.unwrap_or(OutcomeSource::Recorded));
         let outcome = all.all(|outcome| outcome == first).then_some(first);
         let dropped = self.dropped.into_iter();
         let dropped = dropped.map(|agent| AgentSamples::new(agent, Sides::Dropped));
@@ -130,13 +132,13 @@ impl Pairs {
 }
 
 impl Pair {
-    fn samples(self, outcome: Outcome) -> Option<AgentSamples> {
+    fn samples(self, outcome: OutcomeSource) -> Option<AgentSamples> {
         if self.baseline.is_empty() && self.candidate.is_empty() {
             return None;
         }
         let (sides, refused) = match outcome {
-            Outcome::Recorded => (self.baseline.against(self.candidate), None),
-            Outcome::Gates => {
+            OutcomeSource::Recorded => (self.baseline.against(self.candidate), None),
+            OutcomeSource::Gates => {
                 let [baseline, candidate] =
                     [self.baseline, self.candidate].map(SideRuns::judged_by_gates);
                 (baseline.against(candidate), self.refused)
@@ -163,11 +165,11 @@ fn runs(
     across_models: bool,
 ) -> Result<(SideRuns, usize), Failure> {
     let (runs, recordings) = match side.place() {
-        Place::Results(results) => {
+        SidePlace::Results(results) => {
             let cases = results.get(agent.case()).into_iter().flatten();
             (SideRuns::of_results(agent, cases, cost), 0)
         }
-        Place::Recordings(folder) => {
+        SidePlace::Recordings(folder) => {
             let runs = if across_models {
                 across::runs(agent, folder)?
             } else {
@@ -197,7 +199,7 @@ fn dropped(baseline: &Side, agents: &[AgentTest<'_>], across_models: bool) -> Ve
         !declared.contains(stem) && !renewed
     };
     match baseline.place() {
-        Place::Results(agents) => {
+        SidePlace::Results(agents) => {
             let cases = agents.values().flatten();
             let known = cases.filter_map(|case| case.agent.as_ref());
             let stems: BTreeSet<&String> = known.map(|agent| &agent.stem).collect();
@@ -207,7 +209,7 @@ fn dropped(baseline: &Side, agents: &[AgentTest<'_>], across_models: bool) -> Ve
                 .cloned()
                 .collect()
         }
-        Place::Recordings(folder) => across::stems(folder)
+        SidePlace::Recordings(folder) => across::stems(folder)
             .into_keys()
             .filter(|stem| is_dropped(stem))
             .collect(),

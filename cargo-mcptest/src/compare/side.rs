@@ -34,7 +34,7 @@ pub(super) enum Side {
 type AgentResults = BTreeMap<String, Vec<CaseResult>>;
 
 /// Where the runs of a side are.
-pub(super) enum Place<'a> {
+pub(super) enum SidePlace<'a> {
     /// Recorded in a folder that is laid out as the package.
     Recordings(&'a Path),
     /// Told of by results.
@@ -96,11 +96,11 @@ impl Side {
         })
     }
 
-    pub(super) fn place(&self) -> Place<'_> {
+    pub(super) fn place(&self) -> SidePlace<'_> {
         match self {
-            Self::Here(folder) | Self::Folder { folder, .. } => Place::Recordings(folder),
-            Self::Revision { revision, .. } => Place::Recordings(&revision.package),
-            Self::Results { agents, .. } => Place::Results(agents),
+            Self::Here(folder) | Self::Folder { folder, .. } => SidePlace::Recordings(folder),
+            Self::Revision { revision, .. } => SidePlace::Recordings(&revision.package),
+            Self::Results { agents, .. } => SidePlace::Results(agents),
         }
     }
 

@@ -16,8 +16,8 @@ use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
 use crate::failure::Failure;
-use objects::{Entry, Objects};
-use problem::Problem;
+use objects::{Objects, TreeEntry};
+use problem::GitProblem;
 
 /// Recordings at a revision.
 #[derive(Debug)]
@@ -51,7 +51,7 @@ impl Revision {
 }
 
 impl Repository {
-    fn around(package: &Path) -> Result<Self, Problem> {
+    fn around(package: &Path) -> Result<Self, GitProblem> {
         let mut repository = Self {
             folder: package.to_owned(),
             prefix: PathBuf::new(),
@@ -59,8 +59,8 @@ impl Repository {
         let prefix = repository
             .say(&["rev-parse", "--show-prefix"])
             .map_err(|problem| match problem {
-                Problem::Git(said) if said.contains("not a git repository") => {
-                    Problem::NoRepository(package.to_owned())
+                GitProblem::Git(said) if said.contains("not a git repository") => {
+                    GitProblem::NoRepository(package.to_owned())
                 }
                 problem => problem,
             })?;
@@ -68,12 +68,12 @@ impl Repository {
         Ok(repository)
     }
 
-    fn read(&self, revision: &str, named: &[PathBuf]) -> Result<Revision, Problem> {
+    fn read(&self, revision: &str, named: &[PathBuf]) -> Result<Revision, GitProblem> {
         let commit = self.commit(revision)?;
         let folder = tempfile::Builder::new()
             .prefix("mcptest-")
             .tempdir()
-            .map_err(Problem::from)?;
+            .map_err(GitProblem::from)?;
         let named: Vec<PathBuf> = named
             .iter()
             .filter_map(|place| within(&self.prefix, place))
@@ -91,12 +91,12 @@ impl Repository {
         };
         let mut objects = Objects::open(self, revision)?;
         let mut files = 0;
-        for Entry { path, mode, object } in objects.tree(self, &commit)? {
+        for TreeEntry { path, mode, object } in objects.tree(self, &commit)? {
             if !wanted(&path) {
                 continue;
             }
             if mode == "120000" {
-                return Err(Problem::Link {
+                return Err(GitProblem::Link {
                     revision: revision.to_owned(),
                     path,
                 });
@@ -104,12 +104,13 @@ impl Repository {
             let bytes = objects.read(&object, &path)?;
             // A path in a git tree has no `..`; git refuses to make one.
             let place = folder.path().join(&path);
-            fs::create_dir_all(place.parent().unwrap_or(folder.path())).map_err(Problem::from)?;
-            fs::write(place, bytes).map_err(Problem::from)?;
+            fs::create_dir_all(place.parent().unwrap_or(folder.path()))
+                .map_err(GitProblem::from)?;
+            fs::write(place, bytes).map_err(GitProblem::from)?;
             files += 1;
         }
         let package = folder.path().join(&self.prefix);
-        fs::create_dir_all(&package).map_err(Problem::from)?;
+        fs::create_dir_all(&package).map_err(GitProblem::from)?;
         Ok(Revision {
             commit,
             package,
@@ -119,7 +120,7 @@ impl Repository {
     }
 
     /// The full name of the commit that a revision means.
-    fn commit(&self, revision: &str) -> Result<String, Problem> {
+    fn commit(&self, revision: &str) -> Result<String, GitProblem> {
         let commit = |revision: &str| {
             let wanted = format!("{revision}^{{commit}}");
             self.say(&[
@@ -136,7 +137,7 @@ impl Repository {
                     .is_ok_and(|said| said == "true")
             };
             let remote = format!("origin/{revision}");
-            Problem::Unknown {
+            GitProblem::Unknown {
                 revision: revision.to_owned(),
                 shallow: is("--is-shallow-repository"),
                 near: commit(&remote).is_ok().then_some(remote),
@@ -145,12 +146,12 @@ impl Repository {
     }
 
     /// Runs git, and returns what it says without the line end.
-    fn say(&self, arguments: &[&str]) -> Result<String, Problem> {
+    fn say(&self, arguments: &[&str]) -> Result<String, GitProblem> {
         let output = self
             .git(arguments)
             .stdin(Stdio::null())
             .output()
-            .map_err(Problem::start)?;
+            .map_err(GitProblem::start)?;
         let text = |bytes: &[u8]| {
             String::from_utf8_lossy(bytes)
                 .trim_end_matches('\n')
@@ -159,7 +160,7 @@ impl Repository {
         if output.status.success() {
             Ok(text(&output.stdout))
         } else {
-            Err(Problem::Git(text(&output.stderr)))
+            Err(GitProblem::Git(text(&output.stderr)))
         }
     }
 

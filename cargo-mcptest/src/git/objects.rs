@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
 use super::Repository;
-use super::problem::Problem;
+use super::problem::GitProblem;
 
 /// How a file begins that stands for one in Git LFS.
 const LFS_POINTER: &[u8] = b"version https://git-lfs.github.com/spec/";
 
 /// A file of a tree.
 #[derive(Debug)]
-pub(super) struct Entry {
+pub(super) struct TreeEntry {
     /// From the repository's top.
     pub(super) path: PathBuf,
     pub(super) mode: String,
@@ -30,16 +30,16 @@ pub(super) struct Objects {
 }
 
 impl Objects {
-    pub(super) fn open(repository: &Repository, revision: &str) -> Result<Self, Problem> {
+    pub(super) fn open(repository: &Repository, revision: &str) -> Result<Self, GitProblem> {
         let mut child = repository
             .git(&["cat-file", "--batch"])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
-            .map_err(Problem::start)?;
+            .map_err(GitProblem::start)?;
         let (asked, answers) = (child.stdin.take(), child.stdout.take());
-        let answers = answers.ok_or_else(|| Problem::Git("git has no output".to_owned()))?;
+        let answers = answers.ok_or_else(|| GitProblem::Git("git has no output".to_owned()))?;
         Ok(Self {
             child,
             asked,
@@ -53,12 +53,12 @@ impl Objects {
         &self,
         repository: &Repository,
         commit: &str,
-    ) -> Result<Vec<Entry>, Problem> {
+    ) -> Result<Vec<TreeEntry>, GitProblem> {
         let output = repository
             .git(&["ls-tree", "-r", "-z", "--full-tree", commit])
             .stdin(Stdio::null())
             .output()
-            .map_err(Problem::start)?;
+            .map_err(GitProblem::start)?;
         if !output.status.success() {
             return Err(self.absent(&String::from_utf8_lossy(&output.stderr)));
         }
@@ -70,7 +70,7 @@ impl Objects {
             let tab = line.iter().position(|byte| *byte == b'\t')?;
             let mut words = str::from_utf8(&line[..tab]).ok()?.split(' ');
             let (mode, kind, object) = (words.next()?, words.next()?, words.next()?);
-            (kind == "blob").then(|| Entry {
+            (kind == "blob").then(|| TreeEntry {
                 path: path(&line[tab + 1..]),
                 mode: mode.to_owned(),
                 object: object.to_owned(),
@@ -80,11 +80,11 @@ impl Objects {
     }
 
     /// The bytes of an object, which the file at this path has.
-    pub(super) fn read(&mut self, object: &str, path: &Path) -> Result<Vec<u8>, Problem> {
+    pub(super) fn read(&mut self, object: &str, path: &Path) -> Result<Vec<u8>, GitProblem> {
         let asked = self
             .asked
             .as_mut()
-            .ok_or_else(|| Problem::Git("git is closed".to_owned()))?;
+            .ok_or_else(|| GitProblem::Git("git is closed".to_owned()))?;
         writeln!(asked, "{object}")?;
         asked.flush()?;
         let mut head = String::new();
@@ -101,7 +101,7 @@ impl Objects {
         let mut line_end = [0];
         self.answers.read_exact(&mut line_end)?;
         if bytes.starts_with(LFS_POINTER) {
-            return Err(Problem::Lfs {
+            return Err(GitProblem::Lfs {
                 revision: self.revision.clone(),
                 path: path.to_owned(),
             });
@@ -110,8 +110,8 @@ impl Objects {
     }
 
     /// An object is not in this clone.
-    fn absent(&self, said: &str) -> Problem {
-        Problem::Absent {
+    fn absent(&self, said: &str) -> GitProblem {
+        GitProblem::Absent {
             revision: self.revision.clone(),
             said: said.trim().to_owned(),
         }

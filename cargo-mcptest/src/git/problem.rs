@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use crate::failure::Failure;
 
 #[derive(Debug)]
-pub(super) enum Problem {
+pub(super) enum GitProblem {
     /// There is no git.
     NoGit,
     /// The package is in no repository.
@@ -30,7 +30,7 @@ pub(super) enum Problem {
     Io(io::Error),
 }
 
-impl Problem {
+impl GitProblem {
     /// Git does not start.
     pub(super) fn start(error: io::Error) -> Self {
         match error.kind() {
@@ -40,7 +40,7 @@ impl Problem {
     }
 }
 
-impl From<io::Error> for Problem {
+impl From<io::Error> for GitProblem {
     fn from(error: io::Error) -> Self {
         Self::Io(error)
     }
@@ -53,20 +53,20 @@ fn folder_instead(revision: &str, more: &str) -> String {
     )
 }
 
-impl From<Problem> for Failure {
-    fn from(problem: Problem) -> Self {
+impl From<GitProblem> for Failure {
+    fn from(problem: GitProblem) -> Self {
         match problem {
-            Problem::NoGit => Self::new("there is no `git` here, which reads the recordings of a revision")
+            GitProblem::NoGit => Self::new("there is no `git` here, which reads the recordings of a revision")
                 .help("install git, or name a folder with the recordings instead of a revision"),
-            Problem::NoRepository(folder) => {
+            GitProblem::NoRepository(folder) => {
                 Self::new(format!("`{}` is in no git repository", folder.display()))
                     .help("name a folder with the recordings instead of a revision")
             }
-            Problem::Unknown { revision, shallow: true, .. } => Self::new(format!(
+            GitProblem::Unknown { revision, shallow: true, .. } => Self::new(format!(
                 "the revision `{revision}` is not in this clone, which is shallow"
             ))
             .help("fetch the rest: `git fetch --unshallow`; in a GitHub workflow, `fetch-depth: 0` for actions/checkout"),
-            Problem::Unknown { revision, near, .. } => {
+            GitProblem::Unknown { revision, near, .. } => {
                 let failure = Self::new(format!(
                     "`{revision}` is neither a folder nor a revision that git knows"
                 ));
@@ -75,22 +75,22 @@ impl From<Problem> for Failure {
                     None => failure.help("`git log --oneline` shows commits, `git branch --all` and `git tag` what has a name"),
                 }
             }
-            Problem::Absent { revision, said } => Self::new(format!(
+            GitProblem::Absent { revision, said } => Self::new(format!(
                 "not all of the recordings at `{revision}` are in this clone: {said}"
             ))
             .help("nothing is fetched by itself; `git fetch --refetch --no-filter` completes a partial clone"),
-            Problem::Lfs { revision, path } => Self::new(format!(
+            GitProblem::Lfs { revision, path } => Self::new(format!(
                 "`{}` at `{revision}` lies in Git LFS, and git has a pointer to it alone",
                 path.display()
             ))
             .help(folder_instead(&revision, " and `git lfs pull` there")),
-            Problem::Link { revision, path } => Self::new(format!(
+            GitProblem::Link { revision, path } => Self::new(format!(
                 "`{}` at `{revision}` is a symbolic link, and only files are read",
                 path.display()
             ))
             .help(folder_instead(&revision, "")),
-            Problem::Git(said) => Self::new(format!("git says: {said}")),
-            Problem::Io(error) => Self::new(format!("the recordings of the revision cannot be read: {error}")),
+            GitProblem::Git(said) => Self::new(format!("git says: {said}")),
+            GitProblem::Io(error) => Self::new(format!("the recordings of the revision cannot be read: {error}")),
         }
     }
 }

@@ -10,11 +10,11 @@ use super::blocks::{BLOCKS, read_blocks, read_user};
 use super::content::text_of;
 use super::event::{Event, ForeignRun, Leading, Stop};
 use super::format::{self, Format, Gathered, Joins, Runs, has_block};
-use super::input::{Input, Part, Record};
+use super::input::{Input, Record, RecordPlace};
 use super::joining::{Joiner, states};
 use super::json::{count, given, identifier, list, named, number, text, word};
 use super::mapping::Mapping;
-use super::openai::{Options, calls_of, offered_tools, read_record, tokens, tool_answer};
+use super::openai::{ChatOptions, calls_of, offered_tools, read_record, tokens, tool_answer};
 use super::verdict;
 
 /// The format `anthropic`.
@@ -118,7 +118,7 @@ fn essence(message: &Value) -> String {
 }
 
 /// A request that begins with another one and its response continues it.
-fn join(request: &Value, response: &Value, part: Part, joiner: &mut Joiner) {
+fn join(request: &Value, response: &Value, part: RecordPlace, joiner: &mut Joiner) {
     let messages = list(request, "messages").iter();
     let (mut before, state) = states("anthropic", messages.map(essence));
     before.reverse();
@@ -176,7 +176,7 @@ pub(super) fn read_message(message: &Value, run: &mut ForeignRun) {
         }
         Some("user") | None => read_user(message.get("content"), run),
         Some("tool" | "function") => {
-            run.push(Event::Answer(tool_answer(message, &Options::default())));
+            run.push(Event::Answer(tool_answer(message, &ChatOptions::default())));
         }
         Some("system" | "developer") if run.events.is_empty() => {
             let mut system = Leading::of(run, true);

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::content::text_of;
 use super::digest::Digest;
-use super::event::{Call, Event, ForeignRun, Leading, Score, Stop, Tokens};
+use super::event::{Call, CallTokens, Event, ForeignRun, Leading, ReportedScore, Stop};
 use super::format::{Format, Gathered, Joins, Runs};
 use super::input::{Input, Record};
 use super::joining::Joiner;
@@ -206,7 +206,7 @@ fn agent_step(step: &Value, said: String, run: &mut ForeignRun) -> bool {
     calls_made <= 1
 }
 
-fn tokens(step: &Value) -> Option<Tokens> {
+fn tokens(step: &Value) -> Option<CallTokens> {
     let metrics = given(step, "metrics")?;
     Some((
         count(metrics, "prompt_tokens")?,
@@ -255,8 +255,9 @@ fn result_beside(input: &Input, run: &mut ForeignRun) {
     run.task = named(&result, "task_name");
     let rewards = result["verifier_result"]["rewards"].as_object();
     let rewards = rewards.into_iter().flatten();
-    let rewards = rewards.filter_map(|(name, reward)| Some((name.clone(), Score::of(reward)?)));
-    let mut rewards: Vec<(String, Score)> = rewards.collect();
+    let rewards =
+        rewards.filter_map(|(name, reward)| Some((name.clone(), ReportedScore::of(reward)?)));
+    let mut rewards: Vec<(String, ReportedScore)> = rewards.collect();
     rewards.sort_by(|left, right| left.0.cmp(&right.0));
     // What the benchmark calls the reward is the outcome, whatever it measures besides.
     if let Some(reward) = rewards.iter().find(|(name, _)| name == "reward").cloned() {

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use self::pairing::Pairing;
 use super::blob;
-use super::event::{Answer, Call, Event, ForeignRun, Lost, Tokens};
+use super::event::{Answer, Call, CallTokens, Event, ForeignRun, Lost};
 use super::mapping::Mapping;
 use mcptest_trace::text::counted;
 
@@ -67,7 +67,7 @@ struct Writer<'m> {
     calls: Vec<Value>,
     results: Vec<Value>,
     talk: Talk,
-    steps: Vec<Option<Tokens>>,
+    steps: Vec<Option<CallTokens>>,
     /// Characters before each model call, and those that it wrote, where tokens are estimated.
     written: Vec<(usize, usize)>,
     characters: usize,

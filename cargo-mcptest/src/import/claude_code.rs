@@ -11,11 +11,11 @@ use std::collections::{BTreeSet, HashMap};
 
 use serde_json::Value;
 
-use self::chain::Line;
+use self::chain::SessionLine;
 use super::blocks;
 use super::content::text_of;
 use super::digest::Digest;
-use super::event::{Event, ForeignRun, Stop, Tokens, take_calls};
+use super::event::{CallTokens, Event, ForeignRun, Stop, take_calls};
 use super::format::{Format, Gathered, Joins, Runs, has_block};
 use super::input::{Input, Record};
 use super::joining::Joiner;
@@ -67,7 +67,7 @@ impl Format for ClaudeCode {
             // A file of summaries alone.
             return Ok(Vec::new());
         }
-        let mut session = Session::default();
+        let mut session = AgentSession::default();
         session.read(&main);
         let mut events = session.stamped;
         let mut read = session.run;
@@ -87,7 +87,7 @@ impl Format for ClaudeCode {
             read.note(format!("records of the unknown type `{kind}` left out"));
         }
         for (agent, lines) in &chains.sidechains {
-            let mut session = Session::default();
+            let mut session = AgentSession::default();
             session.read(lines);
             take_calls(&mut events, agent, &session.stamped);
             let mut subagent = session.run.with(session.stamped);
@@ -113,7 +113,7 @@ fn unknown_types(records: &[Record<'_>]) -> BTreeSet<String> {
 
 /// Lines of one agent, as what happened, each with its time.
 #[derive(Default)]
-struct Session {
+struct AgentSession {
     run: ForeignRun,
     stamped: Vec<(i64, Event)>,
 }
@@ -122,12 +122,12 @@ struct Session {
 #[derive(Default)]
 struct ModelCall<'v> {
     blocks: Vec<&'v Value>,
-    tokens: Option<Tokens>,
+    tokens: Option<CallTokens>,
     at: Option<i64>,
 }
 
-impl Session {
-    fn read(&mut self, lines: &[Line<'_>]) {
+impl AgentSession {
+    fn read(&mut self, lines: &[SessionLine<'_>]) {
         // The blocks of a model call are gathered where its first line stands.
         let mut calls: HashMap<&str, ModelCall<'_>> = HashMap::new();
         for line in lines {
@@ -163,7 +163,7 @@ impl Session {
         }
     }
 
-    fn model_call(&mut self, line: &Line<'_>, call: &ModelCall<'_>) {
+    fn model_call(&mut self, line: &SessionLine<'_>, call: &ModelCall<'_>) {
         if let Some(model) = word(&line.value["message"], "model") {
             self.run.answered_by(model);
         }
@@ -174,12 +174,12 @@ impl Session {
         self.run.at(call.at);
     }
 
-    fn stopped(&mut self, line: &Line<'_>) {
+    fn stopped(&mut self, line: &SessionLine<'_>) {
         let reason = named(&line.value["message"], "stop_reason");
         self.run.stop = reason.map(Stop::Spelt).or(self.run.stop.take());
     }
 
-    fn user(&mut self, line: &Line<'_>) {
+    fn user(&mut self, line: &SessionLine<'_>) {
         let content = line.value["message"].get("content");
         let said = text_of(content);
         let is_result = has_block(&line.value["message"], &["tool_result"]);
@@ -239,7 +239,7 @@ fn is_markup(text: &str) -> bool {
 impl<'v> ModelCall<'v> {
     /// The union of the blocks: calls by their identifiers, equal text once. Usage is repeated whole, or
     /// grows: the largest holds, never a sum.
-    fn add(&mut self, line: &Line<'v>) {
+    fn add(&mut self, line: &SessionLine<'v>) {
         let message = &line.value["message"];
         self.at = self.at.max(line.at());
         for block in list(message, "content") {
@@ -258,7 +258,7 @@ impl<'v> ModelCall<'v> {
             }
         }
         let tokens = tokens(message.get("usage"));
-        let completion = |tokens: Option<Tokens>| tokens.map(|(_, completion)| completion);
+        let completion = |tokens: Option<CallTokens>| tokens.map(|(_, completion)| completion);
         if completion(tokens) >= completion(self.tokens) {
             self.tokens = tokens;
         }

@@ -14,21 +14,21 @@ use mcptest_trace::record::redact::Redactor;
 use serde_json::json;
 
 use super::input;
-use super::kind::Kind;
+use super::kind::FormatKind;
 use super::mapping::Mapping;
 use super::names;
 use super::neighbours::{Neighbours, elsewhere, passed_over, place};
 use super::opening;
-use super::plan::Plan;
+use super::plan::ImportPlan;
 use super::reading::{GroupBy, Reading};
 use super::recorded;
 use super::redact::redactor;
-use super::starter::{Starter, Tools};
-use super::store::Options;
-use super::summary::{self, Row};
+use super::starter::{CalledTools, Starter};
+use super::store::StoreOptions;
+use super::summary::{self, SummaryRow};
 use super::writing::{Done, Writing};
 use crate::failure::Failure;
-use crate::output::Format;
+use crate::output::OutputFormat;
 use crate::status::ExitStatus;
 use mcptest_trace::text::counted;
 
@@ -52,7 +52,7 @@ pub(crate) struct Import {
     suite: PathBuf,
     /// The format of the files, where they do not tell.
     #[arg(long, value_enum)]
-    from: Option<Kind>,
+    from: Option<FormatKind>,
     #[command(flatten)]
     mapping: Mapping,
     /// Runs of one task are one agent, whatever the user says: `task`, or a JSON pointer to a field of
@@ -75,7 +75,7 @@ pub(crate) struct Import {
     redact: Vec<String>,
     /// How to say what was done.
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: OutputFormat,
     /// Do everything but write.
     #[arg(long)]
     check: bool,
@@ -133,7 +133,7 @@ impl Import {
             group_by: &group_by,
             redactor: &redactor,
         };
-        let mut plan = Plan::new(&reading, files, &mut done.reports);
+        let mut plan = ImportPlan::new(&reading, files, &mut done.reports);
         if plan.found.is_empty() && done.reports.count() == 0 {
             for input in &inputs {
                 let what = "nothing in it is a call of a model or of a tool";
@@ -147,7 +147,7 @@ impl Import {
             let reason = "no run has the score that is asked for";
             done.reports.lose(reason, &place, &what);
         }
-        let options = Options {
+        let options = StoreOptions {
             jsonl: self.jsonl,
             replace: self.replace,
             check: self.check,
@@ -166,7 +166,7 @@ impl Import {
         );
         let of_suite = suite.as_ref().map(|suite| suite.source.text());
         let remembered = redactor.redact_text(&self.remembered()).into_owned();
-        done.starter = Starter::new(Tools::new(&plan, of_suite), &remembered);
+        done.starter = Starter::new(CalledTools::new(&plan, of_suite), &remembered);
         let mut writing = Writing {
             options,
             reading: &reading,
@@ -304,11 +304,11 @@ impl Import {
         err: &mut dyn Write,
     ) -> Result<(), Failure> {
         let redacted = |text: &str| redactor.redact_text(text).into_owned();
-        if self.format == Format::Json {
+        if self.format == OutputFormat::Json {
             let (reports, notes) = done.reports.json();
             let said = json!({
                 "format": "import/1.0",
-                "rows": done.rows.iter().map(Row::json).collect::<Vec<_>>(),
+                "rows": done.rows.iter().map(SummaryRow::json).collect::<Vec<_>>(),
                 "reports": reports,
                 "notes": notes,
                 "tools": done.starter.tools().json(),

@@ -9,7 +9,7 @@ use mcptest_trace::trace::OfferedTool;
 use serde_json::{Number, Value};
 
 /// Tokens of one model call: sent to the model, and written by it.
-pub(crate) type Tokens = (u64, u64);
+pub(crate) type CallTokens = (u64, u64);
 
 /// One run, as its source tells it. What the source does not tell is absent.
 #[derive(Debug, Clone, Default)]
@@ -33,8 +33,8 @@ pub(crate) struct ForeignRun {
     /// Milliseconds since 1970: the earliest and the latest time of the source.
     pub(crate) times: Option<(i64, i64)>,
     /// The format's own totals of the main agent.
-    pub(crate) totals: Option<Tokens>,
-    pub(crate) scores: Vec<(String, Score)>,
+    pub(crate) totals: Option<CallTokens>,
+    pub(crate) scores: Vec<(String, ReportedScore)>,
     pub(crate) tools: Vec<OfferedTool>,
     pub(crate) temperature: Option<Number>,
     pub(crate) max_tokens: Option<u64>,
@@ -106,14 +106,14 @@ impl Leading {
 
 /// A verdict in the source.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Score {
+pub(crate) enum ReportedScore {
     Passed(bool),
     Reward(Number),
     /// A benchmark's reward: the run passed when it is 1.
     OneOrNothing(Number),
 }
 
-impl Score {
+impl ReportedScore {
     /// A number, or a verdict.
     pub(crate) fn of(value: &Value) -> Option<Self> {
         match value {
@@ -144,7 +144,7 @@ pub(crate) enum Event {
         text: String,
     },
     /// A model call; what the model asked for and said in it follows.
-    Step(Option<Tokens>),
+    Step(Option<CallTokens>),
     /// The agent said something.
     Said(String),
     Call(Call),
@@ -248,7 +248,7 @@ impl ForeignRun {
         }));
     }
 
-    pub(crate) fn step(&mut self, tokens: Option<Tokens>) {
+    pub(crate) fn step(&mut self, tokens: Option<CallTokens>) {
         self.push(Event::Step(tokens));
     }
 

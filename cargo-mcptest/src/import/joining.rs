@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::digest::Digest;
-use super::input::Part;
+use super::input::RecordPlace;
 
 /// What was said so far, after each of some messages, and in all.
 pub(super) fn states(begin: &str, essences: impl Iterator<Item = String>) -> (Vec<Digest>, Digest) {
@@ -18,7 +18,7 @@ pub(super) fn states(begin: &str, essences: impl Iterator<Item = String>) -> (Ve
 /// Gathers the records of each run; memory is an index of places.
 #[derive(Debug, Default)]
 pub(super) struct Joiner {
-    runs: Vec<Vec<Part>>,
+    runs: Vec<Vec<RecordPlace>>,
     /// The run that a run became a part of.
     joined: HashMap<usize, usize>,
     keys: HashMap<Digest, usize>,
@@ -28,12 +28,12 @@ pub(super) struct Joiner {
 
 impl Joiner {
     /// A record that is a run.
-    pub(super) fn alone(&mut self, part: Part) {
+    pub(super) fn alone(&mut self, part: RecordPlace) {
         self.runs.push(vec![part]);
     }
 
     /// A record of the run with this key.
-    pub(super) fn keyed(&mut self, part: Part, key: Digest) {
+    pub(super) fn keyed(&mut self, part: RecordPlace, key: Digest) {
         let run = self.run_of(key);
         self.runs[run].push(part);
     }
@@ -64,7 +64,12 @@ impl Joiner {
 
     /// A record that continues what ended with the first of some states that is known, or begins a
     /// run. Returns whether it continues one.
-    pub(super) fn chained(&mut self, part: Part, before: &[Digest], after: &[Digest]) -> bool {
+    pub(super) fn chained(
+        &mut self,
+        part: RecordPlace,
+        before: &[Digest],
+        after: &[Digest],
+    ) -> bool {
         let found = before
             .iter()
             .find_map(|state| self.tips.get(state).copied());
@@ -123,6 +128,6 @@ impl Joiner {
 /// The records of a run, and its keys: a record may hold something of other runs, too.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Joined {
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<RecordPlace>,
     pub(super) keys: Vec<Digest>,
 }

@@ -19,7 +19,7 @@ use super::tau::Tau;
 
 /// The formats that are read, in the order in which files are looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, clap::ValueEnum)]
-pub(crate) enum Kind {
+pub(crate) enum FormatKind {
     /// Logs of Inspect, as JSON or as `.eval` archives.
     Inspect,
     /// Trajectories of the Agent Trajectory Interchange Format.
@@ -44,7 +44,7 @@ pub(crate) enum Kind {
     OpenAi,
 }
 
-impl Kind {
+impl FormatKind {
     pub(super) fn name(self) -> String {
         let value = self.to_possible_value();
         value.map_or_else(String::new, |value| value.get_name().to_owned())

@@ -37,7 +37,7 @@ pub(crate) struct Mapping {
     pub(crate) pass_at: Option<f64>,
     /// What a run is, where traces belong to conversations.
     #[arg(long, value_enum, default_value_t)]
-    pub(crate) run: Unit,
+    pub(crate) run: RunUnit,
 }
 
 impl Mapping {
@@ -51,13 +51,13 @@ impl Mapping {
 
     /// Traces of one conversation are runs of their own.
     pub(crate) fn trace_is_run(&self) -> bool {
-        self.run == Unit::Trace
+        self.run == RunUnit::Trace
     }
 }
 
 /// What a run is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Unit {
+pub(crate) enum RunUnit {
     /// All traces of a conversation.
     #[default]
     Conversation,

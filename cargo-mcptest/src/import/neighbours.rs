@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use super::digest::Digest;
 use super::plan::{Group, asked};
-use super::store::{self, Options};
+use super::store::{self, StoreOptions};
 use crate::files::{files, stem};
 
 /// Folders beside suites that hold none.
@@ -24,7 +24,7 @@ const KEPT_APART: [&str; 2] = ["cassettes", "snapshots"];
 /// agents that no suite has any more.
 pub(super) struct Neighbours<'n> {
     place: &'n Path,
-    pub(super) options: Options,
+    pub(super) options: StoreOptions,
     redactor: &'n Redactor,
     /// The suites whose recordings lie there too, by the stems of their recordings, in lower case as some
     /// disks have it.
@@ -121,7 +121,7 @@ impl<'n> Neighbours<'n> {
     pub(super) fn of(
         suite: &Path,
         place: &'n Path,
-        options: Options,
+        options: StoreOptions,
         redactor: &'n Redactor,
     ) -> Self {
         let folder = suite.parent().unwrap_or(Path::new(""));

@@ -8,7 +8,7 @@ mod responses;
 
 use serde_json::Value;
 
-use super::event::{ForeignRun, Lost, Stop, Tokens};
+use super::event::{CallTokens, ForeignRun, Lost, Stop};
 use super::format::{self, Format, Gathered, Joins, Runs};
 use super::input::{Input, Record};
 use super::joining::Joiner;
@@ -17,8 +17,8 @@ use super::mapping::Mapping;
 use super::verdict;
 
 pub(super) use chat::{
-    OfUser, Options, answer as tool_answer, calls as calls_of, is_of_user, read as read_messages,
-    tools as offered_tools,
+    ChatOptions, OfUser, answer as tool_answer, calls as calls_of, is_of_user,
+    read as read_messages, tools as offered_tools,
 };
 pub(super) use responses::function_call;
 
@@ -45,11 +45,11 @@ impl Format for OpenAi {
         let messages = format::messages(value);
         messages.is_some_and(|messages| messages.iter().any(of_message))
             || is_response(value)
-            || log::Line::of(value).is_some()
+            || log::LoggedCall::of(value).is_some()
     }
 
     fn join(&self, record: &Record<'_>, joiner: &mut Joiner, _: &Mapping) -> Joins {
-        if let Some(line) = log::Line::of(&record.value) {
+        if let Some(line) = log::LoggedCall::of(&record.value) {
             return line.join(record.part, joiner);
         }
         joiner.alone(record.part);
@@ -58,8 +58,10 @@ impl Format for OpenAi {
 
     fn read(&self, Gathered { records, .. }: &Gathered<'_, '_>, mapping: &Mapping) -> Runs {
         let values: Vec<&Value> = records.iter().map(|record| &record.value).collect();
-        let lines: Option<Vec<log::Line<'_>>> =
-            values.iter().map(|value| log::Line::of(value)).collect();
+        let lines: Option<Vec<log::LoggedCall<'_>>> = values
+            .iter()
+            .map(|value| log::LoggedCall::of(value))
+            .collect();
         let mut run = match (lines, values.as_slice()) {
             (Some(lines), _) => log::read(&lines)?,
             (None, [record]) => kept(record)?,
@@ -92,7 +94,7 @@ fn kept(record: &Value) -> Result<ForeignRun, Lost> {
     if messages.iter().any(|message| message.get("role").is_none()) {
         responses::read_items(&messages, &mut run);
     } else {
-        read_messages(&messages, &mut run, &Options::default());
+        read_messages(&messages, &mut run, &ChatOptions::default());
     }
     Ok(run)
 }
@@ -110,7 +112,7 @@ pub(super) fn read_record(record: &Value, run: &mut ForeignRun) {
 
 /// The tokens of a model call. Reasoning tokens are a part of these counts, and so are cached ones, but of
 /// those of Anthropic: what was read from and written to the cache is not in its `input_tokens`.
-pub(super) fn tokens(usage: Option<&Value>) -> Option<Tokens> {
+pub(super) fn tokens(usage: Option<&Value>) -> Option<CallTokens> {
     let usage = usage?;
     let fresh = || {
         let more = ["cache_creation_input_tokens", "cache_read_input_tokens"];

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::event::Lost;
-use super::input::{Form, Input, Named, Part, Split};
-use super::kind::{Kind, UNKNOWN};
+use super::input::{Form, Input, NamedFile, RecordPlace, Split};
+use super::kind::{FormatKind, UNKNOWN};
 use super::report::Reports;
 
 /// How many records of a file are looked at for its format.
@@ -12,10 +12,10 @@ const SAMPLES: usize = 50;
 
 /// Finds the records of every file, and its format.
 pub(super) fn open(
-    named: &[Named],
-    from: Option<Kind>,
+    named: &[NamedFile],
+    from: Option<FormatKind>,
     reports: &mut Reports,
-) -> (Vec<Input>, Vec<(Kind, Vec<Part>)>) {
+) -> (Vec<Input>, Vec<(FormatKind, Vec<RecordPlace>)>) {
     let (mut inputs, mut files, mut unknown) = (Vec::new(), Vec::new(), Vec::new());
     for file in named {
         let index = u32::try_from(inputs.len()).unwrap_or(u32::MAX);
@@ -64,18 +64,18 @@ pub(super) fn open(
 }
 
 /// The format of a file, by its first records.
-fn kind(input: &Input, parts: &[Part]) -> Result<Kind, Lost> {
+fn kind(input: &Input, parts: &[RecordPlace]) -> Result<FormatKind, Lost> {
     if matches!(input.form, Form::Zip(_)) {
-        return Kind::of(input, &Value::Null);
+        return FormatKind::of(input, &Value::Null);
     }
-    let mut found = Kind::of(input, &Value::Null);
+    let mut found = FormatKind::of(input, &Value::Null);
     for part in parts.iter().take(SAMPLES) {
         let Ok(record) = input.read(*part) else {
             continue;
         };
-        match Kind::of(input, &record.value) {
+        match FormatKind::of(input, &record.value) {
             // Any talk without tools could be of this format; the next ones may tell.
-            Ok(Kind::OpenAi) => found = Ok(Kind::OpenAi),
+            Ok(FormatKind::OpenAi) => found = Ok(FormatKind::OpenAi),
             Ok(kind) => return Ok(kind),
             Err(why) if found.is_err() => found = Err(why),
             Err(_) => {}

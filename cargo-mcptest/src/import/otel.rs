@@ -13,7 +13,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
-use self::span::{Log, Span};
+use self::span::{Log, OtelSpan};
 use super::digest::Digest;
 use super::event::{Event, ForeignRun, Lost, take_calls};
 use super::format::{Format, Gathered, Joins, Runs};
@@ -83,12 +83,12 @@ fn trace_key(trace: &str) -> Digest {
 
 /// The spans of a run, in order, with what is known of their places.
 struct Tree {
-    spans: Vec<Span>,
+    spans: Vec<OtelSpan>,
     by_id: HashMap<String, usize>,
 }
 
 impl Tree {
-    fn new(mut spans: Vec<Span>) -> Self {
+    fn new(mut spans: Vec<OtelSpan>) -> Self {
         spans.sort_by(|left, right| left.when().cmp(&right.when()));
         let mut by_id = HashMap::new();
         let mut kept = Vec::new();
@@ -103,8 +103,8 @@ impl Tree {
     }
 
     /// The spans around a span, the nearest first.
-    fn around(&self, span: &Span) -> Vec<&Span> {
-        let mut around: Vec<&Span> = Vec::new();
+    fn around(&self, span: &OtelSpan) -> Vec<&OtelSpan> {
+        let mut around: Vec<&OtelSpan> = Vec::new();
         let mut next = span.parent.as_ref();
         while let Some(index) = next.and_then(|id| self.by_id.get(id)) {
             let parent = &self.spans[*index];
@@ -120,10 +120,10 @@ impl Tree {
 
     /// The sub-agent that a span belongs to: the outermost agent around it within the main one, if it has
     /// another name.
-    fn subagent(&self, span: &Span, main: Option<&str>) -> Option<&Span> {
+    fn subagent(&self, span: &OtelSpan, main: Option<&str>) -> Option<&OtelSpan> {
         let around = self.around(span).into_iter().rev();
-        let agents: Vec<&Span> = around.filter(|span| span.agent().is_some()).collect();
-        let is_main = |span: &&Span| span.agent() == main;
+        let agents: Vec<&OtelSpan> = around.filter(|span| span.agent().is_some()).collect();
+        let is_main = |span: &&OtelSpan| span.agent() == main;
         let within = agents.iter().position(is_main).map_or(0, |main| main + 1);
         let mut within = agents[within..].iter().copied();
         within.find(|agent| !is_main(agent))
@@ -132,13 +132,13 @@ impl Tree {
     /// The main agent: the outermost one that calls a model itself.
     fn main(&self) -> Option<&str> {
         let agents = self.spans.iter().filter(|span| span.agent().is_some());
-        let mut agents: Vec<&Span> = agents.collect();
+        let mut agents: Vec<&OtelSpan> = agents.collect();
         agents.sort_by_key(|span| (self.around(span).len(), span.when()));
         let calls = |main: &str| {
             let mut own = self.spans.iter().filter(|span| span.is_model_call());
             own.any(|span| self.subagent(span, Some(main)).is_none())
         };
-        let names: Vec<&str> = agents.into_iter().filter_map(Span::agent).collect();
+        let names: Vec<&str> = agents.into_iter().filter_map(OtelSpan::agent).collect();
         let calling = names.iter().copied().find(|name| calls(name));
         calling.or(names.first().copied())
     }
@@ -152,21 +152,21 @@ impl Tree {
     }
 }
 
-fn read(spans: Vec<Span>, logs: &[Log], mapping: &Mapping) -> Runs {
+fn read(spans: Vec<OtelSpan>, logs: &[Log], mapping: &Mapping) -> Runs {
     let tree = Tree::new(spans);
     let mut of_span: HashMap<&str, Vec<&Log>> = HashMap::new();
     for log in logs {
         of_span.entry(log.span.as_str()).or_default().push(log);
     }
-    let is_of_agent = |span: &Span| span.is_model_call() || span.is_tool();
+    let is_of_agent = |span: &OtelSpan| span.is_model_call() || span.is_tool();
     if !tree.spans.iter().any(is_of_agent) {
         // Spans of a web server or a database.
         return Ok(Vec::new());
     }
     let main = tree.main();
     let seen_twice = tree.seen_twice();
-    let mut talk = talk::Talk::default();
-    let mut subagents: Vec<(String, talk::Talk)> = Vec::new();
+    let mut talk = talk::OtelTalk::default();
+    let mut subagents: Vec<(String, talk::OtelTalk)> = Vec::new();
     for span in &tree.spans {
         let agent = tree.subagent(span, main);
         let into = match agent {
@@ -174,7 +174,7 @@ fn read(spans: Vec<Span>, logs: &[Log], mapping: &Mapping) -> Runs {
             Some(agent) => {
                 let known = subagents.iter().position(|(id, _)| *id == agent.id);
                 let index = known.unwrap_or_else(|| {
-                    let mut talk = talk::Talk::default();
+                    let mut talk = talk::OtelTalk::default();
                     talk.run.id = Some(agent.id.clone());
                     talk.run.agent = agent.agent().map(str::to_owned);
                     subagents.push((agent.id.clone(), talk));
@@ -218,7 +218,7 @@ fn read(spans: Vec<Span>, logs: &[Log], mapping: &Mapping) -> Runs {
 /// What the spans say of the run as a whole.
 fn about(tree: &Tree, main: Option<&str>, run: &mut ForeignRun) {
     let spans = &tree.spans;
-    let conversation = spans.iter().find_map(Span::conversation);
+    let conversation = spans.iter().find_map(OtelSpan::conversation);
     let trace = spans.first().map(|span| span.trace.as_str());
     run.id = conversation.or(trace).map(str::to_owned);
     let named = [
@@ -243,13 +243,13 @@ fn about(tree: &Tree, main: Option<&str>, run: &mut ForeignRun) {
         run.note(format!("{dropped} lost attributes over their limit"));
     }
     let is_call = |event: &Event| matches!(event, Event::Call(_));
-    if !run.events.iter().any(is_call) && spans.iter().any(Span::is_tool) {
+    if !run.events.iter().any(is_call) && spans.iter().any(OtelSpan::is_tool) {
         run.note("tools ran without names");
     }
 }
 
 /// A call that is seen from another side: the MCP call inside of a tool, or the server's view of it.
-fn is_the_same_call(tree: &Tree, span: &Span) -> bool {
+fn is_the_same_call(tree: &Tree, span: &OtelSpan) -> bool {
     let name = span.tool_name();
     let mut around = tree.around(span).into_iter();
     around.any(|outer| outer.is_tool() && outer.tool_name() == name)

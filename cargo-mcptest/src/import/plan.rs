@@ -10,11 +10,11 @@ use serde_json::Value;
 
 use super::digest::Digest;
 use super::joining::Joined;
-use super::kind::Kind;
+use super::kind::FormatKind;
 
 /// A run that was found.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct FoundRun {
     /// What tells it from others.
     pub(super) id: Digest,
     /// Its records.
@@ -23,7 +23,7 @@ pub(super) struct Found {
     ordinal: u16,
     /// Which of the runs of its file that have its identifier, from 1, where that is made of their records.
     twin: u32,
-    kind: Kind,
+    kind: FormatKind,
     order: Option<i64>,
     time: Option<i64>,
 }
@@ -51,9 +51,9 @@ pub(super) struct Group {
 
 /// What was found.
 #[derive(Debug, Default)]
-pub(super) struct Plan {
+pub(super) struct ImportPlan {
     pub(super) candidates: Vec<Joined>,
-    pub(super) found: Vec<Found>,
+    pub(super) found: Vec<FoundRun>,
     pub(super) groups: Vec<Group>,
     /// Whether any run has the score that is asked for.
     pub(super) is_scored: bool,
@@ -63,14 +63,14 @@ pub(super) struct Plan {
     pub(super) hints: HashMap<Rc<str>, bool>,
 }
 
-impl Plan {
+impl ImportPlan {
     /// The identifier of a run that was found, from that of its records.
     pub(super) fn id(&self, run: u32, of_records: &str) -> String {
         twin_id(of_records, self.found[run as usize].twin)
     }
 
     /// The run that was found: its format, its records, and which run of them it is.
-    pub(super) fn place(&self, run: u32) -> (Kind, &Joined, usize) {
+    pub(super) fn place(&self, run: u32) -> (FormatKind, &Joined, usize) {
         let found = &self.found[run as usize];
         let joined = &self.candidates[found.candidate as usize];
         (found.kind, joined, usize::from(found.ordinal))

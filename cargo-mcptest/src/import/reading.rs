@@ -9,7 +9,7 @@ use super::event::{Event, ForeignRun, Lost};
 use super::format::Gathered;
 use super::input::{Input, Record, Unreadable};
 use super::joining::Joined;
-use super::kind::Kind;
+use super::kind::FormatKind;
 use super::mapping::{Mapping, Subagents};
 
 /// How many characters of a prompt name an agent.
@@ -36,7 +36,7 @@ pub(super) struct Mapped {
 }
 
 /// What runs of one agent have in common.
-pub(super) struct Subject {
+pub(super) struct AgentProfile {
     pub(super) key: Vec<String>,
     pub(super) label: String,
     pub(super) by_task: bool,
@@ -55,7 +55,7 @@ pub(super) struct Reading<'r> {
 
 impl Reading<'_> {
     /// Reads the records of a run and maps the runs that they hold.
-    pub(super) fn map(&self, kind: Kind, joined: &Joined) -> Result<Read<'_>, Unreadable> {
+    pub(super) fn map(&self, kind: FormatKind, joined: &Joined) -> Result<Read<'_>, Unreadable> {
         let mut records = Vec::with_capacity(joined.parts.len());
         for part in &joined.parts {
             records.push(self.inputs[part.input as usize].read(*part)?);
@@ -128,7 +128,12 @@ impl Reading<'_> {
     }
 
     /// What groups a run by, besides agent, model and system prompt, and how it is called.
-    pub(super) fn subject(&self, kind: Kind, mapped: &Mapped, records: &[Record<'_>]) -> Subject {
+    pub(super) fn subject(
+        &self,
+        kind: FormatKind,
+        mapped: &Mapped,
+        records: &[Record<'_>],
+    ) -> AgentProfile {
         let mut key = Vec::new();
         for by in self.group_by {
             let field = |pointer: &String| records.first()?.value.pointer(pointer);
@@ -155,13 +160,13 @@ impl Reading<'_> {
             if key.is_empty() {
                 key.extend([prompt.unwrap_or_default().to_owned()]);
             }
-            return Subject {
+            return AgentProfile {
                 key,
                 label,
                 by_task,
             };
         }
-        Subject {
+        AgentProfile {
             label: key.join(" "),
             key,
             by_task: true,

@@ -11,12 +11,12 @@ use mcptest_suite::model::Suite;
 use super::digest::Digest;
 use super::names::{asking, may_have, stem_of};
 use super::neighbours::Neighbours;
-use super::plan::{Group, Plan};
+use super::plan::{Group, ImportPlan};
 
 /// The entry that has runs of each group, where several entries or groups are asked the same. Groups that went apart
 /// since are one again, unless they are to take the place of what is recorded.
 pub(super) fn entries(
-    plan: &mut Plan,
+    plan: &mut ImportPlan,
     suite: Option<&Suite>,
     is_given: bool,
     neighbours: &Neighbours<'_>,

@@ -27,11 +27,11 @@ use std::path::Path;
 use mcptest_suite::model::{Agent, Prompt, Suite};
 use mcptest_suite::{LoadError, Source};
 
-pub(super) use self::entry::Entry;
+pub(super) use self::entry::AgentEntry;
 use self::entry::system_prompt;
 pub(super) use self::suspects::Suspect;
 use self::text::comment;
-pub(super) use self::tools::Tools;
+pub(super) use self::tools::CalledTools;
 
 /// The largest suite that is proposed, in bytes: reading one back takes seventy times as much memory.
 const LARGEST: usize = 2 << 20;
@@ -61,7 +61,7 @@ pub(super) struct Starter {
     text: String,
     /// Entries that take the place of those of the suite.
     replacing: String,
-    tools: Tools,
+    tools: CalledTools,
     /// The options of the import that the next one needs too.
     remembered: String,
     /// What was written of each agent, to be compared with what is read back.
@@ -70,7 +70,7 @@ pub(super) struct Starter {
 }
 
 impl Starter {
-    pub(super) fn new(tools: Tools, remembered: &str) -> Self {
+    pub(super) fn new(tools: CalledTools, remembered: &str) -> Self {
         Self {
             tools,
             remembered: comment(remembered),
@@ -79,23 +79,23 @@ impl Starter {
     }
 
     /// One with nothing in it, of the same import.
-    pub(super) fn of_suite(&self, tools: Tools) -> Self {
+    pub(super) fn of_suite(&self, tools: CalledTools) -> Self {
         Self::new(tools, &self.remembered)
     }
 
     /// The tools of the import.
-    pub(super) fn tools(&self) -> &Tools {
+    pub(super) fn tools(&self) -> &CalledTools {
         &self.tools
     }
 
     /// An agent as an entry.
-    pub(super) fn text_of(&self, entry: &Entry) -> String {
+    pub(super) fn text_of(&self, entry: &AgentEntry) -> String {
         entry.text(&self.tools, &entry.suspects(&self.tools))
     }
 
     /// Takes an agent up, as an entry of the suite where that lacks it, and says which of its runs look
     /// bad.
-    pub(super) fn add(&mut self, entry: Entry, wanted: Wanted) -> Vec<Suspect> {
+    pub(super) fn add(&mut self, entry: AgentEntry, wanted: Wanted) -> Vec<Suspect> {
         let mut suspects = entry.suspects(&self.tools);
         if wanted == Wanted::Nothing {
             // Nothing is made of the others.
@@ -108,7 +108,7 @@ impl Starter {
         suspects
     }
 
-    fn write(&mut self, entry: Entry, wanted: Wanted, suspects: &[Suspect]) {
+    fn write(&mut self, entry: AgentEntry, wanted: Wanted, suspects: &[Suspect]) {
         let text = entry.text(&self.tools, suspects);
         if self.text.len() + self.replacing.len() + text.len() > LARGEST {
             *self = Self {
@@ -124,7 +124,7 @@ impl Starter {
             return;
         }
         self.text.push_str(&text);
-        let Entry {
+        let AgentEntry {
             name,
             prompts,
             system_prompt,

@@ -11,7 +11,7 @@ use super::digest::Digest;
 
 /// How runs are written.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Options {
+pub(super) struct StoreOptions {
     /// One file of lines an agent.
     pub(super) jsonl: bool,
     /// In the place of those that an agent has.

@@ -25,7 +25,7 @@ fn name(agent: &str) -> String {
 
 /// What was imported of an agent with a model.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Row {
+pub(super) struct SummaryRow {
     agent: Rc<str>,
     model: Rc<str>,
     /// Where its runs lie.
@@ -44,7 +44,7 @@ pub(super) struct Row {
     pub(super) undecided: usize,
 }
 
-impl Row {
+impl SummaryRow {
     pub(super) fn new(agent: &Rc<str>, model: &Rc<str>, path: String) -> Self {
         Self {
             agent: Rc::clone(agent),
@@ -140,7 +140,7 @@ pub(super) fn doubts(doubts: &[Doubt], out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// The rows under their headings.
-pub(super) fn table(rows: &[Row]) -> String {
+pub(super) fn table(rows: &[SummaryRow]) -> String {
     let headings = "agent,model,new,present,calls,errors yes/no/unknown,tokens,passed";
     let headings = headings.split(',').map(str::to_owned).collect();
     let cells = rows.iter().map(|row| row.cells().to_vec());

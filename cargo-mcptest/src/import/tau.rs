@@ -8,12 +8,12 @@ use mcptest_trace::trace::canonical_json;
 use serde_json::{Number, Value};
 
 use super::content::text_of;
-use super::event::{Call, ForeignRun, Lost, Score, Stop};
+use super::event::{Call, ForeignRun, Lost, ReportedScore, Stop};
 use super::format::{Format, Gathered, Runs};
 use super::input::{Form, Input};
 use super::json::{given, identifier, list, member, named, number, text, truthy, word};
 use super::mapping::Mapping;
-use super::openai::{OfUser, Options, is_of_user, offered_tools, read_messages, tokens};
+use super::openai::{ChatOptions, OfUser, is_of_user, offered_tools, read_messages, tokens};
 use super::time;
 
 /// What the environment of τ-bench writes where a call fails.
@@ -81,7 +81,7 @@ fn first_edition(record: &Value) -> Result<ForeignRun, Lost> {
         prompt: info["task"]["instruction"].as_str().map(str::to_owned),
         ..ForeignRun::default()
     };
-    let options = Options {
+    let options = ChatOptions {
         error_prefixes: &ERRORS,
         endings: &ENDINGS,
     };
@@ -117,7 +117,7 @@ fn text_or_json(value: &Value) -> String {
 }
 
 fn reward(reward: Option<Number>, run: &mut ForeignRun) {
-    let score = reward.map(Score::OneOrNothing);
+    let score = reward.map(ReportedScore::OneOrNothing);
     run.scores
         .extend(score.map(|score| ("reward".to_owned(), score)));
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Number, Value};
 
-use super::event::{ForeignRun, Score};
+use super::event::{ForeignRun, ReportedScore};
 use super::json::given;
 use super::mapping::Mapping;
 
@@ -60,24 +60,26 @@ fn places<'v>(record: &'v Value, key: &str) -> impl Iterator<Item = (String, &'v
 }
 
 /// The verdict that a value is. Of a field that nobody named, only what cannot mean anything else.
-fn score(key: &str, value: &Value, is_named: bool) -> Option<Score> {
+fn score(key: &str, value: &Value, is_named: bool) -> Option<ReportedScore> {
     let number = |number: &Number| match number.as_f64() {
-        Some(1.0) if key == "passed" => Some(Score::Passed(true)),
-        Some(0.0) if key == "passed" => Some(Score::Passed(false)),
-        _ if is_named || key != "passed" => Some(Score::Reward(number.clone())),
+        Some(1.0) if key == "passed" => Some(ReportedScore::Passed(true)),
+        Some(0.0) if key == "passed" => Some(ReportedScore::Passed(false)),
+        _ if is_named || key != "passed" => Some(ReportedScore::Reward(number.clone())),
         _ => None,
     };
     match value {
-        Value::Bool(passed) => Some(Score::Passed(*passed)),
+        Value::Bool(passed) => Some(ReportedScore::Passed(*passed)),
         Value::Number(it) => number(it),
         Value::String(text) => match text.trim().to_lowercase().as_str() {
-            "true" => Some(Score::Passed(true)),
-            "false" => Some(Score::Passed(false)),
+            "true" => Some(ReportedScore::Passed(true)),
+            "false" => Some(ReportedScore::Passed(false)),
             _ if !is_named => None,
             "pass" | "passed" | "success" | "succeeded" | "correct" | "yes" => {
-                Some(Score::Passed(true))
+                Some(ReportedScore::Passed(true))
             }
-            "fail" | "failed" | "failure" | "incorrect" | "no" => Some(Score::Passed(false)),
+            "fail" | "failed" | "failure" | "incorrect" | "no" => {
+                Some(ReportedScore::Passed(false))
+            }
             digits => number(&Number::from_f64(digits.parse().ok()?)?),
         },
         _ => None,

@@ -12,12 +12,12 @@ use serde_json::{Map, Value};
 
 use super::names::{self, Name, by_agent};
 use super::neighbours::Neighbours;
-use super::plan::{Group, Plan, asked};
+use super::plan::{Group, ImportPlan, asked};
 use super::reading::Reading;
 use super::report::Reports;
-use super::starter::{Entry, Starter, Wanted, is_first_suite};
-use super::store::{Existing, Options, essence, identity, layout, lock};
-use super::summary::{Doubt, Row};
+use super::starter::{AgentEntry, Starter, Wanted, is_first_suite};
+use super::store::{Existing, StoreOptions, essence, identity, layout, lock};
+use super::summary::{Doubt, SummaryRow};
 use crate::failure::Failure;
 use mcptest_trace::text::counted;
 
@@ -26,7 +26,7 @@ use mcptest_trace::text::counted;
 pub(super) struct Done {
     pub(super) reports: Reports,
     pub(super) redacted: Counts,
-    pub(super) rows: Vec<Row>,
+    pub(super) rows: Vec<SummaryRow>,
     /// Runs that look bad.
     pub(super) doubts: Vec<Doubt>,
     pub(super) starter: Starter,
@@ -36,9 +36,9 @@ pub(super) struct Done {
 
 /// The second pass.
 pub(super) struct Writing<'w> {
-    pub(super) options: Options,
+    pub(super) options: StoreOptions,
     pub(super) reading: &'w Reading<'w>,
-    pub(super) plan: &'w Plan,
+    pub(super) plan: &'w ImportPlan,
     pub(super) suite: Option<&'w Suite>,
     pub(super) neighbours: &'w Neighbours<'w>,
     pub(super) place: &'w Path,
@@ -53,7 +53,7 @@ impl<'w> Writing<'w> {
             let Some(name) = groups.first().map(|first| &names[*first]) else {
                 continue;
             };
-            let mut entry = Entry::new(&name.agent);
+            let mut entry = AgentEntry::new(&name.agent);
             // All runs of a task have the prompt of its entry.
             let mut prompt = None;
             // The models of an agent, one after another.
@@ -104,7 +104,7 @@ impl<'w> Writing<'w> {
 
     /// Whether an import wrote the suite of runs that are swapped out, and says of these what is not so of the new
     /// ones.
-    fn is_stale(&self, entry: &Entry) -> bool {
+    fn is_stale(&self, entry: &AgentEntry) -> bool {
         let replaced = self
             .suite
             .filter(|suite| self.options.replace && is_first_suite(suite));
@@ -126,12 +126,12 @@ impl<'w> Writing<'w> {
         &mut self,
         group: &Group,
         name: &Name,
-        entry: &mut Entry,
+        entry: &mut AgentEntry,
         prompt: &mut Option<String>,
     ) -> Result<(), Failure> {
         let layout = layout(self.place, &name.stem, self.options.jsonl);
-        let mut row = Row::new(&name.agent, &group.model, shown_path(layout.path()));
-        let Options { replace, check, .. } = self.options;
+        let mut row = SummaryRow::new(&name.agent, &group.model, shown_path(layout.path()));
+        let StoreOptions { replace, check, .. } = self.options;
         let _lock = if check { None } else { Some(lock(&layout)?) };
         let store = Store::new(&layout)?;
         let mut stale = 0;

@@ -12,7 +12,7 @@ use crate::package::HARNESS;
 
 /// Where the harness comes from.
 #[derive(Debug)]
-pub(super) enum Dependency {
+pub(super) enum HarnessDependency {
     Published,
     Path(PathBuf),
 }
@@ -32,14 +32,14 @@ pub(super) struct Added {
 
 /// The manifest of a package.
 #[derive(Debug)]
-pub(super) struct Manifest {
+pub(super) struct CargoManifest {
     before: String,
     document: DocumentMut,
     /// What the workspace calls the harness, where it has it for all its packages.
     inherited: Option<String>,
 }
 
-impl Manifest {
+impl CargoManifest {
     pub(super) fn read(package: &Path, workspace: &Path) -> Result<Self, Failure> {
         let (before, document) = read(&package.join("Cargo.toml"))?;
         let inherited = if workspace == package {
@@ -55,15 +55,15 @@ impl Manifest {
     }
 
     /// Adds the dev-dependency.
-    pub(super) fn depend(&mut self, dependency: &Dependency) -> Result<Added, Failure> {
+    pub(super) fn depend(&mut self, dependency: &HarnessDependency) -> Result<Added, Failure> {
         let mut table = InlineTable::new();
         let (key, item) = match (&self.inherited, dependency) {
-            (Some(key), Dependency::Published) => {
+            (Some(key), HarnessDependency::Published) => {
                 table.insert("workspace", true.into());
                 (key.clone(), value(table))
             }
-            (_, Dependency::Published) => (HARNESS.to_owned(), value(minor_version())),
-            (_, Dependency::Path(path)) => {
+            (_, HarnessDependency::Published) => (HARNESS.to_owned(), value(minor_version())),
+            (_, HarnessDependency::Path(path)) => {
                 table.insert("path", shown_path(path).into());
                 (HARNESS.to_owned(), value(table))
             }
@@ -86,7 +86,8 @@ impl Manifest {
         } else {
             key.replace('-', "_")
         };
-        let published = self.inherited.is_none() && matches!(dependency, Dependency::Published);
+        let published =
+            self.inherited.is_none() && matches!(dependency, HarnessDependency::Published);
         Ok(Added {
             name,
             line,

@@ -20,11 +20,11 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::failure::Failure;
-use crate::output::{Format, Output};
-use crate::package::{Package, Selection};
+use crate::output::{Output, OutputFormat};
+use crate::package::{FoundPackage, Selection};
 use crate::status::ExitStatus;
-use manifest::Dependency;
-use plan::Plan;
+use manifest::HarnessDependency;
+use plan::InitPlan;
 
 /// The format of what is said, as JSON.
 const FORMAT: &str = "init/1.0";
@@ -47,12 +47,12 @@ pub(crate) struct Init {
     path: Option<PathBuf>,
     /// How to say what was done.
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: OutputFormat,
 }
 
 /// What became of something that a first agent test needs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-struct Step {
+struct InitStep {
     did: Did,
     /// The file, from the package's folder.
     file: String,
@@ -77,7 +77,7 @@ impl Did {
     }
 }
 
-impl Step {
+impl InitStep {
     fn new(did: Did, file: impl Into<String>, what: impl Into<String>) -> Self {
         Self {
             did,
@@ -91,14 +91,14 @@ impl Init {
     pub(crate) fn run(&self, output: &mut Output<'_>) -> Result<ExitStatus, Failure> {
         let package = self.selection.any()?;
         let dependency = match &self.path {
-            Some(path) => Dependency::Path(harness_from(&package.folder, path)?),
-            None => Dependency::Published,
+            Some(path) => HarnessDependency::Path(harness_from(&package.folder, path)?),
+            None => HarnessDependency::Published,
         };
-        let plan = Plan::of(&package, &dependency, self.by_macro)?;
+        let plan = InitPlan::of(&package, &dependency, self.by_macro)?;
         write_all(&package, &plan)?;
         let proposed = profile::proposed(&package.workspace)?;
         match self.format {
-            Format::Json => output.json(&json!({
+            OutputFormat::Json => output.json(&json!({
                 "format": FORMAT,
                 "package": package.name,
                 "steps": plan.steps,
@@ -108,8 +108,8 @@ impl Init {
                     "why": profile::WHY,
                 })),
             }))?,
-            Format::Text => {
-                for Step { did, file, what } in &plan.steps {
+            OutputFormat::Text => {
+                for InitStep { did, file, what } in &plan.steps {
                     writeln!(output.out, "{:<5}  {file}: {what}", did.word())?;
                 }
                 if let Some(lines) = proposed {
@@ -162,7 +162,7 @@ fn harness_from(package: &Path, given: &Path) -> Result<PathBuf, Failure> {
 
 /// Writes the files and then the manifest, and sees that cargo finds what is depended on; all of it or
 /// nothing.
-fn write_all(package: &Package, plan: &Plan) -> Result<(), Failure> {
+fn write_all(package: &FoundPackage, plan: &InitPlan) -> Result<(), Failure> {
     let (folder, manifest) = (&package.folder, package.folder.join("Cargo.toml"));
     let before = fs::read_to_string(&manifest)?;
     let mut written = Vec::new();
@@ -195,7 +195,7 @@ fn write_all(package: &Package, plan: &Plan) -> Result<(), Failure> {
 }
 
 /// Sees that cargo finds a version of the harness that the package depends on now.
-fn found(dependency: &str, package: &Package) -> Result<(), Failure> {
+fn found(dependency: &str, package: &FoundPackage) -> Result<(), Failure> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let resolved = Command::new(cargo)
         .args(["update", "--quiet", "--workspace", "--dry-run"])

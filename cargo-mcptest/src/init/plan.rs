@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use mcptest_suite::{SuitePath, shown_path};
 
-use super::manifest::{Dependency, Manifest};
-use super::{Did, Step};
+use super::manifest::{CargoManifest, HarnessDependency};
+use super::{Did, InitStep};
 use crate::failure::Failure;
 use crate::files::files;
-use crate::package::{Package, TestTarget};
+use crate::package::{FoundPackage, TestTarget};
 
 /// The first suite and its recording, by their names below the folder of suites.
 const SUITE: (&str, &str) = ("refunds.yml", include_str!("first/refunds.yml"));
@@ -23,23 +23,23 @@ const TARGETS: [&str; 3] = ["agents", "agent_tests", "mcptest_suites"];
 
 /// What is to be written, and what is said of it.
 #[derive(Debug)]
-pub(super) struct Plan {
+pub(super) struct InitPlan {
     /// New files, by their paths from the package's folder.
     pub(super) files: Vec<(PathBuf, String)>,
     /// The manifest, where it changes.
     pub(super) manifest: Option<String>,
-    pub(super) steps: Vec<Step>,
+    pub(super) steps: Vec<InitStep>,
     /// The dependency that a registry is to have, where one is added.
     pub(super) published: Option<String>,
 }
 
-impl Plan {
+impl InitPlan {
     pub(super) fn of(
-        package: &Package,
-        dependency: &Dependency,
+        package: &FoundPackage,
+        dependency: &HarnessDependency,
         by_macro: bool,
     ) -> Result<Self, Failure> {
-        let mut manifest = Manifest::read(&package.folder, &package.workspace)?;
+        let mut manifest = CargoManifest::read(&package.folder, &package.workspace)?;
         let mut plan = Self {
             files: Vec::new(),
             manifest: None,
@@ -75,11 +75,11 @@ impl Plan {
     }
 
     fn step(&mut self, did: Did, file: impl Into<String>, what: impl Into<String>) {
-        self.steps.push(Step::new(did, file, what));
+        self.steps.push(InitStep::new(did, file, what));
     }
 
     /// The suites, a first one where there is none.
-    fn suites(&mut self, package: &Package) -> Result<Vec<PathBuf>, Failure> {
+    fn suites(&mut self, package: &FoundPackage) -> Result<Vec<PathBuf>, Failure> {
         let found = suites(package);
         if !found.is_empty() {
             for suite in &found {
@@ -114,11 +114,11 @@ impl Plan {
     /// A test target that runs the suites.
     fn target(
         &mut self,
-        package: &Package,
+        package: &FoundPackage,
         harness: &str,
         suites: &[PathBuf],
         by_macro: bool,
-        manifest: &mut Manifest,
+        manifest: &mut CargoManifest,
     ) -> Result<(), Failure> {
         let source = |name: &str| Path::new("tests").join(format!("{name}.rs"));
         let free = |name: &&&str| {
@@ -156,7 +156,7 @@ impl Plan {
 }
 
 /// The suites of a package, relative to its folder.
-fn suites(package: &Package) -> Vec<PathBuf> {
+fn suites(package: &FoundPackage) -> Vec<PathBuf> {
     let passed_over = ["cassettes", "snapshots"];
     let below = |root: &PathBuf| files(&package.folder.join(root), &["yml", "yaml"], &passed_over);
     let suites = package.roots.iter().flat_map(below);
@@ -172,7 +172,7 @@ fn runs_suites(target: &TestTarget, harness: &str) -> bool {
         .any(|used| text.contains(&format!("{harness}::{used}")))
 }
 
-fn runner(harness: &str, package: &Package) -> String {
+fn runner(harness: &str, package: &FoundPackage) -> String {
     if package.roots == [Path::new("suites")] {
         return format!("{harness}::main!();\n");
     }

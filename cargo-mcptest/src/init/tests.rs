@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use e2e_support::folder::Folder;
 
-use super::manifest::{Dependency, Manifest};
+use super::manifest::{CargoManifest, HarnessDependency};
 use super::profile;
 
 fn edited(before: &str, workspace: Option<&str>, own_runner: bool) -> (String, String) {
@@ -19,8 +19,8 @@ fn edited(before: &str, workspace: Option<&str>, own_runner: bool) -> (String, S
     } else {
         &member
     };
-    let mut manifest = Manifest::read(&member, root).unwrap();
-    let name = manifest.depend(&Dependency::Published).unwrap().name;
+    let mut manifest = CargoManifest::read(&member, root).unwrap();
+    let name = manifest.depend(&HarnessDependency::Published).unwrap().name;
     manifest.test("agents", own_runner).unwrap();
     (name, manifest.changed().unwrap())
 }

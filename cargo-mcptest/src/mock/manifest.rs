@@ -14,7 +14,7 @@ use crate::failure::Failure;
 
 /// A file of tools, read.
 #[derive(Debug)]
-pub(super) struct Manifest {
+pub(super) struct MockManifest {
     /// What the server calls itself.
     pub(super) server: String,
     pub(super) instructions: Option<String>,
@@ -28,12 +28,12 @@ pub(super) struct MockTool {
     /// Whether arguments are what the tool takes.
     pub(super) takes: Validator,
     /// The first that is for a call is given; never empty.
-    pub(super) answers: Vec<Answer>,
+    pub(super) answers: Vec<MockAnswer>,
 }
 
 /// An answer, and which calls it is for.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct MockAnswer {
     /// What the arguments must have, at least.
     pub(super) when: Map<String, Value>,
     pub(super) says: Says,
@@ -55,7 +55,7 @@ pub(super) enum Says {
 /// The keys of an answer, of which it has one.
 const SAYS: [&str; 4] = ["text", "result", "error", "content"];
 
-impl Manifest {
+impl MockManifest {
     /// Reads a file; everything that is wrong with it is told at once.
     pub(super) fn read(path: &Path) -> Result<Self, Failure> {
         let shown = path.display().to_string();
@@ -88,7 +88,7 @@ impl Manifest {
     }
 }
 
-fn of(tree: &Node, problems: &mut Problems) -> Option<Manifest> {
+fn of(tree: &Node, problems: &mut Problems) -> Option<MockManifest> {
     let mut fields = Fields::open(tree, "a file of tools", problems)?;
     let mut words = |key| {
         let words = fields.get(key).and_then(|node| problems.words(node));
@@ -113,7 +113,7 @@ fn of(tree: &Node, problems: &mut Problems) -> Option<Manifest> {
         .filter_map(|node| tool(node, problems))
         .collect();
     fields.finish(problems);
-    Some(Manifest {
+    Some(MockManifest {
         server: server.unwrap_or_else(|| "mock".to_owned()),
         instructions,
         tools,
@@ -153,7 +153,7 @@ fn tool(node: &Node, problems: &mut Problems) -> Option<MockTool> {
             );
             problems.push(problem.help("move it to the end of the list"));
         }
-        vec![says(&mut fields, problems).map(|says| Answer {
+        vec![says(&mut fields, problems).map(|says| MockAnswer {
             when: Map::new(),
             says,
         })]
@@ -175,7 +175,7 @@ fn tool(node: &Node, problems: &mut Problems) -> Option<MockTool> {
     let (name, takes) = (name?, takes?);
     listed.insert("name".to_owned(), name.value.into());
     listed.insert("inputSchema".to_owned(), takes.schema.clone());
-    let answers: Vec<Answer> = answers.into_iter().collect::<Option<_>>()?;
+    let answers: Vec<MockAnswer> = answers.into_iter().collect::<Option<_>>()?;
     if let Some(known) = takes.closed_names() {
         check_names(node, &answers, &known, problems);
     }
@@ -258,7 +258,7 @@ fn takes(node: Option<&Node>, problems: &mut Problems) -> Option<Takes> {
     }
 }
 
-fn answers(items: &[Node], problems: &mut Problems) -> Vec<Option<Answer>> {
+fn answers(items: &[Node], problems: &mut Problems) -> Vec<Option<MockAnswer>> {
     let mut answers = Vec::new();
     let mut last = false;
     for item in items {
@@ -274,7 +274,7 @@ fn answers(items: &[Node], problems: &mut Problems) -> Vec<Option<Answer>> {
     answers
 }
 
-fn answer(node: &Node, problems: &mut Problems) -> Option<Answer> {
+fn answer(node: &Node, problems: &mut Problems) -> Option<MockAnswer> {
     let mut fields = Fields::open(node, "an answer", problems)?;
     let when = match fields.get("when").map(Node::to_json) {
         None => Map::new(),
@@ -290,7 +290,7 @@ fn answer(node: &Node, problems: &mut Problems) -> Option<Answer> {
     };
     let says = says(&mut fields, problems);
     fields.finish(problems);
-    Some(Answer { when, says: says? })
+    Some(MockAnswer { when, says: says? })
 }
 
 fn says(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Says> {
@@ -370,7 +370,7 @@ fn check_condition(
 }
 
 /// Notes every argument that an answer speaks of and the tool does not take.
-fn check_names(node: &Node, answers: &[Answer], known: &[&str], problems: &mut Problems) {
+fn check_names(node: &Node, answers: &[MockAnswer], known: &[&str], problems: &mut Problems) {
     for answer in answers {
         let (Says::Text(said) | Says::Result(said) | Says::Error(said) | Says::Content(said)) =
             &answer.says;

@@ -20,7 +20,7 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::status::ExitStatus;
 use fault::MockFault;
-use manifest::Manifest;
+use manifest::MockManifest;
 use server::MockServer;
 
 /// Serves made-up tools over MCP, so that an agent can be tried, or recorded, without the real ones.
@@ -54,7 +54,7 @@ pub(crate) struct Mock {
 impl Mock {
     /// Serves until the client has gone, over HTTP until it is stopped.
     pub(crate) fn run(&self, output: &mut Output<'_>) -> Result<ExitStatus, Failure> {
-        let server = MockServer::new(Manifest::read(&self.tools_from)?, self.fault);
+        let server = MockServer::new(MockManifest::read(&self.tools_from)?, self.fault);
         writeln!(output.err, "{}", escape_line(&server.described()))?;
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()

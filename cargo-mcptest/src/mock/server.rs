@@ -17,14 +17,14 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::{Map, Value};
 
 use super::fault::MockFault;
-use super::manifest::{Manifest, MockTool, Says};
+use super::manifest::{MockManifest, MockTool, Says};
 use super::template::{Filling, as_text};
 use mcptest_trace::text::counted;
 
 /// A mock server. Its clones are the same server: what one session calls counts in all.
 #[derive(Debug, Clone)]
 pub(super) struct MockServer {
-    manifest: Arc<Manifest>,
+    manifest: Arc<MockManifest>,
     fault: MockFault,
     calls: Arc<Mutex<Calls>>,
 }
@@ -37,7 +37,7 @@ struct Calls {
 }
 
 impl MockServer {
-    pub(super) fn new(manifest: Manifest, fault: MockFault) -> Self {
+    pub(super) fn new(manifest: MockManifest, fault: MockFault) -> Self {
         Self {
             manifest: Arc::new(manifest),
             fault,

@@ -8,7 +8,7 @@ pub(super) enum Template {
     /// It has no places.
     Fixed(Value),
     /// The text is one place alone, and takes its value as it is.
-    Place(Place),
+    Place(Placeholder),
     Text(Vec<Piece>),
     List(Vec<Template>),
     Map(Vec<(String, Template)>),
@@ -18,12 +18,12 @@ pub(super) enum Template {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Piece {
     Text(String),
-    Place(Place),
+    Place(Placeholder),
 }
 
 /// What stands in a place.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Place {
+pub(super) enum Placeholder {
     /// An argument, by the keys and list positions that lead to it.
     Argument(Vec<String>),
     /// How many calls of the tool there were, this one among them.
@@ -77,7 +77,7 @@ impl Template {
             if !plain.is_empty() {
                 pieces.push(Piece::Text(std::mem::take(&mut plain)));
             }
-            pieces.push(Piece::Place(Place::read(rest[..end].trim())?));
+            pieces.push(Piece::Place(Placeholder::read(rest[..end].trim())?));
             rest = &rest[end + 2..];
         }
         plain.push_str(rest);
@@ -155,7 +155,7 @@ pub(super) fn as_text(value: &Value) -> String {
     }
 }
 
-impl Place {
+impl Placeholder {
     fn read(name: &str) -> Result<Self, String> {
         if name == "call" {
             return Ok(Self::Call);

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::judging::{Bench, Mutated};
 use super::outline;
-pub(super) use super::state::State;
+pub(super) use super::state::MutantState;
 use crate::failure::Failure;
 use crate::judging::Opened;
 use crate::output::counted_are;
@@ -29,7 +29,7 @@ pub(super) struct Fate<'a> {
     agent: usize,
     pub(super) mutant: Mutant,
     judged: MutantVerdict,
-    state: State,
+    state: MutantState,
 }
 
 /// The survivors of an operator.
@@ -54,7 +54,7 @@ struct Survivor {
 }
 
 /// All mutants.
-pub(super) struct Found<'a> {
+pub(super) struct MutantsFound<'a> {
     pub(super) mutants: Vec<Fate<'a>>,
     pub(super) scores: Scores,
     sites: BTreeMap<Operator, Sites>,
@@ -64,7 +64,7 @@ pub(super) struct Found<'a> {
     gates: BTreeSet<&'static str>,
 }
 
-impl<'a> Found<'a> {
+impl<'a> MutantsFound<'a> {
     pub(super) fn new(bench: &'a Bench<'_>, mutated: Mutated) -> Result<Self, Failure> {
         if mutated.mutants.is_empty() {
             return Err(Failure::cannot_tell("there is no run that can be broken")
@@ -79,7 +79,7 @@ impl<'a> Found<'a> {
         let fate = |(agent, mutant, judged): (usize, Mutant, MutantVerdict)| Fate {
             case: bench.agents[agent].test.case(),
             agent,
-            state: State::of(&mutant, &judged),
+            state: MutantState::of(&mutant, &judged),
             mutant,
             judged,
         };
@@ -94,7 +94,7 @@ impl<'a> Found<'a> {
     }
 
     /// A line a mutant of which something became.
-    pub(super) fn lines(&self, wanted: impl Fn(State) -> bool) -> String {
+    pub(super) fn lines(&self, wanted: impl Fn(MutantState) -> bool) -> String {
         let wanted = self.mutants.iter().filter(|fate| wanted(fate.state));
         wanted.map(|fate| format!("{}\n", fate.line())).collect()
     }
@@ -311,7 +311,7 @@ impl<'a> Found<'a> {
                     case: fate.case.to_owned(),
                     line: fate.line(),
                     origin: run.origin.to_string(),
-                    covered: fate.state != State::NotCovered,
+                    covered: fate.state != MutantState::NotCovered,
                     diff: outline::diff(run, &fate.mutant.apply(run)),
                 }
             });

@@ -14,25 +14,25 @@ use crate::judging::{Filter, Opened, in_parallel};
 
 /// The agents whose runs are broken, with the gates that can notice.
 pub(super) struct Bench<'a> {
-    pub(super) agents: Vec<Tested<'a>>,
+    pub(super) agents: Vec<TestedAgent<'a>>,
     /// What is red before anything is broken, a line each.
     pub(super) red: Vec<String>,
 }
 
 /// An agent with its gates.
-pub(super) struct Tested<'a> {
+pub(super) struct TestedAgent<'a> {
     pub(super) test: AgentTest<'a>,
     pub(super) runs: &'a [Run],
-    gates: Vec<Gate<'a>>,
+    gates: Vec<BenchGate<'a>>,
 }
 
-struct Gate<'a> {
+struct BenchGate<'a> {
     ask: Ask<'a>,
     /// Whether it holds: run by run, or of all runs.
-    holds: Holds,
+    holds: HeldBefore,
 }
 
-enum Holds {
+enum HeldBefore {
     EachRun(Vec<bool>),
     Together(bool),
 }
@@ -61,7 +61,7 @@ impl<'a> Bench<'a> {
             .filter(|test| filter.wants(test.case()) && test.agent().skip.is_none());
         for test in chosen {
             match test.runs() {
-                Ok(runs) => bench.agents.push(Tested::new(test, runs)),
+                Ok(runs) => bench.agents.push(TestedAgent::new(test, runs)),
                 Err(why) => bench
                     .red
                     .push(format!("{}: {}", test.case(), why.trim_end())),
@@ -156,7 +156,7 @@ impl<'a> Bench<'a> {
     }
 }
 
-impl Holds {
+impl HeldBefore {
     fn of(ask: &Ask<'_>, runs: &[Run]) -> Self {
         let each: Option<Vec<bool>> = runs.iter().map(|run| ask.holds_for(run)).collect();
         match each.filter(|each| !each.is_empty()) {
@@ -171,16 +171,16 @@ impl Holds {
     }
 }
 
-impl<'a> Tested<'a> {
+impl<'a> TestedAgent<'a> {
     fn new(test: AgentTest<'a>, runs: &'a [Run]) -> Self {
         let asks = test
             .asks()
             .into_iter()
             // It notices any change whatsoever, and so says nothing.
             .filter(|ask| ask.gate() != Some(GateKind::Snapshot));
-        let gates = asks.map(|ask| Gate {
+        let gates = asks.map(|ask| BenchGate {
             ask,
-            holds: Holds::of(&ask, runs),
+            holds: HeldBefore::of(&ask, runs),
         });
         Self {
             gates: gates.collect(),
@@ -200,7 +200,7 @@ impl<'a> Tested<'a> {
         judging.filter_map(|gate| {
             let name = format!("{}::{}", self.test.case(), gate.ask.name());
             match &gate.holds {
-                Holds::EachRun(runs) if runs.contains(&false) => {
+                HeldBefore::EachRun(runs) if runs.contains(&false) => {
                     let red: Vec<String> = (1..)
                         .zip(runs)
                         .filter(|(_, holds)| !**holds)
@@ -208,7 +208,7 @@ impl<'a> Tested<'a> {
                         .collect();
                     Some(format!("{name} on {}", red.join(", ")))
                 }
-                Holds::Together(false) => Some(name),
+                HeldBefore::Together(false) => Some(name),
                 _ => None,
             }
         })
@@ -219,7 +219,7 @@ impl<'a> Tested<'a> {
         let together = self
             .gates
             .iter()
-            .any(|gate| matches!(gate.holds, Holds::Together(true)));
+            .any(|gate| matches!(gate.holds, HeldBefore::Together(true)));
         // A gate over all runs sees the mutant in the place of its run.
         let mut runs = if together {
             self.runs.to_vec()
@@ -229,14 +229,14 @@ impl<'a> Tested<'a> {
         let judged = mutants.map(|(mutant, place)| {
             let mut judged = MutantVerdict::default();
             let broken = mutant.apply(&self.runs[place]);
-            let mut kills = |gate: &Gate<'_>, holds: bool| {
+            let mut kills = |gate: &BenchGate<'_>, holds: bool| {
                 judged.covered = true;
                 if !holds {
                     judged.killed_by.insert(gate.ask.name().to_owned());
                 }
             };
             for gate in &self.gates {
-                if let Holds::EachRun(held) = &gate.holds
+                if let HeldBefore::EachRun(held) = &gate.holds
                     && held[place]
                 {
                     kills(gate, gate.ask.holds_for(&broken).unwrap_or(true));
@@ -245,7 +245,7 @@ impl<'a> Tested<'a> {
             if together {
                 let original = std::mem::replace(&mut runs[place], broken);
                 for gate in &self.gates {
-                    if matches!(gate.holds, Holds::Together(true)) {
+                    if matches!(gate.holds, HeldBefore::Together(true)) {
                         kills(gate, gate.ask.holds(&runs));
                     }
                 }

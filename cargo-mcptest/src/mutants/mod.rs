@@ -24,12 +24,12 @@ use mcptest_trace::evidence::mutants::MutantOptions;
 
 use crate::failure::Failure;
 use crate::judging::{Filter, Opened};
-use crate::output::{Format, Output, counted_are, share};
+use crate::output::{Output, OutputFormat, counted_are, share};
 use crate::package::Judging;
 use crate::status::{EXIT_STATUS, ExitStatus};
 pub(crate) use page::page;
 
-use found::Found;
+use found::MutantsFound;
 use judging::Bench;
 
 /// Breaks each recorded run in one way, judges it again, and sees whether a gate turns red.
@@ -72,7 +72,7 @@ pub(crate) struct Mutants {
     suggest: bool,
     /// How to say it.
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: OutputFormat,
 }
 
 fn shard(text: &str) -> Result<(usize, usize), String> {
@@ -102,11 +102,11 @@ impl Mutants {
             .with_per_operator((!self.all).then_some(self.per_operator))
             .with_seed(self.seed);
         options.shard = self.shard;
-        let found = Found::new(&bench, bench.judge(&options))?;
+        let found = MutantsFound::new(&bench, bench.judge(&options))?;
         let folder = write(&opened, &found)?;
         match self.format {
-            Format::Json => output.json(&found.json(&opened))?,
-            Format::Text => {
+            OutputFormat::Json => output.json(&found.json(&opened))?,
+            OutputFormat::Text => {
                 write!(output.out, "{}", escape(&found.text(&bench, self.diffs)))?;
                 writeln!(
                     output.out,
@@ -121,7 +121,11 @@ impl Mutants {
         self.status(&found, output)
     }
 
-    fn status(&self, found: &Found<'_>, output: &mut Output<'_>) -> Result<ExitStatus, Failure> {
+    fn status(
+        &self,
+        found: &MutantsFound<'_>,
+        output: &mut Output<'_>,
+    ) -> Result<ExitStatus, Failure> {
         let mut status = ExitStatus::Holds;
         let harm = found.scores.harm.score;
         if let (Some(least), Some(harm)) = (self.fail_under, harm)
@@ -155,19 +159,19 @@ impl Mutants {
 }
 
 /// The files that other programs read: all outcomes, and a line a mutant by what became of it.
-fn write(opened: &Opened, found: &Found<'_>) -> Result<PathBuf, Failure> {
+fn write(opened: &Opened, found: &MutantsFound<'_>) -> Result<PathBuf, Failure> {
     let folder = opened.package.target.join("mcptest").join("mutants");
     let outcomes = mcptest_trace::trace::pretty_json(&found.json(opened)) + "\n";
     let files = [
         ("outcomes.json", outcomes),
-        ("survived.txt", found.lines(found::State::is_survivor)),
+        ("survived.txt", found.lines(found::MutantState::is_survivor)),
         (
             "killed.txt",
-            found.lines(|state| state == found::State::Killed),
+            found.lines(|state| state == found::MutantState::Killed),
         ),
         (
             "brittle.txt",
-            found.lines(|state| state == found::State::Brittle),
+            found.lines(|state| state == found::MutantState::Brittle),
         ),
     ];
     let write = || {

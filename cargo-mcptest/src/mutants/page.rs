@@ -3,7 +3,7 @@
 use mcptest_trace::evidence::mutants::MutantOptions;
 use serde_json::{Value, json};
 
-use super::found::Found;
+use super::found::MutantsFound;
 use super::judging::Bench;
 use crate::failure::Failure;
 use crate::judging::{Filter, Opened};
@@ -14,7 +14,7 @@ const DIFFS: usize = 3;
 /// Breaks the runs of a package as `cargo mcptest mutants --only-green` does.
 pub(crate) fn page(opened: &Opened) -> Result<Value, Failure> {
     let bench = Bench::new(opened, &Filter::default())?;
-    let found = Found::new(&bench, bench.judge(&MutantOptions::default()))?;
+    let found = MutantsFound::new(&bench, bench.judge(&MutantOptions::default()))?;
     let mut page = found.json(opened);
     page["mutants"] = Value::Null;
     page["matrix"] = json!(found.matrix());

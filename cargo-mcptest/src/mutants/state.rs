@@ -6,7 +6,7 @@ use serde::Serialize;
 /// What became of a mutant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum State {
+pub(super) enum MutantState {
     /// A gate noticed.
     Killed,
     /// No gate noticed.
@@ -19,7 +19,7 @@ pub(super) enum State {
     Brittle,
 }
 
-impl State {
+impl MutantState {
     pub(super) fn of(mutant: &Mutant, judged: &MutantVerdict) -> Self {
         match (mutant.label, judged.killed_by.is_empty()) {
             (MutantLabel::Harmless, true) => Self::Harmless,

@@ -2,7 +2,7 @@
 
 use mcptest::trace::{ReadOnlyTools, Run};
 
-use super::judging::{Bench, Tested};
+use super::judging::{Bench, TestedAgent};
 use crate::outcome;
 
 /// What a run changes: each call with its arguments, and whether it failed.
@@ -38,13 +38,13 @@ pub(super) fn plans(bench: &Bench<'_>) -> String {
 }
 
 /// The tools that only read, as a plan of writes has it: by what the runs and the agent's gates say.
-fn read_only(tested: &Tested<'_>, runs: &[Run]) -> ReadOnlyTools {
+fn read_only(tested: &TestedAgent<'_>, runs: &[Run]) -> ReadOnlyTools {
     let [mutating, readonly] = tested.test.tool_lists();
     let offered = runs.iter().flat_map(|run| run.tools.iter().flatten());
     ReadOnlyTools::new(offered, mutating, readonly)
 }
 
-fn writes(tested: &Tested<'_>, run: &Run) -> Writes {
+fn writes(tested: &TestedAgent<'_>, run: &Run) -> Writes {
     let read_only = read_only(tested, std::slice::from_ref(run));
     let calls = run.trace.tool_calls.iter().zip(run.trace.results_by_call());
     let writes = calls.filter(|(call, _)| !read_only.reads(&call.name));

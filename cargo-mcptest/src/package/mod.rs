@@ -44,7 +44,7 @@ pub(crate) struct Judging {
 
 /// A package of the workspace.
 #[derive(Debug, Clone)]
-pub(crate) struct Package {
+pub(crate) struct FoundPackage {
     pub(crate) name: String,
     /// Where its `Cargo.toml` is.
     pub(crate) folder: PathBuf,
@@ -72,7 +72,7 @@ pub(crate) struct TestTarget {
 
 impl Judging {
     /// The package whose suites are judged, of a version that this command can speak for.
-    pub(crate) fn find(&self) -> Result<Package, Failure> {
+    pub(crate) fn find(&self) -> Result<FoundPackage, Failure> {
         let package = self.selection.with_agent_tests()?;
         package.versions.check(&package.name, self.any_version)?;
         Ok(package)
@@ -81,37 +81,37 @@ impl Judging {
 
 impl Selection {
     /// A package, whether it has agent tests or not.
-    pub(crate) fn any(&self) -> Result<Package, Failure> {
+    pub(crate) fn any(&self) -> Result<FoundPackage, Failure> {
         let metadata = self.metadata()?;
         if let Some(name) = &self.package {
-            return Package::named(&metadata, name);
+            return FoundPackage::named(&metadata, name);
         }
         if let Some(package) = self.current(&metadata)? {
             return Ok(package);
         }
         match metadata.workspace_packages().as_slice() {
-            [package] => Package::of(&metadata, package),
+            [package] => FoundPackage::of(&metadata, package),
             packages => Err(several(&names(packages))),
         }
     }
 
     /// A package that has agent tests.
-    pub(crate) fn with_agent_tests(&self) -> Result<Package, Failure> {
+    pub(crate) fn with_agent_tests(&self) -> Result<FoundPackage, Failure> {
         let metadata = self.metadata()?;
         let chosen = match &self.package {
-            Some(name) => Some(Package::named(&metadata, name)?),
+            Some(name) => Some(FoundPackage::named(&metadata, name)?),
             None => self.current(&metadata)?,
         };
         if let Some(package) = chosen.as_ref().filter(|package| package.has_agent_tests()) {
             return Ok(package.clone());
         }
         let packages = metadata.workspace_packages().into_iter();
-        let packages: Result<Vec<Package>, Failure> = packages
-            .map(|package| Package::of(&metadata, package))
+        let packages: Result<Vec<FoundPackage>, Failure> = packages
+            .map(|package| FoundPackage::of(&metadata, package))
             .collect();
-        let mut tested: Vec<Package> = packages?
+        let mut tested: Vec<FoundPackage> = packages?
             .into_iter()
-            .filter(Package::has_agent_tests)
+            .filter(FoundPackage::has_agent_tests)
             .collect();
         let names: Vec<&str> = tested.iter().map(|package| package.name.as_str()).collect();
         if let Some(package) = chosen {
@@ -133,7 +133,7 @@ impl Selection {
 
     /// The package whose folder this is, or a folder in it; `None` at the top of a workspace that is
     /// no package itself.
-    fn current(&self, metadata: &Metadata) -> Result<Option<Package>, Failure> {
+    fn current(&self, metadata: &Metadata) -> Result<Option<FoundPackage>, Failure> {
         let here = match &self.manifest_path {
             Some(manifest) => std::path::absolute(manifest)?
                 .parent()
@@ -152,12 +152,12 @@ impl Selection {
         let around = packages.filter_map(|package| Some((folder(&package)?, package)));
         let nearest = around.max_by_key(|(depth, _)| *depth);
         nearest
-            .map(|(_, package)| Package::of(metadata, package))
+            .map(|(_, package)| FoundPackage::of(metadata, package))
             .transpose()
     }
 }
 
-impl Package {
+impl FoundPackage {
     fn named(metadata: &Metadata, name: &str) -> Result<Self, Failure> {
         let packages = metadata.workspace_packages();
         if let Some(package) = packages.iter().find(|package| *package.name == name) {

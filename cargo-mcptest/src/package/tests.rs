@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use e2e_support::folder::Folder;
 
-use super::{Package, Selection};
+use super::{FoundPackage, Selection};
 use crate::failure::Failure;
 
 const LIB: &str = "";
@@ -30,7 +30,7 @@ fn workspace() -> Folder {
         .with("plain/src/lib.rs", LIB)
 }
 
-fn select(folder: &Folder, manifest: &str, package: Option<&str>) -> Result<Package, Failure> {
+fn select(folder: &Folder, manifest: &str, package: Option<&str>) -> Result<FoundPackage, Failure> {
     let selection = Selection {
         package: package.map(ToOwned::to_owned),
         manifest_path: Some(folder.at(manifest)),
@@ -38,7 +38,7 @@ fn select(folder: &Folder, manifest: &str, package: Option<&str>) -> Result<Pack
     selection.with_agent_tests()
 }
 
-fn refused(found: Result<Package, Failure>) -> String {
+fn refused(found: Result<FoundPackage, Failure>) -> String {
     found.unwrap_err().to_string()
 }
 

@@ -32,12 +32,12 @@ impl Lines {
 
 /// Messages in a stream of server-sent events: the lines `data:` of an event are one message.
 #[derive(Debug, Default)]
-pub(super) struct Events {
+pub(super) struct EventStream {
     lines: Lines,
     data: Vec<u8>,
 }
 
-impl Events {
+impl EventStream {
     /// Takes bytes, and gives every message whose event they end.
     pub(super) fn take(&mut self, bytes: &[u8], mut each: impl FnMut(Value)) {
         let data = &mut self.data;
@@ -60,9 +60,9 @@ impl Events {
 
 /// A message that is a body as a whole.
 #[derive(Debug, Default)]
-pub(super) struct Whole(Vec<u8>);
+pub(super) struct WholeBody(Vec<u8>);
 
-impl Whole {
+impl WholeBody {
     pub(super) fn take(&mut self, bytes: &[u8]) {
         self.0.extend_from_slice(bytes);
     }
@@ -80,7 +80,7 @@ mod tests {
     fn an_event_is_a_message_however_it_is_cut_and_whatever_stands_beside_it() {
         let stream = ": ping\n\nid: 1\r\nevent: message\r\ndata: {\"a\":\r\ndata:1}\r\n\r\ndata: no JSON\n\ndata: {\"b\":2}\n\ndata: {\"c\"";
         for size in [1, 7, stream.len()] {
-            let (mut events, mut seen) = (Events::default(), Vec::new());
+            let (mut events, mut seen) = (EventStream::default(), Vec::new());
             for part in stream.as_bytes().chunks(size) {
                 events.take(part, |message| seen.push(message.to_string()));
             }

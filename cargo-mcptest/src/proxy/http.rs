@@ -26,8 +26,8 @@ use reqwest::{Client, Url};
 use tokio::net::TcpListener;
 use tokio_stream::{Stream, StreamExt as _};
 
-use self::sessions::{Head, Seen, Sessions};
-use super::{Proxy, Run, Side};
+use self::sessions::{ExchangeEvent, Head, Sessions};
+use super::{Proxy, RecordedSession, Speaker};
 use crate::failure::Failure;
 
 /// Which session a request is of.
@@ -48,7 +48,7 @@ const OF_A_CONNECTION: [HeaderName; 7] = [
 pub(super) fn run(
     proxy: &Proxy,
     url: &str,
-    begin: &(impl Fn() -> Result<Run, Failure> + Sync),
+    begin: &(impl Fn() -> Result<RecordedSession, Failure> + Sync),
 ) -> Result<u8, Failure> {
     let url = Url::parse(url)
         .ok()
@@ -86,7 +86,12 @@ pub(super) fn run(
     })
 }
 
-async fn serve(proxy: &Proxy, url: Url, client: Client, seen: Sender<Seen>) -> Result<(), Failure> {
+async fn serve(
+    proxy: &Proxy,
+    url: Url,
+    client: Client,
+    seen: Sender<ExchangeEvent>,
+) -> Result<(), Failure> {
     let cannot = |error| {
         Failure::new(format!("`{}` cannot be listened at: {error}", proxy.listen))
             .help("say a free address of this machine, as `--listen 127.0.0.1:0`")
@@ -141,13 +146,13 @@ async fn stopped() {
 struct Relay {
     client: Client,
     url: Url,
-    seen: Arc<Mutex<Option<Sender<Seen>>>>,
+    seen: Arc<Mutex<Option<Sender<ExchangeEvent>>>>,
     exchanges: Arc<AtomicU64>,
 }
 
 impl Relay {
     /// Tells of what has gone by. Who looks on has no say in what goes through.
-    fn tell(&self, what: Seen) {
+    fn tell(&self, what: ExchangeEvent) {
         if let Ok(seen) = self.seen.lock()
             && let Some(seen) = &*seen
         {
@@ -159,13 +164,15 @@ impl Relay {
     fn passing<E, S: Stream<Item = Result<Bytes, E>>>(
         &self,
         exchange: u64,
-        side: Side,
+        side: Speaker,
         body: S,
     ) -> impl Stream<Item = Result<Bytes, E>> + use<E, S> {
-        let passing = Passing(self.clone(), exchange, side);
+        let passing = PassingBody(self.clone(), exchange, side);
         body.map(move |part| {
             if let Ok(bytes) = &part {
-                passing.0.tell(Seen::Bytes(exchange, side, bytes.clone()));
+                passing
+                    .0
+                    .tell(ExchangeEvent::Bytes(exchange, side, bytes.clone()));
             }
             part
         })
@@ -173,11 +180,11 @@ impl Relay {
 }
 
 /// A body that goes by; tells at the end that its side has said all, or was cut off.
-struct Passing(Relay, u64, Side);
+struct PassingBody(Relay, u64, Speaker);
 
-impl Drop for Passing {
+impl Drop for PassingBody {
     fn drop(&mut self) {
-        self.0.tell(Seen::Said(self.1, self.2));
+        self.0.tell(ExchangeEvent::Said(self.1, self.2));
     }
 }
 
@@ -185,7 +192,7 @@ impl Drop for Passing {
 async fn exchange(State(relay): State<Relay>, request: Request) -> Response {
     let number = relay.exchanges.fetch_add(1, Ordering::Relaxed);
     let (head, body) = request.into_parts();
-    relay.tell(Seen::Asked(number, session(&head.headers)));
+    relay.tell(ExchangeEvent::Asked(number, session(&head.headers)));
     let mut url = relay.url.clone();
     url.set_path(head.uri.path());
     url.set_query(head.uri.query());
@@ -196,13 +203,13 @@ async fn exchange(State(relay): State<Relay>, request: Request) -> Response {
     let request = if body.is_end_stream() {
         request
     } else {
-        let body = relay.passing(number, Side::Client, body.into_data_stream());
+        let body = relay.passing(number, Speaker::Client, body.into_data_stream());
         request.body(reqwest::Body::wrap_stream(body))
     };
     let answer = match request.send().await {
         Ok(answer) => answer,
         Err(error) => {
-            relay.tell(Seen::Said(number, Side::Server));
+            relay.tell(ExchangeEvent::Said(number, Speaker::Server));
             let error = error.without_url();
             let said = format!(
                 "cargo mcptest proxy: `{}` cannot be reached: {error}",
@@ -212,7 +219,7 @@ async fn exchange(State(relay): State<Relay>, request: Request) -> Response {
         }
     };
     let media_type = answer.headers().get(CONTENT_TYPE);
-    relay.tell(Seen::Answers(
+    relay.tell(ExchangeEvent::Answers(
         number,
         Head {
             session: session(answer.headers()),
@@ -222,7 +229,7 @@ async fn exchange(State(relay): State<Relay>, request: Request) -> Response {
         },
     ));
     let (status, headers) = (answer.status(), further(answer.headers()));
-    let body = relay.passing(number, Side::Server, answer.bytes_stream());
+    let body = relay.passing(number, Speaker::Server, answer.bytes_stream());
     let mut back = Response::new(Body::from_stream(body));
     *back.status_mut() = status;
     *back.headers_mut() = headers;

@@ -21,12 +21,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
-use recording::Recording;
-use session::Session;
+use recording::SessionRecording;
+use session::ProxySession;
 
 /// Who wrote something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Side {
+enum Speaker {
     Client,
     Server,
 }
@@ -94,9 +94,9 @@ impl Proxy {
         };
         let system_prompt = self.system_prompt_from.as_deref().map(read).transpose()?;
         let begin = || {
-            let mut session = Session::new(&self.agent, &self.model, self.server.clone());
+            let mut session = ProxySession::new(&self.agent, &self.model, self.server.clone());
             session.asked(&prompt, system_prompt.as_deref());
-            Ok((session, Recording::new(self)?))
+            Ok((session, SessionRecording::new(self)?))
         };
         match &self.url {
             Some(url) => http::run(self, url, &begin),
@@ -105,7 +105,11 @@ impl Proxy {
     }
 
     /// The run is over: what was said at its end, and where it is.
-    fn end(&self, (mut session, mut recording): Run, is_last: bool) -> Result<Recording, Failure> {
+    fn end(
+        &self,
+        (mut session, mut recording): RecordedSession,
+        is_last: bool,
+    ) -> Result<SessionRecording, Failure> {
         if let Some(file) = self.closing_from.as_ref().filter(|_| is_last) {
             session.closed(&read(file)?);
         }
@@ -116,7 +120,7 @@ impl Proxy {
 }
 
 /// A session and where it is recorded.
-type Run = (Session, Recording);
+type RecordedSession = (ProxySession, SessionRecording);
 
 fn read(file: &Path) -> Result<String, Failure> {
     fs::read_to_string(file)

@@ -7,21 +7,24 @@ use std::thread;
 use std::time::Duration;
 
 use super::frames::Lines;
-use super::{Proxy, Run, Side};
+use super::{Proxy, RecordedSession, Speaker};
 use crate::failure::Failure;
 
 /// How much is read at once.
 const CHUNK: usize = 64 << 10;
 
 /// What went by.
-enum Seen {
-    Bytes(Side, Vec<u8>),
+enum PipeEvent {
+    Bytes(Speaker, Vec<u8>),
     /// The server has ended.
     End,
 }
 
 /// Relays until the client or the server ends; the exit code.
-pub(super) fn run(proxy: &Proxy, (mut session, mut recording): Run) -> Result<u8, Failure> {
+pub(super) fn run(
+    proxy: &Proxy,
+    (mut session, mut recording): RecordedSession,
+) -> Result<u8, Failure> {
     let (program, arguments) = proxy
         .command
         .split_first()
@@ -42,12 +45,12 @@ pub(super) fn run(proxy: &Proxy, (mut session, mut recording): Run) -> Result<u8
         let mut wait = Duration::MAX;
         loop {
             match passing.recv_timeout(wait) {
-                Ok(Seen::Bytes(side, bytes)) => {
+                Ok(PipeEvent::Bytes(side, bytes)) => {
                     lines[side as usize].take(&bytes, |message| session.see(side, message));
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 // The client may hold its end open for as long as it likes.
-                Ok(Seen::End) | Err(RecvTimeoutError::Disconnected) => break,
+                Ok(PipeEvent::End) | Err(RecvTimeoutError::Disconnected) => break,
             }
             wait = recording.keep_up(&mut session);
         }
@@ -56,13 +59,13 @@ pub(super) fn run(proxy: &Proxy, (mut session, mut recording): Run) -> Result<u8
     if let Some(to_server) = to_server {
         let seen = seen.clone();
         // The client may hold its end open longer than the server lives, so nobody waits for it.
-        thread::spawn(move || relay(io::stdin(), to_server, Side::Client, &seen));
+        thread::spawn(move || relay(io::stdin(), to_server, Speaker::Client, &seen));
     }
     if let Some(from_server) = from_server {
-        relay(from_server, io::stdout(), Side::Server, &seen);
+        relay(from_server, io::stdout(), Speaker::Server, &seen);
     }
     let status = server.wait()?;
-    seen.send(Seen::End).ok();
+    seen.send(PipeEvent::End).ok();
     drop(seen);
     let run = recorder
         .join()
@@ -78,7 +81,7 @@ pub(super) fn run(proxy: &Proxy, (mut session, mut recording): Run) -> Result<u8
 
 /// Copies what is read until it ends, and tells of it. A side that cannot be written to has
 /// ended, and so does the relay.
-fn relay(mut from: impl Read, mut to: impl Write, side: Side, seen: &Sender<Seen>) {
+fn relay(mut from: impl Read, mut to: impl Write, side: Speaker, seen: &Sender<PipeEvent>) {
     let mut chunk = vec![0; CHUNK];
     loop {
         let read = match from.read(&mut chunk) {
@@ -89,7 +92,8 @@ fn relay(mut from: impl Read, mut to: impl Write, side: Side, seen: &Sender<Seen
         };
         // Told before it goes on: no answer may be seen before what it answers. Who looks on has no say in
         // what goes through.
-        seen.send(Seen::Bytes(side, chunk[..read].to_vec())).ok();
+        seen.send(PipeEvent::Bytes(side, chunk[..read].to_vec()))
+            .ok();
         if to
             .write_all(&chunk[..read])
             .and_then(|()| to.flush())

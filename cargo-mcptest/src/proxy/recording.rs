@@ -13,7 +13,7 @@ use serde_json::Value;
 use tempfile::NamedTempFile;
 
 use super::Proxy;
-use super::session::Session;
+use super::session::ProxySession;
 use crate::failure::Failure;
 
 /// How many times as long as a write took nothing is written after it: writing takes a tenth of the
@@ -24,7 +24,7 @@ const PAUSE: u32 = 9;
 const LONGEST: Duration = Duration::from_secs(1);
 
 /// The recording of a session, written again and again.
-pub(super) struct Recording {
+pub(super) struct SessionRecording {
     folder: PathBuf,
     redactor: Redactor,
     /// Where it is, once it has been written.
@@ -52,7 +52,7 @@ impl Pace {
     }
 }
 
-impl Recording {
+impl SessionRecording {
     pub(super) fn new(proxy: &Proxy) -> Result<Self, Failure> {
         let stem = format!(
             "{}__{}",
@@ -76,7 +76,7 @@ impl Recording {
     }
 
     /// Writes what is new, unless it was written just now. Gives how long that may wait.
-    pub(super) fn keep_up(&mut self, session: &mut Session) -> Duration {
+    pub(super) fn keep_up(&mut self, session: &mut ProxySession) -> Duration {
         if !session.has_news() {
             return Duration::MAX;
         }

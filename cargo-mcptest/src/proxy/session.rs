@@ -6,10 +6,10 @@ use mcptest_trace::record::{CallId, Recorder};
 use mcptest_trace::trace::OfferedTool;
 use serde_json::{Value, json};
 
-use super::Side;
+use super::Speaker;
 
 /// A session while it goes on.
-pub(super) struct Session {
+pub(super) struct ProxySession {
     run: Recorder,
     server: Option<String>,
     /// What was asked and not answered yet, by the request's identifier.
@@ -27,7 +27,7 @@ enum Asked {
     Initialize,
 }
 
-impl Session {
+impl ProxySession {
     pub(super) fn new(agent: &str, model: &str, server: Option<String>) -> Self {
         Self {
             run: Recorder::new(agent, model),
@@ -79,15 +79,15 @@ impl Session {
     }
 
     /// Takes in a message, or several in one list.
-    pub(super) fn see(&mut self, side: Side, message: Value) {
+    pub(super) fn see(&mut self, side: Speaker, message: Value) {
         match (message, side) {
             (Value::Array(all), side) => {
                 for message in all {
                     self.see(side, message);
                 }
             }
-            (message, Side::Client) => self.of_client(&message),
-            (message, Side::Server) => self.of_server(message),
+            (message, Speaker::Client) => self.of_client(&message),
+            (message, Speaker::Server) => self.of_server(message),
         }
     }
 
@@ -203,9 +203,9 @@ mod tests {
     use super::*;
 
     fn session(client: &str, server: &str) -> Value {
-        let mut session = Session::new("A", "m", None);
+        let mut session = ProxySession::new("A", "m", None);
         session.asked("p", None);
-        for (side, text) in [(Side::Client, client), (Side::Server, server)] {
+        for (side, text) in [(Speaker::Client, client), (Speaker::Server, server)] {
             let mut lines = Lines::default();
             // In the smallest parts that can come.
             for byte in text.bytes() {
@@ -294,7 +294,7 @@ mod tests {
 
     #[test]
     fn a_closing_says_that_the_run_was_completed() {
-        let mut session = Session::new("A", "m", Some("shop".to_owned()));
+        let mut session = ProxySession::new("A", "m", Some("shop".to_owned()));
         session.asked("p", Some("be kind"));
         session.closed("Done.\n");
         let run = session.cassette();

@@ -19,7 +19,7 @@ use crate::status::ExitStatus;
 /// What is asked for.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Pages beside the verdicts")]
-pub(super) struct Asked {
+pub(super) struct EvidencePages {
     /// What changed since a git revision, a folder of recordings, or results, as `compare` has it.
     #[arg(long, value_name = "BASELINE")]
     baseline: Option<String>,
@@ -33,9 +33,9 @@ pub(super) struct Asked {
 
 /// What was found, as the page has it.
 #[derive(Debug, Default)]
-pub(super) struct Evidence {
+pub(super) struct ReportEvidence {
     /// What the first page says of it.
-    pub(super) changes: Option<Changes>,
+    pub(super) changes: Option<BaselineChanges>,
     /// A page each, with what its address is called.
     pub(super) pages: Vec<(&'static str, Value)>,
     /// What could not be told, a line each.
@@ -46,7 +46,7 @@ pub(super) struct Evidence {
 
 /// What changed since a baseline.
 #[derive(Debug, Clone, Serialize)]
-pub(super) struct Changes {
+pub(super) struct BaselineChanges {
     /// What the runs are compared with.
     baseline: String,
     /// The comparison on one line.
@@ -55,7 +55,7 @@ pub(super) struct Changes {
     rows: Vec<(String, String, String)>,
 }
 
-impl Asked {
+impl EvidencePages {
     pub(super) const fn is_any(&self) -> bool {
         self.baseline.is_some() || self.calibrate || self.mutants
     }
@@ -66,8 +66,8 @@ impl Asked {
         &self,
         opened: &Opened,
         output: &mut Output<'_>,
-    ) -> Result<Evidence, Failure> {
-        let mut evidence = Evidence::default();
+    ) -> Result<ReportEvidence, Failure> {
+        let mut evidence = ReportEvidence::default();
         if !self.is_any() {
             return Ok(evidence);
         }
@@ -90,7 +90,7 @@ impl Asked {
                 json!({ "baseline": baseline, "candidate": candidate, "outcomes": outcomes });
             page["rows"] = json!(compared.comparison.rows());
             page["notes"] = json!(compared.notes());
-            evidence.changes = Some(Changes::of(&compared.comparison, baseline));
+            evidence.changes = Some(BaselineChanges::of(&compared.comparison, baseline));
             evidence.status = Some(compared.status());
             evidence.pages.push(("compare", page));
         }
@@ -109,7 +109,7 @@ impl Asked {
     }
 }
 
-impl Evidence {
+impl ReportEvidence {
     fn take(&mut self, name: &'static str, page: Result<Value, Failure>) -> Result<(), Failure> {
         match page {
             Ok(page) => self.pages.push((name, page)),
@@ -122,7 +122,7 @@ impl Evidence {
     }
 }
 
-impl Changes {
+impl BaselineChanges {
     fn of(comparison: &Comparison, baseline: String) -> Self {
         // The first row is the head.
         let rows = comparison.rows().into_iter().skip(1);

@@ -69,11 +69,11 @@ fn failures(cases: &[CaseResult]) -> String {
 }
 
 /// The cases of an agent, by their gate.
-type Row<'a> = BTreeMap<&'a str, &'a CaseResult>;
+type GateCases<'a> = BTreeMap<&'a str, &'a CaseResult>;
 
 /// A row an agent: what each of its gates came to, and what its runs did.
 fn agents(cases: &[CaseResult]) -> String {
-    let mut rows: BTreeMap<&str, Row<'_>> = BTreeMap::new();
+    let mut rows: BTreeMap<&str, GateCases<'_>> = BTreeMap::new();
     for case in cases {
         let Some(agent) = &case.agent else { continue };
         let gate = case.gate.as_deref().unwrap_or_default();

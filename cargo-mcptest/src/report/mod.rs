@@ -15,11 +15,11 @@ use mcptest_suite::escape;
 use mcptest_trace::trace::pretty_json;
 use serde_json::json;
 
-use evidence::Asked;
+use evidence::EvidencePages;
 use html::Remarks;
 
 use crate::failure::Failure;
-use crate::judging::{Filter, Source, Verdicts};
+use crate::judging::{Filter, VerdictSource, Verdicts};
 use crate::output::Output;
 use crate::status::{EXIT_STATUS, ExitStatus};
 
@@ -33,12 +33,12 @@ pub(crate) struct Report {
     #[command(flatten)]
     filter: Filter,
     #[command(flatten)]
-    source: Source,
+    source: VerdictSource,
     #[command(flatten)]
-    evidence: Asked,
+    evidence: EvidencePages,
     /// What is written.
     #[arg(long, value_enum, default_value_t)]
-    format: Written,
+    format: ReportFormat,
     /// Where to; without it the page goes to `target/mcptest/report.html`, all else to standard output.
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -46,7 +46,7 @@ pub(crate) struct Report {
 
 /// How a report is written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
-enum Written {
+enum ReportFormat {
     /// One page for a browser, which needs no other file and no network.
     #[default]
     Html,
@@ -60,7 +60,7 @@ enum Written {
 
 impl Report {
     pub(crate) fn run(&self, output: &mut Output<'_>) -> Result<ExitStatus, Failure> {
-        if self.evidence.is_any() && self.format != Written::Html {
+        if self.evidence.is_any() && self.format != ReportFormat::Html {
             return Err(Failure::new(
                 "`--baseline`, `--calibrate` and `--mutants` are pages of the HTML report",
             )
@@ -70,7 +70,7 @@ impl Report {
         let evidence = self.evidence.find(&verdicts.opened, output)?;
         let compared = evidence.status;
         let text = match self.format {
-            Written::Html => {
+            ReportFormat::Html => {
                 let remarks = Remarks {
                     changes: evidence.changes,
                     pages: evidence.pages,
@@ -78,16 +78,16 @@ impl Report {
                 };
                 html::render(&verdicts.opened.suites, &verdicts.cases, remarks)?
             }
-            Written::Markdown => markdown::report(&verdicts),
-            Written::Json => json(&verdicts),
-            Written::Junit => junit::report(&verdicts),
+            ReportFormat::Markdown => markdown::report(&verdicts),
+            ReportFormat::Json => json(&verdicts),
+            ReportFormat::Junit => junit::report(&verdicts),
         };
         for note in &verdicts.notes {
             writeln!(output.err, "note: {}", escape(note))?;
         }
         match &self.output {
             Some(path) => write(path, &text)?,
-            None if self.format == Written::Html => {
+            None if self.format == ReportFormat::Html => {
                 let path = verdicts.opened.package.target.join("mcptest/report.html");
                 write(&path, &text)?;
                 writeln!(output.out, "{}", path.display())?;

@@ -14,7 +14,7 @@ use serde_json::json;
 
 use crate::failure::Failure;
 use crate::judging::{Opened, in_parallel};
-use crate::output::{Format, Output};
+use crate::output::{Output, OutputFormat};
 use crate::package::Judging;
 use crate::status::{EXIT_STATUS, ExitStatus};
 use mcptest_trace::text::counted;
@@ -34,13 +34,13 @@ pub(crate) struct Validate {
     fix: bool,
     /// How to say it.
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: OutputFormat,
 }
 
 /// Something that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-struct Problem {
-    kind: Kind,
+struct SuiteProblem {
+    kind: ProblemKind,
     /// The case, or the file.
     about: String,
     text: String,
@@ -48,7 +48,7 @@ struct Problem {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-enum Kind {
+enum ProblemKind {
     Load,
     Recordings,
     Tools,
@@ -65,7 +65,7 @@ impl Validate {
         problems.extend(tools::unknown(&opened));
         problems.extend(orphans.iter().flat_map(Orphans::problems));
         // What nothing asks for may be what an agent without recordings had under another name.
-        let may_be_theirs = problems.iter().any(|it| it.kind == Kind::Recordings);
+        let may_be_theirs = problems.iter().any(|it| it.kind == ProblemKind::Recordings);
         let removed = match orphans.filter(|_| self.fix) {
             Some(orphans) if !may_be_theirs => remove(&opened, &orphans)?,
             Some(_) => {
@@ -77,8 +77,9 @@ impl Validate {
             }
             None => Vec::new(),
         };
-        problems
-            .retain(|problem| problem.kind != Kind::Orphan || !removed.contains(&problem.about));
+        problems.retain(|problem| {
+            problem.kind != ProblemKind::Orphan || !removed.contains(&problem.about)
+        });
         self.say(&opened, &problems, &removed, output)?;
         Ok(if load > 0 {
             ExitStatus::CouldNotRun
@@ -94,13 +95,13 @@ impl Validate {
     fn say(
         &self,
         opened: &Opened,
-        problems: &[Problem],
+        problems: &[SuiteProblem],
         removed: &[String],
         output: &mut Output<'_>,
     ) -> Result<(), Failure> {
         let agents = opened.suites.agents().len();
         let suites = opened.suites.suites().count();
-        if self.format == Format::Json {
+        if self.format == OutputFormat::Json {
             output.json(&json!({
                 "format": FORMAT,
                 "package": opened.package.name,
@@ -151,10 +152,10 @@ fn remove(opened: &Opened, orphans: &Orphans) -> Result<Vec<String>, Failure> {
     Ok(orphans.files().map(ToOwned::to_owned).collect())
 }
 
-fn loading(opened: &Opened) -> Vec<Problem> {
+fn loading(opened: &Opened) -> Vec<SuiteProblem> {
     let failures = opened.suites.failures().iter();
-    let problem = |failure: &mcptest::replay::LoadFailure| Problem {
-        kind: Kind::Load,
+    let problem = |failure: &mcptest::replay::LoadFailure| SuiteProblem {
+        kind: ProblemKind::Load,
         about: failure.case.clone(),
         text: failure.text.clone(),
     };
@@ -163,7 +164,7 @@ fn loading(opened: &Opened) -> Vec<Problem> {
 
 /// Agents whose recordings cannot be used, with what lies there under a similar name: that is theirs as long as
 /// nobody says otherwise, and no orphan.
-fn recordings(opened: &Opened, mut orphans: Option<&mut Orphans>) -> Vec<Problem> {
+fn recordings(opened: &Opened, mut orphans: Option<&mut Orphans>) -> Vec<SuiteProblem> {
     let agents = opened.suites.agents();
     let errors = in_parallel(&agents, |agent| agent.runs().err());
     let refused = agents
@@ -183,8 +184,8 @@ fn recordings(opened: &Opened, mut orphans: Option<&mut Orphans>) -> Vec<Problem
                 "\n\nhelp: `{near}` lies there, which no agent asks for; is it `{stem}`?"
             ));
         }
-        Problem {
-            kind: Kind::Recordings,
+        SuiteProblem {
+            kind: ProblemKind::Recordings,
             about: agent.case().to_owned(),
             text,
         }

@@ -8,7 +8,7 @@ use mcptest::replay::AgentTest;
 use mcptest_suite::{segment, shown_path};
 use serde_json::Value;
 
-use super::{Kind, Problem};
+use super::{ProblemKind, SuiteProblem};
 use crate::files::{before_pattern, files, stem, stems_of};
 use crate::judging::Opened;
 
@@ -33,7 +33,7 @@ impl Orphans {
             places.insert(beside.join("cassettes"));
             snapshots.insert(beside.join("snapshots"));
         }
-        let asked = Asked::of(folder, &agents);
+        let asked = AskedFiles::of(folder, &agents);
         let mut orphans = Self {
             recordings: BTreeSet::new(),
             imported: BTreeSet::new(),
@@ -91,9 +91,9 @@ impl Orphans {
         }
     }
 
-    pub(super) fn problems(&self) -> impl Iterator<Item = Problem> {
-        let problem = |file: &String, what: &str, help: &str| Problem {
-            kind: Kind::Orphan,
+    pub(super) fn problems(&self) -> impl Iterator<Item = SuiteProblem> {
+        let problem = |file: &String, what: &str, help: &str| SuiteProblem {
+            kind: ProblemKind::Orphan,
             about: file.clone(),
             text: format!("orphan: no agent test asks for the {what} {file}\n\nhelp: {help}"),
         };
@@ -118,7 +118,7 @@ fn runs(path: &Path) -> Vec<Value> {
 }
 
 /// What the agent tests ask for.
-struct Asked {
+struct AskedFiles {
     /// Files of runs that could be read, from the package's folder.
     read: BTreeSet<String>,
     /// Where an agent's runs may lie whose recordings cannot be used: no file there is an orphan.
@@ -127,7 +127,7 @@ struct Asked {
     snapshots: Vec<String>,
 }
 
-impl Asked {
+impl AskedFiles {
     fn of(folder: &Path, agents: &[AgentTest<'_>]) -> Self {
         let mut asked = Self {
             read: BTreeSet::new(),

@@ -10,17 +10,17 @@ use mcptest::suite::read::{DeclaredAgent, GateReader, Problems};
 use mcptest::{GateInfo, Role};
 use mcptest_suite::{Diagnostic, Entry, Node, Span, Style, nearest, quoted_list};
 
-use super::{Kind, Problem};
+use super::{ProblemKind, SuiteProblem};
 use crate::gates::roles;
 use crate::judging::Opened;
 
 /// The tools that each agent's gates name: in lists, and in plans.
-struct Named {
+struct NamedTools {
     gates: Vec<GateInfo>,
     agents: Vec<[Vec<(String, Span)>; 2]>,
 }
 
-impl GateReader for Named {
+impl GateReader for NamedTools {
     fn read(&mut self, _: &DeclaredAgent<'_>, gates: &[(GateKind, &Entry)], _: &mut Problems) {
         let [mut listed, mut planned] = [Vec::new(), Vec::new()];
         for (kind, entry) in gates {
@@ -50,11 +50,11 @@ fn names(node: &Node, named: &mut Vec<(String, Span)>) {
 
 /// The names that no run of a suite saw or lists: agents may share a list of tools. What stands at one
 /// place is told once. Plans may name what no run calls, unless all runs list what they could have.
-pub(super) fn unknown(opened: &Opened) -> Vec<Problem> {
+pub(super) fn unknown(opened: &Opened) -> Vec<SuiteProblem> {
     let mut problems = Vec::new();
     let agents = opened.suites.agents();
     for (name, suite) in opened.suites.suites() {
-        let mut named = Named {
+        let mut named = NamedTools {
             gates: mcptest::gates(),
             agents: Vec::new(),
         };
@@ -107,8 +107,8 @@ pub(super) fn unknown(opened: &Opened) -> Vec<Problem> {
                         problem.help("name a tool that the agent has, or record runs that use it")
                     }
                 };
-                Problem {
-                    kind: Kind::Tools,
+                SuiteProblem {
+                    kind: ProblemKind::Tools,
                     about: format!("{name}::{}", agent.segment),
                     text: problem.render(&suite.source, Style::Plain),
                 }

@@ -6,7 +6,7 @@ use mcptest_trace::trace::{OfferedTool, SCHEMA_VERSION};
 use serde_json::{Value, json};
 
 use super::{Imported, Writer, stop};
-use crate::import::event::{ForeignRun, Score, Tokens};
+use crate::import::event::{CallTokens, ForeignRun, ReportedScore};
 use crate::import::json::truthy;
 use crate::import::time::rfc3339;
 
@@ -62,7 +62,7 @@ impl Writer<'_> {
         let mut conversation = json!({
             "message_count": self.talk.user_turns() + self.steps.len() + self.results.len(),
         });
-        let known: Option<Vec<Tokens>> = self.steps.iter().copied().collect();
+        let known: Option<Vec<CallTokens>> = self.steps.iter().copied().collect();
         let known = known.filter(|steps| !steps.is_empty());
         let estimated = known.is_none() && self.mapping.estimate_tokens;
         let steps = if estimated {
@@ -147,7 +147,7 @@ impl Writer<'_> {
     }
 
     /// Tokens by length, each model call reading everything before it.
-    fn estimate(&self, system: usize) -> Vec<Tokens> {
+    fn estimate(&self, system: usize) -> Vec<CallTokens> {
         let tokens = |characters: usize| characters.div_ceil(CHARACTERS_A_TOKEN) as u64;
         let estimated = self.written.iter();
         estimated
@@ -191,13 +191,14 @@ impl Writer<'_> {
     }
 }
 
-fn sum(steps: &[Tokens]) -> Tokens {
-    let add =
-        |sum: Tokens, step: &Tokens| (sum.0.saturating_add(step.0), sum.1.saturating_add(step.1));
+fn sum(steps: &[CallTokens]) -> CallTokens {
+    let add = |sum: CallTokens, step: &CallTokens| {
+        (sum.0.saturating_add(step.0), sum.1.saturating_add(step.1))
+    };
     steps.iter().fold((0, 0), add)
 }
 
-impl Score {
+impl ReportedScore {
     /// Whether two scores are one verdict: one the reward, the other whether it passed.
     fn completes(&self, other: &Self) -> bool {
         matches!(self, Self::Passed(_)) != matches!(other, Self::Passed(_))

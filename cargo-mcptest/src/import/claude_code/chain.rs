@@ -10,7 +10,7 @@ use crate::import::time;
 
 /// A line of a session.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Line<'v> {
+pub(super) struct SessionLine<'v> {
     pub(super) value: &'v Value,
     pub(super) kind: &'v str,
     index: i64,
@@ -20,14 +20,14 @@ pub(super) struct Line<'v> {
 #[derive(Debug, Default)]
 pub(super) struct Beside<'v> {
     /// The lines of each sub-agent.
-    pub(super) sidechains: BTreeMap<String, Vec<Line<'v>>>,
+    pub(super) sidechains: BTreeMap<String, Vec<SessionLine<'v>>>,
     /// Whether there are branches that the user went back from, or cleared.
     pub(super) rewound: bool,
     /// Whether several files have the same lines.
     pub(super) copied: bool,
 }
 
-impl<'v> Line<'v> {
+impl<'v> SessionLine<'v> {
     fn own(&self, key: &str) -> Option<&'v str> {
         word(self.value, key)
     }
@@ -78,10 +78,10 @@ impl<'v> Line<'v> {
 }
 
 /// The lines of the main chain, in the order of their times, and what is beside it.
-pub(super) fn of<'v>(records: &'v [Record<'_>]) -> (Vec<Line<'v>>, Beside<'v>) {
+pub(super) fn of<'v>(records: &'v [Record<'_>]) -> (Vec<SessionLine<'v>>, Beside<'v>) {
     let mut seen = HashMap::new();
     let mut beside = Beside::default();
-    let mut lines: Vec<Line<'v>> = Vec::new();
+    let mut lines: Vec<SessionLine<'v>> = Vec::new();
     for (index, record) in (0..).zip(records) {
         let value = &record.value;
         let Some(kind) = text(value, "type") else {
@@ -96,7 +96,7 @@ pub(super) fn of<'v>(records: &'v [Record<'_>]) -> (Vec<Line<'v>>, Beside<'v>) {
                 continue;
             }
         }
-        let line = Line { value, kind, index };
+        let line = SessionLine { value, kind, index };
         let caller = word(value, "parent_tool_use_id");
         if is_set(value, "isSidechain") || caller.is_some() {
             let agent = word(value, "agentId").or(caller);
@@ -109,7 +109,7 @@ pub(super) fn of<'v>(records: &'v [Record<'_>]) -> (Vec<Line<'v>>, Beside<'v>) {
     // The files of a session may come in any order.
     let mut spoken = lines.iter().filter(|line| line.speaks());
     if spoken.all(|line| line.at().is_some()) {
-        lines.sort_by_cached_key(Line::at);
+        lines.sort_by_cached_key(SessionLine::at);
     }
     if lines.iter().any(|line| line.parent().is_some()) {
         let kept = chain(&lines);
@@ -118,35 +118,37 @@ pub(super) fn of<'v>(records: &'v [Record<'_>]) -> (Vec<Line<'v>>, Beside<'v>) {
         let mut kept = kept.into_iter();
         lines.retain(|_| kept.next() == Some(true));
     }
-    lines.retain(Line::speaks);
+    lines.retain(SessionLine::speaks);
     (lines, beside)
 }
 
 /// Which lines lead to the last one; one whose parent is missing follows the line before it. Parallel calls
 /// make a tree: lines of the same model calls are kept, too, and the results of calls that are kept.
-fn chain(lines: &[Line<'_>]) -> Vec<bool> {
+fn chain(lines: &[SessionLine<'_>]) -> Vec<bool> {
     let by_id = lines.iter().enumerate();
     let by_id = by_id.filter_map(|(index, line)| Some((line.own("uuid")?, index)));
     let by_id: HashMap<&str, usize> = by_id.collect();
     let mut kept = vec![false; lines.len()];
-    let mut next = lines.iter().rposition(Line::speaks);
+    let mut next = lines.iter().rposition(SessionLine::speaks);
     while let Some(index) = next {
         // A circle, or what is kept already.
         if std::mem::replace(&mut kept[index], true) {
             break;
         }
         next = lines[index].parent().and_then(|id| {
-            let before = || lines[..index].iter().rposition(Line::speaks);
+            let before = || lines[..index].iter().rposition(SessionLine::speaks);
             by_id.get(id).copied().or_else(before)
         });
     }
     let of_calls: HashSet<&str> = lines_kept(lines, &kept)
-        .filter_map(Line::model_call)
+        .filter_map(SessionLine::model_call)
         .collect();
     for (line, kept) in lines.iter().zip(&mut kept) {
         *kept |= line.model_call().is_some_and(|id| of_calls.contains(id));
     }
-    let calls: HashSet<&str> = lines_kept(lines, &kept).flat_map(Line::calls).collect();
+    let calls: HashSet<&str> = lines_kept(lines, &kept)
+        .flat_map(SessionLine::calls)
+        .collect();
     for (line, kept) in lines.iter().zip(&mut kept) {
         *kept |= line.results().any(|id| calls.contains(id));
     }
@@ -154,9 +156,9 @@ fn chain(lines: &[Line<'_>]) -> Vec<bool> {
 }
 
 fn lines_kept<'l, 'v>(
-    lines: &'l [Line<'v>],
+    lines: &'l [SessionLine<'v>],
     kept: &'l [bool],
-) -> impl Iterator<Item = &'l Line<'v>> {
+) -> impl Iterator<Item = &'l SessionLine<'v>> {
     let pairs = lines.iter().zip(kept);
     pairs.filter(|(_, kept)| **kept).map(|(line, _)| line)
 }

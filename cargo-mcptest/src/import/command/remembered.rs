@@ -3,7 +3,7 @@
 use regex::Regex;
 
 use super::Import;
-use crate::import::kind::Kind;
+use crate::import::kind::FormatKind;
 use crate::import::mapping::Subagents;
 use crate::import::names::one_line;
 
@@ -13,7 +13,7 @@ impl Import {
     pub(super) fn remembered(&self) -> String {
         let it = &self.mapping;
         let texts = [
-            ("from", self.from.map(Kind::name)),
+            ("from", self.from.map(FormatKind::name)),
             ("agent", it.agent.as_deref().map(one_line)),
             ("model", it.model.clone()),
             ("error-if", it.error_if.as_ref().map(Regex::to_string)),

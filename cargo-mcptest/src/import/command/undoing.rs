@@ -10,10 +10,10 @@ use super::Import;
 use crate::failure::Failure;
 use crate::import::names::{self, Name};
 use crate::import::report::Reports;
-use crate::import::starter::Tools;
-use crate::import::store::Options;
+use crate::import::starter::CalledTools;
+use crate::import::store::StoreOptions;
 use crate::import::writing::{Done, Writing};
-use crate::output::Format;
+use crate::output::OutputFormat;
 use crate::status::ExitStatus;
 
 impl Import {
@@ -33,8 +33,8 @@ impl Import {
         let drawn = writing.done.reports.drawn();
         write!(err, "{}", writing.reading.redactor.redact_text(&drawn))?;
         match self.format {
-            Format::Json => writeln!(out, "{}", pretty_json(&undone.json(!self.check)))?,
-            Format::Text => write!(out, "{}", escape(&undone.text()))?,
+            OutputFormat::Json => writeln!(out, "{}", pretty_json(&undone.json(!self.check)))?,
+            OutputFormat::Text => write!(out, "{}", escape(&undone.text()))?,
         }
         if !self.check {
             writing.options.check = false;
@@ -66,7 +66,7 @@ impl Import {
         );
         let mut again = Writing {
             // Of no other runs than its own.
-            options: Options {
+            options: StoreOptions {
                 replace: true,
                 check: true,
                 ..writing.options
@@ -76,7 +76,7 @@ impl Import {
                 starter: writing
                     .done
                     .starter
-                    .of_suite(Tools::new(writing.plan, None)),
+                    .of_suite(CalledTools::new(writing.plan, None)),
                 ..Done::default()
             },
             ..*writing

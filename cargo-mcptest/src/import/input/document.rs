@@ -9,7 +9,7 @@ use std::io::{self, Read as _, Seek as _, SeekFrom};
 
 use serde_json::Value;
 
-use super::lines::Span;
+use super::lines::Extent;
 use super::{MAX_RECORD, each_byte};
 
 /// The lists that are walked when they stand in the outermost object.
@@ -27,7 +27,7 @@ const LONGEST_KEY: usize = 32;
 /// Where the records of a document lie.
 #[derive(Debug, Default)]
 pub(super) struct Document {
-    pub(super) spans: Vec<Span>,
+    pub(super) spans: Vec<Extent>,
     /// The key of the list that was walked.
     pub(super) under: Option<&'static str>,
     /// Where JSON begins that has no end.
@@ -221,7 +221,7 @@ impl Walk {
 
 impl Document {
     /// What has no list around its records.
-    pub(super) fn of(spans: Vec<Span>) -> Self {
+    pub(super) fn of(spans: Vec<Extent>) -> Self {
         Self {
             spans,
             ..Self::default()

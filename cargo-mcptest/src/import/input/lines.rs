@@ -9,7 +9,7 @@ use serde::de::IgnoredAny;
 use super::each_byte;
 
 /// A record: its number from 1, where it begins, and its bytes.
-pub(super) type Span = (u32, u64, u64);
+pub(super) type Extent = (u32, u64, u64);
 
 /// How many lines are looked at to see whether a file is one of lines.
 const LOOKED_AT: usize = 50;
@@ -43,7 +43,7 @@ pub(super) fn is_lines(file: &mut File, begin: u64, path: &Path) -> io::Result<b
 }
 
 /// The lines that are not blank.
-pub(super) fn places(file: &mut File, begin: u64) -> io::Result<Vec<Span>> {
+pub(super) fn places(file: &mut File, begin: u64) -> io::Result<Vec<Extent>> {
     let mut spans = Vec::new();
     let mut number = 1_u32;
     // The first and the last byte of the line that are no white space.

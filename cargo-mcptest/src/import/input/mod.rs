@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 pub(super) use lossless::parse;
-pub(super) use names::{Named, named};
+pub(super) use names::{NamedFile, named};
 pub(super) use zip::Archive;
 
 /// The largest record that is read, in bytes: the limit of those who read recordings.
@@ -52,7 +52,7 @@ pub(super) enum Form {
 
 /// Where a record lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Part {
+pub(super) struct RecordPlace {
     pub(super) input: u32,
     /// The line or the element, from 1.
     number: u32,
@@ -65,7 +65,7 @@ pub(super) struct Part {
 pub(super) struct Record<'i> {
     pub(super) value: Value,
     pub(super) input: &'i Input,
-    pub(super) part: Part,
+    pub(super) part: RecordPlace,
 }
 
 /// What cannot be read, and where.
@@ -79,13 +79,13 @@ pub(super) struct Unreadable {
 /// The places of one file's records.
 pub(super) struct Split {
     pub(super) input: Input,
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<RecordPlace>,
     pub(super) unreadable: Vec<Unreadable>,
 }
 
 impl Input {
     /// Finds the records of a file.
-    pub(super) fn split(named: &Named, index: u32) -> Result<Split, Unreadable> {
+    pub(super) fn split(named: &NamedFile, index: u32) -> Result<Split, Unreadable> {
         let failed = |error: &io::Error| Unreadable {
             place: named.shown.clone(),
             reason: "cannot be read",
@@ -146,7 +146,7 @@ impl Input {
         let spans = document.spans;
         let mut parts = Vec::with_capacity(spans.len());
         for (number, start, length) in spans {
-            let part = Part {
+            let part = RecordPlace {
                 input: index,
                 number,
                 start,
@@ -188,7 +188,7 @@ impl Input {
     }
 
     /// A record's place, as messages show it.
-    pub(super) fn place(&self, part: Part) -> String {
+    pub(super) fn place(&self, part: RecordPlace) -> String {
         let shown = mcptest_trace::text::escape_line(&self.shown);
         match &self.form {
             Form::Document { under: Some(key) } => format!("{shown}:/{key}/{}", part.number - 1),
@@ -201,7 +201,7 @@ impl Input {
     }
 
     /// The bytes of a record.
-    pub(super) fn bytes(&self, part: Part) -> io::Result<Vec<u8>> {
+    pub(super) fn bytes(&self, part: RecordPlace) -> io::Result<Vec<u8>> {
         if let Form::Zip(archive) = &self.form {
             return archive.read(part.number);
         }
@@ -213,7 +213,7 @@ impl Input {
     }
 
     /// Reads a record.
-    pub(super) fn read(&self, part: Part) -> Result<Record<'_>, Unreadable> {
+    pub(super) fn read(&self, part: RecordPlace) -> Result<Record<'_>, Unreadable> {
         let refuse = |reason, detail| Unreadable {
             place: self.place(part),
             reason,
@@ -242,7 +242,7 @@ impl Input {
     }
 }
 
-impl Part {
+impl RecordPlace {
     pub(super) fn number(self) -> u32 {
         self.number
     }

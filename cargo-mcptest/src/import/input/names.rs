@@ -19,7 +19,7 @@ const PACKED: [&str; 2] = ["gz", "zst"];
 
 /// A file, and how messages name it.
 #[derive(Debug)]
-pub(in crate::import) struct Named {
+pub(in crate::import) struct NamedFile {
     pub(in crate::import) path: PathBuf,
     pub(in crate::import) shown: String,
     /// Found in a folder or by a pattern, and not named itself.
@@ -29,8 +29,8 @@ pub(in crate::import) struct Named {
 }
 
 /// The files, in the order of the arguments, each once; those of a folder or a pattern in byte order.
-pub(in crate::import) fn named(arguments: &[PathBuf]) -> (Vec<Named>, Vec<Unreadable>) {
-    let (mut files, mut unreadable) = (Vec::<Named>::new(), Vec::new());
+pub(in crate::import) fn named(arguments: &[PathBuf]) -> (Vec<NamedFile>, Vec<Unreadable>) {
+    let (mut files, mut unreadable) = (Vec::<NamedFile>::new(), Vec::new());
     for argument in arguments {
         let given = argument.to_string_lossy();
         match of_argument(argument) {
@@ -51,7 +51,7 @@ pub(in crate::import) fn named(arguments: &[PathBuf]) -> (Vec<Named>, Vec<Unread
     (files, unreadable)
 }
 
-fn of_argument(argument: &Path) -> Result<Vec<Named>, String> {
+fn of_argument(argument: &Path) -> Result<Vec<NamedFile>, String> {
     let text = argument.to_string_lossy();
     if text == STDIN {
         return Ok(vec![spooled().map_err(|error| error.to_string())?]);
@@ -74,8 +74,8 @@ fn of_argument(argument: &Path) -> Result<Vec<Named>, String> {
     Ok(paths.iter().map(|path| file(path, true)).collect())
 }
 
-fn file(path: &Path, found: bool) -> Named {
-    Named {
+fn file(path: &Path, found: bool) -> NamedFile {
+    NamedFile {
         path: path.to_owned(),
         shown: path.to_string_lossy().replace('\\', "/"),
         found,
@@ -83,7 +83,7 @@ fn file(path: &Path, found: bool) -> Named {
     }
 }
 
-fn folder(path: &Path) -> Result<Vec<Named>, String> {
+fn folder(path: &Path) -> Result<Vec<NamedFile>, String> {
     let mut paths = Vec::new();
     for entry in WalkDir::new(path) {
         let entry = entry.map_err(|error| error.to_string())?;
@@ -120,10 +120,10 @@ fn sort(paths: &mut [PathBuf]) {
 }
 
 /// Standard input as a file that nobody else may read.
-fn spooled() -> io::Result<Named> {
+fn spooled() -> io::Result<NamedFile> {
     let mut spool = NamedTempFile::new()?;
     io::copy(&mut io::stdin().lock(), &mut spool)?;
-    Ok(Named {
+    Ok(NamedFile {
         path: spool.path().to_owned(),
         shown: STDIN.to_owned(),
         found: false,

@@ -12,17 +12,17 @@ use rawzip::{
     CompressionMethod, FileReader, RECOMMENDED_BUFFER_SIZE, ZipArchive, ZipArchiveEntryWayfinder,
 };
 
-use super::{Form, Input, MAX_RECORD, Named, Part, Split, Unreadable};
+use super::{Form, Input, MAX_RECORD, NamedFile, RecordPlace, Split, Unreadable};
 
 /// An archive's entries, in the byte order of their names.
 #[derive(Debug)]
 pub(in crate::import) struct Archive {
-    entries: Vec<Entry>,
+    entries: Vec<ZipEntry>,
     zip: ZipArchive<FileReader>,
 }
 
 #[derive(Debug)]
-struct Entry {
+struct ZipEntry {
     name: String,
     method: CompressionMethod,
     is_encrypted: bool,
@@ -42,7 +42,7 @@ fn is_record(name: &str) -> bool {
         })
 }
 
-pub(super) fn split(named: &Named, index: u32) -> Result<Split, Unreadable> {
+pub(super) fn split(named: &NamedFile, index: u32) -> Result<Split, Unreadable> {
     let refuse = |error: io::Error| Unreadable {
         place: named.shown.clone(),
         reason: "is no archive that can be read",
@@ -58,7 +58,7 @@ pub(super) fn split(named: &Named, index: u32) -> Result<Split, Unreadable> {
     let header = header.map_err(refuse)?;
     for number in numbers.filter(|number| is_record(archive.name(*number))) {
         let size = archive.entries[number as usize].size;
-        let part = Part {
+        let part = RecordPlace {
             input: index,
             number,
             start: 0,
@@ -78,7 +78,7 @@ pub(super) fn split(named: &Named, index: u32) -> Result<Split, Unreadable> {
         header: header.and_then(|bytes| super::parse(&bytes).ok()),
         file: RefCell::new(file),
     };
-    let too_large = |(part, size): (Part, u64)| Unreadable {
+    let too_large = |(part, size): (RecordPlace, u64)| Unreadable {
         place: input.place(part),
         reason: "is too large",
         detail: format!("an entry has {size} bytes; at most {MAX_RECORD} are read"),
@@ -102,7 +102,7 @@ impl Archive {
         while let Some(entry) = listed.next_entry().map_err(damaged)? {
             count += 1;
             if !entry.is_dir() {
-                entries.push(Entry {
+                entries.push(ZipEntry {
                     name: String::from_utf8_lossy(entry.file_path().as_bytes()).into_owned(),
                     method: entry.compression_method(),
                     is_encrypted: entry.flags().is_encrypted(),
@@ -130,7 +130,7 @@ impl Archive {
 
     /// The number of an entry.
     pub(in crate::import) fn find(&self, name: &str) -> Option<u32> {
-        let by_name = |entry: &Entry| entry.name.as_str().cmp(name);
+        let by_name = |entry: &ZipEntry| entry.name.as_str().cmp(name);
         u32::try_from(self.entries.binary_search_by(by_name).ok()?).ok()
     }
 

@@ -4,15 +4,15 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
-use crate::import::event::Tokens;
+use crate::import::event::CallTokens;
 use crate::import::json::{count, given, identifier, is_set, list, text, truthy, word};
 
 /// The events that are the agent's own.
-pub(super) struct Events<'v> {
+pub(super) struct AgentEvents<'v> {
     agent: Vec<&'v Value>,
 }
 
-impl<'v> Events<'v> {
+impl<'v> AgentEvents<'v> {
     /// Leaves out what graders did, and what happened inside of scorers and sub-agents.
     pub(super) fn of(sample: &'v Value) -> Self {
         let events = list(sample, "events");
@@ -74,7 +74,7 @@ impl<'v> Events<'v> {
     }
 
     /// The tokens of the model call that wrote a message.
-    pub(super) fn tokens_of(&self, message: &Value) -> Option<Tokens> {
+    pub(super) fn tokens_of(&self, message: &Value) -> Option<CallTokens> {
         let id = word(message, "id")?;
         let wrote = |event: &&Value| {
             let written = event.pointer("/output/choices/0/message");
@@ -106,7 +106,7 @@ pub(super) fn failed(value: &Value) -> bool {
 }
 
 /// The tokens of a model call. What was read from and written to the cache is not in `input_tokens`.
-pub(super) fn tokens(usage: Option<&Value>) -> Option<Tokens> {
+pub(super) fn tokens(usage: Option<&Value>) -> Option<CallTokens> {
     let usage = usage?;
     let more = ["input_tokens_cache_read", "input_tokens_cache_write"];
     let more = more.iter().filter_map(|key| count(usage, key));

@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Number, Value};
 
-use super::events::{Events, failed, tokens};
+use super::events::{AgentEvents, failed, tokens};
 use crate::import::content::text_of;
-use crate::import::event::{Call, ForeignRun, Leading, Score, Stop};
+use crate::import::event::{Call, ForeignRun, Leading, ReportedScore, Stop};
 use crate::import::input::{Archive, parse};
 use crate::import::json::{
     count, given, identifier, list, member, named, number, text, truthy, word,
@@ -43,7 +43,7 @@ pub(super) fn read(
     for key in ["started_at", "completed_at"] {
         run.at(given(&sample, key).and_then(time::seconds));
     }
-    let events = Events::of(&sample);
+    let events = AgentEvents::of(&sample);
     run.tools = offered_tools(events.tools());
     let messages = list(&sample, "messages");
     if events.knows_more_than(messages) {
@@ -140,7 +140,7 @@ fn prompt(input: &Value) -> Option<String> {
     (!said.is_empty()).then_some(said)
 }
 
-fn from_messages(messages: &[Value], events: &Events<'_>, run: &mut ForeignRun) {
+fn from_messages(messages: &[Value], events: &AgentEvents<'_>, run: &mut ForeignRun) {
     let mut system = Leading::of(run, true);
     for message in messages {
         let said = text_of(message.get("content"));
@@ -160,7 +160,7 @@ fn from_messages(messages: &[Value], events: &Events<'_>, run: &mut ForeignRun) 
 }
 
 /// What the model and the tools did, with what the messages know of the beginning.
-fn from_events(events: &Events<'_>, messages: &[Value], run: &mut ForeignRun) {
+fn from_events(events: &AgentEvents<'_>, messages: &[Value], run: &mut ForeignRun) {
     let speaks = |message: &&Value| matches!(text(message, "role"), Some("assistant" | "tool"));
     let begins = messages.iter().position(|message| speaks(&message));
     let begins = begins.unwrap_or(messages.len());
@@ -228,7 +228,7 @@ fn provider_call(block: &Value, run: &mut ForeignRun) {
     run.answer(id, result_or_error(block, "result"), Some(failed(block)));
 }
 
-fn answer(message: &Value, events: &Events<'_>, run: &mut ForeignRun) {
+fn answer(message: &Value, events: &AgentEvents<'_>, run: &mut ForeignRun) {
     let id = identifier(message, "tool_call_id");
     let of_event = id.as_deref().is_some_and(|id| events.failed(id));
     let failed = failed(message) || of_event;
@@ -257,19 +257,19 @@ fn stop(sample: &Value) -> Option<Stop> {
 }
 
 /// Scores as numbers: correct, partly, incorrect, no answer.
-fn scores(scores: &Value) -> Vec<(String, Score)> {
+fn scores(scores: &Value) -> Vec<(String, ReportedScore)> {
     let scores = scores.as_object().into_iter().flatten();
     let read = scores.filter_map(|(name, score)| {
-        let of = |reward: f64| Some(Score::Reward(Number::from_f64(reward)?));
+        let of = |reward: f64| Some(ReportedScore::Reward(Number::from_f64(reward)?));
         let score = match score.get("value")?.as_str() {
             Some("C") => of(1.0),
             Some("I" | "N") => of(0.0),
             Some("P") => of(0.5),
-            _ => Score::of(&score["value"]),
+            _ => ReportedScore::of(&score["value"]),
         };
         Some((name.clone(), score?))
     });
-    let mut read: Vec<(String, Score)> = read.collect();
+    let mut read: Vec<(String, ReportedScore)> = read.collect();
     read.sort_by(|left, right| left.0.cmp(&right.0));
     read
 }

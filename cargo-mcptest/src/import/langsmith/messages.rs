@@ -5,17 +5,17 @@ use serde_json::{Value, json};
 
 use crate::import::blocks;
 use crate::import::content::text_of;
-use crate::import::event::{Answer, Call, Event, ForeignRun, Leading, Tokens};
+use crate::import::event::{Answer, Call, CallTokens, Event, ForeignRun, Leading};
 use crate::import::format::has_block;
 use crate::import::json::{count, given, identifier, list, member, text, truthy, word};
 
 /// A message in one form: its kind, and its fields.
-pub(super) struct Message<'v> {
+pub(super) struct LangsmithMessage<'v> {
     pub(super) kind: &'static str,
     pub(super) fields: &'v Value,
 }
 
-impl<'v> Message<'v> {
+impl<'v> LangsmithMessage<'v> {
     /// Reads `{type, data}`, `{lc, type: constructor, id, kwargs}` and plain dumps.
     pub(super) fn of(value: &'v Value) -> Option<Self> {
         if text(value, "type") == Some("constructor") {
@@ -59,7 +59,7 @@ pub(super) fn is_message(value: &Value) -> bool {
     ];
     typed
         && !text(value, "type").is_some_and(|kind| blocks.contains(&kind))
-        && Message::of(value).is_some()
+        && LangsmithMessage::of(value).is_some()
 }
 
 /// Reads messages into a run. Leading system messages are its system prompt.
@@ -67,7 +67,7 @@ pub(super) fn read(messages: &[Value], run: &mut ForeignRun) {
     let is_first = run.events.is_empty();
     let mut system = Leading::of(run, is_first);
     for value in messages {
-        let Some(message) = Message::of(value) else {
+        let Some(message) = LangsmithMessage::of(value) else {
             run.lose("message of an unknown type", canonical_json(value));
             continue;
         };
@@ -155,7 +155,7 @@ pub(super) fn answer(fields: &Value) -> Answer {
 }
 
 /// The tokens of a model call: sums of all kinds.
-pub(super) fn tokens(fields: &Value) -> Option<Tokens> {
+pub(super) fn tokens(fields: &Value) -> Option<CallTokens> {
     let usage = given(fields, "usage_metadata")?;
     Some((
         count(usage, "input_tokens")?,
@@ -165,7 +165,7 @@ pub(super) fn tokens(fields: &Value) -> Option<Tokens> {
 
 /// What makes a message the same message.
 pub(super) fn essence(value: &Value) -> Option<String> {
-    let message = Message::of(value)?;
+    let message = LangsmithMessage::of(value)?;
     let essence = match message.kind {
         "ai" => {
             let mut run = ForeignRun::default();

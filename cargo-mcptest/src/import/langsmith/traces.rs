@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::messages::{self, Message};
+use super::messages::{self, LangsmithMessage};
 use crate::import::content::text_of;
-use crate::import::event::{Call, Event, ForeignRun, Lost, Score, Stop, Tokens};
+use crate::import::event::{Call, CallTokens, Event, ForeignRun, Lost, ReportedScore, Stop};
 use crate::import::json::{count, given, identifier, list, named, number, text, unfolded, word};
 use crate::import::mapping::Mapping;
 use crate::import::openai;
@@ -148,7 +148,7 @@ fn model_call(run: &Value, read: &mut ForeignRun, known: &mut Vec<String>) {
     let output = output.or_else(|| given(outputs, "output"));
     // What the wrapper of Anthropic's client keeps is the message itself.
     let output = output.or_else(|| outputs.get("role").and(Some(outputs)));
-    let Some(message) = output.and_then(Message::of) else {
+    let Some(message) = output.and_then(LangsmithMessage::of) else {
         if messages::failed(run) {
             read.stop = Some(Stop::Known("error"));
         } else {
@@ -172,7 +172,8 @@ fn model_call(run: &Value, read: &mut ForeignRun, known: &mut Vec<String>) {
 
 /// Whether a message is a result that a tool's own run gave already.
 fn is_answered(message: &Value, read: &ForeignRun) -> bool {
-    let Some(message) = Message::of(message).filter(|message| message.kind == "tool") else {
+    let Some(message) = LangsmithMessage::of(message).filter(|message| message.kind == "tool")
+    else {
         return false;
     };
     let answer = messages::answer(message.fields);
@@ -185,7 +186,7 @@ fn is_answered(message: &Value, read: &ForeignRun) -> bool {
     answer.id.is_some() && read.events.iter().any(same)
 }
 
-fn tokens(run: &Value) -> Option<Tokens> {
+fn tokens(run: &Value) -> Option<CallTokens> {
     openai::tokens(Some(run))
 }
 
@@ -193,7 +194,7 @@ fn tokens(run: &Value) -> Option<Tokens> {
 fn tool(run: &Value, read: &mut ForeignRun, met: &mut BTreeSet<usize>) {
     let outputs = &run["outputs"];
     let output = given(outputs, "output").unwrap_or(outputs);
-    let message = Message::of(output).filter(|message| message.kind == "tool");
+    let message = LangsmithMessage::of(output).filter(|message| message.kind == "tool");
     let name = text(run, "name").unwrap_or_default();
     let own_id = message
         .as_ref()
@@ -242,11 +243,11 @@ fn tool(run: &Value, read: &mut ForeignRun, met: &mut BTreeSet<usize>) {
 }
 
 /// Averages of feedback.
-fn scores(run: &Value) -> Vec<(String, Score)> {
+fn scores(run: &Value) -> Vec<(String, ReportedScore)> {
     let stats = run["feedback_stats"].as_object();
     let stats = stats.into_iter().flatten();
     let scores = stats.filter_map(|(name, stats)| match stats.get("avg")? {
-        Value::Number(average) => Some((name.clone(), Score::Reward(average.clone()))),
+        Value::Number(average) => Some((name.clone(), ReportedScore::Reward(average.clone()))),
         _ => None,
     });
     scores.collect()

@@ -12,7 +12,7 @@ use crate::import::json::{given, identifier, list, member, text, truthy, word};
 
 /// What differs between those who keep such lists.
 #[derive(Default)]
-pub(in crate::import) struct Options {
+pub(in crate::import) struct ChatOptions {
     /// Texts that begin so are errors, and others are none.
     pub(in crate::import) error_prefixes: &'static [&'static str],
     /// A user's text that holds one of these ends the talk and says nothing.
@@ -20,7 +20,7 @@ pub(in crate::import) struct Options {
 }
 
 /// Reads messages into a run. Leading system messages are its system prompt.
-pub(in crate::import) fn read(messages: &[Value], run: &mut ForeignRun, options: &Options) {
+pub(in crate::import) fn read(messages: &[Value], run: &mut ForeignRun, options: &ChatOptions) {
     let mut system = Leading::of(run, true);
     let mut of_user = OfUser::default();
     for message in messages {
@@ -172,7 +172,7 @@ fn tool_call(call: &Value) -> Call {
     Call::new(id, name, args.cloned().unwrap_or_default())
 }
 
-pub(in crate::import) fn answer(message: &Value, options: &Options) -> Answer {
+pub(in crate::import) fn answer(message: &Value, options: &ChatOptions) -> Answer {
     let id = if text(message, "role") == Some("function") {
         text(message, "name").map(|name| format!("function:{name}"))
     } else {

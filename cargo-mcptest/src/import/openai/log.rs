@@ -9,19 +9,19 @@ use crate::import::content::text_of;
 use crate::import::digest::Digest;
 use crate::import::event::{ForeignRun, Lost, Stop};
 use crate::import::format;
-use crate::import::input::Part;
+use crate::import::input::RecordPlace;
 use crate::import::joining::{Joiner, states};
 use crate::import::json::{count, given, identifier, list, member, named, number, text, word};
 use crate::import::time;
 
 /// One logged call.
-pub(super) struct Line<'v> {
+pub(super) struct LoggedCall<'v> {
     request: &'v Value,
     response: &'v Value,
     items: bool,
 }
 
-impl<'v> Line<'v> {
+impl<'v> LoggedCall<'v> {
     /// The call that a record logs: `{request, response}`, or `{body, response.body}`.
     pub(super) fn of(record: &'v Value) -> Option<Self> {
         let (request, response) = format::logged(record)?;
@@ -49,7 +49,7 @@ impl<'v> Line<'v> {
         }
     }
 
-    pub(super) fn join(&self, part: Part, joiner: &mut Joiner) -> Result<(), Lost> {
+    pub(super) fn join(&self, part: RecordPlace, joiner: &mut Joiner) -> Result<(), Lost> {
         let begin = if self.items { "items" } else { "messages" };
         let (mut before, state) = states(begin, self.sent().into_iter());
         // The longest beginning first.
@@ -79,7 +79,7 @@ impl<'v> Line<'v> {
     }
 
     /// The choice that the next call continues, else the first.
-    fn choice(&self, next: Option<&Line<'v>>) -> Option<&'v Value> {
+    fn choice(&self, next: Option<&LoggedCall<'v>>) -> Option<&'v Value> {
         let choices = list(self.response, "choices");
         let continued = next.and_then(|next| {
             let message = essence(next.messages().get(self.messages().len())?);
@@ -116,7 +116,7 @@ fn essence(message: &Value) -> String {
 }
 
 /// The run of some calls, each of which continues the one before.
-pub(super) fn read(lines: &[Line<'_>]) -> Result<ForeignRun, Lost> {
+pub(super) fn read(lines: &[LoggedCall<'_>]) -> Result<ForeignRun, Lost> {
     let mut run = ForeignRun::default();
     let Some(first) = lines.first() else {
         return Err(Lost::no_run("it has no calls"));
@@ -143,7 +143,7 @@ pub(super) fn read(lines: &[Line<'_>]) -> Result<ForeignRun, Lost> {
         }
         let messages = line.messages();
         let new = messages.get(seen..).unwrap_or_default();
-        chat::read(new, &mut run, &chat::Options::default());
+        chat::read(new, &mut run, &chat::ChatOptions::default());
         let choices = list(line.response, "choices");
         let Some(choice) = line.choice(lines.get(index + 1)) else {
             let failed = given(line.response, "error").is_some();

@@ -2,16 +2,16 @@
 
 use serde_json::{Map, Value};
 
-use super::span::Span;
+use super::span::OtelSpan;
 use crate::import::json::unfolded;
 
-pub(super) fn span_id(span: &Span) -> Option<&str> {
+pub(super) fn span_id(span: &OtelSpan) -> Option<&str> {
     span.text("gen_ai.tool.call.id")
         .or_else(|| span.text("tool.id"))
         .or_else(|| span.text("ai.toolCall.id"))
 }
 
-pub(super) fn arguments(span: &Span) -> Option<Value> {
+pub(super) fn arguments(span: &OtelSpan) -> Option<Value> {
     let keys = [
         "gen_ai.tool.call.arguments",
         "ai.toolCall.args",
@@ -44,7 +44,7 @@ fn holds(shown: &Value, own: &Value) -> bool {
 }
 
 /// What came back: of a failure that brought nothing, what is said of it.
-pub(super) fn outcome(span: &Span) -> Option<Value> {
+pub(super) fn outcome(span: &OtelSpan) -> Option<Value> {
     let keys = ["gen_ai.tool.call.result", "tool_response", "output.value"];
     // Those who write every result as JSON put texts in quotes.
     let quoted = ["ai.toolCall.result", "traceloop.entity.output"];
@@ -60,7 +60,7 @@ pub(super) fn outcome(span: &Span) -> Option<Value> {
 }
 
 /// The tokens of a model call; cached and reasoning tokens are parts of them.
-pub(super) fn tokens(span: &Span) -> Option<(u64, u64)> {
+pub(super) fn tokens(span: &OtelSpan) -> Option<(u64, u64)> {
     let prompt = [
         "gen_ai.usage.input_tokens",
         "gen_ai.usage.prompt_tokens",

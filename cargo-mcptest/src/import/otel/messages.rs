@@ -3,7 +3,7 @@
 use mcptest_trace::trace::canonical_json;
 use serde_json::{Map, Value, json};
 
-use super::span::{Log, Span};
+use super::span::{Log, OtelSpan};
 use crate::import::blob;
 use crate::import::content::text_of;
 use crate::import::event::{Answer, Call, Event};
@@ -11,7 +11,7 @@ use crate::import::json::{given, identifier, is_set, list, member, text, unfolde
 
 /// A message.
 #[derive(Debug, Default)]
-pub(super) struct Message {
+pub(super) struct OtelMessage {
     pub(super) role: String,
     /// What is said, called and answered in it.
     pub(super) parts: Vec<Event>,
@@ -21,18 +21,18 @@ pub(super) struct Message {
 }
 
 /// A part of a message, or what is noted in its place.
-type Part = Result<Event, &'static str>;
+type MessagePart = Result<Event, &'static str>;
 
 /// What a model call was sent and what it wrote.
 #[derive(Debug, Default)]
 pub(super) struct Exchanged {
     pub(super) system: Vec<String>,
-    pub(super) input: Vec<Message>,
-    pub(super) output: Vec<Message>,
+    pub(super) input: Vec<OtelMessage>,
+    pub(super) output: Vec<OtelMessage>,
 }
 
-impl Message {
-    fn new(role: &str, parts: impl IntoIterator<Item = Part>, finish: Option<&str>) -> Self {
+impl OtelMessage {
+    fn new(role: &str, parts: impl IntoIterator<Item = MessagePart>, finish: Option<&str>) -> Self {
         let mut message = Self {
             role: role.to_owned(),
             finish: finish.map(str::to_owned),
@@ -70,7 +70,7 @@ fn text_in(part: &Event) -> Option<&str> {
 }
 
 /// Reads the messages of a model call from its span and the log records beside it.
-pub(super) fn of(span: &Span, logs: &[&Log]) -> Exchanged {
+pub(super) fn of(span: &OtelSpan, logs: &[&Log]) -> Exchanged {
     let mut exchanged = Exchanged::default();
     structured(&span.attributes, &mut exchanged);
     let events = || span.events.iter().chain(logs.iter().copied());
@@ -88,9 +88,11 @@ pub(super) fn of(span: &Span, logs: &[&Log]) -> Exchanged {
     if exchanged.is_empty() {
         exchanged.flat(&span.attributes);
     }
-    let is_system = |message: &Message| matches!(message.role.as_str(), "system" | "developer");
+    let is_system = |message: &OtelMessage| matches!(message.role.as_str(), "system" | "developer");
     let (system, input): (Vec<_>, Vec<_>) = exchanged.input.drain(..).partition(is_system);
-    exchanged.system.extend(system.iter().map(Message::text));
+    exchanged
+        .system
+        .extend(system.iter().map(OtelMessage::text));
     exchanged.input = input;
     exchanged
 }
@@ -110,7 +112,7 @@ fn structured(attributes: &Map<String, Value>, into: &mut Exchanged) {
     }
     if let Some(system) = attributes.get("gen_ai.system_instructions").map(unfolded) {
         let text = match &system {
-            Value::Array(parts) => Message::new("system", parts.iter().map(part), None).text(),
+            Value::Array(parts) => OtelMessage::new("system", parts.iter().map(part), None).text(),
             other => text_of(Some(other)),
         };
         into.system = vec![text];
@@ -118,16 +120,16 @@ fn structured(attributes: &Map<String, Value>, into: &mut Exchanged) {
 }
 
 /// A message with parts.
-fn of_parts(message: &Value) -> Message {
+fn of_parts(message: &Value) -> OtelMessage {
     let parts = list(message, "parts");
     if parts.is_empty() && given(message, "content").is_some() {
         return of_chat(message);
     }
     let role = text(message, "role").unwrap_or_default();
-    Message::new(role, parts.iter().map(part), text(message, "finish_reason"))
+    OtelMessage::new(role, parts.iter().map(part), text(message, "finish_reason"))
 }
 
-fn part(part: &Value) -> Part {
+fn part(part: &Value) -> MessagePart {
     let content = || part.get("content").or_else(|| part.get("text"));
     let own = |keys: &[&str]| keys.iter().find_map(|key| given(part, key)).cloned();
     let answer = |id, value, is_error| {
@@ -178,15 +180,15 @@ fn part(part: &Value) -> Part {
 /// What spans of the Vercel AI SDK hold; before its fourth release answers were `ai.result`.
 ///
 /// Source: vercel/ai `content/docs/03-ai-sdk-core/60-telemetry.mdx`.
-fn of_ai_sdk(span: &Span, into: &mut Exchanged) {
+fn of_ai_sdk(span: &OtelSpan, into: &mut Exchanged) {
     let Some(Value::Array(sent)) = span.first(&["ai.prompt.messages"]).map(unfolded) else {
         return;
     };
     let message = |message: &Value| {
         let role = text(message, "role").unwrap_or_default();
         match message.get("content") {
-            Some(Value::Array(parts)) => Message::new(role, parts.iter().map(part), None),
-            content => Message::new(role, [Ok(Event::Said(text_of(content)))], None),
+            Some(Value::Array(parts)) => OtelMessage::new(role, parts.iter().map(part), None),
+            content => OtelMessage::new(role, [Ok(Event::Said(text_of(content)))], None),
         }
     };
     into.input = sent.iter().map(message).collect();
@@ -206,15 +208,15 @@ fn of_ai_sdk(span: &Span, into: &mut Exchanged) {
         }));
     }
     if !parts.is_empty() {
-        into.output.push(Message::new("assistant", parts, None));
+        into.output.push(OtelMessage::new("assistant", parts, None));
     }
 }
 
 /// A message as chat APIs have it.
-fn of_chat(message: &Value) -> Message {
+fn of_chat(message: &Value) -> OtelMessage {
     let role = text(message, "role").unwrap_or_default();
     let content = given(message, "content");
-    let mut message_of = Message::new(role, [], text(message, "finish_reason"));
+    let mut message_of = OtelMessage::new(role, [], text(message, "finish_reason"));
     let parts = &mut message_of.parts;
     if role == "tool" && (content.is_some() || list(message, "tool_calls").is_empty()) {
         parts.push(Event::Answer(Answer {

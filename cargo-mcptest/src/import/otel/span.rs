@@ -9,7 +9,7 @@ use crate::import::json::{count, list, named, text, unfolded, whole};
 
 /// A span.
 #[derive(Debug, Clone)]
-pub(super) struct Span {
+pub(super) struct OtelSpan {
     pub(super) trace: String,
     pub(super) id: String,
     pub(super) parent: Option<String>,
@@ -36,7 +36,7 @@ pub(super) struct Log {
 }
 
 /// The spans and log records of an export, or of a resource's part of one.
-pub(super) fn of(value: &Value) -> (Vec<Span>, Vec<Log>) {
+pub(super) fn of(value: &Value) -> (Vec<OtelSpan>, Vec<Log>) {
     let (mut spans, mut logs) = (Vec::new(), Vec::new());
     let lists = ["resourceSpans", "resourceLogs", "batches"];
     let mut resources: Vec<&Value> = lists.iter().flat_map(|key| list(value, key)).collect();
@@ -58,7 +58,7 @@ pub(super) fn of(value: &Value) -> (Vec<Span>, Vec<Log>) {
     (spans, logs)
 }
 
-fn span(value: &Value, service: Option<&str>) -> Option<Span> {
+fn span(value: &Value, service: Option<&str>) -> Option<OtelSpan> {
     let (trace, id) = (identifier(value, "traceId")?, identifier(value, "spanId")?);
     let attributes = attributes(&value["attributes"]);
     // Pydantic AI's first version keeps them in an attribute.
@@ -67,7 +67,7 @@ fn span(value: &Value, service: Option<&str>) -> Option<Span> {
     let events = list(value, "events").iter().chain(kept.flatten());
     let events = events.filter_map(|event| log(event, Some((&trace, &id))));
     let status = &value["status"]["code"];
-    Some(Span {
+    Some(OtelSpan {
         events: events.collect(),
         parent: identifier(value, "parentSpanId"),
         name: text(value, "name").unwrap_or_default().to_owned(),
@@ -151,7 +151,7 @@ fn any_value(value: &Value) -> Value {
     }
 }
 
-impl Span {
+impl OtelSpan {
     pub(super) fn when(&self) -> (u64, u64, &str) {
         (self.start, self.end, &self.id)
     }

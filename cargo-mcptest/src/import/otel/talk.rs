@@ -6,26 +6,26 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use super::call_span::{arguments, may_be_of, outcome, span_id, tokens};
-use super::messages::{self, Message};
-use super::span::{Log, Span};
-use crate::import::event::{Answer, Call, Event, ForeignRun, Leading, Score, Stop};
+use super::messages::{self, OtelMessage};
+use super::span::{Log, OtelSpan};
+use crate::import::event::{Answer, Call, Event, ForeignRun, Leading, ReportedScore, Stop};
 use crate::import::json::unfolded;
 use crate::import::openai::offered_tools;
 
 /// What an agent did, each with the time at which it did it.
 #[derive(Debug, Default)]
-pub(super) struct Talk {
+pub(super) struct OtelTalk {
     pub(super) run: ForeignRun,
     pub(super) events: Vec<(u64, Event)>,
     /// The messages that the last model call knew.
     known: Vec<String>,
-    tools: Vec<Span>,
+    tools: Vec<OtelSpan>,
     model_calls: usize,
     with_content: usize,
 }
 
-impl Talk {
-    pub(super) fn model_call(&mut self, span: &Span, logs: &[&Log]) {
+impl OtelTalk {
+    pub(super) fn model_call(&mut self, span: &OtelSpan, logs: &[&Log]) {
         self.model_calls += 1;
         let run = &mut self.run;
         if let Some(model) = span.first(&["gen_ai.request.model", "llm.model_name", "ai.model.id"])
@@ -55,7 +55,7 @@ impl Talk {
             }
             system.give_to(run);
         }
-        let input: Vec<String> = exchanged.input.iter().map(Message::essence).collect();
+        let input: Vec<String> = exchanged.input.iter().map(OtelMessage::essence).collect();
         let new = self.new_from(&input);
         for message in &exchanged.input[new..] {
             self.sent(message, span.start);
@@ -99,7 +99,7 @@ impl Talk {
     }
 
     /// A message that a model call was sent.
-    fn sent(&mut self, message: &Message, at: u64) {
+    fn sent(&mut self, message: &OtelMessage, at: u64) {
         match message.role.as_str() {
             "assistant" | "model" | "ai" => {
                 let is_user = |(_, event): &(u64, Event)| matches!(event, Event::User(_));
@@ -130,19 +130,19 @@ impl Talk {
     }
 
     /// What a model wrote.
-    fn wrote(&mut self, message: &Message, at: u64) {
+    fn wrote(&mut self, message: &OtelMessage, at: u64) {
         let is_said = |part: &&Event| !matches!(part, Event::Said(text) if text.is_empty());
         let parts = message.parts.iter().filter(is_said);
         self.events.extend(parts.map(|part| (at, part.clone())));
         message.notes.iter().for_each(|note| self.run.note(*note));
     }
 
-    pub(super) fn tool(&mut self, span: &Span) {
+    pub(super) fn tool(&mut self, span: &OtelSpan) {
         self.tools.push(span.clone());
     }
 
     /// Verdicts beside a span.
-    pub(super) fn scores(&mut self, span: &Span, logs: &[&Log]) {
+    pub(super) fn scores(&mut self, span: &OtelSpan, logs: &[&Log]) {
         for event in span.events.iter().chain(logs.iter().copied()) {
             if event.name != "gen_ai.evaluation.result" {
                 continue;
@@ -151,7 +151,7 @@ impl Talk {
             let name = own("gen_ai.evaluation.name").and_then(Value::as_str);
             let value = own("gen_ai.evaluation.score.value");
             if let (Some(name), Some(Value::Number(value))) = (name, value) {
-                let score = Score::Reward(value.clone());
+                let score = ReportedScore::Reward(value.clone());
                 self.run.scores.push((name.to_owned(), score));
             }
         }
@@ -183,7 +183,7 @@ impl Talk {
     }
 
     /// The call that a tool's span is the execution of.
-    fn call_of(&self, span: &Span, met: &HashSet<usize>, by_name: bool) -> Option<usize> {
+    fn call_of(&self, span: &OtelSpan, met: &HashSet<usize>, by_name: bool) -> Option<usize> {
         let events = self.events.iter().enumerate();
         let mut calls = events.filter_map(|(index, (at, event))| match event {
             Event::Call(call) if !met.contains(&index) => Some((index, *at, call)),
@@ -215,7 +215,7 @@ impl Talk {
     }
 
     /// The result of a call: that of the message, with what the span says of errors, else the span's.
-    fn result_of(&mut self, call: usize, span: &Span, met: &mut HashSet<usize>) {
+    fn result_of(&mut self, call: usize, span: &OtelSpan, met: &mut HashSet<usize>) {
         let Event::Call(made) = &self.events[call].1 else {
             return;
         };
@@ -256,7 +256,7 @@ impl Talk {
     }
 
     /// A call that no message tells of.
-    fn own_call(&mut self, span: &Span, met: &mut HashSet<usize>) {
+    fn own_call(&mut self, span: &OtelSpan, met: &mut HashSet<usize>) {
         let Some(name) = span.tool_name() else {
             return;
         };
@@ -296,7 +296,7 @@ impl Talk {
 }
 
 /// The result that the span of a call has, when it ended.
-fn result_of(span: &Span, id: String, value: Value) -> (u64, Event) {
+fn result_of(span: &OtelSpan, id: String, value: Value) -> (u64, Event) {
     let answer = Answer {
         id: Some(id),
         value,

@@ -5,33 +5,33 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
-use super::{Found, Group, Plan, asked, twin_id};
+use super::{FoundRun, Group, ImportPlan, asked, twin_id};
 use crate::import::cassette::Imported;
 use crate::import::digest::Digest;
 use crate::import::forks::Forks;
-use crate::import::input::{Part, Record};
+use crate::import::input::{Record, RecordPlace};
 use crate::import::joining::{Joined, Joiner};
 use crate::import::json::{list, text};
-use crate::import::kind::Kind;
-use crate::import::reading::{Mapped, Reading, Subject, stem};
+use crate::import::kind::FormatKind;
+use crate::import::reading::{AgentProfile, Mapped, Reading, stem};
 use crate::import::report::Reports;
 use crate::import::store;
 
-impl Plan {
+impl ImportPlan {
     /// Finds the runs of files whose formats are known.
     pub(in crate::import) fn new(
         reading: &Reading<'_>,
-        files: Vec<(Kind, Vec<Part>)>,
+        files: Vec<(FormatKind, Vec<RecordPlace>)>,
         reports: &mut Reports,
     ) -> Self {
-        let mut by_kind: Vec<(Kind, Vec<Part>)> = Vec::new();
+        let mut by_kind: Vec<(FormatKind, Vec<RecordPlace>)> = Vec::new();
         for (kind, parts) in files {
             match by_kind.iter_mut().find(|(known, _)| *known == kind) {
                 Some((_, known)) => known.extend(parts),
                 None => by_kind.push((kind, parts)),
             }
         }
-        let mut candidates: Vec<(Kind, Joined)> = Vec::new();
+        let mut candidates: Vec<(FormatKind, Joined)> = Vec::new();
         for (kind, parts) in by_kind {
             let mut joiner = Joiner::default();
             for part in parts {
@@ -50,7 +50,13 @@ impl Plan {
     }
 }
 
-fn join(reading: &Reading<'_>, kind: Kind, part: Part, joiner: &mut Joiner, reports: &mut Reports) {
+fn join(
+    reading: &Reading<'_>,
+    kind: FormatKind,
+    part: RecordPlace,
+    joiner: &mut Joiner,
+    reports: &mut Reports,
+) {
     let input = &reading.inputs[part.input as usize];
     if !kind.format().looks_into_records() {
         joiner.alone(part);
@@ -68,10 +74,10 @@ fn join(reading: &Reading<'_>, kind: Kind, part: Part, joiner: &mut Joiner, repo
 
 #[derive(Default)]
 struct Building {
-    plan: Plan,
+    plan: ImportPlan,
     groups: HashMap<Digest, u32>,
     /// The identifiers that were seen, the runs that had them, and where these begin.
-    ids: HashMap<Digest, (Digest, Part)>,
+    ids: HashMap<Digest, (Digest, RecordPlace)>,
     /// How many runs a file has of an identifier that is made of their records.
     twins: HashMap<(u32, Digest), u32>,
     /// Names that many groups or runs have.
@@ -80,7 +86,13 @@ struct Building {
 }
 
 impl Building {
-    fn add(&mut self, reading: &Reading<'_>, kind: Kind, joined: Joined, reports: &mut Reports) {
+    fn add(
+        &mut self,
+        reading: &Reading<'_>,
+        kind: FormatKind,
+        joined: Joined,
+        reports: &mut Reports,
+    ) {
         let read = reading.map(kind, &joined);
         let Ok((mapped, records)) = read.map_err(|error| reports.unreadable(&error)) else {
             return;
@@ -122,7 +134,7 @@ impl Building {
     fn found(
         &mut self,
         reading: &Reading<'_>,
-        kind: Kind,
+        kind: FormatKind,
         mapped: &Mapped,
         records: &[Record<'_>],
         (candidate, ordinal): (u32, usize),
@@ -177,7 +189,7 @@ impl Building {
         self.plan.is_scored |= mapped.is_scored;
         self.tools(cassette);
         let text = |key: &str| cassette[key].as_str().unwrap_or_default();
-        let Subject {
+        let AgentProfile {
             key,
             label,
             by_task,
@@ -205,14 +217,14 @@ impl Building {
         let run = u32::try_from(self.plan.found.len()).unwrap_or(u32::MAX);
         // What is printed of a run begins anew; files of sessions may be copied.
         let is_kept = |record: &Record<'_>| record.value.get("sessionId").is_some();
-        if kind == Kind::ClaudeCode && records.iter().any(is_kept) {
+        if kind == FormatKind::ClaudeCode && records.iter().any(is_kept) {
             self.forks.add(run, &id, cassette);
         }
         let group = &mut self.plan.groups[group as usize];
         group.any_failed |=
             cassette["outcome"].is_object() && cassette["outcome"]["passed"] != true;
         group.runs.push(run);
-        self.plan.found.push(Found {
+        self.plan.found.push(FoundRun {
             id: Digest::of(&[&id]),
             candidate,
             ordinal: u16::try_from(ordinal).unwrap_or(u16::MAX),
@@ -236,7 +248,7 @@ impl Building {
 
     /// Leaves forks out, and puts the runs of each group in order: of trials, else of time, else of the
     /// input.
-    fn finish(self, reports: &mut Reports) -> Plan {
+    fn finish(self, reports: &mut Reports) -> ImportPlan {
         let mut plan = self.plan;
         let left_out = self.forks.left_out(reports);
         for group in &mut plan.groups {
@@ -245,8 +257,9 @@ impl Building {
         plan.groups.retain(|group| !group.runs.is_empty());
         let found = &plan.found;
         for group in &mut plan.groups {
-            let all =
-                |has: fn(&Found) -> bool| group.runs.iter().all(|run| has(&found[*run as usize]));
+            let all = |has: fn(&FoundRun) -> bool| {
+                group.runs.iter().all(|run| has(&found[*run as usize]))
+            };
             if all(|run| run.order.is_some()) {
                 group.runs.sort_by_key(|run| found[*run as usize].order);
             } else if all(|run| run.time.is_some()) {
@@ -258,7 +271,7 @@ impl Building {
 }
 
 /// Where another run lies that has the identifier of one, and its first record.
-fn clash(reading: &Reading<'_>, first: Part, records: &[Record<'_>], id: &str) -> String {
+fn clash(reading: &Reading<'_>, first: RecordPlace, records: &[Record<'_>], id: &str) -> String {
     if records.first().is_some_and(|record| record.part == first) {
         let files = records.iter().map(|record| record.input.shown.as_str());
         let mut files: Vec<&str> = files.collect();

@@ -3,7 +3,7 @@
 use mcptest::trace::{Origin, ReadOnlyTools, Run, parse_run};
 use serde_json::{Value, json};
 
-use super::{Tools, gate, plan, recipe, writes};
+use super::{CalledTools, gate, plan, recipe, writes};
 
 /// The day of the recordings.
 const DAY: &str = "2026-03-04";
@@ -28,12 +28,12 @@ fn run(calls: &[(&str, Value, &str)]) -> Run {
 
 /// The arguments that are asked of the last tool, in these runs.
 fn asked(runs: &[Run]) -> String {
-    let source = || recipe::Source {
+    let source = || recipe::RunSource {
         day: Some(DAY.to_owned()),
         is_copy: false,
     };
     let sources: Vec<_> = runs.iter().map(|_| source()).collect();
-    let text = recipe::gates(runs, &sources, &Tools::default(), &[]).unwrap();
+    let text = recipe::gates(runs, &sources, &CalledTools::default(), &[]).unwrap();
     let line = text.lines().rfind(|line| line.contains("- { name:"));
     let line = line.unwrap_or_else(|| panic!("no plan in {text}"));
     let args = line.split("args: { ").nth(1).unwrap_or_default();
@@ -178,7 +178,7 @@ fn an_identifier_that_a_change_made_comes_from_that_change() {
     let text = recipe::gates(
         &[send(json!({ "parcel": "PCL-0042" }))],
         &[],
-        &Tools::default(),
+        &CalledTools::default(),
         &[],
     );
     let text = text.unwrap();
@@ -297,7 +297,7 @@ fn arguments_that_differ_hold_together() {
 }
 
 /// Whether a run holds the plan of some.
-fn plan_of<'a>(runs: &[Run], reads: &'a ReadOnlyTools) -> gate::Holds<'a> {
+fn plan_of<'a>(runs: &[Run], reads: &'a ReadOnlyTools) -> gate::Demand<'a> {
     let evidence: Vec<_> = runs.iter().map(|run| (run, None)).collect();
     let good: Vec<&Run> = runs.iter().collect();
     let changes = writes::Changes::of(&evidence, reads);

@@ -6,10 +6,10 @@ use mcptest::trace::Run;
 use mcptest_suite::model::Agent;
 use serde_json::Value;
 
-use super::recipe::{self, Source};
+use super::recipe::{self, RunSource};
 use super::suspects::{self, Suspect};
 use super::text::{comment, common, list, quoted};
-use super::tools::Tools;
+use super::tools::CalledTools;
 use crate::import::plan::is_twin;
 use mcptest_trace::text::counted;
 
@@ -23,7 +23,7 @@ const SKIP_ENDS: &str = "; it needs one that did, or a demand of your own";
 
 /// An agent of the suite, as its runs show it.
 #[derive(Debug, Default)]
-pub(in crate::import) struct Entry {
+pub(in crate::import) struct AgentEntry {
     pub(super) name: String,
     models: Vec<String>,
     servers: Vec<String>,
@@ -51,7 +51,7 @@ pub(in crate::import) struct Entry {
 pub(super) struct Whole {
     pub(super) runs: Vec<Run>,
     /// Where they come from.
-    sources: Vec<Source>,
+    sources: Vec<RunSource>,
     bytes: usize,
     pub(super) too_many: bool,
 }
@@ -69,7 +69,7 @@ impl Whole {
                 let recorded_at = written["recorded_at"].as_str();
                 let day = recorded_at.and_then(|time| time.get(.."2026-01-31".len()));
                 let id = written["imported"]["id"].as_str();
-                self.sources.push(Source {
+                self.sources.push(RunSource {
                     day: day.map(str::to_owned),
                     is_copy: id.is_some_and(is_twin),
                 });
@@ -83,13 +83,13 @@ impl Whole {
     }
 
     /// The gates that they carry.
-    fn gates(&self, tools: &Tools, suspects: &[Suspect]) -> Option<String> {
+    fn gates(&self, tools: &CalledTools, suspects: &[Suspect]) -> Option<String> {
         let gates = || recipe::gates(&self.runs, &self.sources, tools, suspects);
         (!self.too_many).then(gates)?
     }
 }
 
-impl Entry {
+impl AgentEntry {
     pub(in crate::import) fn new(name: &str) -> Self {
         Self {
             name: name.to_owned(),
@@ -153,7 +153,7 @@ impl Entry {
     }
 
     /// Its runs that look bad.
-    pub(super) fn suspects(&self, tools: &Tools) -> Vec<Suspect> {
+    pub(super) fn suspects(&self, tools: &CalledTools) -> Vec<Suspect> {
         let runs = &self.whole.runs;
         let of_model = runs.chunk_by(|one, next| one.model == next.model);
         of_model
@@ -166,7 +166,7 @@ impl Entry {
         self.whole.runs.len()
     }
 
-    pub(super) fn text(&self, tools: &Tools, suspects: &[Suspect]) -> String {
+    pub(super) fn text(&self, tools: &CalledTools, suspects: &[Suspect]) -> String {
         let mut servers = self.servers.clone();
         servers.sort();
         let mut text = format!("  - name: {}\n", quoted(&self.name));

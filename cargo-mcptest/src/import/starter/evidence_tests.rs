@@ -125,10 +125,10 @@ fn a_key_that_looks_like_a_variable_is_written_as_it_is() {
 fn copies_of_a_run_are_evidence_once() {
     let note = ("add_note", json!({ "text": "Please leave it at the door" }));
     let runs = [0; 3].map(|_| run(None, std::slice::from_ref(&note), "Done."));
-    let sources: Vec<Source> = [false, true, true]
-        .map(|is_copy| Source { day: None, is_copy })
+    let sources: Vec<RunSource> = [false, true, true]
+        .map(|is_copy| RunSource { day: None, is_copy })
         .into();
-    let text = gates(&runs, &sources, &Tools::default(), &[]).unwrap();
+    let text = gates(&runs, &sources, &CalledTools::default(), &[]).unwrap();
     assert!(
         text.starts_with(
             "    # from run-1..run-3\n    # copies, which are no further evidence: run-2..run-3\n"
@@ -136,7 +136,7 @@ fn copies_of_a_run_are_evidence_once() {
         "{text}"
     );
     assert!(text.contains("\"text\": {\"type\": \"string\"}"), "{text}");
-    let text = gates(&runs, &[], &Tools::default(), &[]).unwrap();
+    let text = gates(&runs, &[], &CalledTools::default(), &[]).unwrap();
     assert!(text.contains("exact: {\"text\": \"Please leave"), "{text}");
 }
 
@@ -191,7 +191,7 @@ fn a_name_that_joins_a_change_to_a_read_is_no_read() {
 #[test]
 fn the_tools_of_all_agents_are_left_out_where_they_make_a_claim_of_a_good_run_false() {
     let tools = |names: &[&str]| {
-        let mut tools = Tools::default();
+        let mut tools = CalledTools::default();
         tools.names = names.iter().map(|name| (*name).to_owned()).collect();
         "*tools".clone_into(&mut tools.written);
         tools
@@ -317,7 +317,7 @@ fn an_agent_that_hardly_ever_passes_has_no_gates() {
 #[test]
 fn who_changes_nothing_may_change_nothing_with_any_tool() {
     let text = |runs: &[Run], names: &[&str]| {
-        let mut called = Tools::default();
+        let mut called = CalledTools::default();
         called.names = names.iter().map(|&name| name.to_owned()).collect();
         gates(runs, &[], &called, &[]).unwrap()
     };

@@ -4,9 +4,9 @@ use mcptest::trace::{Origin, Run, parse_run};
 use serde_json::json;
 
 use super::entry::{MOST_BYTES, MOST_RUNS, Whole};
-use super::tools::{MOST_ALIASED, MOST_TOOLS, Tools};
+use super::tools::{CalledTools, MOST_ALIASED, MOST_TOOLS};
 use crate::import::digest::Digest;
-use crate::import::plan::{Group, Plan};
+use crate::import::plan::{Group, ImportPlan};
 
 fn run() -> Run {
     let run = json!({ "schema_version": "v1", "model": "m", "user_prompt": "p", "trace": { "tool_calls": [] } });
@@ -51,14 +51,14 @@ fn group() -> Group {
 #[test]
 fn a_list_of_tools_that_is_too_often_needed_is_written_out() {
     let tools = |agents: usize, suite: Option<&str>| {
-        let plan = Plan {
+        let plan = ImportPlan {
             groups: (0..agents).map(|_| group()).collect(),
             tools: (0..MOST_TOOLS)
                 .map(|tool| format!("t{tool:03}").into())
                 .collect(),
-            ..Plan::default()
+            ..ImportPlan::default()
         };
-        Tools::new(&plan, suite).written
+        CalledTools::new(&plan, suite).written
     };
     let most = MOST_ALIASED / MOST_TOOLS;
     assert_eq!(tools(most, None), "*tools");

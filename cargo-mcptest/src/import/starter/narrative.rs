@@ -4,9 +4,9 @@ use mcptest::eval::{KnownTools, NarrativeOptions, NarrativeReport, narrative_div
 use mcptest::trace::{ReadOnlyTools, Run};
 use mcptest_trace::trace::reads_by_name;
 
-use super::gate::Gate;
+use super::gate::ProposedGate;
 use super::text::list;
-use super::tools::Tools;
+use super::tools::CalledTools;
 
 /// What claims are held against; with what was said of tools, where recordings or their names say otherwise.
 ///
@@ -20,7 +20,7 @@ pub(super) struct Narrative {
 }
 
 impl Narrative {
-    pub(super) fn new(runs: &[Run], called: &Tools, reads: &ReadOnlyTools) -> Self {
+    pub(super) fn new(runs: &[Run], called: &CalledTools, reads: &ReadOnlyTools) -> Self {
         let tools = KnownTools::of_runs(runs);
         let of_runs: Vec<ReadOnlyTools> = runs.iter().map(Run::read_only_tools).collect();
         let is_misnamed = |name: &&str| {
@@ -66,7 +66,7 @@ impl Narrative {
     ///
     /// The list of tools is that of all agents of the import. Where what a good run claims would be false by
     /// it, as a tool of another agent is nearer to it, it goes without.
-    pub(super) fn gate<'a>(mut self, good: &[&Run]) -> Gate<'a> {
+    pub(super) fn gate<'a>(mut self, good: &[&Run]) -> ProposedGate<'a> {
         let all_hold = |it: &Self| good.iter().all(|run| it.absent(run) == 0);
         let mut said = "";
         if self.list.is_some() && !all_hold(&self) {
@@ -114,7 +114,7 @@ impl Narrative {
             [] => "{}".to_owned(),
             keys => format!("{{ {} }}", keys.join(", ")),
         };
-        Gate {
+        ProposedGate {
             name: "narrative",
             text: format!("{said}    narrative: {block}\n"),
             holds: Box::new(move |run| self.absent(run) <= most),

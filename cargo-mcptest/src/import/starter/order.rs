@@ -6,7 +6,7 @@ use mcptest::eval::{Axes, Dependency, Order, score_trajectory_axes};
 use mcptest::trace::{ReadOnlyTools, Run, ToolCall, Turn};
 use serde_json::Value;
 
-use super::gate::Gate;
+use super::gate::ProposedGate;
 use super::text::quoted;
 
 /// The most pairs and dependencies that are written of an agent.
@@ -14,7 +14,7 @@ const MOST: usize = 24;
 
 /// Which lookups come before a change of what they look up, and which arguments come from an earlier result.
 /// Where only some runs change anything, nothing need be looked up.
-pub(super) fn axes<'a>(good: &[&'a Run], reads: &ReadOnlyTools) -> Option<Gate<'a>> {
+pub(super) fn axes<'a>(good: &[&'a Run], reads: &ReadOnlyTools) -> Option<ProposedGate<'a>> {
     let changes = |run: &&&Run| {
         let mut calls = run.trace.tool_calls.iter();
         calls.any(|call| !reads.reads(&call.name))
@@ -59,7 +59,7 @@ pub(super) fn axes<'a>(good: &[&'a Run], reads: &ReadOnlyTools) -> Option<Gate<'
             )
         }));
     }
-    Some(Gate {
+    Some(ProposedGate {
         name: "trajectory_axes",
         text,
         holds: Box::new(move |run| holds(run, &axes)),

@@ -8,7 +8,7 @@ use mcptest::eval::{
 };
 use mcptest::trace::{ReadOnlyTools, Run};
 
-use super::gate::Gate;
+use super::gate::ProposedGate;
 use super::order::of_one_step;
 use super::shape::shape;
 use super::text::{common, flow, list, quoted};
@@ -133,7 +133,7 @@ pub(super) fn trajectory<'a>(
     good: &[&Run],
     changes: &Changes<'_>,
     reads: &'a ReadOnlyTools,
-) -> Option<Gate<'a>> {
+) -> Option<ProposedGate<'a>> {
     let (mode, calls) = lined_up(good, changes, reads)?;
     if calls.is_empty() {
         let nothing = ExpectedTrace::new(MatchMode::ExactUnordered, calls).with_over(Over::Writes);
@@ -183,8 +183,8 @@ fn line(call: &Expected) -> String {
     format!("        - {{ name: {name}{args}{is_error} }}\n")
 }
 
-fn plan_gate(text: String, plan: ExpectedTrace<Schema>, reads: &ReadOnlyTools) -> Gate<'_> {
-    Gate {
+fn plan_gate(text: String, plan: ExpectedTrace<Schema>, reads: &ReadOnlyTools) -> ProposedGate<'_> {
+    ProposedGate {
         name: "trajectory",
         text,
         holds: Box::new(move |run| {

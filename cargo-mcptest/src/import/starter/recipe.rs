@@ -8,19 +8,19 @@ use mcptest::eval::count_calls;
 use mcptest::trace::Run;
 
 use super::ending::{answers_before_the_end, closes, stop_reason};
-use super::gate::{Gate, Holds};
+use super::gate::{Demand, ProposedGate};
 use super::narrative::Narrative;
 use super::order;
 use super::plan::{self, Times};
 use super::suspects::Suspect;
 use super::text::{comment, quoted};
-use super::tools::Tools;
+use super::tools::CalledTools;
 use super::writes::Changes;
 use crate::outcome::recorded as passed;
 
 /// Where a run comes from, as far as it matters.
 #[derive(Debug, Default)]
-pub(super) struct Source {
+pub(super) struct RunSource {
     /// The day of its recording.
     pub(super) day: Option<String>,
     /// It is equal to an earlier one, and nothing says that it is another.
@@ -31,8 +31,8 @@ pub(super) struct Source {
 /// did, suspects that are set aside count as failed. Copies of a run are evidence once.
 pub(super) fn gates(
     runs: &[Run],
-    sources: &[Source],
-    called: &Tools,
+    sources: &[RunSource],
+    called: &CalledTools,
     suspects: &[Suspect],
 ) -> Option<String> {
     let known = runs.iter().any(|run| passed(run).is_some());
@@ -84,7 +84,7 @@ pub(super) fn gates(
         let reasons = comment(&reasons.join("; "));
         text.push_str(&format!("    # without run-{number}: {reasons}\n"));
     }
-    let mut kept: Vec<Gate<'_>> = Vec::new();
+    let mut kept: Vec<ProposedGate<'_>> = Vec::new();
     for gate in proposed.into_iter().flatten() {
         let broken = good.iter().filter(|(_, run)| !(gate.holds)(run));
         let broken: Vec<usize> = broken.map(|(number, _)| *number).collect();
@@ -140,7 +140,7 @@ fn numbers(runs: &[Run], numbers: impl Iterator<Item = usize>) -> String {
 
 /// Where runs failed, the gates count at the rate that was observed. A run that failed and holds them all is
 /// named: they do not tell it from a good one.
-fn reliability(runs: &[Run], kept: &[Gate<'_>]) -> String {
+fn reliability(runs: &[Run], kept: &[ProposedGate<'_>]) -> String {
     let holds = |run: &&Run| kept.iter().all(|gate| (gate.holds)(run));
     let green = runs.iter().filter(holds).count();
     let missed = (1..)
@@ -165,8 +165,8 @@ fn reliability(runs: &[Run], kept: &[Gate<'_>]) -> String {
 
 /// There is a closing, the reason why runs stop, and no call that changes something is made more often than
 /// in any good run.
-fn expect<'a>(good: &[&'a Run], times: Vec<Times<'a>>) -> Option<Gate<'a>> {
-    let mut asked: Vec<(String, Holds<'a>)> = Vec::new();
+fn expect<'a>(good: &[&'a Run], times: Vec<Times<'a>>) -> Option<ProposedGate<'a>> {
+    let mut asked: Vec<(String, Demand<'a>)> = Vec::new();
     if good.iter().all(|run| closes(run)) {
         asked.push((
             "{ target: final_response, matcher: { regex: \"\\\\S\" } }".to_owned(),
@@ -210,7 +210,7 @@ fn expect<'a>(good: &[&'a Run], times: Vec<Times<'a>>) -> Option<Gate<'a>> {
         .iter()
         .map(|line| format!("      - {line}\n"))
         .collect();
-    Some(Gate {
+    Some(ProposedGate {
         name: "expect",
         text: format!("    expect:\n{lines}"),
         holds: Box::new(move |run| holds.iter().all(|holds| holds(run))),
@@ -218,12 +218,12 @@ fn expect<'a>(good: &[&'a Run], times: Vec<Times<'a>>) -> Option<Gate<'a>> {
 }
 
 /// No more errors than the passing runs have, and a result of every call.
-fn errors<'a>(good: &[&Run]) -> Option<Gate<'a>> {
+fn errors<'a>(good: &[&Run]) -> Option<ProposedGate<'a>> {
     let count = |run: &Run| count_calls(&run.trace).errors;
     let most: Option<Vec<u64>> = good.iter().map(|run| count(run)).collect();
     let calls = good.iter().any(|run| !run.trace.tool_calls.is_empty());
     let most = most?.into_iter().max().filter(|_| calls)?;
-    Some(Gate {
+    Some(ProposedGate {
         name: "calls",
         text: format!("    calls: {{ max_errors: {most} }}\n"),
         holds: Box::new(move |run| count(run).is_some_and(|errors| errors <= most)),

@@ -37,7 +37,7 @@ fn refund(id: &str) -> (&'static str, Value) {
 }
 
 fn suspects_of(runs: &[Run]) -> Vec<Suspect> {
-    suspects::of(runs, &Tools::default())
+    suspects::of(runs, &CalledTools::default())
 }
 
 fn suspect(number: usize, reasons: Vec<String>, aside: bool) -> Suspect {
@@ -50,7 +50,7 @@ fn suspect(number: usize, reasons: Vec<String>, aside: bool) -> Suspect {
 }
 
 fn proposed(runs: &[Run]) -> Option<String> {
-    gates(runs, &[], &Tools::default(), &suspects_of(runs))
+    gates(runs, &[], &CalledTools::default(), &suspects_of(runs))
 }
 
 fn written(runs: &[Run]) -> String {

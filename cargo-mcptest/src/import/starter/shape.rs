@@ -34,15 +34,15 @@ pub(super) fn shape(calls: &[&Write<'_>]) -> ArgsShape<Schema> {
         let (having, values): (Vec<&Write<'_>>, Vec<&Value>) = pairs.unzip();
         let everywhere = values.len() == calls.len();
         let part = if everywhere {
-            shape.part(&values, vec![Step::Key(key)])
+            shape.part(&values, vec![PathStep::Key(key)])
         } else if having.len() < 2 {
             // What one run alone says may be the agent's own words.
-            Part::Open(json!({ "type": kind(&values) }))
+            PartDemand::Open(json!({ "type": kind(&values) }))
         } else {
             // Who leaves it out says nothing of what it is where it is there.
             let mut alone = Shape::of(&having);
-            let part = alone.part(&values, vec![Step::Key(key)]);
-            Part::Open(alone.schema(&part, &|_| false))
+            let part = alone.part(&values, vec![PathStep::Key(key)]);
+            PartDemand::Open(alone.schema(&part, &|_| false))
         };
         is_open |= part.is_open();
         entries.push((key.as_str(), part, everywhere));
@@ -73,23 +73,23 @@ pub(super) fn shape(calls: &[&Write<'_>]) -> ArgsShape<Schema> {
 
 /// A step of the way to a part.
 #[derive(Debug, Clone, Copy)]
-enum Step<'v> {
+enum PathStep<'v> {
     Key(&'v str),
     Item(usize),
 }
 
 /// What is asked of a part of the arguments.
-enum Part<'v> {
+enum PartDemand<'v> {
     Same(&'v Value),
     /// One of the values of some calls.
     Varied(usize),
     /// What a schema says, which leaves values open.
     Open(Value),
-    Object(Vec<(&'v str, Part<'v>, bool)>),
-    List(Vec<Part<'v>>),
+    Object(Vec<(&'v str, PartDemand<'v>, bool)>),
+    List(Vec<PartDemand<'v>>),
 }
 
-impl Part<'_> {
+impl PartDemand<'_> {
     fn is_open(&self) -> bool {
         match self {
             Self::Same(_) | Self::Varied(_) => false,
@@ -103,7 +103,7 @@ impl Part<'_> {
 struct Shape<'v> {
     calls: &'v [&'v Write<'v>],
     /// The parts that stay and differ: the way there, and the value of each call.
-    varied: Vec<(Vec<Step<'v>>, Vec<&'v Value>)>,
+    varied: Vec<(Vec<PathStep<'v>>, Vec<&'v Value>)>,
 }
 
 impl<'v> Shape<'v> {
@@ -115,40 +115,42 @@ impl<'v> Shape<'v> {
     }
 
     /// What is asked of a part that every call has.
-    fn part(&mut self, values: &[&'v Value], path: Vec<Step<'v>>) -> Part<'v> {
+    fn part(&mut self, values: &[&'v Value], path: Vec<PathStep<'v>>) -> PartDemand<'v> {
         let step = |step| [path.as_slice(), &[step]].concat();
         let stays = self.stays(values, &path);
         match distinct(values.iter().copied()).as_slice() {
-            [value] if stays == Stays::Yes => return Part::Same(value),
-            [value] if stays == Stays::IfShared && values.len() > 1 => return Part::Same(value),
+            [value] if stays == Stays::Yes => return PartDemand::Same(value),
+            [value] if stays == Stays::IfShared && values.len() > 1 => {
+                return PartDemand::Same(value);
+            }
             seen if stays == Stays::Yes && self.are_a_choice(seen, values) => {
                 self.varied.push((path, values.to_vec()));
-                return Part::Varied(self.varied.len() - 1);
+                return PartDemand::Varied(self.varied.len() - 1);
             }
             _ => {}
         }
         if let Some(keys) = same_keys(values) {
             let entries = keys.into_iter().map(|key| {
                 let values: Vec<&Value> = values.iter().map(|value| &value[key]).collect();
-                (key, self.part(&values, step(Step::Key(key))), true)
+                (key, self.part(&values, step(PathStep::Key(key))), true)
             });
-            return Part::Object(entries.collect());
+            return PartDemand::Object(entries.collect());
         }
         if let Some(length) = same_length(values) {
             let items = (0..length).map(|place| {
                 let values: Vec<&Value> = values.iter().map(|value| &value[place]).collect();
-                self.part(&values, step(Step::Item(place)))
+                self.part(&values, step(PathStep::Item(place)))
             });
-            return Part::List(items.collect());
+            return PartDemand::List(items.collect());
         }
-        Part::Open(json!({ "type": kind(values) }))
+        PartDemand::Open(json!({ "type": kind(values) }))
     }
 
     /// Whether a part stays as far as every run tells.
-    fn stays(&self, values: &[&Value], path: &[Step<'_>]) -> Stays {
+    fn stays(&self, values: &[&Value], path: &[PathStep<'_>]) -> Stays {
         let path = path.iter().fold(String::new(), |path, step| match step {
-            Step::Key(key) => below(&path, key),
-            Step::Item(place) => below(&path, &place.to_string()),
+            PathStep::Key(key) => below(&path, key),
+            PathStep::Item(place) => below(&path, &place.to_string()),
         });
         let calls = self.calls.iter().zip(values);
         let stays = calls.map(|(write, value)| write.leaves.stays(value, &path));
@@ -205,7 +207,7 @@ impl<'v> Shape<'v> {
 
     fn object(
         &self,
-        entries: &[(&str, Part<'_>, bool)],
+        entries: &[(&str, PartDemand<'_>, bool)],
         is_combined: &dyn Fn(usize) -> bool,
     ) -> Value {
         let required = entries.iter().filter(|(_, _, required)| *required);
@@ -219,20 +221,20 @@ impl<'v> Shape<'v> {
         })
     }
 
-    fn schema(&self, part: &Part<'_>, is_combined: &dyn Fn(usize) -> bool) -> Value {
+    fn schema(&self, part: &PartDemand<'_>, is_combined: &dyn Fn(usize) -> bool) -> Value {
         match part {
-            Part::Same(value) => json!({ "const": value }),
-            Part::Varied(varied) if is_combined(*varied) => json!({}),
-            Part::Varied(varied) => {
+            PartDemand::Same(value) => json!({ "const": value }),
+            PartDemand::Varied(varied) if is_combined(*varied) => json!({}),
+            PartDemand::Varied(varied) => {
                 json!({ "enum": distinct(self.varied[*varied].1.iter().copied()) })
             }
-            Part::Open(schema) => schema.clone(),
-            Part::Object(entries) => {
+            PartDemand::Open(schema) => schema.clone(),
+            PartDemand::Object(entries) => {
                 let mut schema = self.object(entries, is_combined);
                 schema["type"] = "object".into();
                 schema
             }
-            Part::List(items) => {
+            PartDemand::List(items) => {
                 let items = items.iter().map(|item| self.schema(item, is_combined));
                 let items: Vec<Value> = items.collect();
                 json!({ "type": "array", "minItems": items.len(), "maxItems": items.len(), "prefixItems": items })
@@ -242,14 +244,14 @@ impl<'v> Shape<'v> {
 }
 
 /// Makes a schema hold only where a part is a value.
-fn pin(schema: &mut Value, path: &[Step<'_>], value: &Value) {
+fn pin(schema: &mut Value, path: &[PathStep<'_>], value: &Value) {
     match path {
         [] => *schema = json!({ "const": value }),
-        [Step::Key(key), rest @ ..] => {
+        [PathStep::Key(key), rest @ ..] => {
             let part = &mut schema["properties"][*key];
             pin(part, rest, value);
         }
-        [Step::Item(place), rest @ ..] => {
+        [PathStep::Item(place), rest @ ..] => {
             let mut items = match schema["prefixItems"].take() {
                 Value::Array(items) => items,
                 _ => Vec::new(),

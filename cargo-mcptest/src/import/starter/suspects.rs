@@ -7,7 +7,7 @@ use mcptest::trace::Run;
 
 use super::ending::{answers_before_the_end, closes, stop_reason};
 use super::narrative::Narrative;
-use super::tools::Tools;
+use super::tools::CalledTools;
 use crate::outcome::recorded;
 
 /// A run that looks bad.
@@ -23,13 +23,13 @@ pub(in crate::import) struct Suspect {
 }
 
 /// What may be seen in a run, one kind a place.
-type Seen = [Option<String>; 7];
+type SeenInRun = [Option<String>; 7];
 
 /// The kind that sets no run aside: where there is nothing to change, good runs change nothing too.
 const WEAK: usize = 6;
 
 /// The runs that look bad; none where a run says itself whether it passed.
-pub(super) fn of(runs: &[Run], called: &Tools) -> Vec<Suspect> {
+pub(super) fn of(runs: &[Run], called: &CalledTools) -> Vec<Suspect> {
     let says = |run: &Run| recorded(run).is_some();
     if runs.iter().any(says) {
         return Vec::new();
@@ -46,7 +46,7 @@ pub(super) fn of(runs: &[Run], called: &Tools) -> Vec<Suspect> {
         calls.any(|call| !reads.reads(&call.name))
     };
     let others_change = 2 * runs.iter().filter(|run| changes(run)).count() > runs.len();
-    let see = |run: &Run| -> Seen {
+    let see = |run: &Run| -> SeenInRun {
         let last = run.trace.tool_calls.len().checked_sub(1);
         let result = last.map(|last| (&run.trace.tool_calls[last].name, run.result_of(last)));
         let stop = stop_reason(run).filter(|reason| *reason != "completed");
@@ -67,7 +67,7 @@ pub(super) fn of(runs: &[Run], called: &Tools) -> Vec<Suspect> {
             idle.then(|| "it changes nothing, and most others do".to_owned()),
         ]
     };
-    let seen: Vec<Seen> = runs.iter().map(see).collect();
+    let seen: Vec<SeenInRun> = runs.iter().map(see).collect();
     let tells = |kind: usize| {
         let count = seen.iter().filter(|seen| seen[kind].is_some()).count();
         let of = seen.len();

@@ -10,7 +10,7 @@ fn run(prompt: &str, tools: &[&str]) -> Value {
 }
 
 fn suite(runs: &[Value]) -> Result<String, String> {
-    let mut entry = Entry::new("desk");
+    let mut entry = AgentEntry::new("desk");
     entry.model("m");
     for run in runs {
         entry.add(run, None, false);

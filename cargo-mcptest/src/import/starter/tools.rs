@@ -10,7 +10,7 @@ use mcptest_trace::trace::{reads_by_name, words_of_tool};
 use serde_json::{Value, json};
 
 use super::text::list;
-use crate::import::plan::Plan;
+use crate::import::plan::ImportPlan;
 
 /// The most names that the list of tools stands for where it is written once: a loader repeats only so
 /// much through aliases.
@@ -48,7 +48,7 @@ const ANCHOR: &str = "tools";
 
 /// The tools that any run of an import calls: what its agents have, as far as is seen.
 #[derive(Debug, Default)]
-pub(in crate::import) struct Tools {
+pub(in crate::import) struct CalledTools {
     pub(super) names: Vec<String>,
     /// How the list is written in a gate.
     pub(super) written: String,
@@ -73,9 +73,9 @@ fn reads_alone(name: &str) -> bool {
         || reads_by_name(name) && (joined.is_empty() || reads_by_name(&joined.join("_")))
 }
 
-impl Tools {
+impl CalledTools {
     /// A suite says them once; entries that are put into one name its list, if it has all of them.
-    pub(in crate::import) fn new(plan: &Plan, suite: Option<&str>) -> Self {
+    pub(in crate::import) fn new(plan: &ImportPlan, suite: Option<&str>) -> Self {
         let hints = plan.hints.clone();
         if plan.tools.len() > MOST_TOOLS {
             return Self {

@@ -7,16 +7,16 @@ use std::time::Duration;
 use axum::body::Bytes;
 
 use crate::failure::Failure;
-use crate::proxy::frames::{Events, Whole};
+use crate::proxy::frames::{EventStream, WholeBody};
 use crate::proxy::session::{begins, is_message};
-use crate::proxy::{Run, Side};
+use crate::proxy::{RecordedSession, Speaker};
 
 /// What went by, of the exchange of a number.
-pub(super) enum Seen {
+pub(super) enum ExchangeEvent {
     Asked(u64, Option<String>),
-    Bytes(u64, Side, Bytes),
+    Bytes(u64, Speaker, Bytes),
     /// One side has said all.
-    Said(u64, Side),
+    Said(u64, Speaker),
     /// The head of the answer.
     Answers(u64, Head),
 }
@@ -30,7 +30,7 @@ pub(super) struct Head {
 /// What goes by, put together again to sessions.
 pub(super) struct Sessions<'b, B> {
     begin: &'b B,
-    runs: Vec<Run>,
+    runs: Vec<RecordedSession>,
     by_name: HashMap<String, usize>,
     /// That of requests which name none: the one begun last.
     unnamed: Option<usize>,
@@ -42,18 +42,18 @@ pub(super) struct Sessions<'b, B> {
 #[derive(Default)]
 struct Exchange {
     named: Option<String>,
-    asks: Whole,
+    asks: WholeBody,
     run: Option<usize>,
-    answers: Option<Answer>,
+    answers: Option<AnswerFrames>,
 }
 
-enum Answer {
-    Whole(Whole),
-    Events(Events),
+enum AnswerFrames {
+    Whole(WholeBody),
+    Events(EventStream),
     Compressed,
 }
 
-impl<B: Fn() -> Result<Run, Failure>> Sessions<'_, B> {
+impl<B: Fn() -> Result<RecordedSession, Failure>> Sessions<'_, B> {
     pub(super) fn new(begin: &B) -> Sessions<'_, B> {
         Sessions {
             begin,
@@ -66,7 +66,10 @@ impl<B: Fn() -> Result<Run, Failure>> Sessions<'_, B> {
     }
 
     /// Looks at all that goes by, and writes what is new.
-    pub(super) fn record(mut self, passing: &Receiver<Seen>) -> Result<Vec<Run>, Failure> {
+    pub(super) fn record(
+        mut self,
+        passing: &Receiver<ExchangeEvent>,
+    ) -> Result<Vec<RecordedSession>, Failure> {
         let mut wait = Duration::MAX;
         loop {
             match passing.recv_timeout(wait) {
@@ -86,28 +89,28 @@ impl<B: Fn() -> Result<Run, Failure>> Sessions<'_, B> {
         Ok(self.runs)
     }
 
-    fn see(&mut self, part: Seen) -> Result<(), Failure> {
+    fn see(&mut self, part: ExchangeEvent) -> Result<(), Failure> {
         match part {
-            Seen::Asked(number, named) => {
+            ExchangeEvent::Asked(number, named) => {
                 let exchange = Exchange {
                     named,
                     ..Exchange::default()
                 };
                 self.exchanges.insert(number, exchange);
             }
-            Seen::Bytes(number, Side::Client, bytes) => {
+            ExchangeEvent::Bytes(number, Speaker::Client, bytes) => {
                 if let Some(exchange) = self.exchanges.get_mut(&number) {
                     exchange.asks.take(&bytes);
                 }
             }
-            Seen::Said(number, Side::Client) => self.asked(number)?,
-            Seen::Answers(number, head) => {
+            ExchangeEvent::Said(number, Speaker::Client) => self.asked(number)?,
+            ExchangeEvent::Answers(number, head) => {
                 // The server may answer before it has heard all.
                 self.asked(number)?;
                 self.answers(number, head);
             }
-            Seen::Bytes(number, Side::Server, bytes) => self.hear(number, &bytes),
-            Seen::Said(number, Side::Server) => self.answered(number),
+            ExchangeEvent::Bytes(number, Speaker::Server, bytes) => self.hear(number, &bytes),
+            ExchangeEvent::Said(number, Speaker::Server) => self.answered(number),
         }
         Ok(())
     }
@@ -146,7 +149,7 @@ impl<B: Fn() -> Result<Run, Failure>> Sessions<'_, B> {
             run
         };
         exchange.run = Some(run);
-        self.runs[run].0.see(Side::Client, message);
+        self.runs[run].0.see(Speaker::Client, message);
         Ok(())
     }
 
@@ -162,11 +165,11 @@ impl<B: Fn() -> Result<Run, Failure>> Sessions<'_, B> {
         }
         self.compressed |= head.is_compressed;
         exchange.answers = Some(if head.is_compressed {
-            Answer::Compressed
+            AnswerFrames::Compressed
         } else if head.is_stream {
-            Answer::Events(Events::default())
+            AnswerFrames::Events(EventStream::default())
         } else {
-            Answer::Whole(Whole::default())
+            AnswerFrames::Whole(WholeBody::default())
         });
     }
 
@@ -176,9 +179,9 @@ impl<B: Fn() -> Result<Run, Failure>> Sessions<'_, B> {
         };
         let run = exchange.run.and_then(|run| self.runs.get_mut(run));
         match (&mut exchange.answers, run) {
-            (Some(Answer::Whole(whole)), _) => whole.take(bytes),
-            (Some(Answer::Events(events)), Some((session, _))) => {
-                events.take(bytes, |message| session.see(Side::Server, message));
+            (Some(AnswerFrames::Whole(whole)), _) => whole.take(bytes),
+            (Some(AnswerFrames::Events(events)), Some((session, _))) => {
+                events.take(bytes, |message| session.see(Speaker::Server, message));
             }
             _ => {}
         }
@@ -188,11 +191,11 @@ impl<B: Fn() -> Result<Run, Failure>> Sessions<'_, B> {
         let Some(exchange) = self.exchanges.remove(&number) else {
             return;
         };
-        if let Some(Answer::Whole(whole)) = exchange.answers
+        if let Some(AnswerFrames::Whole(whole)) = exchange.answers
             && let Some(run) = exchange.run
             && let Some(message) = whole.end()
         {
-            self.runs[run].0.see(Side::Server, message);
+            self.runs[run].0.see(Speaker::Server, message);
         }
     }
 }

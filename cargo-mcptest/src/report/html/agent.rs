@@ -9,7 +9,7 @@ use mcptest_trace::trace::{Run, canonical_json};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::closing::{ClaimView, Piece, closing};
+use super::closing::{ClaimView, ClosingPiece, closing};
 use crate::outcome::{self, Gates};
 
 /// The longest argument or result that the file holds, in bytes.
@@ -67,7 +67,7 @@ pub(super) struct RunView {
     pub(super) tokens: Option<u64>,
     pub(super) calls: Vec<CallView>,
     /// The closing, cut where claims begin and end; with the claim's place in `claims`.
-    closing: Option<Vec<Piece>>,
+    closing: Option<Vec<ClosingPiece>>,
     /// What the closing claims, then what earlier messages do.
     claims: Vec<ClaimView>,
     scores: [f64; 4],

@@ -6,7 +6,7 @@ use mcptest_trace::trace::Run;
 use serde::Serialize;
 
 /// A piece of a closing, and the place of the claim that it makes.
-pub(super) type Piece = (String, Option<usize>);
+pub(super) type ClosingPiece = (String, Option<usize>);
 
 /// A claim of a closing, or of a message before it.
 #[derive(Debug, Serialize)]
@@ -19,7 +19,10 @@ pub(super) struct ClaimView {
 }
 
 /// The closing in pieces, and what is claimed in them and before.
-pub(super) fn closing(test: &AgentTest<'_>, run: &Run) -> (Option<Vec<Piece>>, Vec<ClaimView>) {
+pub(super) fn closing(
+    test: &AgentTest<'_>,
+    run: &Run,
+) -> (Option<Vec<ClosingPiece>>, Vec<ClaimView>) {
     let Some(said) = run.trace.closing() else {
         return (None, Vec::new());
     };
@@ -32,7 +35,7 @@ pub(super) fn closing(test: &AgentTest<'_>, run: &Run) -> (Option<Vec<Piece>>, V
 }
 
 /// A closing, cut where claims begin and end.
-fn pieces(said: &str, claims: &[&Claim]) -> Vec<Piece> {
+fn pieces(said: &str, claims: &[&Claim]) -> Vec<ClosingPiece> {
     let mut pieces = Vec::new();
     let mut at = 0;
     let mut by_place: Vec<(usize, std::ops::Range<usize>)> = claims

@@ -23,13 +23,13 @@ use agent::AgentView;
 use overview::Overview;
 use serde_json::Value;
 
-use super::evidence::Changes;
+use super::evidence::BaselineChanges;
 
 /// What is said beside the verdicts.
 #[derive(Debug, Default)]
 pub(super) struct Remarks {
     /// What changed since a baseline.
-    pub(super) changes: Option<Changes>,
+    pub(super) changes: Option<BaselineChanges>,
     /// Pages of their own, each with its address.
     pub(super) pages: Vec<(&'static str, Value)>,
     /// What must be known of where the results come from, a line each.

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::Remarks;
 use super::agent::AgentView;
-use crate::report::evidence::Changes;
+use crate::report::evidence::BaselineChanges;
 
 /// The most runs that the curve goes to.
 const LONGEST_CURVE: usize = 32;
@@ -20,7 +20,7 @@ pub(super) struct Overview {
     passed: usize,
     failed: usize,
     ignored: usize,
-    agents: Vec<Row>,
+    agents: Vec<AgentRow>,
     refused: Vec<Refused>,
     /// pass^k over the agents: mean and interval in percent, for k from 1.
     curve: Vec<Point>,
@@ -30,7 +30,7 @@ pub(super) struct Overview {
     tokens: u64,
     /// Runs whose tokens were not recorded.
     without_tokens: usize,
-    changes: Option<Changes>,
+    changes: Option<BaselineChanges>,
     /// The addresses of the pages that there are besides.
     pages: Vec<&'static str>,
     notes: Vec<String>,
@@ -40,7 +40,7 @@ pub(super) struct Overview {
 
 /// An agent's row.
 #[derive(Debug, Serialize)]
-struct Row {
+struct AgentRow {
     suite: String,
     case: String,
     name: String,
@@ -141,7 +141,7 @@ impl Overview {
         self.tokens += tokens;
         let runs = view.runs.iter();
         let runs = runs.map(|run| (run.passed, run.calls.len(), run.errors()));
-        self.agents.push(Row {
+        self.agents.push(AgentRow {
             suite: test.suite_name().to_owned(),
             case: test.case().to_owned(),
             name: test.agent().name.value.clone(),
