@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use super::call::{Call, Ending};
 use super::doers::Doers;
 use super::judge::Judge;
-use super::lexicon::Lexicon;
 use super::marks::{Mark, Marks, of};
 use super::reading::Told;
 use super::report::{CallFinding, ClaimVerdict, Considered, Unclear};
@@ -88,8 +87,8 @@ impl Judge<'_> {
         let now = found.marks.has(Mark::Now) && doers.all.iter().any(near);
         let all_done = found.marks.contains(of![Generic HasBeen]);
         // *The door has been locked*: by nobody else, where the user spoke only once.
-        let state = found.marks.has(Mark::HasBeen) || found.marks.contains(of![IsDone Now]);
-        let alone = state && self.alone && self.may_be_done(found, &doers);
+        let state = found.marks.has(Mark::HasBeen) && !found.marks.has(Mark::WorldDoes);
+        let alone = state && !found.unsure && self.alone && !doers.all.is_empty();
         let vain = told && (failed || alone || (now || all_done) && blind());
         let sure = rule.sure && !found.unsure || vain;
         // *I've shared the file*, but not *I've shared some thoughts*, *The server stopped*.
@@ -116,14 +115,6 @@ impl Judge<'_> {
             supporting: if supports { done } else { Vec::new() },
             verdict,
         }
-    }
-
-    /// Whether a tool is known to do what is told, or a lock may be switched.
-    fn may_be_done(&self, found: &Told<'_>, doers: &Doers<'_>) -> bool {
-        let lexicon = Lexicon::get();
-        let turns = || self.tools.does("turn-on") || self.tools.does("turn-off");
-        let told = !doers.all.is_empty() && !found.marks.has(Mark::WorldDoes);
-        told || lexicon.lists("locks", found.spoken) && turns()
     }
 
     /// The verdict where calls succeeded. They may be beside the claim: the tool of the verb failed, and

@@ -128,7 +128,10 @@ fn actor(words: &[Token<'_>], group: &mut Group, voice: Mark, before: Option<&Gr
         share(words, group, before);
     }
     // *You have successfully booked the room*, where a tool books.
-    if voice == Mark::Perfect && last.has(Mark::You) && group.has(Mark::Success) {
+    let first = words[..group.subject.start]
+        .iter()
+        .all(|word| word.is(Mark::Sign));
+    if voice == Mark::Perfect && last.has(Mark::You) && group.has(Mark::Success) && first {
         group.marks = group.marks.without(of![Perfect]).with(of![WasDone Deal]);
     }
     let told = of![Ours WasDone];

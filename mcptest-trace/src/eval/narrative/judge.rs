@@ -14,7 +14,7 @@ pub(super) struct Judge<'t> {
     pub(super) writes: BTreeMap<&'t str, &'t Tool<'t>>,
     /// The writes with a general name.
     pub(super) vague: BTreeSet<&'t str>,
-    /// Nothing was changed, and the user spoke at most once.
+    /// Nothing was changed, and the user spoke only once.
     pub(super) alone: bool,
 }
 
@@ -25,7 +25,7 @@ impl<'t> Judge<'t> {
         Self {
             calls,
             tools,
-            alone: writes.is_empty() && calls.user_turns() <= 1,
+            alone: writes.is_empty() && calls.is_one_request(),
             writes,
             vague: vague.map(|(name, _)| name).collect(),
         }

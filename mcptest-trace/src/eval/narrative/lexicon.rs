@@ -353,6 +353,7 @@ mod tests {
             "telling",
             "stands-in",
             "tells-whom",
+            "told",
             "turns",
             "moves",
             "locks",

@@ -245,7 +245,11 @@ impl<'v> Reader<'_, 'v> {
     fn claim(&self, mut group: Group) -> Option<Found<'v>> {
         let token = &self.words[group.verb];
         let next = group.verb + 1;
-        if token.is(Mark::NeedsParticle) && !self.words.any(next..next + 3, of![Particle]) {
+        // *switched you to the nonstop*, but not *switched to English*
+        let given = self.words.marks(next).meets(of![You Your Determiner]);
+        let given = given && self.tools.does(token.verb.unwrap_or_default());
+        let particle = given || self.words.any(next..next + 3, of![Particle]);
+        if token.is(Mark::NeedsParticle) && !particle {
             return None;
         }
         // *Completed (2)* over a list of records.

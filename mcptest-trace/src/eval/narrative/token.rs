@@ -192,8 +192,12 @@ pub(super) fn tokens<'v>(
         let day = tokens.is(at, Mark::Number) && tokens.is(at.wrapping_sub(1), Mark::Date);
         let year = tokens.text(at + 1) == "," && tokens.text(at + 2).len() == YEAR;
         if day && year && tokens.is(at + 2, Mark::Number) {
+            // But *As of May 3, 2025, your order has been cancelled*.
+            let goes_on = tokens
+                .marks(at + 4)
+                .meets(of![Have Be BePresent BePast IsOrHas]);
             for comma in [at + 1, at + 3] {
-                if tokens.text(comma) == "," {
+                if tokens.text(comma) == "," && (comma == at + 1 || goes_on) {
                     tokens[comma].marks = of![Date Grammatical];
                 }
             }
@@ -283,7 +287,9 @@ const CODE: usize = 5;
 fn mark_codes(text: &str, tokens: &mut [Token<'_>]) {
     let capitals = |token: &Token<'_>| {
         let mut letters = text[token.range.clone()].bytes();
-        token.is(Mark::Content) && letters.all(|letter| letter.is_ascii_uppercase())
+        let known = token.verb.is_some() || token.noun_of.is_some() || token.is(Mark::Participle);
+        let plain = token.is(Mark::Content) && !known;
+        plain && letters.all(|letter| letter.is_ascii_uppercase())
     };
     for at in 1..tokens.len() {
         let code = capitals(&tokens[at]) && tokens[at].range.len() >= CODE;
