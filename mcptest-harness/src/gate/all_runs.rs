@@ -34,6 +34,7 @@ impl<G: AllRuns> Criterion for Together<G> {
             defaults: defaults(input, &thresholds),
             broken,
             counts: self.0.counts(input.runs, &report),
+            notes: self.0.notes(input, &report),
             ..Judgement::default()
         }
     }

@@ -22,12 +22,11 @@ impl Criterion for Expect {
         let checks = &input.gates.expect;
         let (mut breaches, mut untold) = (Vec::new(), Vec::new());
         let mut runs_hold = Vec::new();
-        // The assertions that no run so far had an item for.
-        let mut of_none: Vec<usize> = (0..checks.len()).collect();
-        for index in 0..input.runs.len() {
-            let verdicts = Self::verdicts(input, index);
+        let of_runs = (0..input.runs.len()).map(|run| Self::verdicts(input, run));
+        let of_runs: Vec<CheckVerdicts> = of_runs.collect();
+        let notes = no_items(checks, &of_runs);
+        for (index, verdicts) in of_runs.into_iter().enumerate() {
             runs_hold.push(verdicts.breaches.is_empty());
-            of_none.retain(|check| verdicts.of_none.contains(check));
             let of_run = verdicts.breaches.into_iter();
             breaches.extend(of_run.map(|breach| breach.of_run(index)));
             untold.extend(verdicts.undecided);
@@ -38,10 +37,6 @@ impl Criterion for Expect {
             let target = &checks[*index].target.text;
             format!("`{target}`: {}", needs_model(matcher))
         });
-        let notes: Vec<String> = of_none
-            .iter()
-            .map(|check| no_item(&checks[*check]))
-            .collect();
         let all = !checks.is_empty() && notes.len() == checks.len();
         Judgement {
             failure: (!breaches.is_empty()).then(|| Failure {
@@ -61,10 +56,15 @@ impl Criterion for Expect {
     }
 }
 
-/// Says that an assertion was judged on nothing.
-fn no_item(check: &Check) -> String {
-    format!(
-        "`{}` leads to no item in any run, so nothing was judged; `exact: []` asks for that",
-        check.target.text
-    )
+/// Says which assertions were judged on nothing in every run.
+pub(super) fn no_items(checks: &[Check], of_runs: &[CheckVerdicts]) -> Vec<String> {
+    let checks = checks.iter().enumerate();
+    let of_none = checks.filter(|(check, _)| of_runs.iter().all(|run| run.of_none.contains(check)));
+    let say = |(_, check): (usize, &Check)| {
+        format!(
+            "`{}` leads to no item in any run, so nothing was judged; `exact: []` asks for that",
+            check.target.text
+        )
+    };
+    of_none.map(say).collect()
 }

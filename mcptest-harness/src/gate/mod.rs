@@ -335,6 +335,11 @@ pub(crate) trait AllRuns: Options {
     fn counts(&self, runs: &[Run], _report: &Self::Report) -> Counts {
         calls_of(runs)
     }
+
+    /// What must be known of the report to trust the verdict.
+    fn notes(&self, _input: &Input<'_>, _report: &Self::Report) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// What a gate's metrics break: of its `expect:`, else of its defaults.

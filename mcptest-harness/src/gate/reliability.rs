@@ -6,9 +6,11 @@ use mcptest_suite::{Diagnostic, Node, Span, quoted_list};
 use serde_json::{Value, json};
 
 use super::block::Block;
+use super::expect::no_items;
+use super::expectation::CheckVerdicts;
 use super::key::{Key, Range};
 use super::table::{GateEntry, judging_each_run};
-use super::{AllRuns, Breach, Cause, Expect, Input, NotJudged, Options, Threshold};
+use super::{AllRuns, Breach, Cause, Expect, Input, NotJudged, Options, Threshold, named};
 use crate::eval::{
     Confidence, Measure, ReliabilitySummary, recommend_runs, summarize_with, targets,
 };
@@ -196,15 +198,26 @@ fn outcome(node: &Node, agent: &DeclaredAgent<'_>, problems: &mut Problems) -> O
 /// The outcomes of the runs, and what they come to.
 pub(crate) struct Outcomes {
     verdicts: Vec<RunVerdict>,
+    /// Of the runs of which something was judged.
     summary: ReliabilitySummary,
+    /// What `expect:` was judged on nothing for, in every run.
+    of_none: Vec<String>,
 }
 
 impl AllRuns for Reliability {
     type Report = Outcomes;
 
     fn report(&self, input: &Input<'_>) -> Result<Outcomes, NotJudged> {
+        let runs = (0..input.runs.len()).filter(|_| self.counts_expect());
+        let expected: Vec<_> = runs.map(|run| Expect::verdicts(input, run)).collect();
+        let of_none = match expected.as_slice() {
+            [] => Vec::new(),
+            expected => no_items(&input.gates.expect, expected),
+        };
+        let mut expected = expected.into_iter();
         let runs = 0..input.runs.len();
-        let verdicts: Vec<RunVerdict> = runs.map(|run| verdict(self, input, run)).collect();
+        let verdicts = runs.map(|run| verdict(self, input, run, expected.next()));
+        let verdicts: Vec<RunVerdict> = verdicts.collect();
         let unknown = verdicts.iter().enumerate();
         let unknown = unknown.filter(|(_, verdict)| **verdict == RunVerdict::Unknown);
         let breaches = unknown.map(|(index, _)| {
@@ -226,10 +239,16 @@ impl AllRuns for Reliability {
                 evidence: Vec::new(),
             });
         }
-        let passes = |verdict| matches!(verdict, &RunVerdict::Pass | &RunVerdict::OfNone);
-        let outcomes: Vec<bool> = verdicts.iter().map(passes).collect();
+        let judged = verdicts
+            .iter()
+            .filter(|verdict| **verdict != RunVerdict::OfNone);
+        let outcomes: Vec<bool> = judged.map(|verdict| *verdict == RunVerdict::Pass).collect();
         let summary = summarize_with(&outcomes, self.confidence, self.half_width());
-        Ok(Outcomes { verdicts, summary })
+        Ok(Outcomes {
+            verdicts,
+            summary,
+            of_none,
+        })
     }
 
     fn metrics(&self, outcomes: &Outcomes) -> Value {
@@ -241,16 +260,19 @@ impl AllRuns for Reliability {
     }
 
     fn breaches(&self, outcomes: &Outcomes) -> Vec<Breach> {
-        let too_few = self.too_few_runs(outcomes.verdicts.len());
+        let too_few = self.too_few_runs(outcomes.summary.runs);
         too_few.into_iter().collect()
     }
 
     fn explain(&self, input: &Input<'_>, outcomes: &Outcomes) -> Vec<Evidence> {
-        let Outcomes { verdicts, summary } = outcomes;
+        let Outcomes {
+            verdicts, summary, ..
+        } = outcomes;
         let mut table = Table::new(["run", "outcome", "file", "why"]);
         for (index, (run, verdict)) in input.runs.iter().zip(verdicts).enumerate() {
             let (outcome, why) = match verdict {
-                RunVerdict::Pass | RunVerdict::OfNone => ("pass", String::new()),
+                RunVerdict::Pass => ("pass", String::new()),
+                RunVerdict::OfNone => ("left out", "nothing was judged".to_owned()),
                 RunVerdict::Fail(why) => ("FAIL", truncate(why, 140)),
                 RunVerdict::Unknown => ("?", String::new()),
             };
@@ -271,6 +293,11 @@ impl AllRuns for Reliability {
             truncate(&format!("{:?}", summary.decay_curve), 400)
         );
         vec![Evidence::Table(table), Evidence::Text(text)]
+    }
+
+    fn notes(&self, input: &Input<'_>, outcomes: &Outcomes) -> Vec<String> {
+        let notes = outcomes.of_none.iter().cloned();
+        notes.chain(left_out(input, outcomes)).collect()
     }
 }
 
@@ -303,11 +330,23 @@ impl Reliability {
     }
 }
 
+/// Says which runs are not counted, where some are not.
+fn left_out(input: &Input<'_>, outcomes: &Outcomes) -> Option<String> {
+    let verdicts = outcomes.verdicts.iter().enumerate();
+    let of_none = verdicts.filter(|(_, verdict)| **verdict == RunVerdict::OfNone);
+    let places: Vec<usize> = of_none.map(|(place, _)| place).collect();
+    let (count, all) = (places.len(), input.runs.len());
+    let said = format!(
+        "left out {count} of {all} runs, in which `expect:` leads to no item, so nothing was judged:"
+    );
+    (count > 0).then(|| named(&said, input.runs, &places))
+}
+
 /// What became of a run.
 #[derive(Debug, PartialEq, Eq)]
 enum RunVerdict {
     Pass,
-    /// It passes: nothing was judged.
+    /// Nothing was judged, so it counts neither way.
     OfNone,
     /// With the first thing it breaks.
     Fail(String),
@@ -315,8 +354,14 @@ enum RunVerdict {
     Unknown,
 }
 
-fn verdict(gate: &Reliability, input: &Input<'_>, run: usize) -> RunVerdict {
-    let (expect, gates) = match &gate.outcome {
+/// What becomes of a run; `expected` where `expect:` is counted.
+fn verdict(
+    gate: &Reliability,
+    input: &Input<'_>,
+    run: usize,
+    expected: Option<CheckVerdicts>,
+) -> RunVerdict {
+    let gates = match &gate.outcome {
         Successes::Recorded => {
             return match input.runs[run].outcome.and_then(|outcome| outcome.passed) {
                 Some(true) => RunVerdict::Pass,
@@ -324,12 +369,11 @@ fn verdict(gate: &Reliability, input: &Input<'_>, run: usize) -> RunVerdict {
                 None => RunVerdict::Unknown,
             };
         }
-        Successes::Judged { expect, gates } => (*expect, gates),
+        Successes::Judged { gates, .. } => gates,
     };
     let mut of_none = false;
-    if expect {
+    if let Some(verdicts) = expected {
         let checks = &input.gates.expect;
-        let verdicts = Expect::verdicts(input, run);
         of_none = gates.is_empty() && verdicts.of_none.len() == checks.len();
         // What nobody here can tell is no pass.
         if let Some(breach) = verdicts.all().first() {

@@ -54,12 +54,33 @@ fn reliability_takes_over_what_the_agent_expects() {
 }
 
 #[test]
-fn runs_of_which_nothing_was_judged_are_not_counted() {
+fn runs_of_which_nothing_was_judged_are_left_out_and_named() {
     let agent = "  expect: [{ target: 'tool_results[*].is_error', matcher: { not: { contains: true } } }]\n  reliability: {}\n";
     let text = failure(judge(agent, &[calls(&[]), calls(&[])]));
     let said = "`expect:` must lead to an item in some run, found none, so nothing was judged";
     assert!(text.contains(said), "{text}");
-    holds(judge(agent, &[calls(&["a"]), calls(&[])]));
+    // What is known is known of the one run that was judged.
+    let some = "      - { target: reliability.pass_rate, matcher: { exact: 100 } }\n      - { target: reliability.decay_curve.length, matcher: { exact: 1 } }\n";
+    let rate = agent.replace("{}", &format!("\n      expect:\n{some}"));
+    let runs = [
+        json!({ "trace": calls(&["a"]) }),
+        json!({ "trace": calls(&[]) }),
+    ];
+    let said = "left out 1 of 2 runs, in which `expect:` leads to no item, so nothing was judged: run 2 (suites/cassettes/Agent__m.jsonl:2)";
+    let judged = format!("{:?}", verdicts("", &rate, &runs, false));
+    assert!(judged.contains("Ok(") && judged.contains(said), "{judged}");
+    let half = agent.replace("{}", "{ half_width: 45 }");
+    shows!("reliability-of-none", judge_runs("", &half, &runs));
+}
+
+#[test]
+fn what_expect_is_judged_on_nothing_for_is_told_where_it_is_counted() {
+    let agent = "  expect:\n  - { target: 'tool_results[*].is_error', matcher: { not: { contains: true } } }\n  - { target: tool_names, matcher: { not: { contains: refund } } }\n  reliability: {}\n";
+    let judged = verdicts("", agent, &[json!({ "trace": calls(&[]) })], false);
+    let (name, told) = &judged[1];
+    let said = "`tool_results[*].is_error` leads to no item in any run, so nothing was judged; `exact: []` asks for that";
+    assert_eq!(name, "agent::reliability");
+    assert!(format!("{told:?}").contains(said), "{told:?}");
 }
 
 /// A run that calls `delete_order`, and the list of its tools.
