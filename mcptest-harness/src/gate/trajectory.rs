@@ -12,8 +12,8 @@ use super::table::GateEntry;
 use super::{Breach, Cause, EachRun, Input, Options, Scored, Threshold};
 use crate::check::difference;
 use crate::eval::{
-    ArgsShape, ExpectedCall, ExpectedTrace, MatchMode, Measure, Over, Schema, ToolPattern,
-    TrajectoryReport, targets, validate_trace_with,
+    ArgsShape, ExpectedCall, ExpectedTrace, MatchMode, Measure, Mismatch, Over, Schema,
+    ToolPattern, TrajectoryReport, targets, validate_trace_with,
 };
 use crate::render::Evidence;
 use crate::text::{short_json, truncate, truncate_lines};
@@ -358,9 +358,10 @@ impl EachRun for Plan {
 fn side_by_side(plan: &Plan, run: &Run, report: &TrajectoryReport) -> String {
     let surplus_allowed = !allows_no_surplus(plan.mode);
     let may_be_made = |call: usize| {
-        let name = &run.trace.tool_calls[call].name;
-        let fits = |patterns: &[ToolPattern]| patterns.iter().any(|pattern| pattern.matches(name));
-        surplus_allowed && !fits(&plan.forbid) && plan.allow.as_deref().is_none_or(fits)
+        let of_it = |mismatch: &Mismatch| {
+            mismatch.expected_index.is_none() && mismatch.recorded_index == Some(call)
+        };
+        surplus_allowed && !report.mismatches.iter().any(of_it)
     };
     let missing_allowed = plan.mode == MatchMode::Subset;
     let mut marked = false;

@@ -179,7 +179,8 @@ impl Mismatch {
 /// things up. `forbid` names tools that may not be called in any mode; each call of one is a mismatch,
 /// also where it reads and the plan is over writes, and it stays a call that the plan is held against.
 /// `allow` names the tools that other judged calls may be of where the mode lets them be made; each one of
-/// another tool is a mismatch.
+/// another tool is a mismatch, but for calls of planned tools that failed: a planned call may be tried
+/// again until it succeeds.
 ///
 /// Cost for `e` expected and `r` recorded calls: arguments are checked once for each expected call
 /// and each distinct recorded call of its name; the matching is Hopcroft and Karp's,

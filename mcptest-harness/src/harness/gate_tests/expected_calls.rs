@@ -157,6 +157,12 @@ fn an_open_plan_may_say_which_tools_are_called_beside_it() {
     holds(judge(gate, &[calls(&notes)]));
     let deletes = ["cancel_order", "send_mail", "delete_account"];
     shows!("trajectory-allow", judge(gate, &[calls(&deletes)]));
+    let retried = |first: &str| {
+        let cancels = |said: &str| ("cancel_order", json!({}), json!(said));
+        judge(gate, &[trace(&[cancels(first), cancels("ok")], "")])
+    };
+    holds(retried("error"));
+    shows!("trajectory-allow-again", retried("ok"));
 }
 
 #[test]

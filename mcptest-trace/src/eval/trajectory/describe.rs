@@ -1,6 +1,7 @@
 //! What to say of the calls that are left over.
 
 use super::super::arg_diff::ArgDiff;
+use super::super::matching::maximum_matching;
 use super::compare::{Comparison, Recorded, inverse};
 use super::{ArgsCheck, Mismatch, Over};
 use crate::text::counted;
@@ -108,23 +109,42 @@ impl<S: ArgsCheck> Comparison<'_, S> {
         }
     }
 
-    /// The calls that are left over and of no tool that may be called beside the plan.
+    /// The calls that are left over and of no tool that may be called beside the plan. What failed of a
+    /// planned tool is let be, and what succeeded then takes its place in the plan.
     pub(super) fn not_allowed(&self, partners: &[Option<usize>]) -> Vec<Mismatch> {
-        let taken = inverse(partners, self.recorded.len());
-        let left = (0..taken.len()).filter(|&call| taken[call].is_none());
-        let is_allowed = |name: &str| {
-            let allow = self.plan.allow.as_ref();
-            allow.is_none_or(|allow| allow.iter().any(|pattern| pattern.matches(name)))
+        let Some(allow) = &self.plan.allow else {
+            return Vec::new();
         };
+        let failed = |recorded: usize| self.recorded[recorded].error == Some(true);
+        let others = |(call, partner): (usize, &Option<usize>)| {
+            // Its partner first: where nothing failed, each keeps its own.
+            let fitting = partner.iter().flat_map(|_| &self.fitting[call]);
+            let fitting = partner.iter().chain(fitting).copied();
+            fitting.filter(|&recorded| !failed(recorded)).collect()
+        };
+        let edges: Vec<Vec<usize>> = partners.iter().enumerate().map(others).collect();
+        let succeeded = maximum_matching(&edges, self.recorded.len());
+        let taken = inverse(partners, self.recorded.len());
+        let taken_anew = inverse(&succeeded, self.recorded.len());
+        let left = (0..taken.len()).filter(|&call| taken[call].is_none());
+        let left = left.filter(|&call| taken_anew[call].is_none());
+        let is_planned = |name: &str| self.plan.calls.iter().any(|call| call.name == name);
+        let left = left.filter(|&call| !(failed(call) && is_planned(&self.call(call).name)));
+        let is_allowed = |name: &str| allow.iter().any(|pattern| pattern.matches(name));
         let others = left.filter(|&call| !is_allowed(&self.call(call).name));
         let mismatch = |call| Mismatch {
             expected_index: None,
             recorded_index: Some(self.index(call)),
             arg_diffs: Vec::new(),
             reason: format!(
-                "`tool_calls[{}]` `{}`: not of the plan, and not under `allow`",
+                "`tool_calls[{}]` `{}`: {}, and not under `allow`",
                 self.index(call),
-                self.call(call).name
+                self.call(call).name,
+                if is_planned(&self.call(call).name) {
+                    "beyond the planned calls of this tool"
+                } else {
+                    "not of the plan"
+                }
             ),
         };
         others.map(mismatch).collect()

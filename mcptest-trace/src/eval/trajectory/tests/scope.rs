@@ -39,6 +39,30 @@ fn calls_beside_the_plan_are_of_the_tools_that_are_allowed() {
 }
 
 #[test]
+fn a_planned_call_may_fail_before_it_succeeds_and_may_succeed_once() {
+    let judged = |first: bool| {
+        let run = json!({
+            "tool_calls": [{ "name": "refund" }, { "name": "refund" }],
+            "tool_results": [
+                { "call_index": 0, "is_error": first },
+                { "call_index": 1, "is_error": false },
+            ],
+        });
+        let allow = vec![ToolPattern::new("add_note")];
+        let plans = [Subsequence, Unordered, Superset].into_iter();
+        let plans = plans.map(|mode| over_writes(mode, &[any("refund")]).with_allow(allow.clone()));
+        let reports = plans.map(|plan| validate_trace(&run, &plan));
+        reports
+            .map(|report| reasons(&report).join("; "))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(judged(true), ["", "", ""]);
+    let said =
+        "`tool_calls[1]` `refund`: beyond the planned calls of this tool, and not under `allow`";
+    assert_eq!(judged(false), [said; 3]);
+}
+
+#[test]
 fn exactly_these_calls_are_counted_as_often_as_they_are_expected() {
     let report = judge(ExactUnordered, &["a", "b"], &["b", "a", "b"]);
     assert_eq!(
