@@ -125,7 +125,7 @@ impl Options for Plan {
             (closed(mode, over, &calls, block)?, calls)
         };
         let forbid = forbid.unwrap_or_default();
-        contradictions(&calls, &forbid, block);
+        contradictions(&calls, allow.as_deref().unwrap_or_default(), &forbid, block);
         let patterns = |texts: Vec<Spanned<String>>| {
             let texts = texts.into_iter().map(|pattern| pattern.value);
             texts.map(ToolPattern::new).collect()
@@ -140,9 +140,8 @@ impl Options for Plan {
 
     fn tools(&self) -> Vec<&str> {
         let calls = self.calls.iter().map(|call| call.name.as_str());
-        calls
-            .chain(self.forbid.iter().map(ToolPattern::as_str))
-            .collect()
+        let patterns = self.allow.iter().flatten().chain(&self.forbid);
+        calls.chain(patterns.map(ToolPattern::as_str)).collect()
     }
 }
 
@@ -199,7 +198,7 @@ fn refuse_allow(mode: MatchMode, block: &mut Block<'_, '_>) {
         let message =
             format!("`allow` does nothing under `mode: {mode}`, which lets no other call be made");
         let problem = Diagnostic::at(node.span, message);
-        let open = "use `subsequence` or `superset`, or leave `allow` out";
+        let open = "use `subsequence`, `unordered` or `superset`, or leave `allow` out";
         block.problems.push(problem.help(open));
     }
 }
@@ -210,9 +209,11 @@ fn allows_no_surplus(mode: MatchMode) -> bool {
     matches!(mode, Strict | Subset | ExactUnordered)
 }
 
-/// Notes expected calls that are forbidden: no run could hold.
+/// Notes expected calls that are forbidden, where no run could hold, allowed tools that are forbidden, and
+/// patterns under `allow` that allow any tool.
 fn contradictions(
     calls: &[ExpectedCall<Arc<Schema>>],
+    allow: &[Spanned<String>],
     forbid: &[Spanned<String>],
     block: &mut Block<'_, '_>,
 ) {
@@ -227,6 +228,22 @@ fn contradictions(
                 .problems
                 .push(Diagnostic::at(pattern.span, message).help("expect the call, or forbid it"));
         }
+    }
+    for pattern in allow {
+        let allowed = pattern.value.as_str();
+        // One that fits the other as it is written fits all that the other does.
+        let covers = |other: &&Spanned<String>| ToolPattern::new(&*other.value).matches(allowed);
+        let (message, help) = if ToolPattern::new(allowed).matches("") {
+            let message = format!("`{allowed}` allows any tool, as a plan without `allow` does");
+            (message, "name tools, or leave `allow` out")
+        } else if let Some(other) = forbid.iter().find(covers) {
+            let message = format!("`{}` forbids the allowed `{allowed}`", other.value);
+            (message, "allow the tool, or forbid it")
+        } else {
+            continue;
+        };
+        let problem = Diagnostic::at(pattern.span, message);
+        block.problems.push(problem.help(help));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{calls, failure, holds, judge, shows, trace};
+use super::{calls, failure, holds, judge, judge_runs, shows, trace};
 
 #[test]
 fn a_strict_plan_shows_the_first_divergence() {
@@ -163,6 +163,30 @@ fn an_open_plan_may_say_which_tools_are_called_beside_it() {
     };
     holds(retried("error"));
     shows!("trajectory-allow-again", retried("ok"));
+}
+
+#[test]
+fn an_allowed_tool_that_no_recording_lists_is_told() {
+    let gate = |allowed: &str| {
+        format!(
+            "  trajectory: {{ mode: superset, calls: [{{ name: cancel_order }}], allow: [{allowed}] }}\n"
+        )
+    };
+    let run = json!({
+        "tools": ["desk::cancel_order(id: string) #0a", "desk::add_note(id: string) #0b"],
+        "trace": calls(&["cancel_order"]),
+    });
+    holds(judge_runs("", &gate("add_*"), std::slice::from_ref(&run)));
+    let text = failure(judge_runs("", &gate("add_noet"), &[run]));
+    assert!(
+        text.starts_with(
+            "error: `trajectory` names `add_noet`, and the recordings list no such tool"
+        ),
+        "{text}"
+    );
+    assert!(text.contains("did you mean `add_note`?"), "{text}");
+    // Nobody knows what else it was offered.
+    holds(judge(&gate("add_noet"), &[calls(&["cancel_order"])]));
 }
 
 #[test]
