@@ -1,5 +1,7 @@
 //! Lists of chat messages.
 
+use std::collections::HashMap;
+
 use mcptest_trace::trace::OfferedTool;
 use serde_json::Value;
 
@@ -61,8 +63,8 @@ pub(in crate::import) fn read(messages: &[Value], run: &mut ForeignRun, options:
 #[derive(Default)]
 pub(in crate::import) struct OfUser {
     count: usize,
-    /// The identifiers of calls that have no result yet.
-    open: Vec<String>,
+    /// The identifiers of calls that have no result yet, each with how many.
+    open: HashMap<String, usize>,
 }
 
 impl OfUser {
@@ -71,18 +73,25 @@ impl OfUser {
         let role = text(message, "role");
         let by_user = matches!(role, Some("user" | "human"));
         let calls = list(message, "tool_calls").iter();
-        for call in calls.filter(|call| by_user || is_of_user(call)) {
-            self.count += 1;
-            self.open.extend(identifier(call, "id"));
+        let (own, of_agent): (Vec<&Value>, Vec<&Value>) =
+            calls.partition(|call| by_user || is_of_user(call));
+        self.count += own.len();
+        // Identifiers may start again: a result is that of the latest call.
+        for call in of_agent {
+            identifier(call, "id").and_then(|id| self.open.remove(&id));
+        }
+        for id in own.iter().filter_map(|call| identifier(call, "id")) {
+            *self.open.entry(id).or_default() += 1;
         }
         if by_user || role == Some("assistant") {
             return false;
         }
         let mut ids = ["tool_call_id", "id"].into_iter();
         let id = ids.find_map(|key| identifier(message, key));
-        let place = self.open.iter().position(|open| Some(open) == id.as_ref());
-        place.map(|place| self.open.remove(place));
-        let is_taken = place.is_some() || is_of_user(message);
+        let open = id.and_then(|id| self.open.get_mut(&id));
+        let open = open.filter(|open| **open > 0);
+        let is_taken = open.is_some() || is_of_user(message);
+        open.into_iter().for_each(|open| *open -= 1);
         self.count += usize::from(is_taken);
         is_taken
     }

@@ -76,6 +76,27 @@ fn what_a_simulated_user_calls_is_no_call_of_the_agent() {
     }
 }
 
+/// A call of the user may have no result, and identifiers may start again with every turn.
+#[test]
+fn a_result_is_that_of_the_latest_call_with_its_identifier() {
+    let toggle = json!({ "role": "user", "content": null, "tool_calls": [
+        { "id": "u", "type": "function", "function": { "name": "toggle", "arguments": "{}" } }] });
+    let desk = Desk::new();
+    let messages = json!([
+        { "role": "user", "content": "It is off." }, { "role": "assistant", "content": "Toggle it." },
+        toggle, asks(&[("u", "{\"q\":1}")]), { "role": "tool", "tool_call_id": "u", "content": "fine" },
+        { "role": "assistant", "content": "Good." },
+    ]);
+    let run = json!({ "model": "m", "messages": messages });
+    desk.write("run.json", run.to_string());
+    let said = desk.import(&["run.json"]);
+    assert_eq!(said.status, 0, "{said:?}");
+    let told = "calls and results of the simulated user left out: 1";
+    assert!(said.out.contains(told), "{said:?}");
+    let run = desk.recording();
+    assert_eq!(calls(&run), [call("find", r#"{"q":1}"#, "fine", None)]);
+}
+
 /// Gateways give reasoning as a block of the content, beside calls in the other form.
 #[test]
 fn calls_in_one_form_and_blocks_of_the_other_are_both_read() {
