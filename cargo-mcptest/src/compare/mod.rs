@@ -201,6 +201,7 @@ impl Compare {
             comparison,
             sides: [baseline, candidate],
             outcome,
+            chosen,
             added,
         } = compared;
         match self.format {
@@ -213,6 +214,9 @@ impl Compare {
                     "{before} → {now}, outcomes {}\n",
                     said(*outcome)
                 )?;
+                for line in chosen {
+                    writeln!(output.out, "{}\n", crate::table::escaped(line))?;
+                }
                 write!(output.out, "{}", escape(&comparison.markdown()))?;
                 for line in added {
                     writeln!(output.out, "\n{}", crate::table::escaped(line))?;
@@ -227,6 +231,9 @@ impl Compare {
                     escape(&now),
                     said(*outcome)
                 )?;
+                for line in chosen {
+                    writeln!(output.out, "{}", escape(line))?;
+                }
                 write!(output.out, "{}", escape(&comparison.text()))?;
                 for line in added.iter().chain(&compared.empty_side()) {
                     writeln!(output.out, "{}", escape(line))?;
@@ -249,7 +256,9 @@ pub(crate) struct Compared {
     sides: [Side; 2],
     /// What says whether a run passed, where that is the same of all agents.
     outcome: Option<OutcomeSource>,
-    /// Of which agents there are more runs than before, or fewer, in words.
+    /// Of which agents a choice of the baseline's runs is left, in words.
+    chosen: Vec<String>,
+    /// Of which agents there are more runs than before, in words.
     added: Vec<String>,
 }
 
@@ -266,12 +275,15 @@ impl Compared {
         let sides = [baseline?, candidate?];
         let pairs = Pairs::new(opened, sides.each_ref(), options.cost, across_models)?;
         let options = options.with_agent_margins(pairs.margins());
-        let (samples, outcome, added) = pairs.samples(outcome);
+        let samples = pairs.samples(outcome);
+        let mut comparison = compare(&samples.agents, &options);
+        samples.decide(&mut comparison);
         Ok(Self {
-            comparison: compare(&samples, &options),
+            comparison,
             sides,
-            outcome,
-            added,
+            outcome: samples.outcome,
+            chosen: samples.chosen,
+            added: samples.added,
         })
     }
 
@@ -292,7 +304,8 @@ impl Compared {
     /// What stands below the table of a page.
     pub(crate) fn notes(&self) -> Vec<String> {
         let empty = self.empty_side();
-        let own = empty.into_iter().chain(self.added.iter().cloned());
+        let own = self.chosen.iter().chain(&self.added).cloned();
+        let own = empty.into_iter().chain(own);
         own.chain(self.comparison.notes()).collect()
     }
 
@@ -330,7 +343,7 @@ impl Compared {
         let [baseline, candidate] = &self.sides;
         value["baseline"] = baseline.json();
         value["candidate"] = candidate.json();
-        value["added"] = self.added.as_slice().into();
+        value["added"] = [&self.chosen[..], &self.added].concat().into();
         value["outcome"] = Value::from(self.outcome.map_or("mixed", OutcomeSource::as_str));
         value["exit_status"] = self.comparison.exit_status().into();
         value

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use mcptest::replay::{AgentTest, SideRuns};
-use mcptest_trace::evidence::compare::{AgentSamples, CostKind, Sides};
+use mcptest_trace::evidence::compare::{AgentSamples, Comparison, CostKind, Decision, Sides};
+use mcptest_trace::text::counted;
 
 use super::across::{self, agent_of};
 use super::side::{Side, SidePlace};
@@ -29,6 +30,38 @@ struct Pair {
     refused: Option<String>,
     /// The least drop that counts of it, where the suite says so.
     margin: Option<f64>,
+}
+
+/// What is compared, and what there is to say of it.
+pub(super) struct Samples {
+    pub(super) agents: Vec<AgentSamples>,
+    /// What says whether a run passed; nothing where that is not the same of all agents.
+    pub(super) outcome: Option<OutcomeSource>,
+    /// Of which agents a choice of the baseline's runs is left, in words.
+    pub(super) chosen: Vec<String>,
+    /// Of which agents there are more runs than before, in words.
+    pub(super) added: Vec<String>,
+}
+
+impl Samples {
+    /// Where of some agents only a choice of the baseline's runs is left, a comparison finds, and shows nothing else.
+    pub(super) fn decide(&self, comparison: &mut Comparison) {
+        if self.chosen.is_empty() {
+            return;
+        }
+        let options = &comparison.options;
+        comparison.decision = match comparison.decision {
+            Decision::Regressed | Decision::NotShown => return,
+            Decision::Holds if options.require_not_worse => Decision::NotShown,
+            _ => Decision::CannotTell {
+                reason: format!(
+                    "of {} only a choice of the baseline's runs is left, which is no sample; put the others back, or record all anew",
+                    counted(self.chosen.len(), "agent")
+                ),
+                allowed: options.inconclusive_passes,
+            },
+        };
+    }
 }
 
 impl Pairs {
@@ -80,13 +113,9 @@ impl Pairs {
         own.collect()
     }
 
-    /// What is compared, with what says whether a run passed; nothing where that is not the same of all
-    /// agents. Without a word of it, an agent whose runs all have an outcome goes by that. And of which agents there
-    /// are more runs than before, or fewer, in words.
-    pub(super) fn samples(
-        self,
-        asked: Option<OutcomeSource>,
-    ) -> (Vec<AgentSamples>, Option<OutcomeSource>, Vec<String>) {
+    /// What is compared. Without a word of what says whether a run passed, an agent whose runs all have an
+    /// outcome goes by that.
+    pub(super) fn samples(self, asked: Option<OutcomeSource>) -> Samples {
         let of_pair = |pair: &Pair| {
             let mut sides = [&pair.baseline, &pair.candidate].into_iter();
             asked.unwrap_or(if sides.all(SideRuns::have_outcomes) {
@@ -103,16 +132,19 @@ impl Pairs {
         let dropped = self.dropped.into_iter();
         let dropped = dropped.map(|agent| AgentSamples::new(agent, Sides::Dropped));
         let agents = self.agents.into_iter();
-        let mut added = Vec::new();
+        let (mut chosen, mut added) = (Vec::new(), Vec::new());
         let compared = agents.filter_map(|pair| {
-            let (outcome, [before, all]) = (of_pair(&pair), pair.recordings);
-            let samples = pair.samples(outcome)?;
-            if samples.sides == Sides::Unchanged && all < before {
-                added.push(format!(
-                    "{}: {} of its {before} recordings are gone; those that are left are unchanged",
-                    samples.agent,
-                    before - all
+            let (outcome, lost, [before, all]) = (of_pair(&pair), pair.lost(), pair.recordings);
+            let mut samples = pair.samples(outcome)?;
+            if lost > 0 {
+                chosen.push(format!(
+                    "{}: {lost} of its {before} recordings are gone; those that are left are a choice of runs, which is no sample",
+                    samples.agent
                 ));
+                if samples.sides == Sides::Unchanged {
+                    let differences = vec![format!("{lost} recordings are gone, none is new")];
+                    samples.sides = Sides::NotComparable { differences };
+                }
             }
             if let Sides::Both { candidate, .. } = &samples.sides
                 && let new = candidate.len()
@@ -126,12 +158,36 @@ impl Pairs {
             }
             Some(samples)
         });
-        let samples = compared.chain(dropped).collect();
-        (samples, outcome, added)
+        let agents = compared.chain(dropped).collect();
+        Samples {
+            agents,
+            outcome,
+            chosen,
+            added,
+        }
     }
 }
 
 impl Pair {
+    /// How many of the baseline's runs are gone where others of them are left: somebody chose.
+    fn lost(&self) -> usize {
+        let [before, all] = self.recordings;
+        let against = |one: &SideRuns, other: &SideRuns| one.clone().against(other.clone());
+        let gone = match against(&self.candidate, &self.baseline) {
+            Sides::Both {
+                candidate: gone, ..
+            } => gone.len(),
+            // Some are, of another prompt than today's.
+            Sides::NotComparable { .. } => before.saturating_sub(all).max(1),
+            _ => 0,
+        };
+        match against(&self.baseline, &self.candidate) {
+            Sides::Unchanged => gone,
+            Sides::Both { .. } if gone < before => gone,
+            _ => 0,
+        }
+    }
+
     fn samples(self, outcome: OutcomeSource) -> Option<AgentSamples> {
         if self.baseline.is_empty() && self.candidate.is_empty() {
             return None;
@@ -166,8 +222,10 @@ fn runs(
 ) -> Result<(SideRuns, usize), Failure> {
     let (runs, recordings) = match side.place() {
         SidePlace::Results(results) => {
-            let cases = results.get(agent.case()).into_iter().flatten();
-            (SideRuns::of_results(agent, cases, cost), 0)
+            let cases = || results.get(agent.case()).into_iter().flatten();
+            let own = cases().find(|case| case.case == agent.case());
+            let count = own.map_or(0, |own| own.recordings.len());
+            (SideRuns::of_results(agent, cases(), cost), count)
         }
         SidePlace::Recordings(folder) => {
             let runs = if across_models {
