@@ -91,7 +91,9 @@ impl OfUser {
         let open = id.and_then(|id| self.open.get_mut(&id));
         let open = open.filter(|open| **open > 0);
         let is_taken = open.is_some() || is_of_user(message);
-        open.into_iter().for_each(|open| *open -= 1);
+        if let Some(open) = open {
+            *open -= 1;
+        }
         self.count += usize::from(is_taken);
         is_taken
     }
