@@ -128,9 +128,8 @@ fn actor(words: &[Token<'_>], group: &mut Group, voice: Mark, before: Option<&Gr
         share(words, group, before);
     }
     // *You have successfully booked the room*, where a tool books.
-    let first = words[..group.subject.start]
-        .iter()
-        .all(|word| word.is(Mark::Sign));
+    let before = &words[..group.start.saturating_sub(1)];
+    let first = before.iter().all(|word| word.is(Mark::Sign));
     if voice == Mark::Perfect && last.has(Mark::You) && group.has(Mark::Success) && first {
         group.marks = group.marks.without(of![Perfect]).with(of![WasDone Deal]);
     }

@@ -193,11 +193,13 @@ pub(super) fn tokens<'v>(
         let year = tokens.text(at + 1) == "," && tokens.text(at + 2).len() == YEAR;
         if day && year && tokens.is(at + 2, Mark::Number) {
             // But *As of May 3, 2025, your order has been cancelled*.
+            let after = at + 3 + usize::from(tokens.text(at + 3) == ",");
             let goes_on = tokens
-                .marks(at + 4)
+                .marks(after)
                 .meets(of![Have Be BePresent BePast IsOrHas]);
-            for comma in [at + 1, at + 3] {
-                if tokens.text(comma) == "," && (comma == at + 1 || goes_on) {
+            let commas = [at + 1, after - 1].into_iter().filter(|_| goes_on);
+            for comma in commas {
+                if tokens.text(comma) == "," {
                     tokens[comma].marks = of![Date Grammatical];
                 }
             }
