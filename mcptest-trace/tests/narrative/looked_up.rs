@@ -52,6 +52,8 @@ fn what_was_tried_in_vain_is_false_whatever_was_looked_up() {
         json!({ "cancelled": "no", "is_cancelled": "N" }),
         json!({ "cancelled": {}, "cancelled_items": 3, "cancelled_reason": "none" }),
         json!({ "not_cancelled": true, "items_cancelled_policy": "14 days" }),
+        json!({ "status": "not cancelled" }),
+        json!({ "status": "open", "statuses": ["open", "cancelled", "shipped"] }),
     ] {
         let verdict = judged(no_state.clone(), None, cancelled);
         assert_eq!(verdict, ClaimVerdict::Unsupported, "{no_state}");

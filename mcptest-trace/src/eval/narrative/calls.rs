@@ -262,6 +262,10 @@ impl Record<'_> {
     }
 }
 
+fn is_word(value: &Value) -> bool {
+    value.as_str().is_some_and(|text| !text.contains(' '))
+}
+
 /// Gives the texts in a value, and keys that are states, with the record of each. JSON in a text is
 /// read too.
 fn stated(value: &Value, record: &Record<'_>, give: &mut impl FnMut(&str, &Record<'_>)) {
@@ -273,6 +277,8 @@ fn stated(value: &Value, record: &Record<'_>, give: &mut impl FnMut(&str, &Recor
                 _ => give(text, record),
             }
         }
+        // Several words are the states that there may be.
+        Value::Array(items) if items.len() > 1 && items.iter().all(is_word) => {}
         Value::Array(items) => items.iter().for_each(|item| stated(item, record, give)),
         Value::Object(fields) => {
             let record = Record {
@@ -290,7 +296,7 @@ fn stated(value: &Value, record: &Record<'_>, give: &mut impl FnMut(&str, &Recor
     }
 }
 
-/// The verbs whose participles stand in a text, but for those that tell no state: *can be cancelled*;
+/// The verbs whose participles stand in a text, but for those that tell no state: *can be cancelled*, *not locked*;
 /// and whether each is told as done: *has been sent*.
 fn participles(text: &str) -> impl Iterator<Item = (&'static str, bool)> {
     let done = of![Been BePast BePresent Have Success];
@@ -299,7 +305,8 @@ fn participles(text: &str) -> impl Iterator<Item = (&'static str, bool)> {
     words
         .scan((false, false), move |before, word| {
             let (be, told) = *before;
-            *before = (word == "be", Lexicon::get().marks(&word).meets(done));
+            let marks = Lexicon::get().marks(&word);
+            *before = (word == "be" || marks.has(Mark::Negative), marks.meets(done));
             Some(participle(&word).filter(|_| !be).map(|verb| (verb, told)))
         })
         .flatten()
