@@ -12,6 +12,7 @@ mod session;
 #[cfg(test)]
 mod tests;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
 
 use mcptest_suite::model::{Agent, Suite};
@@ -24,6 +25,7 @@ use super::loaded::LoadedSuite;
 use super::place::Wanted;
 use super::regression::compared;
 use super::runs::{self, SuitePlace};
+use super::verdicts::panic_text;
 use crate::eval::FaultPlan;
 use crate::record::{Live, LiveError, Mode};
 use crate::render::{Evidence, Failure, Finding};
@@ -99,14 +101,23 @@ impl LiveRecording {
             let command = suite.command(subject);
             // What is recorded now was not there before.
             let near = OnceLock::new();
-            self.ensure(ToRecord {
-                suite: &suite.suite,
-                agent: suite.agent(subject),
-                model: subject.model,
-                faults: &suite.gates(subject).fault_plan(),
-                redact: suite.redact(),
-                place: &suite.place(&command, &near),
-                stale: &|runs| suite.stale(subject, &command).findings(runs),
+            let agent = suite.agent(subject);
+            let ensure = || {
+                self.ensure(ToRecord {
+                    suite: &suite.suite,
+                    agent,
+                    model: subject.model,
+                    faults: &suite.gates(subject).fault_plan(),
+                    redact: suite.redact(),
+                    place: &suite.place(&command, &near),
+                    stale: &|runs| suite.stale(subject, &command).findings(runs),
+                })
+            };
+            // The cases of other agents are judged all the same.
+            catch_unwind(AssertUnwindSafe(ensure)).unwrap_or_else(|panic| {
+                let error = LiveError::new("the recording panicked");
+                let said = panic_text(&*panic).unwrap_or_default();
+                Err(failure(agent, error.show(said)))
             })
         });
     }

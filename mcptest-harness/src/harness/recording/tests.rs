@@ -6,7 +6,7 @@ use mcptest_trace::record::Recorder;
 
 use super::*;
 use crate::harness::discovery::SuiteFile;
-use crate::record::RunRequest;
+use crate::record::{Progress, RunRequest};
 
 const SUITE: &str = "
 regression: { baseline: trusted }
@@ -111,4 +111,41 @@ fn the_case_of_all_agents_needs_those_that_it_compares() {
         ["One", "Two"]
     );
     assert_eq!(needs(|kind| matches!(kind, CaseKind::Gate(..))), ["New"]);
+}
+
+/// Panics before it runs anything.
+struct Broken;
+
+impl Live for Broken {
+    fn prepare(&self, _: &Suite, _: &Agent, _: usize) -> Result<(), LiveError> {
+        panic!("a bug of {}", "the recorder")
+    }
+
+    fn run(
+        &self,
+        _: &Suite,
+        _: &Agent,
+        _: usize,
+        _: &RunRequest,
+        _: &mut Recorder,
+        _: &Progress,
+    ) -> Result<(), LiveError> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_panic_is_the_failure_of_its_agent_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let suite = load(folder.path());
+    let recording = LiveRecording {
+        mode: Mode::Missing,
+        live: Arc::new(Broken),
+        refused: OnceLock::new(),
+    };
+    let one = subject(&suite, "One");
+    recording.record(&suite, one);
+    let failure = format!("{:?}", suite.recorded(one).as_ref().unwrap_err());
+    assert!(failure.contains("the recording panicked"), "{failure}");
+    assert!(failure.contains("a bug of the recorder"), "{failure}");
 }
