@@ -100,14 +100,24 @@ impl<'t> Call<'t> {
                 _ => None,
             };
             verb.is_some_and(|told| verbs.iter().any(|verb| same(verb, told)))
-        }) || self.is_told_to(verbs)
+        })
     }
 
-    /// Whether an argument says to whom or where it does a verb: `assigned_to_email`.
-    fn is_told_to(&self, verbs: &[&str]) -> bool {
+    /// Whether an argument says to whom or where it does a verb: `assigned_to_email`; but not to
+    /// somebody else than a claim names (*to Bob*).
+    pub(super) fn is_told_to(&self, verbs: &[&str], clause: &str) -> bool {
         let lexicon = Lexicon::get();
+        let (_, whom) = clause.split_once(" to ").unwrap_or_default();
+        let name = whom.split(|c: char| !c.is_alphanumeric()).next();
+        let name = name.filter(|name| name.starts_with(char::is_uppercase));
+        let fits = |value: &str| {
+            let coded = value.contains(|c: char| c.is_ascii_digit());
+            let value = value.to_lowercase();
+            coded || name.is_none_or(|name| value.contains(&name.to_lowercase()))
+        };
         let args = self.recorded.args.as_object().into_iter().flatten();
-        let mut given = args.filter(|(_, value)| value.as_str().is_some_and(|it| !it.is_empty()));
+        let text = |value: &Value| value.as_str().is_some_and(|it| !it.is_empty() && fits(it));
+        let mut given = args.filter(|(_, value)| text(value));
         given.any(|(key, _)| {
             let (done, rest) = key.split_once("_to").unwrap_or_default();
             let done = lexicon

@@ -110,7 +110,7 @@ impl<'t> Judge<'t> {
                 } else {
                     &open
                 };
-                let told = call.is_told(meant, tool.vague);
+                let told = call.is_told(meant, tool.vague) || call.is_told_to(meant, found.clause);
                 tool.write && (told || call.is_flagged(meant, &found.object, found.clause))
             };
             !all.contains(name) && tools.get(name).is_some_and(told)
