@@ -6,8 +6,8 @@ use super::call::{Call, Ending};
 use super::judge::Judge;
 use super::lexicon::Lexicon;
 use super::marks::Mark;
-use super::reading::Told;
 use super::said::Said;
+use super::sentence::Told;
 use super::tools::Tool;
 
 /// The tools that do the verb of a claim.

@@ -6,9 +6,9 @@ use super::call::{Call, Ending};
 use super::doers::Doers;
 use super::judge::Judge;
 use super::marks::{Mark, Marks, of};
-use super::reading::Told;
 use super::report::{CallFinding, ClaimVerdict, Considered, Unclear};
 use super::rules::Rule;
+use super::sentence::Told;
 use super::without_call::WithoutCall;
 
 /// Calls that a claim reports as considered.

@@ -5,9 +5,9 @@ use super::doers::Doers;
 use super::judge::Judge;
 use super::lexicon::Lexicon;
 use super::marks::{Mark, Marks, of};
-use super::reading::Told;
 use super::report::{ClaimVerdict, Unclear};
 use super::said::{Said, Tells};
+use super::sentence::Told;
 use super::tools::Tool;
 
 /// A claim of which no call succeeded.

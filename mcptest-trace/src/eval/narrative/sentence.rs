@@ -1,0 +1,368 @@
+//! From a sentence to its claims: every verb in its place, given to the table of rules.
+
+use std::ops::Range;
+
+use super::context;
+use super::group::{self, Group};
+use super::lexicon::{Lexicon, stem};
+use super::list::OBJECT;
+use super::marks::{Mark, Marks, of};
+use super::object;
+use super::rules::{self, Rule};
+use super::scope::{self};
+use super::text::Document;
+use super::token::{Token, Words};
+use super::tools::{Tool, ToolBox};
+
+/// A claim as it is read, before any call is looked at.
+#[derive(Debug, Clone)]
+pub(super) struct Found<'v> {
+    pub(super) rule: &'static Rule,
+    pub(super) told: Told<'v>,
+    /// Bytes of the claim in the document's text.
+    pub(super) span: Range<usize>,
+    /// Bytes of its sentence in the document's text.
+    pub(super) sentence: Range<usize>,
+}
+
+/// What a claim tells, wherever it stands.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Told<'v> {
+    /// How the verb stands, from which the rule follows.
+    pub(super) marks: Marks,
+    /// The verb in its base form, and after it what else may be meant.
+    pub(super) verbs: Vec<&'v str>,
+    /// The verb that stands in the sentence.
+    pub(super) spoken: &'v str,
+    /// The nouns of its object, the head last.
+    pub(super) object: Vec<String>,
+    /// The identifiers of its object, in lower case.
+    pub(super) identifiers: Vec<String>,
+    /// How many things its object is, if it says so.
+    pub(super) quantity: Option<usize>,
+    /// Its object and what follows the verb.
+    pub(super) clause: &'v str,
+    /// Whether somebody else may say it.
+    pub(super) unsure: bool,
+}
+
+impl Told<'_> {
+    /// Whether the name of a tool has a noun of the object.
+    pub(super) fn shares(&self, tool: &Tool<'_>) -> bool {
+        self.object.iter().any(|noun| tool.said.shares(noun))
+    }
+}
+
+/// What the lexicon says of a verb that rules and verdicts ask for: of the verb as it stands, and of
+/// those that are meant.
+const OF_BASE: Marks = of![Light LightOnly Deal PassiveOnly HandsOver Composes Levies];
+const OF_VERBS: Marks = of![Generic Creating Consequence Lands MakingHead Remade World Settles];
+
+/// Reads the claims of a sentence.
+#[derive(Clone, Copy)]
+pub(super) struct Reader<'a, 'v> {
+    pub(super) document: &'v Document,
+    /// The tokens of the sentence.
+    pub(super) words: &'a [Token<'v>],
+    /// Of each token, whether its verb is read; without it, all are.
+    pub(super) asides: Option<&'a [bool]>,
+    /// All tokens of the sentence, and which of them are left out.
+    pub(super) apart: &'a [(&'a Token<'v>, bool)],
+    pub(super) tools: &'a ToolBox<'a>,
+    pub(super) place: Marks,
+    /// Whether it is an item of a list.
+    pub(super) item: bool,
+    /// Whether it is a heading, or set in bold as one.
+    pub(super) title: bool,
+    /// Whether somebody else may say it.
+    pub(super) unsure: bool,
+    pub(super) sentence: &'a Range<usize>,
+}
+
+impl<'v> Reader<'_, 'v> {
+    /// Reads what the sentence claims.
+    pub(super) fn read(&self, found: &mut Vec<Found<'v>>) {
+        let question = context::question(self.words);
+        let label = scope::label(self.words);
+        // The group before, and whether it surely claims.
+        let mut before: Option<Group> = None;
+        let mut claimed = false;
+        for at in 0..self.words.len() {
+            let Some(mut group) = group::read(self.words, at, before.as_ref()) else {
+                continue;
+            };
+            context::around(self.words, &mut group);
+            group.marks = group.marks.with(self.place);
+            if group.has(Mark::ToldDone) {
+                group.marks = group.marks.without(of![Status]);
+            }
+            group.add_if(question.is_some_and(|from| from <= at), Mark::Question);
+            if let Some((_, says)) = label.filter(|(from, _)| *from < at && !group.has(Mark::Ours))
+            {
+                group.marks.add(says);
+            }
+            if let Some(before) = &before {
+                group.add_if(claimed && self.joined(before, &group), Mark::Beside);
+                // *It was moved by Priya, and the other one has been cancelled.*
+                let by_others = before.has(Mark::Other) && before.marks.meets(of![WasDone HasBeen]);
+                group.add_if(by_others && !group.has(Mark::Ours), Mark::WorldDoes);
+            }
+            let claim = self.claim(group.clone());
+            // *as you asked, and dropped the table*
+            if self.words[at].verb.is_some() || !group.has(Mark::Other) {
+                claimed = claim.as_ref().is_some_and(|claim| claim.rule.sure);
+                before = Some(group);
+            }
+            if self.asides.is_none_or(|asides| asides[at]) {
+                found.extend(claim);
+            }
+        }
+    }
+
+    /// Whether *and* joins a group to one that is told as done.
+    fn joined(&self, earlier: &Group, group: &Group) -> bool {
+        let joined = (earlier.verb..group.start).any(|at| self.words.text(at) == "and");
+        joined && earlier.marks.meets(of![Ours HasBeen])
+    }
+
+    /// A subject, with the label before it where it has no noun: *Refund: $184 issued to your card*.
+    fn with_label(&self, subject: Range<usize>) -> Range<usize> {
+        let bare = !self.words.any(subject.clone(), of![Content]);
+        let labelled = bare && subject.start > 0 && self.words.text(subject.start - 1) == ":";
+        let named = labelled && self.words.any(0..subject.start, of![Content]);
+        if named { 0..subject.end } else { subject }
+    }
+
+    /// What a group claims.
+    fn claim(&self, mut group: Group) -> Option<Found<'v>> {
+        let token = &self.words[group.verb];
+        let next = group.verb + 1;
+        // *switched you to the nonstop*, but not *switched to English*
+        let given = self.words.marks(next).meets(of![You Your Determiner]);
+        let given = given && self.tools.does(token.verb.unwrap_or_default());
+        let particle = given || self.words.any(next..next + 3, of![Particle]);
+        if token.is(Mark::NeedsParticle) && !particle {
+            return None;
+        }
+        // *Completed (2)* over a list of records.
+        let says = |token: &Token<'_>| {
+            let ticks = token.marks.contains(of![Sign BeforeSubject]) && !token.is(Mark::Parts);
+            ticks || token.marks.meets(of![Content Identifier SentenceEnd])
+        };
+        let mut others = self
+            .words
+            .iter()
+            .filter(|other| !std::ptr::eq(*other, token));
+        if self.title && group.has(Mark::Bare) && !others.any(says) {
+            return None;
+        }
+        group.add_if(token.is(Mark::NameOnly), Mark::NameOnly);
+        let ours = group.has(Mark::Ours);
+        let of_label = group.marks.meets(of![AfterNoun AfterLabel]);
+        let follows = ours || group.has(Mark::AllSet) || group.has(Mark::Bare) && !of_label;
+        // *You're now enrolled in autopay.*
+        let subject = self.words.all(group.subject.clone());
+        let of_you = subject.has(Mark::You) && !subject.has(Mark::Content);
+        // *the request we submitted*
+        let noun = group::noun_before(self.words, &group).filter(|_| ours);
+        let object = if let Some(noun) = noun {
+            noun
+        } else if follows || of_you {
+            object::after(self.words, group.verb)
+        } else {
+            self.with_label(group.subject.clone())
+        };
+        let words = &self.words[object.clone()];
+        let mut verbs = self.verbs(&mut group, words)?;
+        // *turned off roaming*, *turned the lights off*
+        let phrasal = |at| Lexicon::get().phrasal(token.verb?, self.words.text(at));
+        let ends = |at: usize| {
+            let follows = of![Determiner Your Me Content Number Identifier];
+            let away = self.words.text(at) != "back" && !self.words.marks(at + 1).meets(follows);
+            at == next || away
+        };
+        let mut clause = next..self.words.until(next, OBJECT, of![Parts Comma Conjunction]);
+        let phrasal = clause.find_map(|at| phrasal(at).filter(|_| ends(at)));
+        if phrasal.is_some() {
+            // A suite may name the tools of the verb alone.
+            let asked = |verb: &&str| token.verb != Some(*verb) || self.tools.named(verb).is_some();
+            verbs.retain(asked);
+            verbs.extend(phrasal);
+        }
+        let does = |verb: &&str| self.tools.does(verb) || self.tools.named(verb).is_some();
+        let unknown = || !ours && !verbs.iter().any(does);
+        let others = group.has(Mark::Deal) && unknown();
+        // *We have changed our opening hours* is no act for this user.
+        let company = ours && words.iter().take(2).any(|token| token.text == "our");
+        group.add_if(others || company, Mark::Other);
+        // *A late fee has been added.*
+        let levied = words.iter().find(|token| token.is(Mark::Levied));
+        let levied = levied.filter(|_| group.has(Mark::Levies));
+        let levied = || levied.is_some_and(|token| !self.tools.names(&stem(&token.text)));
+        let world = group.has(Mark::World) && unknown() || levied();
+        group.add_if(world, Mark::WorldDoes);
+        // *I made no change*, but not *I cancelled the failed order*
+        let none = |token: &Token<'_>| token.is(Mark::Negative) && !token.text.ends_with("ed");
+        group.add_if(follows && words.iter().take(2).any(none), Mark::Negative);
+        let bare = group.has(Mark::Bare);
+        let stands = || object::adjectival(self.words, self.tools, &group, follows);
+        if let Some(stands) = bare.then(stands).flatten() {
+            // *Updated README* is a title but in a list.
+            let stands = if self.item { stands } else { Mark::Adjectival };
+            group.marks.add(stands);
+        }
+        // *Item returned: a lamp*
+        let field = group.has(Mark::AfterNoun) && self.words.text(next) == ":";
+        group.add_if(field, Mark::Field);
+        // Without a tool that writes, the code that the closing shows is what was changed.
+        let shown = || self.document.code && ours && self.tools.only_read();
+        let composed = group.has(Mark::Composes);
+        let composed = composed && (object::of_answer(words, self.tools) || shown());
+        group.add_if(composed, Mark::PartOfAnswer);
+        let near = group.subject.start..group.verb + OBJECT;
+        group.add_if(self.words.any(near, of![Identifier]), Mark::Named);
+        let rule = rules::first(group.marks)?;
+        let (first, last) = if follows {
+            let subject = usize::from(ours && group.start > 0);
+            (group.start - subject, object.end.max(next))
+        } else {
+            (group.subject.start.min(group.start), next)
+        };
+        // From the object to where the clause ends, or a reason or a contrast begins.
+        let ends = of![Parts Comma Condition Presupposed Relative Negative];
+        let clause = object.start.min(group.verb)..self.words.until(next, OBJECT, ends);
+        let spoken = token.verb.filter(|_| !group.has(Mark::IsComplete));
+        let spoken = phrasal.or(spoken);
+        Some(Found {
+            rule,
+            told: Told {
+                marks: group.marks,
+                spoken: spoken.or_else(|| verbs.first().copied())?,
+                verbs,
+                object: object::of_act(words),
+                identifiers: self.identifiers(&object),
+                quantity: object::quantity(self.words, &object),
+                clause: self.whole_words(self.bytes(clause)),
+                unsure: self.unsure,
+            },
+            span: self.trimmed(self.bytes(first..last)),
+            sentence: self.sentence.clone(),
+        })
+    }
+
+    /// The identifiers of an object, or else those in a bracket within it.
+    fn identifiers(&self, object: &Range<usize>) -> Vec<String> {
+        let named = object::identifiers(&self.words[object.clone()]);
+        if !named.is_empty() || object.is_empty() || self.apart.is_empty() {
+            return named;
+        }
+        let stands = |at: usize| {
+            self.words
+                .get(at)
+                .map_or(usize::MAX, |token| token.range.start)
+        };
+        let place = |at: usize| {
+            let from = stands(at);
+            self.apart
+                .partition_point(|(token, _)| token.range.start < from)
+        };
+        let within = &self.apart[place(object.start)..place(object.end)];
+        let aside = within.iter().filter(|(_, aside)| *aside);
+        let aside: Vec<Token<'_>> = aside.map(|(token, _)| (*token).clone()).collect();
+        object::identifiers(&aside)
+    }
+
+    /// The verbs that are meant; marks what the lexicon says of them, and whether a noun says which.
+    /// Nothing where none is claimed.
+    fn verbs(&self, group: &mut Group, object: &[Token<'v>]) -> Option<Vec<&'v str>> {
+        let lexicon = Lexicon::get();
+        let complete = group.has(Mark::IsComplete);
+        let done = group.marks.meets(of![IsComplete AllSet]);
+        let verb = self.words[group.verb].verb;
+        let base = if done { "complete" } else { verb? };
+        // *marked for return*, *marked the shoes for return*
+        let next = group.verb + 1;
+        let mut clause = next..self.words.until(next, OBJECT, of![Parts Comma Conjunction]);
+        let does = |verb| self.tools.does(verb);
+        // *marked the reminder as complete*
+        let purpose = clause.find_map(|at| match &*self.words[at].text {
+            "for" => self.words.get(at + 1)?.noun_of,
+            "as" => self.words.get(at + 1)?.verb.filter(|act| does(act)),
+            _ => None,
+        });
+        // *submitted for return*, where no tool submits
+        let marks = |act| match base {
+            "mark" => !does("flag"),
+            "submit" => does(act) && !does(base),
+            _ => false,
+        };
+        let purpose = purpose.filter(|act| marks(act));
+        // *set a reminder*, where a tool adds one and none sets any
+        let head = object::nouns(object).pop().unwrap_or_default();
+        let made = |made: &&'static str| self.tools.does_to(made, &head);
+        let sets = base == "set" && matches!(object.text(0), "a" | "an" | "another");
+        let sets = sets && !self.tools.does_to(base, &head);
+        let made = ["add", "create"].into_iter().find(made).filter(|_| sets);
+        let base = purpose.or(made).unwrap_or(base);
+        let of_base = lexicon.marks(base).among(OF_BASE);
+        let carried = base == "send" && object.have(of![Carrier]);
+        let light = of_base.has(Mark::Light) || done || carried;
+        // *I've opened a dispute*, where a tool disputes.
+        let makes = |noun: &&Token<'v>| {
+            let does = |verb| self.tools.does(verb) && !lexicon.is(verb, Mark::Generic);
+            let does = noun.noun_of.is_some_and(does);
+            let makes = base == "send" || lexicon.is(base, Mark::MakingHead);
+            // *I've created a reservation*, but not *I've added your email*
+            let sends = base == "send" || noun.noun_of == Some("send");
+            let makes = makes && !(sends && noun.is(Mark::Thing));
+            let head = object::nouns(object).pop();
+            let head = head.filter(|head| *head == stem(&noun.text));
+            let makes = |head: String| makes && does && !self.tools.does_to(base, &head);
+            light || head.is_some_and(makes)
+        };
+        let noun = object::action(object).filter(makes);
+        // *I've started the pump*, but not *I've started looking into it*
+        let begins = object.text(0).ends_with("ing") || object.marks(0).has(Mark::To);
+        let by_tool = || !begins && !lexicon.is(base, Mark::Generic) && self.tools.says(base);
+        let named = || by_tool() || self.tools.named(base).is_some();
+        let needs_noun = of_base.has(Mark::LightOnly) && !named() || done;
+        let some = || matches!(object.text(0), "a" | "an" | "another");
+        let looks_up = of_base.has(Mark::PassiveOnly)
+            && group.has(Mark::Ours)
+            && (needs_noun || !self.tools.does(base) && object::action(object).is_none())
+            && self.tools.named(base).is_none()
+            && !some();
+        if noun.is_none() && needs_noun || looks_up {
+            return None;
+        }
+        let thing = noun.is_some_and(|noun| noun.is(Mark::Thing));
+        let mut verbs: Vec<&'v str> = noun.and_then(|noun| noun.noun_of).into_iter().collect();
+        if noun.is_none() || thing && !complete || carried || !light {
+            verbs.insert(if light && !carried { verbs.len() } else { 0 }, base);
+        }
+        let of_verbs = verbs.iter().map(|verb| lexicon.marks(verb).among(OF_VERBS));
+        group.marks = of_verbs.fold(group.marks.with(of_base), Marks::with);
+        group.add_if(noun.is_some() && !(complete && thing), Mark::Nominal);
+        Some(verbs)
+    }
+
+    /// The bytes of some tokens.
+    fn bytes(&self, tokens: Range<usize>) -> Range<usize> {
+        self.words[tokens.start].range.start..self.words[tokens.end - 1].range.end
+    }
+
+    /// A part of the text, to where its last word ends: `top10.xlsx` is three tokens.
+    fn whole_words(&self, range: Range<usize>) -> &'v str {
+        let rest = &self.document.text[range.end..self.sentence.end.max(range.end)];
+        let more = rest.find(char::is_whitespace).unwrap_or(rest.len());
+        &self.document.text[range.start..range.end + more]
+    }
+
+    /// A range of the text without the signs at its ends.
+    fn trimmed(&self, range: Range<usize>) -> Range<usize> {
+        let sign = |c: char| !c.is_alphanumeric();
+        let rest = self.document.text[range.clone()].trim_start_matches(sign);
+        let start = range.end - rest.len();
+        start..start + rest.trim_end_matches(sign).len()
+    }
+}
