@@ -153,13 +153,7 @@ impl<'t> Call<'t> {
             };
             let acts = acts && words.get(1).is_some_and(spoken);
             // *notify_guests*, but not *delete_on_termination*
-            // *notify_attendees*: the updates are sent.
-            let message = |noun: &String| lexicon.lists("told", noun);
-            let sends = first.verb;
-            let sends = sends.is_some_and(|verb| lexicon.lists("tells-whom", verb));
-            let of_object = words.len() == 1
-                || words.iter().skip(1).any(named)
-                || sends && nouns.last().is_some_and(message);
+            let of_object = words.len() == 1 || words.iter().skip(1).any(named);
             let does = |told| verbs.iter().any(|verb| lexicon.akin(verb, told));
             acts || of_object && first.verb.is_some_and(does)
         })

@@ -62,18 +62,6 @@ impl<'t> Calls<'t> {
         })
     }
 
-    /// Whether the user is known to have spoken once.
-    pub(super) fn is_one_request(&self) -> bool {
-        let conversation = &self.trace.conversation;
-        let user = |role: &str| {
-            ["user", "human"]
-                .iter()
-                .any(|it| role.eq_ignore_ascii_case(it))
-        };
-        let turns = conversation.turns.iter();
-        turns.filter(|turn| user(&turn.role)).count() == 1 && conversation.per_turn.len() <= 1
-    }
-
     /// The identifiers that the user named.
     fn named(&self) -> &BTreeSet<Cow<'t, str>> {
         self.named.get_or_init(|| {

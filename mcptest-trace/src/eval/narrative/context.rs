@@ -149,7 +149,6 @@ fn in_subject(words: &[Token<'_>], group: &mut Group) {
         && !words.any(before, of![Finite]);
     let negative = words.any(subject.start..head, of![Negative]) && !of_clause || none_of;
     group.add_if(negative, Mark::Negative);
-    let first = subject.start..subject.end.min(subject.start + 1);
     let said = words.all(subject.clone());
     // *Refunds are issued after a week.*
     let some = of![Determiner Number Quoted Conjunction];
@@ -164,13 +163,7 @@ fn in_subject(words: &[Token<'_>], group: &mut Group) {
         && stem(last) != last
         && !words.any(subject.start..head, some)
         && !said.meets(yours);
-    // *Each of them has been approved* tells of some.
-    let general = words.any(first, of![General Asks]) && !group.has(Mark::HasBeen);
-    // *A credit is issued within days*, but not *A refund is issued to your card*.
-    let yours = words.any(group.verb..group.verb + AFTER, of![Your You]);
-    let one = matches!(words.text(subject.start), "a" | "an") && !yours;
-    let of_all = (plural || one) && group.has(Mark::IsDone) || general;
-    group.add_if(of_all, Mark::General);
+    group.add_if(plural && group.has(Mark::IsDone), Mark::General);
     group.marks = group.marks.with(said.among(of![Your You Money]));
 }
 

@@ -86,10 +86,7 @@ impl Judge<'_> {
         let near = |tool: &&str| self.tools.get(tool).is_some_and(|tool| found.shares(tool));
         let now = found.marks.has(Mark::Now) && doers.all.iter().any(near);
         let all_done = found.marks.contains(of![Generic HasBeen]);
-        // *The door has been locked*: by nobody else, where the user spoke only once.
-        let state = found.marks.has(Mark::HasBeen) && !found.marks.has(Mark::WorldDoes);
-        let alone = state && !found.unsure && self.alone && !doers.all.is_empty();
-        let vain = told && (failed || alone || (now || all_done) && blind());
+        let vain = told && (failed || (now || all_done) && blind());
         let sure = rule.sure && !found.unsure || vain;
         // *I've shared the file*, but not *I've shared some thoughts*, *The server stopped*.
         let named = |tool: &&str| {
@@ -99,10 +96,7 @@ impl Judge<'_> {
         let common = found.marks.has(Mark::NameOnly) && !failed;
         let named = || !found.marks.has(Mark::AfterNoun) && doers.left.iter().any(named);
         let sure = sure && (!common || named());
-        // *I have made these changes:* is told by the list.
-        let own = found.marks.has(Mark::Generic) || doers.all.is_empty() && !doers.listed;
-        let leads_in = found.marks.has(Mark::LeadsIn) && own && !failed;
-        if verdict == ClaimVerdict::Unsupported && (!sure || leads_in) {
+        if verdict == ClaimVerdict::Unsupported && !sure {
             verdict = ClaimVerdict::Unclear(Unclear::Wording);
         }
         let supports = matches!(
@@ -118,9 +112,9 @@ impl Judge<'_> {
     }
 
     /// The verdict where calls succeeded. They may be beside the claim: the tool of the verb failed, and
-    /// another of its family did something else (*locked the door*, the lights were turned off), surely
-    /// so if the object is that of the failed one, which was called last; or a general verb has a tool of
-    /// its own, and what was called is none (*updated your address*, a note was added).
+    /// another of its family did something else (*locked the door*, the lights were turned off); or a
+    /// general verb has a tool of its own, and what was called is none (*updated your address*, a note was
+    /// added).
     fn with_calls(&self, found: &Told<'_>, doers: &Doers<'_>, done: &[usize]) -> ClaimVerdict {
         let tool = |name: &str| self.tools.get(name);
         let says = |name: &str| tool(name).is_some_and(|tool| tool.says(found.spoken));
@@ -132,9 +126,6 @@ impl Judge<'_> {
         let of_verb = |tool: &&&str| says(tool) && self.in_vain(tool);
         let failed = || doers.left.iter().filter(of_verb);
         let in_vain = failed().next().is_some() && !called().any(|(_, tool)| says(tool));
-        let last = |tool: &str| self.calls.of_tool(tool).last() > done.iter().max();
-        let surely =
-            failed().any(|tool| near(tool) && last(tool)) && !called().any(|(_, tool)| near(tool));
         let beside = in_vain && !doers.left.iter().any(|tool| near(tool));
         let general = found.marks.has(Mark::Generic)
             && !doers.listed
@@ -142,12 +133,6 @@ impl Judge<'_> {
             && !called().any(|(call, tool)| {
                 doers.own.contains(tool) || doers.told.contains(call) || near(tool)
             });
-        // A hand-over to a person changes nothing else.
-        let of_person = |name: &str| tool(name).is_some_and(|tool| tool.said.hands_over);
-        let handed_over = found.marks.has(Mark::Generic)
-            && !doers.listed
-            && !found.marks.has(Mark::HandsOver)
-            && called().all(|(_, tool)| of_person(tool));
         // *The booking has been processed*, where booking failed and something else was done to one.
         let act = found
             .verbs
@@ -162,8 +147,6 @@ impl Judge<'_> {
             && !called().any(|(_, tool)| carries(tool));
         match found.object.is_empty() {
             _ if act_failed && !doers.listed => ClaimVerdict::Unsupported,
-            false if handed_over => ClaimVerdict::Unclear(Unclear::VagueTool),
-            false if in_vain && surely => ClaimVerdict::Unsupported,
             false if beside || general => ClaimVerdict::Unclear(Unclear::VagueTool),
             _ => ClaimVerdict::Supported,
         }

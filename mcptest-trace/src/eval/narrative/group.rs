@@ -190,11 +190,7 @@ fn bare(words: &[Token<'_>], group: &mut Group, before: Option<&Group>) -> Optio
         let object = OBJECT.without(of![Content]).with(of![Identifier]);
         let object = named || words.marks(next).meets(object);
         let will = last.has(Mark::Comma) && !object && clause().any(|at| words.text(at) == "will");
-        if will
-            || apposed(words, at, group.verb)
-            || dated(words, group.verb)
-            || of_day(words, group.verb)
-        {
+        if will || dated(words, group.verb) || of_day(words, group.verb) {
             of![Other]
         } else if share(words, group, before) {
             // As that one stands, this one does.
@@ -219,20 +215,6 @@ fn bare(words: &[Token<'_>], group: &mut Group, before: Option<&Group>) -> Optio
     } else {
         Marks::of(&[after_noun(words, group)])
     })
-}
-
-/// Whether a comma closes what stands beside a subject: *The seller, Acme Inc, accepted the return.*
-fn apposed(words: &[Token<'_>], comma: usize, verb: usize) -> bool {
-    let clause = clause_before(words, comma, CLAUSE);
-    let said = words.all(clause.clone());
-    words.is(comma, Mark::Comma)
-        && (words.text(clause.start) == "the" || words.is(clause.start, Mark::Your))
-        && !clause
-            .clone()
-            .any(|at| words.is(at, Mark::Comma) && words.is(at + 1, Mark::Preposition))
-        && said.has(Mark::Comma)
-        && !said.meets(of![Finite Past Participle Conjunction])
-        && words.marks(verb + 1).meets(of![Determiner Your Third])
 }
 
 /// Whether a participle after a joint describes a noun as one before it does: *a locked gate, blocked
@@ -332,16 +314,7 @@ fn after_noun(words: &[Token<'_>], group: &mut Group) -> Mark {
     let relative = signs.into_iter().filter(|sign| *sign).count() > 1;
     // *the event that Tom deleted*
     let of_noun = words.is(subject.wrapping_sub(1), Mark::Relative);
-    // *with the account connected to it*
-    let mut back = (subject..group.start).rev();
-    let first = back
-        .find(|at| !words.is(*at, Mark::Content))
-        .unwrap_or(subject);
-    let inside = words.text(first) == "the"
-        && words.text(first.wrapping_sub(1)) == "with"
-        && words.is(clause_before(words, first, CLAUSE).start, Mark::Base)
-        && words.is(next, Mark::Preposition);
-    let verb_too = relative || of_noun || inside || finite(group.subject.clone()) || finite(clause);
+    let verb_too = relative || of_noun || finite(group.subject.clone()) || finite(clause);
     if object || verb_too || !words.is(group.verb, Mark::Participle) {
         return Mark::Other;
     }

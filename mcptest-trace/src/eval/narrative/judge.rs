@@ -14,8 +14,6 @@ pub(super) struct Judge<'t> {
     pub(super) writes: BTreeMap<&'t str, &'t Tool<'t>>,
     /// The writes with a general name.
     pub(super) vague: BTreeSet<&'t str>,
-    /// Nothing was changed, and the user spoke only once.
-    pub(super) alone: bool,
 }
 
 impl<'t> Judge<'t> {
@@ -25,7 +23,6 @@ impl<'t> Judge<'t> {
         Self {
             calls,
             tools,
-            alone: writes.is_empty() && calls.is_one_request(),
             writes,
             vague: vague.map(|(name, _)| name).collect(),
         }

@@ -46,8 +46,6 @@ marks! {
     Parts Quoted
     // Forms of a verb.
     Base Past Participle Gerund
-    /// The list after the claim tells it item by item.
-    LeadsIn
     /// *Price difference charged: $12*
     Field
     // How a verb stands in its sentence.

@@ -127,19 +127,7 @@ pub(super) fn action<'a, 'v>(object: &'a [Token<'v>]) -> Option<&'a Token<'v>> {
     let nouns: Vec<&Token<'_>> = [first].into_iter().chain(nouns).collect();
     let pure = |token: &&&Token<'_>| acts(token) && !token.is(Mark::Thing);
     let pure = nouns.iter().position(|token| pure(&token));
-    let Some(pure) = pure else {
-        return Some(first);
-    };
-    // *an API change support request* is a request.
-    let general = Lexicon::get().is(nouns[pure].noun_of?, Mark::Generic);
-    let last = nouns.iter().rposition(acts).filter(|last| {
-        let between = &nouns[pure..*last];
-        general
-            && between
-                .iter()
-                .any(|token| token.is(Mark::Content) && !acts(token))
-    });
-    Some(nouns[last.unwrap_or(pure)])
+    Some(pure.map_or(first, |pure| nouns[pure]))
 }
 
 /// How many things an object is, where it says so: *both requests*, *all of them*, *your 3 orders*; but

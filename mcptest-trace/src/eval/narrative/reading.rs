@@ -33,8 +33,6 @@ pub(super) fn claims<'v>(
     let mut scopes = Scopes::default();
     let mut found: Vec<Found<'_>> = Vec::new();
     let mut status_table = false;
-    // The claim that leads in the list that follows.
-    let mut leads_in: Option<usize> = None;
     let heads = blocks.iter().map(|(block, sentences)| {
         let first = sentences.first().map(|(words, _)| &**words);
         (*block, first.unwrap_or_default())
@@ -54,7 +52,6 @@ pub(super) fn claims<'v>(
         place.add_if(asks, Mark::AsksToGoAhead);
         place.add_if(status_table && block.kind == Kind::Row, Mark::Status);
         place.add_if(done, Mark::ToldDone);
-        let before = found.len();
         for (words, sentence) in sentences {
             let reader = Reader {
                 document,
@@ -94,29 +91,9 @@ pub(super) fn claims<'v>(
             }
             found[first..].sort_by_key(|claim| claim.span.start);
         }
-        let Some((last, _)) = sentences.last() else {
-            continue;
-        };
-        scopes.read(block, last);
-        if !block.listed() {
-            leads_in = leads_in_list(last, found.last()).then(|| found.len() - 1);
-        } else if found[before..].iter().any(|claim| claim.rule.sure)
-            && let Some(lead) = leads_in.take()
-        {
-            found[lead].told.marks.add(Mark::LeadsIn);
+        if let Some((last, _)) = sentences.last() {
+            scopes.read(block, last);
         }
     }
     found
-}
-
-/// Whether a claim is the last that a sentence tells before the colon that it ends in.
-fn leads_in_list(words: &[Token<'_>], claim: Option<&Found<'_>>) -> bool {
-    let (Some(first), Some(last), Some(claim)) = (words.first(), words.last(), claim) else {
-        return false;
-    };
-    let after = words.partition_point(|token| token.range.start < claim.span.end);
-    last.text == ":"
-        && first.range.start <= claim.span.start
-        && claim.told.identifiers.is_empty()
-        && !words[after..].have(of![Finite Conjunction])
 }

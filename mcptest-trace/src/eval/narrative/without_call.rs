@@ -47,11 +47,6 @@ impl WithoutCall<'_, '_> {
         if dated || only_reads && !found.marks.meets(of![Ours Your]) {
             return Some(Unclear::Wording);
         }
-        // *Cause recorded: wear*, where no tool records anything
-        let records = Lexicon::get().akin(found.spoken, "record");
-        if self.is(Mark::Field) && records && doers.all.is_empty() {
-            return Some(Unclear::Wording);
-        }
         if judge.writes.is_empty() {
             return None;
         }
@@ -169,12 +164,9 @@ impl WithoutCall<'_, '_> {
     /// Whether a tool with a general name succeeded: it may do any verb, unless the object names another.
     fn vague(&self) -> bool {
         let Self { judge, found, .. } = self;
-        let lexicon = Lexicon::get();
-        // *I've resolved your payment issue* does not say what was done.
-        let head = found.object.last().map_or("", String::as_str);
-        let any = lexicon.lists("trouble", head) && lexicon.akin(found.spoken, "fix");
-        let object = if any { &[][..] } else { &found.object };
-        let meant = judge.tools.narrowed(&judge.vague, object, &found.verbs);
+        let meant = judge
+            .tools
+            .narrowed(&judge.vague, &found.object, &found.verbs);
         meant.iter().any(|tool| judge.writes.contains_key(tool))
     }
 
