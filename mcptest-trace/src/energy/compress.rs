@@ -331,5 +331,4 @@ impl History {
 }
 
 #[cfg(test)]
-#[path = "compress_tests.rs"]
 mod tests;

@@ -220,5 +220,4 @@ fn quantile(sorted: &[f64], share: f64) -> f64 {
 }
 
 #[cfg(test)]
-#[path = "guard_tests.rs"]
 mod tests;

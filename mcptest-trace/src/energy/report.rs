@@ -190,5 +190,4 @@ pub fn sparkline(values: &[f64], top: f64) -> String {
 }
 
 #[cfg(test)]
-#[path = "report_tests.rs"]
 mod tests;

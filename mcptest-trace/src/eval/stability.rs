@@ -2,8 +2,6 @@
 
 mod across;
 mod lanes;
-#[cfg(test)]
-mod lanes_tests;
 mod options;
 mod pairs;
 #[cfg(test)]

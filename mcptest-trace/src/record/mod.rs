@@ -11,8 +11,6 @@ pub mod environment;
 mod fingerprint;
 mod keep;
 mod recorder;
-#[cfg(test)]
-mod recorder_tests;
 pub mod redact;
 pub mod store;
 mod talk;

@@ -353,3 +353,6 @@ impl Recorder {
         self.calls.len()
     }
 }
+
+#[cfg(test)]
+mod tests;

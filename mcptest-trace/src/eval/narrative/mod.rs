@@ -17,8 +17,6 @@ mod options;
 mod reading;
 mod report;
 mod rules;
-#[cfg(test)]
-mod rules_tests;
 mod said;
 mod scope;
 mod sentence;

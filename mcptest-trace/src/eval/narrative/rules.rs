@@ -81,3 +81,6 @@ fn parse(text: &'static str) -> Vec<Rule> {
     }
     rules
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,11 +1,13 @@
 #![allow(clippy::float_cmp, reason = "exact results are what is asked for")]
 
+mod lanes;
+
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::lanes_tests::brute_force;
 use super::pairs::Sum;
 use super::*;
+use lanes::brute_force;
 
 fn run(tools: &[(&str, i32)], tokens: u64, turns: &[&str]) -> Value {
     let calls: Vec<Value> = tools

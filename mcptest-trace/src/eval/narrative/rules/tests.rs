@@ -1,12 +1,12 @@
 //! Every row of the table, on its own sentences.
 
-use super::marks::Mark;
-use super::options::NarrativeOptions;
-use super::reading;
-use super::rules::RULES;
-use super::text::Document;
-use super::tools::{KnownTools, ToolBox};
-use super::vocabulary::Vocabulary;
+use super::super::marks::Mark;
+use super::super::options::NarrativeOptions;
+use super::super::reading;
+use super::super::text::Document;
+use super::super::tools::{KnownTools, ToolBox};
+use super::super::vocabulary::Vocabulary;
+use super::RULES;
 
 /// The claims that are read from a closing, by rule, whether it is sure, and the verbs.
 fn read(closing: &str) -> Vec<(&'static str, bool, Vec<String>)> {
@@ -25,7 +25,7 @@ fn read(closing: &str) -> Vec<(&'static str, bool, Vec<String>)> {
 /// The lines of the table with the row that each belongs to.
 fn lines() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     let mut row = "";
-    let files = [include_str!("rules.txt"), include_str!("voices.txt")];
+    let files = [include_str!("../rules.txt"), include_str!("../voices.txt")];
     files
         .into_iter()
         .flat_map(str::lines)
@@ -85,7 +85,7 @@ fn every_row_has_an_id_of_its_own_known_marks_and_examples() {
             );
         }
     }
-    for voice in include_str!("voices.txt")
+    for voice in include_str!("../voices.txt")
         .lines()
         .filter_map(|line| line.strip_prefix("voice "))
     {

@@ -1,9 +1,9 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::lanes::{Common, LaneWord, Lanes, Path};
-use super::pairs::{LONG_LANES, beside_long};
-use super::{agent_stability_across, mean, share};
+use super::super::lanes::{Common, LaneWord, Lanes, Path};
+use super::super::pairs::{LONG_LANES, beside_long};
+use super::super::{agent_stability_across, mean, share};
 use crate::number::real;
 
 /// The longest common subsequence by the textbook's table.
