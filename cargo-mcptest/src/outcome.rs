@@ -1,6 +1,7 @@
 //! What says whether a run passed.
 
 use mcptest::replay::{AgentTest, Ask};
+use mcptest::result::RunVerdict;
 use mcptest::suite::gates::GateKind;
 use mcptest::trace::Run;
 
@@ -48,12 +49,12 @@ impl<'a> Gates<'a> {
         self.0.iter().filter_map(Ask::gate)
     }
 
-    /// Whether all hold for a run, but for one whose own targets are looked at; nothing where none of
-    /// them judges runs one by one.
+    /// Whether all hold for a run, but for one whose own targets are looked at; nothing where they judge
+    /// nothing of it.
     pub(crate) fn hold_without(&self, run: &Run, without: Option<GateKind>) -> Option<bool> {
         let is_asked = |ask: &&Ask<'_>| without.is_none() || ask.gate() != without;
         let asks = self.0.iter().filter(is_asked);
-        asks.filter_map(|ask| ask.holds_for(run))
-            .reduce(|all, holds| all && holds)
+        let verdicts = asks.filter_map(|ask| ask.of_run(run));
+        verdicts.max().and_then(RunVerdict::passed)
     }
 }

@@ -356,6 +356,33 @@ fn a_gate_has_no_say_in_what_it_is_calibrated_against() {
 }
 
 #[test]
+fn a_run_of_which_the_gates_judge_nothing_did_not_pass() {
+    let folder = desk(20, 10);
+    let no_errors = "{ target: 'tool_results[*].is_error', matcher: { not: { contains: true } } }";
+    folder.write(
+        "suites/refunds.yml",
+        suite(30, &format!("    expect: [{no_errors}]\n")),
+    );
+    for run in 1..=8 {
+        let path = folder.at(&format!(
+            "suites/cassettes/Refund_agent__gpt-5/run-{run}.json"
+        ));
+        let mut value: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+        value["trace"]["tool_calls"] = json!([]);
+        value["trace"]["tool_results"] = json!([]);
+        fs::write(path, value.to_string()).unwrap();
+    }
+    let by_gates = ["calibrate", "--outcome", "gates", "--format", "json"];
+    let said = mcptest(folder.path(), &by_gates).exits(0);
+    let said: Value = serde_json::from_str(&said.stdout).unwrap();
+    let count = found(&said, "calls.count");
+    assert_eq!(
+        (&count["passed"], &count["without_outcome"]),
+        (&json!(22), &json!(8))
+    );
+}
+
+#[test]
 fn without_outcomes_nobody_knows_what_a_limit_catches() {
     let folder = desk(4, 0);
     for run in 1..=4 {

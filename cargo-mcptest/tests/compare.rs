@@ -233,6 +233,53 @@ fn gates_decide_where_runs_have_no_outcome() {
     assert!(said.stdout.contains("cannot tell: "), "{said}");
 }
 
+/// A run of which the gates judge nothing did not pass: in results as in recordings.
+#[test]
+fn runs_of_which_nothing_was_judged_are_left_out() {
+    let folder = shop(&good());
+    let head = SUITE.replace("runs: 2", "runs: 8");
+    let head = head.split("    trajectory:").next().unwrap();
+    let no_errors = "{ target: 'tool_results[*].is_error', matcher: { not: { contains: true } } }";
+    folder.write(
+        "suites/refunds.yml",
+        format!("{head}    expect: [{no_errors}]\n"),
+    );
+    let write_runs = |idle: usize, time: usize| {
+        for number in 1..=8 {
+            let mut run = run_of(&[]);
+            run.as_object_mut().unwrap().remove("outcome");
+            run["recorded_at"] = format!("2026-01-0{time}T00:00:0{number}Z").into();
+            if number <= idle {
+                run["trace"]["tool_calls"] = json!([]);
+                run["trace"]["tool_results"] = json!([]);
+            }
+            let path = format!("suites/cassettes/Refund_agent__gpt-5/run-{number}.json");
+            folder.write(&path, format!("{run:#}\n"));
+        }
+    };
+    write_runs(0, 1);
+    mcptest(folder.path(), &["compare", "--accept", "baseline"]).exits(0);
+    fs::create_dir_all(folder.at("before")).unwrap();
+    fs::rename(folder.at("suites/cassettes"), folder.at("before/cassettes")).unwrap();
+    for (idle, passed, told, status) in [
+        (3, "8/8 → 5/5", "0 of 8 runs before, 3 of 8 now", 0),
+        (8, "unknown", "0 of 8 runs before, 8 of 8 now", 3),
+    ] {
+        write_runs(idle, 2);
+        for sides in [
+            &["before"][..],
+            &["baseline"],
+            &["baseline", "--save", "today"],
+            &["baseline", "today"],
+        ] {
+            let said = mcptest(folder.path(), &[&["compare"], sides].concat()).exits(status);
+            for text in [passed, told] {
+                assert!(said.stdout.contains(text), "{sides:?}: {text} in\n{said}");
+            }
+        }
+    }
+}
+
 /// What `reliability` counts has no verdict of its own, and decides on runs all the same: in results as
 /// in recordings.
 #[test]
@@ -431,7 +478,8 @@ fn a_choice_of_a_baselines_runs_is_no_sample() {
         mcptest(folder.path(), &["compare", "--accept", "results"]).exits(0);
         forget(&folder, kept + 1..=20);
         let gone = 20 - kept;
-        let told = format!("a_refund__m: {gone} of its 20 recordings are gone; {CHOSEN}\n");
+        let told =
+            format!("a_refund__m: {gone} of 20 recordings of the baseline are gone; {CHOSEN}\n");
         for asked in [
             &["before"][..],
             &["before", "--require", "not_worse"],
@@ -449,7 +497,10 @@ fn a_choice_of_a_baselines_runs_is_no_sample() {
         let json = mcptest(folder.path(), &["compare", "before", "--format", "json"]).exits(3);
         let json: Value = serde_json::from_str(&json.stdout).unwrap();
         assert_eq!(json["decision"], "cannot_tell");
-        assert_eq!(json["added"], json!([told.trim_end()]));
+        assert_eq!(
+            json["chosen"],
+            json!([{ "agent": "a_refund__m", "lost": { "runs": gone, "of": 20 } }])
+        );
         assert_eq!(json["unchanged"], json!([]));
         let passes = ["compare", "before", "--inconclusive", "pass"];
         mcptest(folder.path(), &passes).exits(0);
@@ -472,7 +523,7 @@ fn new_runs_beside_a_choice_of_old_ones_hold_nothing() {
         }
         let said = mcptest(folder.path(), &["compare", "before"]).exits(status);
         let (above, below) = said.stdout.split_once(verdict).unwrap();
-        let told = format!("a_refund__m: 19 of its 20 recordings are gone; {CHOSEN}\n");
+        let told = format!("a_refund__m: 19 of 20 recordings of the baseline are gone; {CHOSEN}\n");
         assert!(above.contains(&told), "{said}");
         assert!(
             below.contains("1 of its 20 recordings are those of the baseline"),
@@ -485,7 +536,8 @@ fn new_runs_beside_a_choice_of_old_ones_hold_nothing() {
     folder.write("suites/cassettes/a_refund__m/run-2.json", added.to_string());
     let said = mcptest(folder.path(), &["compare", "before"]).exits(3);
     assert!(
-        said.stdout.contains("19 of its 20 recordings are gone"),
+        said.stdout
+            .contains("19 of 20 recordings of the baseline are gone"),
         "{said}"
     );
 }

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use mcptest::replay::{Ask, Package, ReplayCase};
-use mcptest::result::{CaseResult, CaseStatus, RESULTS_SCHEMA};
+use mcptest::result::{CaseResult, CaseStatus, RESULTS_SCHEMA, RunVerdict};
 use serde_json::{Value, json};
 
 /// A package with an agent that closes with a refund it never made, and another that is fine.
@@ -119,7 +119,7 @@ fn a_result_says_what_was_computed_asked_and_found() {
 
     let narrative = of(&results, "shop::refund_agent::narrative");
     assert_eq!(narrative.status, CaseStatus::Failed);
-    assert_eq!(narrative.runs_hold, [false, false]);
+    assert_eq!(narrative.run_verdicts, [RunVerdict::Fails; 2]);
     assert_eq!(narrative.judged["claims"], 2);
     let mut targets = narrative.targets.iter();
     let absent = targets
@@ -168,10 +168,10 @@ fn what_is_asked_can_be_asked_of_other_runs() {
     let names: Vec<_> = asks.iter().map(Ask::name).collect();
     assert_eq!(names, ["expect", "calls", "narrative", "stability"]);
     let mut run = agent.runs().unwrap()[0].clone();
-    assert_eq!(asks[2].holds_for(&run), Some(false));
+    assert_eq!(asks[2].of_run(&run), Some(RunVerdict::Fails));
     run.trace.final_response = Some("Nothing was done.".to_owned());
-    assert_eq!(asks[2].holds_for(&run), Some(true));
-    assert_eq!(asks[3].holds_for(&run), None);
+    assert_eq!(asks[2].of_run(&run), Some(RunVerdict::Holds));
+    assert_eq!(asks[3].of_run(&run), None);
 
     let copy = tempfile::tempdir().unwrap();
     assert_eq!(

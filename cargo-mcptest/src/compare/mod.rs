@@ -201,7 +201,6 @@ impl Compare {
             comparison,
             sides: [baseline, candidate],
             outcome,
-            chosen,
             added,
         } = compared;
         match self.format {
@@ -214,9 +213,6 @@ impl Compare {
                     "{before} → {now}, outcomes {}\n",
                     said(*outcome)
                 )?;
-                for line in chosen {
-                    writeln!(output.out, "{}\n", crate::table::escaped(line))?;
-                }
                 write!(output.out, "{}", escape(&comparison.markdown()))?;
                 for line in added {
                     writeln!(output.out, "\n{}", crate::table::escaped(line))?;
@@ -231,9 +227,6 @@ impl Compare {
                     escape(&now),
                     said(*outcome)
                 )?;
-                for line in chosen {
-                    writeln!(output.out, "{}", escape(line))?;
-                }
                 write!(output.out, "{}", escape(&comparison.text()))?;
                 for line in added.iter().chain(&compared.empty_side()) {
                     writeln!(output.out, "{}", escape(line))?;
@@ -256,8 +249,6 @@ pub(crate) struct Compared {
     sides: [Side; 2],
     /// What says whether a run passed, where that is the same of all agents.
     outcome: Option<OutcomeSource>,
-    /// Of which agents a choice of the baseline's runs is left, in words.
-    chosen: Vec<String>,
     /// Of which agents there are more runs than before, in words.
     added: Vec<String>,
 }
@@ -276,13 +267,10 @@ impl Compared {
         let pairs = Pairs::new(opened, sides.each_ref(), options.cost, across_models)?;
         let options = options.with_agent_margins(pairs.margins());
         let samples = pairs.samples(outcome);
-        let mut comparison = compare(&samples.agents, &options);
-        samples.decide(&mut comparison);
         Ok(Self {
-            comparison,
+            comparison: compare(&samples.agents, &options),
             sides,
             outcome: samples.outcome,
-            chosen: samples.chosen,
             added: samples.added,
         })
     }
@@ -304,8 +292,7 @@ impl Compared {
     /// What stands below the table of a page.
     pub(crate) fn notes(&self) -> Vec<String> {
         let empty = self.empty_side();
-        let own = self.chosen.iter().chain(&self.added).cloned();
-        let own = empty.into_iter().chain(own);
+        let own = empty.into_iter().chain(self.added.iter().cloned());
         own.chain(self.comparison.notes()).collect()
     }
 
@@ -343,7 +330,7 @@ impl Compared {
         let [baseline, candidate] = &self.sides;
         value["baseline"] = baseline.json();
         value["candidate"] = candidate.json();
-        value["added"] = [&self.chosen[..], &self.added].concat().into();
+        value["added"] = self.added.clone().into();
         value["outcome"] = Value::from(self.outcome.map_or("mixed", OutcomeSource::as_str));
         value["exit_status"] = self.comparison.exit_status().into();
         value

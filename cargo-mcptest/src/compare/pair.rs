@@ -3,8 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use mcptest::replay::{AgentTest, SideRuns};
-use mcptest_trace::evidence::compare::{AgentSamples, Comparison, CostKind, Decision, Sides};
-use mcptest_trace::text::counted;
+use mcptest_trace::evidence::compare::{AgentSamples, CostKind, Sides};
 
 use super::across::{self, agent_of};
 use super::side::{Side, SidePlace};
@@ -24,8 +23,8 @@ struct Pair {
     name: String,
     baseline: SideRuns,
     candidate: SideRuns,
-    /// How many recordings the baseline has, and the candidate.
-    recordings: [usize; 2],
+    /// How many recordings the candidate has.
+    recordings: usize,
     /// Why the gates cannot say of its runs if they passed.
     refused: Option<String>,
     /// The least drop that counts of it, where the suite says so.
@@ -37,31 +36,8 @@ pub(super) struct Samples {
     pub(super) agents: Vec<AgentSamples>,
     /// What says whether a run passed; nothing where that is not the same of all agents.
     pub(super) outcome: Option<OutcomeSource>,
-    /// Of which agents a choice of the baseline's runs is left, in words.
-    pub(super) chosen: Vec<String>,
     /// Of which agents there are more runs than before, in words.
     pub(super) added: Vec<String>,
-}
-
-impl Samples {
-    /// Where of some agents only a choice of the baseline's runs is left, a comparison finds, and shows nothing else.
-    pub(super) fn decide(&self, comparison: &mut Comparison) {
-        if self.chosen.is_empty() {
-            return;
-        }
-        let options = &comparison.options;
-        comparison.decision = match comparison.decision {
-            Decision::Regressed | Decision::NotShown => return,
-            Decision::Holds if options.require_not_worse => Decision::NotShown,
-            _ => Decision::CannotTell {
-                reason: format!(
-                    "of {} only a choice of the baseline's runs is left, which is no sample; put the others back, or record all anew",
-                    counted(self.chosen.len(), "agent")
-                ),
-                allowed: options.inconclusive_passes,
-            },
-        };
-    }
 }
 
 impl Pairs {
@@ -83,8 +59,8 @@ impl Pairs {
                 _ => format!("{}/{stem}", agent.suite_name()),
             };
             let read = |side: &Side| runs(agent, side, cost, across_models);
-            let (baseline, before) = read(baseline)?;
-            let (candidate, now) = read(candidate)?;
+            let (baseline, _) = read(baseline)?;
+            let (candidate, recordings) = read(candidate)?;
             let refused = agent.runs().err().filter(|_| agent.asks().is_empty());
             let refused =
                 refused.map(|why| format!("its recordings cannot be judged: {}", first_line(&why)));
@@ -92,7 +68,7 @@ impl Pairs {
                 name,
                 baseline,
                 candidate,
-                recordings: [before, now],
+                recordings,
                 refused,
                 margin: agent.agent().regression.as_ref().and_then(|own| own.margin),
             })
@@ -132,20 +108,10 @@ impl Pairs {
         let dropped = self.dropped.into_iter();
         let dropped = dropped.map(|agent| AgentSamples::new(agent, Sides::Dropped));
         let agents = self.agents.into_iter();
-        let (mut chosen, mut added) = (Vec::new(), Vec::new());
+        let mut added = Vec::new();
         let compared = agents.filter_map(|pair| {
-            let (outcome, lost, [before, all]) = (of_pair(&pair), pair.lost(), pair.recordings);
-            let mut samples = pair.samples(outcome)?;
-            if lost > 0 {
-                chosen.push(format!(
-                    "{}: {lost} of its {before} recordings are gone; those that are left are a choice of runs, which is no sample",
-                    samples.agent
-                ));
-                if samples.sides == Sides::Unchanged {
-                    let differences = vec![format!("{lost} recordings are gone, none is new")];
-                    samples.sides = Sides::NotComparable { differences };
-                }
-            }
+            let (outcome, all) = (of_pair(&pair), pair.recordings);
+            let samples = pair.samples(outcome)?;
             if let Sides::Both { candidate, .. } = &samples.sides
                 && let new = candidate.len()
                 && new < all
@@ -162,45 +128,26 @@ impl Pairs {
         Samples {
             agents,
             outcome,
-            chosen,
             added,
         }
     }
 }
 
 impl Pair {
-    /// How many of the baseline's runs are gone where others of them are left: somebody chose.
-    fn lost(&self) -> usize {
-        let [before, all] = self.recordings;
-        let against = |one: &SideRuns, other: &SideRuns| one.clone().against(other.clone());
-        let gone = match against(&self.candidate, &self.baseline) {
-            Sides::Both {
-                candidate: gone, ..
-            } => gone.len(),
-            // Some are, of another prompt than today's.
-            Sides::NotComparable { .. } => before.saturating_sub(all).max(1),
-            _ => 0,
-        };
-        match against(&self.baseline, &self.candidate) {
-            Sides::Unchanged => gone,
-            Sides::Both { .. } if gone < before => gone,
-            _ => 0,
-        }
-    }
-
     fn samples(self, outcome: OutcomeSource) -> Option<AgentSamples> {
         if self.baseline.is_empty() && self.candidate.is_empty() {
             return None;
         }
         let (sides, refused) = match outcome {
-            OutcomeSource::Recorded => (self.baseline.against(self.candidate), None),
+            OutcomeSource::Recorded => ([self.baseline, self.candidate], None),
             OutcomeSource::Gates => {
-                let [baseline, candidate] =
-                    [self.baseline, self.candidate].map(SideRuns::judged_by_gates);
-                (baseline.against(candidate), self.refused)
+                let sides = [self.baseline, self.candidate].map(SideRuns::judged_by_gates);
+                (sides, self.refused)
             }
         };
-        let sides = match (sides, refused) {
+        let [baseline, candidate] = sides;
+        let mut samples = baseline.against(candidate, self.name);
+        samples.sides = match (samples.sides, refused) {
             (Sides::Both { .. }, Some(why)) => Sides::NotComparable {
                 differences: vec![why],
             },
@@ -209,7 +156,7 @@ impl Pair {
             },
             (sides, _) => sides,
         };
-        Some(AgentSamples::new(self.name, sides))
+        Some(samples)
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use mcptest::replay::{AgentTest, Ask};
+use mcptest::result::RunVerdict;
 use mcptest::suite::gates::GateKind;
 use mcptest::trace::Run;
 use mcptest_trace::evidence::mutants::{
@@ -33,7 +34,7 @@ struct BenchGate<'a> {
 }
 
 enum HeldBefore {
-    EachRun(Vec<bool>),
+    EachRun(Vec<RunVerdict>),
     Together(bool),
 }
 
@@ -158,10 +159,12 @@ impl<'a> Bench<'a> {
 
 impl HeldBefore {
     fn of(ask: &Ask<'_>, runs: &[Run]) -> Self {
-        let each: Option<Vec<bool>> = runs.iter().map(|run| ask.holds_for(run)).collect();
+        let each: Option<Vec<_>> = runs.iter().map(|run| ask.of_run(run)).collect();
         match each.filter(|each| !each.is_empty()) {
             // What `reliability` counts is asked of runs alone; a red run says enough.
-            Some(each) if ask.is_counted() || each.contains(&false) || ask.holds(runs) => {
+            Some(each)
+                if ask.is_counted() || each.contains(&RunVerdict::Fails) || ask.holds(runs) =>
+            {
                 Self::EachRun(each)
             }
             // Each run may hold where all of them do not: a fault that fired in none.
@@ -200,10 +203,10 @@ impl<'a> TestedAgent<'a> {
         judging.filter_map(|gate| {
             let name = format!("{}::{}", self.test.case(), gate.ask.name());
             match &gate.holds {
-                HeldBefore::EachRun(runs) if runs.contains(&false) => {
+                HeldBefore::EachRun(runs) if runs.contains(&RunVerdict::Fails) => {
                     let red: Vec<String> = (1..)
                         .zip(runs)
-                        .filter(|(_, holds)| !**holds)
+                        .filter(|(_, verdict)| **verdict == RunVerdict::Fails)
                         .map(|(run, _): (usize, _)| format!("run-{run}"))
                         .collect();
                     Some(format!("{name} on {}", red.join(", ")))
@@ -237,9 +240,9 @@ impl<'a> TestedAgent<'a> {
             };
             for gate in &self.gates {
                 if let HeldBefore::EachRun(held) = &gate.holds
-                    && held[place]
+                    && held[place] < RunVerdict::Undecided
                 {
-                    kills(gate, gate.ask.holds_for(&broken).unwrap_or(true));
+                    kills(gate, gate.ask.of_run(&broken) != Some(RunVerdict::Fails));
                 }
             }
             if together {

@@ -17,7 +17,7 @@ use super::reliability::Reliability;
 use super::table::{GateEntry, entry};
 use super::targets;
 use super::trajectory::Plan;
-use super::{Breach, Criterion, Input, Judgement};
+use super::{Breach, Criterion, Input, Judgement, RunVerdict};
 use crate::check::{Check, Compiler};
 use crate::energy::Analysis;
 use crate::eval::{Fault, FaultPlan, GoldenPath, NarrativeOptions};
@@ -50,7 +50,7 @@ impl ReadGate {
             judgement.notes.extend(errors_unknown(input.runs));
         }
         if !unknown.is_empty() {
-            judgement.runs_hold.fill(false);
+            judgement.run_verdicts.fill(RunVerdict::Fails);
             let failure = judgement.failure.get_or_insert_default();
             failure.findings.splice(..0, unknown);
         }

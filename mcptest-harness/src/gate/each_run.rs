@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::{
-    Breach, Counts, Criterion, EachRun, Input, Judgement, Scores, causes, defaults, demands,
-    expected, findings,
+    Breach, Counts, Criterion, EachRun, Input, Judgement, RunVerdict, Scores, causes, defaults,
+    demands, expected, findings,
 };
 use crate::render::{Evidence, Failure};
 use crate::text::numbers;
@@ -87,14 +87,14 @@ impl<G: EachRun> RunByRun<G> {
 impl<G: EachRun> Criterion for RunByRun<G> {
     fn judge(&self, input: &Input<'_>) -> Judgement {
         let (mut breaches, mut broken, mut scores) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut runs_hold, mut counts) = (Vec::new(), Counts::new());
+        let (mut run_verdicts, mut counts) = (Vec::new(), Counts::new());
         let (mut holding, mut unmet) = (Vec::new(), BTreeSet::new());
         for (index, run) in input.runs.iter().enumerate() {
             let of_one = self.of_one(input, run);
             let found = of_one.breaches;
             let (report, metrics) = of_one.made.unzip();
             scores.push(metrics.unwrap_or_default());
-            runs_hold.push(found.is_empty());
+            run_verdicts.push(RunVerdict::of(found.is_empty()));
             let counted = report.as_ref().map(|report| self.0.counts(run, report));
             for (what, count) in counted.into_iter().flatten() {
                 *counts.entry(what).or_default() += count;
@@ -123,7 +123,7 @@ impl<G: EachRun> Criterion for RunByRun<G> {
             notes: self.0.note(input.runs, &scores).into_iter().collect(),
             scores: Scores::EachRun(scores),
             failure,
-            runs_hold,
+            run_verdicts,
             defaults: defaults(input, self.0.defaults()),
             broken: unmet,
             counts,

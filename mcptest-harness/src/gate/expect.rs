@@ -1,7 +1,7 @@
 //! An agent's own `expect:`: it holds only if it holds for every run.
 
 use super::expectation::CheckVerdicts;
-use super::{Breach, Cause, Criterion, Input, Judgement, causes, check_run, findings, needs_model};
+use super::{Cause, Criterion, Input, Judgement, causes, check_run, findings, needs_model};
 use crate::check::Check;
 use crate::render::Failure;
 
@@ -11,7 +11,7 @@ pub(crate) struct Expect;
 
 impl Expect {
     /// What becomes of the assertions on a run, by its place.
-    pub(super) fn verdicts(input: &Input<'_>, run: usize) -> CheckVerdicts {
+    pub(crate) fn verdicts(input: &Input<'_>, run: usize) -> CheckVerdicts {
         let snapshots = |name: &str, value: &_| input.snapshots.value(run, name, value);
         check_run(&input.gates.expect, &input.runs[run], &snapshots)
     }
@@ -21,12 +21,12 @@ impl Criterion for Expect {
     fn judge(&self, input: &Input<'_>) -> Judgement {
         let checks = &input.gates.expect;
         let (mut breaches, mut untold) = (Vec::new(), Vec::new());
-        let mut runs_hold = Vec::new();
+        let mut run_verdicts = Vec::new();
         let of_runs = (0..input.runs.len()).map(|run| Self::verdicts(input, run));
         let of_runs: Vec<CheckVerdicts> = of_runs.collect();
         let notes = no_items(checks, &of_runs);
         for (index, verdicts) in of_runs.into_iter().enumerate() {
-            runs_hold.push(verdicts.breaches.is_empty());
+            run_verdicts.push(verdicts.of_run(checks.len()));
             let of_run = verdicts.breaches.into_iter();
             breaches.extend(of_run.map(|breach| breach.of_run(index)));
             untold.extend(verdicts.undecided);
@@ -45,14 +45,10 @@ impl Criterion for Expect {
             }),
             undecided: undecided.or_else(|| all.then(|| notes.join("; "))),
             notes,
-            runs_hold,
+            run_verdicts,
             broken,
             ..Judgement::default()
         }
-    }
-
-    fn of_run(&self, input: &Input<'_>, run: usize) -> Option<Vec<Breach>> {
-        Some(Self::verdicts(input, run).breaches)
     }
 }
 

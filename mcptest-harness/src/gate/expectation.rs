@@ -7,6 +7,7 @@ use mcptest_suite::model::{Segment, Target};
 use mcptest_suite::{Diagnostic, Span};
 use serde_json::Value;
 
+use super::run_verdict::RunVerdict;
 use super::scores::value_at;
 use super::some_runs::{runs_note, scope};
 use crate::check::{Check, CheckOutcome, Found, Mismatch, Snapshots};
@@ -169,6 +170,19 @@ impl CheckVerdicts {
             ..Breach::new(Cause::Check(index), "")
         });
         self.breaches.into_iter().chain(undecided).collect()
+    }
+
+    /// What becomes of the run of which so much was asked.
+    pub(crate) fn of_run(&self, asked: usize) -> RunVerdict {
+        if !self.breaches.is_empty() {
+            RunVerdict::Fails
+        } else if !self.undecided.is_empty() {
+            RunVerdict::Undecided
+        } else if self.of_none.len() == asked {
+            RunVerdict::NothingJudged
+        } else {
+            RunVerdict::Holds
+        }
     }
 }
 

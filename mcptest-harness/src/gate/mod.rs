@@ -21,6 +21,7 @@ mod known_tools;
 mod narrative;
 mod recovery;
 mod reliability;
+mod run_verdict;
 mod scores;
 mod session;
 mod snapshot;
@@ -50,6 +51,7 @@ pub(crate) use expect::Expect;
 pub(crate) use expectation::{Cause, Limit, Threshold, short_number};
 pub(crate) use inject::Inject;
 pub use key::{OptionInfo, Role};
+pub use run_verdict::RunVerdict;
 pub(crate) use scores::{Scores, value_at};
 pub(crate) use some_runs::{runs_note, scope};
 pub(crate) use stale::Stale;
@@ -147,8 +149,8 @@ pub(crate) struct Judgement {
     pub(crate) failure: Option<Failure>,
     /// Why nobody here can tell whether it holds, where that is so.
     pub(crate) undecided: Option<String>,
-    /// Whether each run holds by itself; empty where all are judged together.
-    pub(crate) runs_hold: Vec<bool>,
+    /// What becomes of each run by itself; empty where all are judged together.
+    pub(crate) run_verdicts: Vec<RunVerdict>,
     /// What its default asks; nothing where the suite says what must hold.
     pub(crate) defaults: Vec<Threshold>,
     /// What was asked and does not hold, in some run at least, or could not be judged.

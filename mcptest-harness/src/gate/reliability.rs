@@ -197,7 +197,7 @@ fn outcome(node: &Node, agent: &DeclaredAgent<'_>, problems: &mut Problems) -> O
 
 /// The outcomes of the runs, and what they come to.
 pub(crate) struct Outcomes {
-    verdicts: Vec<RunVerdict>,
+    verdicts: Vec<CountedRun>,
     /// Of the runs of which something was judged.
     summary: ReliabilitySummary,
     /// What `expect:` was judged on nothing for, in every run.
@@ -217,9 +217,9 @@ impl AllRuns for Reliability {
         let mut expected = expected.into_iter();
         let runs = 0..input.runs.len();
         let verdicts = runs.map(|run| verdict(self, input, run, expected.next()));
-        let verdicts: Vec<RunVerdict> = verdicts.collect();
+        let verdicts: Vec<CountedRun> = verdicts.collect();
         let unknown = verdicts.iter().enumerate();
-        let unknown = unknown.filter(|(_, verdict)| **verdict == RunVerdict::Unknown);
+        let unknown = unknown.filter(|(_, verdict)| **verdict == CountedRun::Unknown);
         let breaches = unknown.map(|(index, _)| {
             let asks = "`outcome: recorded` needs `outcome.passed` in every recording";
             Breach::new(Cause::Option(asks.to_owned()), "none").of_run(index)
@@ -227,7 +227,7 @@ impl AllRuns for Reliability {
         let mut breaches: Vec<_> = breaches.collect();
         if verdicts
             .iter()
-            .all(|verdict| *verdict == RunVerdict::OfNone)
+            .all(|verdict| *verdict == CountedRun::OfNone)
         {
             let asks = "`expect:` must lead to an item in some run".to_owned();
             let found = "none, so nothing was judged";
@@ -241,8 +241,8 @@ impl AllRuns for Reliability {
         }
         let judged = verdicts
             .iter()
-            .filter(|verdict| **verdict != RunVerdict::OfNone);
-        let outcomes: Vec<bool> = judged.map(|verdict| *verdict == RunVerdict::Pass).collect();
+            .filter(|verdict| **verdict != CountedRun::OfNone);
+        let outcomes: Vec<bool> = judged.map(|verdict| *verdict == CountedRun::Pass).collect();
         let summary = summarize_with(&outcomes, self.confidence, self.half_width());
         Ok(Outcomes {
             verdicts,
@@ -271,10 +271,10 @@ impl AllRuns for Reliability {
         let mut table = Table::new(["run", "outcome", "file", "why"]);
         for (index, (run, verdict)) in input.runs.iter().zip(verdicts).enumerate() {
             let (outcome, why) = match verdict {
-                RunVerdict::Pass => ("pass", String::new()),
-                RunVerdict::OfNone => ("left out", "nothing was judged".to_owned()),
-                RunVerdict::Fail(why) => ("FAIL", truncate(why, 140)),
-                RunVerdict::Unknown => ("?", String::new()),
+                CountedRun::Pass => ("pass", String::new()),
+                CountedRun::OfNone => ("left out", "nothing was judged".to_owned()),
+                CountedRun::Fail(why) => ("FAIL", truncate(why, 140)),
+                CountedRun::Unknown => ("?", String::new()),
             };
             table.row([
                 (index + 1).to_string(),
@@ -333,7 +333,7 @@ impl Reliability {
 /// Says which runs are not counted, where some are not.
 fn left_out(input: &Input<'_>, outcomes: &Outcomes) -> Option<String> {
     let verdicts = outcomes.verdicts.iter().enumerate();
-    let of_none = verdicts.filter(|(_, verdict)| **verdict == RunVerdict::OfNone);
+    let of_none = verdicts.filter(|(_, verdict)| **verdict == CountedRun::OfNone);
     let places: Vec<usize> = of_none.map(|(place, _)| place).collect();
     let (count, all) = (places.len(), input.runs.len());
     let said = format!(
@@ -344,7 +344,7 @@ fn left_out(input: &Input<'_>, outcomes: &Outcomes) -> Option<String> {
 
 /// What became of a run.
 #[derive(Debug, PartialEq, Eq)]
-enum RunVerdict {
+enum CountedRun {
     Pass,
     /// Nothing was judged, so it counts neither way.
     OfNone,
@@ -360,13 +360,13 @@ fn verdict(
     input: &Input<'_>,
     run: usize,
     expected: Option<CheckVerdicts>,
-) -> RunVerdict {
+) -> CountedRun {
     let gates = match &gate.outcome {
         Successes::Recorded => {
             return match input.runs[run].outcome.and_then(|outcome| outcome.passed) {
-                Some(true) => RunVerdict::Pass,
-                Some(false) => RunVerdict::Fail("recorded as failed".to_owned()),
-                None => RunVerdict::Unknown,
+                Some(true) => CountedRun::Pass,
+                Some(false) => CountedRun::Fail("recorded as failed".to_owned()),
+                None => CountedRun::Unknown,
             };
         }
         Successes::Judged { gates, .. } => gates,
@@ -378,23 +378,23 @@ fn verdict(
         // What nobody here can tell is no pass.
         if let Some(breach) = verdicts.all().first() {
             let Cause::Check(check) = breach.cause else {
-                return RunVerdict::Fail(breach.found.clone());
+                return CountedRun::Fail(breach.found.clone());
             };
-            return RunVerdict::Fail(format!("`{}`: {}", checks[check].target.text, breach.found));
+            return CountedRun::Fail(format!("`{}`: {}", checks[check].target.text, breach.found));
         }
     }
     for gate in gates.iter().filter_map(|kind| input.gates.get(*kind)) {
         let name = gate.kind.name();
         let Some(breaches) = gate.of_run(input, run) else {
-            return RunVerdict::Fail(format!("`{name}` judges all runs together"));
+            return CountedRun::Fail(format!("`{name}` judges all runs together"));
         };
         if let Some(breach) = breaches.first() {
             let asks = breach.asks(&gate.expect);
-            return RunVerdict::Fail(format!("`{name}`: {asks}, {}", breach.found));
+            return CountedRun::Fail(format!("`{name}`: {asks}, {}", breach.found));
         }
     }
     if of_none {
-        return RunVerdict::OfNone;
+        return CountedRun::OfNone;
     }
-    RunVerdict::Pass
+    CountedRun::Pass
 }

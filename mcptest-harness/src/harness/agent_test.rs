@@ -10,7 +10,7 @@ use super::agent_runs::AgentRuns;
 use super::loaded::LoadedSuite;
 use crate::energy::Analysis;
 use crate::eval::{KnownTools, NarrativeReport, narrative_divergence_with};
-use crate::gate::{Criterion, Expect, Input, ReadGate, SnapshotStore};
+use crate::gate::{Criterion, Expect, Input, ReadGate, RunVerdict, SnapshotStore};
 use crate::trace::Run;
 
 /// An agent test with one model.
@@ -196,18 +196,17 @@ impl Ask<'_> {
         }
     }
 
-    /// Whether it holds for a run by itself; nothing where all runs are judged together.
+    /// What it makes of a run by itself; nothing where all runs are judged together.
     #[must_use]
-    pub fn holds_for(&self, run: &Run) -> Option<bool> {
+    pub fn of_run(&self, run: &Run) -> Option<RunVerdict> {
         let input = self.input(slice::from_ref(run));
-        let breaches = match self.gate {
-            Some(gate) => gate.of_run(&input, 0),
-            None => Expect.of_run(&input, 0),
-        };
-        Some(breaches?.is_empty())
+        Some(match self.gate {
+            Some(gate) => RunVerdict::of(gate.of_run(&input, 0)?.is_empty()),
+            None => Expect::verdicts(&input, 0).of_run(input.gates.expect.len()),
+        })
     }
 
-    /// Whether it holds for runs together.
+    /// Whether runs together break nothing of it; what nobody can tell is not broken.
     #[must_use]
     pub fn holds(&self, runs: &[Run]) -> bool {
         let input = self.input(runs);

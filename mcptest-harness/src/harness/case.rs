@@ -221,7 +221,7 @@ fn judge_agent(suite: &LoadedSuite, subject: Subject, context: &Context) -> Case
         findings.extend(failure.into_iter().flat_map(|failure| failure.findings));
         undecided = undecided.or(judgement.undecided);
         whole.notes.extend(judgement.notes);
-        (whole.runs_hold, whole.broken) = (judgement.runs_hold, judgement.broken);
+        (whole.run_verdicts, whole.broken) = (judgement.run_verdicts, judgement.broken);
     }
     whole.notes.extend(recorded_as_failed(input.runs));
     let came = if findings.is_empty() {

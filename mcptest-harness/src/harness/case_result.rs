@@ -37,7 +37,7 @@ pub(crate) fn data(
         CaseKind::Agent(subject) => expected(judgement, suite, subject),
         _ => targets(judgement, suite, case),
     };
-    result.runs_hold.clone_from(&judgement.runs_hold);
+    result.run_verdicts.clone_from(&judgement.run_verdicts);
     result.notes.clone_from(&judgement.notes);
     let counts = judgement.counts.iter();
     result.judged = counts

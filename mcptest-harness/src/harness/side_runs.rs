@@ -4,11 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use mcptest_suite::escape_line;
-use mcptest_trace::evidence::compare::{Behaviour, Cost, CostKind, RunSample, Sides};
+use mcptest_trace::evidence::compare::{
+    AgentSamples, Behaviour, Cost, CostKind, RunSample, RunsOfSide, Sides,
+};
 use similar::{ChangeTag, TextDiff};
 
 use super::agent_test::AgentTest;
-use crate::result::{CaseResult, Recording, RunFacts, digest};
+use crate::result::{CaseResult, Recording, RunFacts, RunVerdict, digest};
 use crate::text::truncate;
 use crate::trace::{Origin, Run};
 
@@ -25,7 +27,7 @@ const LONGEST: usize = 160;
 ///
 /// ```
 /// use mcptest::replay::{Package, SideRuns};
-/// use mcptest_trace::evidence::compare::{AgentSamples, CompareOptions, CostKind, compare};
+/// use mcptest_trace::evidence::compare::{CompareOptions, CostKind, compare};
 ///
 /// fn worse(package: &Package, trusted: &std::path::Path) -> Result<bool, String> {
 ///     let mut samples = Vec::new();
@@ -33,8 +35,7 @@ const LONGEST: usize = 160;
 ///         let side = |runs, folder| SideRuns::recorded(&agent, runs, folder, CostKind::Tokens);
 ///         let now = side(agent.runs()?, package.folder());
 ///         let before = agent.runs_in(trusted)?.unwrap_or_default();
-///         let sides = side(&before, trusted).against(now);
-///         samples.push(AgentSamples::new(agent.stem(), sides));
+///         samples.push(side(&before, trusted).against(now, agent.stem()));
 ///     }
 ///     Ok(compare(&samples, &CompareOptions::default()).exit_status() == 1)
 /// }
@@ -52,8 +53,8 @@ pub struct SideRuns {
 #[derive(Debug, Clone)]
 struct SideRun {
     sample: RunSample,
-    /// Whether the gates hold for it, where one of them judges runs one by one.
-    gates: Option<bool>,
+    /// What the gates that judge runs one by one make of it; nothing where that is not told.
+    gates: Option<RunVerdict>,
     bytes: Bytes,
     recorded_with: RecordedWith,
 }
@@ -88,10 +89,10 @@ impl SideRuns {
         let runs = runs.iter().map(|run| {
             let texts = [&run.user_prompt, &run.system_prompt];
             let texts = texts.map(|text| (digest(text), text.clone()));
-            let verdicts = asks.iter().filter_map(|ask| ask.holds_for(run));
+            let verdicts = asks.iter().filter_map(|ask| ask.of_run(run));
             SideRun {
                 sample: RunSample::of(run, cost),
-                gates: verdicts.reduce(|all, holds| all && holds),
+                gates: Some(verdicts.max().unwrap_or(RunVerdict::NothingJudged)),
                 bytes: files.bytes(&run.origin),
                 recorded_with: RecordedWith::of(agent, &run.model, &texts),
             }
@@ -110,16 +111,16 @@ impl SideRuns {
         cases: impl IntoIterator<Item = &'a CaseResult>,
         cost: CostKind,
     ) -> Self {
-        let (mut own, mut gates) = (None, None::<Vec<bool>>);
+        let (mut own, mut gates) = (None, None::<Vec<RunVerdict>>);
         let mut told = BTreeSet::new();
         for case in cases {
             if case.agent.as_ref().map(|known| known.case.as_str()) != Some(agent.case()) {
                 continue;
             }
-            if !case.runs_hold.is_empty() {
-                let known = gates.unwrap_or_else(|| vec![true; case.runs_hold.len()]);
-                let both = known.iter().zip(&case.runs_hold);
-                gates = Some(both.map(|(all, holds)| *all && *holds).collect());
+            if !case.run_verdicts.is_empty() {
+                let known = gates.unwrap_or_else(|| case.run_verdicts.clone());
+                let both = known.iter().zip(&case.run_verdicts);
+                gates = Some(both.map(|(all, own)| *all.max(own)).collect());
                 told.extend(case.gate.as_deref());
             }
             if case.case == agent.case() {
@@ -162,11 +163,12 @@ impl SideRuns {
     }
 
     /// The same, where a run passed if all that is asked of it holds: the agent's `expect:` and every
-    /// gate that judges runs one by one.
+    /// gate that judges runs one by one. A run of which they judge nothing is left out of the outcomes.
     #[must_use]
     pub fn judged_by_gates(mut self) -> Self {
-        for run in &mut self.runs {
-            run.sample.passed = run.gates;
+        for SideRun { sample, gates, .. } in &mut self.runs {
+            sample.passed = gates.and_then(RunVerdict::passed);
+            sample.unjudged = gates.is_some() && sample.passed.is_none();
         }
         self
     }
@@ -180,10 +182,30 @@ impl SideRuns {
         self
     }
 
-    /// What is compared, with these runs as the baseline. A run of the candidate that is in the
-    /// baseline too, by its bytes, counts for the baseline alone.
+    /// What is compared of an agent, with these runs as the baseline. A run of the candidate that is in
+    /// the baseline too, by its bytes, counts for the baseline alone; where others of the baseline are
+    /// gone then, somebody chose.
     #[must_use]
-    pub fn against(self, mut candidate: Self) -> Sides {
+    pub fn against(self, candidate: Self, agent: impl Into<String>) -> AgentSamples {
+        let (all, gone) = (self.runs.len(), self.not_in(&candidate).count());
+        let lost = (1..all).contains(&gone).then(|| RunsOfSide::new(gone, all));
+        match (self.sides(candidate), lost) {
+            (Sides::Unchanged, Some(_)) => {
+                let differences = vec![format!("{gone} recordings are gone, none is new")];
+                AgentSamples::new(agent, Sides::NotComparable { differences }).with_lost(lost)
+            }
+            (sides @ Sides::Both { .. }, lost) => AgentSamples::new(agent, sides).with_lost(lost),
+            (sides, _) => AgentSamples::new(agent, sides),
+        }
+    }
+
+    /// The runs that another side has not, by their bytes.
+    fn not_in<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = &'a SideRun> {
+        let is_in = |run: &SideRun| other.runs.iter().any(|known| known.bytes.are(&run.bytes));
+        self.runs.iter().filter(move |run| !is_in(run))
+    }
+
+    fn sides(self, mut candidate: Self) -> Sides {
         let by_result = self.of_results || candidate.of_results;
         let baseline = self;
         match (baseline.is_empty(), candidate.is_empty()) {
@@ -191,9 +213,7 @@ impl SideRuns {
             (false, true) => return Sides::Gone,
             (false, false) => {}
         }
-        let trusted = &baseline.runs;
-        let is_new = |run: &SideRun| trusted.iter().all(|known| !known.bytes.are(&run.bytes));
-        candidate.runs.retain(is_new);
+        candidate.runs = candidate.not_in(&baseline).cloned().collect();
         if candidate.is_empty() {
             return Sides::Unchanged;
         }

@@ -259,7 +259,7 @@ mod tests {
         fs::write(folder.path().join("shop/half.json"), r#"{"schema_ver"#).unwrap();
         fs::write(
             folder.path().join("shop/newer.json"),
-            r#"{"schema_version": "2.0"}"#,
+            r#"{"schema_version": "3.0"}"#,
         )
         .unwrap();
         let results = Results::read(folder.path()).unwrap();
@@ -274,7 +274,7 @@ mod tests {
         assert!(no_json.starts_with("not JSON: "), "{no_json}");
         assert_eq!(
             version,
-            "a result of format 2.0, and this version reads 1.0"
+            "a result of format 3.0, and this version reads 2.0"
         );
     }
 

@@ -20,12 +20,13 @@ use serde_json::Value;
 pub(crate) use judged::{Asker, failure_facts, place, prompts, recordings, run_facts, table};
 
 use crate::eval::Measure;
+pub use crate::gate::RunVerdict;
 /// The digest of a text, the same on every machine.
 pub(crate) use mcptest_trace::record::fingerprint as digest;
 
 /// The version of the format, `<major>.<minor>`: a reader knows its own major version and all minor
 /// versions of it.
-pub const SCHEMA_VERSION: &str = "1.0";
+pub const SCHEMA_VERSION: &str = "2.0";
 
 /// The JSON Schema of a case's result.
 pub const RESULTS_SCHEMA: &str = include_str!("../../schemas/results.schema.json");
@@ -36,7 +37,7 @@ pub const RESULTS_SCHEMA: &str = include_str!("../../schemas/results.schema.json
 /// use mcptest::result::{CaseResult, CaseStatus};
 ///
 /// let text = r#"{
-///     "schema_version": "1.0", "package": "shop", "case": "refunds::refund_agent",
+///     "schema_version": "2.0", "package": "shop", "case": "refunds::refund_agent",
 ///     "suite": { "name": "refunds", "file": "suites/refunds.yml", "digest": "85944171f73967e8" },
 ///     "status": "passed", "recordings": [], "targets": []
 /// }"#;
@@ -72,9 +73,9 @@ pub struct CaseResult {
     /// The recorded runs that were judged, in order.
     #[serde(default)]
     pub recordings: Vec<Recording>,
-    /// Whether each run holds by itself; empty for a gate that folds all runs together.
+    /// What becomes of each run by itself; empty for a gate that folds all runs together.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub runs_hold: Vec<bool>,
+    pub run_verdicts: Vec<RunVerdict>,
     /// What was computed, and what was asked of it.
     #[serde(default)]
     pub targets: Vec<TargetResult>,
@@ -343,7 +344,7 @@ impl CaseResult {
             reason: None,
             asked: None,
             recordings: Vec::new(),
-            runs_hold: Vec::new(),
+            run_verdicts: Vec::new(),
             targets: Vec::new(),
             judged: BTreeMap::new(),
             notes: Vec::new(),

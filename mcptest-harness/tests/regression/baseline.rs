@@ -104,3 +104,59 @@ fn saved_results_are_a_baseline_too() {
     );
     assert_eq!(found["s::c_book::regression"].status, CaseStatus::Passed);
 }
+
+/// What is left of a baseline was chosen, and copies of it are no other runs: neither is unchanged.
+#[test]
+fn a_choice_of_a_baselines_runs_is_not_unchanged() {
+    let folder = package(TRUSTED, "");
+    runs(folder.path(), "suites/cassettes", 0);
+    let agent = |number: usize| format!("suites/cassettes/a_refund__m/run-{number}.json");
+    for number in 2..=6 {
+        fs::copy(
+            folder.path().join(agent(1)),
+            folder.path().join(agent(number)),
+        )
+        .unwrap();
+    }
+    let found = regressions(&folder);
+    let own = &found["s::a_refund::regression"];
+    assert_eq!(own.status, CaseStatus::Failed);
+    assert!(
+        said(own).contains("is a byte-for-byte copy of"),
+        "{}",
+        said(own)
+    );
+    assert_eq!(found["s::regression"].status, CaseStatus::Failed);
+
+    for number in 2..=6 {
+        fs::remove_file(folder.path().join(agent(number))).unwrap();
+    }
+    let one = suite(TRUSTED, "").replacen("runs: 6", "runs: 1", 1);
+    write(folder.path(), "suites/s.yml", &one);
+    let found = regressions(&folder);
+    let own = &found["s::a_refund::regression"];
+    assert_eq!(own.status, CaseStatus::Ignored);
+    assert_eq!(
+        said(own),
+        "not comparable with the baseline: 5 recordings are gone, none is new; see `s::regression`"
+    );
+    let whole = &found["s::regression"];
+    assert_eq!(whole.status, CaseStatus::Failed);
+    let told = "cannot tell: of 1 agent only a choice of the baseline's runs is left";
+    assert!(said(whole).contains(told), "{}", said(whole));
+
+    // New runs beside it are compared, and hold nothing.
+    let two = one.replacen("runs: 1", "runs: 6", 1);
+    write(folder.path(), "suites/s.yml", &two);
+    for number in 2..=6 {
+        let text = run("a_refund", "p", true, 1100 + number as u64);
+        write(folder.path(), &agent(number), &text);
+    }
+    let found = regressions(&folder);
+    let own = &found["s::a_refund::regression"];
+    assert_eq!(
+        said(own),
+        "cannot tell: 5 of 6 recordings of the baseline are gone; see `s::regression`"
+    );
+    assert_eq!(found["s::regression"].status, CaseStatus::Failed);
+}

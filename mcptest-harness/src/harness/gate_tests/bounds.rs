@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::super::case_result;
 use super::{Context, LoadedSuite, calls, case, loaded, trace};
-use crate::result::{CaseResult, CaseStatus};
+use crate::result::{CaseResult, CaseStatus, RunVerdict};
 
 /// The result of a case.
 fn result(suite: &LoadedSuite, name: &str) -> CaseResult {
@@ -77,7 +77,7 @@ fn a_tool_that_nobody_knows_breaks_no_default_and_every_run() {
     let (_folder, suite) = loaded("", agent, &[run]);
     let result = result(&suite, "agent::trajectory");
     assert_eq!(said(&result), (CaseStatus::Failed, vec![true]));
-    assert_eq!(result.runs_hold, [false]);
+    assert_eq!(result.run_verdicts, [RunVerdict::Fails]);
 }
 
 #[test]

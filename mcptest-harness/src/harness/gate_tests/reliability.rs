@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::super::agent_test::AgentTest;
 use super::{calls, failure, holds, judge, judge_runs, loaded, shows, verdicts};
+use crate::result::RunVerdict;
 
 /// Runs with outcomes.
 fn outcomes(outcomes: &[bool]) -> Vec<Value> {
@@ -117,10 +118,30 @@ fn a_misspelt_tool_is_red_for_who_asks_of_other_runs_too() {
         let mut run = test.runs().unwrap()[0].clone();
         run.trace.tool_calls.clear();
         let ask = test.asks()[0];
-        (ask.holds_for(&run), ask.holds(&[run]))
+        (ask.of_run(&run), ask.holds(&[run]))
     };
-    assert_eq!(holds("delete_order"), (Some(true), true));
-    assert_eq!(holds("delete_oder"), (Some(false), false));
+    assert_eq!(holds("delete_order"), (Some(RunVerdict::Holds), true));
+    assert_eq!(holds("delete_oder"), (Some(RunVerdict::Fails), false));
+}
+
+/// Several things that are asked come to the last of theirs in the order of [`RunVerdict`].
+#[test]
+fn what_was_not_judged_of_a_run_is_no_verdict_on_it() {
+    let of_run = |matcher: &str, called: &[&str]| {
+        let agent = format!("  expect: [{{ target: 'tool_calls[*].name', matcher: {matcher} }}]\n");
+        let (_folder, suite) = loaded("", &agent, &[json!({ "trace": calls(called) })]);
+        let test = AgentTest::of("s", &suite, suite.subjects().next().unwrap());
+        let verdict = test.asks()[0].of_run(&test.runs().unwrap()[0]).unwrap();
+        (verdict, verdict.passed())
+    };
+    let not_b = "{ not: { contains: b } }";
+    let none = (RunVerdict::NothingJudged, None);
+    assert_eq!(of_run(not_b, &[]), none);
+    assert_eq!(of_run(not_b, &["a"]), (RunVerdict::Holds, Some(true)));
+    assert_eq!(of_run(not_b, &["b"]), (RunVerdict::Fails, Some(false)));
+    let either = "{ anyOf: [{ contains: b }, { llm-judge: { criteria: it is fine } }] }";
+    assert_eq!(of_run(either, &["a"]), (RunVerdict::Undecided, None));
+    assert_eq!(of_run(either, &["b"]), (RunVerdict::Holds, Some(true)));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use mcptest_suite::model::{GateKind, Regression};
 use mcptest_suite::{Diagnostic, Subject, shown_path};
-use mcptest_trace::evidence::compare::{CostKind, Sides};
+use mcptest_trace::evidence::compare::{AgentSamples, CostKind, Sides};
 
 use super::compared;
 use super::trusted::{Standing, Trusted, TrustedPlace};
@@ -50,22 +50,24 @@ impl<'a> Baseline<'a> {
         })
     }
 
-    /// How an agent's runs stand to the trusted ones, by their bytes: nothing of a run is read for it.
-    pub(super) fn standing(&self, subject: Subject) -> Standing {
-        self.trusted.standing[&subject]
-    }
-
     /// How many agents take part whose runs are others than those of the baseline.
     pub(super) fn changed(&self) -> usize {
         let subjects = self.suite.subjects();
         let compared = subjects.filter(|subject| compared(self.suite, *subject));
         compared
-            .filter(|subject| self.standing(*subject) == Standing::Changed)
+            .filter(|subject| self.trusted.standing[subject] == Standing::Changed)
             .count()
     }
 
-    /// What is compared of an agent. An error is why its runs cannot be read.
-    pub(super) fn sides(&self, subject: Subject) -> Result<Sides, String> {
+    /// What is compared of an agent; what has the same bytes is not read. An error is why its runs cannot be
+    /// read.
+    pub(super) fn samples(&self, subject: Subject) -> Result<AgentSamples, String> {
+        let stem = self.suite.stem(subject);
+        match self.trusted.standing[&subject] {
+            Standing::New => return Ok(AgentSamples::new(stem, Sides::New)),
+            Standing::Unchanged => return Ok(AgentSamples::new(stem, Sides::Unchanged)),
+            Standing::Changed => {}
+        }
         let suite = self.suite.of_agent(subject);
         let agent = AgentTest::of(&self.context.suite, &suite, subject);
         let now = agent.runs()?;
@@ -82,9 +84,10 @@ impl<'a> Baseline<'a> {
         };
         // Where a recording does not say if its run passed, the gates say it of all.
         if before.have_outcomes() && now.have_outcomes() {
-            Ok(before.against(now))
+            Ok(before.against(now, stem))
         } else {
-            Ok(before.judged_by_gates().against(now.judged_by_gates()))
+            let (before, now) = (before.judged_by_gates(), now.judged_by_gates());
+            Ok(before.against(now, stem))
         }
     }
 }
@@ -127,29 +130,28 @@ fn standing(
     place: &TrustedPlace,
     subject: Subject,
 ) -> Standing {
-    let files = suite.recorded_files(subject);
-    let all_known = match place {
+    let of_file = |path: &Path| {
+        let bytes = fs::read(path).unwrap_or_default();
+        digest(&String::from_utf8_lossy(&bytes))
+    };
+    let trusted: BTreeSet<String> = match place {
         TrustedPlace::Recordings(folder) => {
-            let Ok(Some(trusted)) = suite.files_in(folder, subject) else {
-                return Standing::New;
-            };
-            let known = |path: &PathBuf| trusted.iter().any(|(other, _)| same(path, other));
-            files.iter().all(known)
+            let files = suite.files_in(folder, subject).ok().flatten();
+            let files = files.unwrap_or_default().into_iter();
+            files.map(|(path, _)| of_file(&path)).collect()
         }
         TrustedPlace::Results(folder) => {
-            let results = results(suite, context, folder, subject);
-            let trusted = digests(&results);
-            if trusted.is_empty() {
-                return Standing::New;
-            }
-            let known = |path: &PathBuf| {
-                let bytes = fs::read(path).unwrap_or_default();
-                trusted.contains(digest(&String::from_utf8_lossy(&bytes)).as_str())
-            };
-            files.iter().all(known)
+            let results = results(suite, context, folder, subject).into_iter();
+            let own = results.filter(|case| case.gate.is_none());
+            let recordings = own.flat_map(|own| own.recordings);
+            recordings.map(|recording| recording.digest).collect()
         }
     };
-    if all_known {
+    let files = suite.recorded_files(subject);
+    let now: BTreeSet<String> = files.iter().map(|path| of_file(path)).collect();
+    if trusted.is_empty() {
+        Standing::New
+    } else if trusted == now {
         Standing::Unchanged
     } else {
         Standing::Changed
@@ -169,15 +171,6 @@ fn results(
     let cases = gates.chain([own.clone()]);
     cases
         .filter_map(|case| folder::read_case(folder, &context.package, &case))
-        .collect()
-}
-
-/// The digests of the files that an agent's runs were recorded in.
-fn digests(results: &[CaseResult]) -> BTreeSet<&str> {
-    let own = results.iter().filter(|case| case.gate.is_none());
-    let recordings = own.flat_map(|own| &own.recordings);
-    recordings
-        .map(|recording| recording.digest.as_str())
         .collect()
 }
 
@@ -207,10 +200,4 @@ fn has_results(folder: &Path) -> bool {
         let text = fs::read_to_string(path);
         text.is_ok_and(|text| CaseResult::from_json(&text).is_ok())
     })
-}
-
-/// Whether two files have the same bytes.
-fn same(left: &Path, right: &Path) -> bool {
-    let size = |path| fs::metadata(path).map(|data| data.len()).ok();
-    size(left) == size(right) && size(left).is_some() && fs::read(left).ok() == fs::read(right).ok()
 }

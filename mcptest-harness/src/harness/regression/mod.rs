@@ -11,12 +11,11 @@ pub(super) mod trusted;
 use mcptest_suite::model::Regression;
 use mcptest_suite::{Diagnostic, REGRESSION, Subject};
 use mcptest_trace::evidence::compare::{
-    AgentComparison, AgentSamples, CompareOptions, Comparison, Decision, Finding as Found, Metric,
-    Sides, compare, compare_agent,
+    AgentComparison, CompareOptions, Comparison, Decision, Finding as Found, Metric, Sides,
+    compare, compare_agent,
 };
 
 use self::baseline::Baseline;
-use self::trusted::Standing;
 use super::case_verdict::{Came, CaseVerdict, Context};
 use super::loaded::LoadedSuite;
 use crate::render::{Evidence, Failure, Finding};
@@ -32,14 +31,8 @@ pub(super) fn of_suite(suite: &LoadedSuite, context: &Context) -> CaseVerdict {
     };
     let mut samples = Vec::new();
     for subject in suite.subjects().filter(|subject| compared(suite, *subject)) {
-        // What has the same bytes is not read.
-        let sides = match baseline.standing(subject) {
-            Standing::Changed => baseline.sides(subject),
-            Standing::Unchanged => Ok(Sides::Unchanged),
-            Standing::New => Ok(Sides::New),
-        };
-        match sides {
-            Ok(sides) => samples.push(AgentSamples::new(suite.stem(subject), sides)),
+        match baseline.samples(subject) {
+            Ok(of_agent) => samples.push(of_agent),
             Err(why) => {
                 let agent = suite.agent(subject);
                 let message = format!("the runs of `{}` cannot be compared", agent.name.value);
@@ -67,27 +60,26 @@ pub(super) fn of_agent(suite: &LoadedSuite, subject: Subject, context: &Context)
         let reason = format!("not compared: the baseline cannot be used; see `{whole}`");
         return Came::Elsewhere(reason).into();
     };
-    let sides = match baseline.standing(subject) {
-        Standing::Unchanged => Ok(Sides::Unchanged),
-        Standing::New | Standing::Changed => baseline.sides(subject),
+    let samples = match baseline.samples(subject) {
+        Ok(samples) => samples,
+        Err(why) => return Came::NotJudged(format!("not compared: {why}")).into(),
     };
-    let (before, now) = match sides {
-        Ok(Sides::Both {
+    let (before, now) = match samples.sides {
+        Sides::Both {
             baseline,
             candidate,
-        }) => (baseline, candidate),
-        Ok(Sides::Unchanged) => {
+        } => (baseline, candidate),
+        Sides::Unchanged => {
             return Came::Elsewhere("unchanged since the baseline".to_owned()).into();
         }
-        Ok(Sides::NotComparable { differences }) => {
+        Sides::NotComparable { differences } => {
             let first = differences.first().map_or("", String::as_str);
             let reason = format!("not comparable with the baseline: {first}; see `{whole}`");
             return Came::Elsewhere(reason).into();
         }
-        Ok(Sides::New | Sides::Gone | Sides::Dropped) => {
+        Sides::New | Sides::Gone | Sides::Dropped => {
             return Came::Elsewhere("new: the baseline has no runs of it".to_owned()).into();
         }
-        Err(why) => return Came::NotJudged(format!("not compared: {why}")).into(),
     };
     let options = options(suite, regression, baseline.changed());
     let stem = suite.stem(subject);
@@ -96,6 +88,11 @@ pub(super) fn of_agent(suite: &LoadedSuite, subject: Subject, context: &Context)
     if comparison.regressed(&options) {
         let asks = format!("`{stem}` must be no worse than its baseline");
         return fails(regression, &asks, &verdict, String::new());
+    }
+    if let Some(lost) = samples.lost {
+        let reason =
+            format!("cannot tell: {lost} recordings of the baseline are gone; see `{whole}`");
+        return Came::Elsewhere(reason).into();
     }
     if !could_tell(&comparison, &options) {
         return Came::Elsewhere(format!("cannot tell: {verdict}; see `{whole}`")).into();

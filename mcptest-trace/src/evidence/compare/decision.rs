@@ -39,8 +39,25 @@ impl Decision {
     }
 }
 
-/// Decides on a comparison whose agents and suite are filled in.
+/// Decides on a comparison whose agents and suite are filled in. Where of some agents only a choice of the
+/// baseline's runs is left, it finds, and shows nothing else.
 pub(super) fn decide(comparison: &Comparison) -> Decision {
+    let decision = of_samples(comparison);
+    match (comparison.chosen.len(), &decision) {
+        (0, _) | (_, Decision::Regressed | Decision::NotShown) => decision,
+        (_, Decision::Holds) if comparison.options.require_not_worse => Decision::NotShown,
+        (agents, _) => {
+            let reason = format!(
+                "of {} only a choice of the baseline's runs is left, which is no sample; put the others back, or record all anew",
+                counted(agents, "agent")
+            );
+            cannot_tell(reason, comparison)
+        }
+    }
+}
+
+/// The same, where the runs of each agent are a sample.
+fn of_samples(comparison: &Comparison) -> Decision {
     let options = &comparison.options;
     if comparison.agents.is_empty() {
         if !comparison.unchanged.is_empty() && comparison.gone.is_empty() {
@@ -60,7 +77,7 @@ pub(super) fn decide(comparison: &Comparison) -> Decision {
         let outcomes = comparison.suite.outcomes.as_ref();
         let low = outcomes.and_then(|outcomes| Some(outcomes.interval?.0));
         let is_shown = low.is_some_and(|low| low > -options.suite_margin);
-        return if is_shown && comparison.gone.is_empty() {
+        return if is_shown && gone(comparison).is_none() {
             Decision::Holds
         } else {
             Decision::NotShown
@@ -72,15 +89,22 @@ pub(super) fn decide(comparison: &Comparison) -> Decision {
     }
 }
 
-/// That agents have no runs any more, where some have none: that is no proof that they did not get worse.
+/// That agents have no runs any more, or none of which anything is judged, where some have none: that is
+/// no proof that they did not get worse.
 fn gone(comparison: &Comparison) -> Option<String> {
-    let (has, they) = match comparison.gone.len() {
+    let agents = comparison.agents.iter();
+    let unjudged = agents.filter(|agent| agent.is_no_longer_judged()).count();
+    let (count, what) = match comparison.gone.len() {
+        0 => (unjudged, "run that is judged"),
+        gone => (gone, "runs"),
+    };
+    let (has, they) = match count {
         0 => return None,
         1 => ("1 agent has".to_owned(), "it"),
         more => (format!("{more} agents have"), "they"),
     };
     Some(format!(
-        "{has} no runs any more, so nothing shows that {they} did not get worse"
+        "{has} no {what} any more, so nothing shows that {they} did not get worse"
     ))
 }
 
@@ -134,11 +158,15 @@ fn blind(comparison: &Comparison) -> Option<String> {
         return (!could_tell).then(|| reason.to_owned());
     }
     let Some(suite) = &comparison.suite.outcomes else {
-        return Some(
-            "no agent's outcomes are known on both sides; \
-             record them, or judge by the gates"
-                .to_owned(),
-        );
+        let mut agents = comparison.agents.iter();
+        let why = if agents.any(|agent| agent.unjudged.is_some()) {
+            "of too many runs nothing was judged"
+        } else {
+            "record them, or judge by the gates"
+        };
+        return Some(format!(
+            "no agent's outcomes are known on both sides; {why}"
+        ));
     };
     let by_suite = could_tell(suite.smallest_p, suite.share);
     let outcomes = comparison

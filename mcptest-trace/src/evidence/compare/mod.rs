@@ -42,7 +42,7 @@ pub use cost::{CostCompared, SuiteCost};
 pub use decision::Decision;
 pub use options::{CompareOptions, Metric};
 pub use outcomes::{OutcomesCompared, Passed};
-pub use sample::{AgentSamples, Behaviour, Cost, CostKind, RunSample, Sides};
+pub use sample::{AgentSamples, Behaviour, Cost, CostKind, RunSample, RunsOfSide, Sides};
 pub use suite::SuiteOutcomes;
 pub use text::Row;
 
@@ -76,6 +76,8 @@ pub struct AgentComparison {
     pub agent: String,
     /// Outcomes, where they are known on both sides.
     pub outcomes: Option<OutcomesCompared>,
+    /// Runs of the baseline and of the candidate that outcomes leave out, where there are any.
+    pub unjudged: Option<[RunsOfSide; 2]>,
     /// Cost, where it is known on both sides.
     pub cost: Option<CostCompared>,
     /// Behaviour, where it is known on both sides.
@@ -111,6 +113,12 @@ impl AgentComparison {
         let found = |metric: &Metric| self.finding(*metric) == Some(Finding::Regressed);
         options.fail_on.iter().any(found)
     }
+
+    /// Whether some run of the baseline was judged, and none of the candidate.
+    fn is_no_longer_judged(&self) -> bool {
+        let sides = self.unjudged.as_ref();
+        sides.is_some_and(|[before, now]| before.runs < before.of && now.runs == now.of)
+    }
 }
 
 /// The suite, compared.
@@ -135,6 +143,16 @@ pub struct NotComparable {
     pub differences: Vec<String>,
 }
 
+/// An agent of whose baseline only a choice of the runs is left.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Chosen {
+    /// The stem of its recordings.
+    pub agent: String,
+    /// The runs of the baseline that are gone.
+    pub lost: RunsOfSide,
+}
+
 /// Two sides, compared.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
@@ -155,6 +173,8 @@ pub struct Comparison {
     pub dropped: Vec<String>,
     /// Agents of another model or prompt.
     pub not_comparable: Vec<NotComparable>,
+    /// Agents of whose baseline only a choice of the runs is left.
+    pub chosen: Vec<Chosen>,
     /// All agents together.
     pub suite: SuiteComparison,
     /// What it comes to.
@@ -174,6 +194,7 @@ impl Comparison {
 struct Agent<'a> {
     name: &'a str,
     passed: Option<(Passed, Passed)>,
+    unjudged: Option<[RunsOfSide; 2]>,
     costs: Option<(Vec<f64>, Vec<f64>)>,
     behaviours: Option<(Vec<&'a Behaviour>, Vec<&'a Behaviour>)>,
 }
@@ -185,6 +206,7 @@ impl<'a> Agent<'a> {
         Self {
             name,
             passed: Passed::of(baseline).zip(Passed::of(candidate)),
+            unjudged: RunsOfSide::unjudged([baseline, candidate]),
             costs: alike.map(|((before, _), (now, _))| (before, now)),
             behaviours: behaviour::behaviours(baseline).zip(behaviour::behaviours(candidate)),
         }
@@ -199,9 +221,13 @@ pub fn compare(samples: &[AgentSamples], options: &CompareOptions) -> Comparison
     let mut samples: Vec<&AgentSamples> = samples.iter().collect();
     samples.sort_by(|left, right| left.agent.cmp(&right.agent));
     let [mut unchanged, mut new, mut gone, mut dropped] = [const { Vec::new() }; 4];
-    let (mut agents, mut not_comparable) = (Vec::new(), Vec::new());
+    let (mut agents, mut not_comparable, mut chosen) = (Vec::new(), Vec::new(), Vec::new());
     for sample in samples {
         let name = &sample.agent;
+        chosen.extend(sample.lost.map(|lost| Chosen {
+            agent: name.clone(),
+            lost,
+        }));
         match &sample.sides {
             Sides::Both {
                 baseline,
@@ -228,6 +254,7 @@ pub fn compare(samples: &[AgentSamples], options: &CompareOptions) -> Comparison
         gone,
         dropped,
         not_comparable,
+        chosen,
         suite,
         decision: Decision::Unchanged,
     };
@@ -263,6 +290,7 @@ pub fn compare_agent(
 struct Judged {
     agent: String,
     outcomes: Option<OutcomesCompared>,
+    unjudged: Option<[RunsOfSide; 2]>,
     cost: Option<(CostCompared, RankSum)>,
     behaviour: Option<(BehaviourCompared, Distances)>,
 }
@@ -272,6 +300,7 @@ impl Judged {
         AgentComparison {
             agent: self.agent,
             outcomes: self.outcomes,
+            unjudged: self.unjudged,
             cost: self.cost.map(|(compared, _)| compared),
             behaviour: self.behaviour.map(|(compared, _)| compared),
         }
@@ -288,6 +317,7 @@ fn judge(agents: &[Agent<'_>], options: &CompareOptions) -> Vec<Judged> {
     let mut outcomes = outcomes::Tests::new(share(|agent| agent.passed.is_some()));
     let judged = agents.iter().map(|agent| Judged {
         agent: agent.name.to_owned(),
+        unjudged: agent.unjudged,
         outcomes: agent.passed.map(|(before, now)| {
             let margin = options.margin_of(agent.name);
             outcomes.compare(before, now, margin)

@@ -20,9 +20,10 @@ pub struct Passed {
 }
 
 impl Passed {
-    /// Of these runs; `None` when there is none or the outcome of one is not known.
+    /// Of these runs but the unjudged; `None` when there is none or the outcome of one is not known.
     pub(super) fn of(runs: &[RunSample]) -> Option<Self> {
-        let outcomes: Vec<bool> = runs.iter().map(|run| run.passed).collect::<Option<_>>()?;
+        let judged = runs.iter().filter(|run| !run.unjudged);
+        let outcomes: Vec<bool> = judged.map(|run| run.passed).collect::<Option<_>>()?;
         (!outcomes.is_empty()).then(|| Self {
             passed: outcomes.iter().filter(|passed| **passed).count(),
             runs: outcomes.len(),

@@ -89,6 +89,9 @@ setters! {
 pub struct RunSample {
     /// Whether it passed, where that is known.
     pub passed: Option<bool>,
+    /// Whether who should say that found nothing in it to judge: outcomes leave it out.
+    #[serde(default)]
+    pub unjudged: bool,
     /// What it cost, where that is known.
     pub cost: Option<Cost>,
     /// What it did, where that is known.
@@ -127,6 +130,7 @@ impl RunSample {
         }
         Self {
             passed: run.outcome.and_then(|outcome| outcome.passed),
+            unjudged: false,
             cost: amount.map(Cost::measured),
             behaviour: Some(behaviour),
         }
@@ -136,8 +140,40 @@ impl RunSample {
 setters! {
     RunSample {
         with_passed(passed: Option<bool>);
+        with_unjudged(unjudged: bool);
         with_cost(cost: Option<Cost>);
         with_behaviour(behaviour: Option<Behaviour>);
+    }
+}
+
+/// How many of the runs of a side something is true of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct RunsOfSide {
+    /// Those runs.
+    pub runs: usize,
+    /// All runs.
+    pub of: usize,
+}
+
+impl RunsOfSide {
+    /// So many of so many.
+    #[must_use]
+    pub const fn new(runs: usize, of: usize) -> Self {
+        Self { runs, of }
+    }
+
+    /// Those of both sides that outcomes leave out; nothing where every run was judged.
+    pub(super) fn unjudged(sides: [&[RunSample]; 2]) -> Option<[Self; 2]> {
+        let unjudged = |side: &[RunSample]| side.iter().filter(|run| run.unjudged).count();
+        let both = sides.map(|side| Self::new(unjudged(side), side.len()));
+        both.iter().any(|side| side.runs > 0).then_some(both)
+    }
+}
+
+impl std::fmt::Display for RunsOfSide {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} of {}", self.runs, self.of)
     }
 }
 
@@ -149,6 +185,9 @@ pub struct AgentSamples {
     pub agent: String,
     /// Its runs.
     pub sides: Sides,
+    /// How many runs of the baseline are gone, where others of it are left among the candidate: somebody
+    /// chose, and a choice of runs is no sample.
+    pub lost: Option<RunsOfSide>,
 }
 
 impl AgentSamples {
@@ -157,7 +196,14 @@ impl AgentSamples {
         Self {
             agent: agent.into(),
             sides,
+            lost: None,
         }
+    }
+}
+
+setters! {
+    AgentSamples {
+        with_lost(lost: Option<RunsOfSide>);
     }
 }
 

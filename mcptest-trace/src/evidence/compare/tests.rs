@@ -9,6 +9,7 @@ fn run(passed: bool, tokens: u64, tools: &[&str]) -> RunSample {
     let tools: Vec<String> = tools.iter().map(|tool| (*tool).to_owned()).collect();
     RunSample {
         passed: Some(passed),
+        unjudged: false,
         cost: Some(Cost {
             amount: tokens,
             estimated: false,
@@ -34,13 +35,11 @@ fn side(passed: usize, tokens: u64, last: &str) -> Vec<RunSample> {
 }
 
 fn both(agent: &str, baseline: Vec<RunSample>, candidate: Vec<RunSample>) -> AgentSamples {
-    AgentSamples {
-        agent: agent.to_owned(),
-        sides: Sides::Both {
-            baseline,
-            candidate,
-        },
-    }
+    let sides = Sides::Both {
+        baseline,
+        candidate,
+    };
+    AgentSamples::new(agent, sides)
 }
 
 fn outcomes_only(agents: &[(usize, usize, usize)]) -> Vec<AgentSamples> {
@@ -174,6 +173,42 @@ fn what_cannot_be_judged_is_said() {
     );
 }
 
+/// A run of which nothing was judged is no pass: it is left out, and an agent that has no other any more
+/// did not get better.
+#[test]
+fn what_is_not_judged_is_left_out_and_told() {
+    let runs = |passed: usize, unjudged: usize| {
+        let judged = vec![RunSample::with_outcome(true); passed];
+        let others = vec![RunSample::default().with_unjudged(true); unjudged];
+        [judged, others].concat()
+    };
+    let some = both("a", runs(6, 0), runs(5, 1));
+    let found = compare(std::slice::from_ref(&some), &CompareOptions::default());
+    assert_eq!(found.exit_status(), 0);
+    let row = &found.rows()[1].cells;
+    assert_eq!(row[1], "6/6 → 5/5");
+    let left_out = "; left out, as nothing was judged: 0 of 6 runs before, 1 of 6 now";
+    assert!(row[4].ends_with(left_out), "{row:?}");
+
+    let none = both("b", runs(6, 0), runs(0, 6));
+    let found = compare(&[some, none.clone()], &CompareOptions::default());
+    assert_eq!(found.exit_status(), 3);
+    assert!(found.text().contains(
+        "cannot tell: 1 agent has no run that is judged any more, so nothing shows that it did not get worse."
+    ));
+    let burden = CompareOptions::default().with_require_not_worse(true);
+    assert_eq!(compare(&[none], &burden).exit_status(), 1);
+
+    let never = both("c", runs(0, 6), runs(0, 6));
+    let found = compare(&[never], &CompareOptions::default());
+    assert_eq!(found.exit_status(), 3);
+    assert!(
+        found
+            .text()
+            .contains("known on both sides; of too many runs nothing was judged.")
+    );
+}
+
 /// Zeros alone leave open whether anything else is another.
 #[test]
 fn that_nothing_differs_is_said_where_nothing_does() {
@@ -192,10 +227,7 @@ fn that_nothing_differs_is_said_where_nothing_does() {
 
 #[test]
 fn agents_on_one_side_and_of_other_prompts_are_listed_and_never_judged() {
-    let sides = |agent: &str, sides: Sides| AgentSamples {
-        agent: agent.to_owned(),
-        sides,
-    };
+    let sides = |agent: &str, sides: Sides| AgentSamples::new(agent, sides);
     let listed = vec![
         sides("z", Sides::New),
         sides("y", Sides::Dropped),

@@ -8,7 +8,7 @@ mod described;
 mod format;
 mod row;
 
-use super::{AgentComparison, Comparison, Decision, Finding, Metric};
+use super::{AgentComparison, Chosen, Comparison, Decision, Finding, Metric};
 
 /// The least width of each column but the last, without the space after it.
 const WIDTHS: [usize; 4] = [12, 13, 26, 13];
@@ -148,6 +148,12 @@ impl Comparison {
                 let names: Vec<_> = agents.iter().map(|agent| escape_line(agent)).collect();
                 notes.push(format!("{what}: {}", names.join(", ")));
             }
+        }
+        for Chosen { agent, lost } in &self.chosen {
+            let agent = escape_line(agent);
+            notes.push(format!(
+                "{agent}: {lost} recordings of the baseline are gone; those that are left are a choice of runs, which is no sample"
+            ));
         }
         for agent in &self.not_comparable {
             notes.push(format!("not comparable: {}", escape_line(&agent.agent)));

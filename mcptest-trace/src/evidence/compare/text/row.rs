@@ -105,6 +105,9 @@ impl AgentComparison {
             let p = (cost.p_costlier, cost.p_cheaper);
             cost_verdict(cost.finding, p)
         }));
+        parts.extend(self.unjudged.map(|[before, now]| {
+            format!("left out, as nothing was judged: {before} runs before, {now} now")
+        }));
         parts.join("; ")
     }
 }
