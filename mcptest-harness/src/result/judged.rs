@@ -11,7 +11,7 @@ use super::{
     Bound, FailureFacts, FindingFacts, Position, Recording, RunFacts, TargetResult, bounds, digest,
 };
 use crate::check::{Check, resolve};
-use crate::eval::{Better, Measure, Unit};
+use crate::eval::Measure;
 use crate::gate::{Cause, Judgement, Scores, short_number, value_at};
 use crate::render::{Evidence, Failure, Table};
 use crate::text::short_json;
@@ -114,36 +114,14 @@ impl Asker<'_> {
 fn described(measure: &Measure) -> TargetResult {
     TargetResult {
         name: measure.name.to_owned(),
-        unit: unit(measure.unit).to_owned(),
+        unit: measure.unit.as_str().to_owned(),
         lowest: Some(measure.lowest),
         highest: measure.highest,
-        better: match measure.better {
-            Better::Higher => "higher",
-            Better::Lower => "lower",
-            Better::Neither => "neither",
-        }
-        .to_owned(),
+        better: measure.better.as_str().to_owned(),
         meaning: measure.meaning.to_owned(),
         value: None,
         per_run: Vec::new(),
         bounds: Vec::new(),
-    }
-}
-
-/// The word of a unit in a result.
-fn unit(unit: Unit) -> &'static str {
-    match unit {
-        Unit::Percent => "percent",
-        Unit::AllOrNothing => "all_or_nothing",
-        Unit::Fraction => "fraction",
-        Unit::Flag => "flag",
-        Unit::Count => "count",
-        Unit::Tokens => "tokens",
-        Unit::Milliseconds => "milliseconds",
-        Unit::Ratio => "ratio",
-        Unit::Distance => "distance",
-        Unit::Word(_) => "word",
-        _ => "other",
     }
 }
 

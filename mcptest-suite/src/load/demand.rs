@@ -122,7 +122,7 @@ impl Looked<'_> {
     }
 
     fn is_word(&self) -> bool {
-        matches!(self.target.unit, Unit::Word(_))
+        self.target.unit.is_word()
     }
 
     /// The same of one element of the list.
@@ -178,7 +178,7 @@ impl Looked<'_> {
             (Value::Bool(_), Unit::Flag) => {}
             // A run that does not have it may be what is wanted.
             (Value::Null, _) if !self.target.always => {}
-            (Value::Number(number), unit) if !matches!(unit, Unit::Word(_)) => {
+            (Value::Number(number), unit) if !unit.is_word() => {
                 let bound = Bound {
                     side: Side::Exactly,
                     value: number.as_f64().unwrap_or_default(),
@@ -318,9 +318,8 @@ impl Looked<'_> {
 
     fn bound(&self, bound: &Bound, problems: &mut Problems) {
         let (target, value) = (&self.target, bound.value);
-        let percent = matches!(target.unit, Unit::Percent | Unit::AllOrNothing);
         let is_lower = bound.is_lower() || self.negated;
-        if percent && is_lower && value > 0.0 && value <= 1.0 {
+        if target.unit.is_percent() && is_lower && value > 0.0 && value <= 1.0 {
             let words = if value < 1.0 {
                 "less than one percent"
             } else {
@@ -333,16 +332,12 @@ impl Looked<'_> {
             problems.push(problem.help(format!("write `{wanted}`")));
             return;
         }
-        let whole = matches!(target.unit, Unit::Flag | Unit::Count | Unit::Tokens);
-        let whole = whole || target.unit == Unit::Milliseconds;
+        let between = |step: f64| value % step != 0.0;
         let above = |value: f64| target.highest.is_some_and(|highest| value > highest);
         let ends = |value: f64| target.highest.is_some_and(|highest| value >= highest);
         let holds = match bound.side {
             Side::Exactly if value < target.lowest || above(value) => Some("never"),
-            Side::Exactly if whole && value.fract() != 0.0 => Some("never"),
-            Side::Exactly if target.unit == Unit::AllOrNothing && value % 100.0 != 0.0 => {
-                Some("never")
-            }
+            Side::Exactly if target.unit.step().is_some_and(between) => Some("never"),
             Side::Least if above(value) => Some("never"),
             Side::Above if ends(value) => Some("never"),
             Side::Most if value < target.lowest => Some("never"),

@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::words::words;
+
 /// A number, or a word, that a metric gives: what a suite calls a target. Each metric's are in
 /// [`targets`](super::targets).
 #[non_exhaustive]
@@ -54,18 +56,78 @@ pub enum Unit {
     Word(&'static [&'static str]),
 }
 
-/// Which numbers of a target are better.
-///
-/// A closed set: whoever matches on it need not expect another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Better {
-    /// Larger ones.
-    Higher,
-    /// Smaller ones.
-    Lower,
-    /// It only describes.
-    Neither,
+impl Unit {
+    /// All there is to know of a unit: its word, what one of its numbers is, the largest of them, and
+    /// what they are multiples of.
+    const fn facts(self) -> (&'static str, &'static str, Option<f64>, Option<f64>) {
+        match self {
+            Self::Percent => ("percent", "a percent", Some(100.0), None),
+            Self::AllOrNothing => {
+                let said = "a percent, either 0 or 100";
+                ("all_or_nothing", said, Some(100.0), Some(100.0))
+            }
+            Self::Fraction => ("fraction", "a fraction", Some(1.0), None),
+            Self::Flag => ("flag", "a flag, 0 or 1", Some(1.0), Some(1.0)),
+            Self::Count => ("count", "a count", None, Some(1.0)),
+            Self::Tokens => ("tokens", "a number of tokens", None, Some(1.0)),
+            Self::Milliseconds => ("milliseconds", "a number of milliseconds", None, Some(1.0)),
+            Self::Ratio => ("ratio", "a ratio", None, None),
+            Self::Distance => ("distance", "a distance", None, None),
+            Self::Word(_) => ("word", "a word", None, None),
+        }
+    }
+
+    /// The word for it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        self.facts().0
+    }
+
+    /// The largest number of it, where there is one.
+    #[must_use]
+    pub const fn highest(self) -> Option<f64> {
+        self.facts().2
+    }
+
+    /// What its numbers are multiples of, where not every number will do: 1 where they are whole.
+    #[must_use]
+    pub const fn step(self) -> Option<f64> {
+        self.facts().3
+    }
+
+    /// Whether it says yes or no: its lowest number or its highest, nothing between.
+    #[must_use]
+    pub fn is_either(self) -> bool {
+        self.step().is_some() && self.step() == self.highest()
+    }
+
+    /// Whether it counts hundredths, so that 1 is next to nothing.
+    #[must_use]
+    pub fn is_percent(self) -> bool {
+        self.highest() == Some(100.0)
+    }
+
+    /// Whether it is of words, and not of numbers.
+    #[must_use]
+    pub const fn is_word(self) -> bool {
+        matches!(self, Self::Word(_))
+    }
+}
+
+words! {
+    /// Which numbers of a target are better.
+    ///
+    /// A closed set: whoever matches on it need not expect another.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Better {
+        /// Larger ones.
+        Higher = "higher",
+        /// Smaller ones.
+        Lower = "lower",
+        /// It only describes.
+        Neither = "neither",
+    }
 }
 
 impl Measure {
@@ -82,16 +144,11 @@ impl Measure {
     /// ```
     #[must_use]
     pub const fn of(name: &'static str, unit: Unit) -> Self {
-        let highest = match unit {
-            Unit::Percent | Unit::AllOrNothing => Some(100.0),
-            Unit::Fraction | Unit::Flag => Some(1.0),
-            _ => None,
-        };
         Self {
             name,
             unit,
             lowest: 0.0,
-            highest,
+            highest: unit.highest(),
             better: Better::Neither,
             list: false,
             always: true,
@@ -162,19 +219,9 @@ impl Measure {
     /// The same of one number, where it is a list of them.
     #[must_use]
     pub fn of_one(&self) -> String {
-        let unit = match self.unit {
-            Unit::Percent => "a percent",
-            Unit::AllOrNothing => return "a percent, either 0 or 100".to_owned(),
-            Unit::Fraction => "a fraction",
-            Unit::Flag => return "a flag, 0 or 1".to_owned(),
-            Unit::Count => "a count",
-            Unit::Tokens => "a number of tokens",
-            Unit::Milliseconds => "a number of milliseconds",
-            Unit::Ratio => "a ratio",
-            Unit::Distance => "a distance",
-            Unit::Word(_) => return "a word".to_owned(),
-        };
+        let unit = self.unit.facts().1;
         match self.highest {
+            _ if self.unit.is_either() || self.unit.is_word() => unit.to_owned(),
             Some(highest) => format!("{unit} from {} to {highest}", self.lowest),
             None => format!("{unit}, {} or more", self.lowest),
         }
@@ -185,11 +232,35 @@ impl fmt::Display for Measure {
     /// Unit, range, direction and meaning on one line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.unit_and_range())?;
-        f.write_str(match self.better {
-            Better::Higher => "; higher is better",
-            Better::Lower => "; lower is better",
-            Better::Neither => "",
-        })?;
+        if self.better != Better::Neither {
+            write!(f, "; {} is better", self.better.as_str())?;
+        }
         write!(f, ": {}", self.meaning)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_unit_is_serialized_as_its_word() {
+        let units = [
+            Unit::Percent,
+            Unit::AllOrNothing,
+            Unit::Fraction,
+            Unit::Flag,
+            Unit::Count,
+            Unit::Tokens,
+            Unit::Milliseconds,
+            Unit::Ratio,
+            Unit::Distance,
+        ];
+        for unit in units {
+            assert_eq!(serde_json::to_value(unit).unwrap(), unit.as_str());
+        }
+        for better in [Better::Higher, Better::Lower, Better::Neither] {
+            assert_eq!(serde_json::to_value(better).unwrap(), better.as_str());
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::eval::{Better, Measure, Unit};
+use crate::eval::{Better, Measure};
 
 /// A target whose numbers are bad at one end: there a limit can stand.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -23,10 +23,7 @@ impl Quantity {
     /// ```
     #[must_use]
     pub const fn of(target: &Measure) -> Option<Self> {
-        if target.list
-            || matches!(target.better, Better::Neither)
-            || matches!(target.unit, Unit::Word(_))
-        {
+        if target.list || matches!(target.better, Better::Neither) || target.unit.is_word() {
             return None;
         }
         Some(Self(*target))
@@ -39,8 +36,8 @@ impl Quantity {
     }
 
     /// Whether it is one of two numbers: measured, not calibrated.
-    pub(super) const fn is_flag(&self) -> bool {
-        matches!(self.0.unit, Unit::Flag | Unit::AllOrNothing)
+    pub(super) fn is_flag(&self) -> bool {
+        self.0.unit.is_either()
     }
 
     /// The value with the sign that makes larger better, and back.
@@ -66,10 +63,7 @@ impl Quantity {
     /// ```
     #[must_use]
     pub fn rounded(&self, value: f64) -> f64 {
-        let scale = match self.0.unit {
-            Unit::Count | Unit::Tokens | Unit::Milliseconds => 1.0,
-            _ => 1e4,
-        };
+        let scale = self.0.unit.step().map_or(1e4, f64::recip);
         let near = (value * scale).round() / scale;
         // What has that few decimals already is kept.
         if near.total_cmp(&value).is_eq() || !value.is_finite() {
