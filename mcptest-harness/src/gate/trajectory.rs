@@ -1,5 +1,7 @@
 //! The `trajectory` gate: the right calls, with the right arguments, in the right order.
 
+mod side_by_side;
+
 use std::sync::Arc;
 
 use mcptest_suite::read::{check_needle, did_you_mean, read_schema, read_value};
@@ -12,12 +14,13 @@ use super::table::GateEntry;
 use super::{Breach, Cause, EachRun, Input, Options, Scored, Threshold};
 use crate::check::difference;
 use crate::eval::{
-    ArgsShape, ExpectedCall, ExpectedTrace, MatchMode, Measure, Mismatch, Over, Schema,
-    ToolPattern, TrajectoryReport, targets, validate_trace_with,
+    ArgsShape, ExpectedCall, ExpectedTrace, MatchMode, Measure, Over, Schema, ToolPattern,
+    TrajectoryReport, targets, validate_trace_with,
 };
 use crate::render::Evidence;
-use crate::text::{short_json, truncate, truncate_lines};
-use crate::trace::{ReadOnlyTools, Run, canonical_json};
+use crate::text::truncate_lines;
+use crate::trace::{ReadOnlyTools, Run};
+use side_by_side::side_by_side;
 
 pub(super) const ENTRY: GateEntry = GateEntry::each_run::<Plan>();
 
@@ -368,71 +371,4 @@ impl EachRun for Plan {
             Evidence::Text(truncate_lines(&reasons)),
         ]
     }
-}
-
-/// The expected plan against the recorded calls as a diff: `-` was expected and is missing, `+` was
-/// called and is not allowed, `·` was called and may be; the first divergence is marked.
-fn side_by_side(plan: &Plan, run: &Run, report: &TrajectoryReport) -> String {
-    let surplus_allowed = !allows_no_surplus(plan.mode);
-    let may_be_made = |call: usize| {
-        let of_it = |mismatch: &Mismatch| {
-            mismatch.expected_index.is_none() && mismatch.recorded_index == Some(call)
-        };
-        surplus_allowed && !report.mismatches.iter().any(of_it)
-    };
-    let missing_allowed = plan.mode == MatchMode::Subset;
-    let mut marked = false;
-    let plan_is = match (plan.calls.is_empty(), plan.over) {
-        (true, Over::Calls) => String::new(),
-        (true, _) => " (no state-changing call)".to_owned(),
-        (false, Over::Calls) => format!(" ({})", plan.mode.as_str()),
-        (false, over) => format!(" ({}, over {})", plan.mode.as_str(), over.as_str()),
-    };
-    let mut lines = vec![format!("--- expected{plan_is}\n+++ recorded")];
-    for (expected, recorded) in &report.alignment {
-        let (sign, text) = match (expected, recorded) {
-            (Some(_), Some(recorded)) => (' ', recorded_call(run, *recorded)),
-            (Some(expected), None) if missing_allowed => ('·', expected_call(plan, *expected)),
-            (Some(expected), None) => ('-', expected_call(plan, *expected)),
-            (None, Some(recorded)) if may_be_made(*recorded) => {
-                ('·', recorded_call(run, *recorded))
-            }
-            (None, Some(recorded)) => ('+', recorded_call(run, *recorded)),
-            (None, None) => continue,
-        };
-        let mark = if matches!(sign, '-' | '+') && !marked {
-            "   <- first divergence"
-        } else {
-            ""
-        };
-        marked |= !mark.is_empty();
-        lines.push(format!("{sign} {text}{mark}"));
-    }
-    truncate_lines(&lines)
-}
-
-fn expected_call(plan: &Plan, index: usize) -> String {
-    let call = &plan.calls[index];
-    let args = match &call.args {
-        ArgsShape::Exact(value) => format!(" exactly {}", short_json(value)),
-        ArgsShape::Subset(value) => format!(" with {}", short_json(value)),
-        ArgsShape::Schema(schema) => format!(" valid against {}", short_json(schema.value())),
-        _ => String::new(),
-    };
-    let result = match call.is_error {
-        Some(true) => " (an error)",
-        Some(false) => " (no error)",
-        None => "",
-    };
-    format!("{}{args}{result}", call.name)
-}
-
-fn recorded_call(run: &Run, index: usize) -> String {
-    let call = &run.trace.tool_calls[index];
-    let args = if call.args.is_null() {
-        String::new()
-    } else {
-        format!(" {}", canonical_json(&call.args))
-    };
-    truncate(&format!("{}{args}", call.name), 140)
 }
