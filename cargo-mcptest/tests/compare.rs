@@ -507,6 +507,30 @@ fn a_choice_of_a_baselines_runs_is_no_sample() {
     }
 }
 
+/// Lines of a file are runs as files are: results know each by itself.
+#[test]
+fn a_choice_of_lines_is_seen_in_results_too() {
+    let folder = one_agent(6, 0);
+    let lines = |numbers: std::ops::RangeInclusive<u64>| {
+        let runs = numbers.map(|number| run("a_refund", "find", 1000 + number, true, "go"));
+        runs.map(|run| format!("{run}\n")).collect::<String>()
+    };
+    fs::remove_dir_all(folder.at("suites/cassettes/a_refund__m")).unwrap();
+    let write = |text: String| folder.write("suites/cassettes/a_refund__m.jsonl", text);
+    write(lines(1..=6));
+    mcptest(folder.path(), &["compare", "--accept", "results"]).exits(0);
+    let said = mcptest(folder.path(), &["compare", "results"]).exits(0);
+    assert!(said.stdout.contains("all unchanged"), "{said}");
+    write(format!("{}{}", lines(4..=4), lines(2..=2)));
+    let said = mcptest(folder.path(), &["compare", "results"]).exits(3);
+    let told = format!("a_refund__m: 4 of 6 recordings of the baseline are gone; {CHOSEN}\n");
+    assert!(said.stdout.contains(&told), "{said}");
+    write(format!("{}\n", lines(1..=12)));
+    let said = mcptest(folder.path(), &["compare", "results"]).exits(0);
+    let told = "6 of its 12 recordings are those of the baseline; the other 6 are the candidate";
+    assert!(said.stdout.contains(told), "{said}");
+}
+
 /// New runs beside such a choice are compared, and only what they lost is believed.
 #[test]
 fn new_runs_beside_a_choice_of_old_ones_hold_nothing() {

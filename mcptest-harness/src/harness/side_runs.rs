@@ -10,9 +10,9 @@ use mcptest_trace::evidence::compare::{
 use similar::{ChangeTag, TextDiff};
 
 use super::agent_test::AgentTest;
-use crate::result::{CaseResult, Recording, RunFacts, RunVerdict, digest};
+use crate::result::{self, CaseResult, Recording, RunFacts, RunVerdict, digest};
 use crate::text::truncate;
-use crate::trace::{Origin, Run};
+use crate::trace::Run;
 
 /// How many lines of a diff are shown.
 const LINES: usize = 12;
@@ -55,7 +55,8 @@ struct SideRun {
     sample: RunSample,
     /// What the gates that judge runs one by one make of it; nothing where that is not told.
     gates: Option<RunVerdict>,
-    bytes: Bytes,
+    /// The digest of its bytes.
+    digest: String,
     recorded_with: RecordedWith,
 }
 
@@ -67,33 +68,21 @@ struct RecordedWith {
     prompts: Vec<String>,
 }
 
-/// What tells the bytes of runs apart.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Bytes {
-    /// The digest of the file, and the line in it: what results have.
-    file: (String, Option<usize>),
-    /// The run itself, where its file is at hand: its length and its digest.
-    own: Option<(usize, String)>,
-}
-
 impl SideRuns {
     /// The recorded runs of an agent, whose files lie below a folder: the package's, or the one that
     /// [`AgentTest::runs_in`] was given.
     #[must_use]
     pub fn recorded(agent: &AgentTest<'_>, runs: &[Run], folder: &Path, cost: CostKind) -> Self {
         let asks = agent.asks();
-        let mut files = Files {
-            folder,
-            read: BTreeMap::new(),
-        };
-        let runs = runs.iter().map(|run| {
+        let recordings = result::recordings(folder, runs);
+        let runs = runs.iter().zip(recordings).map(|(run, recording)| {
             let texts = [&run.user_prompt, &run.system_prompt];
             let texts = texts.map(|text| (digest(text), text.clone()));
             let verdicts = asks.iter().filter_map(|ask| ask.of_run(run));
             SideRun {
                 sample: RunSample::of(run, cost),
                 gates: Some(verdicts.max().unwrap_or(RunVerdict::NothingJudged)),
-                bytes: files.bytes(&run.origin),
+                digest: recording.digest,
                 recorded_with: RecordedWith::of(agent, &run.model, &texts),
             }
         });
@@ -201,7 +190,7 @@ impl SideRuns {
 
     /// The runs that another side has not, by their bytes.
     fn not_in<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = &'a SideRun> {
-        let is_in = |run: &SideRun| other.runs.iter().any(|known| known.bytes.are(&run.bytes));
+        let is_in = |run: &SideRun| other.runs.iter().any(|known| known.digest == run.digest);
         self.runs.iter().filter(move |run| !is_in(run))
     }
 
@@ -274,10 +263,7 @@ impl SideRun {
                 .with_cost(amount.map(Cost::measured))
                 .with_behaviour(Some(Behaviour::new(run.tools.clone(), run.calls.clone()))),
             gates: None,
-            bytes: Bytes {
-                file: (recording.digest.clone(), recording.line),
-                own: None,
-            },
+            digest: recording.digest.clone(),
             recorded_with: RecordedWith::of(agent, model, &texts),
         }
     }
@@ -337,51 +323,4 @@ fn diff(recorded: &str, wanted: &str) -> Vec<String> {
         lines.push(format!("… and {more} more lines"));
     }
     lines
-}
-
-impl Bytes {
-    fn are(&self, other: &Self) -> bool {
-        match (&self.own, &other.own) {
-            (Some(own), Some(others)) => own == others,
-            _ => self.file == other.file,
-        }
-    }
-}
-
-/// The files of runs, each read once.
-struct Files<'a> {
-    folder: &'a Path,
-    read: BTreeMap<String, File>,
-}
-
-/// Lengths and digests of a file.
-struct File {
-    whole: (usize, String),
-    /// Of its lines, where runs are told apart by them.
-    lines: Vec<(usize, String)>,
-}
-
-impl Files<'_> {
-    fn bytes(&mut self, origin: &Origin) -> Bytes {
-        let folder = self.folder;
-        let file = self.read.entry(origin.shown.clone());
-        let file = file.or_insert_with(|| {
-            let bytes = std::fs::read(folder.join(&origin.shown)).unwrap_or_default();
-            let of = |bytes: &[u8]| (bytes.len(), digest(&String::from_utf8_lossy(bytes)));
-            let lines = origin.line.map(|_| bytes.split(|byte| *byte == b'\n'));
-            let lines = lines.into_iter().flatten();
-            File {
-                whole: of(&bytes),
-                lines: lines.map(|line| of(line.trim_ascii())).collect(),
-            }
-        });
-        let own = match origin.line {
-            Some(line) => file.lines.get(line.wrapping_sub(1)).cloned(),
-            None => Some(file.whole.clone()),
-        };
-        Bytes {
-            file: (file.whole.1.clone(), origin.line),
-            own,
-        }
-    }
 }

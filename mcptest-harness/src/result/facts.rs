@@ -48,7 +48,7 @@ pub struct Recording {
     /// The line, from 1, in a file of one run a line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<usize>,
-    /// The digest of the file's bytes.
+    /// The digest of the run's bytes: of the file, or of its line.
     pub digest: String,
 }
 

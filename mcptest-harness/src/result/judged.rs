@@ -15,7 +15,7 @@ use crate::eval::Measure;
 use crate::gate::{Cause, Judgement, Scores, short_number, value_at};
 use crate::render::{Evidence, Failure, Table};
 use crate::text::short_json;
-use crate::trace::Run;
+use crate::trace::{Origin, Run};
 
 /// How many runs have a column of their own.
 const COLUMNS: usize = 8;
@@ -187,26 +187,39 @@ fn spread(values: &[Value]) -> Vec<String> {
     shown.into_iter().collect()
 }
 
-/// The files of runs, whose paths begin at the package's folder.
-pub(crate) fn recordings(package: &Path, runs: &[Run]) -> Vec<Recording> {
-    let mut last: Option<(String, String)> = None;
-    let of_run = |run: &Run| {
-        let path = &run.origin.shown;
-        let digest = match &last {
-            Some((known, digest)) if known == path => digest.clone(),
-            // The file was read when its runs were; one that is gone since has no digest.
-            _ => fs::read(package.join(path))
-                .map(|bytes| digest(&String::from_utf8_lossy(&bytes)))
-                .unwrap_or_default(),
-        };
-        last = Some((path.clone(), digest.clone()));
+/// What runs were recorded in; their paths begin at the package's folder.
+pub(crate) fn recordings<'r>(package: &Path, runs: &'r [Run]) -> Vec<Recording> {
+    let mut last: Option<(&'r str, Vec<String>)> = None;
+    let of_run = |run: &'r Run| {
+        let Origin { shown, line, .. } = &run.origin;
+        let known = last.take().filter(|(path, _)| path == shown);
+        let (_, digests) = last.insert(known.unwrap_or_else(|| {
+            let path = package.join(shown);
+            (shown.as_str(), digests(&path, line.is_some()))
+        }));
+        let place = line.map_or(0, |line| line.wrapping_sub(1));
         Recording {
-            path: path.clone(),
-            line: run.origin.line,
-            digest,
+            path: shown.clone(),
+            line: *line,
+            // The file was read when its runs were; one that is gone since has no digest.
+            digest: digests.get(place).cloned().unwrap_or_default(),
         }
     };
     runs.iter().map(of_run).collect()
+}
+
+/// The digests of what a file holds: of each line, or of the whole.
+pub(crate) fn digests(path: &Path, by_line: bool) -> Vec<String> {
+    let Ok(bytes) = fs::read(path) else {
+        return Vec::new();
+    };
+    let of = |bytes: &[u8]| digest(&String::from_utf8_lossy(bytes));
+    if by_line {
+        let lines = bytes.split(|byte| *byte == b'\n');
+        lines.map(|line| of(line.trim_ascii())).collect()
+    } else {
+        vec![of(&bytes)]
+    }
 }
 
 /// The prompts of runs with their digests.

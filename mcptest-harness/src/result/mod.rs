@@ -21,7 +21,9 @@ use serde_json::Value;
 pub use facts::{
     AgentFacts, FailureFacts, FindingFacts, Position, Recording, RunFacts, SuiteFacts,
 };
-pub(crate) use judged::{Asker, failure_facts, place, prompts, recordings, run_facts, table};
+pub(crate) use judged::{
+    Asker, digests, failure_facts, place, prompts, recordings, run_facts, table,
+};
 
 use crate::eval::Measure;
 pub use crate::gate::RunVerdict;

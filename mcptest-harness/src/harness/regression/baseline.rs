@@ -16,7 +16,7 @@ use crate::harness::case_verdict::Context;
 use crate::harness::loaded::LoadedSuite;
 use crate::harness::side_runs::SideRuns;
 use crate::render::Failure;
-use crate::result::{CaseResult, digest, folder};
+use crate::result::{CaseResult, digest, digests, folder};
 
 /// A suite beside the runs that are trusted.
 pub(super) struct Baseline<'a> {
@@ -130,15 +130,13 @@ fn standing(
     place: &TrustedPlace,
     subject: Subject,
 ) -> Standing {
-    let of_file = |path: &Path| {
-        let bytes = fs::read(path).unwrap_or_default();
-        digest(&String::from_utf8_lossy(&bytes))
-    };
-    let trusted: BTreeSet<String> = match place {
+    let of_file =
+        |path: PathBuf| digests(&path, path.extension().is_some_and(|end| end == "jsonl"));
+    let mut trusted: BTreeSet<String> = match place {
         TrustedPlace::Recordings(folder) => {
             let files = suite.files_in(folder, subject).ok().flatten();
             let files = files.unwrap_or_default().into_iter();
-            files.map(|(path, _)| of_file(&path)).collect()
+            files.flat_map(|(path, _)| of_file(path)).collect()
         }
         TrustedPlace::Results(folder) => {
             let results = results(suite, context, folder, subject).into_iter();
@@ -147,8 +145,12 @@ fn standing(
             recordings.map(|recording| recording.digest).collect()
         }
     };
-    let files = suite.recorded_files(subject);
-    let now: BTreeSet<String> = files.iter().map(|path| of_file(path)).collect();
+    let files = suite.recorded_files(subject).into_iter();
+    let mut now: BTreeSet<String> = files.flat_map(of_file).collect();
+    for digests in [&mut trusted, &mut now] {
+        // A line without a run.
+        digests.remove(&digest(""));
+    }
     if trusted.is_empty() {
         Standing::New
     } else if trusted == now {
