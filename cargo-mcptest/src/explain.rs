@@ -6,7 +6,7 @@ use mcptest_suite::escape;
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
-use crate::judging::{Filter, VerdictSource, Verdicts};
+use crate::judging::{Filter, PackageVerdicts, VerdictSource};
 use crate::output::{Output, OutputFormat, indented, short};
 use crate::status::{EXIT_STATUS, ExitStatus};
 use mcptest_trace::text::counted;
@@ -62,7 +62,7 @@ impl Explain {
     }
 }
 
-fn summary(verdicts: &Verdicts) -> String {
+fn summary(verdicts: &PackageVerdicts) -> String {
     let [passed, failed, ignored] = verdicts.counts();
     let cases = counted(verdicts.cases.len(), "case");
     format!("{cases}: {passed} passed, {failed} failed, {ignored} ignored")

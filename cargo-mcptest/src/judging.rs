@@ -118,7 +118,7 @@ impl Opened {
 }
 
 /// The verdicts of a package.
-pub(crate) struct Verdicts {
+pub(crate) struct PackageVerdicts {
     pub(crate) opened: Opened,
     /// By name.
     pub(crate) cases: Vec<CaseResult>,
@@ -132,7 +132,7 @@ impl VerdictSource {
         &self,
         filter: &Filter,
         output: &mut Output<'_>,
-    ) -> Result<Verdicts, Failure> {
+    ) -> Result<PackageVerdicts, Failure> {
         let opened = Opened::of(&self.judging, output)?;
         let (mut cases, notes) = match &self.results {
             Some(folder) => of_folder(&opened, folder)?,
@@ -149,7 +149,7 @@ impl VerdictSource {
             return Err(filter.nothing(names));
         }
         cases.retain(|case| filter.wants(&case.case));
-        Ok(Verdicts {
+        Ok(PackageVerdicts {
             opened,
             cases,
             notes,
@@ -157,7 +157,7 @@ impl VerdictSource {
     }
 }
 
-impl Verdicts {
+impl PackageVerdicts {
     /// What they come to: a suite that does not load stops everything else.
     pub(crate) fn status(&self) -> ExitStatus {
         let failures = self.opened.suites.failures();

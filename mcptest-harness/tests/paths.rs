@@ -7,8 +7,8 @@ mod eval {
     #[expect(unused_imports, reason = "that they are there is the test")]
     use mcptest::eval::{
         ArgDiff, ArgsCheck, ArgsShape, Axes, AxesReport, Axis, BrokenEdge, Confidence,
-        Contradiction, Dependency, DerivedSignals, Evidence, ExpectedCall, ExpectedTrace, Fault,
-        FaultKind, FaultPlan, GoldenPath, GoldenPathReport, Hit, MalformedSchema, MatchMode,
+        Contradiction, Dependency, DerivedSignals, ExpectedCall, ExpectedTrace, Fault, FaultKind,
+        FaultPlan, GoldenPath, GoldenPathReport, Hit, HitEvidence, MalformedSchema, MatchMode,
         Mismatch, NarrativeOptions, NarrativeReport, Order, RecoveryMarks, RecoveryReport,
         RecoveryScore, ReliabilitySummary, SUB_SCORES, Schema, SessionReport, SessionScore,
         SessionTrace, StabilityAcross, StabilityFloors, StabilityReport, TOKENS_PER_USEFUL_CALL,

@@ -10,7 +10,7 @@ use crate::{Diagnostic, Span};
 
 /// What is wrong with a file, as far as one can help with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Cause {
+enum UnreadableCause {
     Aliases,
     Depth,
     Size,
@@ -31,60 +31,62 @@ pub(crate) fn unreadable(text: &str, words: &str, error: &Error, offset: usize) 
             .note("nothing after this place was looked at")
     };
     match cause(error) {
-        Cause::Aliases => beyond_a_limit(span, "its aliases repeat too much"),
-        Cause::Depth => beyond_a_limit(span, "it nests too deep"),
-        Cause::Size => beyond_a_limit(span, "it is too large"),
-        Cause::SecondDocument => Diagnostic::at(
+        UnreadableCause::Aliases => beyond_a_limit(span, "its aliases repeat too much"),
+        UnreadableCause::Depth => beyond_a_limit(span, "it nests too deep"),
+        UnreadableCause::Size => beyond_a_limit(span, "it is too large"),
+        UnreadableCause::SecondDocument => Diagnostic::at(
             span,
             "one file is one suite, and a second document begins here",
         )
         .help("move what follows `---` into a file of its own"),
-        Cause::Tab => {
+        UnreadableCause::Tab => {
             // The parser names the place where the token before the tab begins.
             let tab = text[text.floor_char_boundary(offset)..].find('\t');
             let tab = tab.map_or(offset, |tab| offset + tab);
             problem(Span::new(tab, tab)).help("YAML indents with spaces; replace the tab")
         }
-        Cause::Flow => problem(span).help("close what is open; inside `{ }` and `[ ]`, put text with one of `[ ] { } ,` in it in quotes"),
-        Cause::Anchor => problem(span).help("write the anchor before its use, as `&name`, or put text that begins with `*` in quotes"),
-        Cause::Escape => problem(span).help("write the backslash twice, or use single quotes"),
-        Cause::Other => problem(span).help("check indentation, brackets and quotes here and just above; put text with `: ` or ` #` in it in quotes"),
+        UnreadableCause::Flow => problem(span).help("close what is open; inside `{ }` and `[ ]`, put text with one of `[ ] { } ,` in it in quotes"),
+        UnreadableCause::Anchor => problem(span).help("write the anchor before its use, as `&name`, or put text that begins with `*` in quotes"),
+        UnreadableCause::Escape => problem(span).help("write the backslash twice, or use single quotes"),
+        UnreadableCause::Other => problem(span).help("check indentation, brackets and quotes here and just above; put text with `: ` or ` #` in it in quotes"),
     }
 }
 
-fn cause(error: &Error) -> Cause {
+fn cause(error: &Error) -> UnreadableCause {
     match error {
         Error::AliasError { error, .. } | Error::WithSnippet { error, .. } => cause(error),
         Error::Budget { breach, .. } => match breach {
-            BudgetBreach::Depth { .. } | BudgetBreach::InclusionDepth { .. } => Cause::Depth,
-            BudgetBreach::Aliases { .. } | BudgetBreach::Anchors { .. } => Cause::Aliases,
-            BudgetBreach::Documents { .. } => Cause::SecondDocument,
-            _ => Cause::Size,
+            BudgetBreach::Depth { .. } | BudgetBreach::InclusionDepth { .. } => {
+                UnreadableCause::Depth
+            }
+            BudgetBreach::Aliases { .. } | BudgetBreach::Anchors { .. } => UnreadableCause::Aliases,
+            BudgetBreach::Documents { .. } => UnreadableCause::SecondDocument,
+            _ => UnreadableCause::Size,
         },
         Error::AliasReplayCounterOverflow { .. }
         | Error::AliasReplayLimitExceeded { .. }
         | Error::AliasExpansionLimitExceeded { .. }
-        | Error::AliasReplayStackDepthExceeded { .. } => Cause::Aliases,
-        Error::MultipleDocuments { .. } => Cause::SecondDocument,
-        Error::UnknownAnchor { .. } => Cause::Anchor,
+        | Error::AliasReplayStackDepthExceeded { .. } => UnreadableCause::Aliases,
+        Error::MultipleDocuments { .. } => UnreadableCause::SecondDocument,
+        Error::UnknownAnchor { .. } => UnreadableCause::Anchor,
         Error::ExternalMessage { source, .. } => match &**source {
             ExternalMessageSource::Parser(error) => of_the_parser(error.kind()),
-            _ => Cause::Other,
+            _ => UnreadableCause::Other,
         },
-        _ => Cause::Other,
+        _ => UnreadableCause::Other,
     }
 }
 
-fn of_the_parser(kind: &ErrorKind) -> Cause {
+fn of_the_parser(kind: &ErrorKind) -> UnreadableCause {
     match kind {
-        ErrorKind::RecursionLimitExceeded => Cause::Depth,
-        ErrorKind::InputByteLimitExceeded { .. } => Cause::Size,
-        ErrorKind::MultipleDocumentsUnsupported => Cause::SecondDocument,
+        ErrorKind::RecursionLimitExceeded => UnreadableCause::Depth,
+        ErrorKind::InputByteLimitExceeded { .. } => UnreadableCause::Size,
+        ErrorKind::MultipleDocumentsUnsupported => UnreadableCause::SecondDocument,
         ErrorKind::TabNotAllowed
         | ErrorKind::TabInBlockIndentation
         | ErrorKind::TabAtBlockScalarStart
         | ErrorKind::TabInIndentation
-        | ErrorKind::TabInPlainScalar => Cause::Tab,
+        | ErrorKind::TabInPlainScalar => UnreadableCause::Tab,
         ErrorKind::UnexpectedEofFlowSequence
         | ErrorKind::UnexpectedEofFlowMapping
         | ErrorKind::UnexpectedEofImplicitFlowMapping
@@ -96,18 +98,18 @@ fn of_the_parser(kind: &ErrorKind) -> Cause {
         | ErrorKind::BlockEntryInFlowCollection
         | ErrorKind::PlainScalarStartsWithDashFlowIndicator
         | ErrorKind::InvalidFlowScalarIndent
-        | ErrorKind::FlowMappingValueAdjacentCollection => Cause::Flow,
+        | ErrorKind::FlowMappingValueAdjacentCollection => UnreadableCause::Flow,
         ErrorKind::UnknownAnchor
         | ErrorKind::AnchorCountOverflow
-        | ErrorKind::MissingAnchorOrAliasName => Cause::Anchor,
+        | ErrorKind::MissingAnchorOrAliasName => UnreadableCause::Anchor,
         ErrorKind::UnknownQuotedScalarEscape
         | ErrorKind::InvalidQuotedScalarHexEscape
         | ErrorKind::InvalidLowSurrogateHexEscape
         | ErrorKind::InvalidLowSurrogate
         | ErrorKind::MissingLowSurrogate
         | ErrorKind::UnpairedLowSurrogate
-        | ErrorKind::InvalidUnicodeEscape => Cause::Escape,
-        _ => Cause::Other,
+        | ErrorKind::InvalidUnicodeEscape => UnreadableCause::Escape,
+        _ => UnreadableCause::Other,
     }
 }
 

@@ -4,7 +4,8 @@
 #![allow(clippy::cast_precision_loss, reason = "shares of small counts")]
 
 use mcptest_trace::evidence::compare::{
-    AgentSamples, CompareOptions, Comparison, Cost, Finding, Metric, RunSample, Sides, compare,
+    AgentSamples, CompareOptions, Comparison, Cost, Metric, MetricFinding, RunSample, Sides,
+    compare,
 };
 use mcptest_trace::evidence::random::Stream;
 
@@ -67,11 +68,11 @@ fn red(comparison: &Comparison, metric: Metric) -> bool {
         Metric::Cost => comparison.suite.cost.map(|found| found.finding),
         Metric::Behaviour => None,
     };
-    suite == Some(Finding::Regressed)
+    suite == Some(MetricFinding::Regressed)
         || comparison
             .agents
             .iter()
-            .any(|agent| agent.finding(metric) == Some(Finding::Regressed))
+            .any(|agent| agent.finding(metric) == Some(MetricFinding::Regressed))
 }
 
 /// The share of suites that are red: by outcomes, by cost, by any.

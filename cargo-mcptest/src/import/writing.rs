@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use mcptest_suite::model::{Agent, Suite};
 use mcptest_suite::shown_path;
-use mcptest_trace::record::redact::Counts;
+use mcptest_trace::record::redact::RedactionCounts;
 use mcptest_trace::record::store::{Adding, Store, StoreError, render_line};
 use mcptest_trace::trace::{Origin, Run, parse_run};
 use serde_json::{Map, Value};
@@ -25,7 +25,7 @@ use mcptest_trace::text::counted;
 #[derive(Default)]
 pub(super) struct Done {
     pub(super) reports: Reports,
-    pub(super) redacted: Counts,
+    pub(super) redacted: RedactionCounts,
     pub(super) rows: Vec<SummaryRow>,
     /// Runs that look bad.
     pub(super) doubts: Vec<Doubt>,

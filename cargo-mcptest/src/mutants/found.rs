@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use mcptest::suite::gates::GateKind;
 use mcptest_trace::evidence::mutants::{
-    Count, Mutant, MutantVerdict, Operator, OperatorKind, Score, Scores, Sites, score,
+    Count, Mutant, MutantVerdict, MutationScores, Operator, OperatorKind, Score, Sites, score,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -56,7 +56,7 @@ struct Survivor {
 /// All mutants.
 pub(super) struct MutantsFound<'a> {
     pub(super) mutants: Vec<Fate<'a>>,
-    pub(super) scores: Scores,
+    pub(super) scores: MutationScores,
     sites: BTreeMap<Operator, Sites>,
     runs: usize,
     /// What was red before.
@@ -143,7 +143,7 @@ impl<'a> MutantsFound<'a> {
     }
 
     /// The score of each agent, in the order of the bench.
-    fn by_agent(&self) -> Vec<(&'a str, Scores)> {
+    fn by_agent(&self) -> Vec<(&'a str, MutationScores)> {
         let mut agents: BTreeMap<usize, Vec<&Fate<'a>>> = BTreeMap::new();
         for fate in &self.mutants {
             agents.entry(fate.agent).or_default().push(fate);

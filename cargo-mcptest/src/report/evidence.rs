@@ -3,7 +3,7 @@
 
 use mcptest_suite::escape;
 use mcptest_trace::evidence::compare::{
-    AgentComparison, CompareOptions, Comparison, Finding, Metric,
+    AgentComparison, CompareOptions, Comparison, Metric, MetricFinding,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -158,7 +158,9 @@ impl BaselineChanges {
 fn has_changed(agent: &AgentComparison) -> bool {
     let is_found = |metric| {
         let found = agent.finding(metric);
-        found.is_some_and(|found| matches!(found, Finding::Regressed | Finding::Improved))
+        found.is_some_and(|found| {
+            matches!(found, MetricFinding::Regressed | MetricFinding::Improved)
+        })
     };
     let other = agent.behaviour.as_ref().is_some_and(|found| found.other);
     other

@@ -6,9 +6,9 @@ use mcptest::result::{CaseResult, CaseStatus, TargetResult};
 use mcptest_suite::escape;
 use serde_json::Value;
 
-use crate::judging::Verdicts;
+use crate::judging::PackageVerdicts;
 
-pub(super) fn report(verdicts: &Verdicts) -> String {
+pub(super) fn report(verdicts: &PackageVerdicts) -> String {
     let mut suites: BTreeMap<&str, Vec<&CaseResult>> = BTreeMap::new();
     for case in &verdicts.cases {
         let suite = case.case.split("::").next().unwrap_or_default();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use mcptest::result::{CaseResult, CaseStatus};
 use mcptest_suite::escape;
 
-use crate::judging::Verdicts;
+use crate::judging::PackageVerdicts;
 use crate::output::passed_of;
 use crate::table::escaped;
 
@@ -18,7 +18,7 @@ const LONGEST: usize = 6_000;
 /// How many agents have a row.
 const AGENTS: usize = 500;
 
-pub(super) fn report(verdicts: &Verdicts) -> String {
+pub(super) fn report(verdicts: &PackageVerdicts) -> String {
     let [passed, failed, ignored] = verdicts.counts();
     let package = escaped(&verdicts.opened.package.name);
     let mut text = format!(

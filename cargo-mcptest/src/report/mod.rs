@@ -19,7 +19,7 @@ use evidence::EvidencePages;
 use html::Remarks;
 
 use crate::failure::Failure;
-use crate::judging::{Filter, VerdictSource, Verdicts};
+use crate::judging::{Filter, PackageVerdicts, VerdictSource};
 use crate::output::Output;
 use crate::status::{EXIT_STATUS, ExitStatus};
 
@@ -112,7 +112,7 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
         .map_err(|error| Failure::new(format!("`{}` cannot be written: {error}", path.display())))
 }
 
-fn json(verdicts: &Verdicts) -> String {
+fn json(verdicts: &PackageVerdicts) -> String {
     let [passed, failed, ignored] = verdicts.counts();
     let report = json!({
         "format": FORMAT,

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::block::Block;
 use super::key::{Key, Role};
 use super::table::GateEntry;
-use super::{Breach, Cause, EachRun, Input, Options, Scored, Threshold};
+use super::{Breach, Cause, EachRun, Input, Options, RunScore, Threshold};
 use crate::eval::{CallCounts, CallLimits, Measure, count_calls, targets};
 use crate::render::Evidence;
 use crate::text::{thousands, truncate};
@@ -61,7 +61,7 @@ impl EachRun for CallLimits {
 
     const DEFAULT: &'static [Threshold] = &[];
 
-    fn score(&self, _input: &Input<'_>, run: &Run) -> Result<Scored<CallCounts>, Box<Breach>> {
+    fn score(&self, _input: &Input<'_>, run: &Run) -> Result<RunScore<CallCounts>, Box<Breach>> {
         let counts = count_calls(&run.trace);
         let broken = self.against(&counts).into_iter();
         let broken = broken.filter(|(_, limit, taken)| taken.is_none_or(|taken| taken > *limit));
@@ -76,9 +76,9 @@ impl EachRun for CallLimits {
                 None => Breach::new(asks, "none recorded, so nothing was judged"),
             }
         });
-        Ok(Scored {
+        Ok(RunScore {
             breaches: breaches.collect(),
-            ..Scored::of(counts)
+            ..RunScore::of(counts)
         })
     }
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::block::{Block, written};
 use super::key::{Key, Range};
 use super::table::GateEntry;
-use super::{Breach, Cause, EachRun, Input, Options, Scored, Threshold};
+use super::{Breach, Cause, EachRun, Input, Options, RunScore, Threshold};
 use crate::energy::{self, Analysis, DriftInput, GuardOptions, RunSteps, analyse, responses};
 use crate::eval::Measure;
 use crate::render::Evidence;
@@ -124,8 +124,8 @@ impl EachRun for Energy {
         Threshold::at_most("energy.frozen", 0.0),
     ];
 
-    fn score(&self, input: &Input<'_>, run: &Run) -> Result<Scored<Analysis>, Box<Breach>> {
-        analysis(self, input, run).map(Scored::of)
+    fn score(&self, input: &Input<'_>, run: &Run) -> Result<RunScore<Analysis>, Box<Breach>> {
+        analysis(self, input, run).map(RunScore::of)
     }
 
     fn metrics(&self, analysis: &Analysis) -> Value {

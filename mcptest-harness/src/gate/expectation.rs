@@ -23,17 +23,17 @@ const GROUPS: usize = 10;
 pub(crate) struct Threshold {
     /// The target, e.g. `stability.weakest_score`.
     pub(crate) target: &'static str,
-    pub(crate) bound: Limit,
+    pub(crate) bound: ThresholdBound,
 }
 
 /// Which side of a number is wanted.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Limit {
+pub(crate) enum ThresholdBound {
     AtLeast(f64),
     AtMost(f64),
 }
 
-impl fmt::Display for Limit {
+impl fmt::Display for ThresholdBound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::AtLeast(least) => write!(f, ">= {least}"),
@@ -46,14 +46,14 @@ impl Threshold {
     pub(crate) const fn at_least(target: &'static str, bound: f64) -> Self {
         Self {
             target,
-            bound: Limit::AtLeast(bound),
+            bound: ThresholdBound::AtLeast(bound),
         }
     }
 
     pub(crate) const fn at_most(target: &'static str, bound: f64) -> Self {
         Self {
             target,
-            bound: Limit::AtMost(bound),
+            bound: ThresholdBound::AtMost(bound),
         }
     }
 
@@ -62,8 +62,8 @@ impl Threshold {
         let found = value_at(metrics, self.target);
         let number = found.and_then(Value::as_f64);
         let holds = match self.bound {
-            Limit::AtLeast(least) => number.is_some_and(|number| number >= least),
-            Limit::AtMost(most) => number.is_some_and(|number| number <= most),
+            ThresholdBound::AtLeast(least) => number.is_some_and(|number| number >= least),
+            ThresholdBound::AtMost(most) => number.is_some_and(|number| number <= most),
         };
         let found = || found.map_or("nothing".to_owned(), short_number);
         (!holds).then(|| Breach::new(self.cause(), &found()))

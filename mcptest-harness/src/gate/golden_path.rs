@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::block::Block;
 use super::key::{Key, Role};
 use super::table::GateEntry;
-use super::{Breach, EachRun, Input, Options, Scored, Threshold};
+use super::{Breach, EachRun, Input, Options, RunScore, Threshold};
 use crate::eval::{GoldenPath, GoldenPathReport, Measure, score_golden_path, targets};
 use crate::render::Evidence;
 use crate::text::{truncate, truncate_lines};
@@ -62,8 +62,8 @@ impl EachRun for GoldenPath {
         &self,
         _input: &Input<'_>,
         run: &Run,
-    ) -> Result<Scored<GoldenPathReport>, Box<Breach>> {
-        Ok(Scored::of(score_golden_path(&run.trace, self)))
+    ) -> Result<RunScore<GoldenPathReport>, Box<Breach>> {
+        Ok(RunScore::of(score_golden_path(&run.trace, self)))
     }
 
     fn metrics(&self, report: &GoldenPathReport) -> Value {

@@ -48,7 +48,7 @@ pub(crate) use asked::{AgentGates, GateReading, ReadGate};
 pub use asked::{parse_suite, read_suite};
 pub(crate) use caps::WithinCaps;
 pub(crate) use expect::Expect;
-pub(crate) use expectation::{Cause, Limit, Threshold, short_number};
+pub(crate) use expectation::{Cause, Threshold, ThresholdBound, short_number};
 pub(crate) use inject::Inject;
 pub use key::{OptionInfo, Role};
 pub use run_verdict::RunVerdict;
@@ -241,7 +241,7 @@ pub(crate) trait Options: fmt::Debug + Send + Sync + Sized + 'static {
 }
 
 /// What a gate makes of one run.
-pub(crate) struct Scored<R> {
+pub(crate) struct RunScore<R> {
     /// What its metric says.
     pub(crate) report: R,
     /// What the options ask and the run breaks, whatever `expect:` says.
@@ -250,7 +250,7 @@ pub(crate) struct Scored<R> {
     pub(crate) judged: bool,
 }
 
-impl<R> Scored<R> {
+impl<R> RunScore<R> {
     fn of(report: R) -> Self {
         Self {
             report,
@@ -275,7 +275,7 @@ pub(crate) trait EachRun: Options {
 
     /// Computes the report of a run, and what the options ask of it. An error is why its metric
     /// cannot be computed, which no run passes with.
-    fn score(&self, input: &Input<'_>, run: &Run) -> Result<Scored<Self::Report>, Box<Breach>>;
+    fn score(&self, input: &Input<'_>, run: &Run) -> Result<RunScore<Self::Report>, Box<Breach>>;
 
     /// The targets of a report.
     fn metrics(&self, report: &Self::Report) -> Value;

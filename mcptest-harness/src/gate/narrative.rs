@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::block::Block;
 use super::key::{Key, Range, Role};
 use super::table::GateEntry;
-use super::{Breach, Cause, Counts, EachRun, Input, Options, Scored, Threshold, wide};
+use super::{Breach, Cause, Counts, EachRun, Input, Options, RunScore, Threshold, wide};
 use crate::eval::{Claim, ClaimVerdict, narrative_rules, targets};
 use crate::eval::{Measure, NarrativeOptions, NarrativeReport, narrative_divergence_with};
 use crate::render::Evidence;
@@ -160,16 +160,20 @@ impl EachRun for Narrative {
         ])
     }
 
-    fn score(&self, input: &Input<'_>, run: &Run) -> Result<Scored<NarrativeReport>, Box<Breach>> {
+    fn score(
+        &self,
+        input: &Input<'_>,
+        run: &Run,
+    ) -> Result<RunScore<NarrativeReport>, Box<Breach>> {
         let known = input.known_tools();
         let report = narrative_divergence_with(&run.trace, &self.options, known);
         let breaches = self.too_divergent(&report).map(|most| {
             let asks = Cause::Option(format!("`max_divergence_score` allows {most}"));
             Breach::new(asks, &format!("{:.4}", report.divergence_score))
         });
-        Ok(Scored {
+        Ok(RunScore {
             breaches: breaches.into_iter().collect(),
-            ..Scored::of(report)
+            ..RunScore::of(report)
         })
     }
 

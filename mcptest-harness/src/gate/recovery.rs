@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::block::Block;
 use super::key::Key;
 use super::table::GateEntry;
-use super::{Breach, Cause, Counts, EachRun, Input, Options, Scored, Threshold, wide};
+use super::{Breach, Cause, Counts, EachRun, Input, Options, RunScore, Threshold, wide};
 use crate::eval::{
     Fault, FaultPlan, Measure, RecoveryReport, never_fired, replay_recovery, targets,
 };
@@ -73,7 +73,7 @@ impl EachRun for Recovery {
 
     const DEFAULT: &'static [Threshold] = &[Threshold::at_least("recovery.recovered", 1.0)];
 
-    fn score(&self, input: &Input<'_>, run: &Run) -> Result<Scored<RecoveryReport>, Box<Breach>> {
+    fn score(&self, input: &Input<'_>, run: &Run) -> Result<RunScore<RecoveryReport>, Box<Breach>> {
         let report = replay_recovery(&run.trace, &self.plan);
         let unmet = not_exercised(&report, run, self.allow_unexercised, OR_SAY);
         // A run without the fault says nothing of recovering from it. With `allow_unexercised`, a
@@ -84,7 +84,7 @@ impl EachRun for Recovery {
         if breaches.is_empty() && report.exercised {
             breaches.extend(self.too_late(&report));
         }
-        Ok(Scored {
+        Ok(RunScore {
             report,
             breaches,
             judged,

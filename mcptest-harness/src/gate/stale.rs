@@ -5,7 +5,7 @@ use mcptest_suite::{Diagnostic, Span, Spanned, cassette_slug};
 
 use super::{AgentGates, Criterion, Input, Judgement, named, places, scope};
 use crate::eval::FaultPlan;
-use crate::eval::{Evidence as HitBy, replay_recovery};
+use crate::eval::{HitEvidence, replay_recovery};
 use crate::render::{Diff, Evidence, Finding};
 use crate::trace::Run;
 
@@ -179,7 +179,7 @@ fn other_mark(plan: &FaultPlan, run: &Run) -> Option<String> {
     let mut late = report
         .hits
         .iter()
-        .filter(|hit| hit.evidence == HitBy::AnsweredLate);
+        .filter(|hit| hit.evidence == HitEvidence::AnsweredLate);
     let hit = late.find(|hit| marked(hit.call_index))?;
     Some(format!(
         "`tool_calls[{}]` was struck by `{}`, which only delays it now",

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::block::Block;
 use super::key::{Key, Role, words};
 use super::table::GateEntry;
-use super::{Breach, Cause, EachRun, Input, Options, Scored, Threshold};
+use super::{Breach, Cause, EachRun, Input, Options, RunScore, Threshold};
 use crate::check::difference;
 use crate::eval::{
     ArgsShape, ExpectedCall, ExpectedTrace, MatchMode, Measure, Over, Schema, ToolPattern,
@@ -338,9 +338,13 @@ impl EachRun for Plan {
 
     const DEFAULT: &'static [Threshold] = &[Threshold::at_least("trajectory.passed", 1.0)];
 
-    fn score(&self, input: &Input<'_>, run: &Run) -> Result<Scored<TrajectoryReport>, Box<Breach>> {
+    fn score(
+        &self,
+        input: &Input<'_>,
+        run: &Run,
+    ) -> Result<RunScore<TrajectoryReport>, Box<Breach>> {
         match validate_trace_with(&run.trace, self, &read_only_tools(self, input, run)) {
-            Ok(report) => Ok(Scored::of(report)),
+            Ok(report) => Ok(RunScore::of(report)),
             // Refused when the suite loaded; never a pass.
             Err(malformed) => {
                 let asks = Cause::Option(malformed.to_string());

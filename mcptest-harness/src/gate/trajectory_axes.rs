@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::block::Block;
 use super::key::{Key, Role};
 use super::table::GateEntry;
-use super::{Breach, EachRun, Input, Options, Scored, Threshold};
+use super::{Breach, EachRun, Input, Options, RunScore, Threshold};
 use crate::eval::{Axes, AxesReport, Dependency, Measure, Order, score_trajectory_axes, targets};
 use crate::render::Evidence;
 use crate::trace::Run;
@@ -142,8 +142,8 @@ impl EachRun for Axes {
         Threshold::at_least("trajectory.order_satisfaction", 100.0),
     ];
 
-    fn score(&self, _input: &Input<'_>, run: &Run) -> Result<Scored<AxesReport>, Box<Breach>> {
-        Ok(Scored::of(score_trajectory_axes(&run.trace, self)))
+    fn score(&self, _input: &Input<'_>, run: &Run) -> Result<RunScore<AxesReport>, Box<Breach>> {
+        Ok(RunScore::of(score_trajectory_axes(&run.trace, self)))
     }
 
     fn metrics(&self, report: &AxesReport) -> Value {

@@ -15,7 +15,7 @@ use super::discovery::SuiteFile;
 use super::loaded::LoadedSuite;
 use super::recording;
 use super::runner::crate_dir;
-use crate::record::Command;
+use crate::record::RecordCommand;
 use crate::render::rerun_line;
 
 /// A failure whose `Debug` is its text, so that the standard test harness prints it as it is.
@@ -166,7 +166,7 @@ fn load(crate_dir: &Path, case: &MacroCase<'_>, whole: bool) -> Loaded {
         relative: PathBuf::from(case.relative),
     };
     let (target, module) = case.module.split_once("::").unwrap_or((case.module, ""));
-    let command = Command {
+    let command = RecordCommand {
         package: Some(case.package.to_owned()),
         // The tests of a library have its name, and `--test` does not find them.
         target: (target != case.package.replace('-', "_")).then(|| target.to_owned()),

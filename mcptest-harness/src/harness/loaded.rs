@@ -16,7 +16,7 @@ use super::regression::trusted::Trusted;
 use super::runs::{self, SuitePlace};
 use super::snapshots::CaseSnapshots;
 use crate::gate::{self, AgentGates, Criterion as _, GateReading, Input, SnapshotStore, Stale};
-use crate::record::{Command, in_ci};
+use crate::record::{RecordCommand, in_ci};
 use crate::render::Failure;
 use crate::trace::{Run, read_runs};
 
@@ -34,7 +34,7 @@ pub(crate) struct LoadedSuite {
     recorded: Arc<HashMap<Subject, Arc<OnceLock<Recorded>>>>,
     /// What came of recording an agent, where that was asked for; an error is what its cases fail with.
     ready: Arc<HashMap<Subject, OnceLock<Result<(), Failure>>>>,
-    command: Command,
+    command: RecordCommand,
     /// Whether judging leaves nothing behind.
     looked_at: bool,
     /// What lies where its runs lie, once an agent has asked for it.
@@ -94,7 +94,7 @@ impl LoadedSuite {
             recorded: Arc::new(recorded),
             ready: Arc::new(ready),
             suite: suite.into(),
-            command: Command::default(),
+            command: RecordCommand::default(),
             looked_at: false,
             near: Arc::default(),
             trusted: Arc::default(),
@@ -102,14 +102,14 @@ impl LoadedSuite {
     }
 
     /// The same for a reader: no snapshot is written. `command`: what a person types to record.
-    pub(crate) fn looked_at(mut self, command: Command) -> Self {
+    pub(crate) fn looked_at(mut self, command: RecordCommand) -> Self {
         self.command = command;
         self.looked_at = true;
         self
     }
 
     /// The same. `command`: what a person types to record.
-    pub(crate) fn recorded_with(mut self, command: Command) -> Self {
+    pub(crate) fn recorded_with(mut self, command: RecordCommand) -> Self {
         self.command = command;
         self
     }

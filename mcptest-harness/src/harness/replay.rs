@@ -13,7 +13,7 @@ use super::case_result;
 use super::case_verdict::Context;
 use super::discovery::discover;
 use super::loaded::LoadedSuite;
-use crate::record::Command;
+use crate::record::RecordCommand;
 use crate::result::CaseResult;
 
 pub use super::agent_test::{AgentTest, Ask};
@@ -80,7 +80,7 @@ impl Package {
             failures: failures.collect(),
         };
         for (path, file) in found.suites {
-            let command = Command {
+            let command = RecordCommand {
                 package: Some(name.to_owned()),
                 target: None,
                 suite: path.to_string(),

@@ -27,7 +27,7 @@ use super::trials::{RustCheck, Settings};
 use super::verdicts::Verdicts;
 use mcptest_trace::record::Recorder;
 
-use crate::record::{Command, Live, RunRequest};
+use crate::record::{Live, RecordCommand, RunRequest};
 
 /// The crate's folder: where cargo or nextest says it is now, else where it was compiled.
 pub(crate) fn crate_dir(compiled: &str) -> PathBuf {
@@ -307,7 +307,7 @@ impl Harness {
         };
         let loaded = on_threads(threads(&asked.arguments, files.len()), files.len(), load);
         for (path, loaded) in paths.into_iter().zip(loaded) {
-            let command = Command {
+            let command = RecordCommand {
                 package: Some(self.package.clone()),
                 target: self.target.clone(),
                 suite: path.to_string(),

@@ -18,7 +18,7 @@ mod mode;
 mod progress;
 mod request;
 
-pub(crate) use mode::{Command, Mode, VARIABLE, asked, in_ci};
+pub(crate) use mode::{Mode, RecordCommand, VARIABLE, asked, in_ci};
 
 #[cfg(feature = "record")]
 pub(crate) use progress::usd;

@@ -11,7 +11,7 @@ const FEATURE: &str = " --features mcptest-harness/record";
 
 /// How the runs of a suite are recorded: what a person types after the variable.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Command {
+pub(crate) struct RecordCommand {
     /// The crate's package; the folder's own where it is not known.
     pub(crate) package: Option<String>,
     /// The test target, where it is known.
@@ -22,7 +22,7 @@ pub(crate) struct Command {
     pub(crate) own_loop: bool,
 }
 
-impl Command {
+impl RecordCommand {
     /// The command that records the runs of one agent test and of no other, by its case's name below
     /// the suite's.
     pub(crate) fn of(&self, case: &str) -> String {
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn the_command_records_one_agent_and_asks_for_no_feature_in_vain() {
-        let mut command = Command {
+        let mut command = RecordCommand {
             package: Some("shop".to_owned()),
             target: Some("agents".to_owned()),
             suite: "refunds".to_owned(),

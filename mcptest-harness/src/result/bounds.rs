@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::Bound;
 use crate::check::{Check, resolve};
-use crate::gate::{Limit, Threshold, value_at};
+use crate::gate::{Threshold, ThresholdBound, value_at};
 
 /// What an assertion asks of values, those of each run or the one of all runs. `holds`: what the
 /// verdict says of it.
@@ -36,8 +36,8 @@ pub(super) fn of_check(
 /// What a gate's default asks. `holds`: what the verdict says of it.
 pub(super) fn of_threshold(threshold: &Threshold, holds: bool, values: &[&Value]) -> Bound {
     let (minimum, maximum) = match threshold.bound {
-        Limit::AtLeast(least) => (Some(least), None),
-        Limit::AtMost(most) => (None, Some(most)),
+        ThresholdBound::AtLeast(least) => (Some(least), None),
+        ThresholdBound::AtMost(most) => (None, Some(most)),
     };
     let found = |metrics: &&Value| number(value_at(metrics, threshold.target)?);
     Bound {

@@ -4,7 +4,7 @@ use crate::{Node, Span};
 
 /// One side of what a number may be.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Side {
+pub(super) enum BoundSide {
     Least,
     Above,
     Most,
@@ -13,40 +13,43 @@ pub(super) enum Side {
 }
 
 /// The keywords that bound a number.
-pub(super) const SIDES: [(&str, Side); 4] = [
-    ("minimum", Side::Least),
-    ("exclusiveMinimum", Side::Above),
-    ("maximum", Side::Most),
-    ("exclusiveMaximum", Side::Below),
+pub(super) const SIDES: [(&str, BoundSide); 4] = [
+    ("minimum", BoundSide::Least),
+    ("exclusiveMinimum", BoundSide::Above),
+    ("maximum", BoundSide::Most),
+    ("exclusiveMaximum", BoundSide::Below),
 ];
 
-pub(super) struct Bound {
-    pub(super) side: Side,
+pub(super) struct NumberBound {
+    pub(super) side: BoundSide,
     pub(super) value: f64,
     pub(super) span: Span,
 }
 
-impl Bound {
+impl NumberBound {
     pub(super) fn is_lower(&self) -> bool {
-        matches!(self.side, Side::Least | Side::Above | Side::Exactly)
+        matches!(
+            self.side,
+            BoundSide::Least | BoundSide::Above | BoundSide::Exactly
+        )
     }
 
     pub(super) fn words(&self) -> String {
         let side = match self.side {
-            Side::Least => "at least",
-            Side::Above => "more than",
-            Side::Most => "at most",
-            Side::Below => "less than",
-            Side::Exactly => "exactly",
+            BoundSide::Least => "at least",
+            BoundSide::Above => "more than",
+            BoundSide::Most => "at most",
+            BoundSide::Below => "less than",
+            BoundSide::Exactly => "exactly",
         };
         format!("{side} {}", self.value)
     }
 }
 
-pub(super) fn bounds_of(schema: &Node) -> Vec<Bound> {
+pub(super) fn bounds_of(schema: &Node) -> Vec<NumberBound> {
     let read = SIDES.iter().filter_map(|(key, side)| {
         let node = schema.get(key)?;
-        Some(Bound {
+        Some(NumberBound {
             side: *side,
             value: node.number()?,
             span: node.span,

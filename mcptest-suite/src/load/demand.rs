@@ -8,7 +8,7 @@ use serde_json::{Number, Value};
 use mcptest_trace::eval::{Measure, Unit};
 use mcptest_trace::text::misspelt;
 
-use super::bounds::{Bound, SIDES, Side, bounds_of, shown};
+use super::bounds::{BoundSide, NumberBound, SIDES, bounds_of, shown};
 use super::problems::{Problems, did_you_mean};
 use super::schema::{Schemas, below};
 use crate::model::{Assertion, JsonSchema, Matcher, MatcherKind, Segment};
@@ -95,10 +95,10 @@ impl Looked<'_> {
             }
             MatcherKind::Contains(value) if !self.is_word() => self.exactly(value, span, problems),
             MatcherKind::Schema(schema) => self.schema(schema, problems),
-            MatcherKind::Min(least) => self.range(&[(Side::Least, least)], span, problems),
-            MatcherKind::Max(most) => self.range(&[(Side::Most, most)], span, problems),
+            MatcherKind::Min(least) => self.range(&[(BoundSide::Least, least)], span, problems),
+            MatcherKind::Max(most) => self.range(&[(BoundSide::Most, most)], span, problems),
             MatcherKind::Between(least, most) => {
-                let both = [(Side::Least, least), (Side::Most, most)];
+                let both = [(BoundSide::Least, least), (BoundSide::Most, most)];
                 self.range(&both, span, problems);
             }
             MatcherKind::Regex(_)
@@ -179,8 +179,8 @@ impl Looked<'_> {
             // A run that does not have it may be what is wanted.
             (Value::Null, _) if !self.target.always => {}
             (Value::Number(number), unit) if !unit.is_word() => {
-                let bound = Bound {
-                    side: Side::Exactly,
+                let bound = NumberBound {
+                    side: BoundSide::Exactly,
                     value: number.as_f64().unwrap_or_default(),
                     span,
                 };
@@ -206,7 +206,7 @@ impl Looked<'_> {
         }
     }
 
-    fn range(&self, sides: &[(Side, &Number)], span: Span, problems: &mut Problems) {
+    fn range(&self, sides: &[(BoundSide, &Number)], span: Span, problems: &mut Problems) {
         if self.target.list || self.is_word() {
             let problem = self.problem(span, "a bound never holds");
             return problems.push(if self.target.list {
@@ -215,9 +215,9 @@ impl Looked<'_> {
                 problem
             });
         }
-        let bounds: Vec<Bound> = sides
+        let bounds: Vec<NumberBound> = sides
             .iter()
-            .map(|(side, number)| Bound {
+            .map(|(side, number)| NumberBound {
                 side: *side,
                 value: number.as_f64().unwrap_or_default(),
                 span,
@@ -290,7 +290,7 @@ impl Looked<'_> {
 
     /// Notes bounds of another unit, and bounds that decide nothing. `asks_else`: whether more is
     /// asked than these bounds.
-    fn bounds(&self, bounds: &[Bound], asks_else: bool, problems: &mut Problems) {
+    fn bounds(&self, bounds: &[NumberBound], asks_else: bool, problems: &mut Problems) {
         let before = problems.0.len();
         for bound in bounds {
             self.bound(bound, problems);
@@ -299,24 +299,24 @@ impl Looked<'_> {
             return;
         }
         let (lowest, highest) = (self.target.lowest, self.target.highest);
-        let holds_always = |bound: &Bound| match bound.side {
-            Side::Least => bound.value <= lowest,
-            Side::Above => bound.value < lowest,
-            Side::Most => highest.is_some_and(|highest| bound.value >= highest),
-            Side::Below => highest.is_some_and(|highest| bound.value > highest),
-            Side::Exactly => false,
+        let holds_always = |bound: &NumberBound| match bound.side {
+            BoundSide::Least => bound.value <= lowest,
+            BoundSide::Above => bound.value < lowest,
+            BoundSide::Most => highest.is_some_and(|highest| bound.value >= highest),
+            BoundSide::Below => highest.is_some_and(|highest| bound.value > highest),
+            BoundSide::Exactly => false,
         };
         if let Some(first) = bounds.first()
             && bounds.iter().all(holds_always)
         {
-            let words: Vec<String> = bounds.iter().map(Bound::words).collect();
+            let words: Vec<String> = bounds.iter().map(NumberBound::words).collect();
             let problem =
                 self.problem(first.span, &format!("{} always holds", words.join(" and ")));
             problems.push(problem.help("ask for more, or leave it out"));
         }
     }
 
-    fn bound(&self, bound: &Bound, problems: &mut Problems) {
+    fn bound(&self, bound: &NumberBound, problems: &mut Problems) {
         let (target, value) = (&self.target, bound.value);
         let is_lower = bound.is_lower() || self.negated;
         if target.unit.is_percent() && is_lower && value > 0.0 && value <= 1.0 {
@@ -336,14 +336,14 @@ impl Looked<'_> {
         let above = |value: f64| target.highest.is_some_and(|highest| value > highest);
         let ends = |value: f64| target.highest.is_some_and(|highest| value >= highest);
         let holds = match bound.side {
-            Side::Exactly if value < target.lowest || above(value) => Some("never"),
-            Side::Exactly if target.unit.step().is_some_and(between) => Some("never"),
-            Side::Least if above(value) => Some("never"),
-            Side::Above if ends(value) => Some("never"),
-            Side::Most if value < target.lowest => Some("never"),
-            Side::Below if value <= target.lowest => Some("never"),
-            Side::Least | Side::Above if value < target.lowest => Some("always"),
-            Side::Most | Side::Below if above(value) => Some("always"),
+            BoundSide::Exactly if value < target.lowest || above(value) => Some("never"),
+            BoundSide::Exactly if target.unit.step().is_some_and(between) => Some("never"),
+            BoundSide::Least if above(value) => Some("never"),
+            BoundSide::Above if ends(value) => Some("never"),
+            BoundSide::Most if value < target.lowest => Some("never"),
+            BoundSide::Below if value <= target.lowest => Some("never"),
+            BoundSide::Least | BoundSide::Above if value < target.lowest => Some("always"),
+            BoundSide::Most | BoundSide::Below if above(value) => Some("always"),
             _ => None,
         };
         let Some(holds) = holds else { return };

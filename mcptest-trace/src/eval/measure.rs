@@ -96,8 +96,7 @@ impl Unit {
     }
 
     /// Whether it says yes or no: its lowest number or its highest, nothing between.
-    #[must_use]
-    pub fn is_either(self) -> bool {
+    pub(crate) fn is_either(self) -> bool {
         self.step().is_some() && self.step() == self.highest()
     }
 

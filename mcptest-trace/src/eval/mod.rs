@@ -29,7 +29,7 @@ pub use narrative::{
     UnclaimedCall, Unclear, narrative_divergence, narrative_divergence_with, narrative_rules,
 };
 pub use recovery::{
-    Contradiction, Decisions, Effect, Evidence, Fault, FaultKind, FaultPlan, ForeignMark, Hit,
+    Contradiction, Decisions, Effect, Fault, FaultKind, FaultPlan, ForeignMark, Hit, HitEvidence,
     RecoveryMarks, RecoveryReport, RecoveryScore, never_fired, replay_recovery, score_recovery,
 };
 pub use reliability::{

@@ -11,7 +11,7 @@ use crate::trace::{AsTrace, StopReason, Synthesized, ToolResult, Trace};
 
 pub use faults::{Decisions, Effect, Fault, FaultKind, FaultPlan};
 pub use marks::{RecoveryMarks, RecoveryScore, score_recovery};
-pub use report::{Contradiction, Evidence, ForeignMark, Hit, RecoveryReport};
+pub use report::{Contradiction, ForeignMark, Hit, HitEvidence, RecoveryReport};
 
 /// The targets of the metric.
 pub const TARGETS: &[Measure] = &[
@@ -97,10 +97,12 @@ pub fn replay_recovery(run: &(impl AsTrace + ?Sized), plan: &FaultPlan) -> Recov
         };
         let fault = &plan.faults[index];
         let evidence = match (effect, result) {
-            (Effect::Late(_), _) => Evidence::AnsweredLate,
-            (Effect::Timeout, Some(result)) if is_marked_by(result, fault) => Evidence::Synthesized,
-            (Effect::Timeout, Some(result)) if result.is_error => Evidence::Error,
-            (Effect::Timeout, None) => Evidence::NoResult,
+            (Effect::Late(_), _) => HitEvidence::AnsweredLate,
+            (Effect::Timeout, Some(result)) if is_marked_by(result, fault) => {
+                HitEvidence::Synthesized
+            }
+            (Effect::Timeout, Some(result)) if result.is_error => HitEvidence::Error,
+            (Effect::Timeout, None) => HitEvidence::NoResult,
             (Effect::Timeout, Some(_)) => {
                 contradictions.push(Contradiction {
                     call_index,
@@ -123,7 +125,7 @@ pub fn replay_recovery(run: &(impl AsTrace + ?Sized), plan: &FaultPlan) -> Recov
 
     let mut timeouts = hits
         .iter()
-        .filter(|hit| hit.evidence != Evidence::AnsweredLate);
+        .filter(|hit| hit.evidence != HitEvidence::AnsweredLate);
     let detected = || hits.iter().filter_map(|hit| hit.detected_after_ms);
     let hang_ms = hits
         .iter()

@@ -1,8 +1,8 @@
 //! Runs 1 and 2 of each agent against runs 3 and 4.
 
 use mcptest_trace::evidence::compare::{
-    AgentSamples, CompareOptions, Comparison, Cost, CostKind, Decision, Finding, RunSample, Sides,
-    compare,
+    AgentSamples, CompareOptions, Comparison, Cost, CostKind, Decision, MetricFinding, RunSample,
+    Sides, compare,
 };
 use mcptest_trace::evidence::random::Stream;
 use serde_json::Value;
@@ -61,7 +61,7 @@ fn check(comparison: &Comparison, expected: &Value) {
     same("smallest", Some(found.smallest_p), &suite["smallest_p"]);
     same("noticed", found.noticeable_drop, &suite["noticeable_drop"]);
     assert_eq!(found.runs_for_margin, suite["runs_for_margin"].as_u64());
-    let regressed = found.finding == Finding::Regressed;
+    let regressed = found.finding == MetricFinding::Regressed;
     assert_eq!(regressed, suite["regressed"] == true);
     let cost = comparison.suite.cost.unwrap();
     same("cost", cost.ratio, &suite["cost_ratio"]);
@@ -77,7 +77,7 @@ fn check(comparison: &Comparison, expected: &Value) {
     );
     same("costlier", Some(cost.p_costlier), &suite["p_costlier"]);
     assert_eq!(
-        cost.finding == Finding::Regressed,
+        cost.finding == MetricFinding::Regressed,
         suite["cost_regressed"] == true
     );
     let behaviour = comparison.suite.behaviour.unwrap();
@@ -93,8 +93,8 @@ fn check(comparison: &Comparison, expected: &Value) {
 fn check_agents(comparison: &Comparison, expected: &Value) {
     let suite = &expected["suite"];
     for (name, finding) in [
-        ("nothing to lose", Finding::NothingToLose),
-        ("too few runs", Finding::TooFewRuns),
+        ("nothing to lose", MetricFinding::NothingToLose),
+        ("too few runs", MetricFinding::TooFewRuns),
     ] {
         let outcomes = comparison.agents.iter().filter_map(|agent| agent.outcomes);
         let count = outcomes.filter(|found| found.finding == finding).count();
@@ -189,7 +189,8 @@ pub(crate) fn random_halves_alarm_no_more_than_stated() {
         });
         let samples: Vec<AgentSamples> = samples.collect();
         let comparison = compare(&samples, &CompareOptions::default());
-        let red = |finding: Option<Finding>| u32::from(finding == Some(Finding::Regressed));
+        let red =
+            |finding: Option<MetricFinding>| u32::from(finding == Some(MetricFinding::Regressed));
         outcomes += red(comparison.suite.outcomes.map(|found| found.finding));
         cost += red(comparison.suite.cost.map(|found| found.finding));
         any += u32::from(comparison.exit_status() == 1);

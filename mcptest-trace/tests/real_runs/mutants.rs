@@ -9,14 +9,14 @@ use mcptest_trace::eval::{
     NoSchema, agent_stability, narrative_divergence_with, score_golden_path, validate_trace,
 };
 use mcptest_trace::evidence::mutants::{
-    MutantOptions, MutantVerdict, Operator, Plan, RecordedRun, plan, score,
+    MutantOptions, MutantPlan, MutantVerdict, Operator, RecordedRun, plan, score,
 };
 use mcptest_trace::trace::{Run, Trace, reads_by_name};
 use serde_json::Value;
 
 use crate::runs::{Agent, agents, expected, same};
 
-fn planned(agents: &[Agent], all: bool) -> Plan {
+fn planned(agents: &[Agent], all: bool) -> MutantPlan {
     let runs = agents.iter().flat_map(|agent| {
         agent.runs.iter().zip(1..).map(move |(run, number)| {
             let recorded = RecordedRun::new(&agent.stem, number, run);
@@ -27,7 +27,7 @@ fn planned(agents: &[Agent], all: bool) -> Plan {
     plan(&runs.collect::<Vec<_>>(), &MutantOptions::default())
 }
 
-fn check(plan: &Plan, expected: &Value) {
+fn check(plan: &MutantPlan, expected: &Value) {
     assert_eq!(plan.runs as u64, expected["runs"]);
     let mut wrong = Vec::new();
     for &operator in Operator::ALL {
@@ -146,7 +146,7 @@ fn gates<'a>(agent: &'a Agent, original: &Run) -> Vec<Gate<'a>> {
 }
 
 /// The gates that held on the run of each mutant, and of these the ones that do not hold on it.
-fn judged(agents: &[Agent], plan: &Plan) -> Vec<[BTreeSet<&'static str>; 2]> {
+fn judged(agents: &[Agent], plan: &MutantPlan) -> Vec<[BTreeSet<&'static str>; 2]> {
     let runs = agents
         .iter()
         .flat_map(|agent| agent.runs.iter().map(move |run| (agent, run)));

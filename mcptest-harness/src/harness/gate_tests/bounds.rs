@@ -38,7 +38,7 @@ fn an_accepted_snapshot_holds() {
     let judged = |accepted: &str| {
         let run = json!({ "trace": trace(&[("a", json!({}), json!("ok"))], "All done.") });
         let (folder, suite) = loaded("", agent, &[run]);
-        let suite = suite.looked_at(crate::record::Command::default());
+        let suite = suite.looked_at(crate::record::RecordCommand::default());
         let snapshots = folder.path().join("suites/snapshots");
         fs::create_dir(&snapshots).unwrap();
         let accepted = format!("---\nsource: suites/s.yml\n---\n{accepted}\n");

@@ -11,8 +11,8 @@ pub(super) mod trusted;
 use mcptest_suite::model::Regression;
 use mcptest_suite::{Diagnostic, REGRESSION, Subject};
 use mcptest_trace::evidence::compare::{
-    AgentComparison, CompareOptions, Comparison, Decision, Finding as Found, Metric, Sides,
-    compare, compare_agent,
+    AgentComparison, CompareOptions, Comparison, Decision, Metric, MetricFinding, Sides, compare,
+    compare_agent,
 };
 
 use self::baseline::Baseline;
@@ -105,7 +105,7 @@ pub(super) fn of_agent(suite: &LoadedSuite, subject: Subject, context: &Context)
 fn could_tell(comparison: &AgentComparison, options: &CompareOptions) -> bool {
     if options.fail_on.contains(&Metric::Outcomes) {
         let found = comparison.finding(Metric::Outcomes);
-        return found.is_some_and(|found| found != Found::TooFewRuns);
+        return found.is_some_and(|found| found != MetricFinding::TooFewRuns);
     }
     options.fail_on.iter().any(|metric| match metric {
         Metric::Outcomes => false,
@@ -177,7 +177,8 @@ fn shown(comparison: &Comparison, suite: &LoadedSuite, context: &Context) -> Str
 fn suite_finding(comparison: &Comparison) -> Option<(String, String)> {
     let suite = &comparison.suite;
     let metrics = comparison.options.fail_on.iter();
-    let mut worse = metrics.filter(|metric| suite.finding(**metric) == Some(Found::Regressed));
+    let mut worse =
+        metrics.filter(|metric| suite.finding(**metric) == Some(MetricFinding::Regressed));
     if let Some(metric) = worse.next() {
         let what = match metric {
             Metric::Outcomes => "the outcomes",

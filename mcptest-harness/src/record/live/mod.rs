@@ -39,10 +39,10 @@ pub(crate) struct BuiltIn;
 impl Live for BuiltIn {
     fn prepare(&self, suite: &Suite, agent: &Agent, model: usize) -> Result<(), LiveError> {
         let timeouts = Timeouts::asked()?;
-        let provider = provider::Provider::of(suite, &agent.models[model])?;
+        let provider = provider::ModelEndpoint::of(suite, &agent.models[model])?;
         servers::declared(suite, agent)?;
         budget::Budget::of(suite, &agent.models[model])?;
-        model::Model::new(&provider, &timeouts)?;
+        model::ModelClient::new(&provider, &timeouts)?;
         Ok(())
     }
 
@@ -56,9 +56,9 @@ impl Live for BuiltIn {
         progress: &Progress,
     ) -> Result<(), LiveError> {
         let timeouts = Timeouts::asked()?;
-        let provider = provider::Provider::of(suite, &agent.models[model])?;
+        let provider = provider::ModelEndpoint::of(suite, &agent.models[model])?;
         let budget = budget::Budget::of(suite, &agent.models[model])?;
-        let model = model::Model::new(&provider, &timeouts)?;
+        let model = model::ModelClient::new(&provider, &timeouts)?;
         let wanted = servers::declared(suite, agent)?;
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()

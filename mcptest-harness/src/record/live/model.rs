@@ -13,8 +13,8 @@ use genai::{Client, ModelIden, ServiceTarget};
 use serde_json::{Value, json};
 
 use super::Timeouts;
-use super::problem::{Again, Problem, message_of};
-use super::provider::Provider;
+use super::problem::{Again, ModelError, message_of};
+use super::provider::ModelEndpoint;
 use super::tools::LiveTool;
 use crate::record::LiveError;
 
@@ -30,10 +30,10 @@ const WAITS: [Duration; 4] = [
 const MAX_WAIT: Duration = Duration::from_mins(1);
 
 /// A model behind its API.
-pub(super) struct Model {
+pub(super) struct ModelClient {
     client: Client,
     target: ServiceTarget,
-    provider: Provider,
+    provider: ModelEndpoint,
     limit: Duration,
     /// Merged into every request.
     extra_body: Value,
@@ -76,8 +76,8 @@ pub(super) fn http_client(limit: Option<Duration>) -> Result<reqwest::Client, re
     builder.build()
 }
 
-impl Model {
-    pub(super) fn new(provider: &Provider, timeouts: &Timeouts) -> Result<Self, LiveError> {
+impl ModelClient {
+    pub(super) fn new(provider: &ModelEndpoint, timeouts: &Timeouts) -> Result<Self, LiveError> {
         let unusable = |error: String| LiveError::new(format!("no HTTP client: {error}"));
         let http =
             http_client(Some(timeouts.model)).map_err(|error| unusable(error.to_string()))?;
@@ -145,15 +145,15 @@ impl Model {
         }
     }
 
-    fn failed(&self, problem: &Problem, tries: usize) -> Failed {
+    fn failed(&self, problem: &ModelError, tries: usize) -> Failed {
         Failed {
             error: self.error(problem, tries),
-            may_be_billed: matches!(problem, Problem::Timeout | Problem::Unreadable { .. }),
+            may_be_billed: matches!(problem, ModelError::Timeout | ModelError::Unreadable { .. }),
         }
     }
 
-    fn error(&self, problem: &Problem, tries: usize) -> LiveError {
-        let Provider {
+    fn error(&self, problem: &ModelError, tries: usize) -> LiveError {
+        let ModelEndpoint {
             model,
             key_variable,
             base_url,
@@ -165,7 +165,7 @@ impl Model {
         };
         let key = key_variable.as_deref().unwrap_or("the key");
         match problem {
-            Problem::Status { code, body, .. } => {
+            ModelError::Status { code, body, .. } => {
                 let said = message_of(body);
                 let error = LiveError::new(format!(
                     "the provider of `{model}` answered {code}{tries}{}",
@@ -182,16 +182,16 @@ impl Model {
                     _ => error,
                 }
             }
-            Problem::Connection { cause: error, .. } => LiveError::new(format!(
+            ModelError::Connection { cause: error, .. } => LiveError::new(format!(
                 "the provider of `{model}` cannot be reached at {base_url}{tries}: {error}"
             ))
             .help("check the address and the network"),
-            Problem::Timeout => LiveError::new(format!(
+            ModelError::Timeout => LiveError::new(format!(
                 "the provider of `{model}` at {base_url} did not answer within {} s{tries}",
                 self.limit.as_secs_f64()
             ))
             .help("MCPTEST_RECORD_TIMEOUT gives it more seconds"),
-            Problem::Unreadable { cause, body } => LiveError::new(format!(
+            ModelError::Unreadable { cause, body } => LiveError::new(format!(
                 "the provider of `{model}` answered what is no answer of its API{tries}: {cause}"
             ))
             .show(body.as_str())
@@ -246,9 +246,9 @@ fn callers(raw: &Value) -> HashMap<String, String> {
 
 /// Reads an answer that the library gives up on because the arguments of a tool call are not JSON:
 /// what a model wrote wrong is what a recording is for. Such arguments stay text.
-fn salvage(error: genai::Error) -> Result<Answer, Problem> {
+fn salvage(error: genai::Error) -> Result<Answer, ModelError> {
     let genai::Error::ChatResponseGeneration { response_body, .. } = &error else {
-        return Err(Problem::of(error));
+        return Err(ModelError::of(error));
     };
     let message = &response_body["choices"][0]["message"];
     let calls = message["tool_calls"].as_array().into_iter().flatten();
@@ -264,7 +264,7 @@ fn salvage(error: genai::Error) -> Result<Answer, Problem> {
     });
     let calls: Vec<ToolCall> = match read.collect::<Option<Vec<_>>>() {
         Some(calls) if !calls.is_empty() => calls,
-        _ => return Err(Problem::of(error)),
+        _ => return Err(ModelError::of(error)),
     };
     let text = message["content"].as_str().map(ToOwned::to_owned);
     let content = MessageContent::from_text(text.clone().unwrap_or_default());
@@ -356,6 +356,6 @@ mod tests {
         assert_eq!(answer.calls[1].fn_arguments, json!("{id: 2"));
         assert_eq!((answer.prompt_tokens, answer.completion_tokens), (7, 3));
         let problem = salvage(error(json!({ "choices": [] }))).unwrap_err();
-        assert!(matches!(problem, Problem::Unreadable { .. }));
+        assert!(matches!(problem, ModelError::Unreadable { .. }));
     }
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 /// Why a model call gave no answer.
 #[derive(Debug)]
-pub(super) enum Problem {
+pub(super) enum ModelError {
     Status {
         code: u16,
         body: String,
@@ -34,7 +34,7 @@ pub(super) enum Again {
     Later(Option<Duration>),
 }
 
-impl Problem {
+impl ModelError {
     pub(super) fn again(&self) -> Again {
         match self {
             Self::Status {

@@ -8,7 +8,7 @@ use crate::record::LiveError;
 
 /// A model, and how to reach it.
 #[derive(Clone, PartialEq, Eq)]
-pub(super) struct Provider {
+pub(super) struct ModelEndpoint {
     pub(super) model: String,
     pub(super) kind: AdapterKind,
     /// The root of the API, with a slash at the end.
@@ -78,7 +78,7 @@ const KNOWN: [Known; 4] = [
 /// What is looked up in the environment.
 type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
 
-impl Provider {
+impl ModelEndpoint {
     /// The provider that a suite means for a model, with the key from the environment.
     pub(super) fn of(suite: &Suite, model: &Spanned<Model>) -> Result<Self, LiveError> {
         let environment = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
@@ -215,9 +215,9 @@ fn root(url: &str, kind: AdapterKind) -> String {
     format!("{url}/")
 }
 
-impl std::fmt::Debug for Provider {
+impl std::fmt::Debug for ModelEndpoint {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Provider")
+        f.debug_struct("ModelEndpoint")
             .field("model", &self.model)
             .field("kind", &self.kind)
             .field("base_url", &self.base_url)
@@ -232,7 +232,7 @@ mod tests {
     use mcptest_suite::{Source, Style};
 
     /// What a model resolves to in a suite, with some variables set.
-    fn resolve(top: &str, model: &str, set: &[(&str, &str)]) -> Result<Provider, LiveError> {
+    fn resolve(top: &str, model: &str, set: &[(&str, &str)]) -> Result<ModelEndpoint, LiveError> {
         let text = format!(
             "{top}\nagents: [{{ name: a, model: {model}, prompt: x, expect: [{{ target: a, matcher: is-json }}] }}]"
         );
@@ -243,7 +243,7 @@ mod tests {
             let found = set.iter().find(|(variable, _)| *variable == name);
             found.map(|(_, value)| (*value).to_owned())
         };
-        Provider::resolve(&suite, &suite.agents[0].models[0], &environment)
+        ModelEndpoint::resolve(&suite, &suite.agents[0].models[0], &environment)
     }
 
     fn kind_of(model: &str) -> Option<AdapterKind> {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use super::budget::Budget;
-use super::model::{Answer, Model, chat_tools};
+use super::model::{Answer, ModelClient, chat_tools};
 use super::servers::{Called, Servers};
 use super::tools::Offered;
 use mcptest_trace::record::{CallId, Recorder};
@@ -22,7 +22,7 @@ pub(super) struct Loop<'a> {
     pub(super) request: &'a RunRequest,
     pub(super) recorder: &'a mut Recorder,
     pub(super) progress: &'a Progress,
-    pub(super) model: &'a Model,
+    pub(super) model: &'a ModelClient,
     pub(super) servers: &'a Servers,
     pub(super) offered: &'a Offered,
     pub(super) budget: &'a Budget,

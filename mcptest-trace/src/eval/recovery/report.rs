@@ -11,7 +11,7 @@ use crate::trace::Synthesized;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Evidence {
+pub enum HitEvidence {
     /// The recording marks its result as synthesised.
     Synthesized,
     /// Its result is an error.
@@ -31,7 +31,7 @@ pub struct Hit {
     /// Name of the fault.
     pub fault: String,
     /// What shows it.
-    pub evidence: Evidence,
+    pub evidence: HitEvidence,
     /// Virtual time from the call's start to the detection; `None` for a late answer.
     pub detected_after_ms: Option<u64>,
     /// Virtual time the call hung for the user.

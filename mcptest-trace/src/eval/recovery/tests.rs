@@ -87,9 +87,9 @@ fn a_call_is_hit_when_marked_failed_or_unanswered_and_contradicts_when_it_succee
     assert_eq!(
         evidence,
         [
-            (0, Evidence::Synthesized),
-            (1, Evidence::Error),
-            (2, Evidence::NoResult)
+            (0, HitEvidence::Synthesized),
+            (1, HitEvidence::Error),
+            (2, HitEvidence::NoResult)
         ]
     );
     assert_eq!(
@@ -208,7 +208,7 @@ fn a_call_without_a_result_costs_a_timeout_like_any_other() {
     // What another fault answered is an error, but was not recorded under this plan.
     run["tool_results"] = json!([{ "call_index": 0, "synthesized": { "fault": "another" } }]);
     let report = replay_recovery(&run, &on_search(HANG));
-    assert_eq!(report.hits[0].evidence, Evidence::Error);
+    assert_eq!(report.hits[0].evidence, HitEvidence::Error);
     assert_eq!(report.foreign_marks.len(), 1);
 }
 

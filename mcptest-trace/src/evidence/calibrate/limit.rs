@@ -92,7 +92,7 @@ fn seen(runs: &[ScoredRun<'_>], least: f64) -> Alarms {
 /// How a limit does on agents that it was not made from.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
-pub struct Check {
+pub struct CrossValidation {
     /// What was left out: an agent at a time, or a run at a time where there is one agent.
     pub left_out: LeftOut,
     /// Alarms over all left-out runs.
@@ -120,7 +120,7 @@ pub enum LeftOut {
 
 /// Judges each agent by the limit that the other agents' runs give; `None` stands for runs that are
 /// not judged.
-pub(super) fn check(all: &[Option<ScoredRun<'_>>], share: Share) -> Check {
+pub(super) fn check(all: &[Option<ScoredRun<'_>>], share: Share) -> CrossValidation {
     let judged: Vec<ScoredRun<'_>> = all.iter().flatten().copied().collect();
     let (passing, agents) = passing(&judged);
     let one = judged.windows(2).all(|pair| pair[0].agent == pair[1].agent);
@@ -143,7 +143,7 @@ pub(super) fn check(all: &[Option<ScoredRun<'_>>], share: Share) -> Check {
         });
         alarms.push(alarm);
     }
-    Check {
+    CrossValidation {
         left_out: if one { LeftOut::Run } else { LeftOut::Agent },
         tally,
         false_alarms: wilson(wide(tally.false_alarms), wide(tally.passed), 0.95),

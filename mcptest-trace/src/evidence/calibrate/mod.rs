@@ -36,7 +36,7 @@ use crate::evidence::area::ScoredRun;
 use crate::evidence::conformal::Share;
 
 pub use across::{AcrossCalibration, AcrossLimit, AgentScored, calibrate_across};
-pub use limit::{Check, CurvePoint, LeftOut, Limit};
+pub use limit::{CrossValidation, CurvePoint, LeftOut, Limit};
 pub use power::{Discrimination, Power};
 pub use quantity::{Alarms, Quantity, Scored, tally};
 
@@ -71,7 +71,7 @@ pub struct Calibration {
     /// The proposed limit; `None` of a flag, and when no run passed.
     pub limit: Option<Limit>,
     /// How such a limit does on agents that it was not made from.
-    pub check: Option<Check>,
+    pub check: Option<CrossValidation>,
     /// Limits of other shares.
     pub curve: Vec<CurvePoint>,
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::{Behaviour, CompareOptions, Finding, RunSample};
+use super::{Behaviour, CompareOptions, MetricFinding, RunSample};
 use crate::evidence::energy_distance::{Distances, Permuted, suite_test};
 use crate::evidence::random::Stream;
 use crate::evidence::sequence::distance;
@@ -22,7 +22,7 @@ pub struct BehaviourCompared {
     /// What p must not exceed for a failure; `None` where behaviour fails nothing.
     pub share: Option<f64>,
     /// What that says.
-    pub finding: Finding,
+    pub finding: MetricFinding,
     /// What is on one side only.
     pub differences: Differences,
 }
@@ -100,10 +100,10 @@ pub(super) fn compare(
 }
 
 /// A regression where a share of α is given, and reached.
-fn finding(tested: &Permuted, share: Option<f64>) -> Finding {
+fn finding(tested: &Permuted, share: Option<f64>) -> MetricFinding {
     match share {
-        Some(share) if tested.p <= share => Finding::Regressed,
-        _ => Finding::NoEvidence,
+        Some(share) if tested.p <= share => MetricFinding::Regressed,
+        _ => MetricFinding::NoEvidence,
     }
 }
 
@@ -241,5 +241,5 @@ pub struct SuiteBehaviour {
     /// What p must not exceed for a failure; `None` where behaviour fails nothing.
     pub share: Option<f64>,
     /// What that says.
-    pub finding: Finding,
+    pub finding: MetricFinding,
 }

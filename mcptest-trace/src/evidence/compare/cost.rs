@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{CompareOptions, Finding, RunSample};
+use super::{CompareOptions, MetricFinding, RunSample};
 use crate::evidence::moses::{Shift, shift};
 use crate::evidence::rank_sum::RankSum;
 use crate::evidence::stratified::mean_interval;
@@ -31,7 +31,7 @@ pub struct CostCompared {
     /// What p must not exceed.
     pub share: f64,
     /// What that says.
-    pub finding: Finding,
+    pub finding: MetricFinding,
 }
 
 /// The costs of these runs; `None` when there is none or one is not known. Says whether they are
@@ -69,14 +69,14 @@ pub(super) fn compare(
     (compared, ranked)
 }
 
-fn finding(before: f64, now: f64, p: (f64, f64), share: f64, margin: f64) -> Finding {
+fn finding(before: f64, now: f64, p: (f64, f64), share: f64, margin: f64) -> MetricFinding {
     let factor = |percent: f64| before * (1.0 + percent / 100.0);
     if p.0 <= share && now >= factor(margin) * (1.0 - 1e-12) {
-        Finding::Regressed
+        MetricFinding::Regressed
     } else if p.1 <= share && now <= factor(-margin) * (1.0 + 1e-12) {
-        Finding::Improved
+        MetricFinding::Improved
     } else {
-        Finding::NoEvidence
+        MetricFinding::NoEvidence
     }
 }
 
@@ -101,7 +101,7 @@ pub struct SuiteCost {
     /// What p must not exceed; `None` where the suite has no test of its own.
     pub share: Option<f64>,
     /// What that says.
-    pub finding: Finding,
+    pub finding: MetricFinding,
 }
 
 /// Compares the cost of all agents that have one.
@@ -122,7 +122,7 @@ pub(super) fn compare_suite(
     let (p_costlier, p_cheaper) = (sum.larger(), sum.smaller());
     let finding = match (share, ratio) {
         (Some(share), Some(ratio)) => finding(1.0, ratio, (p_costlier, p_cheaper), share, margin),
-        _ => Finding::NoEvidence,
+        _ => MetricFinding::NoEvidence,
     };
     Some(SuiteCost {
         agents: agents.len(),

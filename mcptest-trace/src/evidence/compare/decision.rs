@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Comparison, Finding, Metric};
+use super::{Comparison, Metric, MetricFinding};
 use crate::text::counted;
 
 /// What a comparison comes to.
@@ -118,7 +118,7 @@ fn cannot_tell(reason: String, comparison: &Comparison) -> Decision {
 fn regressed(comparison: &Comparison, metric: Metric) -> bool {
     let agents = comparison.agents.iter().map(|agent| agent.finding(metric));
     let mut all = agents.chain([comparison.suite.finding(metric)]);
-    all.any(|finding| finding == Some(Finding::Regressed))
+    all.any(|finding| finding == Some(MetricFinding::Regressed))
 }
 
 /// Whether a test could have been significant, by the smallest p that it can reach and its share of α.
@@ -173,11 +173,11 @@ fn blind(comparison: &Comparison) -> Option<String> {
         .agents
         .iter()
         .filter_map(|agent| agent.outcomes.as_ref());
-    let improved = suite.finding == Finding::Improved;
+    let improved = suite.finding == MetricFinding::Improved;
     if improved || by_suite || outcomes.clone().any(super::OutcomesCompared::could_tell) {
         return None;
     }
-    if suite.finding == Finding::NothingToLose {
+    if suite.finding == MetricFinding::NothingToLose {
         return Some("no run of the baseline passed: there is nothing to lose".to_owned());
     }
     if !outcomes.clone().all(super::OutcomesCompared::has_few_runs) {

@@ -54,7 +54,7 @@ words! {
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
     #[serde(rename_all = "snake_case")]
     #[non_exhaustive]
-    pub enum Finding {
+    pub enum MetricFinding {
         /// Worse: significant, and by at least the margin.
         Regressed = "regressed",
         /// Better: significant, and by at least the margin.
@@ -87,7 +87,7 @@ pub struct AgentComparison {
 impl SuiteComparison {
     /// What a metric says of the suite.
     #[must_use]
-    pub fn finding(&self, metric: Metric) -> Option<Finding> {
+    pub fn finding(&self, metric: Metric) -> Option<MetricFinding> {
         match metric {
             Metric::Outcomes => self.outcomes.as_ref().map(|found| found.finding),
             Metric::Cost => self.cost.as_ref().map(|found| found.finding),
@@ -99,7 +99,7 @@ impl SuiteComparison {
 impl AgentComparison {
     /// What a metric says of this agent.
     #[must_use]
-    pub fn finding(&self, metric: Metric) -> Option<Finding> {
+    pub fn finding(&self, metric: Metric) -> Option<MetricFinding> {
         match metric {
             Metric::Outcomes => self.outcomes.as_ref().map(|found| found.finding),
             Metric::Cost => self.cost.as_ref().map(|found| found.finding),
@@ -110,7 +110,7 @@ impl AgentComparison {
     /// Whether a metric that may fail regressed.
     #[must_use]
     pub fn regressed(&self, options: &CompareOptions) -> bool {
-        let found = |metric: &Metric| self.finding(*metric) == Some(Finding::Regressed);
+        let found = |metric: &Metric| self.finding(*metric) == Some(MetricFinding::Regressed);
         options.fail_on.iter().any(found)
     }
 
@@ -191,7 +191,7 @@ impl Comparison {
 }
 
 /// An agent while it is compared.
-struct Agent<'a> {
+struct ComparedAgent<'a> {
     name: &'a str,
     passed: Option<(Passed, Passed)>,
     unjudged: Option<[RunsOfSide; 2]>,
@@ -199,7 +199,7 @@ struct Agent<'a> {
     behaviours: Option<(Vec<&'a Behaviour>, Vec<&'a Behaviour>)>,
 }
 
-impl<'a> Agent<'a> {
+impl<'a> ComparedAgent<'a> {
     fn new(name: &'a str, baseline: &'a [RunSample], candidate: &'a [RunSample]) -> Self {
         let costs = cost::costs(baseline).zip(cost::costs(candidate));
         let alike = costs.filter(|((_, before), (_, now))| before == now);
@@ -232,7 +232,7 @@ pub fn compare(samples: &[AgentSamples], options: &CompareOptions) -> Comparison
             Sides::Both {
                 baseline,
                 candidate,
-            } => agents.push(Agent::new(name, baseline, candidate)),
+            } => agents.push(ComparedAgent::new(name, baseline, candidate)),
             Sides::Unchanged => unchanged.push(name.clone()),
             Sides::New => new.push(name.clone()),
             Sides::Gone => gone.push(name.clone()),
@@ -282,7 +282,7 @@ pub fn compare_agent(
     candidate: &[RunSample],
     options: &CompareOptions,
 ) -> AgentComparison {
-    let agents = [Agent::new(agent, baseline, candidate)];
+    let agents = [ComparedAgent::new(agent, baseline, candidate)];
     judge(&agents, options).swap_remove(0).comparison()
 }
 
@@ -308,9 +308,10 @@ impl Judged {
 }
 
 /// Compares each of these agents, with its share of α for each metric.
-fn judge(agents: &[Agent<'_>], options: &CompareOptions) -> Vec<Judged> {
-    let share =
-        |has: fn(&&Agent<'_>) -> bool| options.agent_share(agents.iter().filter(has).count());
+fn judge(agents: &[ComparedAgent<'_>], options: &CompareOptions) -> Vec<Judged> {
+    let share = |has: fn(&&ComparedAgent<'_>) -> bool| {
+        options.agent_share(agents.iter().filter(has).count())
+    };
     let of_cost = share(|agent| agent.costs.is_some());
     let of_behaviour = share(|agent| agent.behaviours.is_some());
     let of_behaviour = options.fails_on_behaviour().then_some(of_behaviour);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{Finding, RunSample, real};
+use super::{MetricFinding, RunSample, real};
 use crate::evidence::boschloo::{Region, Tables};
 use crate::evidence::needed::{runs_for_drop, runs_for_share};
 use crate::evidence::stratified::Passes;
@@ -60,7 +60,7 @@ pub struct OutcomesCompared {
     /// The least drop that counts, in points.
     pub margin: f64,
     /// What that says.
-    pub finding: Finding,
+    pub finding: MetricFinding,
     /// The smallest drop, in points, that would have been noticed with probability 0.8.
     pub noticeable_drop: Option<u32>,
     /// Runs on each side that a drop of the margin needs.
@@ -85,7 +85,7 @@ impl OutcomesCompared {
 
     /// Whether anything was significant, or fewer passes could have been.
     pub(super) fn could_tell(&self) -> bool {
-        self.finding == Finding::Improved || self.smallest_p <= self.share
+        self.finding == MetricFinding::Improved || self.smallest_p <= self.share
     }
 
     /// Whether a side has fewer runs than would do if all of the baseline passed.
@@ -166,15 +166,15 @@ impl Tests {
         let (tested, share) = (self.test(baseline, candidate), self.share);
         let drop = baseline.percent() - candidate.percent();
         let finding = if tested.worse <= share && drop >= margin - 1e-9 {
-            Finding::Regressed
+            MetricFinding::Regressed
         } else if tested.better <= share && -drop >= margin - 1e-9 {
-            Finding::Improved
+            MetricFinding::Improved
         } else if baseline.passed == 0 {
-            Finding::NothingToLose
+            MetricFinding::NothingToLose
         } else if tested.smallest > share {
-            Finding::TooFewRuns
+            MetricFinding::TooFewRuns
         } else {
-            Finding::NoEvidence
+            MetricFinding::NoEvidence
         };
         OutcomesCompared {
             baseline,

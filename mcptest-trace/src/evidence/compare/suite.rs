@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{CompareOptions, Finding, OutcomesCompared};
+use super::{CompareOptions, MetricFinding, OutcomesCompared};
 use crate::evidence::stratified::{
     Passes, mean_interval, noticeable_mean_drop, runs_for_mean_drop, stratified,
 };
@@ -30,7 +30,7 @@ pub struct SuiteOutcomes {
     /// The least mean drop that counts, in points.
     pub margin: f64,
     /// What that says.
-    pub finding: Finding,
+    pub finding: MetricFinding,
     /// The mean drop, in points, that would have been noticed with probability 0.8.
     pub noticeable_drop: Option<f64>,
     /// About how many runs a side and agent a mean drop of the margin needs.
@@ -53,11 +53,15 @@ pub(super) fn compare(
     let noticed = noticeable_mean_drop(&passes, level);
     let nothing_to_lose = agents.iter().all(|agent| agent.baseline.passed == 0);
     let finding = match share {
-        Some(share) if test.worse <= share && -difference >= margin - 1e-9 => Finding::Regressed,
-        Some(share) if test.better <= share && difference >= margin - 1e-9 => Finding::Improved,
-        _ if nothing_to_lose => Finding::NothingToLose,
-        Some(share) if test.smallest > share => Finding::TooFewRuns,
-        _ => Finding::NoEvidence,
+        Some(share) if test.worse <= share && -difference >= margin - 1e-9 => {
+            MetricFinding::Regressed
+        }
+        Some(share) if test.better <= share && difference >= margin - 1e-9 => {
+            MetricFinding::Improved
+        }
+        _ if nothing_to_lose => MetricFinding::NothingToLose,
+        Some(share) if test.smallest > share => MetricFinding::TooFewRuns,
+        _ => MetricFinding::NoEvidence,
     };
     Some(SuiteOutcomes {
         agents: agents.len(),

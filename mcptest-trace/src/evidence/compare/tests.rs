@@ -120,7 +120,7 @@ fn what_improved_was_told() {
     // All of them together, where none is alone.
     let together = of_outcomes(&[(0, 3, 4), (0, 3, 4), (0, 3, 4), (0, 3, 4)]);
     let suite = together.suite.outcomes.unwrap();
-    assert_eq!(suite.finding, Finding::Improved);
+    assert_eq!(suite.finding, MetricFinding::Improved);
     let text = together.text();
     assert_eq!(together.exit_status(), 0, "{text}");
     assert!(
@@ -279,7 +279,10 @@ fn an_agent_without_runs_is_never_a_silent_pass() {
 fn one_agent_has_all_of_alpha_and_the_suite_no_test() {
     let comparison = of_outcomes(&[(4, 1, 4)]);
     let agent = comparison.agents[0].outcomes.unwrap();
-    assert_eq!((agent.share, agent.finding), (0.05, Finding::Regressed));
+    assert_eq!(
+        (agent.share, agent.finding),
+        (0.05, MetricFinding::Regressed)
+    );
     assert_eq!(comparison.suite.outcomes.unwrap().share, None);
     assert_eq!(comparison.exit_status(), 1);
     // An agent of ten, judged alone, has the share that it has among them.
@@ -323,7 +326,7 @@ fn a_drop_below_the_margin_is_no_regression() {
     let comparison = compare(&outcomes_only(&[(4, 1, 4)]), &wide);
     assert_eq!(
         comparison.agents[0].outcomes.unwrap().finding,
-        Finding::NoEvidence
+        MetricFinding::NoEvidence
     );
     assert_eq!(comparison.exit_status(), 0);
 }

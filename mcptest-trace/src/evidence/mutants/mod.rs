@@ -52,7 +52,7 @@ use fingerprint::Seen;
 use sites::Site;
 
 pub use operator::{Operator, OperatorKind};
-pub use score::{Count, MutantVerdict, OperatorScore, Score, Scores, score};
+pub use score::{Count, MutantVerdict, MutationScores, OperatorScore, Score, score};
 pub use sites::MutantLabel;
 pub use words::next_identifier;
 
@@ -156,7 +156,7 @@ pub struct Sites {
 /// The mutants that are to be judged.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct Plan {
+pub struct MutantPlan {
     /// The mutants, run by run, in the order of their sites.
     pub mutants: Vec<Mutant>,
     /// How many sites each operator has.
@@ -224,7 +224,7 @@ impl Mutant {
 
 /// Plans the mutants of these runs. Duplicates are left out first, unclear ones are counted alone.
 #[must_use]
-pub fn plan(runs: &[RecordedRun<'_>], options: &MutantOptions) -> Plan {
+pub fn plan(runs: &[RecordedRun<'_>], options: &MutantOptions) -> MutantPlan {
     let calls = runs
         .iter()
         .flat_map(|recorded| &recorded.run.trace.tool_calls);
@@ -236,7 +236,7 @@ pub fn plan(runs: &[RecordedRun<'_>], options: &MutantOptions) -> Plan {
         read_only: ReadOnlyTools::new(offered, &options.mutating_tools, &options.readonly_tools),
         options,
     };
-    let mut plan = Plan {
+    let mut plan = MutantPlan {
         mutants: Vec::new(),
         sites: BTreeMap::new(),
         runs: runs.iter().filter(|recorded| recorded.mutate).count(),
@@ -261,7 +261,7 @@ pub fn plan(runs: &[RecordedRun<'_>], options: &MutantOptions) -> Plan {
     plan
 }
 
-fn plan_run(place: usize, recorded: &RecordedRun<'_>, tools: &Tools<'_>, plan: &mut Plan) {
+fn plan_run(place: usize, recorded: &RecordedRun<'_>, tools: &Tools<'_>, plan: &mut MutantPlan) {
     let run = recorded.run;
     let mut seen = Seen::new(run);
     let mut groups: BTreeMap<(Operator, MutantLabel), Vec<usize>> = BTreeMap::new();

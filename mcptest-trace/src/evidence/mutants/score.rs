@@ -79,7 +79,7 @@ pub struct OperatorScore {
 /// All scores.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
-pub struct Scores {
+pub struct MutationScores {
     /// Operator by operator.
     pub operators: BTreeMap<Operator, OperatorScore>,
     /// Of operators that do harm.
@@ -96,7 +96,9 @@ pub struct Scores {
 
 /// Counts what was judged. A mutant that no gate could notice counts as survived.
 #[must_use]
-pub fn score<'a>(judged: impl IntoIterator<Item = (&'a Mutant, &'a MutantVerdict)>) -> Scores {
+pub fn score<'a>(
+    judged: impl IntoIterator<Item = (&'a Mutant, &'a MutantVerdict)>,
+) -> MutationScores {
     let mut operators: BTreeMap<Operator, OperatorScore> = BTreeMap::new();
     let mut brittle = Count::default();
     for (mutant, judged) in judged {
@@ -124,7 +126,7 @@ pub fn score<'a>(judged: impl IntoIterator<Item = (&'a Mutant, &'a MutantVerdict
             .filter(|(operator, _)| operator.kind() == kind);
         mean(counts.map(|(_, found)| count(found)))
     };
-    Scores {
+    MutationScores {
         harm: of(OperatorKind::Harm, |found| found.counted),
         harm_covered: of(OperatorKind::Harm, |found| found.covered),
         waste: of(OperatorKind::Waste, |found| found.counted),

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 /// How often something was taken out, by what it is: the name of a secret, `pattern`, or the kind of a
 /// shape.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Counts(BTreeMap<String, usize>);
+pub struct RedactionCounts(BTreeMap<String, usize>);
 
-impl Counts {
+impl RedactionCounts {
     pub(super) fn add(&mut self, name: &str, count: usize) {
         *self.0.entry(name.to_owned()).or_default() += count;
     }

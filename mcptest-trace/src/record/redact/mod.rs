@@ -24,7 +24,7 @@ use serde_json::{Map, Value};
 
 use shapes::Shape;
 
-pub use counts::Counts;
+pub use counts::RedactionCounts;
 pub use suspects::suspects;
 pub use views::percent_decoded;
 
@@ -134,10 +134,10 @@ impl Redactor {
     /// Takes secrets and what the patterns match out of every string and every key, and secrets out
     /// of numbers; a number with a secret becomes a string.
     pub fn redact(&self, value: &mut Value) {
-        self.counted(value, &mut Counts::default());
+        self.counted(value, &mut RedactionCounts::default());
     }
 
-    fn counted(&self, value: &mut Value, counts: &mut Counts) {
+    fn counted(&self, value: &mut Value, counts: &mut RedactionCounts) {
         match value {
             Value::String(text) => {
                 if let Cow::Owned(redacted) = self.text_counted(text, counts) {
@@ -172,10 +172,10 @@ impl Redactor {
     /// Takes secrets and what the patterns match out of a text.
     #[must_use]
     pub fn redact_text<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        self.text_counted(text, &mut Counts::default())
+        self.text_counted(text, &mut RedactionCounts::default())
     }
 
-    fn text_counted<'a>(&self, text: &'a str, counts: &mut Counts) -> Cow<'a, str> {
+    fn text_counted<'a>(&self, text: &'a str, counts: &mut RedactionCounts) -> Cow<'a, str> {
         let mut found = self.secrets_in(text);
         if !self.patterns.is_empty() {
             found.extend(self.patterns_in(text).map(of_pattern));
@@ -199,7 +199,7 @@ impl Redactor {
         text
     }
 
-    fn count(&self, found: &[Found], counts: &mut Counts) {
+    fn count(&self, found: &[Found], counts: &mut RedactionCounts) {
         for part in found {
             let name = part.secret.and_then(|secret| self.names.get(secret));
             counts.add(name.map_or(PATTERN, String::as_str), 1);
@@ -257,7 +257,7 @@ impl Redactor {
     }
 
     /// Keys that become the same are numbered, so that no value is lost.
-    fn redact_keys(&self, map: &mut Map<String, Value>, counts: &mut Counts) {
+    fn redact_keys(&self, map: &mut Map<String, Value>, counts: &mut RedactionCounts) {
         if !map
             .keys()
             .any(|key| matches!(self.redact_text(key), Cow::Owned(_)))

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Counts, Redactor};
+use super::{RedactionCounts, Redactor};
 
 /// Keys of a tool result that the protocol gives their meaning.
 const OF_RESULTS: [&str; 3] = ["content", "structuredContent", "isError"];
@@ -12,11 +12,11 @@ impl Redactor {
     /// models and tools said. What makes it a cassette (its keys, the names of tools and servers,
     /// the model, how it stopped) stays, whatever a secret or a pattern looks like.
     pub fn redact_run(&self, run: &mut Value) {
-        self.redact_run_counted(run, &mut Counts::default());
+        self.redact_run_counted(run, &mut RedactionCounts::default());
     }
 
     /// The same, and counts what is taken out.
-    pub fn redact_run_counted(&self, run: &mut Value, counts: &mut Counts) {
+    pub fn redact_run_counted(&self, run: &mut Value, counts: &mut RedactionCounts) {
         for key in ["system_prompt", "user_prompt"] {
             self.at(run, key, counts);
         }
@@ -46,14 +46,14 @@ impl Redactor {
         }
     }
 
-    fn at(&self, value: &mut Value, key: &str, counts: &mut Counts) {
+    fn at(&self, value: &mut Value, key: &str, counts: &mut RedactionCounts) {
         if let Some(inner) = value.get_mut(key) {
             self.counted(inner, counts);
         }
     }
 
     /// An MCP result keeps its form; anything else has none.
-    fn result(&self, result: &mut Value, counts: &mut Counts) {
+    fn result(&self, result: &mut Value, counts: &mut RedactionCounts) {
         let Value::Object(map) = result else {
             return self.counted(result, counts);
         };
@@ -73,7 +73,7 @@ impl Redactor {
         }
     }
 
-    fn block(&self, block: &mut Value, counts: &mut Counts) {
+    fn block(&self, block: &mut Value, counts: &mut RedactionCounts) {
         let Value::Object(map) = block else {
             return self.counted(block, counts);
         };

@@ -2,7 +2,7 @@
 
 use regex::{NoExpand, Regex};
 
-use super::Counts;
+use super::RedactionCounts;
 
 /// What they are called, and their shapes.
 const SHAPES: [(&str, &str); 7] = [
@@ -42,7 +42,7 @@ pub(super) fn known() -> Vec<Shape> {
 
 impl Shape {
     /// A text without what has this shape, where it has any.
-    pub(super) fn taken_out(&self, text: &str, counts: &mut Counts) -> Option<String> {
+    pub(super) fn taken_out(&self, text: &str, counts: &mut RedactionCounts) -> Option<String> {
         let count = self.pattern.find_iter(text).count();
         if count == 0 {
             return None;
@@ -61,7 +61,7 @@ impl Shape {
 mod tests {
     use serde_json::json;
 
-    use super::super::{Counts, Redactor};
+    use super::super::{RedactionCounts, Redactor};
     use super::{SHAPES, known};
 
     #[test]
@@ -84,7 +84,7 @@ mod tests {
                 "-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----",
             ),
         ] {
-            let mut counts = Counts::default();
+            let mut counts = RedactionCounts::default();
             let mut run = json!({ "model": secret, "imported": { "user_prompt": secret }, "trace": {
                 "tool_calls": [{ "name": "pay", "args": { "key": [format!("a {secret} b")] } }],
             } });

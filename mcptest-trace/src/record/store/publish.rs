@@ -23,7 +23,7 @@ const PUBLISHED: &str = "published";
 
 /// What replaces what; in the file `complete`.
 #[derive(Serialize, Deserialize)]
-struct Plan {
+struct Replacement {
     count: usize,
     /// The layout that the runs are to have.
     #[serde(rename = "layout")]
@@ -81,7 +81,7 @@ impl Store {
         if !missing.is_empty() {
             return Err(StoreError::not_staged(&self.staging(), &missing));
         }
-        let plan = Plan {
+        let plan = Replacement {
             count,
             kind: self.kind_for(count)?,
             surplus: self.surplus(count)?,
@@ -116,7 +116,7 @@ impl Store {
     }
 
     /// Does what is left of a plan.
-    fn replace(&self, plan: &Plan) -> Result<(), StoreError> {
+    fn replace(&self, plan: &Replacement) -> Result<(), StoreError> {
         match plan.kind {
             Kind::Single => {
                 self.publish_file(1, &self.single)?;
@@ -134,7 +134,7 @@ impl Store {
         self.clear()
     }
 
-    fn replace_files(&self, plan: &Plan) -> Result<(), StoreError> {
+    fn replace_files(&self, plan: &Replacement) -> Result<(), StoreError> {
         if self.single.is_file() && !self.pinned {
             self.grow()?;
         }
@@ -164,7 +164,7 @@ impl Store {
     }
 
     /// Writes the lines at once. `false`, and nothing is changed, when someone removed a staged run.
-    fn replace_lines(&self, plan: &Plan) -> Result<bool, StoreError> {
+    fn replace_lines(&self, plan: &Replacement) -> Result<bool, StoreError> {
         let mut text = String::new();
         for number in 1..=plan.count {
             let bytes = disk::read(&self.staging().join(run_name(number)))?.unwrap_or_default();

@@ -69,7 +69,7 @@ fn the_four_agents_as_numbers() {
     near(cost.interval.unwrap().1, 1.471_23);
     near(cost.p_costlier, 0.016_459_1);
     // Significant, but below the margin of 20%.
-    assert_eq!(cost.finding, Finding::NoEvidence);
+    assert_eq!(cost.finding, MetricFinding::NoEvidence);
     let behaviour = comparison.suite.behaviour.unwrap();
     near(behaviour.tools.p, 0.0022);
     assert_eq!(behaviour.others, 1);
@@ -83,10 +83,10 @@ fn the_four_agents_as_numbers_agent_by_agent() {
         .iter()
         .map(|agent| agent.finding(Metric::Outcomes).unwrap());
     assert!(findings.eq([
-        Finding::Regressed,
-        Finding::NoEvidence,
-        Finding::Improved,
-        Finding::NoEvidence
+        MetricFinding::Regressed,
+        MetricFinding::NoEvidence,
+        MetricFinding::Improved,
+        MetricFinding::NoEvidence
     ]));
     for (agent, worse, better, drop, ratio, median, low, high, costlier) in [
         (
@@ -148,7 +148,7 @@ fn the_four_agents_as_numbers_agent_by_agent() {
         near(interval.high, high);
         near(interval.confidence, 0.958_874);
         near(cost.p_costlier, costlier);
-        assert_eq!(cost.finding == Finding::Regressed, agent == 1);
+        assert_eq!(cost.finding == MetricFinding::Regressed, agent == 1);
         let behaviour = found[agent].behaviour.as_ref().unwrap();
         let expected = if agent == 3 {
             (0.666_667, 0.002_164_5)

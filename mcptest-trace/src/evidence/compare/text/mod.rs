@@ -8,7 +8,7 @@ mod described;
 mod format;
 mod row;
 
-use super::{AgentComparison, Chosen, Comparison, Decision, Finding, Metric};
+use super::{AgentComparison, Chosen, Comparison, Decision, Metric, MetricFinding};
 
 /// The least width of each column but the last, without the space after it.
 const WIDTHS: [usize; 4] = [12, 13, 26, 13];
@@ -165,7 +165,12 @@ impl Comparison {
 
     /// Whether anything on the two sides differs by more than chance, or by what only one has.
     fn differs(&self) -> bool {
-        let is_other = |finding| matches!(finding, Some(Finding::Regressed | Finding::Improved));
+        let is_other = |finding| {
+            matches!(
+                finding,
+                Some(MetricFinding::Regressed | MetricFinding::Improved)
+            )
+        };
         let metrics = [Metric::Outcomes, Metric::Cost, Metric::Behaviour];
         let differs = |agent: &AgentComparison| {
             metrics
@@ -195,16 +200,17 @@ impl Comparison {
         }
         let agents = self.agents.iter();
         let regressed = agents.filter(|agent| agent.regressed(&self.options));
-        let better =
-            |agent: &&AgentComparison| agent.finding(Metric::Outcomes) == Some(Finding::Improved);
+        let better = |agent: &&AgentComparison| {
+            agent.finding(Metric::Outcomes) == Some(MetricFinding::Improved)
+        };
         let improved = self.agents.iter().filter(better).count();
         let mut said = format!("{} regressed, {improved} improved", regressed.count());
         said.push_str(match self.suite.finding(Metric::Outcomes) {
-            Some(Finding::Regressed) => "; the suite regressed",
-            Some(Finding::Improved) => "; the suite improved",
+            Some(MetricFinding::Regressed) => "; the suite regressed",
+            Some(MetricFinding::Improved) => "; the suite improved",
             _ => "",
         });
-        if self.suite.finding(Metric::Cost) == Some(Finding::Regressed) {
+        if self.suite.finding(Metric::Cost) == Some(MetricFinding::Regressed) {
             said.push_str("; the suite became costlier");
         }
         if !self.differs() {

@@ -4,8 +4,8 @@ use crate::text::escape_line;
 
 use super::format::{p_of_three, p_of_verdict, signed, significant};
 use crate::evidence::compare::{
-    AgentComparison, BehaviourCompared, CompareOptions, Comparison, CostCompared, Finding, Metric,
-    OutcomesCompared, SuiteComparison,
+    AgentComparison, BehaviourCompared, CompareOptions, Comparison, CostCompared, Metric,
+    MetricFinding, OutcomesCompared, SuiteComparison,
 };
 
 /// The least width of the verdict's word.
@@ -66,11 +66,11 @@ impl AgentComparison {
     pub fn verdict(&self, options: &CompareOptions) -> String {
         let fail_on = &options.fail_on;
         let failed = |metric: Metric| {
-            fail_on.contains(&metric) && self.finding(metric) == Some(Finding::Regressed)
+            fail_on.contains(&metric) && self.finding(metric) == Some(MetricFinding::Regressed)
         };
         let mut parts = Vec::new();
         let outcomes = self.outcomes.as_ref();
-        let worse = outcomes.filter(|found| found.finding == Finding::Regressed);
+        let worse = outcomes.filter(|found| found.finding == MetricFinding::Regressed);
         if let Some(found) = worse {
             parts.push(outcomes_verdict(found));
         }
@@ -113,10 +113,10 @@ impl AgentComparison {
 }
 
 /// What is said of a cost, by its p of being higher and of being lower.
-fn cost_verdict(finding: Finding, (costlier, cheaper): (f64, f64)) -> Option<String> {
+fn cost_verdict(finding: MetricFinding, (costlier, cheaper): (f64, f64)) -> Option<String> {
     match finding {
-        Finding::Regressed => Some(format!("costlier p {}", p_of_verdict(costlier))),
-        Finding::Improved => Some(format!("cheaper p {}", p_of_verdict(cheaper))),
+        MetricFinding::Regressed => Some(format!("costlier p {}", p_of_verdict(costlier))),
+        MetricFinding::Improved => Some(format!("cheaper p {}", p_of_verdict(cheaper))),
         _ => None,
     }
 }
@@ -127,19 +127,19 @@ fn word(word: &str, rest: &str) -> String {
 
 fn outcomes_verdict(found: &OutcomesCompared) -> String {
     let rest = match found.finding {
-        Finding::Regressed => format!(
+        MetricFinding::Regressed => format!(
             "p {} ≤ {}, {:.0} points",
             p_of_verdict(found.p_worse),
             significant(found.share),
             found.drop()
         ),
-        Finding::Improved => format!("p {}", p_of_verdict(found.p_better)),
-        Finding::NoEvidence => match found.noticeable_drop {
+        MetricFinding::Improved => format!("p {}", p_of_verdict(found.p_better)),
+        MetricFinding::NoEvidence => match found.noticeable_drop {
             Some(drop) => format!("a drop of {drop} points would have been noticed"),
             None => format!("no drop would have been noticed{}", remedy(found)),
         },
-        Finding::NothingToLose => "no run of the baseline passed".to_owned(),
-        Finding::TooFewRuns => format!(
+        MetricFinding::NothingToLose => "no run of the baseline passed".to_owned(),
+        MetricFinding::TooFewRuns => format!(
             "p cannot be below {}, and {} is needed: {} of {} runs passed before, so a fall to none shows with {} on each side",
             significant(found.smallest_p),
             significant(found.share),
@@ -192,21 +192,21 @@ fn suite_verdict(suite: &SuiteComparison) -> String {
         let p = p_of_verdict(found.p_worse);
         let rest = match (found.finding, found.share) {
             (_, None) => "the agent's own test decides".to_owned(),
-            (Finding::Regressed, Some(share)) => {
+            (MetricFinding::Regressed, Some(share)) => {
                 format!(
                     "p {p} ≤ {}, {:.1} points",
                     significant(share),
                     -found.difference
                 )
             }
-            (Finding::Improved, _) => format!("p {}", p_of_verdict(found.p_better)),
-            (Finding::NothingToLose, _) => "no run of the baseline passed".to_owned(),
-            (Finding::TooFewRuns, Some(share)) => format!(
+            (MetricFinding::Improved, _) => format!("p {}", p_of_verdict(found.p_better)),
+            (MetricFinding::NothingToLose, _) => "no run of the baseline passed".to_owned(),
+            (MetricFinding::TooFewRuns, Some(share)) => format!(
                 "p cannot be below {}, and {} is needed",
                 significant(found.smallest_p),
                 significant(share)
             ),
-            (Finding::NoEvidence, _) => format!("p {p}; {}", noticed(found.noticeable_drop)),
+            (MetricFinding::NoEvidence, _) => format!("p {p}; {}", noticed(found.noticeable_drop)),
         };
         let name = match (found.finding, found.share) {
             (_, None) => "no test",
