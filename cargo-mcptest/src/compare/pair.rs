@@ -23,8 +23,6 @@ struct Pair {
     name: String,
     baseline: SideRuns,
     candidate: SideRuns,
-    /// How many recordings the candidate has.
-    recordings: usize,
     /// Why the gates cannot say of its runs if they passed.
     refused: Option<String>,
     /// The least drop that counts of it, where the suite says so.
@@ -59,8 +57,7 @@ impl Pairs {
                 _ => format!("{}/{stem}", agent.suite_name()),
             };
             let read = |side: &Side| runs(agent, side, cost, across_models);
-            let (baseline, _) = read(baseline)?;
-            let (candidate, recordings) = read(candidate)?;
+            let (baseline, candidate) = (read(baseline)?, read(candidate)?);
             let refused = agent.runs().err().filter(|_| agent.asks().is_empty());
             let refused =
                 refused.map(|why| format!("its recordings cannot be judged: {}", first_line(&why)));
@@ -68,7 +65,6 @@ impl Pairs {
                 name,
                 baseline,
                 candidate,
-                recordings,
                 refused,
                 margin: agent.agent().regression.as_ref().and_then(|own| own.margin),
             })
@@ -110,7 +106,7 @@ impl Pairs {
         let agents = self.agents.into_iter();
         let mut added = Vec::new();
         let compared = agents.filter_map(|pair| {
-            let (outcome, all) = (of_pair(&pair), pair.recordings);
+            let (outcome, all) = (of_pair(&pair), pair.candidate.len());
             let samples = pair.samples(outcome)?;
             if let Sides::Both { candidate, .. } = &samples.sides
                 && let new = candidate.len()
@@ -160,19 +156,17 @@ impl Pair {
     }
 }
 
-/// The runs of an agent on a side, and how many recordings they are.
+/// The runs of an agent on a side.
 fn runs(
     agent: &AgentTest<'_>,
     side: &Side,
     cost: CostKind,
     across_models: bool,
-) -> Result<(SideRuns, usize), Failure> {
-    let (runs, recordings) = match side.place() {
+) -> Result<SideRuns, Failure> {
+    let runs = match side.place() {
         SidePlace::Results(results) => {
-            let cases = || results.get(agent.case()).into_iter().flatten();
-            let own = cases().find(|case| case.case == agent.case());
-            let count = own.map_or(0, |own| own.recordings.len());
-            (SideRuns::of_results(agent, cases(), cost), count)
+            let cases = results.get(agent.case()).into_iter().flatten();
+            SideRuns::of_results(agent, cases, cost)
         }
         SidePlace::Recordings(folder) => {
             let runs = if across_models {
@@ -182,17 +176,14 @@ fn runs(
                     .runs_in(folder)
                     .map_err(|why| Failure::new(format!("{side}: {}: {why}", agent.case())))?
             };
-            let runs = runs.unwrap_or_default();
-            let sides = SideRuns::recorded(agent, &runs, folder, cost);
-            (sides, runs.len())
+            SideRuns::recorded(agent, &runs.unwrap_or_default(), folder, cost)
         }
     };
-    let runs = if across_models {
+    Ok(if across_models {
         runs.with_any_model()
     } else {
         runs
-    };
-    Ok((runs, recordings))
+    })
 }
 
 /// Agents of the baseline that no suite has any more.

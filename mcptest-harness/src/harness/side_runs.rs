@@ -139,6 +139,12 @@ impl SideRuns {
         }
     }
 
+    /// How many runs there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.runs.len()
+    }
+
     /// Whether there is no run.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -176,7 +182,7 @@ impl SideRuns {
     /// gone then, somebody chose.
     #[must_use]
     pub fn against(self, candidate: Self, agent: impl Into<String>) -> AgentSamples {
-        let (all, gone) = (self.runs.len(), self.not_in(&candidate).count());
+        let (all, gone) = (self.len(), self.not_in(&candidate).count());
         let lost = (1..all).contains(&gone).then(|| RunsOfSide::new(gone, all));
         match (self.sides(candidate), lost) {
             (Sides::Unchanged, Some(_)) => {
