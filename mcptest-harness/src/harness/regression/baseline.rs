@@ -130,30 +130,32 @@ fn standing(
     place: &TrustedPlace,
     subject: Subject,
 ) -> Standing {
-    let of_file =
-        |path: PathBuf| digests(&path, path.extension().is_some_and(|end| end == "jsonl"));
-    let mut trusted: BTreeSet<String> = match place {
+    let files = suite.recorded_files(subject);
+    let unchanged = match place {
+        // In another order they are compared run by run, and found to be unchanged then.
         TrustedPlace::Recordings(folder) => {
-            let files = suite.files_in(folder, subject).ok().flatten();
-            let files = files.unwrap_or_default().into_iter();
-            files.flat_map(|(path, _)| of_file(path)).collect()
+            let Ok(Some(trusted)) = suite.files_in(folder, subject) else {
+                return Standing::New;
+            };
+            let mut both = trusted.iter().zip(&files);
+            trusted.len() == files.len() && both.all(|((before, _), now)| same(before, now))
         }
         TrustedPlace::Results(folder) => {
             let results = results(suite, context, folder, subject).into_iter();
             let own = results.filter(|case| case.gate.is_none());
             let recordings = own.flat_map(|own| own.recordings);
-            recordings.map(|recording| recording.digest).collect()
+            let trusted: BTreeSet<String> = recordings.map(|it| it.digest).collect();
+            if trusted.is_empty() {
+                return Standing::New;
+            }
+            let by_line = |path: &Path| path.extension().is_some_and(|end| end == "jsonl");
+            let now = files.iter().flat_map(|path| digests(path, by_line(path)));
+            // A line without a run is none.
+            let now: BTreeSet<String> = now.filter(|it| *it != digest("")).collect();
+            trusted == now
         }
     };
-    let files = suite.recorded_files(subject).into_iter();
-    let mut now: BTreeSet<String> = files.flat_map(of_file).collect();
-    for digests in [&mut trusted, &mut now] {
-        // A line without a run.
-        digests.remove(&digest(""));
-    }
-    if trusted.is_empty() {
-        Standing::New
-    } else if trusted == now {
+    if unchanged {
         Standing::Unchanged
     } else {
         Standing::Changed
@@ -202,4 +204,10 @@ fn has_results(folder: &Path) -> bool {
         let text = fs::read_to_string(path);
         text.is_ok_and(|text| CaseResult::from_json(&text).is_ok())
     })
+}
+
+/// Whether two files have the same bytes.
+fn same(left: &Path, right: &Path) -> bool {
+    let size = |path| fs::metadata(path).map(|data| data.len()).ok();
+    size(left) == size(right) && size(left).is_some() && fs::read(left).ok() == fs::read(right).ok()
 }
