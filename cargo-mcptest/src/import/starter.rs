@@ -3,13 +3,9 @@
 //! Nothing in it is guessed: a demand is what every run does, with the runs it comes from beside it.
 
 mod arguments;
-#[cfg(test)]
-mod arguments_tests;
 mod ending;
 mod entry;
 mod gate;
-#[cfg(test)]
-mod limits_tests;
 mod narrative;
 mod order;
 mod plan;

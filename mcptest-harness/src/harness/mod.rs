@@ -13,8 +13,6 @@ mod case_verdict;
 mod discovery;
 mod entry;
 mod events;
-#[cfg(test)]
-mod gate_tests;
 mod listing;
 mod loaded;
 mod near;
@@ -31,6 +29,8 @@ mod runs;
 mod side_runs;
 mod snapshots;
 mod tags;
+#[cfg(test)]
+mod tests;
 mod trials;
 mod verdicts;
 

@@ -362,5 +362,4 @@ fn within(files: &[PathBuf], others: &[PathBuf]) -> bool {
 }
 
 #[cfg(test)]
-#[path = "place_tests.rs"]
 mod tests;

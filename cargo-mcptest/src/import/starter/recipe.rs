@@ -231,5 +231,4 @@ fn errors<'a>(good: &[&Run]) -> Option<ProposedGate<'a>> {
 }
 
 #[cfg(test)]
-#[path = "recipe_tests.rs"]
 mod tests;

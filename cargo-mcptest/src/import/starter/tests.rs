@@ -1,5 +1,8 @@
 //! What is written of the runs of an agent.
 
+mod arguments;
+mod limits;
+
 use super::*;
 use proptest::prelude::*;
 use serde_json::{Value, json};
