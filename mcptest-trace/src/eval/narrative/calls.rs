@@ -3,14 +3,14 @@
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::rc::Rc;
 
 use crate::trace::{LazyValue, Trace, words_of_tool};
+use memchr::memchr2_iter;
 use serde_json::{Map, Value};
 
 use super::call::{Call, Ending};
 use super::identifier;
-use super::lexicon::{Lexicon, Words, lower};
+use super::lexicon::{Lexicon, lower};
 use super::marks::{Mark, Marks, of};
 use super::tools::{Tool, ToolBox};
 
@@ -25,8 +25,6 @@ pub(super) struct Calls<'t> {
     /// Every identifier of the run, and those of them that the user named.
     known: OnceCell<BTreeSet<Cow<'t, str>>>,
     named: OnceCell<BTreeSet<Cow<'t, str>>>,
-    /// Verbs whose participles stand in results of calls that only read, with those calls.
-    read: OnceCell<Words<&'static str, Vec<State>>>,
 }
 
 impl<'t> Calls<'t> {
@@ -43,7 +41,6 @@ impl<'t> Calls<'t> {
             by_tool,
             known: OnceCell::new(),
             named: OnceCell::new(),
-            read: OnceCell::new(),
         }
     }
 
@@ -165,119 +162,105 @@ impl<'t> Calls<'t> {
         identifiers: &[String],
         counts: impl Fn(&Call<'_>, bool) -> bool,
     ) -> bool {
-        let states = self.read().get(verb).map_or(&[][..], Vec::as_slice);
-        let of = |state: &State| {
-            // The record that says so is not that of another.
-            let own = |id: &str| {
-                let kin = |other: &String| identifier::same_kind(other, id);
-                state.beside.contains(id) || !state.beside.iter().any(kin)
+        let forms = Lexicon::get().forms(verb).into_iter();
+        let forms = forms.filter_map(|(form, marks)| marks.has(Mark::Participle).then_some(form));
+        let forms: Vec<String> = forms.collect();
+        let returned = |call: &Call<'_>| {
+            let tells = |result: &&LazyValue| call.succeeded() || call.refuses(result);
+            let result = call.result.filter(tells);
+            // A change may repeat what it was told; but a word alone is a state: *status: scheduled*.
+            let changed = call.succeeded() && self.tools.writes(&call.recorded.name);
+            let tool = self.tools.get(&call.recorded.name);
+            let page = || tool.is_some_and(|tool| tool.said.gives_pages());
+            let mut found = false;
+            let mut give = |text: &str, record: Option<&Fields>| {
+                let prose = text.trim().contains(' ');
+                let told = prose && changed;
+                let says = match prose {
+                    _ if found => return,
+                    true if changed => told_done(text).any(|it| it == verb) && !call.mentions(verb),
+                    true if page() => false,
+                    _ => participles(text).any(|(it, _)| it == verb),
+                };
+                found = says && counts(call, told) && self.is_of(call, record, identifiers);
             };
-            let call = &self.all[state.call];
-            let carried = |id: &&str| call.carries(id);
-            let mut told = identifiers.iter().map(String::as_str).filter(carried);
-            let of_named = || {
-                let mut named = self.named().iter().map(AsRef::as_ref).filter(carried);
-                named.clone().next().is_none() || named.any(own)
-            };
-            counts(call, state.told) && (told.any(own) || identifiers.is_empty() && of_named())
+            let counts = counts(call, false) || counts(call, true);
+            if let Some(result) = result.filter(|_| counts) {
+                stated(result, None, &forms, &mut give);
+            }
+            found
         };
-        states.iter().any(of)
+        self.all.iter().any(returned)
     }
 
-    fn read(&self) -> &Words<&'static str, Vec<State>> {
-        self.read.get_or_init(|| {
-            let mut read: Words<_, Vec<State>> = Words::default();
-            for (call, of) in self.all.iter().enumerate() {
-                let tool = self.tools.get(&of.recorded.name);
-                let page = tool.is_some_and(|tool| tool.said.gives_pages());
-                let tells = |result: &&LazyValue| of.succeeded() || of.refuses(result);
-                let Some(result) = of.result.filter(tells) else {
-                    continue;
-                };
-                // A change may repeat what it was told; but a word alone is a state: *status: scheduled*.
-                let changed = of.succeeded() && self.tools.writes(&of.recorded.name);
-                let mut give = |verb, record: &Record<'_>, told| {
-                    let states = read.entry(verb).or_default();
-                    let beside = Rc::clone(record.beside());
-                    let state = State { call, beside, told };
-                    if states.last() != Some(&state) {
-                        states.push(state);
-                    }
-                };
-                stated(result, &Record::default(), &mut |text, record| {
-                    let prose = text.trim().contains(' ');
-                    if !(prose && (page || changed)) {
-                        participles(text).for_each(|(verb, _)| give(verb, record, false));
-                    } else if changed {
-                        let own = told_done(text).filter(|verb| !of.mentions(verb));
-                        own.for_each(|verb| give(verb, record, true));
-                    }
-                });
-            }
-            read
-        })
+    /// Whether a record that a call returned is of one of these identifiers, or of what the user named.
+    fn is_of(&self, call: &Call<'_>, record: Option<&Fields>, identifiers: &[String]) -> bool {
+        let mut beside = BTreeSet::new();
+        let texts = record.into_iter().flat_map(Map::values);
+        for text in texts.filter_map(Value::as_str) {
+            identifier::collect(text, &mut beside);
+        }
+        // The record that says so is not that of another.
+        let own = |id: &str| {
+            let kin = |other: &Cow<'_, str>| identifier::same_kind(other, id);
+            beside.contains(id) || !beside.iter().any(kin)
+        };
+        let carried = |id: &&str| call.carries(id);
+        let mut told = identifiers.iter().map(String::as_str).filter(carried);
+        let of_named = || {
+            let mut named = self.named().iter().map(AsRef::as_ref).filter(carried);
+            named.clone().next().is_none() || named.any(own)
+        };
+        told.any(own) || identifiers.is_empty() && of_named()
     }
 }
 
-/// A state that a call returned.
-#[derive(Debug, PartialEq, Eq)]
-struct State {
-    call: usize,
-    /// The identifiers that stand right beside it in its record.
-    beside: Rc<BTreeSet<String>>,
-    /// A change says so in its own words.
-    told: bool,
-}
-
-/// The record that a text stands in.
-#[derive(Default)]
-struct Record<'v> {
-    fields: Option<&'v Map<String, Value>>,
-    beside: OnceCell<Rc<BTreeSet<String>>>,
-}
-
-impl Record<'_> {
-    /// The identifiers in its own texts.
-    fn beside(&self) -> &Rc<BTreeSet<String>> {
-        self.beside.get_or_init(|| {
-            let mut own = BTreeSet::new();
-            let fields = self.fields.into_iter().flat_map(Map::values);
-            for text in fields.filter_map(Value::as_str) {
-                identifier::collect(text, &mut own);
-            }
-            Rc::new(own.into_iter().map(Cow::into_owned).collect())
-        })
-    }
-}
+/// A record of a result.
+type Fields = Map<String, Value>;
 
 fn is_word(value: &Value) -> bool {
     value.as_str().is_some_and(|text| !text.contains(' '))
 }
 
-/// Gives the texts in a value, and keys that are states, with the record of each. JSON in a text is
-/// read too.
-fn stated(value: &Value, record: &Record<'_>, give: &mut impl FnMut(&str, &Record<'_>)) {
+/// Whether one of these forms stands anywhere in a text.
+fn has_any(text: &str, forms: &[String]) -> bool {
+    let has = |form: &String| {
+        let (form, text) = (form.as_bytes(), text.as_bytes());
+        let mut starts = memchr2_iter(form[0], form[0].to_ascii_uppercase(), text);
+        starts.any(|at| {
+            let found = text.get(at..at + form.len());
+            found.is_some_and(|found| found.eq_ignore_ascii_case(form))
+        })
+    };
+    forms.iter().any(has)
+}
+
+/// Gives the texts in a value that have one of these forms, and keys that are states, with the record of
+/// each. JSON in a text is read too.
+fn stated(
+    value: &Value,
+    record: Option<&Fields>,
+    forms: &[String],
+    give: &mut impl FnMut(&str, Option<&Fields>),
+) {
     match value {
-        Value::String(text) => {
+        Value::String(text) if has_any(text, forms) => {
             let json = text.trim_start().starts_with(['{', '[']);
             match json.then(|| serde_json::from_str(text)) {
-                Some(Ok(inner)) => stated(&inner, record, give),
+                Some(Ok(inner)) => stated(&inner, record, forms, give),
                 _ => give(text, record),
             }
         }
         // Several words are the states that there may be.
         Value::Array(items) if items.len() > 1 && items.iter().all(is_word) => {}
-        Value::Array(items) => items.iter().for_each(|item| stated(item, record, give)),
+        Value::Array(items) => (items.iter()).for_each(|item| stated(item, record, forms, give)),
         Value::Object(fields) => {
-            let record = Record {
-                fields: Some(fields),
-                beside: OnceCell::new(),
-            };
             for (key, field) in fields {
-                if let Some(state) = of_key(key, field) {
-                    give(&state, &record);
+                let state = has_any(key, forms).then(|| of_key(key, field)).flatten();
+                if let Some(state) = state {
+                    give(&state, Some(fields));
                 }
-                stated(field, &record, give);
+                stated(field, Some(fields), forms, give);
             }
         }
         _ => {}
