@@ -84,6 +84,57 @@ fn the_record_of_another_states_nothing() {
 }
 
 #[test]
+fn a_record_tells_of_the_object_that_it_names_and_a_policy_of_none() {
+    let judged = |result: &serde_json::Value, closing: &str| {
+        let looked = ("get_state".to_owned(), json!({}), true, result.clone());
+        let known = support::offered(&["get_state", "lock_door", "cancel_order"]);
+        let trace = support::trace(&[looked], &[], closing);
+        let report = narrative_divergence_with(&trace, &NarrativeOptions::default(), &known);
+        report.claims[0].verdict.clone()
+    };
+    let locked = "The front door has been locked.";
+    for (home, verdict) in [
+        (
+            json!({ "door": "locked", "window": "open" }),
+            ClaimVerdict::Read,
+        ),
+        (
+            json!({ "door": "open", "window": "locked" }),
+            ClaimVerdict::Unsupported,
+        ),
+        (
+            json!({ "door": "D-1", "state": "locked" }),
+            ClaimVerdict::Read,
+        ),
+        (
+            json!("front_door: locked\nwindow: open"),
+            ClaimVerdict::Read,
+        ),
+    ] {
+        assert_eq!(judged(&home, locked), verdict, "{home}");
+    }
+    let cancelled = "Your order has been cancelled.";
+    for (text, verdict) in [
+        ("The order has been cancelled.", ClaimVerdict::Read),
+        ("Order W-1, cancelled on May 3", ClaimVerdict::Read),
+        (
+            "An order is cancelled if it is not paid.",
+            ClaimVerdict::Unsupported,
+        ),
+        (
+            "All of your items can be fully cancelled before they ship.",
+            ClaimVerdict::Unsupported,
+        ),
+        (
+            "The price of cancelled orders goes back to the card.",
+            ClaimVerdict::Unsupported,
+        ),
+    ] {
+        assert_eq!(judged(&json!(text), cancelled), verdict, "{text}");
+    }
+}
+
+#[test]
 fn what_one_says_to_have_done_is_no_consequence() {
     let tools = "get_account send_sms";
     let found = verdicts("send_sms", tools, "I've waived the $5 late fee.");

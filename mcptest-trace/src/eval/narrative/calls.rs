@@ -10,8 +10,9 @@ use serde_json::{Map, Value};
 
 use super::call::{Call, Ending};
 use super::identifier;
-use super::lexicon::{Lexicon, lower};
+use super::lexicon::{Lexicon, lower, stem};
 use super::marks::{Mark, Marks, of};
+use super::sentence::Told;
 use super::tools::{Tool, ToolBox};
 
 /// The calls of a run, with what claims are compared by.
@@ -158,10 +159,10 @@ impl<'t> Calls<'t> {
     /// change says so in its own words.
     pub(super) fn was_read(
         &self,
-        verb: &str,
-        identifiers: &[String],
+        found: &Told<'_>,
         counts: impl Fn(&Call<'_>, bool) -> bool,
     ) -> bool {
+        let verb = found.spoken;
         let forms = Lexicon::get().forms(verb).into_iter();
         let forms = forms.filter_map(|(form, marks)| marks.has(Mark::Participle).then_some(form));
         let forms: Vec<String> = forms.collect();
@@ -172,23 +173,26 @@ impl<'t> Calls<'t> {
             let changed = call.succeeded() && self.tools.writes(&call.recorded.name);
             let tool = self.tools.get(&call.recorded.name);
             let page = || tool.is_some_and(|tool| tool.said.gives_pages());
-            let mut found = false;
-            let mut give = |text: &str, record: Option<&Fields>| {
+            let mut was = false;
+            let mut give = |text: &str, key: &str, record: Option<&Fields>| {
                 let prose = text.trim().contains(' ');
                 let told = prose && changed;
                 let says = match prose {
-                    _ if found => return,
+                    _ if was => return,
                     true if changed => told_done(text).any(|it| it == verb) && !call.mentions(verb),
                     true if page() => false,
-                    _ => participles(text).any(|(it, _)| it == verb),
+                    true => text.lines().any(|line| line_says(line, verb)),
+                    false => participles(text).any(|(it, _)| it == verb),
                 };
-                found = says && counts(call, told) && self.is_of(call, record, identifiers);
+                let other = || record.is_some_and(|record| of_another(key, record, &found.object));
+                let of = || self.is_of(call, record, &found.identifiers);
+                was = says && counts(call, told) && of() && !other();
             };
             let counts = counts(call, false) || counts(call, true);
             if let Some(result) = result.filter(|_| counts) {
-                stated(result, None, &forms, &mut give);
+                stated(result, "", None, &forms, &mut give);
             }
-            found
+            was
         };
         self.all.iter().any(returned)
     }
@@ -235,32 +239,58 @@ fn has_any(text: &str, forms: &[String]) -> bool {
     forms.iter().any(has)
 }
 
-/// Gives the texts in a value that have one of these forms, and keys that are states, with the record of
-/// each. JSON in a text is read too.
+/// Whether a record says of an object by its name how it is, and a key is none of these: of `door: open`
+/// and `window: locked`, the second is not of the door.
+fn of_another(key: &str, record: &Fields, object: &[String]) -> bool {
+    let lexicon = Lexicon::get();
+    let names = |key: &str| {
+        let words = words_of_tool(key);
+        let of = |word: &String| {
+            object
+                .iter()
+                .any(|noun| lexicon.same_thing(&stem(word), noun))
+        };
+        words.iter().any(of)
+    };
+    let state = |value: &Value| {
+        value
+            .as_str()
+            .is_some_and(|it| lexicon.word(&lower(it)).is_some())
+    };
+    !names(key) && record.iter().any(|(key, value)| state(value) && names(key))
+}
+
+/// Gives the texts in a value that have one of these forms, and keys that are states, with the key and the
+/// record of each. JSON in a text is read too.
 fn stated(
     value: &Value,
+    key: &str,
     record: Option<&Fields>,
     forms: &[String],
-    give: &mut impl FnMut(&str, Option<&Fields>),
+    give: &mut impl FnMut(&str, &str, Option<&Fields>),
 ) {
     match value {
         Value::String(text) if has_any(text, forms) => {
             let json = text.trim_start().starts_with(['{', '[']);
             match json.then(|| serde_json::from_str(text)) {
-                Some(Ok(inner)) => stated(&inner, record, forms, give),
-                _ => give(text, record),
+                Some(Ok(inner)) => stated(&inner, key, record, forms, give),
+                _ => give(text, key, record),
             }
         }
         // Several words are the states that there may be.
         Value::Array(items) if items.len() > 1 && items.iter().all(is_word) => {}
-        Value::Array(items) => (items.iter()).for_each(|item| stated(item, record, forms, give)),
+        Value::Array(items) => {
+            for item in items {
+                stated(item, key, record, forms, give);
+            }
+        }
         Value::Object(fields) => {
             for (key, field) in fields {
                 let state = has_any(key, forms).then(|| of_key(key, field)).flatten();
                 if let Some(state) = state {
-                    give(&state, Some(fields));
+                    give(&state, key, Some(fields));
                 }
-                stated(field, Some(fields), forms, give);
+                stated(field, key, Some(fields), forms, give);
             }
         }
         _ => {}
@@ -298,6 +328,17 @@ fn told_done(text: &str) -> impl Iterator<Item = &'static str> {
         .filter(move |sentence| !open(sentence));
     let told = sentences.flat_map(participles);
     told.filter_map(|(verb, done)| done.then_some(verb))
+}
+
+/// Words of a line that is an entry, no sentence: *status: cancelled*, *Order W-1, cancelled on May 3*.
+const ENTRY: usize = 6;
+
+/// Whether a line of a text tells that something is so: *The order is cancelled.*, but not *Orders are
+/// refunded if they are cancelled.*
+fn line_says(line: &str, verb: &str) -> bool {
+    let words = line.split(|c: char| !c.is_ascii_alphabetic());
+    let entry = words.filter(|word| !word.is_empty()).count() <= ENTRY;
+    told_done(line).any(|it| it == verb) || entry && participles(line).any(|(it, _)| it == verb)
 }
 
 fn participle(word: &str) -> Option<&'static str> {

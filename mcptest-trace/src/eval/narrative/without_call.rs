@@ -115,8 +115,7 @@ impl WithoutCall<'_, '_> {
             }
             _ => !ours,
         };
-        let calls = judge.calls;
-        calls.was_read(found.spoken, &found.identifiers, counts)
+        judge.calls.was_read(found, counts)
     }
 
     /// Whether what is told may be what another change led to, or does not say what was done.
