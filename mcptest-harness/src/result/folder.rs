@@ -274,7 +274,7 @@ mod tests {
         assert!(no_json.starts_with("not JSON: "), "{no_json}");
         assert_eq!(
             version,
-            "a result of format 3.0, and this version reads 2.0"
+            "a result of format 3.0, and this version reads 2.0: write it anew with `MCPTEST_RESULTS`"
         );
     }
 
