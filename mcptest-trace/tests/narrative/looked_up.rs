@@ -125,6 +125,7 @@ fn a_record_tells_of_the_object_that_it_names_and_a_policy_of_none() {
             "All of your items can be fully cancelled before they ship.",
             ClaimVerdict::Unsupported,
         ),
+        ("Cancelled orders are refunded.", ClaimVerdict::Unsupported),
         (
             "The price of cancelled orders goes back to the card.",
             ClaimVerdict::Unsupported,

@@ -337,7 +337,10 @@ const ENTRY: usize = 6;
 /// refunded if they are cancelled.*
 fn line_says(line: &str, verb: &str) -> bool {
     let words = line.split(|c: char| !c.is_ascii_alphabetic());
-    let entry = words.filter(|word| !word.is_empty()).count() <= ENTRY;
+    let words = words.filter(|word| !word.is_empty());
+    let finite = of![Be BePresent BePast Have Negative Condition];
+    let mut marks = words.clone().map(|word| Lexicon::get().marks(&lower(word)));
+    let entry = words.count() <= ENTRY && !marks.any(|marks| marks.meets(finite));
     told_done(line).any(|it| it == verb) || entry && participles(line).any(|(it, _)| it == verb)
 }
 
