@@ -101,7 +101,7 @@ impl Options for Plan {
         Key::texts("forbid", "tool patterns", false)
             .says(
                 "Tools that may not be called, in any mode and whatever `over` says; `*` stands \
-                 for any characters: `delete_*`.",
+                 for any characters: `delete_*`, and what a client writes before a tool's name hides none.",
             )
             .is(Role::PlannedTools),
     ];

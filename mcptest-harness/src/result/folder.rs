@@ -89,15 +89,26 @@ impl std::error::Error for WriteError {
 
 /// The file of a case, below the folder. Names of cases have no dot in them, so different cases have
 /// different files; a long name is cut and told apart by its digest.
-fn file_of(package: &str, case: &str) -> PathBuf {
+pub(crate) fn file_of(package: &str, case: &str) -> PathBuf {
     let name = short_name(&case.replace("::", "."), LONGEST);
     Path::new(package).join(name + ".json")
 }
 
-/// The result of a case that was left in a folder; nothing where there is none of this version.
-pub(crate) fn read_case(folder: &Path, package: &str, case: &str) -> Option<CaseResult> {
-    let text = fs::read_to_string(folder.join(file_of(package, case))).ok()?;
-    CaseResult::from_json(&text).ok()
+/// The result of a case that was left in a folder; nothing where there is none. An error names the file that is
+/// none of this version.
+pub(crate) fn read_case(
+    folder: &Path,
+    package: &str,
+    case: &str,
+) -> Result<Option<CaseResult>, String> {
+    let file = file_of(package, case);
+    let read = match fs::read_to_string(folder.join(&file)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        read => read.map_err(|error| error.to_string()),
+    };
+    let read = read.and_then(|text| CaseResult::from_json(&text));
+    read.map(Some)
+        .map_err(|why| format!("{}: {why}", mcptest_suite::shown_path(&file)))
 }
 
 /// The results in a folder, whoever wrote them.

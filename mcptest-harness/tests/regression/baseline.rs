@@ -105,6 +105,40 @@ fn saved_results_are_a_baseline_too() {
     assert_eq!(found["s::c_book::regression"].status, CaseStatus::Passed);
 }
 
+/// What a damaged file told is not known: nothing is new, or unchanged, for it.
+#[test]
+fn a_baseline_that_cannot_be_read_is_red_and_names_the_file() {
+    for (damage, why) in [
+        ("{ \"schema", "not JSON"),
+        ("", "not JSON"),
+        ("<<<<<<< HEAD\n{}", "not JSON"),
+        ("{\"schema_version\": \"9.0\"}", "a result of format 9.0"),
+    ] {
+        let folder = package("regression: { baseline: saved }\n", "");
+        let saved = folder.path().join("suites/saved");
+        for case in open(&folder).cases() {
+            folder::write(&saved, &case.judge()).unwrap();
+        }
+        write(&saved, "shop/s.a_refund.json", damage);
+        let found = regressions(&folder);
+        let suite = &found["s::regression"];
+        assert_eq!(suite.status, CaseStatus::Failed, "{damage}");
+        let text = suite
+            .failure
+            .as_ref()
+            .map(|it| it.text.clone())
+            .unwrap_or_default();
+        assert!(
+            text.contains("a result of the baseline cannot be read"),
+            "{text}"
+        );
+        assert!(
+            text.contains("shop/s.a_refund.json: ") && text.contains(why),
+            "{text}"
+        );
+    }
+}
+
 /// What is left of a baseline was chosen, and copies of it are no other runs: neither is unchanged.
 #[test]
 fn a_choice_of_a_baselines_runs_is_not_unchanged() {

@@ -169,7 +169,11 @@ pub fn agent_reliability(traces: &[SessionTrace], weights: &Weights) -> SessionS
 #[must_use]
 pub fn agent_consistency(traces: &[SessionTrace], weights: &Weights) -> SessionScore {
     let evaluable = with_risks(traces, weights).into_iter();
-    let evaluable = evaluable.filter(|(_, risks)| risks.iter().any(Risk::is_confidence));
+    let evaluable = evaluable.filter(|(_, risks)| {
+        risks
+            .iter()
+            .any(|risk| risk.is_confidence() && risk.counts())
+    });
     let moments = evaluable.map(|(id, risks)| {
         let (confidence, others): (Vec<&Risk>, Vec<&Risk>) =
             risks.iter().partition(|risk| risk.is_confidence());

@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::trace::{apart, snake};
+
 /// A tool's name in which `*` stands for any characters, also none; all else is meant literally.
 ///
 /// ```
@@ -27,6 +29,13 @@ impl ToolPattern {
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// Whether the name fits, or the tool's own without that of a server or a group before it, as a client
+    /// writes it: `mcp__shop__delete_order`, `shop.deleteOrder`.
+    pub(crate) fn names(&self, name: &str) -> bool {
+        let (_, own) = apart(name);
+        self.matches(name) || self.matches(own) || self.matches(&snake(own))
     }
 
     /// Whether the whole name fits.
@@ -67,6 +76,22 @@ mod tests {
             ['*', rest @ ..] => (0..=name.len()).any(|skipped| fits(rest, &name[skipped..])),
             [sign, rest @ ..] => name.first() == Some(sign) && fits(rest, &name[1..]),
         }
+    }
+
+    #[test]
+    fn a_tool_has_its_name_whatever_stands_before_it() {
+        for name in [
+            "delete_order",
+            "mcp__shop__delete_order",
+            "shop.delete_order",
+            "shop/delete_order",
+            "functions.deleteOrder",
+        ] {
+            assert!(ToolPattern::new("delete_*").names(name), "{name}");
+            assert!(ToolPattern::new("delete_order").names(name), "{name}");
+        }
+        assert!(!ToolPattern::new("delete_order").names("undelete_order"));
+        assert!(!ToolPattern::new("shop").names("shop.delete_order"));
     }
 
     #[test]

@@ -309,7 +309,7 @@ pub fn validate_trace_with<S: ArgsCheck>(
 /// The calls of tools that may not be called.
 fn forbidden(trace: &Trace, forbid: &[ToolPattern]) -> Vec<Mismatch> {
     let broken = |(index, call): (usize, &ToolCall)| {
-        let pattern = forbid.iter().find(|pattern| pattern.matches(&call.name))?;
+        let pattern = forbid.iter().find(|pattern| pattern.names(&call.name))?;
         let name = &call.name;
         let by = if pattern.as_str() == name {
             String::new()

@@ -95,11 +95,14 @@ fn turns_apart(turns: &[Turn], steps: usize) -> bool {
 /// How many model calls a run made; [`Trace::model_calls`] says how they are counted.
 pub(super) fn model_calls(trace: &Trace) -> u64 {
     let conversation = &trace.conversation;
-    if !conversation.steps.is_empty() {
-        return conversation.steps.len() as u64;
-    }
     let steps = trace.tool_calls.iter().filter_map(|call| call.step);
-    let by_calls = steps.max().map_or(0, |last| {
+    let last = steps.max();
+    if !conversation.steps.is_empty() {
+        // A call may tell of a later step than those that were written down.
+        let told = last.map_or(0, |last| last.saturating_add(1));
+        return told.max(conversation.steps.len() as u64);
+    }
+    let by_calls = last.map_or(0, |last| {
         // What was said after the last call is an answer of its own.
         let turns = &conversation.turns;
         let after = turns
@@ -188,6 +191,7 @@ mod tests {
         assert_eq!(trace(&SPIRAL, &[None; 3], 0).model_calls(), 2);
         let steps = [Some(0), Some(1), Some(2)];
         assert_eq!(trace(&SPIRAL, &steps, 0).model_calls(), 4);
+        assert_eq!(trace(&SPIRAL, &steps, 1).model_calls(), 3);
         assert_eq!(trace(&[], &steps, 0).model_calls(), 3);
         assert_eq!(Trace::from_envelope(&Value::Null).model_calls(), 0);
     }

@@ -92,13 +92,14 @@ fn is_plain(name: &str) -> bool {
     name.bytes().all(is_snake) && !name.contains("__")
 }
 
-/// Whether a tool only reads, by the first word of its name.
+/// Whether a tool only reads, by the first word of its name, and no other verb is joined to that.
 ///
 /// ```
 /// use mcptest_trace::trace::reads_by_name;
 ///
 /// assert!(reads_by_name("getUserDetails") && reads_by_name("think"));
 /// assert!(!reads_by_name("update_reservation") && !reads_by_name("getaway"));
+/// assert!(!reads_by_name("find_or_create_user") && reads_by_name("list_and_count_orders"));
 /// ```
 #[must_use]
 pub fn reads_by_name(name: &str) -> bool {
@@ -107,8 +108,13 @@ pub fn reads_by_name(name: &str) -> bool {
 
 /// The same, by the words of its name.
 pub(crate) fn reads_by_words(words: &[String]) -> bool {
-    let first = words.first().map(String::as_str);
-    first.is_some_and(|first| READS.contains(&first))
+    let reads = |word: &String| READS.contains(&word.as_str());
+    // *fetch_and_delete*
+    let joined = match words {
+        [_, joint, next, ..] if ["and", "or", "then"].contains(&joint.as_str()) => Some(next),
+        _ => None,
+    };
+    words.first().is_some_and(reads) && joined.is_none_or(reads)
 }
 
 /// Which tools only read: those that a suite lists, else those that their servers say so of, else

@@ -34,10 +34,11 @@ impl<'a> Baseline<'a> {
         regression: &Regression,
     ) -> Result<Self, Failure> {
         let find = || -> Result<Arc<Trusted>, Failure> {
-            let place = place(suite, &context.package, regression)?;
+            let place = place(suite, context, regression)?;
             let subjects = suite.subjects();
-            let standing = subjects.map(|it| (it, standing(suite, context, &place, it)));
-            let standing = standing.collect();
+            let standing = subjects.map(|it| Ok((it, standing(suite, context, &place, it)?)));
+            let standing = standing.collect::<Result<_, String>>();
+            let standing = standing.map_err(|why| damaged(regression, why))?;
             Ok(Arc::new(Trusted { place, standing }))
         };
         // All agents' files are read for it: once.
@@ -78,7 +79,7 @@ impl<'a> Baseline<'a> {
                 SideRuns::recorded(&agent, &runs, folder, self.cost)
             }
             TrustedPlace::Results(folder) => {
-                let results = results(self.suite, self.context, folder, subject);
+                let results = results(self.suite, self.context, folder, subject)?;
                 SideRuns::of_results(&agent, &results, self.cost)
             }
         };
@@ -95,13 +96,17 @@ impl<'a> Baseline<'a> {
 /// Where the trusted runs of a suite are.
 fn place(
     suite: &LoadedSuite,
-    package: &str,
+    context: &Context,
     regression: &Regression,
 ) -> Result<TrustedPlace, Failure> {
     let named = &regression.baseline;
     let beside = suite.source().path().parent().unwrap_or(suite.crate_dir());
     let folder = beside.join(&named.value);
-    if has_results(&folder.join(package)) {
+    let package = &context.package;
+    // Also where none of them can be read any more.
+    let saved = |subject| folder::file_of(package, &own_case(suite, context, subject));
+    let saved = suite.subjects().any(|it| folder.join(saved(it)).is_file());
+    if saved || has_results(&folder.join(package)) {
         return Ok(TrustedPlace::Results(folder));
     }
     if !folder.is_dir() {
@@ -129,24 +134,24 @@ fn standing(
     context: &Context,
     place: &TrustedPlace,
     subject: Subject,
-) -> Standing {
+) -> Result<Standing, String> {
     let files = suite.recorded_files(subject);
     let unchanged = match place {
         // In another order they are compared run by run, and found to be unchanged then.
         TrustedPlace::Recordings(folder) => {
             let Ok(Some(trusted)) = suite.files_in(folder, subject) else {
-                return Standing::New;
+                return Ok(Standing::New);
             };
             let mut both = trusted.iter().zip(&files);
             trusted.len() == files.len() && both.all(|((before, _), now)| same(before, now))
         }
         TrustedPlace::Results(folder) => {
-            let results = results(suite, context, folder, subject).into_iter();
+            let results = results(suite, context, folder, subject)?.into_iter();
             let own = results.filter(|case| case.gate.is_none());
             let recordings = own.flat_map(|own| own.recordings);
             let trusted: BTreeSet<String> = recordings.map(|it| it.digest).collect();
             if trusted.is_empty() {
-                return Standing::New;
+                return Ok(Standing::New);
             }
             let by_line = |path: &Path| path.extension().is_some_and(|end| end == "jsonl");
             let now = files.iter().flat_map(|path| digests(path, by_line(path)));
@@ -155,11 +160,25 @@ fn standing(
             trusted == now
         }
     };
-    if unchanged {
+    Ok(if unchanged {
         Standing::Unchanged
     } else {
         Standing::Changed
-    }
+    })
+}
+
+/// A baseline of which a file cannot be read, so that nobody can say what it knows.
+fn damaged(regression: &Regression, why: String) -> Failure {
+    let problem = Diagnostic::new("a result of the baseline cannot be read");
+    let problem = problem.label(regression.baseline.span, why).help(
+        "take the file back out of your version control, or accept today's results anew with `cargo mcptest compare --accept`",
+    );
+    problem.into()
+}
+
+/// The name of an agent's own case.
+fn own_case(suite: &LoadedSuite, context: &Context, subject: Subject) -> String {
+    format!("{}::{}", context.suite, suite.case_name(subject))
 }
 
 /// The saved results of an agent's cases, and of no other's.
@@ -168,14 +187,13 @@ fn results(
     context: &Context,
     folder: &Path,
     subject: Subject,
-) -> Vec<CaseResult> {
-    let own = format!("{}::{}", context.suite, suite.case_name(subject));
+) -> Result<Vec<CaseResult>, String> {
+    let own = own_case(suite, context, subject);
     let gates = GateKind::ALL.iter();
     let gates = gates.map(|kind| format!("{own}::{}", kind.name()));
     let cases = gates.chain([own.clone()]);
-    cases
-        .filter_map(|case| folder::read_case(folder, &context.package, &case))
-        .collect()
+    let read = cases.map(|case| folder::read_case(folder, &context.package, &case));
+    read.filter_map(Result::transpose).collect()
 }
 
 /// Whether a folder leads to the very files that the suite's agents are judged by.

@@ -117,12 +117,17 @@ impl Risk {
         self.weight * self.value
     }
 
+    /// Whether it weighs anything; a score of what weighs nothing says nothing.
+    pub(super) fn counts(&self) -> bool {
+        self.weight > 0.0
+    }
+
     pub(super) fn is_confidence(&self) -> bool {
         self.name == "confidence_risk"
     }
 }
 
-/// The risks of every trace that has any signal, by its id.
+/// The risks of every trace that has any signal with a weight, by its id.
 pub(super) fn with_risks<'a>(
     traces: &'a [SessionTrace],
     weights: &Weights,
@@ -151,7 +156,8 @@ pub(super) fn with_risks<'a>(
     let all = traces
         .iter()
         .map(|trace| (trace.id.as_str(), risks(&trace.signals)));
-    all.filter(|(_, risks)| !risks.is_empty()).collect()
+    all.filter(|(_, risks)| risks.iter().any(Risk::counts))
+        .collect()
 }
 
 /// A weight that keeps every sum and square finite.

@@ -134,6 +134,22 @@ fn the_tail_is_fifteen_percent_rounded_up() {
 }
 
 #[test]
+fn what_weighs_nothing_says_nothing() {
+    let traces = [only(0, Signals::default().with_confidence(0.1))];
+    let weights = Weights {
+        confidence: 0.0,
+        ..Weights::default()
+    };
+    let report = score_session(&traces, &weights);
+    assert_eq!(report.agent_reliability.evaluated, 0);
+    assert_eq!(report.agent_consistency.evaluated, 0);
+    let both = [trace("a", 0.1, 0.5, 1.0, 1.0)];
+    let report = score_session(&both, &weights);
+    assert_eq!(report.agent_reliability.score, 0.5);
+    assert_eq!(report.agent_consistency.evaluated, 0);
+}
+
+#[test]
 fn tool_correctness_weighs_less() {
     let tools = only(
         0,

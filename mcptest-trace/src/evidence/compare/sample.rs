@@ -108,14 +108,14 @@ impl RunSample {
         }
     }
 
-    /// What a recorded run says: the recorded outcome, its cost, its calls. A run with 0 tokens is one
-    /// whose tokens were not recorded.
+    /// What a recorded run says: the recorded outcome, its cost, its calls. A run with 0 tokens,
+    /// or no step, is one of which none were recorded.
     #[must_use]
     pub fn of(run: &Run, kind: CostKind) -> Self {
         let trace = &run.trace;
         let amount = match kind {
             CostKind::Tokens => Some(trace.conversation.tokens.total).filter(|total| *total > 0),
-            CostKind::Steps => Some(trace.model_calls()),
+            CostKind::Steps => Some(trace.model_calls()).filter(|calls| *calls > 0),
             CostKind::Calls => Some(super::wide(trace.tool_calls.len())),
         };
         let mut behaviour = Behaviour::default();
