@@ -83,8 +83,11 @@ fn range(part: &Value) -> String {
     match (&part["minimum"], &part["maximum"]) {
         (Value::Number(least), Value::Number(most)) => format!(" from {least} to {most}"),
         (Value::Number(least), _) => format!(", {least} or more"),
-        _ => match &part["exclusiveMinimum"] {
-            Value::Number(least) => format!(" above {least}"),
+        (_, most) => match (&part["exclusiveMinimum"], most) {
+            (Value::Number(least), Value::Number(most)) => {
+                format!(" above {least}, at most {most}")
+            }
+            (Value::Number(least), _) => format!(" above {least}"),
             _ => String::new(),
         },
     }
