@@ -49,6 +49,8 @@ impl Explain {
                     "format": FORMAT,
                     "harness": verdicts.opened.package.versions.json(),
                     "cases": cases,
+                    "missing": verdicts.missing,
+                    "unreadable": verdicts.unreadable_json(),
                 }))?;
             }
             OutputFormat::Text => {
@@ -63,9 +65,8 @@ impl Explain {
 }
 
 fn summary(verdicts: &PackageVerdicts) -> String {
-    let [passed, failed, ignored] = verdicts.counts();
     let cases = counted(verdicts.cases.len(), "case");
-    format!("{cases}: {passed} passed, {failed} failed, {ignored} ignored")
+    format!("{cases}: {}", verdicts.tally())
 }
 
 /// A case as people read it.

@@ -9,11 +9,13 @@ use mcptest::result::folder::{Results, VARIABLE};
 use mcptest::result::{CaseResult, CaseStatus};
 use mcptest_suite::{escape, nearest};
 use mcptest_trace::record::fingerprint;
+use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::output::{Output, counted_are};
 use crate::package::{FoundPackage, Judging};
 use crate::status::ExitStatus;
+use mcptest_trace::text::counted;
 
 /// Whose verdicts are shown.
 #[derive(Debug, Clone, clap::Args)]
@@ -124,6 +126,10 @@ pub(crate) struct PackageVerdicts {
     pub(crate) cases: Vec<CaseResult>,
     /// What is to be known of them, a line each.
     pub(crate) notes: Vec<String>,
+    /// The cases of the suites that a folder of results says nothing of.
+    pub(crate) missing: Vec<String>,
+    /// The files of the package that are no results, each with why.
+    pub(crate) unreadable: Vec<(String, String)>,
 }
 
 impl VerdictSource {
@@ -134,25 +140,36 @@ impl VerdictSource {
         output: &mut Output<'_>,
     ) -> Result<PackageVerdicts, Failure> {
         let opened = Opened::of(&self.judging, output)?;
-        let (mut cases, notes) = match &self.results {
-            Some(folder) => of_folder(&opened, folder)?,
+        let mut read = match &self.results {
+            Some(folder) => FolderVerdicts::read(&opened, folder)?,
             None if self.with_checks => {
                 let folder = tempfile::tempdir()?;
                 test(&opened.package, folder.path(), output)?;
-                of_folder(&opened, folder.path())?
+                FolderVerdicts::read(&opened, folder.path())?
             }
-            None => (judge(&opened, filter), Vec::new()),
+            None => FolderVerdicts {
+                cases: judge(&opened, filter),
+                ..FolderVerdicts::default()
+            },
         };
-        if cases.iter().all(|case| !filter.wants(&case.case)) {
+        read.cases.retain(|case| filter.wants(&case.case));
+        read.missing.retain(|case| filter.wants(case));
+        if read.cases.is_empty() && read.missing.is_empty() {
             let all = opened.suites.cases();
             let names = all.iter().map(replay::ReplayCase::name);
             return Err(filter.nothing(names));
         }
-        cases.retain(|case| filter.wants(&case.case));
+        let without = read
+            .missing
+            .iter()
+            .map(|case| format!("{case} has no result: run the tests again"));
+        read.notes.extend(without);
         Ok(PackageVerdicts {
             opened,
-            cases,
-            notes,
+            cases: read.cases,
+            notes: read.notes,
+            missing: read.missing,
+            unreadable: read.unreadable,
         })
     }
 }
@@ -167,11 +184,35 @@ impl PackageVerdicts {
             ExitStatus::CouldNotRun
         } else if self.cases.iter().any(is(CaseStatus::Failed)) {
             ExitStatus::Finding
-        } else if self.cases.iter().any(is(CaseStatus::Passed)) {
+        } else if !self.unreadable.is_empty() {
+            ExitStatus::CouldNotRun
+        } else if self.missing.is_empty() && self.cases.iter().any(is(CaseStatus::Passed)) {
             ExitStatus::Holds
         } else {
             ExitStatus::CannotTell
         }
+    }
+
+    /// The counts in words, with what there is no verdict of.
+    pub(crate) fn tally(&self) -> String {
+        let [passed, failed, ignored] = self.counts();
+        let mut tally = format!("{passed} passed, {failed} failed, {ignored} ignored");
+        if !self.missing.is_empty() {
+            tally.push_str(&format!(", {} without a result", self.missing.len()));
+        }
+        if !self.unreadable.is_empty() {
+            let files = counted(self.unreadable.len(), "unreadable file");
+            tally.push_str(&format!(", {files}"));
+        }
+        tally
+    }
+
+    /// The files that are no results, for programs.
+    pub(crate) fn unreadable_json(&self) -> Vec<Value> {
+        let files = self.unreadable.iter();
+        files
+            .map(|(file, why)| json!({ "file": file, "why": why }))
+            .collect()
     }
 
     /// How many cases passed, failed and were ignored.
@@ -219,61 +260,91 @@ pub(crate) fn in_parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R 
     })
 }
 
-/// The results in a folder, without those of cases that are gone.
-fn of_folder(opened: &Opened, folder: &Path) -> Result<(Vec<CaseResult>, Vec<String>), Failure> {
-    let read = Results::read(folder);
-    let mut results = read.map_err(|error| {
-        Failure::new(format!("the results cannot be read: {error}")).help(format!(
-            "`{VARIABLE}={} cargo test` leaves them there",
-            folder.display()
-        ))
-    })?;
-    let package = &opened.package.name;
-    let mut notes = Vec::new();
-    for (file, why) in &results.unreadable {
-        notes.push(format!("{file} is left out: {why}"));
-    }
-    let known = opened.suites.cases();
-    let failures = opened.suites.failures();
-    // A check in Rust is a case below an agent, and which there are only the package's tests know.
-    let is_gate = |name: &str| mcptest::gates().iter().any(|gate| gate.kind.name() == name);
-    let has = |name: &str| {
-        let (agent, last) = name.rsplit_once("::").unwrap_or_default();
-        let is_check = || {
-            known
-                .iter()
-                .any(|case| case.agent().as_deref() == Some(agent))
-                && !is_gate(last)
+/// The verdicts in a folder of results, and what is not there.
+#[derive(Default)]
+struct FolderVerdicts {
+    cases: Vec<CaseResult>,
+    notes: Vec<String>,
+    missing: Vec<String>,
+    unreadable: Vec<(String, String)>,
+}
+
+impl FolderVerdicts {
+    /// The results in a folder, without those of cases that are gone.
+    fn read(opened: &Opened, folder: &Path) -> Result<Self, Failure> {
+        let read = Results::read(folder);
+        let mut results = read.map_err(|error| {
+            Failure::new(format!("the results cannot be read: {error}")).help(format!(
+                "`{VARIABLE}={} cargo test` leaves them there",
+                folder.display()
+            ))
+        })?;
+        let package = &opened.package.name;
+        let mut notes = Vec::new();
+        for (file, why) in &results.unreadable {
+            notes.push(format!("{file} is left out: {why}"));
+        }
+        let known = opened.suites.cases();
+        let failures = opened.suites.failures();
+        // A check in Rust is a case below an agent, and which there are only the package's tests know.
+        let is_gate = |name: &str| mcptest::gates().iter().any(|gate| gate.kind.name() == name);
+        let has = |name: &str| {
+            let (agent, last) = name.rsplit_once("::").unwrap_or_default();
+            let is_check = || {
+                known
+                    .iter()
+                    .any(|case| case.agent().as_deref() == Some(agent))
+                    && !is_gate(last)
+            };
+            known.iter().any(|case| case.name() == name)
+                || failures.iter().any(|failure| failure.case == name)
+                || is_check()
         };
-        known.iter().any(|case| case.name() == name)
-            || failures.iter().any(|failure| failure.case == name)
-            || is_check()
-    };
-    for case in results.retain(package, has) {
-        notes.push(format!(
-            "{case} is left out: the suites have no such case any more"
-        ));
-    }
-    let others = results
-        .cases
-        .iter()
-        .filter(|case| case.package != *package)
-        .count();
-    if others > 0 {
-        let others = counted_are(others, "result");
-        notes.push(format!("{others} of other packages, and left out"));
-        results.cases.retain(|case| case.package == *package);
-    }
-    for (name, suite) in opened.suites.suites() {
-        let digest = fingerprint(suite.source.text());
-        let other = |case: &&CaseResult| case.suite.name == name && case.suite.digest != digest;
-        if results.cases.iter().any(|case| other(&case)) {
+        for case in results.retain(package, has) {
             notes.push(format!(
-                "the suite {name} has changed since these results were made"
+                "{case} is left out: the suites have no such case any more"
             ));
         }
+        let others = results
+            .cases
+            .iter()
+            .filter(|case| case.package != *package)
+            .count();
+        if others > 0 {
+            let others = counted_are(others, "result");
+            notes.push(format!("{others} of other packages, and left out"));
+            results.cases.retain(|case| case.package == *package);
+        }
+        for (name, suite) in opened.suites.suites() {
+            let digest = fingerprint(suite.source.text());
+            let other = |case: &&CaseResult| case.suite.name == name && case.suite.digest != digest;
+            if results.cases.iter().any(|case| other(&case)) {
+                notes.push(format!(
+                    "the suite {name} has changed since these results were made"
+                ));
+            }
+        }
+        // What is ignored leaves a result only where it was run all the same.
+        let judged = known.iter().filter(|case| case.ignored().is_none());
+        let missing = judged
+            .map(replay::ReplayCase::name)
+            .filter(|name| results.cases.iter().all(|case| case.case != *name))
+            .map(str::to_owned)
+            .collect();
+        let is_own = |(file, _): &(String, String)| {
+            let beside = Path::new(file).parent();
+            beside
+                .and_then(Path::file_name)
+                .is_none_or(|beside| beside == package.as_str())
+        };
+        let unreadable = results.unreadable.into_iter().filter(is_own).collect();
+        Ok(Self {
+            cases: results.cases,
+            notes,
+            missing,
+            unreadable,
+        })
     }
-    Ok((results.cases, notes))
 }
 
 /// Runs the package's tests, which leave their results in a folder.

@@ -385,6 +385,46 @@ fn results_that_are_not_there_are_told() {
 }
 
 #[test]
+fn a_result_that_is_cut_or_gone_is_no_verdict() {
+    let shop = shop(&[]);
+    mcptest(shop.path(), &["compare", "--accept", "results"]).exits(0);
+    let file = "results/shop/refunds.refund_agent.trajectory.json";
+    let text = fs::read_to_string(shop.at(file)).unwrap();
+    let read = |arguments: &[&str]| {
+        let all = [arguments, &["--results", "results"]].concat();
+        mcptest(shop.path(), &all)
+    };
+    read(&["report", "--format", "json"]).exits(1);
+
+    shop.write(file, &text[..text.len() / 2]);
+    let said = read(&["explain"]).exits(2);
+    assert!(
+        said.stdout
+            .ends_with("0 failed, 0 ignored, 1 without a result, 1 unreadable file\n"),
+        "{said}"
+    );
+    let said = read(&["report", "--format", "junit"]).exits(2);
+    assert!(said.stdout.contains(" errors=\"2\""), "{said}");
+
+    fs::remove_file(shop.at(file)).unwrap();
+    let said = read(&["report", "--format", "json"]).exits(3);
+    let missing = "refunds::refund_agent::trajectory";
+    let note = format!("note: {missing} has no result: run the tests again\n");
+    assert!(said.stderr.contains(&note), "{said}");
+    let report: Value = serde_json::from_str(&said.stdout).unwrap();
+    assert_eq!(report["missing"], json!([missing]));
+    let said = read(&["report", "--format", "junit"]).exits(3);
+    assert!(
+        said.stdout
+            .contains("<error message=\"it has no result\"/>"),
+        "{said}"
+    );
+    // What a filter leaves out is not missed.
+    read(&["explain", "::calls"]).exits(0);
+    read(&["explain", "::trajectory"]).exits(3);
+}
+
+#[test]
 fn a_report_has_pages_of_evidence_where_they_are_asked_for() {
     let folder = four_agents();
     let page = |arguments: &[&str]| mcptest(folder.path(), &[&["report"], arguments].concat());

@@ -19,33 +19,57 @@ pub(super) fn report(verdicts: &PackageVerdicts) -> String {
         };
         suites.entry(suite).or_default().push(case);
     }
+    let lost = lost(verdicts);
     let mut xml = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".to_owned();
     let all: Vec<&CaseResult> = verdicts.cases.iter().collect();
     xml.push_str(&format!(
         "<testsuites name=\"{}\"{}>\n",
         attribute(&verdicts.opened.package.name),
-        counts(&all)
+        counts(&all, lost.len())
     ));
     for (name, cases) in suites {
         xml.push_str(&format!(
             "  <testsuite name=\"{}\"{}>\n",
             attribute(name),
-            counts(&cases)
+            counts(&cases, 0)
         ));
         xml.extend(cases.iter().map(|case| testcase(name, case)));
         xml.push_str("  </testsuite>\n");
     }
+    if !lost.is_empty() {
+        xml.push_str(&format!(
+            "  <testsuite name=\"results\"{}>\n{}  </testsuite>\n",
+            counts(&[], lost.len()),
+            lost.concat()
+        ));
+    }
     xml + "</testsuites>\n"
 }
 
-fn counts(cases: &[&CaseResult]) -> String {
+/// What should have a verdict and has none: an error each.
+fn lost(verdicts: &PackageVerdicts) -> Vec<String> {
+    let missing = verdicts.missing.iter();
+    let missing = missing.map(|case| (case.as_str(), "it has no result"));
+    let unreadable = verdicts.unreadable.iter();
+    let unreadable = unreadable.map(|(file, why)| (file.as_str(), why.as_str()));
+    let error = |(name, why): (&str, &str)| {
+        format!(
+            "    <testcase name=\"{}\" classname=\"results\" time=\"0.000\">\n      <error message=\"{}\"/>\n    </testcase>\n",
+            attribute(name),
+            attribute(why)
+        )
+    };
+    missing.chain(unreadable).map(error).collect()
+}
+
+fn counts(cases: &[&CaseResult], errors: usize) -> String {
     let count = |status| cases.iter().filter(|case| case.status == status).count();
     // Not a `sum`, which is -0 of nothing.
     let durations = cases.iter().filter_map(|case| case.duration_ms);
     let milliseconds = durations.fold(0.0, |all, each| all + each);
     format!(
-        " tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"{}\" time=\"{}\"",
-        cases.len(),
+        " tests=\"{}\" failures=\"{}\" errors=\"{errors}\" skipped=\"{}\" time=\"{}\"",
+        cases.len() + errors,
         count(CaseStatus::Failed),
         count(CaseStatus::Ignored),
         seconds(milliseconds)

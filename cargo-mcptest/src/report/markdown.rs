@@ -19,11 +19,8 @@ const LONGEST: usize = 6_000;
 const AGENTS: usize = 500;
 
 pub(super) fn report(verdicts: &PackageVerdicts) -> String {
-    let [passed, failed, ignored] = verdicts.counts();
     let package = escaped(&verdicts.opened.package.name);
-    let mut text = format!(
-        "## Agent tests of {package}\n\n**{passed} passed, {failed} failed, {ignored} ignored**\n"
-    );
+    let mut text = format!("## Agent tests of {package}\n\n**{}**\n", verdicts.tally());
     text.push_str(&failures(&verdicts.cases));
     text.push_str(&agents(&verdicts.cases));
     text.push_str(&listed(

@@ -120,6 +120,8 @@ fn json(verdicts: &PackageVerdicts) -> String {
         "harness": verdicts.opened.package.versions.json(),
         "counts": { "passed": passed, "failed": failed, "ignored": ignored },
         "notes": verdicts.notes,
+        "missing": verdicts.missing,
+        "unreadable": verdicts.unreadable_json(),
         "cases": serde_json::to_value(&verdicts.cases).unwrap_or_default(),
     });
     pretty_json(&report) + "\n"
