@@ -12,9 +12,11 @@ use super::event::{Event, ForeignRun, Leading, Stop};
 use super::format::{self, Format, Gathered, Joins, Runs, has_block};
 use super::input::{Input, Record, RecordPlace};
 use super::joining::{Joiner, states};
-use super::json::{count, given, identifier, list, named, number, text, word};
+use super::json::{count, given, identifier, list, named, number, role, text, word};
 use super::mapping::Mapping;
-use super::openai::{ChatOptions, calls_of, offered_tools, read_record, tokens, tool_answer};
+use super::openai::{
+    ChatOptions, calls_of, lose_message, offered_tools, read_record, tokens, tool_answer,
+};
 use super::verdict;
 
 /// The format `anthropic`.
@@ -165,7 +167,8 @@ pub(super) fn read_message(message: &Value, run: &mut ForeignRun) {
     if let Some(model) = word(message, "model") {
         run.answered_by(model);
     }
-    match text(message, "role") {
+    let role = role(message);
+    match role.as_deref() {
         Some("assistant") => {
             run.step(tokens(message.get("usage")));
             read_blocks(message.get("content"), run);
@@ -174,7 +177,7 @@ pub(super) fn read_message(message: &Value, run: &mut ForeignRun) {
                 .map(Stop::Spelt)
                 .or(run.stop.take());
         }
-        Some("user") | None => read_user(message.get("content"), run),
+        Some("user") => read_user(message.get("content"), run),
         Some("tool" | "function") => {
             run.push(Event::Answer(tool_answer(message, &ChatOptions::default())));
         }
@@ -183,6 +186,7 @@ pub(super) fn read_message(message: &Value, run: &mut ForeignRun) {
             system.takes(true, &text_of(message.get("content")));
             system.give_to(run);
         }
-        Some(other) => run.turn(other, text_of(message.get("content"))),
+        Some(role @ ("system" | "developer")) => run.turn(role, text_of(message.get("content"))),
+        _ => lose_message(message, run),
     }
 }

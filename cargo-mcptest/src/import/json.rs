@@ -35,6 +35,11 @@ pub(super) fn is_set(value: &Value, key: &str) -> bool {
     value.get(key) == Some(&Value::Bool(true))
 }
 
+/// Who speaks in a message, whatever its case.
+pub(super) fn role(message: &Value) -> Option<String> {
+    word(message, "role").map(str::to_lowercase)
+}
+
 /// A member that is a number, to keep.
 pub(super) fn number(value: &Value, key: &str) -> Option<Number> {
     value.get(key)?.as_number().cloned()

@@ -17,7 +17,7 @@ use super::mapping::Mapping;
 use super::verdict;
 
 pub(super) use chat::{
-    ChatOptions, OfUser, answer as tool_answer, calls as calls_of, is_of_user,
+    ChatOptions, OfUser, answer as tool_answer, calls as calls_of, is_of_user, lose_message,
     read as read_messages, tools as offered_tools,
 };
 pub(super) use responses::function_call;
@@ -91,7 +91,8 @@ fn kept(record: &Value) -> Result<ForeignRun, Lost> {
     run.system_prompt = named(record, "system");
     read_record(record, &mut run);
     run.tools = chat::tools(list(record, "tools"));
-    if messages.iter().any(|message| message.get("role").is_none()) {
+    let is_item = |message: &Value| message.get("role").is_none();
+    if messages.iter().any(is_item) && !messages.iter().any(chat::is_of_chat) {
         responses::read_items(&messages, &mut run);
     } else {
         read_messages(&messages, &mut run, &ChatOptions::default());

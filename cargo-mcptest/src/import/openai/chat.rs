@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use mcptest_trace::trace::OfferedTool;
+use mcptest_trace::trace::{OfferedTool, canonical_json};
 use serde_json::Value;
 
 use super::tokens;
@@ -10,7 +10,7 @@ use crate::import::blocks;
 use crate::import::content::text_of;
 use crate::import::event::{Answer, Call, Event, ForeignRun, Leading};
 use crate::import::format::has_block;
-use crate::import::json::{given, identifier, list, member, text, truthy, word};
+use crate::import::json::{given, identifier, list, member, role, text, truthy, word};
 
 /// What differs between those who keep such lists.
 #[derive(Default)]
@@ -26,7 +26,8 @@ pub(in crate::import) fn read(messages: &[Value], run: &mut ForeignRun, options:
     let mut system = Leading::of(run, true);
     let mut of_user = OfUser::default();
     for message in messages {
-        let role = text(message, "role").unwrap_or("unknown");
+        let role = role(message);
+        let role = role.as_deref().unwrap_or_default();
         let said = text_of(message.get("content"));
         if of_user.takes(message) {
             continue;
@@ -52,11 +53,21 @@ pub(in crate::import) fn read(messages: &[Value], run: &mut ForeignRun, options:
                 answer.id = answer.id.or(own.filter(|own| run.has_call(own)));
                 run.push(Event::Answer(answer));
             }
-            _ => run.turn(role, said),
+            "system" | "developer" => run.turn(role, said),
+            _ => lose_message(message, run),
         }
     }
     system.give_to(run);
     of_user.tell(run);
+}
+
+/// Whoever speaks in a message, it is not known.
+pub(in crate::import) fn lose_message(message: &Value, run: &mut ForeignRun) {
+    let reason = match word(message, "role") {
+        Some(_) => "message of an unknown role",
+        None => "message without a role",
+    };
+    run.lose(reason, canonical_json(message));
 }
 
 /// What a simulated user does with tools of its own: no call of the agent.
@@ -70,8 +81,8 @@ pub(in crate::import) struct OfUser {
 impl OfUser {
     /// Notes the calls of a message that are the user's. Whether the message is a result of such a call.
     pub(in crate::import) fn takes(&mut self, message: &Value) -> bool {
-        let role = text(message, "role");
-        let by_user = matches!(role, Some("user" | "human"));
+        let role = role(message);
+        let by_user = matches!(role.as_deref(), Some("user" | "human"));
         let calls = list(message, "tool_calls").iter();
         let (own, of_agent): (Vec<&Value>, Vec<&Value>) =
             calls.partition(|call| by_user || is_of_user(call));
@@ -83,7 +94,7 @@ impl OfUser {
         for id in own.iter().filter_map(|call| identifier(call, "id")) {
             *self.open.entry(id).or_default() += 1;
         }
-        if by_user || role == Some("assistant") {
+        if by_user || role.as_deref() == Some("assistant") {
             return false;
         }
         let mut ids = ["tool_call_id", "id"].into_iter();
@@ -125,6 +136,11 @@ pub(super) fn assistant(message: &Value, said: String, run: &mut ForeignRun) {
         parts_of(message, said, run);
     }
     calls(message, run);
+}
+
+/// Whether a message is one that no list of items has: it calls, or answers a call.
+pub(super) fn is_of_chat(message: &Value) -> bool {
+    asks(message) || matches!(role(message).as_deref(), Some("tool" | "function"))
 }
 
 fn asks(message: &Value) -> bool {
@@ -184,7 +200,7 @@ fn tool_call(call: &Value) -> Call {
 }
 
 pub(in crate::import) fn answer(message: &Value, options: &ChatOptions) -> Answer {
-    let id = if text(message, "role") == Some("function") {
+    let id = if role(message).as_deref() == Some("function") {
         text(message, "name").map(|name| format!("function:{name}"))
     } else {
         identifier(message, "tool_call_id")

@@ -2,10 +2,11 @@
 
 use serde_json::{Value, json};
 
+use super::chat::lose_message;
 use super::tokens;
 use crate::import::content::text_of;
 use crate::import::event::{Call, ForeignRun, Leading, Stop};
-use crate::import::json::{given, identifier, list, member, named, text, without, word};
+use crate::import::json::{given, identifier, list, member, named, role, text, without, word};
 
 /// Keys of an item that are neither arguments nor results.
 const ABOUT: [&str; 8] = [
@@ -83,14 +84,15 @@ pub(super) fn read_items(items: &[Value], run: &mut ForeignRun) {
     let mut system = Leading::of(run, is_first);
     for item in items {
         let kind = text(item, "type").unwrap_or("message");
-        let role = text(item, "role").unwrap_or("user");
+        let role = role(item).unwrap_or_default();
         if kind == "message" && role != "assistant" {
             in_answer = false;
             let said = text_of(item.get("content"));
-            match role {
+            match role.as_str() {
                 role if system.takes(matches!(role, "system" | "developer"), &said) => {}
                 "user" => run.user(said),
-                other => run.turn(other, said),
+                "system" | "developer" => run.turn(&role, said),
+                _ => lose_message(item, run),
             }
             continue;
         }

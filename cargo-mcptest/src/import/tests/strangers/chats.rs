@@ -342,3 +342,45 @@ fn results_meet_their_calls_though_identifiers_repeat() {
     );
     assert_eq!(run["trace"]["conversation"]["refused"], true);
 }
+
+/// A message whose role is not known is told, and the others are read; a role is one in whatever case.
+#[test]
+fn a_message_without_a_known_role_costs_no_other_message() {
+    let odd = |message: Value| {
+        let answer = json!({ "role": "Tool", "tool_call_id": "a", "content": "here" });
+        json!([user("find it"), message, asks(&[("a", "{\"q\":1}")]), answer, { "role": "Assistant", "content": "Done." }])
+    };
+    let read = |message: Value, arguments: &[&str]| {
+        let desk = Desk::new();
+        desk.write(
+            "runs.jsonl",
+            lines(&[json!({ "id": "1", "model": "m", "messages": odd(message) })]),
+        );
+        let said = desk.import(&[&["runs.jsonl"], arguments].concat());
+        let run = desk.recordings()[0].1.clone();
+        assert_eq!(calls(&run), [call("find", r#"{"q":1}"#, "here", None)]);
+        assert_eq!(closing(&run), "Done.");
+        said
+    };
+    for (message, reason) in [
+        (json!({ "content": "well" }), "message without a role"),
+        (
+            json!({ "type": "note", "text": "well" }),
+            "message without a role",
+        ),
+        (
+            json!({ "role": "bot", "content": "well" }),
+            "message of an unknown role",
+        ),
+    ] {
+        for arguments in [&[][..], &["--from", "openai"]] {
+            let said = read(message.clone(), arguments);
+            assert_eq!(said.status, 1, "{said:?}");
+            assert!(format!("{said:?}").contains(reason), "{said:?}");
+        }
+    }
+    assert_eq!(
+        read(json!({ "role": "Assistant", "content": "well" }), &[]).status,
+        0
+    );
+}
