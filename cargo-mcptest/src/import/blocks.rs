@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::content::text_of;
 use super::event::{Answer, Call, Event, ForeignRun};
-use super::json::{given, identifier, is_set, member, named, text};
+use super::json::{flag, given, identifier, member, named, text};
 
 /// The blocks that no other format has.
 pub(super) const BLOCKS: [&str; 7] = [
@@ -35,8 +35,13 @@ fn tool_result(block: &Value) -> Answer {
     Answer {
         id: identifier(block, "tool_use_id"),
         value: member(block, "content"),
-        is_error: Some(is_set(block, "is_error")),
+        is_error: flagged(block),
     }
+}
+
+/// Whether a result is an error: none that says nothing is, and what it says may not be readable.
+fn flagged(block: &Value) -> Option<bool> {
+    given(block, "is_error").map_or(Some(false), flag)
 }
 
 /// Reads what a model wrote, block by block.
@@ -60,9 +65,9 @@ pub(super) fn read_block(block: &Value, run: &mut ForeignRun) {
         other if other.ends_with("_tool_result") => {
             let content = member(block, "content");
             let failed = text(&content, "type").is_some_and(|kind| kind.ends_with("_error"));
-            let flagged = is_set(block, "is_error");
+            let is_error = if failed { Some(true) } else { flagged(block) };
             let id = identifier(block, "tool_use_id");
-            run.answer(id, content, Some(failed || flagged));
+            run.answer(id, content, is_error);
         }
         "compaction" | "fallback" => run.note("compaction left out"),
         _ => run.said(text_of(Some(block))),

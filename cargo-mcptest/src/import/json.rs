@@ -35,6 +35,19 @@ pub(super) fn is_set(value: &Value, key: &str) -> bool {
     value.get(key) == Some(&Value::Bool(true))
 }
 
+/// A flag in the spellings of those who keep it as a text or a number; nothing where it says neither.
+pub(super) fn flag(value: &Value) -> Option<bool> {
+    let spelt = match value {
+        Value::String(text) => text.to_lowercase(),
+        other => other.to_string(),
+    };
+    match spelt.as_str() {
+        "true" | "1" => Some(true),
+        "false" | "0" => Some(false),
+        _ => None,
+    }
+}
+
 /// Who speaks in a message, whatever its case.
 pub(super) fn role(message: &Value) -> Option<String> {
     word(message, "role").map(str::to_lowercase)

@@ -150,7 +150,11 @@ pub(super) fn answer(fields: &Value) -> Answer {
     Answer {
         id: identifier(fields, "tool_call_id"),
         value: member(fields, "content"),
-        is_error: status.map(|status| status == "error"),
+        is_error: match status.map(str::to_lowercase).as_deref() {
+            Some("error") => Some(true),
+            Some("success") => Some(false),
+            _ => None,
+        },
     }
 }
 

@@ -10,7 +10,7 @@ use crate::import::blocks;
 use crate::import::content::text_of;
 use crate::import::event::{Answer, Call, Event, ForeignRun, Leading};
 use crate::import::format::has_block;
-use crate::import::json::{given, identifier, list, member, role, text, truthy, word};
+use crate::import::json::{self, given, identifier, list, member, role, text, truthy, word};
 
 /// What differs between those who keep such lists.
 #[derive(Default)]
@@ -222,15 +222,16 @@ pub(in crate::import) fn answer(message: &Value, options: &ChatOptions) -> Answe
 
 /// Whether a result is an error, in the spellings of those who keep that beside it.
 fn flag(message: &Value) -> Option<bool> {
-    let status = match text(message, "status") {
+    let status = word(message, "status").map(str::to_lowercase);
+    let status = match status.as_deref() {
         Some("error" | "failed" | "failure") => Some(true),
         Some("success" | "ok") => Some(false),
         _ => None,
     };
     let flags = [
         message.get("error").map(truthy),
-        message.get("is_error").and_then(Value::as_bool),
-        message.get("isError").and_then(Value::as_bool),
+        message.get("is_error").and_then(json::flag),
+        message.get("isError").and_then(json::flag),
         status,
     ];
     let flags = flags.into_iter().flatten();

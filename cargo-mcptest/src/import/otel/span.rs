@@ -67,6 +67,8 @@ fn span(value: &Value, service: Option<&str>) -> Option<OtelSpan> {
     let events = list(value, "events").iter().chain(kept.flatten());
     let events = events.filter_map(|event| log(event, Some((&trace, &id))));
     let status = &value["status"]["code"];
+    let named_error = status.as_str().map(str::to_uppercase);
+    let named_error = matches!(named_error.as_deref(), Some("ERROR" | "STATUS_CODE_ERROR"));
     Some(OtelSpan {
         events: events.collect(),
         parent: identifier(value, "parentSpanId"),
@@ -74,7 +76,7 @@ fn span(value: &Value, service: Option<&str>) -> Option<OtelSpan> {
         start: count(value, "startTimeUnixNano").unwrap_or_default(),
         end: count(value, "endTimeUnixNano").unwrap_or_default(),
         attributes,
-        failed: whole(status) == Some(2) || status == "STATUS_CODE_ERROR",
+        failed: whole(status) == Some(2) || named_error,
         said: named(&value["status"], "message"),
         service: service.map(str::to_owned),
         dropped: count(value, "droppedAttributesCount").unwrap_or_default(),

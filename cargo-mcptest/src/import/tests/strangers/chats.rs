@@ -384,3 +384,38 @@ fn a_message_without_a_known_role_costs_no_other_message() {
         0
     );
 }
+
+/// A flag may be a text or a number; one that says neither leaves it open.
+#[test]
+fn the_flag_of_an_error_is_read_however_it_is_spelt() {
+    let block = |flag: Value| {
+        let call = json!({ "type": "tool_use", "id": "t", "name": "find", "input": { "q": 1 } });
+        let result = json!({ "type": "tool_result", "tool_use_id": "t", "is_error": flag, "content": "gone" });
+        json!([user("find it"), { "role": "assistant", "content": [call] }, { "role": "user", "content": [result] },
+            { "role": "assistant", "content": [{ "type": "text", "text": "Gone." }] }])
+    };
+    let chat = |key: &str, flag: Value| {
+        let mut answer = json!({ "role": "tool", "tool_call_id": "a", "content": "gone" });
+        answer[key] = flag;
+        json!([user("find it"), asks(&[("a", "{\"q\":1}")]), answer, { "role": "assistant", "content": "Gone." }])
+    };
+    for (messages, flag) in [
+        (block(json!("true")), Some(true)),
+        (block(json!(1)), Some(true)),
+        (block(json!("False")), Some(false)),
+        (block(json!("perhaps")), None),
+        (chat("is_error", json!("True")), Some(true)),
+        (chat("status", json!("Error")), Some(true)),
+    ] {
+        let desk = Desk::new();
+        let run = json!({ "id": "1", "model": "m", "messages": messages });
+        desk.write("runs.jsonl", lines(&[run]));
+        let said = desk.import(&["runs.jsonl"]);
+        let run = &desk.recordings()[0].1;
+        assert_eq!(
+            calls(run),
+            [call("find", r#"{"q":1}"#, "gone", flag)],
+            "{said:?}"
+        );
+    }
+}
