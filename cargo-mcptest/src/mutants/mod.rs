@@ -24,7 +24,7 @@ use mcptest_trace::evidence::mutants::MutantOptions;
 
 use crate::failure::Failure;
 use crate::judging::{Filter, Opened};
-use crate::output::{Output, OutputFormat, counted_are, share};
+use crate::output::{Output, OutputFormat, counted_are, share, short};
 use crate::package::Judging;
 use crate::status::{EXIT_STATUS, ExitStatus};
 pub(crate) use page::page;
@@ -47,10 +47,10 @@ pub(crate) struct Mutants {
     #[arg(long)]
     only_green: bool,
     /// The least harm score, in percent.
-    #[arg(long, value_name = "PERCENT", value_parser = share)]
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
     fail_under: Option<f64>,
     /// The highest brittleness, in percent.
-    #[arg(long, value_name = "PERCENT", value_parser = share)]
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
     fail_brittle: Option<f64>,
     /// At most so many mutants of a run in one way.
     #[arg(long, value_name = "COUNT", default_value_t = 3)]
@@ -82,6 +82,16 @@ fn shard(text: &str) -> Result<(usize, usize), String> {
         Some((part, parts)) if part < parts => Ok((part, parts)),
         _ => Err("write the part and how many there are, e.g. `0/4` to `3/4`".to_owned()),
     }
+}
+
+/// A number of percent; one that reads as a share of 1 is refused, as in suites.
+fn percent(text: &str) -> Result<f64, String> {
+    let number = share(text)?;
+    if number > 0.0 && number <= 1.0 {
+        let meant = short(100.0 * number);
+        return Err(format!("it is a number of percent: write {meant}"));
+    }
+    Ok(number)
 }
 
 impl Mutants {
@@ -152,6 +162,11 @@ impl Mutants {
         if status == ExitStatus::Holds && self.fail_under.is_some() && harm.is_none() {
             return Err(Failure::cannot_tell(
                 "no mutant does harm, so there is no harm score",
+            ));
+        }
+        if status == ExitStatus::Holds && self.fail_brittle.is_some() && brittle.is_none() {
+            return Err(Failure::cannot_tell(
+                "no mutant is harmless, so there is no brittleness",
             ));
         }
         Ok(status)
