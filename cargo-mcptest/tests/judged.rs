@@ -6,7 +6,7 @@ mod support;
 use std::fs;
 
 use e2e_support::folder::Folder;
-use e2e_support::process::{command, run};
+use e2e_support::process::{Finished, command, run};
 use e2e_support::workshop::{lock_dependencies, manifest, run_cargo};
 use serde_json::{Value, json};
 use support::four_agents::four_agents;
@@ -422,6 +422,18 @@ fn a_result_that_is_cut_or_gone_is_no_verdict() {
     // What a filter leaves out is not missed.
     read(&["explain", "::calls"]).exits(0);
     read(&["explain", "::trajectory"]).exits(3);
+    // Nor is what the tests leave out by their tags.
+    let line = |tags: &str| {
+        let mut line = command(env!("CARGO_BIN_EXE_cargo-mcptest"), shop.path());
+        line.env("MCPTEST_TAGS", tags);
+        run(line.args(["report", "--results", "results", "--format", "json"]))
+    };
+    let missing = |said: &Finished| {
+        let report: Value = serde_json::from_str(&said.stdout).unwrap_or_default();
+        report["missing"].as_array().map_or(0, Vec::len)
+    };
+    assert_eq!(missing(&line("!slow")), 1);
+    assert_eq!(missing(&line("slow")), 0);
 }
 
 #[test]

@@ -13,6 +13,7 @@ use super::case_result;
 use super::case_verdict::Context;
 use super::discovery::discover;
 use super::loaded::LoadedSuite;
+use super::tags::Selection;
 use crate::record::RecordCommand;
 use crate::result::CaseResult;
 
@@ -202,6 +203,16 @@ impl ReplayCase<'_> {
     #[must_use]
     pub fn ignored(&self) -> Option<&str> {
         self.case.ignored.as_deref()
+    }
+
+    /// Whether the tests leave it out by its tags, as `MCPTEST_TAGS` asks them to.
+    #[must_use]
+    pub fn is_left_out(&self) -> bool {
+        let Ok(Some(selection)) = Selection::asked() else {
+            return false;
+        };
+        let agent = self.case.kind.subject().map(|it| self.suite.agent(it));
+        agent.is_some_and(|agent| selection.leaves_out(agent).is_some())
     }
 
     /// Judges the case. One that is ignored has no verdict, and its result says why; where `reliability`
