@@ -1,8 +1,9 @@
 //! The recorded calls: how each ended, and what stands in its arguments and result.
 
 use std::borrow::Cow;
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use crate::trace::{LazyValue, Trace, words_of_tool};
 use memchr::memchr2_iter;
@@ -10,7 +11,7 @@ use serde_json::{Map, Value};
 
 use super::call::{Call, Ending};
 use super::identifier;
-use super::lexicon::{Lexicon, lower, stem};
+use super::lexicon::{Lexicon, Words, lower, stem};
 use super::marks::{Mark, Marks, of};
 use super::sentence::Told;
 use super::tools::{Tool, ToolBox};
@@ -26,6 +27,8 @@ pub(super) struct Calls<'t> {
     /// Every identifier of the run, and those of them that the user named.
     known: OnceCell<BTreeSet<Cow<'t, str>>>,
     named: OnceCell<BTreeSet<Cow<'t, str>>>,
+    /// The states that calls returned, by the verb that leads to them.
+    read: RefCell<Words<String, Rc<Vec<State>>>>,
 }
 
 impl<'t> Calls<'t> {
@@ -42,6 +45,7 @@ impl<'t> Calls<'t> {
             by_tool,
             known: OnceCell::new(),
             named: OnceCell::new(),
+            read: RefCell::default(),
         }
     }
 
@@ -162,52 +166,63 @@ impl<'t> Calls<'t> {
         found: &Told<'_>,
         counts: impl Fn(&Call<'_>, bool) -> bool,
     ) -> bool {
-        let verb = found.spoken;
+        let any = |call: &Call<'_>| counts(call, false) || counts(call, true);
+        if !self.all.iter().any(any) {
+            return false;
+        }
+        let of = |state: &State| {
+            let call = &self.all[state.call];
+            counts(call, state.told)
+                && !state.is_of_another(&found.object)
+                && self.is_of(call, state, &found.identifiers)
+        };
+        self.states(found.spoken).iter().any(of)
+    }
+
+    /// The states that calls returned to which a verb leads.
+    fn states(&self, verb: &str) -> Rc<Vec<State>> {
+        if let Some(known) = self.read.borrow().get(verb) {
+            return Rc::clone(known);
+        }
         let forms = Lexicon::get().forms(verb).into_iter();
         let forms = forms.filter_map(|(form, marks)| marks.has(Mark::Participle).then_some(form));
         let forms: Vec<String> = forms.collect();
-        let returned = |call: &Call<'_>| {
+        let mut states = Vec::new();
+        for (index, call) in self.all.iter().enumerate() {
             let tells = |result: &&LazyValue| call.succeeded() || call.refuses(result);
-            let result = call.result.filter(tells);
+            let Some(result) = call.result.filter(tells) else {
+                continue;
+            };
             // A change may repeat what it was told; but a word alone is a state: *status: scheduled*.
             let changed = call.succeeded() && self.tools.writes(&call.recorded.name);
             let tool = self.tools.get(&call.recorded.name);
             let page = || tool.is_some_and(|tool| tool.said.gives_pages());
-            let mut was = false;
-            let mut give = |text: &str, key: &str, record: Option<&Fields>| {
+            stated(result, "", None, &forms, &mut |text, key, record| {
                 let prose = text.trim().contains(' ');
-                let told = prose && changed;
                 let says = match prose {
-                    _ if was => return,
                     true if changed => told_done(text).any(|it| it == verb) && !call.mentions(verb),
                     true if page() => false,
                     true => text.lines().any(|line| line_says(line, verb)),
                     false => participles(text).any(|(it, _)| it == verb),
                 };
-                let other = || record.is_some_and(|record| of_another(key, record, &found.object));
-                let of = || self.is_of(call, record, &found.identifiers);
-                was = says && counts(call, told) && of() && !other();
-            };
-            let counts = counts(call, false) || counts(call, true);
-            if let Some(result) = result.filter(|_| counts) {
-                stated(result, "", None, &forms, &mut give);
-            }
-            was
-        };
-        self.all.iter().any(returned)
+                if says {
+                    states.push(State::of(index, prose && changed, key, record));
+                }
+            });
+        }
+        let states = Rc::new(states);
+        self.read
+            .borrow_mut()
+            .insert(verb.to_owned(), Rc::clone(&states));
+        states
     }
 
-    /// Whether a record that a call returned is of one of these identifiers, or of what the user named.
-    fn is_of(&self, call: &Call<'_>, record: Option<&Fields>, identifiers: &[String]) -> bool {
-        let mut beside = BTreeSet::new();
-        let texts = record.into_iter().flat_map(Map::values);
-        for text in texts.filter_map(Value::as_str) {
-            identifier::collect(text, &mut beside);
-        }
+    /// Whether a state is of one of these identifiers, or of what the user named.
+    fn is_of(&self, call: &Call<'_>, state: &State, identifiers: &[String]) -> bool {
         // The record that says so is not that of another.
         let own = |id: &str| {
-            let kin = |other: &Cow<'_, str>| identifier::same_kind(other, id);
-            beside.contains(id) || !beside.iter().any(kin)
+            let kin = |other: &String| identifier::same_kind(other, id);
+            state.beside.contains(id) || !state.beside.iter().any(kin)
         };
         let carried = |id: &&str| call.carries(id);
         let mut told = identifiers.iter().map(String::as_str).filter(carried);
@@ -216,6 +231,52 @@ impl<'t> Calls<'t> {
             named.clone().next().is_none() || named.any(own)
         };
         told.any(own) || identifiers.is_empty() && of_named()
+    }
+}
+
+/// A state that a call returned.
+#[derive(Debug)]
+struct State {
+    call: usize,
+    /// A change says so in its own words.
+    told: bool,
+    /// The identifiers that stand right beside it in its record.
+    beside: BTreeSet<String>,
+    /// The words of the other keys by which its record says how something is.
+    others: Vec<String>,
+}
+
+impl State {
+    fn of(call: usize, told: bool, key: &str, record: Option<&Fields>) -> Self {
+        let mut beside = BTreeSet::new();
+        let fields = || record.into_iter().flatten();
+        for text in fields().filter_map(|(_, value)| value.as_str()) {
+            identifier::collect(text, &mut beside);
+        }
+        let state = |value: &Value| {
+            let known = |text| Lexicon::get().word(&lower(text)).is_some();
+            value.as_str().is_some_and(known)
+        };
+        let others = fields().filter(|(other, value)| *other != key && state(value));
+        let own = words_of_tool(key);
+        let others = others.flat_map(|(other, _)| words_of_tool(other));
+        Self {
+            call,
+            told,
+            beside: beside.into_iter().map(Cow::into_owned).collect(),
+            others: others.filter(|word| !own.contains(word)).collect(),
+        }
+    }
+
+    /// Whether its record says of an object by its name how it is, and that elsewhere: of `door: open` and
+    /// `window: locked`, the second is not of the door.
+    fn is_of_another(&self, object: &[String]) -> bool {
+        let names = |word: &String| {
+            let stem = stem(word);
+            let mut nouns = object.iter();
+            nouns.any(|noun| Lexicon::get().same_thing(&stem, noun))
+        };
+        self.others.iter().any(names)
     }
 }
 
@@ -237,27 +298,6 @@ fn has_any(text: &str, forms: &[String]) -> bool {
         })
     };
     forms.iter().any(has)
-}
-
-/// Whether a record says of an object by its name how it is, and a key is none of these: of `door: open`
-/// and `window: locked`, the second is not of the door.
-fn of_another(key: &str, record: &Fields, object: &[String]) -> bool {
-    let lexicon = Lexicon::get();
-    let names = |key: &str| {
-        let words = words_of_tool(key);
-        let of = |word: &String| {
-            object
-                .iter()
-                .any(|noun| lexicon.same_thing(&stem(word), noun))
-        };
-        words.iter().any(of)
-    };
-    let state = |value: &Value| {
-        value
-            .as_str()
-            .is_some_and(|it| lexicon.word(&lower(it)).is_some())
-    };
-    !names(key) && record.iter().any(|(key, value)| state(value) && names(key))
 }
 
 /// Gives the texts in a value that have one of these forms, and keys that are states, with the key and the
