@@ -6,7 +6,7 @@ use std::rc::Rc;
 use mcptest::eval::KnownTools;
 use mcptest::trace::{OfferedTool, ReadOnlyTools, Run};
 use mcptest_trace::text::escape_line;
-use mcptest_trace::trace::{reads_by_name, words_of_tool};
+use mcptest_trace::trace::reads_by_name;
 use serde_json::{Value, json};
 
 use super::text::list;
@@ -61,16 +61,9 @@ fn anchored(list: &str) -> String {
     format!("x-{ANCHOR}: &{ANCHOR} {list}")
 }
 
-/// Whether a tool only reads, by its name: its first word says so, and no other verb is joined to it, as in
-/// `fetch_and_delete`.
-fn reads_alone(name: &str) -> bool {
-    let words = words_of_tool(name);
-    let joined = match words.as_slice() {
-        [_, joint, rest @ ..] if ["and", "or", "then"].contains(&joint.as_str()) => rest,
-        _ => &[],
-    };
-    OF_CLAUDE_CODE.contains(&name)
-        || reads_by_name(name) && (joined.is_empty() || reads_by_name(&joined.join("_")))
+/// Whether a tool only reads, by its name.
+fn reads(name: &str) -> bool {
+    OF_CLAUDE_CODE.contains(&name) || reads_by_name(name)
 }
 
 impl CalledTools {
@@ -118,14 +111,7 @@ impl CalledTools {
         };
         let hints: Vec<OfferedTool> = known.names().filter_map(hint).collect();
         let offered = runs.iter().flat_map(|run| run.tools.iter().flatten());
-        let told = || offered.clone().chain(&hints);
-        let is_told = told().filter(|tool| tool.read_only.is_some());
-        let is_told: HashSet<&str> = is_told.map(|tool| tool.name.as_str()).collect();
-        let joined = known
-            .names()
-            .filter(|name| !is_told.contains(name) && reads_by_name(name) && !reads_alone(name));
-        let joined: Vec<String> = joined.map(str::to_owned).collect();
-        ReadOnlyTools::new(told(), &joined, [])
+        ReadOnlyTools::new(offered.chain(&hints), [], [])
     }
 
     /// The lines above the agents of a suite.
@@ -192,7 +178,7 @@ impl CalledTools {
     fn all(&self) -> impl Iterator<Item = (&String, bool, bool)> {
         self.names.iter().map(|name| {
             let said = self.hints.get(name.as_str()).copied();
-            let reads = said.unwrap_or_else(|| reads_alone(name));
+            let reads = said.unwrap_or_else(|| reads(name));
             (name, reads, said.is_some())
         })
     }
