@@ -71,12 +71,13 @@ impl ReadGate {
 
     /// The tools that it names and nobody knows.
     fn unknown_tools<'a>(&'a self, input: &Input<'a>) -> Option<UnknownTools<'a>> {
-        let named = self.gate.tools();
+        let (named, forbidden) = (self.gate.tools(), self.gate.forbidden());
         // Most gates name none, and a run may have many calls.
-        if named.is_empty() {
+        if named.is_empty() && forbidden.is_empty() {
             return None;
         }
-        UnknownTools::of((self.kind, self.span), named, input.known_tools())
+        let tools = input.known_tools();
+        UnknownTools::of((self.kind, self.span), named, forbidden, tools)
     }
 
     /// The gate, and those whose verdicts on runs it counts.

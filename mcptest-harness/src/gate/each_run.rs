@@ -9,6 +9,7 @@ use super::{
     Breach, Counts, Criterion, EachRun, Input, Judgement, RunVerdict, Scores, causes, defaults,
     demands, expected, findings,
 };
+use crate::eval::ToolPattern;
 use crate::render::{Evidence, Failure};
 use crate::text::numbers;
 use crate::trace::Run;
@@ -152,6 +153,10 @@ impl<G: EachRun> Criterion for RunByRun<G> {
 
     fn tools(&self) -> Vec<&str> {
         self.0.tools()
+    }
+
+    fn forbidden(&self) -> &[ToolPattern] {
+        self.0.forbidden()
     }
 
     fn options(&self) -> &dyn Any {

@@ -27,6 +27,7 @@ impl<'a> UnknownTools<'a> {
     pub(super) fn of(
         gate: (GateKind, Span),
         named: Vec<&'a str>,
+        forbidden: &'a [ToolPattern],
         tools: &'a KnownTools,
     ) -> Option<Self> {
         let known: Vec<&str> = tools.names().collect();
@@ -35,14 +36,14 @@ impl<'a> UnknownTools<'a> {
             let pattern = ToolPattern::new(name);
             known.iter().any(|known| pattern.matches(known))
         };
-        let is_respelt = |name: &str| {
-            let wanted = ToolPattern::new(plain(name));
-            known.iter().any(|known| wanted.matches(&plain(known)))
-        };
-        let unknown = named
-            .into_iter()
-            .filter(|name| !is_known(name) && (all_listed || is_respelt(name)));
-        let unknown: BTreeSet<&str> = unknown.collect();
+        let is_respelt = |name: &str| respelt(name, &known).is_some();
+        let forbids = |pattern: &&ToolPattern| known.iter().any(|known| pattern.names(known));
+        let named = named.into_iter().filter(|name| !is_known(name));
+        let forbidden = forbidden.iter().filter(|pattern| !forbids(pattern));
+        let unknown = named.chain(forbidden.map(ToolPattern::as_str));
+        let unknown: BTreeSet<&str> = unknown
+            .filter(|name| all_listed || is_respelt(name))
+            .collect();
         (!unknown.is_empty()).then_some(Self {
             gate,
             unknown,
@@ -76,7 +77,9 @@ impl<'a> UnknownTools<'a> {
             quoted_list(self.known.iter().copied())
         ));
         let first = self.unknown.first().copied().unwrap_or_default();
-        Finding::new(match nearest(first, self.known.iter().copied()) {
+        let near = respelt(first, &self.known);
+        let near = near.or_else(|| nearest(first, self.known.iter().copied()));
+        Finding::new(match near {
             Some(near) => problem.help(format!("did you mean `{near}`?")),
             None => {
                 problem.help("name a tool that the agent has, or record the runs again with it")
@@ -85,10 +88,17 @@ impl<'a> UnknownTools<'a> {
     }
 }
 
+/// The known tool that only the way of writing keeps apart from a name.
+fn respelt<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
+    let (written, plainly) = (ToolPattern::new(name), ToolPattern::new(plain(name)));
+    let mut known = known.iter().copied();
+    known.find(|known| written.names(known) || plainly.matches(&plain(known)))
+}
+
 /// A name without what people write differently: case, `-` for `_`, a server before `__` or `::`.
 fn plain(name: &str) -> String {
     let name = name.rsplit_once("::").map_or(name, |(_, name)| name);
-    let name = name.split_once("__").map_or(name, |(_, name)| name);
+    let name = name.rsplit_once("__").map_or(name, |(_, name)| name);
     name.to_lowercase().replace('-', "_")
 }
 

@@ -64,7 +64,7 @@ use key::Key;
 use some_runs::{named, places};
 
 use crate::check::Check;
-use crate::eval::{KnownTools, Measure};
+use crate::eval::{KnownTools, Measure, ToolPattern};
 use crate::render::{Evidence, Failure, Finding};
 use crate::trace::Run;
 
@@ -206,9 +206,14 @@ pub(crate) trait Criterion: fmt::Debug + Send + Sync {
         Vec::new()
     }
 
-    /// The tools that its options name.
+    /// The tools that its options name, but for those that they forbid.
     fn tools(&self) -> Vec<&str> {
         Vec::new()
+    }
+
+    /// The tools that its options forbid.
+    fn forbidden(&self) -> &[ToolPattern] {
+        &[]
     }
 
     /// The gate's options, for gates that rest on another's.
@@ -231,9 +236,14 @@ pub(crate) trait Options: fmt::Debug + Send + Sync + Sized + 'static {
     /// Reads the options; nothing with a problem noted where they make no gate.
     fn read(block: &mut Block<'_, '_>) -> Option<Self>;
 
-    /// The tools that the options name.
+    /// The tools that the options name, but for those that they forbid.
     fn tools(&self) -> Vec<&str> {
         Vec::new()
+    }
+
+    /// The tools that the options forbid, whatever a client writes before their names.
+    fn forbidden(&self) -> &[ToolPattern] {
+        &[]
     }
 
     /// Whether the verdict rests on which results are errors.

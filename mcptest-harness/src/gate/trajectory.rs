@@ -143,8 +143,12 @@ impl Options for Plan {
 
     fn tools(&self) -> Vec<&str> {
         let calls = self.calls.iter().map(|call| call.name.as_str());
-        let patterns = self.allow.iter().flatten().chain(&self.forbid);
-        calls.chain(patterns.map(ToolPattern::as_str)).collect()
+        let allowed = self.allow.iter().flatten().map(ToolPattern::as_str);
+        calls.chain(allowed).collect()
+    }
+
+    fn forbidden(&self) -> &[ToolPattern] {
+        &self.forbid
     }
 }
 

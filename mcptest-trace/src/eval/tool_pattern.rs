@@ -33,7 +33,16 @@ impl ToolPattern {
 
     /// Whether the name fits, or the tool's own without that of a server or a group before it, as a client
     /// writes it: `mcp__shop__delete_order`, `shop.deleteOrder`.
-    pub(crate) fn names(&self, name: &str) -> bool {
+    ///
+    /// ```
+    /// use mcptest_trace::eval::ToolPattern;
+    ///
+    /// let pattern = ToolPattern::new("delete_*");
+    /// assert!(pattern.names("mcp__shop__delete_order") && pattern.names("shop.deleteOrder"));
+    /// assert!(!pattern.names("shop.undelete_order"));
+    /// ```
+    #[must_use]
+    pub fn names(&self, name: &str) -> bool {
         let (_, own) = apart(name);
         self.matches(name) || self.matches(own) || self.matches(&snake(own))
     }

@@ -212,6 +212,27 @@ fn a_forbidden_tool_that_is_written_otherwise_is_told_from_one_that_was_not_call
 }
 
 #[test]
+fn a_tool_that_a_client_names_by_its_server_is_known() {
+    let gate = "  trajectory: { forbid: [delete_order] }\n";
+    let run = |called: &str| {
+        json!({
+            "tools": ["mcp__shop__delete_order(id: string) #0a", "mcp__shop__get_order(id: string) #0b"],
+            "trace": calls(&[called]),
+        })
+    };
+    holds(judge_runs("", gate, &[run("mcp__shop__get_order")]));
+    let text = failure(judge_runs("", gate, &[run("mcp__shop__delete_order")]));
+    assert!(!text.contains("no such tool"), "{text}");
+    assert!(text.contains("mcp__shop__delete_order"), "{text}");
+
+    // A plan means the name as it is called.
+    let plan = "  trajectory: { mode: superset, calls: [{ name: delete_order }] }\n";
+    let text = failure(judge_runs("", plan, &[run("mcp__shop__delete_order")]));
+    let help = "did you mean `mcp__shop__delete_order`?";
+    assert!(text.contains(help), "{text}");
+}
+
+#[test]
 fn an_order_may_hold_for_the_last_calls_too() {
     let gate = "  trajectory_axes: { order: [{ first: edit, second: test, last: true }] }\n";
     holds(judge(gate, &[calls(&["edit", "test", "edit", "test"])]));
