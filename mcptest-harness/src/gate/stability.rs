@@ -184,6 +184,34 @@ impl AllRuns for Stability {
     fn explain(&self, input: &Input<'_>, across: &StabilityAcross) -> Vec<Evidence> {
         evidence(across, input.runs, self.options)
     }
+
+    fn notes(&self, input: &Input<'_>, _across: &StabilityAcross) -> Vec<String> {
+        let counted = self.options.dimensions.iter();
+        let of_nothing =
+            counted.filter_map(|score| of_nothing(score, input.runs, self.options.turns));
+        let of_nothing: Vec<String> = of_nothing.collect();
+        if of_nothing.is_empty() {
+            return Vec::new();
+        }
+        vec![format!(
+            "judged on nothing, and so 1: {}",
+            of_nothing.join(", ")
+        )]
+    }
+}
+
+/// Says of a sub-score in how many runs it is 1 for want of what it is made of.
+fn of_nothing(score: SubScore, runs: &[Run], turns: Turns) -> Option<String> {
+    let without = runs.iter().filter(|run| !rests(score, &run.trace, turns));
+    let without = without.count();
+    let (name, needs) = (score.as_str(), needs(score));
+    let say = || {
+        format!(
+            "`{name}` in {without} of {} runs (it needs {needs})",
+            runs.len()
+        )
+    };
+    (without > 0).then(say)
 }
 
 /// The runs of which nothing can be said.
@@ -215,19 +243,21 @@ const fn needs(score: SubScore) -> &'static str {
 
 /// Whether a run has nothing of what the scores that count are made of.
 fn nothing_happened(trace: &Trace, options: StabilityOptions) -> bool {
+    let mut counted = options.dimensions.iter();
+    !counted.any(|score| rests(score, trace, options.turns))
+}
+
+/// Whether a run has what a score is made of.
+fn rests(score: SubScore, trace: &Trace, counted: Turns) -> bool {
     let conversation = &trace.conversation;
-    let has = |score| match score {
+    match score {
         SubScore::ToolUsageStability | SubScore::Redundancy => !trace.tool_calls.is_empty(),
-        SubScore::ResponseConsistency => {
-            let mut turns = conversation.turns.iter();
-            turns.any(|turn| options.turns.has(turn))
-        }
+        SubScore::ResponseConsistency => conversation.turns.iter().any(|turn| counted.has(turn)),
         SubScore::CostPerProgress => {
             let mut steps = conversation.steps.iter();
             conversation.tokens.total > 0 || steps.any(|step| step.total() > 0)
         }
-    };
-    !options.dimensions.iter().any(has)
+    }
 }
 
 fn below_floors<'a>(

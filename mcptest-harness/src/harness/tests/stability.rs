@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{calls, holds, judge, shows, trace};
+use super::{calls, holds, judge, shows, trace, verdicts};
 
 #[test]
 fn stability_marks_the_weakest_cell_and_says_why() {
@@ -54,6 +54,19 @@ fn stability_explains_each_sub_score() {
             &[calls(&["a", "b", "c"]), calls(&["a", "a"])]
         )
     );
+}
+
+#[test]
+fn a_sub_score_of_nothing_is_told() {
+    let told = |agent: &str| {
+        let runs = [calls(&["a"]), calls(&["a"])].map(|trace| json!({ "trace": trace }));
+        format!("{:?}", verdicts("", agent, &runs, false)[1])
+    };
+    let note = "`cost_per_progress` in 2 of 2 runs (it needs a token)";
+    let found = told("  stability: { floors: { cost_per_progress: 0.9 } }\n");
+    assert!(found.contains(note), "{found}");
+    let found = told("  stability: { dimensions: [redundancy] }\n");
+    assert!(!found.contains("judged on nothing"), "{found}");
 }
 
 #[test]
