@@ -133,12 +133,12 @@ fn is_blank(value: Option<&Value>) -> bool {
 }
 
 /// Which calls' outcomes are blanked.
-enum Outcomes<'a> {
+enum BlankedOutcomes<'a> {
     All,
     Of(Vec<&'a Value>),
 }
 
-impl<'a> Outcomes<'a> {
+impl<'a> BlankedOutcomes<'a> {
     fn of(envelope: &'a Value) -> Self {
         let results = envelope.get("tool_results");
         if is_blank(results) {
@@ -166,7 +166,7 @@ fn outline(index: usize, envelope: &Value, gate: &Snapshot) -> String {
     let trace = &Trace::from_envelope(envelope);
     let mut lines = vec![format!("run {}", index + 1)];
     let results = trace.results_by_call();
-    let outcomes = Outcomes::of(envelope);
+    let outcomes = BlankedOutcomes::of(envelope);
     for (number, (call, result)) in trace.tool_calls.iter().zip(results).enumerate() {
         let server = if call.server.is_empty() {
             String::new()

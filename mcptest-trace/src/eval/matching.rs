@@ -125,7 +125,7 @@ pub(super) fn longest_in_order(
         .collect();
 
     let mut reach = vec![0];
-    let mut trail: Vec<Step> = Vec::new();
+    let mut trail: Vec<Extension> = Vec::new();
     let mut latest: Vec<Option<usize>> = vec![None];
     let fitting = candidates.iter().enumerate();
     for (block, candidates) in fitting.filter(|(_, block)| !block.edges.is_empty()) {
@@ -142,7 +142,7 @@ pub(super) fn longest_in_order(
                 if to < reach[gained] {
                     reach[gained] = to;
                     latest[gained] = Some(trail.len());
-                    trail.push(Step {
+                    trail.push(Extension {
                         block,
                         lefts: from..to,
                         before: old_latest[count],
@@ -154,7 +154,7 @@ pub(super) fn longest_in_order(
 
     let mut partners = vec![None; edges.len()];
     let mut step = latest.last().copied().flatten().map(|last| &trail[last]);
-    while let Some(Step {
+    while let Some(Extension {
         block,
         lefts,
         before,
@@ -169,7 +169,7 @@ pub(super) fn longest_in_order(
 }
 
 /// The pairs one block adds to an alignment, and the alignment before it.
-struct Step {
+struct Extension {
     block: usize,
     lefts: Range<usize>,
     before: Option<usize>,
@@ -278,14 +278,14 @@ mod tests {
     }
 
     /// Whether a right item may follow the pairs made so far.
-    type Order<'a> = dyn Fn(&[(usize, usize)], usize) -> bool + 'a;
+    type Allows<'a> = dyn Fn(&[(usize, usize)], usize) -> bool + 'a;
 
     /// Tries everything: the most pairs that `allowed` orders permit, left items from `left` on.
     fn brute(
         edges: &[Vec<usize>],
         left: usize,
         used: &mut Vec<(usize, usize)>,
-        allowed: &Order<'_>,
+        allowed: &Allows<'_>,
     ) -> usize {
         let Some(rights) = edges.get(left) else {
             return used.len();

@@ -16,7 +16,7 @@ use crate::setters::setters;
 use crate::trace::{AsTrace, ReadOnlyTools, ToolCall, Trace};
 use crate::words::words;
 pub use args::{ArgsCheck, ArgsShape, MalformedSchema, NoSchema};
-use compare::Comparison;
+use compare::PlanComparison;
 
 /// The targets of the metric.
 pub const TARGETS: &[Measure] = &[
@@ -293,7 +293,7 @@ pub fn validate_trace_with<S: ArgsCheck>(
         return Err(malformed.clone());
     }
     let trace = run.as_trace();
-    let comparison = Comparison::new(&trace, expected, tools);
+    let comparison = PlanComparison::new(&trace, expected, tools);
     let partners = comparison.partners();
     let mut mismatches = comparison.mismatches(&partners);
     mismatches.extend(comparison.not_allowed(&partners));

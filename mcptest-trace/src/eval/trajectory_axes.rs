@@ -202,7 +202,7 @@ impl AxesReport {
 #[must_use]
 pub fn score_trajectory_axes(run: &(impl AsTrace + ?Sized), axes: &Axes) -> AxesReport {
     let trace = run.as_trace();
-    let edge = |axis, index, (first_call, second_call, reason): Flaw| BrokenEdge {
+    let edge = |axis, index, (first_call, second_call, reason): Unplaced| BrokenEdge {
         axis,
         index,
         first_call,
@@ -244,16 +244,16 @@ fn percent_held(declared: usize, broken: usize) -> usize {
 }
 
 /// A broken edge that does not know yet where it was declared: both calls and the reason.
-type Flaw = (Option<usize>, Option<usize>, String);
+type Unplaced = (Option<usize>, Option<usize>, String);
 
 /// What breaks a dependency of a tool on itself before any data is looked at.
-fn never_called(trace: &Trace, name: &str) -> Option<Flaw> {
+fn never_called(trace: &Trace, name: &str) -> Option<Unplaced> {
     let called = trace.tool_calls.iter().any(|call| call.name == name);
     (!called).then(|| (None, None, format!("`{name}` is never called")))
 }
 
 /// What breaks "the first call of `first` comes before the first call of `second`", if anything.
-fn before(trace: &Trace, first: &str, second: &str) -> Option<Flaw> {
+fn before(trace: &Trace, first: &str, second: &str) -> Option<Unplaced> {
     let first_of = |name: &str| trace.tool_calls.iter().position(|call| call.name == name);
     let (first_call, second_call) = (first_of(first), first_of(second));
     let reason = match (first_call, second_call) {
@@ -271,7 +271,7 @@ fn before(trace: &Trace, first: &str, second: &str) -> Option<Flaw> {
 
 /// What breaks "the last call of `first` comes before the last call of `second`", if anything; both
 /// are called.
-fn last_before(trace: &Trace, first: &str, second: &str) -> Option<Flaw> {
+fn last_before(trace: &Trace, first: &str, second: &str) -> Option<Unplaced> {
     let last_of = |name: &str| trace.tool_calls.iter().rposition(|call| call.name == name);
     let (earlier, later) = (last_of(first)?, last_of(second)?);
     (earlier >= later).then(|| {
@@ -284,7 +284,7 @@ fn last_before(trace: &Trace, first: &str, second: &str) -> Option<Flaw> {
 }
 
 /// The first consumer call whose argument no earlier producer result carries, if any.
-fn sourceless(trace: &Trace, edge: &Dependency, arg: &str) -> Option<Flaw> {
+fn sourceless(trace: &Trace, edge: &Dependency, arg: &str) -> Option<Unplaced> {
     let calls = || trace.tool_calls.iter().enumerate();
     let producer_calls = || calls().filter(|(_, call)| call.name == edge.producer);
     let mut sources = Sources::of(trace, producer_calls());

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 /// A key or an index.
 #[derive(Clone, Copy)]
-pub(crate) enum Step<'a> {
+pub(crate) enum PathPart<'a> {
     Key(&'a str),
     Index(usize),
 }
@@ -20,17 +20,17 @@ pub(crate) fn keys(value: &Value) -> Vec<&str> {
 }
 
 /// The scalars of a value with their paths: keys by byte, arrays by index.
-pub(crate) fn leaves(value: &Value) -> Vec<(Vec<Step<'_>>, &Value)> {
+pub(crate) fn leaves(value: &Value) -> Vec<(Vec<PathPart<'_>>, &Value)> {
     fn walk<'a>(
         value: &'a Value,
-        path: &mut Vec<Step<'a>>,
-        found: &mut Vec<(Vec<Step<'a>>, &'a Value)>,
+        path: &mut Vec<PathPart<'a>>,
+        found: &mut Vec<(Vec<PathPart<'a>>, &'a Value)>,
     ) {
         match value {
             Value::Object(map) => {
                 for key in keys(value) {
                     if let Some(item) = map.get(key) {
-                        path.push(Step::Key(key));
+                        path.push(PathPart::Key(key));
                         walk(item, path, found);
                         path.pop();
                     }
@@ -38,7 +38,7 @@ pub(crate) fn leaves(value: &Value) -> Vec<(Vec<Step<'_>>, &Value)> {
             }
             Value::Array(items) => {
                 for (index, item) in items.iter().enumerate() {
-                    path.push(Step::Index(index));
+                    path.push(PathPart::Index(index));
                     walk(item, path, found);
                     path.pop();
                 }
@@ -52,18 +52,18 @@ pub(crate) fn leaves(value: &Value) -> Vec<(Vec<Step<'_>>, &Value)> {
 }
 
 /// What a path leads to.
-pub(crate) fn at<'v>(value: &'v mut Value, path: &[Step<'_>]) -> Option<&'v mut Value> {
+pub(crate) fn at<'v>(value: &'v mut Value, path: &[PathPart<'_>]) -> Option<&'v mut Value> {
     path.iter().try_fold(value, |value, step| match step {
-        Step::Key(key) => value.get_mut(*key),
-        Step::Index(index) => value.get_mut(*index),
+        PathPart::Key(key) => value.get_mut(*key),
+        PathPart::Index(index) => value.get_mut(*index),
     })
 }
 
 /// A path as it is written behind what it leads into.
-pub(crate) fn shown(path: &[Step<'_>]) -> String {
+pub(crate) fn shown(path: &[PathPart<'_>]) -> String {
     let steps = path.iter().map(|step| match step {
-        Step::Key(key) => format!(".{key}"),
-        Step::Index(index) => format!("[{index}]"),
+        PathPart::Key(key) => format!(".{key}"),
+        PathPart::Index(index) => format!("[{index}]"),
     });
     steps.collect()
 }

@@ -25,13 +25,13 @@ impl fmt::Display for Problem {
 /// The way from the root of the value to the place being read: a path that is written down only
 /// where there is a problem to tell.
 #[derive(Clone, Copy)]
-enum Step<'a> {
+enum Way<'a> {
     Root,
-    Key(&'a Step<'a>, &'a str),
-    Item(&'a Step<'a>, usize),
+    Key(&'a Way<'a>, &'a str),
+    Item(&'a Way<'a>, usize),
 }
 
-impl Step<'_> {
+impl Way<'_> {
     fn write(&self, path: &mut String) {
         match self {
             Self::Root => {}
@@ -53,28 +53,28 @@ impl Step<'_> {
 /// A place in the value being read, with the list every problem goes to. What is read is moved out
 /// of the value.
 pub(super) struct Reader<'p> {
-    step: Step<'p>,
+    step: Way<'p>,
     problems: &'p mut Vec<Problem>,
 }
 
 impl<'p> Reader<'p> {
     pub(super) fn new(problems: &'p mut Vec<Problem>) -> Self {
         Self {
-            step: Step::Root,
+            step: Way::Root,
             problems,
         }
     }
 
     pub(super) fn at<'r>(&'r mut self, key: &'r str) -> Reader<'r> {
         Reader {
-            step: Step::Key(&self.step, key),
+            step: Way::Key(&self.step, key),
             problems: self.problems,
         }
     }
 
     pub(super) fn item(&mut self, index: usize) -> Reader<'_> {
         Reader {
-            step: Step::Item(&self.step, index),
+            step: Way::Item(&self.step, index),
             problems: self.problems,
         }
     }

@@ -25,7 +25,7 @@ const REFERENCES: [&str; 2] = ["$ref", "$dynamicRef"];
 /// Notes every reference that leads outside, nowhere, to no schema, or back to itself.
 pub(super) fn check(root: &Node, problems: &mut Problems) {
     let mut schemas = Schemas::of(root);
-    let mut steps: Vec<Vec<Step<'_>>> = Vec::with_capacity(schemas.all.len());
+    let mut steps: Vec<Vec<Lead<'_>>> = Vec::with_capacity(schemas.all.len());
     for at in 0..schemas.all.len() {
         let Schema {
             node: schema,
@@ -41,7 +41,7 @@ pub(super) fn check(root: &Node, problems: &mut Problems) {
                 continue;
             };
             match schemas.target(reference, resource) {
-                Ok(to) => step.push(Step {
+                Ok(to) => step.push(Lead {
                     to,
                     reference: Some(node),
                 }),
@@ -69,7 +69,7 @@ pub(super) fn check(root: &Node, problems: &mut Problems) {
 }
 
 /// From one schema to another that looks at the same value.
-struct Step<'n> {
+struct Lead<'n> {
     to: usize,
     /// The reference that leads there; none where it is written in place.
     reference: Option<&'n Node>,
@@ -133,12 +133,12 @@ impl<'n> Schemas<'n> {
         found.into_iter().flatten()
     }
 
-    fn in_place(&self, schema: &'n Node) -> Vec<Step<'n>> {
+    fn in_place(&self, schema: &'n Node) -> Vec<Lead<'n>> {
         let children = below(schema).into_iter();
         let same_value = children.filter(|(keyword, _)| IN_PLACE.contains(keyword));
         same_value
             .filter_map(|(_, child)| self.index.get(&std::ptr::from_ref(child)))
-            .map(|to| Step {
+            .map(|to| Lead {
                 to: *to,
                 reference: None,
             })
@@ -239,7 +239,7 @@ impl Astray<'_> {
 }
 
 /// A reference on a way that leads back to where it began.
-fn circle<'n>(steps: &[Vec<Step<'n>>]) -> Option<&'n Node> {
+fn circle<'n>(steps: &[Vec<Lead<'n>>]) -> Option<&'n Node> {
     #[derive(Clone, Copy, PartialEq)]
     enum State {
         New,

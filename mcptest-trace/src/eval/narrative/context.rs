@@ -4,7 +4,7 @@ use super::group::{Group, clause_before};
 use super::lexicon::{Lexicon, stem};
 use super::list::JOINT;
 use super::marks::{Mark, Marks, of};
-use super::token::{Token, Words};
+use super::token::{Token, TokenQueries};
 
 /// How far words around a verb are looked for, in tokens.
 const AROUND: usize = 32;

@@ -19,7 +19,7 @@ const MOST_COMPARED: usize = 64;
 const LISTED: usize = 5;
 
 /// A verdict with its reasons.
-pub(super) struct Judged {
+pub(super) struct JudgedClaim {
     pub(super) verdict: ClaimVerdict,
     pub(super) supporting: Vec<usize>,
     pub(super) considered: Vec<Considered>,
@@ -27,7 +27,7 @@ pub(super) struct Judged {
 }
 
 impl Judge<'_> {
-    pub(super) fn judge(&self, found: &Told<'_>, rule: &Rule) -> Judged {
+    pub(super) fn judge(&self, found: &Told<'_>, rule: &Rule) -> JudgedClaim {
         let doers = self.doers(found);
         let tried = || {
             let calls = doers.left.iter().map(|tool| self.calls.of_tool(tool));
@@ -103,7 +103,7 @@ impl Judge<'_> {
             verdict,
             ClaimVerdict::Supported | ClaimVerdict::ArgMismatch { .. }
         );
-        Judged {
+        JudgedClaim {
             considered: self.considered(&doers, other, other_value),
             settle: self.settle(found, &doers, &verdict),
             supporting: if supports { done } else { Vec::new() },

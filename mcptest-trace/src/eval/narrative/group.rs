@@ -6,7 +6,7 @@ use super::lexicon::{FORMS, Lexicon};
 use super::list::{JOINT, list_before};
 use super::marks::{Mark, Marks, of};
 use super::rules;
-use super::token::{Token, Words};
+use super::token::{Token, TokenQueries};
 
 /// How far a group, a subject or a clause is looked for, in tokens. Bounds keep reading linear.
 const GROUP: usize = 8;

@@ -11,7 +11,7 @@ const KEY: usize = 64;
 
 /// A text in a closing.
 #[derive(Debug, Default)]
-pub(super) struct Text {
+pub(super) struct ClosingText {
     pub(super) read: String,
     /// Where runs of the text begin and it ends, and where each stood in the closing.
     pub(super) map: Vec<(usize, usize)>,
@@ -23,7 +23,7 @@ pub(super) struct Text {
 
 /// The texts in a closing that is an object, a list or a text in JSON, fenced or not; nothing where it is
 /// none.
-pub(super) fn texts(closing: &str) -> Option<Vec<Text>> {
+pub(super) fn texts(closing: &str) -> Option<Vec<ClosingText>> {
     let json = closing.trim();
     let fenced = json
         .strip_prefix("```")
@@ -34,7 +34,7 @@ pub(super) fn texts(closing: &str) -> Option<Vec<Text>> {
     }
     serde_json::from_str::<IgnoredAny>(json).ok()?;
     let offset = json.as_ptr() as usize - closing.as_ptr() as usize;
-    let mut texts: Vec<Text> = Vec::new();
+    let mut texts: Vec<ClosingText> = Vec::new();
     // Of each value that is open: whether it is a list, and what is said of what stands in it.
     let mut open: Vec<(bool, bool)> = Vec::new();
     let (mut key, mut unsure) = (String::new(), false);
@@ -50,10 +50,10 @@ pub(super) fn texts(closing: &str) -> Option<Vec<Text>> {
                     key = short.replace(['_', '-'], " ");
                     unsure = open.last().is_some_and(|value| value.1) || quotes(raw);
                 } else if is_told(raw) {
-                    let mut text = Text {
+                    let mut text = ClosingText {
                         key: key.clone(),
                         unsure,
-                        ..Text::default()
+                        ..ClosingText::default()
                     };
                     text.unescape(raw, offset + at);
                     texts.push(text);
@@ -108,7 +108,7 @@ fn length(text: &str) -> usize {
     text.bytes().position(ends).unwrap_or(text.len())
 }
 
-impl Text {
+impl ClosingText {
     fn unescape(&mut self, raw: &str, start: usize) {
         let mut from = 0;
         while from < raw.len() {

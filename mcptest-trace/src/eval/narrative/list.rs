@@ -1,7 +1,7 @@
 //! Identifiers and brackets set apart from their noun, and what joins words.
 
 use super::marks::{Mark, Marks, of};
-use super::token::{Token, Words};
+use super::token::{Token, TokenQueries};
 
 /// How far a list or an object is looked for, in tokens.
 pub(super) const OBJECT: usize = 14;

@@ -41,9 +41,9 @@ pub use targets::TARGETS;
 pub use tools::KnownTools;
 
 use calls::Calls;
-use evidence::Judged;
+use evidence::JudgedClaim;
 use judge::Judge;
-use sentence::{Found, Told};
+use sentence::{FoundClaim, Told};
 use text::Document;
 use tools::ToolBox;
 use vocabulary::Vocabulary;
@@ -110,7 +110,7 @@ pub fn narrative_divergence_with<T: AsTrace + ?Sized>(
     for (turn, message) in &messages {
         let document = Document::read(message);
         // What is told again is not judged again.
-        let mut told: HashMap<Told<'_>, Judged> = HashMap::new();
+        let mut told: HashMap<Told<'_>, JudgedClaim> = HashMap::new();
         let found = reading::claims(&document, &vocabulary, &tools).into_iter();
         for found in found.filter(|found| !options.ignore.iter().any(|id| id == found.rule.id)) {
             let judged = told.entry(found.told.clone());
@@ -139,7 +139,12 @@ pub fn narrative_divergence_with<T: AsTrace + ?Sized>(
 /// Bytes of a sentence that a claim quotes on either side.
 const QUOTED: usize = 200;
 
-fn claim(document: &Document, message: &str, found: &Found<'_>, judged: &Judged) -> Claim {
+fn claim(
+    document: &Document,
+    message: &str,
+    found: &FoundClaim<'_>,
+    judged: &JudgedClaim,
+) -> Claim {
     let told = &found.told;
     let whole = |range: Range<usize>| {
         let start = message.floor_char_boundary(range.start);

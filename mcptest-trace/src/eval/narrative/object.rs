@@ -6,7 +6,7 @@ use super::group::Group;
 use super::lexicon::{Lexicon, stem};
 use super::list::{OBJECT, joins_verb, list_after};
 use super::marks::{Mark, Marks, of};
-use super::token::{Token, Words};
+use super::token::{Token, TokenQueries};
 use super::tools::ToolBox;
 
 /// The object after an active verb.

@@ -6,9 +6,9 @@ use super::context;
 use super::list::{self};
 use super::marks::{Mark, Marks, of};
 use super::scope::{self, Scopes};
-use super::sentence::{Found, Reader};
-use super::text::{Block, Document, Kind};
-use super::token::{self, Token, Words};
+use super::sentence::{FoundClaim, SentenceReader};
+use super::text::{Block, BlockKind, Document};
+use super::token::{self, Token, TokenQueries};
 use super::tools::ToolBox;
 use super::vocabulary::Vocabulary;
 
@@ -17,7 +17,7 @@ pub(super) fn claims<'v>(
     document: &'v Document,
     vocabulary: &'v Vocabulary,
     tools: &ToolBox<'_>,
-) -> Vec<Found<'v>> {
+) -> Vec<FoundClaim<'v>> {
     let text = &document.text;
     let tokens = |range: Range<usize>| (token::tokens(text, &range, vocabulary), range);
     let sentences = |block: &Block| token::sentences(text, &block.range).into_iter().map(tokens);
@@ -27,11 +27,11 @@ pub(super) fn claims<'v>(
         .collect();
     let told = blocks
         .iter()
-        .filter(|(block, _)| block.kind != Kind::TableHead);
+        .filter(|(block, _)| block.kind != BlockKind::TableHead);
     let mut told = told.flat_map(|(_, sentences)| sentences);
     let asks = told.any(|(words, _)| context::asks_to_go_ahead(words));
     let mut scopes = Scopes::default();
-    let mut found: Vec<Found<'_>> = Vec::new();
+    let mut found: Vec<FoundClaim<'_>> = Vec::new();
     let mut status_table = false;
     let heads = blocks.iter().map(|(block, sentences)| {
         let first = sentences.first().map(|(words, _)| &**words);
@@ -40,7 +40,7 @@ pub(super) fn claims<'v>(
     let deeds = scope::deeds(text, &heads.collect::<Vec<_>>());
     for (at, ((block, sentences), done)) in blocks.iter().zip(deeds).enumerate() {
         let over_list = blocks.get(at + 1).is_some_and(|(next, _)| next.listed());
-        if block.kind == Kind::TableHead {
+        if block.kind == BlockKind::TableHead {
             let labels = |(words, _): &(Vec<Token<'_>>, _)| words.have(of![Label]);
             status_table = sentences.iter().any(labels);
             continue;
@@ -50,18 +50,18 @@ pub(super) fn claims<'v>(
         }
         let mut place = scopes.of(block);
         place.add_if(asks, Mark::AsksToGoAhead);
-        place.add_if(status_table && block.kind == Kind::Row, Mark::Status);
+        place.add_if(status_table && block.kind == BlockKind::Row, Mark::Status);
         place.add_if(done, Mark::ToldDone);
         for (words, sentence) in sentences {
-            let reader = Reader {
+            let reader = SentenceReader {
                 document,
                 words,
                 asides: None,
                 apart: &[],
                 tools,
                 place,
-                item: block.kind == Kind::Item && !block.bold,
-                title: over_list && (block.kind == Kind::Heading || block.bold),
+                item: block.kind == BlockKind::Item && !block.bold,
+                title: over_list && (block.kind == BlockKind::Heading || block.bold),
                 unsure: block.unsure,
                 sentence,
             };
@@ -74,7 +74,7 @@ pub(super) fn claims<'v>(
             let rest: Vec<Token<'_>> = rest.map(|(word, _)| word.clone()).collect();
             let apart: Vec<_> = words.iter().zip(asides.iter().copied()).collect();
             let first = found.len();
-            Reader {
+            SentenceReader {
                 words: &rest,
                 apart: &apart,
                 ..reader
@@ -87,7 +87,7 @@ pub(super) fn claims<'v>(
             let mut aside = words.iter().zip(&asides).filter(|(_, aside)| **aside);
             if aside.any(|(word, _)| may_tell(word)) {
                 let asides = Some(&asides[..]);
-                Reader { asides, ..reader }.read(&mut found);
+                SentenceReader { asides, ..reader }.read(&mut found);
             }
             found[first..].sort_by_key(|claim| claim.span.start);
         }

@@ -3,8 +3,8 @@
 use super::context::question;
 use super::lexicon::Lexicon;
 use super::marks::{Mark, Marks, of};
-use super::text::{Block, Kind};
-use super::token::{Token, Words};
+use super::text::{Block, BlockKind};
+use super::token::{Token, TokenQueries};
 
 /// Bytes of the end of a block that leads in.
 const LEAD: usize = 400;
@@ -24,7 +24,7 @@ pub(super) struct Scopes {
 impl Scopes {
     /// What is said of a block.
     pub(super) fn of(&mut self, block: &Block) -> Marks {
-        if block.kind == Kind::Heading {
+        if block.kind == BlockKind::Heading {
             self.heading = Marks::default();
         }
         if !block.listed() {
@@ -49,7 +49,7 @@ impl Scopes {
         let ends_open = words.last().is_some_and(|last| last.text == ":");
         let full = words.iter().any(|word| matches!(&*word.text, "." | "!"));
         let short = words.len() <= LABEL && !full && !block.listed();
-        let titled = block.kind == Kind::Heading || block.bold && short;
+        let titled = block.kind == BlockKind::Heading || block.bold && short;
         let mut found = Marks::default();
         found.add_if(
             (ends_open || titled || short) && undone(words),
@@ -109,7 +109,7 @@ pub(super) fn label(words: &[Token<'_>]) -> Option<(usize, Mark)> {
 /// Of each block, by how its first sentence begins, whether that or its list tells what was done:
 /// *✅ Rotated keys*, or *Deleted stale branches* beside *Emailed the team*.
 pub(super) fn deeds(text: &str, blocks: &[(&Block, &[Token<'_>])]) -> Vec<bool> {
-    let item = |block: &Block| block.kind == Kind::Item;
+    let item = |block: &Block| block.kind == BlockKind::Item;
     let lists = blocks.chunk_by(|before, after| item(before.0) && item(after.0));
     let listed = lists.flat_map(|list| {
         let heads = || list.iter().filter_map(|(_, words)| after_past(words));
@@ -124,7 +124,7 @@ pub(super) fn deeds(text: &str, blocks: &[(&Block, &[Token<'_>])]) -> Vec<bool> 
         let title = |next: &(&Block, &[Token<'_>])| item(next.0) && !next.1.is(0, Mark::Sign);
         let (block, words) = blocks[at];
         let ticks = words.first().is_some_and(Token::ticks);
-        block.kind != Kind::Heading && ticks && !blocks.get(at + 1).is_some_and(title)
+        block.kind != BlockKind::Heading && ticks && !blocks.get(at + 1).is_some_and(title)
     };
     let all = listed.enumerate().map(|(at, listed)| listed || ticked(at));
     all.collect()

@@ -11,12 +11,12 @@ use super::object;
 use super::rules::{self, Rule};
 use super::scope::{self};
 use super::text::Document;
-use super::token::{Token, Words};
+use super::token::{Token, TokenQueries};
 use super::tools::{Tool, ToolBox};
 
 /// A claim as it is read, before any call is looked at.
 #[derive(Debug, Clone)]
-pub(super) struct Found<'v> {
+pub(super) struct FoundClaim<'v> {
     pub(super) rule: &'static Rule,
     pub(super) told: Told<'v>,
     /// Bytes of the claim in the document's text.
@@ -60,7 +60,7 @@ const OF_VERBS: Marks = of![Generic Creating Consequence Lands MakingHead Remade
 
 /// Reads the claims of a sentence.
 #[derive(Clone, Copy)]
-pub(super) struct Reader<'a, 'v> {
+pub(super) struct SentenceReader<'a, 'v> {
     pub(super) document: &'v Document,
     /// The tokens of the sentence.
     pub(super) words: &'a [Token<'v>],
@@ -79,9 +79,9 @@ pub(super) struct Reader<'a, 'v> {
     pub(super) sentence: &'a Range<usize>,
 }
 
-impl<'v> Reader<'_, 'v> {
+impl<'v> SentenceReader<'_, 'v> {
     /// Reads what the sentence claims.
-    pub(super) fn read(&self, found: &mut Vec<Found<'v>>) {
+    pub(super) fn read(&self, found: &mut Vec<FoundClaim<'v>>) {
         let question = context::question(self.words);
         let label = scope::label(self.words);
         // The group before, and whether it surely claims.
@@ -134,7 +134,7 @@ impl<'v> Reader<'_, 'v> {
     }
 
     /// What a group claims.
-    fn claim(&self, mut group: Group) -> Option<Found<'v>> {
+    fn claim(&self, mut group: Group) -> Option<FoundClaim<'v>> {
         let token = &self.words[group.verb];
         let next = group.verb + 1;
         // *switched you to the nonstop*, but not *switched to English*
@@ -233,7 +233,7 @@ impl<'v> Reader<'_, 'v> {
         let clause = object.start.min(group.verb)..self.words.until(next, OBJECT, ends);
         let spoken = token.verb.filter(|_| !group.has(Mark::IsComplete));
         let spoken = phrasal.or(spoken);
-        Some(Found {
+        Some(FoundClaim {
             rule,
             told: Told {
                 marks: group.marks,

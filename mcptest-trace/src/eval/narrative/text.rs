@@ -8,7 +8,7 @@ use super::json;
 
 /// What a block is in the closing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum BlockKind {
     #[default]
     Paragraph,
     Heading,
@@ -22,7 +22,7 @@ pub(super) enum Kind {
 /// A run of plain text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Block {
-    pub(super) kind: Kind,
+    pub(super) kind: BlockKind,
     /// Bytes in [`Document::text`].
     pub(super) range: Range<usize>,
     /// Whether all of it is set in bold, as headings often are.
@@ -36,7 +36,10 @@ pub(super) struct Block {
 impl Block {
     /// Whether it belongs to a list or a table.
     pub(super) fn listed(&self) -> bool {
-        matches!(self.kind, Kind::Item | Kind::Row | Kind::TableHead)
+        matches!(
+            self.kind,
+            BlockKind::Item | BlockKind::Row | BlockKind::TableHead
+        )
     }
 }
 
@@ -63,7 +66,7 @@ pub(super) struct Document {
     signs: usize,
     /// The block that is read: where it begins, what it is, whether any of it is not bold.
     start: usize,
-    kind: Kind,
+    kind: BlockKind,
     plain: bool,
     /// How many elements are open that are left out, that are items, that are bold.
     skipped: usize,
@@ -113,7 +116,7 @@ impl Document {
                 _ => {}
             }
         }
-        self.flush(Kind::Paragraph);
+        self.flush(BlockKind::Paragraph);
         (self.skipped, self.items, self.strong) = (0, 0, 0);
     }
 
@@ -134,7 +137,7 @@ impl Document {
         // A line that begins with a sign of its own, `• …` or `✅ …`, is an item too.
         let sign = |c: char| !(c.is_alphanumeric() || c.is_ascii() || "“”‘’„«»€£".contains(c));
         if self.text.ends_with('\n') && text.starts_with(sign) {
-            self.flush(Kind::Item);
+            self.flush(BlockKind::Item);
         }
         // A line that goes on in lower case was only wrapped.
         let goes_on = self.text.len() > self.start && self.text.ends_with('\n');
@@ -169,21 +172,21 @@ impl Document {
     fn enter(&mut self, tag: &Tag<'_>) {
         match tag {
             Tag::CodeBlock(_) | Tag::BlockQuote(_) | Tag::HtmlBlock => {
-                self.flush(Kind::Paragraph);
+                self.flush(BlockKind::Paragraph);
                 self.code |= matches!(tag, Tag::CodeBlock(_));
                 self.skipped += 1;
             }
             Tag::Strikethrough | Tag::Image { .. } => self.skipped += 1,
             Tag::Strong => self.strong += 1,
             Tag::Item => {
-                self.flush(Kind::Item);
+                self.flush(BlockKind::Item);
                 self.items += 1;
             }
-            Tag::Paragraph if self.items > 0 => self.flush(Kind::Item),
-            Tag::Paragraph | Tag::List(_) => self.flush(Kind::Paragraph),
-            Tag::Heading { .. } => self.flush(Kind::Heading),
-            Tag::TableHead => self.flush(Kind::TableHead),
-            Tag::TableRow => self.flush(Kind::Row),
+            Tag::Paragraph if self.items > 0 => self.flush(BlockKind::Item),
+            Tag::Paragraph | Tag::List(_) => self.flush(BlockKind::Paragraph),
+            Tag::Heading { .. } => self.flush(BlockKind::Heading),
+            Tag::TableHead => self.flush(BlockKind::TableHead),
+            Tag::TableRow => self.flush(BlockKind::Row),
             _ => {}
         }
     }
@@ -198,20 +201,20 @@ impl Document {
             TagEnd::Strong => self.strong = self.strong.saturating_sub(1),
             TagEnd::TableCell => self.push(" | ", range.end.saturating_sub(1)),
             TagEnd::Item => {
-                self.flush(Kind::Paragraph);
+                self.flush(BlockKind::Paragraph);
                 self.items = self.items.saturating_sub(1);
             }
             TagEnd::Paragraph
             | TagEnd::Heading(_)
             | TagEnd::TableRow
             | TagEnd::TableHead
-            | TagEnd::List(_) => self.flush(Kind::Paragraph),
+            | TagEnd::List(_) => self.flush(BlockKind::Paragraph),
             _ => {}
         }
     }
 
     /// Ends the block that is read, and begins one of a kind.
-    fn flush(&mut self, next: Kind) {
+    fn flush(&mut self, next: BlockKind) {
         let range = self.start..self.text.len();
         if !self.text[range.clone()].trim().is_empty() {
             let block = Block {
@@ -236,7 +239,7 @@ impl Document {
 mod tests {
     use super::*;
 
-    fn blocks(closing: &str) -> Vec<(Kind, String)> {
+    fn blocks(closing: &str) -> Vec<(BlockKind, String)> {
         let document = Document::read(closing);
         let text = |block: &Block| document.text[block.range.clone()].trim().to_owned();
         document
@@ -251,15 +254,15 @@ mod tests {
         let found = blocks(
             "# Done\n- a **b**\n- c\n\n> said\n\n```\ncode\n```\n| x | y |\n|-|-|\n| 1 | 2 |\n",
         );
-        let kinds: Vec<Kind> = found.iter().map(|block| block.0).collect();
+        let kinds: Vec<BlockKind> = found.iter().map(|block| block.0).collect();
         assert_eq!(
             kinds,
             [
-                Kind::Heading,
-                Kind::Item,
-                Kind::Item,
-                Kind::TableHead,
-                Kind::Row
+                BlockKind::Heading,
+                BlockKind::Item,
+                BlockKind::Item,
+                BlockKind::TableHead,
+                BlockKind::Row
             ]
         );
         assert_eq!(found[4].1, "1 | 2 |");

@@ -37,7 +37,7 @@ impl Token<'_> {
 }
 
 /// What is asked of the tokens of a sentence. Outside it there is nothing.
-pub(super) trait Words {
+pub(super) trait TokenQueries {
     fn tokens(&self) -> &[Token<'_>];
 
     fn marks(&self, at: usize) -> Marks {
@@ -85,7 +85,7 @@ pub(super) trait Words {
     }
 }
 
-impl Words for [Token<'_>] {
+impl TokenQueries for [Token<'_>] {
     fn tokens(&self) -> &[Token<'_>] {
         self
     }

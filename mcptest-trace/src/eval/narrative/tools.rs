@@ -12,13 +12,13 @@ use super::said::{Said, Tells};
 /// The tools that an agent is known to have, and whether these are all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KnownTools {
-    tools: BTreeMap<String, Known>,
+    tools: BTreeMap<String, KnownTool>,
     complete: bool,
 }
 
 /// A known tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Known {
+struct KnownTool {
     /// Whether the server says that it only reads.
     read_only: Option<bool>,
     said: Said,
@@ -83,11 +83,13 @@ impl KnownTools {
         }
     }
 
-    fn entry(&mut self, name: &str) -> &mut Known {
-        self.tools.entry(name.to_owned()).or_insert_with(|| Known {
-            read_only: None,
-            said: Said::of(name),
-        })
+    fn entry(&mut self, name: &str) -> &mut KnownTool {
+        self.tools
+            .entry(name.to_owned())
+            .or_insert_with(|| KnownTool {
+                read_only: None,
+                said: Said::of(name),
+            })
     }
 
     /// The names, sorted.
@@ -147,7 +149,7 @@ impl<'k> ToolBox<'k> {
         options: &'k NarrativeOptions,
     ) -> Self {
         let listed = |names: &[String], name| names.iter().any(|listed| listed == name);
-        let read = |(name, known): (&'k String, &'k Known)| {
+        let read = |(name, known): (&'k String, &'k KnownTool)| {
             let reads = known.read_only.unwrap_or(known.said.reads);
             let named = || options.evidence.values().flatten().any(|tool| tool == name);
             let write = (!reads || listed(&options.mutating_tools, name) || named())

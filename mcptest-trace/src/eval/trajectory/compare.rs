@@ -11,16 +11,16 @@ use crate::trace::{ReadOnlyTools, ToolCall, Trace, canonical_json};
 /// Canonical arguments of a call, and whether its result is an error.
 type Answered = (String, Option<bool>);
 
-pub(super) struct Comparison<'a, S> {
+pub(super) struct PlanComparison<'a, S> {
     pub(super) plan: &'a ExpectedTrace<S>,
     /// The judged calls; elsewhere here a call is its place in this list.
-    pub(super) recorded: Vec<Recorded<'a>>,
+    pub(super) recorded: Vec<JudgedCall<'a>>,
     /// Recorded calls that fit each expected call, ascending.
     pub(super) fitting: Vec<Vec<usize>>,
 }
 
 /// A judged call.
-pub(super) struct Recorded<'a> {
+pub(super) struct JudgedCall<'a> {
     /// Its place among all calls of the run.
     pub(super) index: usize,
     pub(super) call: &'a ToolCall,
@@ -28,16 +28,17 @@ pub(super) struct Recorded<'a> {
     pub(super) error: Option<bool>,
 }
 
-impl<'a, S: ArgsCheck> Comparison<'a, S> {
+impl<'a, S: ArgsCheck> PlanComparison<'a, S> {
     pub(super) fn new(trace: &'a Trace, plan: &'a ExpectedTrace<S>, tools: &ReadOnlyTools) -> Self {
         let calls = trace.tool_calls.iter().zip(trace.results_by_call());
-        let recorded = calls.enumerate().map(|(index, (call, result))| Recorded {
+        let recorded = calls.enumerate().map(|(index, (call, result))| JudgedCall {
             index,
             call,
             error: result.map(|result| result.is_error),
         });
-        let judged =
-            |recorded: &Recorded<'_>| plan.over == Over::Calls || !tools.reads(&recorded.call.name);
+        let judged = |recorded: &JudgedCall<'_>| {
+            plan.over == Over::Calls || !tools.reads(&recorded.call.name)
+        };
         let mut comparison = Self {
             plan,
             recorded: recorded.filter(judged).collect(),
@@ -52,7 +53,7 @@ impl<'a, S: ArgsCheck> Comparison<'a, S> {
         let names = self.plan.calls.iter();
         let names = names.map(|expected| (expected.name.as_str(), BTreeMap::new()));
         let mut alike: BTreeMap<&str, BTreeMap<Answered, Vec<usize>>> = names.collect();
-        for (index, Recorded { call, error, .. }) in self.recorded.iter().enumerate() {
+        for (index, JudgedCall { call, error, .. }) in self.recorded.iter().enumerate() {
             // What no expectation names fits none.
             if let Some(groups) = alike.get_mut(call.name.as_str()) {
                 let key = (canonical_json(&call.args), *error);
@@ -109,7 +110,7 @@ impl<'a, S: ArgsCheck> Comparison<'a, S> {
 
     /// Runs of recorded calls that count as simultaneous.
     fn blocks(&self) -> Vec<Range<usize>> {
-        let together = |left: &Recorded<'_>, right: &Recorded<'_>| {
+        let together = |left: &JudgedCall<'_>, right: &JudgedCall<'_>| {
             let (left, right) = (left.call.step, right.call.step);
             self.plan.parallel_unordered && left.is_some() && left == right
         };

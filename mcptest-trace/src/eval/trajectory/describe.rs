@@ -2,14 +2,14 @@
 
 use super::super::arg_diff::ArgDiff;
 use super::super::matching::maximum_matching;
-use super::compare::{Comparison, Recorded, inverse};
+use super::compare::{JudgedCall, PlanComparison, inverse};
 use super::{ArgsCheck, Mismatch, Over};
 use crate::text::counted;
 
 /// How many calls of the same name are looked at to find the one closest to an unmatched call.
 const CLOSEST_OF: usize = 16;
 
-impl<S: ArgsCheck> Comparison<'_, S> {
+impl<S: ArgsCheck> PlanComparison<'_, S> {
     pub(super) fn missing_in_order(&self, call: usize, partners: &[Option<usize>]) -> Mismatch {
         // Between the matched neighbours is where it should have been. With parallel calls the
         // neighbours may stand either way round within their step.
@@ -178,7 +178,7 @@ impl<S: ArgsCheck> Comparison<'_, S> {
     /// Why a recorded call does not fit an expected one.
     pub(super) fn difference(&self, call: usize, recorded: usize) -> (Vec<ArgDiff>, String) {
         let expected = &self.plan.calls[call];
-        let Recorded {
+        let JudgedCall {
             call: recorded,
             error,
             ..

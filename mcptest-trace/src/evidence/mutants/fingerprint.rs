@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::change::Change;
 
 /// The original and the mutants seen so far.
-pub(super) struct Seen<'a> {
+pub(super) struct Fingerprints<'a> {
     run: &'a Run,
     /// A number for each call and for its results.
     calls: Vec<u64>,
@@ -17,7 +17,7 @@ pub(super) struct Seen<'a> {
     known: BTreeSet<u64>,
 }
 
-impl<'a> Seen<'a> {
+impl<'a> Fingerprints<'a> {
     pub(super) fn new(run: &'a Run) -> Self {
         let trace = &run.trace;
         let calls = trace.tool_calls.iter().enumerate();

@@ -8,7 +8,7 @@ use super::Tools;
 use super::words::identifiers;
 
 /// What is to be known of a call.
-pub(super) struct Known {
+pub(super) struct CallFacts {
     /// Whether its tool only reads.
     pub(super) reads: bool,
     /// Whether it has a result that is no error.
@@ -30,7 +30,7 @@ pub(super) enum Needed {
     Later,
 }
 
-impl Known {
+impl CallFacts {
     /// What is to be known of each call of a run.
     pub(super) fn of_calls(run: &Run, tools: &Tools<'_>) -> Vec<Self> {
         let trace = &run.trace;

@@ -48,7 +48,7 @@ use serde::Serialize;
 use crate::evidence::random::Stream;
 use crate::setters::{setters, texts};
 use change::Change;
-use fingerprint::Seen;
+use fingerprint::Fingerprints;
 use sites::Site;
 
 pub use operator::{Operator, OperatorKind};
@@ -263,7 +263,7 @@ pub fn plan(runs: &[RecordedRun<'_>], options: &MutantOptions) -> MutantPlan {
 
 fn plan_run(place: usize, recorded: &RecordedRun<'_>, tools: &Tools<'_>, plan: &mut MutantPlan) {
     let run = recorded.run;
-    let mut seen = Seen::new(run);
+    let mut seen = Fingerprints::new(run);
     let mut groups: BTreeMap<(Operator, MutantLabel), Vec<usize>> = BTreeMap::new();
     let sites = sites::of_run(run, tools);
     for (index, site) in sites.iter().enumerate() {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::Tools;
 use super::change::Change;
-use super::knowledge::{Known, Needed};
+use super::knowledge::{CallFacts, Needed};
 use super::leaves::{changed, plain};
 use super::operator::Operator;
 use super::words::claim;
@@ -42,10 +42,10 @@ pub(super) struct Site {
 
 /// All sites of a run: operators in order, calls in order, paths in order.
 pub(super) fn of_run(run: &Run, tools: &Tools<'_>) -> Vec<Site> {
-    let mut sites = Sites {
+    let mut sites = SiteFinder {
         run,
         calls: &run.trace.tool_calls,
-        known: Known::of_calls(run, tools),
+        known: CallFacts::of_calls(run, tools),
         tools,
         found: Vec::new(),
     };
@@ -58,15 +58,15 @@ pub(super) fn of_run(run: &Run, tools: &Tools<'_>) -> Vec<Site> {
     sites.found
 }
 
-struct Sites<'a> {
+struct SiteFinder<'a> {
     run: &'a Run,
     calls: &'a [ToolCall],
-    known: Vec<Known>,
+    known: Vec<CallFacts>,
     tools: &'a Tools<'a>,
     found: Vec<Site>,
 }
 
-impl Sites<'_> {
+impl SiteFinder<'_> {
     fn add(
         &mut self,
         operator: Operator,

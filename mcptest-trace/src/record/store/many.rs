@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::disk::{self, Growing};
 use super::error::StoreError;
-use super::{Kind, Store, render_line, runs_in};
+use super::{LayoutKind, Store, render_line, runs_in};
 
 /// Where a run is stored.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -42,7 +42,7 @@ pub struct RunPlace {
 #[derive(Debug)]
 pub struct Adding<'s> {
     store: &'s Store,
-    kind: Kind,
+    kind: LayoutKind,
     /// The number from which the next free one is looked for.
     number: usize,
     lines: Option<Growing>,
@@ -77,8 +77,8 @@ impl Store {
         };
         match self.existing()? {
             None => Ok(()),
-            Some(Kind::Single) => whole(self.single.clone()),
-            Some(Kind::Folder) => {
+            Some(LayoutKind::Single) => whole(self.single.clone()),
+            Some(LayoutKind::Folder) => {
                 let mut names = runs_in(&self.folder)?;
                 // `run-2` before `run-10`.
                 names.sort_by_key(|name| (name.len(), name.clone()));
@@ -86,7 +86,7 @@ impl Store {
                     .iter()
                     .try_for_each(|name| whole(self.folder.join(name)))
             }
-            Some(Kind::Lines) => {
+            Some(LayoutKind::Lines) => {
                 let failed = |error| disk::reading(&self.lines, error);
                 let file = File::open(&self.lines).map_err(failed)?;
                 for (index, line) in BufReader::new(file).split(b'\n').enumerate() {
@@ -141,16 +141,16 @@ impl Adding<'_> {
     /// It cannot be written; those before it are there, or are when this is finished.
     pub fn add(&mut self, run: &Value) -> Result<(), StoreError> {
         match self.kind {
-            Kind::Single => {
+            LayoutKind::Single => {
                 self.store.add(run)?;
                 self.kind = self.store.existing()?.unwrap_or(self.kind);
                 Ok(())
             }
-            Kind::Folder => {
+            LayoutKind::Folder => {
                 let added = self.store.add_to_folder(run, &mut self.number);
                 added.map(drop)
             }
-            Kind::Lines => {
+            LayoutKind::Lines => {
                 let lines = match &mut self.lines {
                     Some(lines) => lines,
                     empty => {
@@ -171,7 +171,7 @@ impl Adding<'_> {
     ///
     /// The file of lines cannot be put in place; the old one is there.
     pub fn finish(self) -> Result<(), StoreError> {
-        if self.kind == Kind::Folder && self.number > 1 {
+        if self.kind == LayoutKind::Folder && self.number > 1 {
             super::steps::sync_folder(&self.store.folder);
         }
         self.lines.map_or(Ok(()), Growing::finish)

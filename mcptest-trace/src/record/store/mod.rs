@@ -59,14 +59,14 @@ pub struct Store {
     folder: PathBuf,
     lines: PathBuf,
     /// What is made when nothing is recorded yet.
-    wanted: Kind,
+    wanted: LayoutKind,
     /// The suite names this very path: no other layout is looked at or made.
     pinned: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Kind {
+enum LayoutKind {
     Single,
     Folder,
     Lines,
@@ -89,14 +89,14 @@ impl Store {
             lines: beside(".jsonl"),
             place,
             stem,
-            wanted: Kind::Single,
+            wanted: LayoutKind::Single,
             pinned: false,
         };
         let path = layout.path().to_owned();
         match layout {
             Layout::Single(_) => store.single = path,
-            Layout::Folder(_) => (store.folder, store.wanted) = (path, Kind::Folder),
-            Layout::Lines(_) => (store.lines, store.wanted) = (path, Kind::Lines),
+            Layout::Folder(_) => (store.folder, store.wanted) = (path, LayoutKind::Folder),
+            Layout::Lines(_) => (store.lines, store.wanted) = (path, LayoutKind::Lines),
         }
         Ok(store)
     }
@@ -115,12 +115,12 @@ impl Store {
         let kind = self.kind_for(runs)?;
         disk::try_writing(&self.place)?;
         let path = match kind {
-            Kind::Folder => {
+            LayoutKind::Folder => {
                 disk::try_writing(&self.folder)?;
                 return self.recorded();
             }
-            Kind::Single => &self.single,
-            Kind::Lines => &self.lines,
+            LayoutKind::Single => &self.single,
+            LayoutKind::Lines => &self.lines,
         };
         if path.is_dir() {
             return Err(StoreError::folder_in_the_way(path));
@@ -129,10 +129,10 @@ impl Store {
     }
 
     /// The layout of so many runs.
-    fn kind_for(&self, runs: usize) -> Result<Kind, StoreError> {
+    fn kind_for(&self, runs: usize) -> Result<LayoutKind, StoreError> {
         match self.existing()?.unwrap_or(self.wanted) {
-            Kind::Single if runs > 1 && self.pinned => Err(self.one_run()),
-            Kind::Single if runs > 1 => Ok(Kind::Folder),
+            LayoutKind::Single if runs > 1 && self.pinned => Err(self.one_run()),
+            LayoutKind::Single if runs > 1 => Ok(LayoutKind::Folder),
             kind => Ok(kind),
         }
     }
@@ -141,9 +141,9 @@ impl Store {
     pub fn recorded(&self) -> Result<usize, StoreError> {
         match self.existing()? {
             None => Ok(0),
-            Some(Kind::Single) => Ok(1),
-            Some(Kind::Folder) => Ok(runs_in(&self.folder)?.len()),
-            Some(Kind::Lines) => {
+            Some(LayoutKind::Single) => Ok(1),
+            Some(LayoutKind::Folder) => Ok(runs_in(&self.folder)?.len()),
+            Some(LayoutKind::Lines) => {
                 let bytes = disk::read(&self.lines)?.unwrap_or_default();
                 let lines = bytes.split(|byte| *byte == b'\n');
                 Ok(lines.filter(|line| !line.trim_ascii().is_empty()).count())
@@ -155,9 +155,9 @@ impl Store {
     #[cfg(test)]
     pub fn layout(&self) -> Result<Option<Layout>, StoreError> {
         Ok(self.existing()?.map(|kind| match kind {
-            Kind::Single => Layout::Single(self.single.clone()),
-            Kind::Folder => Layout::Folder(self.folder.clone()),
-            Kind::Lines => Layout::Lines(self.lines.clone()),
+            LayoutKind::Single => Layout::Single(self.single.clone()),
+            LayoutKind::Folder => Layout::Folder(self.folder.clone()),
+            LayoutKind::Lines => Layout::Lines(self.lines.clone()),
         }))
     }
 
@@ -165,18 +165,18 @@ impl Store {
     pub fn add(&self, run: &Value) -> Result<PathBuf, StoreError> {
         self.finish_interrupted()?;
         match self.existing()? {
-            Some(Kind::Single) => {
+            Some(LayoutKind::Single) => {
                 self.grow()?;
                 self.add_to_folder(run, &mut 1)
             }
-            Some(Kind::Folder) => self.add_to_folder(run, &mut 1),
-            Some(Kind::Lines) => self.add_line(run),
+            Some(LayoutKind::Folder) => self.add_to_folder(run, &mut 1),
+            Some(LayoutKind::Lines) => self.add_line(run),
             None => {
                 disk::make_folder(&self.place)?;
                 match self.wanted {
-                    Kind::Single => self.add_single(run),
-                    Kind::Folder => self.add_to_folder(run, &mut 1),
-                    Kind::Lines => self.add_line(run),
+                    LayoutKind::Single => self.add_single(run),
+                    LayoutKind::Folder => self.add_to_folder(run, &mut 1),
+                    LayoutKind::Lines => self.add_line(run),
                 }
             }
         }
@@ -242,19 +242,19 @@ impl Store {
     }
 
     /// The layout that holds runs.
-    fn existing(&self) -> Result<Option<Kind>, StoreError> {
+    fn existing(&self) -> Result<Option<LayoutKind>, StoreError> {
         let mut found = Vec::new();
         for (kind, path) in [
-            (Kind::Single, &self.single),
-            (Kind::Folder, &self.folder),
-            (Kind::Lines, &self.lines),
+            (LayoutKind::Single, &self.single),
+            (LayoutKind::Folder, &self.folder),
+            (LayoutKind::Lines, &self.lines),
         ] {
             if self.pinned && kind != self.wanted {
                 continue;
             }
             let holds = match kind {
-                Kind::Folder => !runs_in(path)?.is_empty(),
-                Kind::Single | Kind::Lines => path.is_file(),
+                LayoutKind::Folder => !runs_in(path)?.is_empty(),
+                LayoutKind::Single | LayoutKind::Lines => path.is_file(),
             };
             if holds {
                 found.push((kind, path));

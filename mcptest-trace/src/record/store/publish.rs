@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use super::disk::{self, write_atomically};
 use super::error::StoreError;
 use super::render::compact;
-use super::{Kind, Store, render, run_name, runs_in, steps};
+use super::{LayoutKind, Store, render, run_name, runs_in, steps};
 
 const COMPLETE: &str = "complete";
 const PUBLISHED: &str = "published";
@@ -27,7 +27,7 @@ struct Replacement {
     count: usize,
     /// The layout that the runs are to have.
     #[serde(rename = "layout")]
-    kind: Kind,
+    kind: LayoutKind,
     /// Files of the old recording that no new run replaces.
     surplus: Vec<String>,
 }
@@ -118,12 +118,12 @@ impl Store {
     /// Does what is left of a plan.
     fn replace(&self, plan: &Replacement) -> Result<(), StoreError> {
         match plan.kind {
-            Kind::Single => {
+            LayoutKind::Single => {
                 self.publish_file(1, &self.single)?;
                 steps::sync_folder(&self.place);
             }
-            Kind::Folder => self.replace_files(plan)?,
-            Kind::Lines => {
+            LayoutKind::Folder => self.replace_files(plan)?,
+            LayoutKind::Lines => {
                 if !self.replace_lines(plan)? {
                     return disk::remove(&self.staging().join(COMPLETE));
                 }
