@@ -151,7 +151,7 @@ impl Compare {
         )?;
         self.say(&compared, output)?;
         if let Some(folder) = self.save.as_ref().or(self.accept.as_ref()) {
-            save(&opened, folder)?;
+            save(&opened, folder, output)?;
             writeln!(
                 output.err,
                 "results of today: {}",
@@ -181,7 +181,7 @@ impl Compare {
     /// Saves the results of today, with nothing to compare them with.
     fn accept(&self, opened: &Opened, output: &mut Output<'_>) -> Result<ExitStatus, Failure> {
         let folder = self.accept.clone().unwrap_or_default();
-        let count = save(opened, &folder)?;
+        let count = save(opened, &folder, output)?;
         let shown = folder.to_string_lossy();
         if self.format == ComparisonFormat::Json {
             output.json(&json!({ "format": "accept/1.0", "folder": shown, "results": count }))?;
@@ -347,8 +347,24 @@ impl CostOf {
     }
 }
 
-/// Writes the results of all cases into a folder, in the place of the package's older ones.
-fn save(opened: &Opened, folder: &Path) -> Result<usize, Failure> {
+/// Writes the results of all cases into a folder, in the place of the package's older ones. Agents without
+/// runs that anything can be compared with are told of; where no agent has any, nothing is written.
+fn save(opened: &Opened, folder: &Path, output: &mut Output<'_>) -> Result<usize, Failure> {
+    let agents = opened.suites.agents();
+    let unusable = agents
+        .iter()
+        .filter_map(|test| Some((test.case(), test.runs().err()?)));
+    let unusable: Vec<(&str, String)> = unusable.collect();
+    for (agent, why) in &unusable {
+        let said = "nothing can be compared with it";
+        writeln!(output.err, "{agent}: {said}: {}", escape(why))?;
+    }
+    if unusable.len() == agents.len() {
+        return Err(Failure::cannot_tell(
+            "no agent has runs that can be a baseline; nothing was saved",
+        )
+        .help("`cargo mcptest validate` says what is wrong with the recordings"));
+    }
     let cannot = |what: String| {
         Failure::new(format!("the results cannot be saved: {what}")).help(
             "name a folder of their own, in the repository if they are the baseline of others too",
