@@ -142,6 +142,25 @@ fn a_revision_is_compared_without_touching_the_work_tree() {
 }
 
 #[test]
+fn steps_that_nobody_recorded_are_no_cost() {
+    let folder = four_agents();
+    let known = |baseline: &str, cost: &str| {
+        let arguments = ["compare", baseline, "--cost", cost, "--format", "json"];
+        let said: Value = serde_json::from_str(&mcptest(folder.path(), &arguments).stdout).unwrap();
+        let agents = said["agents"].as_array().unwrap().iter();
+        agents
+            .map(|agent| !agent["cost"].is_null())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(known("before", "steps"), [false; 4]);
+    assert_eq!(known("before", "calls"), [true; 4]);
+    mcptest(folder.path(), &["compare", "--accept", "today"]).exits(0);
+    write_runs(&folder, "suites/", 0);
+    assert_eq!(known("today", "steps"), [false; 4]);
+    assert_eq!(known("today", "calls"), [true; 4]);
+}
+
+#[test]
 fn runs_that_cannot_be_used_are_told_of_when_results_become_a_baseline() {
     let folder = four_agents();
     let cassettes = || {

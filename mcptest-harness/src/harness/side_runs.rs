@@ -196,8 +196,9 @@ impl SideRuns {
 
     /// The runs that another side has not, by their bytes.
     fn not_in<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = &'a SideRun> {
-        let is_in = |run: &SideRun| other.runs.iter().any(|known| known.digest == run.digest);
-        self.runs.iter().filter(move |run| !is_in(run))
+        let known: BTreeSet<&String> = other.runs.iter().map(|run| &run.digest).collect();
+        let runs = self.runs.iter();
+        runs.filter(move |run| !known.contains(&run.digest))
     }
 
     fn sides(self, mut candidate: Self) -> Sides {
