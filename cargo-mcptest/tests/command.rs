@@ -57,36 +57,20 @@ fn a_wrong_command_has_the_status_two() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("a.jsonl"), RUN).unwrap();
     let suite = ["--suite", "suites/x.yml"];
-    for wrong in [
-        &["import"][..],
-        &["import", "a.jsonl"],
-        &[
-            "import",
-            "a.jsonl",
-            "--suite",
-            "suites/x.yml",
-            "--from",
-            "smoke-signals",
-        ],
-        &[
-            "import",
-            "a.jsonl",
-            "--suite",
-            "suites/x.yml",
-            "--group-by",
-            "colour",
-        ],
-        &[
-            "import",
-            "a.jsonl",
-            "--suite",
-            "suites/x.yml",
-            "--redact",
-            "(",
-        ],
-        &["import", "missing.jsonl", "--suite", "suites/x.yml"],
+    let missing = ["import", "missing.jsonl", "--suite", "suites/x.yml"];
+    let mut wrong = vec![vec!["import"], vec!["import", "a.jsonl"], missing.to_vec()];
+    for option in [
+        ["--from", "smoke-signals"],
+        ["--group-by", "colour"],
+        ["--redact", "("],
+        ["--error-if", ""],
+        ["--error-if", "no|"],
+        ["--pass-at", "nan"],
     ] {
-        let output = run(folder.path(), wrong).unwrap();
+        wrong.push([&["import", "a.jsonl"], &suite[..], &option].concat());
+    }
+    for wrong in wrong {
+        let output = run(folder.path(), &wrong).unwrap();
         assert_eq!(output.status.code(), Some(2), "{wrong:?}: {output:?}");
     }
     std::fs::create_dir(folder.path().join("suites")).unwrap();

@@ -23,6 +23,7 @@ use super::plan::ImportPlan;
 use super::reading::{GroupBy, Reading};
 use super::recorded;
 use super::redact::redactor;
+use super::report::Reports;
 use super::starter::{CalledTools, Starter};
 use super::store::StoreOptions;
 use super::summary::{self, SummaryRow};
@@ -140,13 +141,7 @@ impl Import {
                 done.reports.lose("holds no run", &input.shown, what);
             }
         }
-        if let (Some(name), false) = (&self.mapping.score, plan.is_scored || plan.found.is_empty())
-        {
-            let what = format!("none has a number, boolean or verdict that is called `{name}`");
-            let place = format!("--score {name}");
-            let reason = "no run has the score that is asked for";
-            done.reports.lose(reason, &place, &what);
-        }
+        self.tell_absent(&plan, &group_by, &mut done.reports);
         let options = StoreOptions {
             jsonl: self.jsonl,
             replace: self.replace,
@@ -193,6 +188,25 @@ impl Import {
             (true, 0) => ExitStatus::Holds,
             (true, _) => ExitStatus::Finding,
         })
+    }
+
+    /// Tells what the command asks for by name and no run has.
+    fn tell_absent(&self, plan: &ImportPlan, group_by: &[GroupBy], reports: &mut Reports) {
+        if plan.found.is_empty() {
+            return;
+        }
+        if let (Some(name), false) = (&self.mapping.score, plan.is_scored) {
+            let what = format!("none has a number, boolean or verdict that is called `{name}`");
+            let place = format!("--score {name}");
+            reports.lose("no run has the score that is asked for", &place, &what);
+        }
+        for (by, named) in group_by.iter().zip(&self.group_by) {
+            if !plan.grouped_by.contains(by) {
+                let place = format!("--group-by {named}");
+                let what = "no run has one, so that what the user says tells agents apart";
+                reports.lose("no run has what is grouped by", &place, what);
+            }
+        }
     }
 
     /// What is to be known of all runs together.

@@ -21,7 +21,7 @@ pub(crate) struct Mapping {
     #[arg(long = "server", value_name = "NAME")]
     pub(crate) servers: Vec<String>,
     /// A result whose text matches is an error.
-    #[arg(long, value_name = "REGEX")]
+    #[arg(long, value_name = "REGEX", value_parser = telling)]
     pub(crate) error_if: Option<Regex>,
     /// Fill in tokens by length where the source has none.
     #[arg(long)]
@@ -33,11 +33,26 @@ pub(crate) struct Mapping {
     #[arg(long, value_name = "NAME")]
     pub(crate) score: Option<String>,
     /// The least reward of a run that passed.
-    #[arg(long, value_name = "REWARD")]
+    #[arg(long, value_name = "REWARD", value_parser = finite, allow_negative_numbers = true)]
     pub(crate) pass_at: Option<f64>,
     /// What a run is, where traces belong to conversations.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) run: RunUnit,
+}
+
+/// A pattern that not every text matches.
+fn telling(text: &str) -> Result<Regex, String> {
+    let pattern = Regex::new(text).map_err(|error| error.to_string())?;
+    if pattern.is_match("") {
+        return Err("every result would be an error: it matches the empty text".to_owned());
+    }
+    Ok(pattern)
+}
+
+fn finite(text: &str) -> Result<f64, String> {
+    let number: Option<f64> = text.parse().ok();
+    let finite = number.filter(|number| number.is_finite());
+    finite.ok_or_else(|| "write a number".to_owned())
 }
 
 impl Mapping {

@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::digest::Digest;
 use super::joining::Joined;
 use super::kind::FormatKind;
+use super::reading::GroupBy;
 
 /// A run that was found.
 #[derive(Debug)]
@@ -57,6 +58,8 @@ pub(super) struct ImportPlan {
     pub(super) groups: Vec<Group>,
     /// Whether any run has the score that is asked for.
     pub(super) is_scored: bool,
+    /// What of the grouping that is asked for any run has.
+    pub(super) grouped_by: Vec<GroupBy>,
     /// The tools that any run calls.
     pub(super) tools: BTreeSet<Rc<str>>,
     /// Whether tools only read, where any run says so, before or after one calls them.

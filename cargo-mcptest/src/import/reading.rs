@@ -24,6 +24,19 @@ pub(crate) enum GroupBy {
     Field(String),
 }
 
+impl GroupBy {
+    /// What a run has there.
+    pub(super) fn of(&self, mapped: &Mapped, records: &[Record<'_>]) -> Option<String> {
+        match self {
+            Self::Task => mapped.run.task.clone(),
+            Self::Field(pointer) => match records.first()?.value.pointer(pointer)? {
+                Value::String(text) => Some(text.clone()),
+                other => Some(other.to_string()),
+            },
+        }
+    }
+}
+
 /// A run, mapped, and what is needed of it beside the recording.
 pub(super) struct Mapped {
     pub(super) imported: Imported,
@@ -134,17 +147,8 @@ impl Reading<'_> {
         mapped: &Mapped,
         records: &[Record<'_>],
     ) -> AgentProfile {
-        let mut key = Vec::new();
-        for by in self.group_by {
-            let field = |pointer: &String| records.first()?.value.pointer(pointer);
-            match by {
-                GroupBy::Task => key.extend(mapped.run.task.clone()),
-                GroupBy::Field(pointer) => key.extend(field(pointer).map(|field| match field {
-                    Value::String(text) => text.clone(),
-                    other => other.to_string(),
-                })),
-            }
-        }
+        let by = self.group_by.iter();
+        let mut key: Vec<String> = by.filter_map(|by| by.of(mapped, records)).collect();
         if self.group_by.is_empty() && kind.format().has_tasks() {
             key.extend(mapped.run.task.clone());
         }

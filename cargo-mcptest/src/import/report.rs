@@ -122,6 +122,9 @@ fn help(reason: &str) -> &'static str {
         "no run has the score that is asked for" => {
             "name another with `--score NAME`; the runs are imported without an outcome"
         }
+        "no run has what is grouped by" => {
+            "name a field that the records have: `--group-by /POINTER`"
+        }
         "no model is named" => "say which model ran with `--model NAME`",
         "the user says nothing" => "give the prompt with `--prompt TEXT`",
         "has no known format" => "say which format it has with `--from FORMAT`",

@@ -187,6 +187,11 @@ impl Building {
             reports.lost(&place, lost);
         }
         self.plan.is_scored |= mapped.is_scored;
+        for by in reading.group_by {
+            if by.of(mapped, records).is_some() && !self.plan.grouped_by.contains(by) {
+                self.plan.grouped_by.push(by.clone());
+            }
+        }
         self.tools(cassette);
         let text = |key: &str| cassette[key].as_str().unwrap_or_default();
         let AgentProfile {

@@ -291,6 +291,20 @@ fn many_agents_of_one_run_are_told_how_to_be_one() {
     assert!(!said.out.contains("one run each"), "{said:?}");
 }
 
+#[test]
+fn a_grouping_by_what_no_run_has_is_told() {
+    let desk = Desk::new();
+    desk.write("a.json", talk("1", "p", "x").to_string());
+    for by in ["/nosuch", "task"] {
+        let said = desk.import(&["a.json", "--group-by", by, "--check"]);
+        let told = said.err.contains("no run has what is grouped by\n");
+        assert!(told && said.err.contains(by), "{said:?}");
+        assert_eq!(said.status, 1, "{said:?}");
+    }
+    let said = desk.import(&["a.json", "--group-by", "/id", "--check"]);
+    assert_eq!(said.status, 0, "{said:?}");
+}
+
 /// A rule for errors says nothing of what it does not match.
 #[test]
 fn results_that_no_rule_matches_stay_unknown_and_are_said_to() {
