@@ -11,7 +11,7 @@ use super::event::{Call, CallTokens, Event, ForeignRun, Leading, ReportedScore, 
 use super::format::{Format, Gathered, Joins, Runs};
 use super::input::{Input, Record};
 use super::joining::Joiner;
-use super::json::{count, given, identifier, is_set, list, member, named, text, word};
+use super::json::{self, count, given, identifier, is_set, list, member, named, text, word};
 use super::mapping::Mapping;
 use super::openai::offered_tools;
 use super::time;
@@ -222,7 +222,9 @@ fn is_error(answer: &Value) -> Option<bool> {
         "/is_error",
         "/tool_result_metadata/is_error",
     ];
-    flags.iter().find_map(|flag| extra.pointer(flag)?.as_bool())
+    flags
+        .iter()
+        .find_map(|flag| json::flag(extra.pointer(flag)?))
 }
 
 /// An aggregate of several model calls tells nothing of each.

@@ -30,9 +30,9 @@ pub(super) fn without(value: &Value, keys: &[&str]) -> Value {
     Value::Object(rest.collect())
 }
 
-/// Whether a member is `true`.
+/// Whether a member is a flag that is set.
 pub(super) fn is_set(value: &Value, key: &str) -> bool {
-    value.get(key) == Some(&Value::Bool(true))
+    value.get(key).and_then(flag) == Some(true)
 }
 
 /// A flag in the spellings of those who keep it as a text or a number; nothing where it says neither.

@@ -13,7 +13,9 @@ use super::format::{Format, Gathered, Runs};
 use super::input::{Form, Input};
 use super::json::{given, identifier, list, member, named, number, text, truthy, word};
 use super::mapping::Mapping;
-use super::openai::{ChatOptions, OfUser, is_of_user, offered_tools, read_messages, tokens};
+use super::openai::{
+    ChatOptions, OfUser, is_of_user, lose_message, offered_tools, read_messages, tokens,
+};
 use super::time;
 
 /// What the environment of τ-bench writes where a call fails.
@@ -217,6 +219,7 @@ fn second_edition_message(message: &Value, run: &mut ForeignRun, of_user: &mut O
                 run.answer(identifier(answer, "id"), value, Some(failed));
             }
         }
-        other => run.turn(other, said),
+        role @ "system" => run.turn(role, said),
+        _ => lose_message(message, run),
     }
 }

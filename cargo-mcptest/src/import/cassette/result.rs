@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::import::event::Answer;
 use crate::import::input::parse;
+use crate::import::json::flag;
 use crate::import::mapping::Mapping;
 
 /// Arguments: JSON in a text is the object that it is; nothing is the empty object.
@@ -55,7 +56,7 @@ fn mcp_result(text: &str) -> Option<Value> {
 fn is_mcp(value: &Value) -> bool {
     let blocks = value["content"].as_array();
     blocks.is_some_and(|blocks| blocks.iter().all(is_block))
-        && (value["isError"].is_boolean() || value.get("structuredContent").is_some())
+        && (flag(&value["isError"]).is_some() || value.get("structuredContent").is_some())
 }
 
 /// Whether a result is an error, where something says so. The result's own flag is set right.
@@ -65,7 +66,7 @@ pub(super) fn is_error(
     is_mcp: bool,
     mapping: &Mapping,
 ) -> Option<bool> {
-    let own = value.get("isError").and_then(Value::as_bool);
+    let own = value.get("isError").and_then(flag);
     let matched = || {
         let pattern = mapping.error_if.as_ref();
         pattern.is_some_and(|pattern| texts(value).iter().any(|text| pattern.is_match(text)))

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::import::content::text_of;
 use crate::import::event::{Answer, Call, Event, ForeignRun, Stop};
 use crate::import::json::{
-    count, given, identifier, is_set, list, member, named, text, without, word,
+    count, flag, given, identifier, is_set, list, member, named, text, without, word,
 };
 use crate::import::openai::{function_call, tokens};
 use crate::import::time;
@@ -154,7 +154,7 @@ impl<'v> Rollout<'v> {
             mcp_result(end, output)
         } else {
             let own = exit_code(&output).map(|code| code != 0);
-            let own = own.or_else(|| Some(!output.get("success")?.as_bool()?));
+            let own = own.or_else(|| Some(!flag(output.get("success")?)?));
             (output, own.or_else(|| self.failures.get(call).copied()))
         };
         self.open = None;

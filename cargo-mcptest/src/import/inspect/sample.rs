@@ -9,7 +9,7 @@ use crate::import::input::{Archive, parse};
 use crate::import::json::{
     count, given, identifier, list, member, named, number, text, truthy, word,
 };
-use crate::import::openai::offered_tools;
+use crate::import::openai::{lose_message, offered_tools};
 use crate::import::time;
 
 /// Reads a sample. In an archive, what a large one holds may lie in entries beside it.
@@ -153,7 +153,8 @@ fn from_messages(messages: &[Value], events: &AgentEvents<'_>, run: &mut Foreign
                 assistant(message, run);
             }
             "tool" => answer(message, events, run),
-            other => run.turn(other, said),
+            "system" => run.turn(role, said),
+            _ => lose_message(message, run),
         }
     }
     system.give_to(run);

@@ -8,6 +8,7 @@ use crate::import::content::text_of;
 use crate::import::event::{Answer, Call, CallTokens, Event, ForeignRun, Leading};
 use crate::import::format::has_block;
 use crate::import::json::{count, given, identifier, list, member, text, truthy, word};
+use crate::import::openai::lose_message;
 
 /// A message in one form: its kind, and its fields.
 pub(super) struct LangsmithMessage<'v> {
@@ -20,16 +21,20 @@ impl<'v> LangsmithMessage<'v> {
     pub(super) fn of(value: &'v Value) -> Option<Self> {
         if text(value, "type") == Some("constructor") {
             let name = list(value, "id").last()?.as_str()?;
-            return Some(Self {
-                kind: kind(name)?,
-                fields: value.get("kwargs")?,
-            });
+            return Some(Self::with(kind(name)?, value.get("kwargs")?));
         }
         let named = ["type", "role"].map(|key| text(value, key).and_then(kind));
-        Some(Self {
-            kind: named.into_iter().flatten().next()?,
-            fields: given(value, "data").unwrap_or(value),
-        })
+        let kind = named.into_iter().flatten().next()?;
+        Some(Self::with(kind, given(value, "data").unwrap_or(value)))
+    }
+
+    /// A message of no kind of its own says who speaks beside it.
+    fn with(named: &'static str, fields: &'v Value) -> Self {
+        let role = text(fields, "role").filter(|_| named == "other");
+        Self {
+            kind: role.and_then(kind).unwrap_or(named),
+            fields,
+        }
     }
 }
 
@@ -86,6 +91,7 @@ pub(super) fn read(messages: &[Value], run: &mut ForeignRun) {
                 wrote(message.fields, run);
             }
             "tool" => run.push(Event::Answer(answer(message.fields))),
+            "other" if word(message.fields, "role").is_some() => lose_message(message.fields, run),
             other => run.turn(other, said),
         }
     }
@@ -196,5 +202,6 @@ fn of_event(event: &Event) -> Value {
 
 /// Whether a run says that it failed.
 pub(super) fn failed(run: &Value) -> bool {
-    given(run, "error").is_some_and(truthy) || text(run, "status") == Some("error")
+    let failed = |status: &str| status.eq_ignore_ascii_case("error");
+    given(run, "error").is_some_and(truthy) || text(run, "status").is_some_and(failed)
 }

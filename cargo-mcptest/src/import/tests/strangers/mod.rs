@@ -5,6 +5,7 @@ mod frameworks;
 mod items;
 mod sessions;
 mod spans;
+mod spelt;
 mod trees;
 
 use serde_json::Value;
