@@ -1,10 +1,12 @@
 //! The lines of a rollout, as what happened.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
+use mcptest_trace::trace::canonical_json;
 use serde_json::{Value, json};
 
 use crate::import::content::text_of;
+use crate::import::digest::Digest;
 use crate::import::event::{Answer, Call, Event, ForeignRun, Stop};
 use crate::import::json::{
     count, flag, given, identifier, is_set, list, member, named, text, without, word,
@@ -37,8 +39,14 @@ impl<'v> Rollout<'v> {
         for line in lines {
             self.look_ahead(&line["payload"]);
         }
+        let mut seen = HashSet::new();
         for line in lines {
             let at = word(line, "timestamp").and_then(time::milliseconds);
+            // Nothing is written twice in one millisecond, to the letter.
+            if at.is_some() && !seen.insert(Digest::of(&[&canonical_json(line)])) {
+                self.run.note("lines that stand there twice are read once");
+                continue;
+            }
             self.run.at(at);
             self.now = at.unwrap_or(self.now).max(self.now);
             let payload = &line["payload"];
@@ -120,10 +128,9 @@ impl<'v> Rollout<'v> {
             other if other.ends_with("_output") => self.output(item),
             other => match other.strip_suffix("_call") {
                 Some(tool) => self.call(tool, item),
-                None => self.run.lose(
-                    "item of an unknown type",
-                    mcptest_trace::trace::canonical_json(item),
-                ),
+                None => self
+                    .run
+                    .lose("item of an unknown type", canonical_json(item)),
             },
         }
     }

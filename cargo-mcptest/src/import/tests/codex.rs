@@ -44,6 +44,9 @@ pub(super) fn rollout(talk: &Talk) -> Vec<Value> {
         }
     }
     all.push(line("event_msg", &json!({ "type": "task_complete" })));
+    for (at, line) in all.iter_mut().enumerate() {
+        line["timestamp"] = format!("2026-08-01T10:00:{:02}.{:03}Z", at / 1000, at % 1000).into();
+    }
     all
 }
 
@@ -54,6 +57,58 @@ proptest! {
     fn nothing_of_a_rollout_is_lost(talk in talk(Can { system: false, ..Can::ALL })) {
         let can = Can { system: false, ..Can::ALL };
         assert_kept(&talk, can, "rollout.jsonl", lines(&rollout(&talk)).as_bytes(), &[]);
+    }
+}
+
+#[test]
+fn lines_that_stand_there_twice_are_read_once() {
+    let message = |at: u32, role: &str, said: &str| {
+        let kind = if role == "user" {
+            "input_text"
+        } else {
+            "output_text"
+        };
+        let mut line = line(
+            "response_item",
+            &json!({ "type": "message", "role": role, "content": [{ "type": kind, "text": said }] }),
+        );
+        line["timestamp"] = format!("2026-08-01T10:00:00.00{at}Z").into();
+        line
+    };
+    let all = [
+        meta("r1"),
+        line("turn_context", &json!({ "model": "m" })),
+        message(0, "user", "go on"),
+        line(
+            "response_item",
+            &json!({ "type": "function_call", "call_id": "c", "name": "list", "arguments": "{}" }),
+        ),
+        line(
+            "response_item",
+            &json!({ "type": "function_call_output", "call_id": "c", "output": "1" }),
+        ),
+        message(1, "assistant", "Listed."),
+        message(2, "user", "go on"),
+        message(3, "assistant", "Listed."),
+    ];
+    let import = |text: String| {
+        let desk = Desk::new();
+        desk.write("rollout.jsonl", text);
+        let said = desk.import(&["rollout.jsonl"]);
+        assert_eq!(said.status, 0, "{said:?}");
+        (desk.recording()["trace"].clone(), said.out)
+    };
+    let (once, said) = import(lines(&all));
+    let note = "note: lines that stand there twice are read once\n";
+    assert!(!said.contains(note), "{said}");
+    let doubled: Vec<Value> = all
+        .iter()
+        .flat_map(|line| [line.clone(), line.clone()])
+        .collect();
+    for text in [lines(&doubled), lines(&all).repeat(2)] {
+        let (twice, said) = import(text);
+        assert_eq!(twice, once);
+        assert!(said.contains(note), "{said}");
     }
 }
 
