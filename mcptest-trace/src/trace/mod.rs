@@ -60,7 +60,7 @@ pub use origin::Origin;
 pub use place::Place;
 pub use reader::Problem;
 pub use tool_name::{ReadOnlyTools, reads_by_name, words_of_tool};
-pub(crate) use tool_name::{apart, reads_by_words, snake};
+pub(crate) use tool_name::{apart, read_only_hints, reads_by_words, snake};
 pub use tools::OfferedTool;
 
 /// The JSON Schema of cassettes, for editors and recorders.

@@ -137,20 +137,16 @@ pub struct ReadOnlyTools {
 
 impl ReadOnlyTools {
     /// By what the recordings and the suite say. `readonly` is stronger than `mutating`, and both are
-    /// stronger than what was recorded; of two recorded tools of one name, the one that writes counts.
+    /// stronger than what was recorded; of the tools of one name of several servers all must only read.
     #[must_use]
     pub fn new<'a>(
         offered: impl IntoIterator<Item = &'a OfferedTool>,
         mutating: impl IntoIterator<Item = &'a String>,
         readonly: impl IntoIterator<Item = &'a String>,
     ) -> Self {
-        let mut known: BTreeMap<String, bool> = BTreeMap::new();
-        for tool in offered {
-            if let Some(reads) = tool.read_only {
-                let so_far = known.entry(tool.name.clone()).or_insert(reads);
-                *so_far &= reads;
-            }
-        }
+        let recorded = read_only_hints(offered).into_iter();
+        let recorded = recorded.map(|(name, reads)| (name.to_owned(), reads));
+        let mut known: BTreeMap<String, bool> = recorded.collect();
         known.extend(mutating.into_iter().map(|name| (name.clone(), false)));
         known.extend(readonly.into_iter().map(|name| (name.clone(), true)));
         Self { known }
@@ -164,10 +160,59 @@ impl ReadOnlyTools {
     }
 }
 
+/// Whether a tool only reads, by its name, where the recordings say so. Of two that disagree the one that
+/// writes counts, and a server that says nothing of its tool leaves open what another's of that name does.
+pub(crate) fn read_only_hints<'a>(
+    offered: impl IntoIterator<Item = &'a OfferedTool>,
+) -> BTreeMap<&'a str, bool> {
+    let mut of_servers: BTreeMap<(&str, Option<&str>), Option<bool>> = BTreeMap::new();
+    for tool in offered {
+        let of_server = of_servers.entry((&tool.name, tool.server.as_deref()));
+        let so_far = of_server.or_default();
+        *so_far = match (*so_far, tool.read_only) {
+            (Some(one), Some(other)) => Some(one && other),
+            (one, other) => one.or(other),
+        };
+    }
+    let mut hints: BTreeMap<&str, Option<bool>> = BTreeMap::new();
+    for ((name, _), hint) in of_servers {
+        let so_far = hints.entry(name).or_insert(hint);
+        *so_far = match (*so_far, hint) {
+            (Some(false), _) | (_, Some(false)) => Some(false),
+            (one, other) => one.and(other),
+        };
+    }
+    let hints = hints.into_iter();
+    hints
+        .filter_map(|(name, reads)| Some((name, reads?)))
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_server_that_says_nothing_leaves_open_what_a_tool_of_one_name_does() {
+        let of = |server: &str, read_only: Option<bool>| OfferedTool {
+            read_only,
+            ..OfferedTool::in_line(&format!("{server}::sync(id)"))
+        };
+        let hint = |offered: &[OfferedTool]| read_only_hints(offered).get("sync").copied();
+        assert_eq!(hint(&[of("a", Some(true)), of("b", None)]), None);
+        assert_eq!(hint(&[of("a", Some(true)), of("a", None)]), Some(true));
+        assert_eq!(
+            hint(&[of("a", Some(true)), of("b", Some(true))]),
+            Some(true)
+        );
+        assert_eq!(hint(&[of("a", None), of("b", Some(false))]), Some(false));
+        assert_eq!(
+            hint(&[of("a", Some(false)), of("b", Some(true))]),
+            Some(false)
+        );
+        assert_eq!(hint(&[]), None);
+    }
 
     fn offered(name: &str, read_only: bool) -> OfferedTool {
         OfferedTool {

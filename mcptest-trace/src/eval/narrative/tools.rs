@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::trace::{OfferedTool, Run, Trace};
+use crate::trace::{OfferedTool, Run, Trace, read_only_hints};
 
 use super::lexicon::{Lexicon, evidence};
 use super::marks::Mark;
@@ -42,12 +42,10 @@ impl KnownTools {
             ..Self::default()
         };
         for tool in tools {
-            let known = known.entry(&tool.name);
-            // Of two that disagree, the one that writes counts.
-            known.read_only = match (known.read_only, tool.read_only) {
-                (Some(one), Some(other)) => Some(one && other),
-                (one, other) => one.or(other),
-            };
+            known.add(&tool.name);
+        }
+        for (name, reads) in read_only_hints(tools) {
+            known.entry(name).read_only = Some(reads);
         }
         known
     }
