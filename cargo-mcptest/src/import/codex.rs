@@ -45,10 +45,9 @@ impl Format for Codex {
         // are read together.
         if text(&record.value, "type") == Some("session_meta") {
             let meta = &record.value["payload"];
-            for key in ["id", "forked_from_id", "parent_thread_id"] {
-                if let Some(id) = word(meta, key) {
-                    joiner.same(of_file, Digest::of(&["rollout", id]));
-                }
+            let own = ["id", "forked_from_id"].map(|key| word(meta, key));
+            for id in own.into_iter().chain([caller(meta)]).flatten() {
+                joiner.same(of_file, Digest::of(&["rollout", id]));
             }
         }
         Ok(())
@@ -125,9 +124,16 @@ impl<'v> Meta<'v> {
             id: word(meta, "id"),
             version: word(meta, "cli_version"),
             forked_from: word(meta, "forked_from_id"),
-            parent: word(meta, "parent_thread_id"),
+            parent: caller(meta),
         }
     }
+}
+
+/// The thread that called a sub-agent.
+fn caller(meta: &Value) -> Option<&str> {
+    let spawned = meta.pointer("/source/subagent/thread_spawn");
+    let told = spawned.and_then(|spawned| word(spawned, "parent_thread_id"));
+    told.or_else(|| word(meta, "parent_thread_id"))
 }
 
 /// How many lines at the beginning of a fork are its parent's, with new times.

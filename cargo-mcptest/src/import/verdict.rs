@@ -10,7 +10,7 @@ use super::mapping::Mapping;
 const READ: [&str; 2] = ["reward", "passed"];
 
 /// What often says how a run came out, and is mentioned where it was not read.
-const LIKELY: [&str; 5] = ["reward", "passed", "success", "outcome", "score"];
+const LIKELY: [&str; 6] = ["reward", "passed", "pass", "success", "outcome", "score"];
 
 /// Reads the verdicts of a record: `reward`, `passed`, and the field that `--score` names.
 pub(super) fn read(record: &Value, mapping: &Mapping, run: &mut ForeignRun) {

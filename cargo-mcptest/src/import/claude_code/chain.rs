@@ -135,10 +135,13 @@ fn chain(lines: &[SessionLine<'_>]) -> Vec<bool> {
         if std::mem::replace(&mut kept[index], true) {
             break;
         }
-        next = lines[index].parent().and_then(|id| {
-            let before = || lines[..index].iter().rposition(SessionLine::speaks);
-            by_id.get(id).copied().or_else(before)
-        });
+        let before = || lines[..index].iter().rposition(SessionLine::speaks);
+        // Some releases begin a new tree with the summary of what they compacted.
+        let compacted = is_set(lines[index].value, "isCompactSummary");
+        next = lines[index].parent().map_or_else(
+            || before().filter(|_| compacted),
+            |id| by_id.get(id).copied().or_else(before),
+        );
     }
     let of_calls: HashSet<&str> = lines_kept(lines, &kept)
         .filter_map(SessionLine::model_call)

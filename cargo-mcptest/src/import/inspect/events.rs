@@ -105,11 +105,18 @@ pub(super) fn failed(value: &Value) -> bool {
     given(value, "error").is_some_and(truthy) || is_set(value, "failed")
 }
 
-/// The tokens of a model call. What was read from and written to the cache is not in `input_tokens`.
+/// The tokens of a model call. What was read from and written to the cache is in `input_tokens` by some
+/// providers and not by others: the total tells.
 pub(super) fn tokens(usage: Option<&Value>) -> Option<CallTokens> {
     let usage = usage?;
+    let (input, output) = (
+        count(usage, "input_tokens")?,
+        count(usage, "output_tokens")?,
+    );
+    if count(usage, "total_tokens") == input.checked_add(output) {
+        return Some((input, output));
+    }
     let more = ["input_tokens_cache_read", "input_tokens_cache_write"];
     let more = more.iter().filter_map(|key| count(usage, key));
-    let prompt = more.fold(count(usage, "input_tokens")?, u64::saturating_add);
-    Some((prompt, count(usage, "output_tokens")?))
+    Some((more.fold(input, u64::saturating_add), output))
 }

@@ -206,6 +206,11 @@ pub(in crate::import) fn answer(message: &Value, options: &ChatOptions) -> Answe
         identifier(message, "tool_call_id")
     };
     let value = member(message, "content");
+    // Of a failure that brought nothing, its message.
+    let value = match given(message, "error") {
+        Some(error) if truthy(error) && text_of(Some(&value)).is_empty() => error.clone(),
+        _ => value,
+    };
     let is_error = if options.error_prefixes.is_empty() {
         flag(message)
     } else {

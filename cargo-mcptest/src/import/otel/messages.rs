@@ -49,12 +49,28 @@ impl OtelMessage {
 
     /// What makes a message the same message.
     pub(super) fn essence(&self) -> String {
+        self.essence_with(|call| call.id.as_deref())
+    }
+
+    /// The same, whatever its calls are identified by.
+    pub(super) fn anonymous_essence(&self) -> String {
+        self.essence_with(|_| None)
+    }
+
+    fn essence_with(&self, id: impl Fn(&Call) -> Option<&str>) -> String {
         let parts = self.parts.iter().map(|part| match part {
-            Event::Call(call) => json!([call.id, call.name, unfolded(&call.args)]),
+            Event::Call(call) => json!([id(call), call.name, unfolded(&call.args)]),
             Event::Answer(answer) => json!([answer.id, answer.value]),
             part => json!(text_in(part)),
         });
         canonical_json(&json!([self.role, parts.collect::<Vec<_>>()]))
+    }
+
+    pub(super) fn calls(&self) -> impl Iterator<Item = &Call> {
+        self.parts.iter().filter_map(|part| match part {
+            Event::Call(call) => Some(call),
+            _ => None,
+        })
     }
 
     pub(super) fn text(&self) -> String {
@@ -218,7 +234,9 @@ fn of_chat(message: &Value) -> OtelMessage {
     let content = given(message, "content");
     let mut message_of = OtelMessage::new(role, [], text(message, "finish_reason"));
     let parts = &mut message_of.parts;
-    if role == "tool" && (content.is_some() || list(message, "tool_calls").is_empty()) {
+    // Anthropic's results are the user's messages.
+    let answers = role == "tool" || role == "user" && given(message, "tool_call_id").is_some();
+    if answers && (content.is_some() || list(message, "tool_calls").is_empty()) {
         parts.push(Event::Answer(Answer {
             id: identifier(message, "tool_call_id").or_else(|| identifier(message, "id")),
             value: content.cloned().unwrap_or_default(),

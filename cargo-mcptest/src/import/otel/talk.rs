@@ -19,6 +19,8 @@ pub(super) struct OtelTalk {
     pub(super) events: Vec<(u64, Event)>,
     /// The messages that the last model call knew.
     known: Vec<String>,
+    /// The last answer, where a call in it has no identifier, and where its events begin.
+    anonymous: Option<(String, usize)>,
     tools: Vec<OtelSpan>,
     model_calls: usize,
     with_content: usize,
@@ -55,6 +57,7 @@ impl OtelTalk {
             }
             system.give_to(run);
         }
+        self.identify(&exchanged.input);
         let input: Vec<String> = exchanged.input.iter().map(OtelMessage::essence).collect();
         let new = self.new_from(&input);
         for message in &exchanged.input[new..] {
@@ -66,6 +69,9 @@ impl OtelTalk {
         }
         self.known = input;
         if let Some(message) = exchanged.output.first() {
+            if message.calls().any(|call| call.id.is_none()) {
+                self.anonymous = Some((message.anonymous_essence(), self.events.len()));
+            }
             self.wrote(message, span.end);
             self.known.push(message.essence());
         }
@@ -83,6 +89,28 @@ impl OtelTalk {
             Some(reason) => Some(Stop::Spelt(reason.to_owned())),
             None => span.failed().then_some(Stop::Known("error")),
         };
+    }
+
+    /// Gives the calls of the last answer the identifiers that the next model call was sent of them: some
+    /// instrumentations leave them out where the model writes them.
+    fn identify(&mut self, input: &[OtelMessage]) {
+        let anonymous = self.anonymous.take();
+        let (Some((answer, begin)), Some(last)) = (anonymous, self.known.last_mut()) else {
+            return;
+        };
+        let mut sent = input.iter().rev();
+        let Some(sent) = sent.find(|sent| sent.anonymous_essence() == answer) else {
+            return;
+        };
+        *last = sent.essence();
+        let made = self.events[begin..].iter_mut();
+        let made = made.filter_map(|(_, event)| match event {
+            Event::Call(call) => Some(call),
+            _ => None,
+        });
+        for (made, sent) in made.zip(sent.calls()) {
+            made.id.clone_from(&sent.id);
+        }
     }
 
     /// From where on an input is new: after the longest beginning that is known.

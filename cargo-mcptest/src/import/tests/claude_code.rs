@@ -212,6 +212,32 @@ fn a_line_whose_parent_is_missing_follows_the_line_before_it() {
     assert!(!said.out.contains("left out"), "{said:?}");
 }
 
+/// Releases before the boundary of a compaction was written begin a new tree with its summary.
+#[test]
+fn what_precedes_a_summary_without_a_parent_is_kept() {
+    let say = |text: &str| json!([{ "type": "text", "text": text }]);
+    let mut summary = user("u2", None, "This session is being continued.");
+    summary["isCompactSummary"] = true.into();
+    let desk = Desk::new();
+    desk.write(
+        "s.jsonl",
+        lines(&[
+            user("u1", None, "first"),
+            assistant("a1", "u1", say("one")),
+            summary,
+            assistant("a2", "u2", say("two")),
+        ]),
+    );
+    let said = desk.import(&["s.jsonl"]);
+    assert_eq!(said.status, 0, "{said:?}");
+    let run = desk.recording();
+    assert_eq!(run["user_prompt"], "first", "{said:?}");
+    let turns = turns(&run);
+    assert!(turns.starts_with(&["first", "one"]), "{turns:?}");
+    assert!(turns.ends_with(&["two"]), "{turns:?}");
+    assert!(!said.out.contains("rewound"), "{said:?}");
+}
+
 #[test]
 fn a_command_with_a_prompt_of_its_own_is_what_the_user_asks() {
     let asks = "<command-message>review</command-message>\n<command-name>/review</command-name>\n\

@@ -113,6 +113,36 @@ fn lines_that_stand_there_twice_are_read_once() {
 }
 
 #[test]
+fn a_sub_agent_is_told_by_what_spawned_it() {
+    let call = |id: &str| {
+        let call =
+            json!({ "type": "function_call", "call_id": id, "name": "list", "arguments": "{}" });
+        let output = json!({ "type": "function_call_output", "call_id": id, "output": "1" });
+        [call, output].map(|item| line("response_item", &item))
+    };
+    let source =
+        json!({ "subagent": { "thread_spawn": { "parent_thread_id": "r1", "depth": 1 } } });
+    let spawned = line("session_meta", &json!({ "id": "r2", "source": source }));
+    let context = line("turn_context", &json!({ "model": "m" }));
+    let asked = line(
+        "event_msg",
+        &json!({ "type": "user_message", "message": "look" }),
+    );
+    let session = |meta: Value, id: &str| {
+        let head = [meta, context.clone(), asked.clone()];
+        lines(&[&head[..], &call(id)].concat())
+    };
+    let desk = Desk::new();
+    desk.write("main.jsonl", session(meta("r1"), "c1"));
+    desk.write("sub.jsonl", session(spawned, "c2"));
+    let said = desk.import(&["main.jsonl", "sub.jsonl"]);
+    assert_eq!(said.status, 0, "{said:?}");
+    let run = desk.recording();
+    let calls = run["trace"]["tool_calls"].as_array().unwrap();
+    assert_eq!(calls.len(), 2, "{said:?}");
+}
+
+#[test]
 fn the_end_of_an_mcp_call_is_the_better_source() {
     let item = |item: Value| line("response_item", &item);
     let event = |event: Value| line("event_msg", &event);

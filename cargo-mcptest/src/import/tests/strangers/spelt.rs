@@ -93,6 +93,95 @@ fn a_failure_is_read_however_it_is_spelt() {
     }
 }
 
+/// Anthropic's results are the user's, and the identifier of a call is only where it is sent again.
+#[test]
+fn calls_of_open_inference_for_anthropic_are_made_once() {
+    let asked = json!({ "llm.model_name": "m", "openinference.span.kind": "LLM",
+        "llm.input_messages.0.message.role": "user", "llm.input_messages.0.message.content": "find it" });
+    let with = |more: Value| {
+        let mut all = asked.clone();
+        let more = more.as_object().unwrap().clone();
+        all.as_object_mut().unwrap().extend(more);
+        all
+    };
+    let tool = "message.tool_calls.0.tool_call";
+    let made = |of: &str| {
+        json!({ format!("{of}.message.role"): "assistant", format!("{of}.{tool}.function.name"): "find",
+            format!("{of}.{tool}.function.arguments"): "{\"q\":1}" })
+    };
+    let first = with(made("llm.output_messages.0"));
+    let mut second = with(made("llm.input_messages.1"));
+    for (key, value) in [
+        (format!("llm.input_messages.1.{tool}.id"), "toolu_1"),
+        ("llm.input_messages.2.message.role".to_owned(), "user"),
+        (
+            "llm.input_messages.2.message.tool_call_id".to_owned(),
+            "toolu_1",
+        ),
+        ("llm.input_messages.2.message.content".to_owned(), "gone"),
+        ("llm.output_messages.0.message.role".to_owned(), "assistant"),
+        ("llm.output_messages.0.message.content".to_owned(), "Gone."),
+    ] {
+        second[key] = value.into();
+    }
+    let span_of = json!({ "openinference.span.kind": "TOOL", "tool.name": "find" });
+    let (status, said, runs) = import_spans(&[
+        span(1, 0, "messages.create", &first),
+        span(2, 0, "find", &span_of),
+        span(3, 0, "messages.create", &second),
+    ]);
+    assert_eq!(status, 0, "{said}");
+    let found = [call("find", r#"{"q":1}"#, "gone", Some(false))];
+    assert_eq!(calls(&runs[0]), found, "{said}");
+    let turns = runs[0]["trace"]["conversation"]["turns"]
+        .as_array()
+        .unwrap();
+    let users = turns.iter().filter(|turn| turn["role"] == "user").count();
+    assert_eq!(users, 1, "{turns:?}");
+}
+
+/// Whether the cache is in the number of tokens that were sent is told by the total.
+#[test]
+fn cached_tokens_of_inspect_are_counted_once() {
+    let tokens = |usage: Value| {
+        let message = json!({ "id": "m1", "role": "assistant", "content": "Found." });
+        let event = json!({ "event": "model", "model": "m", "output": { "choices": [{ "message": message }], "usage": usage } });
+        let messages = [
+            json!({ "role": "user", "content": "find it" }),
+            message.clone(),
+        ];
+        let sample = json!({ "id": "s", "epoch": 1, "input": "find it", "messages": messages, "events": [event], "output": {}, "scores": {} });
+        let (desk, _, said) = import("log.json", inspect::log(&[sample]).to_string());
+        let tokens = desk.recording()["trace"]["conversation"]["tokens"]["prompt"].clone();
+        (tokens, said)
+    };
+    let usage = |total: u64| json!({ "input_tokens": 1731, "output_tokens": 28, "total_tokens": total, "input_tokens_cache_read": 1664 });
+    for (total, prompt) in [(1759, 1731), (3423, 3395)] {
+        let (found, said) = tokens(usage(total));
+        assert_eq!(found, prompt, "{said}");
+    }
+}
+
+#[test]
+fn the_text_of_an_error_is_kept_and_what_may_be_a_verdict_is_named() {
+    let chat = lines(&[
+        json!({ "id": "1", "model": "m", "pass": false, "messages": [
+        { "role": "user", "content": "find it" },
+        { "role": "assistant", "content": "", "tool_calls": [{ "id": "c", "type": "function", "function": { "name": "find", "arguments": "{\"q\":1}" } }] },
+        { "role": "tool", "tool_call_id": "c", "content": [{ "type": "text", "text": "" }], "error": "no such place" },
+        { "role": "assistant", "content": "Gone." },
+    ] }),
+    ]);
+    let (desk, status, said) = import("chat.jsonl", chat);
+    assert_eq!(status, 0, "{said}");
+    let found = calls(&desk.recording());
+    assert!(found[0].2.contains("no such place"), "{found:?}");
+    assert!(
+        said.contains("`pass` is not read: `--score pass` reads it"),
+        "{said}"
+    );
+}
+
 #[test]
 fn a_span_fails_by_a_status_in_words() {
     let asked = json!([{ "role": "user", "parts": [{ "type": "text", "content": "find it" }] }]);
