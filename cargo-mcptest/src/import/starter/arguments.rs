@@ -4,10 +4,12 @@
 //! agent words itself, what an earlier change made (the identifier of a new order), what looks generated, and
 //! the day of the recording. Where several runs agree on an argument, that is shown too, but for the day.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use mcptest::trace::Run;
 use serde_json::Value;
+
+use crate::import::json::unfolded;
 
 /// A text of so many words is the agent's own, unless its words, or the whole of a longer one, stand before.
 const PROSE: usize = 3;
@@ -25,6 +27,8 @@ pub(super) struct Known {
     day: Option<String>,
     /// Words, and whether a change made them.
     words: HashMap<String, bool>,
+    /// Words that stood in arguments which stay: a change that repeats them did not make them.
+    used: HashSet<String>,
     /// What was said and looked up.
     texts: String,
 }
@@ -44,6 +48,7 @@ impl Known {
         let mut known = Self {
             day: None,
             words: HashMap::new(),
+            used: HashSet::new(),
             texts: String::new(),
         };
         let turns = &run.trace.conversation.turns;
@@ -61,10 +66,28 @@ impl Known {
         known
     }
 
+    /// Takes the arguments of a change into account, before its result.
+    pub(super) fn add_arguments(&mut self, args: &Value) {
+        let mut used = Vec::new();
+        each_leaf(args, String::new(), &mut |_, leaf| {
+            let stays = |text: &&str| self.text_stays(text) == Stays::Yes;
+            let text = leaf.as_str().filter(stays).unwrap_or_default();
+            used.extend(words(text).map(str::to_owned));
+        });
+        self.used.extend(used);
+    }
+
     /// Takes the result of a call into account.
     pub(super) fn add(&mut self, result: &Value, is_change: bool) {
         match result {
-            Value::String(text) => self.learn(text, is_change),
+            Value::String(text) => {
+                self.learn(text, is_change);
+                // JSON in a text may spell letters by their numbers: `m\u00f6n`.
+                let inner = Some(unfolded(result)).filter(|_| text.contains("\\u"));
+                if let Some(inner @ (Value::Array(_) | Value::Object(_))) = inner {
+                    self.add(&inner, is_change);
+                }
+            }
             Value::Array(items) => items.iter().for_each(|item| self.add(item, is_change)),
             Value::Object(entries) => entries.values().for_each(|item| self.add(item, is_change)),
             Value::Number(number) => self.learn(&number.to_string(), is_change),
@@ -124,7 +147,7 @@ impl Known {
         let stays = count >= LONG && self.texts.contains(text)
             || count < LONG
                 && words(text).all(|word| match self.words.get(word) {
-                    Some(is_change) => !is_change,
+                    Some(is_change) => !is_change || self.used.contains(word),
                     None => count < PROSE && !is_generated(word),
                 });
         if stays { Stays::Yes } else { Stays::IfShared }
@@ -199,5 +222,41 @@ fn each_leaf<'v>(value: &'v Value, path: String, each: &mut impl FnMut(String, &
             }
         }
         leaf => each(path, leaf),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mcptest::trace::{Origin, parse_run};
+    use serde_json::json;
+
+    use super::*;
+
+    fn known(said: &str) -> Known {
+        let run = json!({ "schema_version": "v1", "agent_name": "a", "model": "m", "user_prompt": said,
+            "trace": { "tool_calls": [], "tool_results": [], "final_response": "" } });
+        let run = parse_run(run.to_string().as_bytes(), &Origin::file("a")).unwrap();
+        Known::new(&run, None)
+    }
+
+    #[test]
+    fn a_change_that_repeats_what_it_was_given_did_not_make_it() {
+        let mut known = known("warm the driver's seat");
+        known.add_arguments(&json!({ "zone": "DRIVER", "note": "a text that is the agent's own" }));
+        known.add(
+            &json!({ "zone": "DRIVER", "id": "H1", "note": "own" }),
+            true,
+        );
+        assert_eq!(known.text_stays("DRIVER"), Stays::Yes);
+        assert_eq!(known.text_stays("H1"), Stays::IfShared);
+        assert_eq!(known.text_stays("own"), Stays::IfShared);
+    }
+
+    #[test]
+    fn letters_that_json_in_a_text_spells_by_numbers_were_looked_up() {
+        let mut known = known("drive there");
+        known.add(&json!(r#"{"id": "rll_m\u00f6n_min_791341"}"#), false);
+        assert_eq!(known.text_stays("rll_mön_min_791341"), Stays::Yes);
+        assert!(known.has(&json!("rll_mön_min_791341")));
     }
 }

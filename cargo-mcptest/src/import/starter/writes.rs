@@ -61,6 +61,7 @@ fn writes<'a>(run: &'a Run, day: Option<&str>, reads: &ReadOnlyTools) -> Vec<Wri
                 told.map(|result| result.is_error),
                 known.leaves(&call.args),
             ));
+            known.add_arguments(&call.args);
         }
         if let Some(result) = result {
             known.add(&result.result, is_change);

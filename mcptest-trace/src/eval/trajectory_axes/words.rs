@@ -33,7 +33,10 @@ impl<'a> Source<'a> {
     /// Whether a scalar occurs, as a scalar or inside a string.
     pub(super) fn holds(&self, scalar: &Value) -> bool {
         match scalar {
-            Value::String(text) if number(text).is_none() => occurs(scalar, self.result),
+            // JSON in a text may spell letters by their numbers: `m\u00f6n`.
+            Value::String(text) if number(text).is_none() => {
+                occurs(scalar, self.result) || occurs(scalar, &self.opened)
+            }
             _ => occurs(scalar, &self.opened),
         }
     }
@@ -169,6 +172,14 @@ mod tests {
 
     fn holds(scalar: &Value, result: impl Into<Value>) -> bool {
         Source::new(&result.into()).holds(scalar)
+    }
+
+    #[test]
+    fn letters_that_json_in_a_text_spells_by_numbers_are_found() {
+        let found = r#"{"id": "rll_m\u00f6n_1", "note": "say \"hi\""}"#;
+        assert!(holds(&json!("rll_mön_1"), found));
+        assert!(holds(&json!("say \"hi\""), found));
+        assert!(!holds(&json!("rll_mon_1"), found));
     }
 
     #[test]

@@ -5,13 +5,22 @@ use regex::{NoExpand, Regex};
 use super::RedactionCounts;
 
 /// What they are called, and their shapes.
-const SHAPES: [(&str, &str); 7] = [
+const SHAPES: [(&str, &str); 13] = [
     ("api key", r"\bsk-[A-Za-z0-9_-]{16,}"),
     ("aws key", r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"),
     (
         "github token",
         r"\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,})",
     ),
+    (
+        "aws secret",
+        r#"(?i)\baws_secret_access_key["']?\s*[=:]\s*["']?[A-Za-z0-9/+]{40}"#,
+    ),
+    ("google key", r"\bAIza[0-9A-Za-z_-]{35}"),
+    ("gitlab token", r"\bglpat-[0-9A-Za-z_-]{20,}"),
+    ("hugging face token", r"\bhf_[A-Za-z0-9]{30,}"),
+    ("npm token", r"\bnpm_[A-Za-z0-9]{36}"),
+    ("stripe key", r"\b[rs]k_(?:live|test)_[A-Za-z0-9]{16,}"),
     ("slack token", r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}"),
     ("bearer token", r"\bBearer\s+[A-Za-z0-9._~+/-]{16,}=*"),
     (
@@ -76,6 +85,15 @@ mod tests {
             ("api key", "sk-proj-0123456789abcdefABCDEF"),
             ("aws key", "AKIAIOSFODNN7EXAMPLE"),
             ("github token", "ghp_0123456789abcdefABCDEF0123456789abcd"),
+            (
+                "aws secret",
+                "AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+            ),
+            ("google key", "AIzaSyA0123456789abcdefABCDEF0123456789"),
+            ("gitlab token", "glpat-0123456789abcdefABCD"),
+            ("hugging face token", "hf_0123456789abcdefABCDEF01234567890"),
+            ("npm token", "npm_0123456789abcdefABCDEF0123456789abcd"),
+            ("stripe key", "sk_live_0123456789abcdefAB"),
             ("slack token", "xoxb-0123456789-abcdef"),
             ("bearer token", "Bearer 0123456789abcdefABCDEF"),
             ("jwt", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl"),
