@@ -147,7 +147,7 @@ impl Starter {
     pub(super) fn entries(&self) -> Result<&str, String> {
         if self.too_large {
             return Err(format!(
-                "it would have more than {LARGEST} bytes; group runs that belong together with `--group-by`"
+                "it would have more than {LARGEST} bytes; group runs that belong together with `--group-by`, or import some of the files into a `--suite` of their own"
             ));
         }
         Ok(&self.text)

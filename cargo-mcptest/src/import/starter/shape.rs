@@ -25,28 +25,8 @@ pub(super) fn shape(calls: &[&Write<'_>]) -> ArgsShape<Schema> {
         return ArgsShape::Any;
     };
     let mut shape = Shape::of(calls);
-    let mut is_open = false;
-    let mut entries = Vec::new();
-    let keys: BTreeSet<&String> = objects.iter().flat_map(|args| args.keys()).collect();
-    for key in keys {
-        let pairs = calls.iter().zip(&objects);
-        let pairs = pairs.filter_map(|(call, args)| Some((*call, args.get(key)?)));
-        let (having, values): (Vec<&Write<'_>>, Vec<&Value>) = pairs.unzip();
-        let everywhere = values.len() == calls.len();
-        let part = if everywhere {
-            shape.part(&values, vec![PathStep::Key(key)])
-        } else if having.len() < 2 {
-            // What one run alone says may be the agent's own words.
-            PartDemand::Open(json!({ "type": kind(&values) }))
-        } else {
-            // Who leaves it out says nothing of what it is where it is there.
-            let mut alone = Shape::of(&having);
-            let part = alone.part(&values, vec![PathStep::Key(key)]);
-            PartDemand::Open(alone.schema(&part, &|_| false))
-        };
-        is_open |= part.is_open();
-        entries.push((key.as_str(), part, everywhere));
-    }
+    let entries = shape.entries(&objects, &[]);
+    let is_open = entries.iter().any(|(_, part, _)| part.is_open());
     let groups = shape.groups();
     if !is_open && groups.len() < 2 {
         let whole = distinct(calls.iter().map(|write| &*write.call.args));
@@ -114,6 +94,35 @@ impl<'v> Shape<'v> {
         }
     }
 
+    /// What is asked of the members of objects, and whether all have them.
+    fn entries(
+        &mut self,
+        objects: &[&'v Map<String, Value>],
+        path: &[PathStep<'v>],
+    ) -> Vec<(&'v str, PartDemand<'v>, bool)> {
+        let keys: BTreeSet<&String> = objects.iter().flat_map(|args| args.keys()).collect();
+        let entry = |key: &'v String| {
+            let path = [path, &[PathStep::Key(key)]].concat();
+            let pairs = self.calls.iter().zip(objects);
+            let pairs = pairs.filter_map(|(call, args)| Some((*call, args.get(key)?)));
+            let (having, values): (Vec<&Write<'_>>, Vec<&Value>) = pairs.unzip();
+            let everywhere = values.len() == self.calls.len();
+            let part = if everywhere {
+                self.part(&values, path)
+            } else if having.len() < 2 {
+                // What one run alone says may be the agent's own words.
+                PartDemand::Open(json!({ "type": kind(&values) }))
+            } else {
+                // Who leaves it out says nothing of what it is where it is there.
+                let mut alone = Shape::of(&having);
+                let part = alone.part(&values, path);
+                PartDemand::Open(alone.schema(&part, &|_| false))
+            };
+            (key.as_str(), part, everywhere)
+        };
+        keys.into_iter().map(entry).collect()
+    }
+
     /// What is asked of a part that every call has.
     fn part(&mut self, values: &[&'v Value], path: Vec<PathStep<'v>>) -> PartDemand<'v> {
         let step = |step| [path.as_slice(), &[step]].concat();
@@ -129,12 +138,13 @@ impl<'v> Shape<'v> {
             }
             _ => {}
         }
-        if let Some(keys) = same_keys(values) {
-            let entries = keys.into_iter().map(|key| {
-                let values: Vec<&Value> = values.iter().map(|value| &value[key]).collect();
-                (key, self.part(&values, step(PathStep::Key(key))), true)
-            });
-            return PartDemand::Object(entries.collect());
+        let objects: Option<Vec<_>> = values.iter().map(|value| value.as_object()).collect();
+        if let Some(objects) = objects {
+            let entries = self.entries(&objects, &path);
+            // Objects that have nothing in common have no shape.
+            if entries.iter().any(|(.., everywhere)| *everywhere) {
+                return PartDemand::Object(entries);
+            }
         }
         if let Some(length) = same_length(values) {
             let items = (0..length).map(|place| {
@@ -232,6 +242,10 @@ impl<'v> Shape<'v> {
             PartDemand::Object(entries) => {
                 let mut schema = self.object(entries, is_combined);
                 schema["type"] = "object".into();
+                // Where members come and go, there may be others.
+                if let (Some(map), true) = (schema.as_object_mut(), has_optional(entries)) {
+                    map.remove("additionalProperties");
+                }
                 schema
             }
             PartDemand::List(items) => {
@@ -263,18 +277,8 @@ fn pin(schema: &mut Value, path: &[PathStep<'_>], value: &Value) {
     }
 }
 
-/// The keys of objects that all have the same.
-fn same_keys<'v>(values: &[&'v Value]) -> Option<Vec<&'v str>> {
-    let first = values.first()?.as_object()?;
-    let same = |value: &&Value| {
-        let other = value.as_object();
-        other.is_some_and(|it| {
-            it.len() == first.len() && it.keys().all(|key| first.contains_key(key))
-        })
-    };
-    let mut keys: Vec<&str> = first.keys().map(String::as_str).collect();
-    keys.sort_unstable();
-    (!first.is_empty() && values.iter().all(same)).then_some(keys)
+fn has_optional(entries: &[(&str, PartDemand<'_>, bool)]) -> bool {
+    entries.iter().any(|(.., everywhere)| !everywhere)
 }
 
 /// The length of lists that are as long as each other, and not long.

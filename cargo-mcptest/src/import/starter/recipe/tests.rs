@@ -57,6 +57,28 @@ fn written(runs: &[Run]) -> String {
 }
 
 #[test]
+fn members_that_only_some_have_leave_the_others_pinned() {
+    let book = |more: Value| {
+        let mut flight = json!({ "number": "HAT271" });
+        flight
+            .as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        run(None, &[("book", json!({ "flights": [flight] }))], "Done.")
+    };
+    let text = written(&[book(json!({})), book(json!({ "price": 100 }))]);
+    assert!(text.contains(r#""number": {"const": "HAT271"}"#), "{text}");
+    assert!(text.contains(r#""price": {"type": "number"}"#), "{text}");
+    assert!(!text.contains("# broken by"), "{text}");
+    // Nothing in common, no shape.
+    let apart = written(&[
+        run(None, &[("book", json!({ "of": { "a": 1 } }))], "Done."),
+        run(None, &[("book", json!({ "of": { "b": 1 } }))], "Done."),
+    ]);
+    assert!(apart.contains(r#""of": {"type": "object"}"#), "{apart}");
+}
+
+#[test]
 fn runs_that_change_the_same_are_held_to_it_and_free_in_what_they_read() {
     let runs = [
         run(None, &[look(), refund("RF77")], "Done."),
