@@ -74,7 +74,10 @@ pub(super) fn adjectival(
             follows && !told_done && group.has(Mark::World) && words.is(next, Mark::Preposition);
         // Where a tool does it, *Charged to your card* may be a claim.
         let to_someone = words.text(next) == "to" && !words.is(next + 1, Mark::Your);
-        let told = (of_record && (verb.is_some() || to_someone)).then_some(Mark::Ambiguous);
+        // *Published at ICLR 2024*
+        let somewhere = matches!(words.text(next), "at" | "in" | "by");
+        let elsewhere = verb.is_some() || to_someone || somewhere;
+        let told = (of_record && elsewhere).then_some(Mark::Ambiguous);
         return if field { adjectival } else { told };
     }
     // *Canceled subscriptions* is a title.
