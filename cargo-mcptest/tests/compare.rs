@@ -161,29 +161,6 @@ fn steps_that_nobody_recorded_are_no_cost() {
 }
 
 #[test]
-fn runs_that_cannot_be_used_are_told_of_when_results_become_a_baseline() {
-    let folder = four_agents();
-    let cassettes = || {
-        fs::read_dir(folder.at("suites/cassettes"))
-            .unwrap()
-            .flatten()
-    };
-    let first = cassettes().map(|entry| entry.path()).min().unwrap();
-    fs::remove_dir_all(first).unwrap();
-    let saved = mcptest(folder.path(), &["compare", "--accept", "baseline"]).exits(0);
-    let told = saved
-        .stderr
-        .matches("nothing can be compared with it")
-        .count();
-    assert_eq!(told, 1, "{saved}");
-    let before = collect(&folder.at("baseline"));
-    fs::remove_dir_all(folder.at("suites/cassettes")).unwrap();
-    let refused = mcptest(folder.path(), &["compare", "--accept", "baseline"]).exits(3);
-    assert!(refused.stderr.contains("nothing was saved"), "{refused}");
-    assert!(collect(&folder.at("baseline")) == before, "lost");
-}
-
-#[test]
 fn results_are_a_baseline_with_the_verdicts_that_they_have() {
     let folder = four_agents();
     write_runs(&folder, "suites/", 0);

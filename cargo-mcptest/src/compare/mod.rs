@@ -1,27 +1,25 @@
 //! `cargo mcptest compare`: did the agents get worse since the recordings we trust, or is that noise?
 //!
 //! - `side`: what a side is, and how it is read;
+//! - `accept`: the results of today as a baseline;
 //! - `across`: recordings of an agent with whatever model;
 //! - `pair`: which runs of an agent are compared with which.
 //!
 //! What is computed of them is [`mcptest_trace::evidence::compare`].
 
+mod accept;
 mod across;
 mod pair;
 mod side;
 
-use std::collections::BTreeSet;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use mcptest::result::CaseResult;
-use mcptest::result::folder;
 use mcptest_suite::escape;
 use mcptest_trace::evidence::compare::{CompareOptions, Comparison, CostKind, Metric, compare};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
-use crate::judging::{Opened, in_parallel};
+use crate::judging::Opened;
 use crate::outcome::OutcomeSource;
 use crate::output::{Output, counted_are, share};
 use crate::package::Judging;
@@ -151,7 +149,7 @@ impl Compare {
         )?;
         self.say(&compared, output)?;
         if let Some(folder) = self.save.as_ref().or(self.accept.as_ref()) {
-            save(&opened, folder, output)?;
+            accept::save(&opened, folder, output)?;
             writeln!(
                 output.err,
                 "results of today: {}",
@@ -181,7 +179,7 @@ impl Compare {
     /// Saves the results of today, with nothing to compare them with.
     fn accept(&self, opened: &Opened, output: &mut Output<'_>) -> Result<ExitStatus, Failure> {
         let folder = self.accept.clone().unwrap_or_default();
-        let count = save(opened, &folder, output)?;
+        let count = accept::save(opened, &folder, output)?;
         let shown = folder.to_string_lossy();
         if self.format == ComparisonFormat::Json {
             output.json(&json!({ "format": "accept/1.0", "folder": shown, "results": count }))?;
@@ -345,53 +343,4 @@ impl CostOf {
             Self::Calls => CostKind::Calls,
         }
     }
-}
-
-/// Writes the results of all cases into a folder, in the place of the package's older ones. Agents without
-/// runs that anything can be compared with are told of; where no agent has any, nothing is written.
-fn save(opened: &Opened, folder: &Path, output: &mut Output<'_>) -> Result<usize, Failure> {
-    let agents = opened.suites.agents();
-    let unusable = agents
-        .iter()
-        .filter_map(|test| Some((test.case(), test.runs().err()?)));
-    let unusable: Vec<(&str, String)> = unusable.collect();
-    for (agent, why) in &unusable {
-        let said = "nothing can be compared with it";
-        writeln!(output.err, "{agent}: {said}: {}", escape(why))?;
-    }
-    if unusable.len() == agents.len() {
-        return Err(Failure::cannot_tell(
-            "no agent has runs that can be a baseline; nothing was saved",
-        )
-        .help("`cargo mcptest validate` says what is wrong with the recordings"));
-    }
-    let cannot = |what: String| {
-        Failure::new(format!("the results cannot be saved: {what}")).help(
-            "name a folder of their own, in the repository if they are the baseline of others too",
-        )
-    };
-    let cases = opened.suites.cases();
-    let results = in_parallel(&cases, mcptest::replay::ReplayCase::judge);
-    let mut names: BTreeSet<String> = BTreeSet::new();
-    for result in &results {
-        // A duration would make every baseline another one.
-        let mut result = result.clone();
-        result.duration_ms = None;
-        folder::write(folder, &result).map_err(|error| cannot(error.to_string()))?;
-        names.insert(result.case);
-    }
-    let entries = fs::read_dir(folder.join(&opened.package.name))
-        .into_iter()
-        .flatten()
-        .flatten();
-    for path in entries.map(|entry| entry.path()) {
-        let old = fs::read_to_string(&path)
-            .ok()
-            .and_then(|text| CaseResult::from_json(&text).ok());
-        if old.is_some_and(|old| !names.contains(&old.case)) {
-            fs::remove_file(&path)
-                .map_err(|error| cannot(format!("{}: {error}", path.display())))?;
-        }
-    }
-    Ok(results.len())
 }

@@ -157,6 +157,12 @@ impl SideRuns {
         self.runs.iter().all(|run| run.sample.passed.is_some())
     }
 
+    /// Whether of any run it is known if it passed.
+    #[must_use]
+    pub fn have_some_outcome(&self) -> bool {
+        self.runs.iter().any(|run| run.sample.passed.is_some())
+    }
+
     /// The same, where a run passed if all that is asked of it holds: the agent's `expect:` and every
     /// gate that judges runs one by one. A run of which they judge nothing is left out of the outcomes.
     #[must_use]

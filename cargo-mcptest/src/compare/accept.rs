@@ -1,0 +1,97 @@
+//! The results of today as a baseline, and which agents can be one.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use mcptest::replay::{ReplayCase, SideRuns};
+use mcptest::result::{CaseResult, folder};
+use mcptest_suite::escape;
+use mcptest_trace::evidence::compare::CostKind;
+
+use crate::failure::Failure;
+use crate::judging::{Opened, in_parallel};
+use crate::output::Output;
+
+/// Writes the results of all cases into a folder, in the place of the package's older ones, and says how many.
+///
+/// Agents without runs that anything can be compared with are told of and left out. Nothing is written
+/// where no agent has any, and where the folder has runs of such an agent, which would be lost.
+pub(super) fn save(
+    opened: &Opened,
+    folder: &Path,
+    output: &mut Output<'_>,
+) -> Result<usize, Failure> {
+    let agents = opened.suites.agents();
+    let mut unusable = BTreeSet::new();
+    for test in &agents {
+        let told = match test.runs() {
+            Ok(runs) => {
+                let known =
+                    SideRuns::recorded(test, runs, &opened.package.folder, CostKind::Tokens);
+                if known.have_outcomes() || known.judged_by_gates().have_some_outcome() {
+                    continue;
+                }
+                "no run of it was judged, so that no outcomes can be compared with it".to_owned()
+            }
+            Err(why) => {
+                unusable.insert(test.case());
+                format!("left out, as nothing can be compared with it: {why}")
+            }
+        };
+        writeln!(output.err, "{}: {}", test.case(), escape(&told))?;
+    }
+    let mend = "`cargo mcptest validate` says what is wrong with the recordings";
+    if unusable.len() == agents.len() {
+        let nobody = "no agent has runs that can be a baseline; nothing was saved";
+        return Err(Failure::cannot_tell(nobody).help(mend));
+    }
+    let older = older(&folder.join(&opened.package.name));
+    let lost = older.values().find(|old| {
+        let runs = !old.runs.is_empty();
+        runs && unusable.contains(old.case.as_str())
+    });
+    if let Some(lost) = lost {
+        let lost = format!(
+            "`{}` has runs of {}, which would be lost; nothing was saved",
+            folder.display(),
+            lost.case
+        );
+        let help = format!("{mend}; to give its baseline up, save into another folder");
+        return Err(Failure::cannot_tell(lost).help(help));
+    }
+    let cannot = |what: String| {
+        Failure::new(format!("the results cannot be saved: {what}")).help(
+            "name a folder of their own, in the repository if they are the baseline of others too",
+        )
+    };
+    let cases = opened.suites.cases();
+    let mut names: BTreeSet<String> = BTreeSet::new();
+    for mut result in in_parallel(&cases, ReplayCase::judge) {
+        let agent = result.agent.as_ref().map(|agent| agent.case.as_str());
+        if agent.is_some_and(|agent| unusable.contains(agent)) {
+            continue;
+        }
+        // A duration would make every baseline another one.
+        result.duration_ms = None;
+        folder::write(folder, &result).map_err(|error| cannot(error.to_string()))?;
+        names.insert(result.case);
+    }
+    for (path, old) in older {
+        if !names.contains(&old.case) {
+            fs::remove_file(&path)
+                .map_err(|error| cannot(format!("{}: {error}", path.display())))?;
+        }
+    }
+    Ok(names.len())
+}
+
+/// The results that a folder has.
+fn older(folder: &Path) -> BTreeMap<PathBuf, CaseResult> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let read = |path: PathBuf| {
+        let text = fs::read_to_string(&path).ok()?;
+        Some((path, CaseResult::from_json(&text).ok()?))
+    };
+    entries.filter_map(|entry| read(entry.path())).collect()
+}
