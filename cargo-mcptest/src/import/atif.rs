@@ -3,6 +3,7 @@
 //! Source: `harbor 0.25.0` (Apache-2.0): `harbor/models/trajectories/*.py`, ATIF-v1.8, and
 //! `docs/rfcs/0001-trajectory-format.md` there.
 
+use mcptest_trace::trace::canonical_json;
 use serde_json::Value;
 
 use super::content::text_of;
@@ -130,15 +131,19 @@ fn trajectory(document: &Value, run: &mut ForeignRun, whole: &mut bool) {
         }
         run.at(word(step, "timestamp").and_then(time::milliseconds));
         let said = text_of(step.get("message"));
-        let source = text(step, "source").unwrap_or_default();
+        let source = word(step, "source").map(str::to_lowercase);
+        let source = source.as_deref().unwrap_or_default();
+        let is_agent = source == "agent" || !list(step, "tool_calls").is_empty();
         match source {
             _ if system.takes(source == "system", &said) => {}
+            // Whatever the one who calls is named.
+            _ if is_agent => *whole &= agent_step(step, said, run),
             "system" => run.turn("system", said),
             "user" => run.user(said),
-            _ => *whole &= agent_step(step, said, run),
+            _ => run.lose("step of an unknown source", canonical_json(step)),
         }
         let observed = list(&step["observation"], "results").len();
-        if source != "agent" && observed > 0 {
+        if !is_agent && observed > 0 {
             run.note(LEFT_OUT);
         }
     }

@@ -17,8 +17,8 @@ use super::mapping::Mapping;
 use super::verdict;
 
 pub(super) use chat::{
-    ChatOptions, OfUser, answer as tool_answer, calls as calls_of, is_of_user, lose_message,
-    read as read_messages, tools as offered_tools,
+    ChatOptions, OfUser, answer as tool_answer, calls as calls_of, error_flag, is_of_user,
+    lose_message, read as read_messages, tools as offered_tools,
 };
 pub(super) use responses::function_call;
 

@@ -11,7 +11,7 @@ use super::content::text_of;
 use super::event::{Call, ForeignRun, Lost, ReportedScore, Stop};
 use super::format::{Format, Gathered, Runs};
 use super::input::{Form, Input};
-use super::json::{given, identifier, list, member, named, number, text, truthy, word};
+use super::json::{given, identifier, list, member, named, number, role, text, truthy, word};
 use super::mapping::Mapping;
 use super::openai::{
     ChatOptions, OfUser, is_of_user, lose_message, offered_tools, read_messages, tokens,
@@ -186,7 +186,7 @@ fn second_edition_message(message: &Value, run: &mut ForeignRun, of_user: &mut O
     }
     let said = text_of(message.get("content"));
     run.at(given(message, "timestamp").and_then(time::seconds));
-    match text(message, "role").unwrap_or("unknown") {
+    match role(message).as_deref().unwrap_or_default() {
         "user" => {
             if ENDINGS.iter().any(|ending| said.contains(ending)) {
                 run.turn("user", said);

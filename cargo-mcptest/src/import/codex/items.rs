@@ -9,9 +9,9 @@ use crate::import::content::text_of;
 use crate::import::digest::Digest;
 use crate::import::event::{Answer, Call, Event, ForeignRun, Stop};
 use crate::import::json::{
-    count, flag, given, identifier, is_set, list, member, named, text, without, word,
+    count, flag, given, identifier, is_set, list, member, named, role, text, without, word,
 };
-use crate::import::openai::{function_call, tokens};
+use crate::import::openai::{function_call, lose_message, tokens};
 use crate::import::time;
 
 /// How a turn ends that the program could not go on with.
@@ -77,7 +77,7 @@ impl<'v> Rollout<'v> {
                 }
             }
             ("patch_apply_end", Some(call)) => {
-                if let Some(success) = payload.get("success").and_then(Value::as_bool) {
+                if let Some(success) = payload.get("success").and_then(flag) {
                     self.failures.insert(call, !success);
                 }
             }
@@ -112,15 +112,15 @@ impl<'v> Rollout<'v> {
         match kind {
             "message" => {
                 let said = text_of(item.get("content"));
-                match text(item, "role").unwrap_or_default() {
+                match role(item).unwrap_or_default().as_str() {
                     "assistant" if said.is_empty() => {}
                     "assistant" => self.wrote(Event::Said(said)),
                     "user" if self.user_events => {}
-                    "user" if said.trim_start().starts_with('<') => {
+                    "user" if !said.trim_start().starts_with('<') => self.user(said),
+                    "user" | "developer" | "system" => {
                         self.run.note("notes of the program to the model left out");
                     }
-                    "user" => self.user(said),
-                    _ => self.run.note("notes of the program to the model left out"),
+                    _ => lose_message(item, &mut self.run),
                 }
             }
             "reasoning" => self.run.note("reasoning left out"),

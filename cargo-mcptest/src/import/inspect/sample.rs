@@ -7,7 +7,7 @@ use crate::import::content::text_of;
 use crate::import::event::{Call, ForeignRun, Leading, ReportedScore, Stop};
 use crate::import::input::{Archive, parse};
 use crate::import::json::{
-    count, given, identifier, list, member, named, number, text, truthy, word,
+    count, given, identifier, list, member, named, number, role, text, truthy, word,
 };
 use crate::import::openai::{lose_message, offered_tools};
 use crate::import::time;
@@ -144,8 +144,8 @@ fn from_messages(messages: &[Value], events: &AgentEvents<'_>, run: &mut Foreign
     let mut system = Leading::of(run, true);
     for message in messages {
         let said = text_of(message.get("content"));
-        let role = text(message, "role").unwrap_or_default();
-        match role {
+        let role = role(message);
+        match role.as_deref().unwrap_or_default() {
             role if system.takes(role == "system", &said) => {}
             "user" => run.user(said),
             "assistant" => {
@@ -153,7 +153,7 @@ fn from_messages(messages: &[Value], events: &AgentEvents<'_>, run: &mut Foreign
                 assistant(message, run);
             }
             "tool" => answer(message, events, run),
-            "system" => run.turn(role, said),
+            role @ "system" => run.turn(role, said),
             _ => lose_message(message, run),
         }
     }

@@ -46,7 +46,8 @@ fn kind(name: &str) -> Option<&'static str> {
         "ai" | "assistant" => "ai",
         "system" | "developer" => "system",
         "tool" | "function" => "tool",
-        "chat" | "remove" => "other",
+        "chat" => "other",
+        "remove" => "remove",
         _ => return None,
     })
 }
@@ -91,8 +92,10 @@ pub(super) fn read(messages: &[Value], run: &mut ForeignRun) {
                 wrote(message.fields, run);
             }
             "tool" => run.push(Event::Answer(answer(message.fields))),
-            "other" if word(message.fields, "role").is_some() => lose_message(message.fields, run),
-            other => run.turn(other, said),
+            "other" => lose_message(message.fields, run),
+            // `RemoveMessage` takes another one back, and says nothing.
+            "remove" => {}
+            system => run.turn(system, said),
         }
     }
     system.give_to(run);

@@ -10,7 +10,7 @@ use crate::import::blocks;
 use crate::import::content::text_of;
 use crate::import::event::{Answer, Call, Event, ForeignRun, Leading};
 use crate::import::format::has_block;
-use crate::import::json::{self, given, identifier, list, member, role, text, truthy, word};
+use crate::import::json::{flag, given, identifier, list, member, role, text, truthy, word};
 
 /// What differs between those who keep such lists.
 #[derive(Default)]
@@ -212,7 +212,7 @@ pub(in crate::import) fn answer(message: &Value, options: &ChatOptions) -> Answe
         _ => value,
     };
     let is_error = if options.error_prefixes.is_empty() {
-        flag(message)
+        error_flag(message)
     } else {
         let text = text_of(Some(&value));
         let mut prefixes = options.error_prefixes.iter();
@@ -226,7 +226,7 @@ pub(in crate::import) fn answer(message: &Value, options: &ChatOptions) -> Answe
 }
 
 /// Whether a result is an error, in the spellings of those who keep that beside it.
-fn flag(message: &Value) -> Option<bool> {
+pub(in crate::import) fn error_flag(message: &Value) -> Option<bool> {
     let status = word(message, "status").map(str::to_lowercase);
     let status = match status.as_deref() {
         Some("error" | "failed" | "failure") => Some(true),
@@ -235,8 +235,8 @@ fn flag(message: &Value) -> Option<bool> {
     };
     let flags = [
         message.get("error").map(truthy),
-        message.get("is_error").and_then(json::flag),
-        message.get("isError").and_then(json::flag),
+        message.get("is_error").and_then(flag),
+        message.get("isError").and_then(flag),
         status,
     ];
     let flags = flags.into_iter().flatten();

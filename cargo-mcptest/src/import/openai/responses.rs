@@ -187,5 +187,5 @@ fn built_in(tool: &str, item: &Value, run: &mut ForeignRun) {
 
 /// Whether a call failed, with or without anything that came back.
 fn failed(item: &Value) -> bool {
-    text(item, "status") == Some("failed")
+    text(item, "status").is_some_and(|status| status.eq_ignore_ascii_case("failed"))
 }

@@ -7,7 +7,8 @@ use super::span::{Log, OtelSpan};
 use crate::import::blob;
 use crate::import::content::text_of;
 use crate::import::event::{Answer, Call, Event};
-use crate::import::json::{given, identifier, is_set, list, member, text, unfolded};
+use crate::import::json::{given, identifier, is_set, list, member, role, text, unfolded};
+use crate::import::openai::error_flag;
 
 /// A message.
 #[derive(Debug, Default)]
@@ -34,7 +35,7 @@ pub(super) struct Exchanged {
 impl OtelMessage {
     fn new(role: &str, parts: impl IntoIterator<Item = MessagePart>, finish: Option<&str>) -> Self {
         let mut message = Self {
-            role: role.to_owned(),
+            role: role.to_lowercase(),
             finish: finish.map(str::to_owned),
             ..Self::default()
         };
@@ -166,7 +167,11 @@ fn part(part: &Value) -> MessagePart {
         }
         "tool_call_response" | "server_tool_call_response" => {
             let value = own(&["response", "result", "server_tool_call_response"]);
-            answer(identifier(part, "id"), value.unwrap_or_default(), None)
+            answer(
+                identifier(part, "id"),
+                value.unwrap_or_default(),
+                error_flag(part),
+            )
         }
         "tool-call" => {
             let args = own(&["input", "args"]).unwrap_or_default();
@@ -230,9 +235,9 @@ fn of_ai_sdk(span: &OtelSpan, into: &mut Exchanged) {
 
 /// A message as chat APIs have it.
 fn of_chat(message: &Value) -> OtelMessage {
-    let role = text(message, "role").unwrap_or_default();
+    let role = role(message).unwrap_or_default();
     let content = given(message, "content");
-    let mut message_of = OtelMessage::new(role, [], text(message, "finish_reason"));
+    let mut message_of = OtelMessage::new(&role, [], text(message, "finish_reason"));
     let parts = &mut message_of.parts;
     // Anthropic's results are the user's messages.
     let answers = role == "tool" || role == "user" && given(message, "tool_call_id").is_some();
@@ -240,7 +245,7 @@ fn of_chat(message: &Value) -> OtelMessage {
         parts.push(Event::Answer(Answer {
             id: identifier(message, "tool_call_id").or_else(|| identifier(message, "id")),
             value: content.cloned().unwrap_or_default(),
-            is_error: None,
+            is_error: error_flag(message),
         }));
     } else {
         let said = Some(text_of(content)).filter(|said| !said.is_empty());

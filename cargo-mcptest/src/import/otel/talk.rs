@@ -3,14 +3,14 @@
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::call_span::{arguments, may_be_of, outcome, span_id, tokens};
 use super::messages::{self, OtelMessage};
 use super::span::{Log, OtelSpan};
 use crate::import::event::{Answer, Call, Event, ForeignRun, Leading, ReportedScore, Stop};
 use crate::import::json::unfolded;
-use crate::import::openai::offered_tools;
+use crate::import::openai::{lose_message, offered_tools};
 
 /// What an agent did, each with the time at which it did it.
 #[derive(Debug, Default)]
@@ -128,20 +128,11 @@ impl OtelTalk {
 
     /// A message that a model call was sent.
     fn sent(&mut self, message: &OtelMessage, at: u64) {
+        let calls = message.calls().next().is_some();
         match message.role.as_str() {
-            "assistant" | "model" | "ai" => {
-                let is_user = |(_, event): &(u64, Event)| matches!(event, Event::User(_));
-                let is_call = |part: &Event| matches!(part, Event::Call(_));
-                if self.events.iter().any(is_user) || message.parts.iter().any(is_call) {
-                    self.events.push((at, Event::Step(None)));
-                }
-                self.wrote(message, at);
-            }
-            role => {
-                let is_answer = |part: &&Event| matches!(part, Event::Answer(_));
-                let answers = message.parts.iter().filter(is_answer);
-                self.events
-                    .extend(answers.map(|answer| (at, answer.clone())));
+            "assistant" | "model" | "ai" | "agent" => self.sent_back(message, calls, at),
+            role @ ("user" | "human" | "tool" | "function" | "system" | "developer") => {
+                self.answered(message, at);
                 let text = message.text();
                 if !text.is_empty() {
                     let said = match role {
@@ -154,7 +145,33 @@ impl OtelTalk {
                     self.events.push((at, said));
                 }
             }
+            // Whatever the one who calls is named.
+            _ if calls => self.sent_back(message, calls, at),
+            role => {
+                self.answered(message, at);
+                let text = message.text();
+                if !text.is_empty() {
+                    lose_message(&json!({ "role": role, "content": text }), &mut self.run);
+                }
+            }
         }
+    }
+
+    /// The results in a message.
+    fn answered(&mut self, message: &OtelMessage, at: u64) {
+        let is_answer = |part: &&Event| matches!(part, Event::Answer(_));
+        let answers = message.parts.iter().filter(is_answer);
+        self.events
+            .extend(answers.map(|answer| (at, answer.clone())));
+    }
+
+    /// An answer of before. What is said before the first user is no model call.
+    fn sent_back(&mut self, message: &OtelMessage, calls: bool, at: u64) {
+        let is_user = |(_, event): &(u64, Event)| matches!(event, Event::User(_));
+        if calls || self.events.iter().any(is_user) {
+            self.events.push((at, Event::Step(None)));
+        }
+        self.wrote(message, at);
     }
 
     /// What a model wrote.

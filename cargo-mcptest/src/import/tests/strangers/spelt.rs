@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::spans::{import as import_spans, span};
-use super::{call, calls};
+use super::{call, calls, closing};
 use crate::import::tests::{Desk, inspect, lines, tau};
 
 fn import(name: &str, text: String) -> (Desk, u8, String) {
@@ -195,4 +195,107 @@ fn a_span_fails_by_a_status_in_words() {
         let found = calls(&runs[0]);
         assert_eq!(found[0].3, Some(true), "{code}: {said}");
     }
+}
+
+fn rollout(items: &[Value]) -> String {
+    let meta = json!({ "type": "session_meta", "payload": { "id": "r", "cli_version": "0.99.0" } });
+    let asked = json!({ "type": "turn_context", "payload": { "model": "m" } });
+    let kind = |item: &Value| {
+        if item["type"] == "patch_apply_end" {
+            "event_msg"
+        } else {
+            "response_item"
+        }
+    };
+    let items = items
+        .iter()
+        .map(|item| json!({ "type": kind(item), "payload": item }));
+    lines(&[meta, asked].into_iter().chain(items).collect::<Vec<_>>())
+}
+
+fn trajectory(steps: &[Value]) -> String {
+    json!({ "schema_version": "ATIF-v1.8", "session_id": "s", "agent": { "name": "a", "version": "2", "model_name": "m" }, "steps": steps }).to_string()
+}
+
+#[test]
+fn what_an_unknown_speaker_says_is_reported_and_no_words_of_the_agent() {
+    let said = |role: &str, said: &str| json!({ "type": "message", "role": role, "content": [{ "type": "text", "text": said }] });
+    let items = [
+        said("user", "find it"),
+        json!({ "type": "function_call", "call_id": "c", "name": "find", "arguments": "{\"q\":1}" }),
+        json!({ "type": "function_call_output", "call_id": "c", "output": "gone" }),
+        json!({ "type": "patch_apply_end", "call_id": "c", "success": "False" }),
+        said("developer", "Be brief."),
+        said("Assistant", "Gone."),
+        said("narrator", "Meanwhile."),
+    ];
+    let steps = [
+        json!({ "source": "user", "message": "find it" }),
+        json!({ "source": "agent", "message": "", "tool_calls": [{ "tool_call_id": "c", "function_name": "find", "arguments": { "q": 1 } }],
+          "observation": { "results": [{ "source_call_id": "c", "content": "gone", "extra": { "is_error": 1 } }] } }),
+        json!({ "source": "Agent", "message": "Gone." }),
+        json!({ "source": "narrator", "message": "Meanwhile." }),
+    ];
+    for (name, text, reason) in [
+        (
+            "rollout.jsonl",
+            rollout(&items),
+            "message of an unknown role",
+        ),
+        (
+            "trajectory.json",
+            trajectory(&steps),
+            "step of an unknown source",
+        ),
+    ] {
+        let (desk, status, said) = import(name, text);
+        assert_eq!(status, 1, "{name}: {said}");
+        let place = format!("{reason}\n --> {name}:1\n");
+        assert!(said.contains(&place), "{said}");
+        let run = desk.recording();
+        let found = [call("find", r#"{"q":1}"#, "gone", Some(true))];
+        assert_eq!(calls(&run), found, "{name}: {said}");
+        assert_eq!(closing(&run), "Gone.", "{name}: {said}");
+        assert!(!run.to_string().contains("Meanwhile"), "{run:#}");
+    }
+}
+
+#[test]
+fn a_message_of_a_kind_without_a_speaker_is_reported() {
+    let graph = lines(&[json!({ "id": "g", "model": "m", "messages": [
+        { "type": "human", "content": "find it" },
+        { "type": "chat", "content": "Meanwhile." },
+        { "type": "remove", "content": "", "id": "x" },
+        { "type": "ai", "content": "Gone." },
+    ] })]);
+    let (desk, status, said) = import("graph.jsonl", graph);
+    assert_eq!(status, 1, "{said}");
+    assert!(said.contains("message without a role"), "{said}");
+    assert!(!desk.recording().to_string().contains("Meanwhile"));
+}
+
+/// Neither the calls nor the results of a message are lost, whatever its speaker is named.
+#[test]
+fn what_spans_were_sent_by_an_unknown_speaker_is_reported() {
+    let text = |role: &str, said: &str| json!({ "role": role, "parts": [{ "type": "text", "content": said }] });
+    let sent = json!([
+        text("User", "find it"),
+        { "role": "Assistant", "parts": [{ "type": "tool_call", "id": "c", "name": "find", "arguments": { "q": 1 } }] },
+        { "role": "tool", "parts": [{ "type": "tool_call_response", "id": "c", "response": "gone", "is_error": "True" }] },
+        { "role": "finder", "parts": [{ "type": "tool_call", "id": "d", "name": "find", "arguments": { "q": 2 } }] },
+        { "role": "tool", "parts": [{ "type": "tool_call_response", "id": "d", "response": "here" }] },
+        text("narrator", "Meanwhile."),
+    ]);
+    let wrote = json!([text("assistant", "Gone.")]);
+    let chat = json!({ "gen_ai.operation.name": "chat", "gen_ai.request.model": "m",
+        "gen_ai.input.messages": sent.to_string(), "gen_ai.output.messages": wrote.to_string() });
+    let (status, said, runs) = import_spans(&[span(1, 0, "chat m", &chat)]);
+    assert_eq!(status, 1, "{said}");
+    assert!(said.contains("message of an unknown role"), "{said}");
+    let found = [
+        call("find", r#"{"q":1}"#, "gone", Some(true)),
+        call("find", r#"{"q":2}"#, "here", None),
+    ];
+    assert_eq!(calls(&runs[0]), found, "{said}");
+    assert!(!runs[0].to_string().contains("Meanwhile"), "{said}");
 }
