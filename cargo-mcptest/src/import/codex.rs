@@ -19,6 +19,7 @@ use super::input::{Input, Record};
 use super::joining::Joiner;
 use super::json::{given, text, word};
 use super::mapping::Mapping;
+use super::time;
 
 /// The format `codex`.
 pub(super) struct Codex;
@@ -58,6 +59,11 @@ impl Format for Codex {
         for record in run.records {
             let of_file = files.entry(record.part.input).or_default();
             of_file.push(&record.value);
+        }
+        for own in files.values_mut() {
+            if time::fall(own.iter().map(|line| word(line, "timestamp"))) {
+                own.reverse();
+            }
         }
         // A copy that was made while the run went on is its beginning.
         let is_copy = |own: &Vec<&Value>| {

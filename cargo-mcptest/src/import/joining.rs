@@ -1,9 +1,11 @@
 //! Which records are one run.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::digest::Digest;
-use super::input::RecordPlace;
+use super::format;
+use super::input::{Record, RecordPlace};
+use super::json::identifier;
 
 /// What was said so far, after each of some messages, and in all.
 pub(super) fn states(begin: &str, essences: impl Iterator<Item = String>) -> (Vec<Digest>, Digest) {
@@ -24,9 +26,21 @@ pub(super) struct Joiner {
     keys: HashMap<Digest, usize>,
     /// After which records a run is continued: the run, and how many records it had then.
     tips: HashMap<Digest, (usize, usize)>,
+    /// The logged calls that have an identifier.
+    logged: HashSet<Digest>,
 }
 
 impl Joiner {
+    /// Whether a file logs a call twice: the same one, with the same identifier.
+    pub(super) fn knows(&mut self, record: &Record<'_>) -> bool {
+        let id = format::logged(&record.value).and_then(|(_, response)| identifier(response, "id"));
+        id.is_some_and(|id| {
+            let file = record.part.input.to_string();
+            let call = Digest::of_value(&record.value);
+            !self.logged.insert(call.then(&id).then(&file))
+        })
+    }
+
     /// A record that is a run.
     pub(super) fn alone(&mut self, part: RecordPlace) {
         self.runs.push(vec![part]);

@@ -24,6 +24,14 @@ pub(super) fn seconds(value: &Value) -> Option<i64> {
     }
 }
 
+/// Whether moments are there from the last to the first.
+pub(super) fn fall<'t>(moments: impl Iterator<Item = Option<&'t str>>) -> bool {
+    let moments: Option<Vec<i64>> = moments.map(|text| milliseconds(text?)).collect();
+    moments.is_some_and(|moments| {
+        moments.first() > moments.last() && moments.is_sorted_by(|one, next| one >= next)
+    })
+}
+
 /// A moment in UTC as recordings have it: `2026-01-31T12:00:00.123Z`.
 pub(super) fn rfc3339(milliseconds: i64) -> Option<String> {
     let moment = Timestamp::from_millisecond(milliseconds).ok()?;

@@ -21,7 +21,8 @@ pub(super) fn thread(run: &Value) -> Option<&str> {
 
 pub(super) fn read(runs: &[&Value], mapping: &Mapping) -> Result<ForeignRun, Lost> {
     let mut traces: BTreeMap<String, Vec<&Value>> = BTreeMap::new();
-    for run in runs {
+    let runs = once(runs);
+    for run in &runs {
         let id = identifier(run, "trace_id").unwrap_or_default();
         traces.entry(id).or_default().push(run);
     }
@@ -54,6 +55,21 @@ pub(super) fn read(runs: &[&Value], mapping: &Mapping) -> Result<ForeignRun, Los
         read.scores = runs.iter().flat_map(|run| scores(run)).collect();
     }
     Ok(read)
+}
+
+/// Each run once: one that is exported again, when it had ended, takes the place of what it was before.
+fn once<'v>(runs: &[&'v Value]) -> Vec<&'v Value> {
+    let mut places: BTreeMap<String, usize> = BTreeMap::new();
+    let mut once: Vec<&Value> = Vec::new();
+    for run in runs {
+        let place = identifier(run, "id").map(|id| *places.entry(id).or_insert(once.len()));
+        match place.and_then(|place| once.get_mut(place)) {
+            Some(known) if given(known, "end_time").is_none() => *known = run,
+            Some(_) => {}
+            None => once.push(run),
+        }
+    }
+    once
 }
 
 /// Runs in the order in which they began.

@@ -64,6 +64,10 @@ fn join(
     }
     match input.read(part) {
         Ok(record) => {
+            if joiner.knows(&record) {
+                reports.note("logged calls that stand there twice are read once");
+                return;
+            }
             if let Err(lost) = kind.format().join(&record, joiner, reading.mapping) {
                 reports.lost(&record.place(), &lost);
             }

@@ -162,3 +162,36 @@ fn trajectories_of_graphs_are_refused() {
         "{said:?}"
     );
 }
+
+/// A run is exported while it goes on, and again when it ended.
+#[test]
+fn a_run_that_ended_takes_the_place_of_what_it_was() {
+    let asked = json!({ "type": "human", "content": "find it" });
+    let wrote = json!({ "type": "ai", "content": "", "tool_calls": [{ "id": "c", "name": "find", "args": { "q": 1 } }] });
+    let run = |id: &str, kind: &str, outputs: Value, ended: Option<&str>| {
+        json!({ "id": id, "trace_id": "t", "run_type": kind, "name": "find",
+        "dotted_order": id, "start_time": "2026-08-01T10:00:00", "end_time": ended, "outputs": outputs,
+        "inputs": { "messages": [asked], "input": { "q": 1 } }, "extra": { "metadata": { "ls_model_name": "m" } } })
+    };
+    let ended = Some("2026-08-01T10:00:01");
+    let wrote = json!({ "generations": [[{ "message": wrote }]] });
+    let gone = json!({ "output": { "type": "tool", "tool_call_id": "c", "content": "gone" } });
+    let pending = run("2", "tool", json!({}), None);
+    let all = [run("1", "llm", wrote, ended), run("2", "tool", gone, ended)];
+    for all in [
+        vec![all[0].clone(), pending.clone(), all[1].clone()],
+        vec![all[1].clone(), pending, all[0].clone()],
+    ] {
+        let desk = Desk::new();
+        desk.write("a.jsonl", lines(&all));
+        let said = desk.import(&["a.jsonl"]);
+        assert_eq!(said.status, 0, "{said:?}");
+        let trace = &desk.recording()["trace"];
+        let count = |key: &str| trace[key].as_array().unwrap().len();
+        assert_eq!((count("tool_calls"), count("tool_results")), (1, 1));
+        assert!(
+            trace["tool_results"].to_string().contains("gone"),
+            "{trace}"
+        );
+    }
+}

@@ -3,6 +3,8 @@
 
 use mcptest_trace::trace::{Origin, parse_run};
 use proptest::prelude::*;
+use proptest::strategy::ValueTree as _;
+use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 
 use super::talk::{Can, Talk, talk};
@@ -102,6 +104,44 @@ proptest! {
                     let read = parse_run(run.to_string().as_bytes(), &origin);
                     prop_assert!(read.is_ok(), "{read:?}");
                 }
+            }
+        }
+    }
+}
+
+/// What two imports of a format make of its lines must be the same: the second has each of them twice, side by
+/// side and one file after the other, or, where they say themselves which was first, from the last to the first.
+#[test]
+fn lines_that_stand_there_twice_or_backwards_are_the_same_run() {
+    let mut runner = TestRunner::deterministic();
+    let all = Can::ALL;
+    for _ in 0..6 {
+        let talk = talk(all).new_tree(&mut runner).unwrap().current();
+        let (anthropic, _) = anthropic::log(&talk);
+        for (name, all, has_times) in [
+            ("openai", openai::log(&talk), false),
+            ("anthropic", anthropic, false),
+            ("claude-code", claude_code::session(&talk), true),
+            ("codex", codex::rollout(&talk), true),
+            ("langsmith", langsmith::export(&talk), true),
+        ] {
+            let import = |text: String| {
+                let desk = Desk::new();
+                desk.write("a.jsonl", text);
+                let said = desk.import(&["a.jsonl", "--from", name]);
+                let runs = desk.recordings().into_iter();
+                let traces: Vec<Value> = runs.map(|(_, run)| run["trace"].clone()).collect();
+                (traces, format!("{name}: {said:?}"))
+            };
+            let (once, _) = import(lines(&all));
+            let twice = all.iter().flat_map(|line| [line.clone(), line.clone()]);
+            let twice: Vec<Value> = twice.collect();
+            let backwards: Vec<Value> = all.iter().rev().cloned().collect();
+            let mut others = vec![lines(&twice), lines(&all).repeat(2)];
+            others.extend(has_times.then(|| lines(&backwards)));
+            for other in others {
+                let (found, said) = import(other);
+                assert_eq!(found, once, "{said}");
             }
         }
     }
