@@ -3,9 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::digest::Digest;
-use super::format;
 use super::input::{Record, RecordPlace};
-use super::json::identifier;
 
 /// What was said so far, after each of some messages, and in all.
 pub(super) fn states(begin: &str, essences: impl Iterator<Item = String>) -> (Vec<Digest>, Digest) {
@@ -32,13 +30,10 @@ pub(super) struct Joiner {
 
 impl Joiner {
     /// Whether a file logs a call twice: the same one, with the same identifier.
-    pub(super) fn knows(&mut self, record: &Record<'_>) -> bool {
-        let id = format::logged(&record.value).and_then(|(_, response)| identifier(response, "id"));
-        id.is_some_and(|id| {
-            let file = record.part.input.to_string();
-            let call = Digest::of_value(&record.value);
-            !self.logged.insert(call.then(&id).then(&file))
-        })
+    pub(super) fn knows(&mut self, record: &Record<'_>, id: &str) -> bool {
+        let file = record.part.input.to_string();
+        let call = Digest::of_value(&record.value);
+        !self.logged.insert(call.then(id).then(&file))
     }
 
     /// A record that is a run.

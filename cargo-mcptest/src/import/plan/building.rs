@@ -9,9 +9,10 @@ use super::{FoundRun, Group, ImportPlan, asked, twin_id};
 use crate::import::cassette::Imported;
 use crate::import::digest::Digest;
 use crate::import::forks::Forks;
+use crate::import::format;
 use crate::import::input::{Record, RecordPlace};
 use crate::import::joining::{Joined, Joiner};
-use crate::import::json::{list, text};
+use crate::import::json::{identifier, list, text};
 use crate::import::kind::FormatKind;
 use crate::import::reading::{AgentProfile, Mapped, Reading, stem};
 use crate::import::report::Reports;
@@ -64,7 +65,9 @@ fn join(
     }
     match input.read(part) {
         Ok(record) => {
-            if joiner.knows(&record) {
+            let logged =
+                format::logged(&record.value).and_then(|(_, response)| identifier(response, "id"));
+            if logged.is_some_and(|id| joiner.knows(&record, &id)) {
                 reports.note("logged calls that stand there twice are read once");
                 return;
             }
