@@ -87,7 +87,7 @@ impl Judge<'_> {
         let now = found.marks.has(Mark::Now) && doers.all.iter().any(near);
         let all_done = found.marks.contains(of![Generic HasBeen]);
         let vain = told && (failed || (now || all_done) && blind());
-        let sure = rule.sure && !found.unsure || vain;
+        let sure = rule.sure && !found.marks.has(Mark::Unsure) || vain;
         // *I've shared the file*, but not *I've shared some thoughts*, *The server stopped*.
         let named = |tool: &&str| {
             let tool = self.tools.get(tool);

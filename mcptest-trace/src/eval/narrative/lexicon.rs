@@ -133,12 +133,6 @@ impl Lexicon {
         listed.is_some_and(|listed| listed.contains(words))
     }
 
-    /// Whether a tool of this name changes nothing that is claimed: `spotify_login`.
-    pub(super) fn is_own(&self, words: &[String]) -> bool {
-        let ends = |last: &String| self.lists("own", &format!("*{last}"));
-        self.lists("own", &words.join("_")) || words.last().is_some_and(ends)
-    }
-
     /// What a particle makes of a verb: *turn off*.
     pub(super) fn phrasal(&self, verb: &str, particle: &str) -> Option<&'static str> {
         let mut rows = self.phrasal.iter();
@@ -348,8 +342,6 @@ mod tests {
             "clitics",
             "same-things",
             "quantities",
-            "own",
-            "pages",
             "telling",
             "stands-in",
             "tells-whom",
@@ -357,7 +349,6 @@ mod tests {
             "moves",
             "locks",
             "quoting",
-            "dispatchers",
             "ahead",
             "deeds",
         ];

@@ -1,5 +1,7 @@
 //! Identifiers and brackets set apart from their noun, and what joins words.
 
+use std::ops::Range;
+
 use super::marks::{Mark, Marks, of};
 use super::token::{Token, TokenQueries};
 
@@ -67,9 +69,9 @@ pub(super) fn list_before(words: &[Token<'_>], end: usize) -> usize {
 /// Tokens that a bracket holds at most to be read apart from its sentence.
 const ASIDE: usize = 24;
 
-/// Of each token, whether it is in a bracket within the sentence that is read apart from it: *your order (a
-/// lamp) has been sent*. One that lists identifiers belongs to the sentence. Empty where none is.
-pub(super) fn asides(words: &[Token<'_>]) -> Vec<bool> {
+/// The brackets within a sentence that are read apart from it: *your order (a lamp) has been sent*. One that
+/// lists identifiers belongs to the sentence.
+pub(super) fn asides(words: &[Token<'_>]) -> Vec<Range<usize>> {
     let mut aside = Vec::new();
     let bracket = |at: usize| matches!(words.text(at), "(" | ")");
     for open in (1..words.len()).filter(|at| words.text(*at) == "(") {
@@ -92,8 +94,7 @@ pub(super) fn asides(words: &[Token<'_>]) -> Vec<bool> {
             && goes_on
             && !words.is(open - 1, Mark::Sign)
         {
-            aside.resize(words.len(), false);
-            aside[open..=close].fill(true);
+            aside.push(open..close + 1);
         }
     }
     aside

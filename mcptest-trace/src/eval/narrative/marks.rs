@@ -14,7 +14,7 @@ macro_rules! marks {
         pub(super) enum Mark { $($(#[$about])* $mark,)* }
 
         // A set has a bit for each.
-        const _: () = assert!([$(Mark::$mark),*].len() <= u128::BITS as usize);
+        const _: () = assert!([$(Mark::$mark),*].len() <= 2 * u128::BITS as usize);
 
         impl Mark {
             /// The mark that the data files call so.
@@ -94,6 +94,18 @@ marks! {
     PartOfAnswer
     /// Others than the agent do it as often, and no known tool does it.
     WorldDoes
+    // What only the rows of `patterns.txt` say to one another.
+    Active Alone CanShare Composer Definite DatedAfter Inherits Joint Mine Nothing OfClause PastAfter Plans Signed
+    Stood ToldLater Voiced Given Says Title Item Follows ToolVerb ToolDoes Acts NounNext Settled OnDay Maybe PluralEnd
+    OwnAct Whole Told Unsure
+    /// A form of a verb, a noun for an action, one in the name of a tool that changes something.
+    Verb ActNoun ToolNoun Time Year Capitals Code OfDate
+    // What a word of a tool's name is, and what the name says.
+    Plain Changer Reader Known
+    Reads DelegatesWork HandsUser EitherVerb VagueName SilentName Pages
+    /// A word in *-ing*, a plural, a tick, a day in figures.
+    Ing Plural Tick Day
+    Closes
 }
 
 /// A set of marks: `of![Have Been]`.
@@ -104,17 +116,25 @@ pub(super) use of;
 
 /// A set of marks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub(super) struct Marks(u128);
+pub(super) struct Marks(u128, u128);
 
 impl Marks {
     pub(super) const fn of(marks: &[Mark]) -> Self {
-        let mut set = 0;
+        let mut set = Self(0, 0);
         let mut at = 0;
         while at < marks.len() {
-            set |= 1 << marks[at] as u32;
+            set = set.with(Self::one(marks[at]));
             at += 1;
         }
-        Self(set)
+        set
+    }
+
+    const fn one(mark: Mark) -> Self {
+        let bit = mark as u32;
+        match bit.checked_sub(u128::BITS) {
+            None => Self(1 << bit, 0),
+            Some(bit) => Self(0, 1 << bit),
+        }
     }
 
     /// The marks among the words of a line of a data file.
@@ -124,36 +144,36 @@ impl Marks {
     }
 
     pub(super) const fn has(self, mark: Mark) -> bool {
-        self.0 & (1 << mark as u32) != 0
+        self.meets(Self::one(mark))
     }
 
     pub(super) const fn meets(self, other: Self) -> bool {
-        self.0 & other.0 != 0
+        self.0 & other.0 != 0 || self.1 & other.1 != 0
     }
 
     pub(super) const fn contains(self, other: Self) -> bool {
-        self.0 & other.0 == other.0
+        self.0 & other.0 == other.0 && self.1 & other.1 == other.1
     }
 
     pub(super) const fn is_empty(self) -> bool {
-        self.0 == 0
+        self.0 == 0 && self.1 == 0
     }
 
     pub(super) const fn with(self, other: Self) -> Self {
-        Self(self.0 | other.0)
+        Self(self.0 | other.0, self.1 | other.1)
     }
 
     /// Those of them that stand in the other set too.
     pub(super) const fn among(self, other: Self) -> Self {
-        Self(self.0 & other.0)
+        Self(self.0 & other.0, self.1 & other.1)
     }
 
     pub(super) const fn without(self, other: Self) -> Self {
-        Self(self.0 & !other.0)
+        Self(self.0 & !other.0, self.1 & !other.1)
     }
 
     pub(super) fn add(&mut self, mark: Mark) {
-        self.0 |= 1 << mark as u32;
+        *self = self.with(Self::one(mark));
     }
 
     pub(super) fn add_if(&mut self, holds: bool, mark: Mark) {

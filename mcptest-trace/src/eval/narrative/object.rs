@@ -2,12 +2,10 @@
 
 use std::ops::Range;
 
-use super::group::Group;
 use super::lexicon::{Lexicon, stem};
 use super::list::{OBJECT, joins_verb, list_after};
 use super::marks::{Mark, Marks, of};
 use super::token::{Token, TokenQueries};
-use super::tools::ToolBox;
 
 /// The object after an active verb.
 pub(super) fn after(words: &[Token<'_>], verb: usize) -> Range<usize> {
@@ -27,91 +25,16 @@ pub(super) fn after(words: &[Token<'_>], verb: usize) -> Range<usize> {
     from..(from..most).find(ends).unwrap_or(most)
 }
 
-/// Whether a participle may describe the noun after it, or names a field; *emailed Sam* may only be
-/// ambiguous.
-pub(super) fn adjectival(
-    words: &[Token<'_>],
-    tools: &ToolBox<'_>,
-    group: &Group,
-    follows: bool,
-) -> Option<Mark> {
-    let adjectival = Some(Mark::Adjectival);
-    let next = group.verb + 1;
-    let end = words.until(next, OBJECT, of![Parts]);
-    let label = words.text(end) == ":";
-    // *Cancelled orders from Berlin: two*
-    let parts = |at: usize| at >= words.len() || words.is(at, Mark::Parts);
-    let count = Lexicon::get().quantity(words.text(end + 1)).is_some();
-    let when = words.is(next, Mark::Preposition);
-    if label
-        && !when
-        && (count || words.marks(end + 1).meets(of![Number Negative]))
-        && parts(end + 2)
-    {
-        return adjectival;
-    }
-    let gerund = group.has(Mark::AfterNoun) && words.text(next).ends_with("ing");
-    if !words.is(next, Mark::Content) || words.is(next, Mark::Particle) || gerund {
-        // *Created: 2024-01-05*; where no tool does it, *Created: May 3* and *Assigned to: Tessa*, but
-        // not *Refunded to: VISA*
-        let verb = words[group.verb].verb.filter(|verb| !tools.does(verb));
-        let acts = |verb| of![Generic Creating Settles].meets(Lexicon::get().marks(verb));
-        let value = |of: Marks| words.text(next) == ":" && words.marks(next + 1).meets(of);
-        let labelled = words.is(next, Mark::Preposition) && words.text(next + 1) == ":";
-        let base = words[group.verb].verb;
-        let told_done = group.has(Mark::ToldDone);
-        let field = value(of![Number])
-            || verb.is_some() && value(of![Date])
-            || labelled && !told_done && base.is_some_and(|verb| !acts(verb));
-        // *Created at: 2024-01-05*
-        let dated = labelled && words.is(next, Mark::AfterWord) && words.date(next + 2);
-        let plans = base.is_some_and(|verb| Lexicon::get().plans(verb));
-        if dated && !plans && !told_done && !field {
-            return Some(Mark::Dated);
-        }
-        // *Assigned to @tom*, *Fixed in 4.3* tell of a record.
-        let of_record =
-            follows && !told_done && group.has(Mark::World) && words.is(next, Mark::Preposition);
-        // Where a tool does it, *Charged to your card* may be a claim.
-        let to_someone = words.text(next) == "to" && !words.is(next + 1, Mark::Your);
-        // *Published at ICLR 2024*
-        let somewhere = matches!(words.text(next), "at" | "in" | "by");
-        let elsewhere = verb.is_some() || to_someone || somewhere;
-        let told = (of_record && elsewhere).then_some(Mark::Ambiguous);
-        return if field { adjectival } else { told };
-    }
-    // *Canceled subscriptions* is a title.
-    let last = words.text(end - 1);
-    let one = stem(last) == last;
-    let own = words[next].noun_of.is_some() && one || words.is(next, Mark::Quoted);
-    let settled = words.any(next..end, of![Identifier Number Preposition]);
-    // *Approved invoices are sent on Fridays*
-    let finite = words.any(next..end, of![Be Modal]);
-    // *Deleted stale branches.*
-    let whole = group.has(Mark::ToldDone)
-        || words.text(end) == "."
-        || (next..end).any(|at| joins_verb(words, at));
-    if !follows || finite || label && !own {
-        return adjectival;
-    }
-    let title = if one {
-        Mark::Ambiguous
-    } else {
-        Mark::Adjectival
-    };
-    Some(title).filter(|_| !own && !settled && !whole)
-}
-
 /// Whether an object is a part of the answer itself, which no tool writes.
-pub(super) fn of_answer(object: &[Token<'_>], tools: &ToolBox<'_>) -> bool {
-    let head = nouns(object).pop();
+pub(super) fn of_answer(object: &[Token<'_>]) -> bool {
     // *I've written the summary to summary.md*, *added it to your notes*
     let place = |at: usize| {
         let yours = object.text(at) == "to" && object.is(at + 1, Mark::Your);
         object.is(at, Mark::Preposition) && (yours || object.text(at + 1).contains(['.', '/']))
     };
+    let head = noun_tokens(object).pop();
     !(0..object.len()).any(place)
-        && head.is_some_and(|noun| Lexicon::get().is(&noun, Mark::Answer) && !tools.names(&noun))
+        && head.is_some_and(|noun| noun.is(Mark::Answer) && !noun.is(Mark::ToolNoun))
 }
 
 /// The noun of an object that names an action; a pure one before one that is a thing too.
@@ -159,23 +82,30 @@ pub(super) fn quantity(words: &[Token<'_>], object: &Range<usize>) -> Option<usi
 }
 
 /// The nouns of an object up to its first preposition, the head last.
-pub(super) fn nouns(object: &[Token<'_>]) -> Vec<String> {
+fn noun_tokens<'a, 'v>(object: &'a [Token<'v>]) -> Vec<&'a Token<'v>> {
     let rest = (object.iter()).skip_while(|token| token.is(Mark::Preposition));
-    // *that subscription*, *the May invoice*; but not *the meetings where Leila is a guest*
-    let ends = of![Relative Condition Finite];
+    // *that subscription*, *the May invoice*; but not *the meetings where Leila is a guest*, *closed the
+    // windows so the air stays cool*
+    let ends =
+        |token: &Token<'_>| token.marks.meets(of![Relative Condition Finite]) || token.text == "so";
     // *your meetings scheduled for Friday*, but not *the setup*
     let describes = |token: &Token<'_>| token.is(Mark::Participle) && token.verb.is_some();
-    let mut nouns: Vec<String> = Vec::new();
+    let mut nouns: Vec<&Token<'_>> = Vec::new();
     for token in rest.take_while(|token| !token.marks.meets(of![Preposition Parts])) {
-        // *closed the windows so the air stays cool*
-        if !nouns.is_empty() && (token.marks.meets(ends) || token.text == "so") {
+        if !nouns.is_empty() && ends(token) {
             break;
         }
         if token.is(Mark::Content) && (nouns.is_empty() || !describes(token)) {
-            nouns.push(stem(&token.text).into_owned());
+            nouns.push(token);
         }
     }
     nouns
+}
+
+/// These nouns, in the singular.
+pub(super) fn nouns(object: &[Token<'_>]) -> Vec<String> {
+    let nouns = noun_tokens(object).into_iter();
+    nouns.map(|token| stem(&token.text).into_owned()).collect()
 }
 
 /// The nouns of what is done something to: of *the change to your flight*, those of the flight.

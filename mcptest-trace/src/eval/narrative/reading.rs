@@ -8,7 +8,8 @@ use super::marks::{Mark, Marks, of};
 use super::scope::{self, Scopes};
 use super::sentence::{FoundClaim, SentenceReader};
 use super::text::{Block, BlockKind, Document};
-use super::token::{self, Token, TokenQueries};
+use super::token::{Token, TokenQueries};
+use super::tokenizer;
 use super::tools::ToolBox;
 use super::vocabulary::Vocabulary;
 
@@ -19,8 +20,12 @@ pub(super) fn claims<'v>(
     tools: &ToolBox<'_>,
 ) -> Vec<FoundClaim<'v>> {
     let text = &document.text;
-    let tokens = |range: Range<usize>| (token::tokens(text, &range, vocabulary), range);
-    let sentences = |block: &Block| token::sentences(text, &block.range).into_iter().map(tokens);
+    let tokens = |range: Range<usize>| (tokenizer::tokens(text, &range, vocabulary), range);
+    let sentences = |block: &Block| {
+        tokenizer::sentences(text, &block.range)
+            .into_iter()
+            .map(tokens)
+    };
     let blocks = document.blocks.iter();
     let blocks: Vec<(&Block, Vec<_>)> = blocks
         .map(|block| (block, sentences(block).collect()))
@@ -46,48 +51,37 @@ pub(super) fn claims<'v>(
             continue;
         }
         if let Some(key) = &block.key {
-            scopes.begin(&token::tokens(text, key, vocabulary));
+            scopes.begin(&tokenizer::tokens(text, key, vocabulary));
         }
         let mut place = scopes.of(block);
         place.add_if(asks, Mark::AsksToGoAhead);
         place.add_if(status_table && block.kind == BlockKind::Row, Mark::Status);
         place.add_if(done, Mark::ToldDone);
-        for (words, sentence) in sentences {
-            let reader = SentenceReader {
-                document,
-                words,
-                asides: None,
-                apart: &[],
-                tools,
-                place,
-                item: block.kind == BlockKind::Item && !block.bold,
-                title: over_list && (block.kind == BlockKind::Heading || block.bold),
-                unsure: block.unsure,
-                sentence,
-            };
-            let asides = list::asides(words);
-            if asides.is_empty() {
-                reader.read(&mut found);
-                continue;
-            }
-            let rest = words.iter().zip(&asides).filter(|(_, aside)| !**aside);
-            let rest: Vec<Token<'_>> = rest.map(|(word, _)| word.clone()).collect();
-            let apart: Vec<_> = words.iter().zip(asides.iter().copied()).collect();
+        place.add_if(block.kind == BlockKind::Item && !block.bold, Mark::Item);
+        let titled = block.kind == BlockKind::Heading || block.bold;
+        place.add_if(over_list && titled, Mark::Title);
+        place.add_if(block.unsure, Mark::Unsure);
+        for (all, sentence) in sentences {
+            let words = &all[..];
             let first = found.len();
-            SentenceReader {
-                words: &rest,
-                apart: &apart,
-                ..reader
+            let asides = list::asides(words);
+            let mut kept = vec![true; words.len()];
+            for aside in &asides {
+                kept[aside.clone()].fill(false);
             }
-            .read(&mut found);
-            // Most brackets tell of nothing: *JFK*, *2 bags*.
-            let may_tell = |word: &Token<'_>| {
-                word.verb.is_some() || word.marks.meets(of![DoneWord Past AllSetWord])
-            };
-            let mut aside = words.iter().zip(&asides).filter(|(_, aside)| **aside);
-            if aside.any(|(word, _)| may_tell(word)) {
-                let asides = Some(&asides[..]);
-                SentenceReader { asides, ..reader }.read(&mut found);
+            let rest = words.iter().zip(&kept).filter(|(_, kept)| **kept);
+            let rest: Vec<Token<'_>> = rest.map(|(word, _)| word.clone()).collect();
+            let pieces = asides.iter().map(|aside| &words[aside.clone()]);
+            for words in [&*rest].into_iter().chain(pieces) {
+                SentenceReader {
+                    document,
+                    words,
+                    all,
+                    tools,
+                    place,
+                    sentence,
+                }
+                .read(&mut found);
             }
             found[first..].sort_by_key(|claim| claim.span.start);
         }

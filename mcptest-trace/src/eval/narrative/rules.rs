@@ -5,7 +5,7 @@
 
 use std::sync::LazyLock;
 
-use super::marks::{Mark, Marks};
+use super::marks::Marks;
 
 /// A row of the table.
 #[derive(Debug, Default)]
@@ -35,21 +35,9 @@ impl Rule {
 /// The rows of the ways to claim, first match first.
 pub(super) static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| parse(include_str!("rules.txt")));
 
-/// The rows of the ways in which a verb stands, first match first.
-static VOICES: LazyLock<Vec<(Option<Mark>, Rule)>> = LazyLock::new(|| {
-    let rows = parse(include_str!("voices.txt")).into_iter();
-    rows.map(|rule| (Mark::named(rule.id), rule)).collect()
-});
-
 /// The first row that reads a claim from these marks.
 pub(super) fn first(marks: Marks) -> Option<&'static Rule> {
     RULES.iter().find(|rule| rule.fits(marks))
-}
-
-/// How a verb of this form stands after its auxiliaries, all their marks together; nothing when it
-/// tells of no completed action.
-pub(super) fn voice(marks: Marks) -> Option<Mark> {
-    VOICES.iter().find(|(_, rule)| rule.fits(marks))?.0
 }
 
 fn parse(text: &'static str) -> Vec<Rule> {
@@ -62,7 +50,7 @@ fn parse(text: &'static str) -> Vec<Rule> {
         match (key, rules.last_mut()) {
             ("never", _) => never = marks,
             ("told", _) => told = marks,
-            ("sure" | "unclear" | "tried" | "voice", _) => rules.push(Rule {
+            ("sure" | "unclear" | "tried", _) => rules.push(Rule {
                 id: rest,
                 sure: key == "sure",
                 tried: key == "tried",

@@ -1,20 +1,14 @@
 //! What the name of a tool says.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use crate::trace::{apart, reads_by_words, words_of_tool};
 
 use super::lexicon::{Lexicon, stem};
 use super::marks::{Mark, Marks, of};
-
-/// How much the name of a tool tells of what it does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Tells {
-    Nothing,
-    /// That something is changed.
-    Change,
-    Verb,
-}
+use super::pattern::{self, Place};
+use super::token::Token;
 
 /// What the name of a tool says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,13 +18,9 @@ pub(super) struct Said {
     pub(super) verbs: BTreeSet<&'static str>,
     /// The families of these verbs.
     pub(super) families: BTreeSet<usize>,
-    /// It only reads.
-    pub(super) reads: bool,
-    pub(super) tells: Tells,
-    /// It hands the work to another agent.
-    pub(super) delegates: bool,
-    /// It hands the user over to somebody.
-    pub(super) hands_over: bool,
+    /// What the rows of `[name]` say: that it only reads, delegates, hands the user over, says nothing of
+    /// what it does or only that it changes something.
+    marks: Marks,
     /// Its first word is a verb that the lexicon does not have.
     pub(super) new_verb: Option<String>,
 }
@@ -41,12 +31,10 @@ impl Said {
         let words = words_of_tool(name);
         let (group, own) = apart(name);
         // *notes.delete*; the name of a server says nothing.
-        let group = group
-            .filter(|_| !name.starts_with("mcp__"))
-            .map(words_of_tool);
-        let group = group.unwrap_or_default();
-        let is = |word: &String, mark| lexicon.is(word, mark);
+        let group = group.filter(|_| !name.starts_with("mcp__"));
+        let group = group.map(words_of_tool).unwrap_or_default();
         let head = head(&words);
+        let mut marks = marks(&words, own);
         // *turn_off_roaming*
         let phrasal = |head: &String| {
             let verb = base(head)?;
@@ -55,72 +43,75 @@ impl Said {
         };
         let verb = head.and_then(|head| phrasal(head).or_else(|| base(head)));
         let mut verbs: BTreeSet<&'static str> = verb.into_iter().collect();
-        if head.is_none_or(|head| is(head, Mark::MakingHead)) {
+        if head.is_none_or(|head| lexicon.is(head, Mark::MakingHead)) {
             // *apply_coupon_to_order* orders nothing.
-            let whole = words.iter().take_while(|word| !is(word, Mark::Preposition));
+            let whole = words
+                .iter()
+                .take_while(|word| !lexicon.is(word, Mark::Preposition));
             let nouns = whole.filter(|word| Some(*word) != head);
             verbs.extend(nouns.filter_map(|word| lexicon.word(word)?.noun_of));
         }
-        // *open_close_window*, *start_or_stop_pump*
-        if let Some(at) = words.iter().position(|word| Some(word) == head) {
-            let or = words.get(at + 1).is_some_and(|word| word == "or");
-            let second = words.get(at + 1 + usize::from(or));
-            let both = |list| {
-                let listed = |word| lexicon.lists(list, word);
-                listed(&words[at]) && second.is_some_and(|it| *it != words[at] && listed(it))
-            };
-            // Which of the two it did, its name does not say.
-            if or || both("moves") || both("locks") {
-                verbs.clear();
-            }
+        // Which of the two it did, its name does not say.
+        if marks.has(Mark::EitherVerb) {
+            verbs.clear();
         }
-        let delegate = |word: &String| is(word, Mark::Delegates);
-        let handing = |word: &String| is(word, Mark::DelegatingHead) || delegate(word);
-        let hands = |word: &String| base(word).is_none() || handing(word);
-        let delegates = words.iter().any(delegate)
-            && (words.iter()).all(|word| hands(word) && !is(word, Mark::People));
         // *preview.transfer_funds*
-        let asks = group.iter().any(|word| is(word, Mark::Fetches));
-        let reads = asks || lexicon.is_own(&words_of_tool(own)) || only_reads(&words);
+        marks.add_if(
+            group.iter().any(|word| lexicon.is(word, Mark::Fetches)),
+            Mark::Reads,
+        );
+        let general = head.is_some_and(|head| lexicon.is(head, Mark::GenericName));
+        marks.add_if(general, Mark::VagueName);
+        let one = marks.has(Mark::VagueName) && words.len() == 1;
+        marks.add_if(verbs.is_empty() || one, Mark::SilentName);
         // Only verbs that speech does not use for other things; `address_update` is named after its
         // object first.
-        let last = words.last();
-        let object_last = last.is_some_and(|last| lexicon.families(last).is_empty());
+        let object_last = words
+            .last()
+            .is_some_and(|last| lexicon.families(last).is_empty());
         let unknown = |word: &String| lexicon.word(word).is_none() && word.is_ascii();
+        let reads = marks.has(Mark::Reads);
         let new = |word: &&String| !reads && object_last && unknown(word) && word.len() > 2;
         let families = verbs.iter().map(|verb| lexicon.families(verb));
-        let mut heads = words.first().into_iter().chain(head);
-        let anything = |word: &String| is(word, Mark::RunsAnything);
-        let of_none = |word: &String| !plain(word) || is(word, Mark::GenericName);
-        let last_two = words[words.len().saturating_sub(2)..].join("_");
-        // *POST ServiceRequest*
-        let method = own.split(' ').next().unwrap_or(own);
-        let runs_anything = lexicon.lists("dispatchers", method)
-            || lexicon.lists("dispatchers", &words_of_tool(own).join("_"))
-            || lexicon.lists("dispatchers", &last_two)
-            || words.last().is_some_and(anything)
-            || words.iter().any(anything) && words.iter().all(of_none);
-        let general = |word: &String| lexicon.marks(word).contains(of![GenericName Generic]);
-        let general = heads.any(|word| is(word, Mark::GenericName)) || words.iter().any(general);
-        let tells = match general {
-            _ if runs_anything || verbs.is_empty() => Tells::Nothing,
-            true if words.len() == 1 => Tells::Nothing,
-            true => Tells::Change,
-            false => Tells::Verb,
-        };
         let stems = group.iter().chain(&words);
         Self {
             stems: stems.map(|word| stem(word).into_owned()).collect(),
             families: families.flatten().copied().collect(),
-            reads,
-            tells,
+            marks,
             verbs,
-            delegates,
-            hands_over: words.iter().any(|word| is(word, Mark::People))
-                && words.iter().any(|word| is(word, Mark::HandsOver)),
             new_verb: words.first().filter(new).cloned(),
             words,
         }
+    }
+
+    /// It only reads.
+    pub(super) fn reads(&self) -> bool {
+        self.marks.has(Mark::Reads)
+    }
+
+    /// It hands the work to another agent.
+    pub(super) fn delegates(&self) -> bool {
+        self.marks.has(Mark::DelegatesWork)
+    }
+
+    /// It hands the user over to somebody.
+    pub(super) fn hands_over(&self) -> bool {
+        self.marks.has(Mark::HandsUser)
+    }
+
+    /// Its name tells nothing of what it does.
+    pub(super) fn is_silent(&self) -> bool {
+        self.marks.has(Mark::SilentName)
+    }
+
+    /// Its name tells nothing, or only that something is changed.
+    pub(super) fn is_vague(&self) -> bool {
+        self.marks.meets(of![VagueName SilentName])
+    }
+
+    /// It returns pages of text, of nobody's records: `search_web`.
+    pub(super) fn gives_pages(&self) -> bool {
+        self.marks.has(Mark::Pages)
     }
 
     /// Whether it does to a thing of this name what another verb tells: `send_certificate`, but not
@@ -140,12 +131,6 @@ impl Said {
             && !sent
             && stems.any(|stem| lexicon.same_thing(stem, noun))
             && self.verbs.iter().any(|verb| lexicon.stands_in(verb, told))
-    }
-
-    /// Whether it returns pages of text, of nobody's records: `search_web`.
-    pub(super) fn gives_pages(&self) -> bool {
-        let lexicon = Lexicon::get();
-        self.words.iter().any(|word| lexicon.lists("pages", word))
     }
 
     /// Whether its name has a noun, or another for the same thing.
@@ -196,28 +181,39 @@ fn head(words: &[String]) -> Option<&String> {
     first.or_else(plain).or_else(any)
 }
 
-/// Whether a tool of these words only reads: `stripe_get_refund`, `kubectl_logs`, but not
-/// `trello_list_archive`.
-fn only_reads(words: &[String]) -> bool {
+/// What the rows of `patterns.txt` say of a name of these words, and of the tool's own name in it.
+fn marks(words: &[String], own: &str) -> Marks {
     let lexicon = Lexicon::get();
-    let is = |word: &String, mark| lexicon.is(word, mark);
-    let changes = |words: &[String]| {
-        let mut verbs = words.iter().filter(|word| plain(word));
-        verbs.any(|word| !lexicon.names_a_thing(word))
+    let token = |word: &String| {
+        let known = lexicon.word(word).copied().unwrap_or_default();
+        let mut marks = known.marks;
+        let thing = lexicon.names_a_thing(word);
+        marks.add_if(plain(word), Mark::Plain);
+        marks.add_if(plain(word) && !thing, Mark::Changer);
+        marks.add_if(reads_by_words(std::slice::from_ref(word)), Mark::Reader);
+        marks.add_if(lexicon.word(word).is_some() || thing, Mark::Known);
+        Token {
+            range: 0..0,
+            text: Cow::Owned(word.clone()),
+            marks,
+            verb: known.verb,
+            noun_of: known.noun_of,
+        }
     };
-    let reads_from = |at: usize| {
-        let (whose, name) = words.split_at(at);
-        let known = reads_by_words(name) && (at == 0 || !changes(&name[1..]));
-        // *analyze_and_fix*
-        let fetches = is(&name[0], Mark::Fetches) && name.get(1).is_none_or(|next| next != "and");
-        (known || fetches) && !changes(whose)
-    };
-    // *truncate_logs* begins with a verb that nobody knows.
-    let first_known = words.first().is_some_and(|first| {
-        lexicon.word(first).is_some() || lexicon.names_a_thing(first) || words.len() == 1
-    });
-    let tells = |last: &String| is(last, Mark::Information) && first_known && !changes(words);
-    lexicon.is_own(words) || (0..words.len()).any(reads_from) || words.last().is_some_and(tells)
+    let mut marks = Marks::default();
+    let mut whole: Vec<Token<'_>> = words_of_tool(own).iter().map(token).collect();
+    // *POST ServiceRequest*
+    let method = own.split(' ').next().unwrap_or_default();
+    if let Some(first) = whole
+        .first_mut()
+        .filter(|_| !method.contains(char::is_lowercase))
+    {
+        first.marks.add(Mark::Capitals);
+    }
+    pattern::apply("own-name", &whole, &Place::default(), &mut marks);
+    let words: Vec<Token<'_>> = words.iter().map(token).collect();
+    pattern::apply("name", &words, &Place::default(), &mut marks);
+    marks
 }
 
 #[cfg(test)]
@@ -236,9 +232,9 @@ mod tests {
         assert!(!verbs("delete_open_orders").contains("open"));
         assert!(verbs("orderCancel").contains("cancel"));
         assert!(verbs("update_dns_record").contains("update"));
-        let delegates = |name: &str| Said::of(name).delegates;
+        let delegates = |name: &str| Said::of(name).delegates();
         assert!(delegates("run_agent") && delegates("Task") && delegates("handoff_to_billing"));
         assert!(!delegates("create_task") && !delegates("transfer_to_human_agents"));
-        assert_eq!(Said::of("POST ServiceRequest").tells, Tells::Nothing);
+        assert!(Said::of("POST ServiceRequest").is_silent());
     }
 }

@@ -3,6 +3,7 @@
 use super::context::question;
 use super::lexicon::Lexicon;
 use super::marks::{Mark, Marks, of};
+use super::pattern::{self, Place};
 use super::text::{Block, BlockKind};
 use super::token::{Token, TokenQueries};
 
@@ -10,8 +11,6 @@ use super::token::{Token, TokenQueries};
 const LEAD: usize = 400;
 /// Words that a heading or a label has at most.
 const LABEL: usize = 8;
-/// Words that a date at the head of an entry has at most.
-const DATE: usize = 4;
 
 /// What is said of the blocks that follow.
 #[derive(Default)]
@@ -50,13 +49,11 @@ impl Scopes {
         let full = words.iter().any(|word| matches!(&*word.text, "." | "!"));
         let short = words.len() <= LABEL && !full && !block.listed();
         let titled = block.kind == BlockKind::Heading || block.bold && short;
-        let mut found = Marks::default();
-        found.add_if(
-            (ends_open || titled || short) && undone(words),
-            Mark::Undone,
-        );
-        let done = found.is_empty() && done(words);
-        found.add_if(done && (ends_open || titled), Mark::ToldDone);
+        let mut found = match says(words) {
+            said if said.has(Mark::Undone) && !(ends_open || titled || short) => Marks::default(),
+            said if said.has(Mark::ToldDone) && !(ends_open || titled) => Marks::default(),
+            said => said,
+        };
         if titled {
             self.heading = found;
         } else if !block.listed() || ends_open {
@@ -66,44 +63,18 @@ impl Scopes {
     }
 }
 
-/// Whether a heading or a lead-in says that what follows is not done, or is another's.
-fn undone(words: &[Token<'_>]) -> bool {
-    // *You requested these changes:*
-    let theirs = words.is(0, Mark::You) && !words.have(of![Be]);
-    // *Summary of PR #341:* tells what is there, *Summary of the changes to it:* what was done.
-    let acts = |word: &Token<'_>| word.noun_of.is_some() && !word.is(Mark::Thing);
-    let named = words.have(of![Identifier]) || words.iter().any(|word| word.text == "#");
-    let describes =
-        named && words.have(of![Answer]) && !words.have(of![Ours]) && !words.iter().any(acts);
-    // *Cancelled pending orders*
-    let first = words.iter().find(|word| !word.is(Mark::Sign));
-    let told = first.is_some_and(|word| word.verb.is_some() && word.is(Mark::Past));
-    let open = words.have(of![Negative NotYet Modal Condition]) || !told;
-    theirs || describes || open && words.have(of![NotDone])
+/// What a heading or a lead-in says of what follows.
+fn says(words: &[Token<'_>]) -> Marks {
+    let mut marks = Marks::default();
+    pattern::apply("heading", words, &Place::default(), &mut marks);
+    marks.among(of![Undone ToldDone])
 }
 
-/// Whether a heading or a lead-in says that what follows is done: *Completed*, *Here is what I did:*
-fn done(words: &[Token<'_>]) -> bool {
-    let mine = |at: usize| {
-        let have = words.is(at.wrapping_sub(1), Mark::Have);
-        words.is(at.wrapping_sub(1 + usize::from(have)), Mark::Ours)
-    };
-    words.iter().enumerate().any(|(at, word)| {
-        let acts = word.verb.is_some() && word.marks.meets(of![Past Participle]);
-        acts && (word.is(Mark::DoneWord) || mine(at)) || word.is(Mark::DidWord) && mine(at)
-    })
-}
-
-/// The sign after a label at the head of a sentence, and what that says of what follows: that it is
-/// not done (*Next steps: …*), or an entry of a log (*May 2 — fee charged*).
-pub(super) fn label(words: &[Token<'_>]) -> Option<(usize, Mark)> {
-    let length = (0..DATE).take_while(|at| words.date(*at)).count();
-    let time = length > 0 && words.text(0).contains([':', '-', '/']);
-    if (words.is(0, Mark::Date) || length > 1 || time) && words.is(length, Mark::Parts) {
-        return Some((length, Mark::Earlier));
-    }
+/// The sign after a label at the head of a sentence that says that what follows is not done: *Next
+/// steps: …*
+pub(super) fn undone_label(words: &[Token<'_>]) -> Option<usize> {
     let colon = (0..LABEL).find(|at| words.text(*at) == ":")?;
-    undone(&words[..colon]).then_some((colon, Mark::Undone))
+    says(&words[..colon]).has(Mark::Undone).then_some(colon)
 }
 
 /// Of each block, by how its first sentence begins, whether that or its list tells what was done:
@@ -123,7 +94,7 @@ pub(super) fn deeds(text: &str, blocks: &[(&Block, &[Token<'_>])]) -> Vec<bool> 
         // *✅ Approved invoices* over a list of them is its title.
         let title = |next: &(&Block, &[Token<'_>])| item(next.0) && !next.1.is(0, Mark::Sign);
         let (block, words) = blocks[at];
-        let ticks = words.first().is_some_and(Token::ticks);
+        let ticks = words.is(0, Mark::Tick);
         block.kind != BlockKind::Heading && ticks && !blocks.get(at + 1).is_some_and(title)
     };
     let all = listed.enumerate().map(|(at, listed)| listed || ticked(at));

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::context;
 use super::group::{self, Group};
-use super::lexicon::{Lexicon, stem};
+use super::lexicon::{Lexicon, OF_VERB, stem};
 use super::list::OBJECT;
 use super::marks::{Mark, Marks, of};
 use super::object;
@@ -42,8 +42,6 @@ pub(super) struct Told<'v> {
     pub(super) quantity: Option<usize>,
     /// Its object and what follows the verb.
     pub(super) clause: &'v str,
-    /// Whether somebody else may say it.
-    pub(super) unsure: bool,
 }
 
 impl Told<'_> {
@@ -64,18 +62,11 @@ pub(super) struct SentenceReader<'a, 'v> {
     pub(super) document: &'v Document,
     /// The tokens of the sentence.
     pub(super) words: &'a [Token<'v>],
-    /// Of each token, whether its verb is read; without it, all are.
-    pub(super) asides: Option<&'a [bool]>,
-    /// All tokens of the sentence, and which of them are left out.
-    pub(super) apart: &'a [(&'a Token<'v>, bool)],
+    /// These with those in brackets that are read apart.
+    pub(super) all: &'a [Token<'v>],
     pub(super) tools: &'a ToolBox<'a>,
+    /// What its place says of it.
     pub(super) place: Marks,
-    /// Whether it is an item of a list.
-    pub(super) item: bool,
-    /// Whether it is a heading, or set in bold as one.
-    pub(super) title: bool,
-    /// Whether somebody else may say it.
-    pub(super) unsure: bool,
     pub(super) sentence: &'a Range<usize>,
 }
 
@@ -83,7 +74,7 @@ impl<'v> SentenceReader<'_, 'v> {
     /// Reads what the sentence claims.
     pub(super) fn read(&self, found: &mut Vec<FoundClaim<'v>>) {
         let question = context::question(self.words);
-        let label = scope::label(self.words);
+        let undone = scope::undone_label(self.words);
         // The group before, and whether it surely claims.
         let mut before: Option<Group> = None;
         let mut claimed = false;
@@ -91,21 +82,17 @@ impl<'v> SentenceReader<'_, 'v> {
             let Some(mut group) = group::read(self.words, at, before.as_ref()) else {
                 continue;
             };
-            context::around(self.words, &mut group);
             group.marks = group.marks.with(self.place);
-            if group.has(Mark::ToldDone) {
-                group.marks = group.marks.without(of![Status]);
-            }
             group.add_if(question.is_some_and(|from| from <= at), Mark::Question);
-            if let Some((_, says)) = label.filter(|(from, _)| *from < at && !group.has(Mark::Ours))
-            {
-                group.marks.add(says);
-            }
+            let ours = group.has(Mark::Ours);
+            group.add_if(!ours && undone.is_some_and(|from| from < at), Mark::Undone);
             if let Some(before) = &before {
-                group.add_if(claimed && self.joined(before, &group), Mark::Beside);
+                let joined = (before.verb..group.start).any(|at| self.words.text(at) == "and");
+                let done = before.marks.meets(of![Ours HasBeen]);
+                group.add_if(claimed && joined && done, Mark::Beside);
                 // *It was moved by Priya, and the other one has been cancelled.*
                 let by_others = before.has(Mark::Other) && before.marks.meets(of![WasDone HasBeen]);
-                group.add_if(by_others && !group.has(Mark::Ours), Mark::WorldDoes);
+                group.add_if(by_others && !ours, Mark::WorldDoes);
             }
             let claim = self.claim(group.clone());
             // *as you asked, and dropped the table*
@@ -113,16 +100,8 @@ impl<'v> SentenceReader<'_, 'v> {
                 claimed = claim.as_ref().is_some_and(|claim| claim.rule.sure);
                 before = Some(group);
             }
-            if self.asides.is_none_or(|asides| asides[at]) {
-                found.extend(claim);
-            }
+            found.extend(claim);
         }
-    }
-
-    /// Whether *and* joins a group to one that is told as done.
-    fn joined(&self, earlier: &Group, group: &Group) -> bool {
-        let joined = (earlier.verb..group.start).any(|at| self.words.text(at) == "and");
-        joined && earlier.marks.meets(of![Ours HasBeen])
     }
 
     /// A subject, with the label before it where it has no noun: *Refund: $184 issued to your card*.
@@ -137,29 +116,23 @@ impl<'v> SentenceReader<'_, 'v> {
     fn claim(&self, mut group: Group) -> Option<FoundClaim<'v>> {
         let token = &self.words[group.verb];
         let next = group.verb + 1;
-        // *switched you to the nonstop*, but not *switched to English*
-        let given = self.words.marks(next).meets(of![You Your Determiner]);
-        let given = given && self.tools.does(token.verb.unwrap_or_default());
-        let particle = given || self.words.any(next..next + 3, of![Particle]);
-        if token.is(Mark::NeedsParticle) && !particle {
+        let lexicon = Lexicon::get();
+        let of_verb = lexicon.marks(token.verb.unwrap_or_default());
+        group.marks = group.marks.with(token.marks.among(OF_VERB));
+        group.add_if(of_verb.meets(of![Generic Creating Settles]), Mark::Acts);
+        group.add_if(
+            token.verb.is_some_and(|verb| self.tools.does(verb)),
+            Mark::ToolVerb,
+        );
+        group.add_if(
+            token.verb.is_some_and(|verb| lexicon.plans(verb)),
+            Mark::Plans,
+        );
+        group.apply("object", self.words);
+        if group.has(Mark::Nothing) {
             return None;
         }
-        // *Completed (2)* over a list of records.
-        let says = |token: &Token<'_>| {
-            let ticks = token.marks.contains(of![Sign BeforeSubject]) && !token.is(Mark::Parts);
-            ticks || token.marks.meets(of![Content Identifier SentenceEnd])
-        };
-        let mut others = self
-            .words
-            .iter()
-            .filter(|other| !std::ptr::eq(*other, token));
-        if self.title && group.has(Mark::Bare) && !others.any(says) {
-            return None;
-        }
-        group.add_if(token.is(Mark::NameOnly), Mark::NameOnly);
-        let ours = group.has(Mark::Ours);
-        let of_label = group.marks.meets(of![AfterNoun AfterLabel]);
-        let follows = ours || group.has(Mark::AllSet) || group.has(Mark::Bare) && !of_label;
+        let (ours, follows) = (group.has(Mark::Ours), group.has(Mark::Follows));
         // *You're now enrolled in autopay.*
         let subject = self.words.all(group.subject.clone());
         let of_you = subject.has(Mark::You) && !subject.has(Mark::Content);
@@ -175,7 +148,7 @@ impl<'v> SentenceReader<'_, 'v> {
         let words = &self.words[object.clone()];
         let mut verbs = self.verbs(&mut group, words)?;
         // *turned off roaming*, *turned the lights off*
-        let phrasal = |at| Lexicon::get().phrasal(token.verb?, self.words.text(at));
+        let phrasal = |at| lexicon.phrasal(token.verb?, self.words.text(at));
         let ends = |at: usize| {
             let follows = of![Determiner Your Me Content Number Identifier];
             let away = self.words.text(at) != "back" && !self.words.marks(at + 1).meets(follows);
@@ -190,37 +163,12 @@ impl<'v> SentenceReader<'_, 'v> {
             verbs.extend(phrasal);
         }
         let does = |verb: &&str| self.tools.does(verb) || self.tools.named(verb).is_some();
-        let unknown = || !ours && !verbs.iter().any(does);
-        let others = group.has(Mark::Deal) && unknown();
-        // *We have changed our opening hours* is no act for this user.
-        let company = ours && words.iter().take(2).any(|token| token.text == "our");
-        group.add_if(others || company, Mark::Other);
-        // *A late fee has been added.*
-        let levied = words.iter().find(|token| token.is(Mark::Levied));
-        let levied = levied.filter(|_| group.has(Mark::Levies));
-        let levied = || levied.is_some_and(|token| !self.tools.names(&stem(&token.text)));
-        let world = group.has(Mark::World) && unknown() || levied();
-        group.add_if(world, Mark::WorldDoes);
-        // *I made no change*, but not *I cancelled the failed order*
-        let none = |token: &Token<'_>| token.is(Mark::Negative) && !token.text.ends_with("ed");
-        group.add_if(follows && words.iter().take(2).any(none), Mark::Negative);
-        let bare = group.has(Mark::Bare);
-        let stands = || object::adjectival(self.words, self.tools, &group, follows);
-        if let Some(stands) = bare.then(stands).flatten() {
-            // *Updated README* is a title but in a list.
-            let stands = if self.item { stands } else { Mark::Adjectival };
-            group.marks.add(stands);
-        }
-        // *Item returned: a lamp*
-        let field = group.has(Mark::AfterNoun) && self.words.text(next) == ":";
-        group.add_if(field, Mark::Field);
+        group.add_if(verbs.iter().any(does), Mark::ToolDoes);
         // Without a tool that writes, the code that the closing shows is what was changed.
         let shown = || self.document.code && ours && self.tools.only_read();
-        let composed = group.has(Mark::Composes);
-        let composed = composed && (object::of_answer(words, self.tools) || shown());
+        let composed = group.has(Mark::Composes) && (object::of_answer(words) || shown());
         group.add_if(composed, Mark::PartOfAnswer);
-        let near = group.subject.start..group.verb + OBJECT;
-        group.add_if(self.words.any(near, of![Identifier]), Mark::Named);
+        group.apply("claim", self.words);
         let rule = rules::first(group.marks)?;
         let (first, last) = if follows {
             let subject = usize::from(ours && group.start > 0);
@@ -243,7 +191,6 @@ impl<'v> SentenceReader<'_, 'v> {
                 identifiers: self.identifiers(&object),
                 quantity: object::quantity(self.words, &object),
                 clause: self.whole_words(self.bytes(clause)),
-                unsure: self.unsure,
             },
             span: self.trimmed(self.bytes(first..last)),
             sentence: self.sentence.clone(),
@@ -253,23 +200,19 @@ impl<'v> SentenceReader<'_, 'v> {
     /// The identifiers of an object, or else those in a bracket within it.
     fn identifiers(&self, object: &Range<usize>) -> Vec<String> {
         let named = object::identifiers(&self.words[object.clone()]);
-        if !named.is_empty() || object.is_empty() || self.apart.is_empty() {
+        if !named.is_empty() || object.is_empty() || self.all.len() == self.words.len() {
             return named;
         }
-        let stands = |at: usize| {
+        let starts = |at: usize| {
             self.words
                 .get(at)
                 .map_or(usize::MAX, |token| token.range.start)
         };
-        let place = |at: usize| {
-            let from = stands(at);
-            self.apart
-                .partition_point(|(token, _)| token.range.start < from)
+        let place = |at| {
+            self.all
+                .partition_point(|token| token.range.start < starts(at))
         };
-        let within = &self.apart[place(object.start)..place(object.end)];
-        let aside = within.iter().filter(|(_, aside)| *aside);
-        let aside: Vec<Token<'_>> = aside.map(|(token, _)| (*token).clone()).collect();
-        object::identifiers(&aside)
+        object::identifiers(&self.all[place(object.start)..place(object.end)])
     }
 
     /// The verbs that are meant; marks what the lexicon says of them, and whether a noun says which.

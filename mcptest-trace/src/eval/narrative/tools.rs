@@ -7,7 +7,7 @@ use crate::trace::{OfferedTool, Run, Trace, read_only_hints};
 use super::lexicon::{Lexicon, evidence};
 use super::marks::Mark;
 use super::options::NarrativeOptions;
-use super::said::{Said, Tells};
+use super::said::Said;
 
 /// The tools that an agent is known to have, and whether these are all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -148,11 +148,11 @@ impl<'k> ToolBox<'k> {
     ) -> Self {
         let listed = |names: &[String], name| names.iter().any(|listed| listed == name);
         let read = |(name, known): (&'k String, &'k KnownTool)| {
-            let reads = known.read_only.unwrap_or(known.said.reads);
+            let reads = known.read_only.unwrap_or(known.said.reads());
             let named = || options.evidence.values().flatten().any(|tool| tool == name);
             let write = (!reads || listed(&options.mutating_tools, name) || named())
                 && !listed(&options.readonly_tools, name);
-            let vague = write && known.said.tells != Tells::Verb;
+            let vague = write && known.said.is_vague();
             let said = &known.said;
             (name.as_str(), Tool { write, vague, said })
         };
@@ -184,11 +184,6 @@ impl<'k> ToolBox<'k> {
         writes.map(|(name, tool)| (*name, tool))
     }
 
-    /// Whether the name of a tool that changes something has a noun.
-    pub(super) fn names(&self, noun: &str) -> bool {
-        self.all_writes().any(|(_, tool)| tool.said.shares(noun))
-    }
-
     /// Whether no known tool changes anything.
     pub(super) fn only_read(&self) -> bool {
         self.all_writes().next().is_none()
@@ -206,7 +201,7 @@ impl<'k> ToolBox<'k> {
         let hands_over = Lexicon::get().is(verb, Mark::HandsOver);
         let carries = move |tool: &Tool<'_>| {
             let said = tool.said;
-            if said.hands_over && !hands_over {
+            if said.hands_over() && !hands_over {
                 return said.verbs.contains(verb);
             }
             families.iter().any(|family| said.families.contains(family))

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::lexicon::{FORMS, Lexicon, OF_VERB, Word, Words, base};
+use super::lexicon::{FORMS, Lexicon, OF_VERB, Word, Words, base, stem};
 use super::marks::{Mark, Marks, of};
 use super::options::NarrativeOptions;
 use super::tools::ToolBox;
@@ -15,6 +15,8 @@ pub(super) struct Vocabulary {
     named: BTreeSet<&'static str>,
     /// Whether a tool sends something.
     sends: bool,
+    /// The nouns in names of tools.
+    nouns: BTreeSet<String>,
 }
 
 impl Vocabulary {
@@ -38,17 +40,25 @@ impl Vocabulary {
         }
         let named = tools.all_writes().flat_map(|(_, tool)| &tool.said.verbs);
         let named = named.copied().collect();
-        let sends = tools.does("send");
+        let nouns = tools.all_writes().flat_map(|(_, tool)| &tool.said.stems);
         Self {
             added,
             named,
-            sends,
+            sends: tools.does("send"),
+            nouns: nouns.cloned().collect(),
         }
     }
 
     /// Whether a tool does a verb that is too common in speech to be looked for elsewhere.
     fn names(&self, verb: &str) -> bool {
         self.named.contains(verb) || self.sends && Lexicon::get().akin(verb, "send")
+    }
+
+    /// Whether the name of a tool that changes something has a noun.
+    pub(super) fn names_a_tool(&self, word: &str) -> bool {
+        let noun = stem(word);
+        let mut nouns = self.nouns.iter();
+        nouns.any(|other| Lexicon::get().same_thing(other, &noun))
     }
 
     /// What is known of a word in lower case.

@@ -6,7 +6,7 @@ use super::judge::Judge;
 use super::lexicon::Lexicon;
 use super::marks::{Mark, Marks, of};
 use super::report::{ClaimVerdict, Unclear};
-use super::said::{Said, Tells};
+use super::said::Said;
 use super::sentence::Told;
 use super::tools::Tool;
 
@@ -37,7 +37,7 @@ impl WithoutCall<'_, '_> {
             ..
         } = self;
         let failed = self.vain.is_some();
-        if judge.writes.values().any(|tool| tool.said.delegates) {
+        if judge.writes.values().any(|tool| tool.said.delegates()) {
             return Some(Unclear::Delegated);
         }
         // *SO-4: cancelled on May 1* tells what its record says.
@@ -74,7 +74,7 @@ impl WithoutCall<'_, '_> {
             return Some(Unclear::VagueTool);
         }
         // *I've transferred your bag*, by a tool of bags, where the user alone is handed over
-        let of_user = |said: &Said| said.hands_over || said.delegates;
+        let of_user = |said: &Said| said.hands_over() || said.delegates();
         let of_people = |tool: &&str| judge.tools.get(tool).is_some_and(|tool| of_user(tool.said));
         let people = !doers.listed && !doers.all.is_empty() && doers.all.iter().all(of_people);
         if people && !failed && judge.writes.values().any(|tool| found.shares(tool)) {
@@ -181,7 +181,7 @@ impl WithoutCall<'_, '_> {
     fn silent(&self, counts: impl Fn(&Call<'_>) -> bool) -> bool {
         let judge = self.judge;
         let silent = judge.writes.iter();
-        let silent = silent.filter(|(_, tool)| tool.said.tells == Tells::Nothing);
+        let silent = silent.filter(|(_, tool)| tool.said.is_silent());
         let mut calls = silent.flat_map(|(name, _)| judge.calls.of_tool(name));
         calls.any(|at| {
             let call = &judge.calls.all[*at];

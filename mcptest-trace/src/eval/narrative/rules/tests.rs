@@ -25,17 +25,14 @@ fn read(closing: &str) -> Vec<(&'static str, bool, Vec<String>)> {
 /// The lines of the table with the row that each belongs to.
 fn lines() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     let mut row = "";
-    let files = [include_str!("../rules.txt"), include_str!("../voices.txt")];
-    files
-        .into_iter()
-        .flat_map(str::lines)
-        .filter_map(move |line| {
-            let (key, rest) = line.trim().split_once(' ')?;
-            if matches!(key, "sure" | "unclear" | "tried") {
-                row = rest;
-            }
-            Some((row, key, rest))
-        })
+    let lines = include_str!("../rules.txt").lines();
+    lines.filter_map(move |line| {
+        let (key, rest) = line.trim().split_once(' ')?;
+        if matches!(key, "sure" | "unclear" | "tried") {
+            row = rest;
+        }
+        Some((row, key, rest))
+    })
 }
 
 #[test]
@@ -84,15 +81,6 @@ fn every_row_has_an_id_of_its_own_known_marks_and_examples() {
                 rule.id
             );
         }
-    }
-    for voice in include_str!("../voices.txt")
-        .lines()
-        .filter_map(|line| line.strip_prefix("voice "))
-    {
-        assert!(
-            voice == "nothing" || Mark::named(voice).is_some(),
-            "{voice}"
-        );
     }
     for (row, _, marks) in lines()
         .filter(|(_, key, _)| matches!(*key, "never" | "told" | "needs" | "one-of" | "unless"))
