@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::lexicon::{FORMS, Lexicon};
 use super::list::list_before;
 use super::marks::{Mark, Marks, of};
-use super::pattern::{self, Place};
+use super::pattern::{self, Place, Stretches};
 use super::token::{Token, TokenQueries};
 
 /// How far a group, a subject or a clause is looked for, in tokens. Bounds keep reading linear.
@@ -46,7 +46,7 @@ impl Group {
             &Place {
                 subject,
                 group,
-                near: Some(self.near),
+                near: self.near,
             },
             &mut self.marks,
         );
@@ -59,14 +59,19 @@ const KEPT: Marks = of![Negative Modal Success Now Already General Earlier Ambig
 
 /// Reads the group that ends in the token `verb`; `before` is the group before it in the sentence.
 /// Nothing when the verb tells of no completed action.
-pub(super) fn read(words: &[Token<'_>], verb: usize, before: Option<&Group>) -> Option<Group> {
+pub(super) fn read(
+    words: &[Token<'_>],
+    stretches: &Stretches,
+    verb: usize,
+    before: Option<&Group>,
+) -> Option<Group> {
     if words.is(verb, Mark::AllSetWord) && words.text(verb.wrapping_sub(1)) == "all" {
         return Some(Group {
             verb,
             start: verb - 1,
             subject: verb - 1..verb - 1,
             marks: of![AllSet],
-            near: pattern::near(words, verb),
+            near: stretches.near(verb),
         });
     }
     if words[verb].verb.is_none() && !words.marks(verb).meets(of![DoneWord Past]) {
@@ -86,12 +91,7 @@ pub(super) fn read(words: &[Token<'_>], verb: usize, before: Option<&Group>) -> 
     let start = start.unwrap_or(verb);
     let form = words.marks(verb).among(FORMS.with(of![DoneWord]));
     let mut marks = words.all(start..verb).without(FORMS).with(form);
-    let near = Some(Marks::default());
-    let alone = Place {
-        near,
-        ..Place::default()
-    };
-    pattern::apply("voice", words, &alone, &mut marks);
+    pattern::apply("voice", words, &Place::default(), &mut marks);
     if marks.has(Mark::Nothing) {
         return None;
     }
@@ -107,7 +107,7 @@ pub(super) fn read(words: &[Token<'_>], verb: usize, before: Option<&Group>) -> 
         start,
         subject,
         marks,
-        near: pattern::near(words, verb),
+        near: stretches.near(verb),
     };
     group.apply("stand", words);
     if let Some(earlier) = shared.filter(|_| group.has(Mark::Inherits)) {
@@ -172,7 +172,7 @@ fn label(words: &[Token<'_>], group: &mut Group) {
         let place = Place {
             subject: label.clone(),
             group: sign + 1..group.verb + 1,
-            near: Some(group.near),
+            near: group.near,
         };
         pattern::apply("label", words, &place, &mut group.marks);
     }

@@ -13,8 +13,10 @@ const MOST: usize = 32;
 
 /// Classes that a word has wherever it stands.
 const STEADY: Marks = of![AfterWord Relative Announce];
-/// Tokens on either side within which a pattern fits, but for those that reach further.
-const NEAR: usize = 80;
+/// Tokens of a stretch whose marks are looked up together, and how many stretches a pattern reaches into on
+/// either side: a subject may begin 64 tokens before its verb, and two repeated steps before that.
+const STRETCH: usize = 64;
+const REACH: usize = 3;
 
 /// What one token has to be.
 #[derive(Debug, Clone, Default)]
@@ -119,22 +121,52 @@ impl<'a, 'v> Side<'a, 'v> {
 pub(super) struct Place {
     pub(super) subject: Range<usize>,
     pub(super) group: Range<usize>,
-    /// What the tokens near it have; without it, they are asked.
-    pub(super) near: Option<Marks>,
+    /// What the tokens near it have.
+    pub(super) near: Marks,
 }
 
-/// What the tokens near a place have.
-pub(super) fn near(words: &[Token<'_>], at: usize) -> Marks {
-    let near = &words[at.saturating_sub(NEAR)..words.len().min(at + NEAR)];
-    near.iter()
+/// What the tokens of a sentence have, by stretches.
+#[derive(Debug)]
+pub(super) struct Stretches(Vec<Marks>);
+
+impl Stretches {
+    pub(super) fn of(words: &[Token<'_>]) -> Self {
+        Self(words.chunks(STRETCH).map(all).collect())
+    }
+
+    /// What the tokens near a place have.
+    pub(super) fn near(&self, at: usize) -> Marks {
+        let at = at / STRETCH;
+        let near = self
+            .0
+            .iter()
+            .take(at + REACH + 1)
+            .skip(at.saturating_sub(REACH));
+        near.fold(Marks::default(), |all, marks| all.with(*marks))
+    }
+}
+
+fn all(words: &[Token<'_>]) -> Marks {
+    words
+        .iter()
         .fold(Marks::default(), |all, token| all.with(token.marks))
+}
+
+/// What the rows of a section say of a few words as a whole.
+pub(super) fn of_words(section: &str, words: &[Token<'_>]) -> Marks {
+    let mut marks = Marks::default();
+    let place = Place {
+        near: all(words),
+        ..Place::default()
+    };
+    apply(section, words, &place, &mut marks);
+    marks
 }
 
 /// Applies the rows of a section in turn to the marks of a verb.
 pub(super) fn apply(section: &str, words: &[Token<'_>], place: &Place, marks: &mut Marks) {
-    let near = place.near.unwrap_or_else(|| near(words, place.group.start));
     for row in &SECTIONS[section] {
-        if near.contains(row.near) && row.holds(words, place, *marks) {
+        if place.near.contains(row.near) && row.holds(words, place, *marks) {
             *marks = marks.without(row.takes).with(row.sets);
             #[cfg(test)]
             tests::FITTED.with_borrow_mut(|lines| lines.insert(row.line));

@@ -1,5 +1,6 @@
 //! From a document to its claims: its sentences in turn, with what their blocks say of them.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::context;
@@ -70,8 +71,16 @@ pub(super) fn claims<'v>(
                 kept[aside.clone()].fill(false);
             }
             let rest = words.iter().zip(&kept).filter(|(_, kept)| **kept);
-            let rest: Vec<Token<'_>> = rest.map(|(word, _)| word.clone()).collect();
+            let rest = rest.map(|(word, _)| word.clone());
+            let rest: Cow<'_, [Token<'_>]> = if asides.is_empty() {
+                Cow::Borrowed(words)
+            } else {
+                Cow::Owned(rest.collect())
+            };
+            // Most brackets tell of nothing: *JFK*, *2 bags*.
             let pieces = asides.iter().map(|aside| &words[aside.clone()]);
+            let tells = of![Verb DoneWord Past AllSetWord];
+            let pieces = pieces.filter(|piece| piece.have(tells));
             for words in [&*rest].into_iter().chain(pieces) {
                 SentenceReader {
                     document,

@@ -7,7 +7,7 @@ use crate::trace::{apart, reads_by_words, words_of_tool};
 
 use super::lexicon::{Lexicon, stem};
 use super::marks::{Mark, Marks, of};
-use super::pattern::{self, Place};
+use super::pattern;
 use super::token::Token;
 
 /// What the name of a tool says.
@@ -200,7 +200,6 @@ fn marks(words: &[String], own: &str) -> Marks {
             noun_of: known.noun_of,
         }
     };
-    let mut marks = Marks::default();
     let mut whole: Vec<Token<'_>> = words_of_tool(own).iter().map(token).collect();
     // *POST ServiceRequest*
     let method = own.split(' ').next().unwrap_or_default();
@@ -210,10 +209,8 @@ fn marks(words: &[String], own: &str) -> Marks {
     {
         first.marks.add(Mark::Capitals);
     }
-    pattern::apply("own-name", &whole, &Place::default(), &mut marks);
     let words: Vec<Token<'_>> = words.iter().map(token).collect();
-    pattern::apply("name", &words, &Place::default(), &mut marks);
-    marks
+    pattern::of_words("name", &words).with(pattern::of_words("own-name", &whole))
 }
 
 #[cfg(test)]

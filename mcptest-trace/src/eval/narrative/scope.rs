@@ -3,7 +3,7 @@
 use super::context::question;
 use super::lexicon::Lexicon;
 use super::marks::{Mark, Marks, of};
-use super::pattern::{self, Place};
+use super::pattern;
 use super::text::{Block, BlockKind};
 use super::token::{Token, TokenQueries};
 
@@ -65,9 +65,7 @@ impl Scopes {
 
 /// What a heading or a lead-in says of what follows.
 fn says(words: &[Token<'_>]) -> Marks {
-    let mut marks = Marks::default();
-    pattern::apply("heading", words, &Place::default(), &mut marks);
-    marks.among(of![Undone ToldDone])
+    pattern::of_words("heading", words).among(of![Undone ToldDone])
 }
 
 /// The sign after a label at the head of a sentence that says that what follows is not done: *Next

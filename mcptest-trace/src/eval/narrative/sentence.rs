@@ -8,6 +8,7 @@ use super::lexicon::{Lexicon, OF_VERB, stem};
 use super::list::OBJECT;
 use super::marks::{Mark, Marks, of};
 use super::object;
+use super::pattern::Stretches;
 use super::rules::{self, Rule};
 use super::scope::{self};
 use super::text::Document;
@@ -75,11 +76,12 @@ impl<'v> SentenceReader<'_, 'v> {
     pub(super) fn read(&self, found: &mut Vec<FoundClaim<'v>>) {
         let question = context::question(self.words);
         let undone = scope::undone_label(self.words);
+        let stretches = Stretches::of(self.words);
         // The group before, and whether it surely claims.
         let mut before: Option<Group> = None;
         let mut claimed = false;
         for at in 0..self.words.len() {
-            let Some(mut group) = group::read(self.words, at, before.as_ref()) else {
+            let Some(mut group) = group::read(self.words, &stretches, at, before.as_ref()) else {
                 continue;
             };
             group.marks = group.marks.with(self.place);

@@ -110,8 +110,7 @@ pub(super) fn tokens<'v>(
         }
     }
     mark_quoted(&mut tokens);
-    let near = tokens.have(of![Modal Comma Preposition Code]);
-    let near = near.then(|| tokens.all(0..usize::MAX));
+    let near = tokens.all(0..usize::MAX);
     for at in 0..tokens.len() {
         let mut marks = tokens[at].marks;
         if marks.meets(of![Modal Comma Preposition Code]) {
