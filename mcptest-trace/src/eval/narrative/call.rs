@@ -24,6 +24,8 @@ pub(super) enum Ending {
 /// A recorded call. What stands in it is read when a claim first asks for it.
 #[derive(Debug)]
 pub(super) struct Call<'t> {
+    /// Where it stands among the calls of the run.
+    pub(super) index: usize,
     pub(super) recorded: &'t ToolCall,
     pub(super) ending: Ending,
     pub(super) result: Option<&'t LazyValue>,
@@ -34,19 +36,18 @@ pub(super) struct Call<'t> {
 }
 
 impl<'t> Call<'t> {
-    pub(super) fn of(recorded: &'t ToolCall, result: Option<&'t ToolResult>) -> Self {
+    pub(super) fn of(index: usize, recorded: &'t ToolCall, result: Option<&'t ToolResult>) -> Self {
         let ending = match result {
             None => Ending::Unanswered,
             Some(result) if result.is_error => Ending::Failed,
             Some(_) => Ending::Succeeded,
         };
-        let result = result.map(|result| &result.result);
-        let identifiers = OnceCell::new();
         Self {
+            index,
             recorded,
             ending,
-            result,
-            identifiers,
+            result: result.map(|result| &result.result),
+            identifiers: OnceCell::new(),
             told: OnceCell::new(),
             reads: OnceCell::new(),
         }
@@ -77,10 +78,19 @@ impl<'t> Call<'t> {
         })
     }
 
+    pub(super) fn args(&self) -> &'t Value {
+        &self.recorded.args
+    }
+
+    /// Its arguments by their names.
+    pub(super) fn arguments(&self) -> impl Iterator<Item = (&'t String, &'t Value)> {
+        self.args().as_object().into_iter().flatten()
+    }
+
     /// The arguments that say what is done.
     fn telling(&self) -> impl Iterator<Item = (&'t String, &'t Value)> {
-        let args = self.recorded.args.as_object().into_iter().flatten();
-        args.filter(|(key, _)| Lexicon::get().lists("telling", &snake(key)))
+        let telling = |key: &str| Lexicon::get().lists("telling", &snake(key));
+        self.arguments().filter(move |(key, _)| telling(key))
     }
 
     /// Whether an argument says that it does a verb: `attendees: […]`, or for a `general` tool one
@@ -115,9 +125,8 @@ impl<'t> Call<'t> {
             let value = value.to_lowercase();
             coded || name.is_none_or(|name| value.contains(&name.to_lowercase()))
         };
-        let args = self.recorded.args.as_object().into_iter().flatten();
         let text = |value: &Value| value.as_str().is_some_and(|it| !it.is_empty() && fits(it));
-        let mut given = args.filter(|(_, value)| text(value));
+        let mut given = self.arguments().filter(|(_, value)| text(value));
         given.any(|(key, _)| {
             let (done, rest) = key.split_once("_to").unwrap_or_default();
             let done = lexicon
@@ -132,8 +141,9 @@ impl<'t> Call<'t> {
     /// `request_replacement: true`.
     pub(super) fn is_flagged(&self, verbs: &[&str], nouns: &[String], clause: &str) -> bool {
         let lexicon = Lexicon::get();
-        let args = self.recorded.args.as_object().into_iter().flatten();
-        let mut set = args.filter(|(_, value)| **value == Value::Bool(true));
+        let mut set = self
+            .arguments()
+            .filter(|(_, value)| **value == Value::Bool(true));
         let known = |word: Option<&String>| {
             let known = word.and_then(|word| lexicon.word(word));
             known.copied().unwrap_or_default()

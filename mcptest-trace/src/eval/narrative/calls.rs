@@ -1,8 +1,8 @@
-//! The recorded calls: how each ended, and what stands in its arguments and result.
+//! What stands in the arguments and results of calls: identifiers, values, and states that were returned.
 
 use std::borrow::Cow;
 use std::cell::{OnceCell, RefCell};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use crate::trace::{LazyValue, Trace, words_of_tool};
@@ -16,52 +16,27 @@ use super::marks::{Mark, Marks, of};
 use super::sentence::Told;
 use super::tools::{Tool, ToolBox};
 
-/// The calls of a run, with what claims are compared by.
+/// What claims are compared with in the calls of a run.
 #[derive(Debug)]
 pub(super) struct Calls<'t> {
     trace: &'t Trace,
     tools: &'t ToolBox<'t>,
-    pub(super) all: Vec<Call<'t>>,
-    /// Indices of calls by tool.
-    by_tool: BTreeMap<&'t str, Vec<usize>>,
     /// Every identifier of the run, and those of them that the user named.
     known: OnceCell<BTreeSet<Cow<'t, str>>>,
     named: OnceCell<BTreeSet<Cow<'t, str>>>,
     /// The states that calls returned, by the verb that leads to them.
-    read: RefCell<Words<String, Rc<Vec<State>>>>,
+    read: RefCell<Words<String, Rc<Vec<State<'t>>>>>,
 }
 
 impl<'t> Calls<'t> {
     pub(super) fn of(trace: &'t Trace, tools: &'t ToolBox<'t>) -> Self {
-        let calls = trace.tool_calls.iter().zip(trace.results_by_call());
-        let mut by_tool: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-        for (index, call) in trace.tool_calls.iter().enumerate() {
-            by_tool.entry(&call.name).or_default().push(index);
-        }
         Self {
             trace,
             tools,
-            all: calls.map(|(call, result)| Call::of(call, result)).collect(),
-            by_tool,
             known: OnceCell::new(),
             named: OnceCell::new(),
             read: RefCell::default(),
         }
-    }
-
-    /// The calls of a tool.
-    pub(super) fn of_tool(&self, tool: &str) -> &[usize] {
-        self.by_tool.get(tool).map_or(&[], Vec::as_slice)
-    }
-
-    /// The tools that changed something.
-    pub(super) fn writing_tools(&self) -> impl Iterator<Item = (&'t str, &'t Tool<'t>)> {
-        self.by_tool.iter().filter_map(|(name, calls)| {
-            let tool = self.tools.get(name).filter(|tool| tool.write)?;
-            let mut calls = calls.iter().map(|call| &self.all[*call]);
-            let done = calls.any(|call| call.changed(tool.vague));
-            done.then_some((*name, tool))
-        })
     }
 
     /// The identifiers that the user named.
@@ -79,83 +54,21 @@ impl<'t> Calls<'t> {
     /// Whether an identifier stands in any call, or the user named it.
     pub(super) fn knows(&self, identifier: &str) -> bool {
         let known = self.known.get_or_init(|| {
-            let of_calls = self.all.iter().flat_map(Call::identifiers);
+            let of_calls = self.tools.calls().flat_map(Call::identifiers);
             of_calls.chain(self.named()).cloned().collect()
         });
         known.contains(identifier)
     }
 
-    /// Whether a clause names an argument that these calls have otherwise and only failed ones have so.
-    pub(super) fn only_failed(&self, clause: &str, tools: &BTreeSet<&str>, done: &[usize]) -> bool {
-        let calls = tools.iter().flat_map(|tool| self.of_tool(tool));
-        let failed = calls.filter(|call| self.all[**call].ending == Ending::Failed);
-        let arguments = failed.filter_map(|call| self.all[*call].recorded.args.as_object());
-        let mut arguments = arguments.flatten().peekable();
-        if done.is_empty() || arguments.peek().is_none() {
-            return false;
-        }
-        let words = clause.split(|c: char| !c.is_alphanumeric() && c != '&');
-        let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
-        let place = |text: &str| {
-            words
-                .iter()
-                .position(|word| word.eq_ignore_ascii_case(text))
-        };
-        arguments.any(|(key, value)| {
-            let argument = |call: &usize| self.all[*call].recorded.args.get(key);
-            let other = |call: &usize| argument(call).is_some_and(|other| other != value);
-            // *Fuji instead of Everest*, but not *Fuji and Everest*
-            let beside = |at: usize| {
-                let others = done.iter().filter_map(argument).filter_map(Value::as_str);
-                others.filter_map(place).any(|other| {
-                    let mut between = words[at.min(other)..at.max(other)].iter();
-                    !between.any(|word| Lexicon::get().is(&lower(word), Mark::Joins))
-                })
-            };
-            let place = value.as_str().and_then(place);
-            place.is_some_and(|at| !beside(at)) && done.iter().all(other)
-        })
-    }
-
-    /// Whether these calls did fewer than so many things: one of them failed, none that succeeded has
-    /// what tells it from others, and none after it looks as if it put it right. A list, or that number,
-    /// in one of them may be of all.
-    pub(super) fn fewer(&self, many: usize, calls: &BTreeSet<usize>) -> bool {
-        let args = |call: &usize| &self.all[*call].recorded.args;
-        let fields = |call: &usize| args(call).as_object().into_iter().flatten();
-        let (mut done, mut vain): (Vec<usize>, Vec<usize>) =
-            (calls.iter()).partition(|call| self.all[**call].succeeded());
-        let again = |failed: &usize, done: &usize| {
-            let same = fields(failed).filter(|(key, value)| args(done).get(key) == Some(value));
-            let tells = |(key, value): (&String, &Value)| {
-                calls.iter().any(|call| args(call).get(key) != Some(value))
-            };
-            args(failed) == args(done) || same.into_iter().any(|of| done > failed || tells(of))
-        };
-        vain.retain(|failed| !done.iter().any(|done| again(failed, done)));
-        let given = many.to_string();
-        let batch = |(_, value): (_, &Value)| match value {
-            Value::String(text) => *text == given,
-            Value::Number(number) => number.to_string() == given,
-            value => value.is_array(),
-        };
-        if done.iter().flat_map(fields).any(batch) {
-            return false;
-        }
-        if many == usize::MAX {
-            // What succeeded later may have been done in its place.
-            return vain.last() > done.last();
-        }
-        done.dedup_by_key(|call| args(call));
-        vain.dedup_by_key(|call| args(call));
-        (done.len() + 1..=done.len() + vain.len()).contains(&many)
-    }
-
     /// Whether a call that only reads carries one of these identifiers.
     pub(super) fn looked_up(&self, identifiers: &[String]) -> bool {
-        let reads = |call: &&Call<'_>| call.succeeded() && !self.tools.writes(&call.recorded.name);
-        let mut reads = self.all.iter().filter(reads);
-        reads.any(|call| identifiers.iter().any(|id| call.carries(id)))
+        let mut reads = self.tools.all().filter(|tool| !tool.write);
+        let found = |call: &Call<'_>| identifiers.iter().any(|id| call.carries(id));
+        reads.any(|tool| {
+            tool.calls
+                .iter()
+                .any(|call| call.succeeded() && found(call))
+        })
     }
 
     /// Whether one of the calls that count returned the state that a verb leads to: of one of these
@@ -164,23 +77,22 @@ impl<'t> Calls<'t> {
     pub(super) fn was_read(
         &self,
         found: &Told<'_>,
-        counts: impl Fn(&Call<'_>, bool) -> bool,
+        counts: impl Fn(&Tool<'_>, &Call<'_>, bool) -> bool,
     ) -> bool {
-        let any = |call: &Call<'_>| counts(call, false) || counts(call, true);
-        if !self.all.iter().any(any) {
+        let mut calls = self.tools.all().flat_map(Tool::called);
+        if !calls.any(|(tool, call)| counts(tool, call, false) || counts(tool, call, true)) {
             return false;
         }
-        let of = |state: &State| {
-            let call = &self.all[state.call];
-            counts(call, state.told)
+        let of = |state: &State<'_>| {
+            counts(state.tool, state.call, state.told)
                 && !state.is_of_another(&found.object)
-                && self.is_of(call, state, &found.identifiers)
+                && self.is_of(state, &found.identifiers)
         };
         self.states(found.spoken).iter().any(of)
     }
 
     /// The states that calls returned to which a verb leads.
-    fn states(&self, verb: &str) -> Rc<Vec<State>> {
+    fn states(&self, verb: &str) -> Rc<Vec<State<'t>>> {
         if let Some(known) = self.read.borrow().get(verb) {
             return Rc::clone(known);
         }
@@ -188,43 +100,40 @@ impl<'t> Calls<'t> {
         let forms = forms.filter_map(|(form, marks)| marks.has(Mark::Participle).then_some(form));
         let forms: Vec<String> = forms.collect();
         let mut states = Vec::new();
-        for (index, call) in self.all.iter().enumerate() {
+        for (tool, call) in self.tools.all().flat_map(Tool::called) {
             let tells = |result: &&LazyValue| call.succeeded() || call.refuses(result);
             let Some(result) = call.result.filter(tells) else {
                 continue;
             };
             // A change may repeat what it was told; but a word alone is a state: *status: scheduled*.
-            let changed = call.succeeded() && self.tools.writes(&call.recorded.name);
-            let tool = self.tools.get(&call.recorded.name);
-            let page = || tool.is_some_and(|tool| tool.said.gives_pages());
+            let changed = call.succeeded() && tool.write;
             stated(result, "", None, &forms, &mut |text, key, record| {
                 let prose = text.trim().contains(' ');
                 let says = match prose {
                     true if changed => told_done(text).any(|it| it == verb) && !call.mentions(verb),
-                    true if page() => false,
+                    true if tool.said.gives_pages() => false,
                     true => text.lines().any(|line| line_says(line, verb)),
                     false => participles(text).any(|(it, _)| it == verb),
                 };
                 if says {
-                    states.push(State::of(index, prose && changed, key, record));
+                    states.push(State::of(tool, call, prose && changed, key, record));
                 }
             });
         }
         let states = Rc::new(states);
-        self.read
-            .borrow_mut()
-            .insert(verb.to_owned(), Rc::clone(&states));
+        let mut read = self.read.borrow_mut();
+        read.insert(verb.to_owned(), Rc::clone(&states));
         states
     }
 
     /// Whether a state is of one of these identifiers, or of what the user named.
-    fn is_of(&self, call: &Call<'_>, state: &State, identifiers: &[String]) -> bool {
+    fn is_of(&self, state: &State<'_>, identifiers: &[String]) -> bool {
         // The record that says so is not that of another.
         let own = |id: &str| {
             let kin = |other: &String| identifier::same_kind(other, id);
             state.beside.contains(id) || !state.beside.iter().any(kin)
         };
-        let carried = |id: &&str| call.carries(id);
+        let carried = |id: &&str| state.call.carries(id);
         let mut told = identifiers.iter().map(String::as_str).filter(carried);
         let of_named = || {
             let mut named = self.named().iter().map(AsRef::as_ref).filter(carried);
@@ -236,8 +145,9 @@ impl<'t> Calls<'t> {
 
 /// A state that a call returned.
 #[derive(Debug)]
-struct State {
-    call: usize,
+struct State<'t> {
+    tool: &'t Tool<'t>,
+    call: &'t Call<'t>,
     /// A change says so in its own words.
     told: bool,
     /// The identifiers that stand right beside it in its record.
@@ -246,8 +156,14 @@ struct State {
     others: Vec<String>,
 }
 
-impl State {
-    fn of(call: usize, told: bool, key: &str, record: Option<&Fields>) -> Self {
+impl<'t> State<'t> {
+    fn of(
+        tool: &'t Tool<'t>,
+        call: &'t Call<'t>,
+        told: bool,
+        key: &str,
+        record: Option<&Fields>,
+    ) -> Self {
         let mut beside = BTreeSet::new();
         let fields = || record.into_iter().flatten();
         for text in fields().filter_map(|(_, value)| value.as_str()) {
@@ -261,6 +177,7 @@ impl State {
         let own = words_of_tool(key);
         let others = others.flat_map(|(other, _)| words_of_tool(other));
         Self {
+            tool,
             call,
             told,
             beside: beside.into_iter().map(Cow::into_owned).collect(),
@@ -278,6 +195,73 @@ impl State {
         };
         self.others.iter().any(names)
     }
+}
+
+/// Whether a clause names an argument that these calls have otherwise and only failed ones have so.
+pub(super) fn only_failed<'c>(
+    clause: &str,
+    calls: impl Iterator<Item = &'c Call<'c>>,
+    done: &[&Call<'_>],
+) -> bool {
+    let failed = calls.filter(|call| call.ending == Ending::Failed);
+    let mut arguments = failed.flat_map(Call::arguments).peekable();
+    if done.is_empty() || arguments.peek().is_none() {
+        return false;
+    }
+    let words = clause.split(|c: char| !c.is_alphanumeric() && c != '&');
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    let place = |text: &str| {
+        let mut words = words.iter();
+        words.position(|word| word.eq_ignore_ascii_case(text))
+    };
+    arguments.any(|(key, value)| {
+        let others = || done.iter().map(|call| call.args().get(key));
+        // *Fuji instead of Everest*, but not *Fuji and Everest*
+        let beside = |at: usize| {
+            let others = others().flatten().filter_map(Value::as_str);
+            others.filter_map(place).any(|other| {
+                let mut between = words[at.min(other)..at.max(other)].iter();
+                !between.any(|word| Lexicon::get().is(&lower(word), Mark::Joins))
+            })
+        };
+        let place = value.as_str().and_then(place);
+        let differs = |other: Option<&Value>| other.is_some_and(|other| other != value);
+        place.is_some_and(|at| !beside(at)) && others().all(differs)
+    })
+}
+
+/// Whether these calls did fewer than so many things: one of them failed, none that succeeded has what
+/// tells it from others, and none after it looks as if it put it right. A list, or that number, in one of
+/// them may be of all.
+pub(super) fn fewer(many: usize, calls: &[&Call<'_>]) -> bool {
+    let (mut done, mut vain): (Vec<&Call<'_>>, Vec<&Call<'_>>) =
+        calls.iter().partition(|call| call.succeeded());
+    let again = |failed: &Call<'_>, done: &Call<'_>| {
+        let same = |(key, value): &(&String, &Value)| done.args().get(key) == Some(*value);
+        let mut same = failed.arguments().filter(same);
+        let tells =
+            |key: &str, value: &Value| calls.iter().any(|call| call.args().get(key) != Some(value));
+        failed.args() == done.args()
+            || same.any(|(key, value)| done.index > failed.index || tells(key, value))
+    };
+    vain.retain(|failed| !done.iter().any(|done| again(failed, done)));
+    let given = many.to_string();
+    let batch = |(_, value): (_, &Value)| match value {
+        Value::String(text) => *text == given,
+        Value::Number(number) => number.to_string() == given,
+        value => value.is_array(),
+    };
+    if done.iter().flat_map(|call| call.arguments()).any(batch) {
+        return false;
+    }
+    if many == usize::MAX {
+        // What succeeded later may have been done in its place.
+        let last = |calls: &[&Call<'_>]| calls.last().map(|call| call.index);
+        return last(&vain) > last(&done);
+    }
+    done.dedup_by_key(|call| call.args());
+    vain.dedup_by_key(|call| call.args());
+    (done.len() + 1..=done.len() + vain.len()).contains(&many)
 }
 
 /// A record of a result.

@@ -4,7 +4,6 @@ mod call;
 mod calls;
 mod context;
 mod doers;
-mod evidence;
 mod group;
 mod identifier;
 mod json;
@@ -42,9 +41,7 @@ pub use report::{
 pub use targets::TARGETS;
 pub use tools::KnownTools;
 
-use calls::Calls;
-use evidence::JudgedClaim;
-use judge::Judge;
+use judge::{Judge, JudgedClaim};
 use sentence::{FoundClaim, Told};
 use text::Document;
 use tools::ToolBox;
@@ -97,10 +94,9 @@ pub fn narrative_divergence_with<T: AsTrace + ?Sized>(
     let trace = envelope.as_trace();
     let closing = trace.closing().unwrap_or_default();
     let more = known.beside(&trace, options);
-    let tools = ToolBox::new(known, &more, options);
+    let tools = ToolBox::new(&trace, known, &more, options);
     let vocabulary = Vocabulary::new(options, &tools);
-    let calls = Calls::of(&trace, &tools);
-    let judge = Judge::new(&calls, &tools);
+    let judge = Judge::new(&trace, &tools);
 
     let mut messages = vec![(None, closing)];
     if options.all_messages {
@@ -131,7 +127,7 @@ pub fn narrative_divergence_with<T: AsTrace + ?Sized>(
         divergence_score: 0.0,
         recorded_calls: trace.tool_calls.len(),
         claims,
-        present_but_unclaimed: unclaimed::calls(&calls, &tools, &messages, &claimed),
+        present_but_unclaimed: unclaimed::calls(&tools, &messages, &claimed),
         strict: options.strict,
     };
     report.divergence_score = score(&report);

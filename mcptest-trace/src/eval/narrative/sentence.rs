@@ -59,19 +59,19 @@ const OF_VERBS: Marks = of![Generic Creating Consequence Lands MakingHead Remade
 
 /// Reads the claims of a sentence.
 #[derive(Clone, Copy)]
-pub(super) struct SentenceReader<'a, 'v> {
+pub(super) struct SentenceReader<'a, 'v, 't> {
     pub(super) document: &'v Document,
     /// The tokens of the sentence.
     pub(super) words: &'a [Token<'v>],
     /// These with those in brackets that are read apart.
     pub(super) all: &'a [Token<'v>],
-    pub(super) tools: &'a ToolBox<'a>,
+    pub(super) tools: &'a ToolBox<'t>,
     /// What its place says of it.
     pub(super) place: Marks,
     pub(super) sentence: &'a Range<usize>,
 }
 
-impl<'v> SentenceReader<'_, 'v> {
+impl<'v> SentenceReader<'_, 'v, '_> {
     /// Reads what the sentence claims.
     pub(super) fn read(&self, found: &mut Vec<FoundClaim<'v>>) {
         let question = context::question(self.words);

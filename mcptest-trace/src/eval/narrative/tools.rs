@@ -1,9 +1,10 @@
 //! The tools of an agent: which of them change something, and which of them do a verb.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::trace::{OfferedTool, Run, Trace, read_only_hints};
 
+use super::call::{Call, Ending};
 use super::lexicon::{Lexicon, evidence};
 use super::marks::Mark;
 use super::options::NarrativeOptions;
@@ -114,112 +115,160 @@ impl KnownTools {
     }
 }
 
-/// A tool of an agent.
+/// A tool of an agent, with its calls in a run.
 #[derive(Debug)]
-pub(super) struct Tool<'k> {
+pub(super) struct Tool<'t> {
+    pub(super) name: &'t str,
+    pub(super) said: &'t Said,
     /// Whether it changes something.
     pub(super) write: bool,
     /// Its name says only that something is changed, or nothing that is known.
     pub(super) vague: bool,
-    pub(super) said: &'k Said,
+    pub(super) calls: Vec<Call<'t>>,
+    /// Whether a call of it changed something.
+    pub(super) changed: bool,
 }
 
-impl Tool<'_> {
+/// Some tools, by name.
+pub(super) type Tools<'t> = BTreeMap<&'t str, &'t Tool<'t>>;
+
+impl<'t> Tool<'t> {
     /// Whether its name has a verb.
     pub(super) fn says(&self, verb: &str) -> bool {
         self.said.verbs.contains(verb)
     }
+
+    /// Whether its name has one of these verbs.
+    pub(super) fn says_any(&self, mut is: impl FnMut(&str) -> bool) -> bool {
+        self.said.verbs.iter().any(|verb| is(verb))
+    }
+
+    /// Whether a call of it ended so.
+    pub(super) fn ended(&self, ending: Ending) -> bool {
+        self.calls.iter().any(|call| call.ending == ending)
+    }
+
+    /// Whether every call of it failed.
+    pub(super) fn in_vain(&self) -> bool {
+        self.ended(Ending::Failed) && !self.ended(Ending::Succeeded)
+    }
+
+    /// Its calls, each with the tool itself.
+    pub(super) fn called(&'t self) -> impl Iterator<Item = (&'t Self, &'t Call<'t>)> {
+        self.calls.iter().map(move |call| (self, call))
+    }
+
+    /// Whether it does a verb of these families, or a verb of the suite's own wherever it stands in the name.
+    fn carries(&self, verb: &str, families: &[usize]) -> bool {
+        if self.said.hands_over() && !Lexicon::get().is(verb, Mark::HandsOver) {
+            return self.says(verb);
+        }
+        families
+            .iter()
+            .any(|family| self.said.families.contains(family))
+            || families.is_empty() && self.said.stems.iter().any(|word| word == verb)
+    }
 }
 
-/// The known tools, with what the suite says of them.
+/// The known tools with their calls in a run, and what the suite says of them.
 #[derive(Debug)]
-pub(super) struct ToolBox<'k> {
-    tools: BTreeMap<&'k str, Tool<'k>>,
-    evidence: BTreeMap<String, Vec<&'k str>>,
+pub(super) struct ToolBox<'t> {
+    tools: BTreeMap<&'t str, Tool<'t>>,
+    evidence: BTreeMap<String, Vec<&'t str>>,
     pub(super) complete: bool,
 }
 
-impl<'k> ToolBox<'k> {
+impl<'t> ToolBox<'t> {
     /// The tools that are known, and those that a run and its options add.
     pub(super) fn new(
-        known: &'k KnownTools,
-        more: &'k KnownTools,
-        options: &'k NarrativeOptions,
+        trace: &'t Trace,
+        known: &'t KnownTools,
+        more: &'t KnownTools,
+        options: &'t NarrativeOptions,
     ) -> Self {
         let listed = |names: &[String], name| names.iter().any(|listed| listed == name);
-        let read = |(name, known): (&'k String, &'k KnownTool)| {
+        let read = |(name, known): (&'t String, &'t KnownTool)| {
             let reads = known.read_only.unwrap_or(known.said.reads());
             let named = || options.evidence.values().flatten().any(|tool| tool == name);
             let write = (!reads || listed(&options.mutating_tools, name) || named())
                 && !listed(&options.readonly_tools, name);
-            let vague = write && known.said.is_vague();
-            let said = &known.said;
-            (name.as_str(), Tool { write, vague, said })
+            let tool = Tool {
+                name,
+                said: &known.said,
+                write,
+                vague: write && known.said.is_vague(),
+                calls: Vec::new(),
+                changed: false,
+            };
+            (tool.name, tool)
         };
+        let tools = known.tools.iter().chain(&more.tools).map(read);
+        let mut tools: BTreeMap<&str, Tool<'_>> = tools.collect();
+        let calls = trace.tool_calls.iter().zip(trace.results_by_call());
+        for (index, (call, result)) in calls.enumerate() {
+            if let Some(tool) = tools.get_mut(&*call.name) {
+                let call = Call::of(index, call, result);
+                tool.changed |= tool.write && call.changed(tool.vague);
+                tool.calls.push(call);
+            }
+        }
         Self {
-            tools: known.tools.iter().chain(&more.tools).map(read).collect(),
+            tools,
             evidence: evidence(options),
             complete: more.complete,
         }
     }
 
-    /// Verbs in names of tools that the lexicon does not have.
-    pub(super) fn new_verbs(&self) -> impl Iterator<Item = &'k str> {
-        let tools = self.tools.values();
-        tools.filter_map(|tool| tool.said.new_verb.as_deref())
+    /// All of them.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Tool<'t>> {
+        self.tools.values()
     }
 
-    pub(super) fn get(&self, name: &str) -> Option<&Tool<'k>> {
-        self.tools.get(name)
+    /// Those that change something.
+    pub(super) fn writes(&self) -> impl Iterator<Item = &Tool<'t>> + Clone {
+        self.tools.values().filter(|tool| tool.write)
     }
 
-    /// Whether a tool changes something.
-    pub(super) fn writes(&self, name: &str) -> bool {
-        self.get(name).is_some_and(|tool| tool.write)
+    /// Those of them that did.
+    pub(super) fn changed(&self) -> impl Iterator<Item = &Tool<'t>> + Clone {
+        self.tools.values().filter(|tool| tool.changed)
     }
 
-    /// The tools that change something.
-    pub(super) fn all_writes(&self) -> impl Iterator<Item = (&'k str, &Tool<'k>)> + Clone {
-        let writes = self.tools.iter().filter(|(_, tool)| tool.write);
-        writes.map(|(name, tool)| (*name, tool))
+    /// The calls of all of them, in no order.
+    pub(super) fn calls(&self) -> impl Iterator<Item = &Call<'t>> {
+        self.tools.values().flat_map(|tool| &tool.calls)
     }
 
     /// Whether no known tool changes anything.
     pub(super) fn only_read(&self) -> bool {
-        self.all_writes().next().is_none()
+        self.writes().next().is_none()
     }
 
     /// The tools that the suite names for a verb.
-    pub(super) fn named(&self, verb: &str) -> Option<&[&'k str]> {
+    pub(super) fn named(&self, verb: &str) -> Option<&[&'t str]> {
         self.evidence.get(verb).map(Vec::as_slice)
     }
 
-    /// The writes whose names carry a verb or one of its family; a verb of the suite's own counts
-    /// wherever it stands in the name.
-    pub(super) fn carrying(&self, verb: &str) -> impl Iterator<Item = &'k str> {
+    pub(super) fn get(&self, name: &str) -> Option<&Tool<'t>> {
+        self.tools.get(name)
+    }
+
+    /// The writes whose names carry a verb or one of its family.
+    pub(super) fn carrying(&self, verb: &str) -> impl Iterator<Item = &Tool<'t>> {
         let families = Lexicon::get().families(verb);
-        let hands_over = Lexicon::get().is(verb, Mark::HandsOver);
-        let carries = move |tool: &Tool<'_>| {
-            let said = tool.said;
-            if said.hands_over() && !hands_over {
-                return said.verbs.contains(verb);
-            }
-            families.iter().any(|family| said.families.contains(family))
-                || families.is_empty() && said.stems.iter().any(|word| word == verb)
-        };
-        let carrying = self.all_writes().filter(move |(_, tool)| carries(tool));
-        carrying.map(|(name, _)| name)
+        self.writes()
+            .filter(move |tool| tool.carries(verb, families))
     }
 
     /// Whether the name of a tool that changes something has a verb.
     pub(super) fn says(&self, verb: &str) -> bool {
-        self.all_writes().any(|(_, tool)| tool.says(verb))
+        self.writes().any(|tool| tool.says(verb))
     }
 
     /// Whether the name of a tool says that it does this verb to a thing: *create* an *order*.
     pub(super) fn does_to(&self, verb: &str, noun: &str) -> bool {
-        let mut writes = self.all_writes();
-        writes.any(|(_, tool)| tool.said.verbs.contains(verb) && tool.said.shares(noun))
+        self.writes()
+            .any(|tool| tool.says(verb) && tool.said.shares(noun))
     }
 
     /// Whether a known tool does a verb, as far as its name or the suite tells.
@@ -229,43 +278,34 @@ impl<'k> ToolBox<'k> {
             None => self.carrying(verb).next().is_some(),
         }
     }
+}
 
-    /// Of several tools for a verb, those that the object leaves. A tool that shares no word with
-    /// it drops out where another does; the verb and the words of all names count for nothing.
-    pub(super) fn narrowed<'t>(
-        &self,
-        tools: &BTreeSet<&'t str>,
-        object: &[String],
-        verbs: &[&str],
-    ) -> BTreeSet<&'t str> {
-        // *three course selection schemes* are no courses.
-        let nouns = object.iter().rev().take(2).map(String::as_str);
-        // *the appropriate request* may be of any form.
-        let submits = verbs.iter().any(|verb| Lexicon::get().akin(verb, "submit"));
-        let any = |noun: &str| {
-            // *the Excel file*
-            let other = |other: &String| other != "file" && !other.contains('.');
-            if noun == "file" && object.iter().any(other) {
-                return true;
-            }
-            let known = Lexicon::get().word(noun).copied().unwrap_or_default();
-            submits && known.marks.has(Mark::Carrier) && known.noun_of == Some("submit")
-        };
-        // *the users have been notified*: not by `invite_user`
-        let whom = |verb: &&str| Lexicon::get().lists("tells-whom", verb);
-        let whom = verbs.iter().any(whom);
-        let nouns = nouns.filter(|noun| !verbs.contains(noun) && !any(noun));
-        let fit = nouns.map(|noun| {
-            let said = |name: &str| self.get(name).map(|tool| tool.said);
-            let does = |said: &Said| verbs.iter().any(|verb| said.verbs.contains(verb));
-            let shares = |said: &Said| said.shares(noun) && (!whom || does(said));
-            let shares = |name: &&str| said(name).is_some_and(shares);
-            let fit = tools.iter().copied().filter(shares);
-            fit.collect::<BTreeSet<&str>>()
-        });
-        let mut fit = fit.filter(|fit| !fit.is_empty());
-        fit.next().unwrap_or_else(|| tools.clone())
-    }
+/// Of several tools for a verb, those that the object leaves. A tool that shares no word with it drops out
+/// where another does; the verb and the words of all names count for nothing.
+pub(super) fn narrowed<'t>(tools: &Tools<'t>, object: &[String], verbs: &[&str]) -> Tools<'t> {
+    let lexicon = Lexicon::get();
+    // *the appropriate request* may be of any form.
+    let submits = verbs.iter().any(|verb| lexicon.akin(verb, "submit"));
+    let any = |noun: &str| {
+        // *the Excel file*
+        let other = |other: &String| other != "file" && !other.contains('.');
+        let known = lexicon.word(noun).copied().unwrap_or_default();
+        noun == "file" && object.iter().any(other)
+            || submits && known.marks.has(Mark::Carrier) && known.noun_of == Some("submit")
+    };
+    // *the users have been notified*: not by `invite_user`
+    let whom = verbs.iter().any(|verb| lexicon.lists("tells-whom", verb));
+    // *three course selection schemes* are no courses.
+    let nouns = object.iter().rev().take(2).map(String::as_str);
+    let nouns = nouns.filter(|noun| !verbs.contains(noun) && !any(noun));
+    let fit = nouns.map(|noun| {
+        let does = |tool: &Tool<'_>| !whom || tool.says_any(|verb| verbs.contains(&verb));
+        let mut fit = tools.clone();
+        fit.retain(|_, tool| tool.said.shares(noun) && does(tool));
+        fit
+    });
+    let mut fit = fit.filter(|fit| !fit.is_empty());
+    fit.next().unwrap_or_else(|| tools.clone())
 }
 
 #[cfg(test)]

@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::cell::LazyCell;
 use std::collections::BTreeSet;
 
-use super::calls::Calls;
 use super::lexicon::{Lexicon, lower, stem};
 use super::report::UnclaimedCall;
 use super::tools::{Tool, ToolBox};
@@ -14,9 +13,8 @@ const SALIENT: usize = 3;
 
 /// The writes without a mention. A call is mentioned when it supports a claim, or when every salient
 /// word of its name occurs in what was said, inflected or not.
-pub(super) fn calls(
-    calls: &Calls<'_>,
-    tools: &ToolBox,
+pub(super) fn calls<'t>(
+    tools: &'t ToolBox<'t>,
     messages: &[(Option<usize>, &str)],
     claimed: &BTreeSet<usize>,
 ) -> Vec<UnclaimedCall> {
@@ -27,21 +25,20 @@ pub(super) fn calls(
     });
     let silent = |tool: &Tool<'_>| {
         let words = tool.said.words.iter();
-        let mut salient = words
-            .filter(|word| word.chars().count() >= SALIENT)
-            .peekable();
-        tool.write
-            && !(salient.peek().is_some() && salient.all(|word| spoken.contains(&fold(word))))
+        let salient = words.filter(|word| word.chars().count() >= SALIENT);
+        let mut salient = salient.peekable();
+        salient.peek().is_none() || !salient.all(|word| spoken.contains(&fold(word)))
     };
-    let silent = calls.all.iter().enumerate().filter(|(index, call)| {
-        let silent = || tools.get(&call.recorded.name).is_some_and(silent);
-        call.succeeded() && !claimed.contains(index) && silent()
+    let calls = tools.writes().flat_map(Tool::called);
+    let unclaimed = calls
+        .filter(|(tool, call)| call.succeeded() && !claimed.contains(&call.index) && silent(tool));
+    let found = unclaimed.map(|(tool, call)| UnclaimedCall {
+        call: call.index,
+        tool: tool.name.to_owned(),
     });
-    let unclaimed = silent.map(|(call, of)| UnclaimedCall {
-        call,
-        tool: of.recorded.name.clone(),
-    });
-    unclaimed.collect()
+    let mut found: Vec<UnclaimedCall> = found.collect();
+    found.sort_by_key(|unclaimed| unclaimed.call);
+    found
 }
 
 /// A verb's base form, else the singular.

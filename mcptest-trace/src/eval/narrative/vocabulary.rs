@@ -26,7 +26,8 @@ impl Vocabulary {
         let asked = options.verbs.iter().chain(options.evidence.keys());
         let asked = asked.map(|verb| base(verb));
         let mut added: Words<String, (String, Marks)> = Words::default();
-        for verb in asked.chain(tools.new_verbs().map(str::to_owned)) {
+        let new = tools.all().filter_map(|tool| tool.said.new_verb.as_deref());
+        for verb in asked.chain(new.map(str::to_owned)) {
             let of_verb = match lexicon.word(&verb) {
                 Some(word) if word.verb == Some(&verb) => word.marks.among(of![NeedsParticle]),
                 _ => Marks::default(),
@@ -38,9 +39,9 @@ impl Vocabulary {
                 }
             }
         }
-        let named = tools.all_writes().flat_map(|(_, tool)| &tool.said.verbs);
+        let named = tools.writes().flat_map(|tool| &tool.said.verbs);
         let named = named.copied().collect();
-        let nouns = tools.all_writes().flat_map(|(_, tool)| &tool.said.stems);
+        let nouns = tools.writes().flat_map(|tool| &tool.said.stems);
         Self {
             added,
             named,

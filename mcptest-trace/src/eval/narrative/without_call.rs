@@ -1,18 +1,18 @@
 //! The verdict on a claim of which no call succeeded.
 
 use super::call::{Call, Ending};
-use super::doers::Doers;
-use super::judge::Judge;
+use super::calls::Calls;
+use super::doers::{Doers, by_name};
 use super::lexicon::Lexicon;
 use super::marks::{Mark, Marks, of};
 use super::report::{ClaimVerdict, Unclear};
-use super::said::Said;
 use super::sentence::Told;
-use super::tools::Tool;
+use super::tools::{Tool, ToolBox, narrowed};
 
 /// A claim of which no call succeeded.
 pub(super) struct WithoutCall<'j, 't> {
-    pub(super) judge: &'j Judge<'t>,
+    pub(super) tools: &'t ToolBox<'t>,
+    pub(super) calls: &'j Calls<'t>,
     pub(super) found: &'j Told<'j>,
     pub(super) doers: &'j Doers<'t>,
     /// The last call that failed.
@@ -30,67 +30,52 @@ impl WithoutCall<'_, '_> {
 
     /// Why the recording cannot tell, if so.
     fn unclear(&self) -> Option<Unclear> {
-        let Self {
-            judge,
-            found,
-            doers,
-            ..
-        } = self;
-        let failed = self.vain.is_some();
-        if judge.writes.values().any(|tool| tool.said.delegates()) {
+        let Self { found, doers, .. } = self;
+        let (tools, failed, lexicon) = (self.tools, self.vain.is_some(), Lexicon::get());
+        let changed = |is: &dyn Fn(&Tool<'_>) -> bool| tools.changed().any(is);
+        if changed(&|tool| tool.said.delegates()) {
             return Some(Unclear::Delegated);
         }
         // *SO-4: cancelled on May 1* tells what its record says.
-        let dated = !failed && self.is(Mark::Dated) && judge.calls.looked_up(&found.identifiers);
+        let looked_up = || self.calls.looked_up(&found.identifiers);
+        let dated = !failed && self.is(Mark::Dated) && looked_up();
         // *Storm warnings have been issued*: who can change nothing tells of the world.
-        let only_reads = judge.tools.complete && judge.tools.only_read() && !doers.listed;
+        let only_reads = tools.complete && tools.only_read() && !doers.listed;
         if dated || only_reads && !found.marks.meets(of![Ours Your]) {
             return Some(Unclear::Wording);
         }
-        if judge.writes.is_empty() {
+        if !changed(&|_| true) {
             return None;
         }
         if !failed && self.follows() {
             return Some(Unclear::Consequence);
         }
-        // A shell that is told of it may have done it, though another tool is known for just that.
-        let tells = |call: &Call<'_>| call.mentions(found.spoken);
-        let of_object = |tool: &&str| judge.tools.get(tool).is_some_and(|tool| found.shares(tool));
-        let known = doers.listed
-            || judge
-                .tools
-                .all_writes()
-                .any(|(_, tool)| self.is_exact(tool))
-            || doers.own.iter().any(of_object);
         // A lock may be turned on to lock it, or to open it.
-        let lexicon = Lexicon::get();
-        let locks = lexicon.lists("locks", found.spoken);
-        let turns = |tool: &&Tool<'_>| {
-            let mut verbs = tool.said.verbs.iter();
-            verbs.any(|verb| lexicon.lists("turns", verb))
-        };
-        let turned = judge.writes.values().any(turns);
-        if locks && turned && doers.all.is_empty() {
-            return Some(Unclear::VagueTool);
-        }
+        let locks = lexicon.lists("locks", found.spoken) && doers.all.is_empty();
+        let turns = |verb: &str| lexicon.lists("turns", verb);
         // *I've transferred your bag*, by a tool of bags, where the user alone is handed over
-        let of_user = |said: &Said| said.hands_over() || said.delegates();
-        let of_people = |tool: &&str| judge.tools.get(tool).is_some_and(|tool| of_user(tool.said));
-        let people = !doers.listed && !doers.all.is_empty() && doers.all.iter().all(of_people);
-        if people && !failed && judge.writes.values().any(|tool| found.shares(tool)) {
+        let of_user = |tool: &Tool<'_>| tool.said.hands_over() || tool.said.delegates();
+        let people = !doers.listed && !doers.all.is_empty();
+        let people = people && doers.all.values().all(|tool| of_user(tool));
+        if locks && changed(&|tool| tool.says_any(turns))
+            || people && !failed && changed(&|tool| found.shares(tool))
+        {
             return Some(Unclear::VagueTool);
         }
+        // A shell that is told of it may have done it, though another tool is known for just that.
+        let known = doers.listed
+            || tools.writes().any(|tool| self.is_exact(tool))
+            || doers.own.values().any(|tool| found.shares(tool));
         // A state told in the present may be what the other change led to.
         let vague = if known {
-            !doers.listed && self.silent(tells) || self.is(Mark::IsDone) && self.vague()
+            let told = |call: &Call<'_>| call.mentions(found.spoken);
+            !doers.listed && self.silent(told) || self.is(Mark::IsDone) && self.vague()
         } else {
             self.silent(|_| true) || !self.is(Mark::Creating) && self.vague()
         };
-        let unknown = !known && doers.all.is_empty() && !judge.tools.complete;
-        if vague {
-            return Some(Unclear::VagueTool);
-        }
-        unknown.then_some(Unclear::ToolsUnknown)
+        let unknown = !known && doers.all.is_empty() && !tools.complete;
+        let unclear = vague.then_some(Unclear::VagueTool);
+        unclear.or(unknown.then_some(Unclear::ToolsUnknown))
     }
 
     fn is(&self, mark: Mark) -> bool {
@@ -99,93 +84,68 @@ impl WithoutCall<'_, '_> {
 
     /// Whether a look-up returned the state that is told, or a change where no tool is known to lead to it.
     fn was_read(&self) -> bool {
-        let Self { judge, found, .. } = self;
-        let mut tools = self
-            .doers
-            .all
-            .iter()
-            .filter_map(|tool| judge.tools.get(tool));
-        let doable = tools.any(|tool| found.object.is_empty() || found.shares(tool));
+        let found = self.found;
+        let mut doers = self.doers.all.values();
+        let doable = doers.any(|tool| found.object.is_empty() || found.shares(tool));
         // What was looked up is nobody's own doing.
         let ours = self.is(Mark::Ours);
-        let counts = |call: &Call<'_>, told: bool| match call.ending {
+        let counts = |tool: &Tool<'_>, call: &Call<'_>, told: bool| match call.ending {
             _ if self.vain.is_some() => !call.succeeded() && !ours,
-            Ending::Succeeded if judge.tools.writes(&call.recorded.name) => {
-                !doable && (told || !ours)
-            }
+            Ending::Succeeded if tool.write => !doable && (told || !ours),
             _ => !ours,
         };
-        judge.calls.was_read(found, counts)
+        self.calls.was_read(found, counts)
     }
 
     /// Whether what is told may be what another change led to, or does not say what was done.
     fn follows(&self) -> bool {
-        let Self {
-            judge,
-            found,
-            doers,
-            ..
-        } = self;
-        let lexicon = Lexicon::get();
-        let did = |verb| {
-            let mut tools = judge.tools.carrying(verb);
-            tools.any(|tool| judge.writes.contains_key(tool))
-        };
+        let Self { found, doers, .. } = self;
+        let (tools, lexicon) = (self.tools, Lexicon::get());
         // *You've been charged*, where a tool pays and none charges.
         let costs = found.object.is_empty() && lexicon.akin(found.spoken, "bill");
-        let says = |tool: &&str| {
-            judge
-                .tools
-                .get(tool)
-                .is_some_and(|tool| tool.says(found.spoken))
-        };
-        let has_tool = |tool: &&str| !costs || says(tool);
+        let mut all = doers.all.values();
+        let doable = all.any(|tool| !costs || tool.says(found.spoken));
+        let by_itself = self.is(Mark::Consequence) && !self.is(Mark::Ours) && !doers.listed;
         // *Your request has been submitted* does not say which.
         let head = found.object.last().and_then(|head| lexicon.word(head));
         let of_request = head.filter(|_| self.is(Mark::Light)).is_some_and(|head| {
             let light = |verb| lexicon.is(verb, Mark::Light);
             head.marks.has(Mark::Carrier) && head.noun_of.is_some_and(light)
         });
-        let known_light = judge
-            .tools
-            .all_writes()
-            .any(|(_, tool)| found.verbs.iter().any(|verb| tool.says(verb)) && found.shares(tool));
-        let remade = ["delete", "cancel"].into_iter().any(did)
-            && ["create", "book", "order"].into_iter().any(did);
-        let by_itself = self.is(Mark::Consequence) && !self.is(Mark::Ours) && !doers.listed;
+        let submits = |tool: &Tool<'_>| self.says(tool) && found.shares(tool);
+        let did = |verb: &&str| tools.carrying(verb).any(|tool| tool.changed);
+        let remade =
+            || ["delete", "cancel"].iter().any(did) && ["create", "book", "order"].iter().any(did);
         self.is(Mark::Field)
-            || of_request && !known_light
+            || of_request && !tools.writes().any(submits)
             || self.is(Mark::Money) && self.is(Mark::Lands)
-            || self.is(Mark::Remade) && remade
-            || by_itself && !doers.all.iter().any(has_tool)
+            || self.is(Mark::Remade) && remade()
+            || by_itself && !doable
+    }
+
+    /// Whether the name of a tool has a verb of the claim.
+    fn says(&self, tool: &Tool<'_>) -> bool {
+        self.found.verbs.iter().any(|verb| tool.says(verb))
     }
 
     /// Whether a tool with a general name succeeded: it may do any verb, unless the object names another.
     fn vague(&self) -> bool {
-        let Self { judge, found, .. } = self;
-        let meant = judge
-            .tools
-            .narrowed(&judge.vague, &found.object, &found.verbs);
-        meant.iter().any(|tool| judge.writes.contains_key(tool))
+        let vague = self.tools.writes().filter(|tool| tool.vague);
+        let meant = narrowed(&by_name(vague), &self.found.object, &self.found.verbs);
+        meant.values().any(|tool| tool.changed)
     }
 
     /// Whether a tool does just this verb; but it may be another's of another object.
     fn is_exact(&self, tool: &Tool<'_>) -> bool {
         let found = self.found;
         let of_object = self.is(Mark::Creating) || found.object.is_empty() || found.shares(tool);
-        let says = found.verbs.iter().any(|verb| tool.says(verb));
-        says && (self.vain.is_some() || of_object || !self.vague())
+        self.says(tool) && (self.vain.is_some() || of_object || !self.vague())
     }
 
     /// Whether a call of a tool whose name tells nothing succeeded later, of those that count.
     fn silent(&self, counts: impl Fn(&Call<'_>) -> bool) -> bool {
-        let judge = self.judge;
-        let silent = judge.writes.iter();
-        let silent = silent.filter(|(_, tool)| tool.said.is_silent());
-        let mut calls = silent.flat_map(|(name, _)| judge.calls.of_tool(name));
-        calls.any(|at| {
-            let call = &judge.calls.all[*at];
-            Some(*at) > self.vain && call.changed(true) && counts(call)
-        })
+        let silent = self.tools.changed().filter(|tool| tool.said.is_silent());
+        let mut calls = silent.flat_map(|tool| &tool.calls);
+        calls.any(|call| Some(call.index) > self.vain && call.changed(true) && counts(call))
     }
 }

@@ -3,6 +3,8 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
+use crate::trace::Trace;
+
 use super::super::marks::Mark;
 use super::super::options::NarrativeOptions;
 use super::super::reading;
@@ -23,7 +25,8 @@ fn fitted(text: &str) -> BTreeSet<usize> {
     for tool in ["rebook_flight", "get_order"] {
         known.add(tool);
     }
-    let tools = ToolBox::new(&known, &known, &options);
+    let trace = Trace::default();
+    let tools = ToolBox::new(&trace, &known, &known, &options);
     let vocabulary = Vocabulary::new(&options, &tools);
     FITTED.take();
     for closing in [

@@ -1,5 +1,7 @@
 //! Every row of the table, on its own sentences.
 
+use crate::trace::Trace;
+
 use super::super::marks::Mark;
 use super::super::options::NarrativeOptions;
 use super::super::reading;
@@ -11,7 +13,8 @@ use super::RULES;
 /// The claims that are read from a closing, by rule, whether it is sure, and the verbs.
 fn read(closing: &str) -> Vec<(&'static str, bool, Vec<String>)> {
     let (options, known) = (NarrativeOptions::default(), KnownTools::default());
-    let tools = ToolBox::new(&known, &known, &options);
+    let trace = Trace::default();
+    let tools = ToolBox::new(&trace, &known, &known, &options);
     let vocabulary = Vocabulary::new(&options, &tools);
     let document = Document::read(&closing.replace("\\n", "\n"));
     let claims = reading::claims(&document, &vocabulary, &tools);
