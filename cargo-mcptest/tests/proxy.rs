@@ -36,7 +36,7 @@ fn proxy(folder: &Path, more: &[&str], server: &[&str]) -> Command {
 
 /// The server of the examples.
 fn desk() -> String {
-    let program = workshop::program_of("order-desk");
+    let program = workshop::program_of("order-desk", "desk");
     program.to_str().unwrap().to_owned()
 }
 

@@ -107,7 +107,7 @@ pub(super) fn a_client_sees_the_same_through_the_proxy_over_pipes() {
     let (folder, server) = (Folder::new(), server());
     let server = server.to_str().unwrap();
     let direct = seen(&folder, "stdio", &everything(), &[server]);
-    let proxy = workshop::program_of("cargo-mcptest");
+    let proxy = workshop::program_of("cargo-mcptest", "command");
     let through = [&[proxy.to_str().unwrap()], &PROXY[..], &["--", server]].concat();
     assert_eq!(seen(&folder, "stdio", &everything(), &through), direct);
     everything_is_recorded(&folder);
@@ -151,7 +151,10 @@ pub(super) fn a_client_sees_the_same_through_the_proxy_over_http() {
     let _server = Http::start(&server(), port);
     let url = format!("http://127.0.0.1:{port}/mcp");
     let direct = seen(&folder, "http", &everything(), &[&url]);
-    let mut command = process::command(workshop::program_of("cargo-mcptest"), folder.path());
+    let mut command = process::command(
+        workshop::program_of("cargo-mcptest", "command"),
+        folder.path(),
+    );
     command.args(PROXY).args(["--url", &url]);
     let proxy = HttpServer::start(command);
     assert_eq!(seen(&folder, "http", &everything(), &[&proxy.url]), direct);
@@ -177,7 +180,7 @@ pub(super) fn files_are_written_through_the_proxy() {
         ["write_file", { "path": file, "content": "pens: 3" }, 20],
         ["read_text_file", { "path": file }, 20],
     ]);
-    let proxy = workshop::program_of("cargo-mcptest");
+    let proxy = workshop::program_of("cargo-mcptest", "command");
     let server = [server.to_str().unwrap(), shared.to_str().unwrap()];
     let through = [&[proxy.to_str().unwrap()], &PROXY[..], &["--"], &server].concat();
     let told = seen(&folder, "stdio", &calls, &through);
@@ -191,7 +194,7 @@ pub(super) fn files_are_written_through_the_proxy() {
 pub(super) fn a_client_talks_to_the_mock() {
     let blocks = "tools:\n  - { name: find, description: Finds., result: { id: '{{ args.id }}' } }\n  - { name: fail, error: no }\n";
     let folder = Folder::new().with("tools.yml", blocks);
-    let program = workshop::program_of("cargo-mcptest");
+    let program = workshop::program_of("cargo-mcptest", "command");
     let mock = ["mcptest", "mock", "--tools-from", "tools.yml"];
     let calls = json!([["find", { "id": 7 }, 20], ["fail", {}, 20]]);
     let expected = json!([

@@ -72,7 +72,7 @@ fn package() -> Folder {
 
 /// The command that writes a report.
 fn report(folder: &Folder) -> Command {
-    let command = workshop::program_of("cargo-mcptest");
+    let command = workshop::program_of("cargo-mcptest", "command");
     let mut report = process::command(command, folder.path());
     report.args(["mcptest", "report"]);
     report

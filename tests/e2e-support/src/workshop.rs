@@ -41,10 +41,26 @@ fn target() -> PathBuf {
     target.expect("cargo's target folder").to_owned()
 }
 
-/// The program of a package of this workspace, built.
-pub fn program_of(package: &str) -> PathBuf {
-    let arguments = ["build", "-p", package, "--message-format=json"];
-    let built = run_cargo(workspace(), &arguments).exits(0);
+/// The variables by which whoever runs these tests may have asked for another build.
+const PROFILE: [&str; 3] = [
+    "CARGO_INCREMENTAL",
+    "CARGO_PROFILE_DEV_DEBUG",
+    "CARGO_PROFILE_TEST_DEBUG",
+];
+
+/// The program of a package of this workspace, built beside one of its tests: as the tests of the whole
+/// workspace are, with which it has all that is below it in common.
+pub fn program_of(package: &str, test: &str) -> PathBuf {
+    let json = "--message-format=json";
+    let arguments = ["test", "--workspace", "--no-run", "--test", test, json];
+    let mut command = cargo(workspace(), &arguments);
+    for name in PROFILE {
+        match std::env::var_os(name) {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    let built = process::run(&mut command).exits(0);
     let messages = built
         .stdout
         .lines()

@@ -14,7 +14,7 @@ use crate::workshop;
 /// The order desk, built once in a process.
 pub fn order_desk() -> &'static PathBuf {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| workshop::program_of("order-desk"))
+    BUILT.get_or_init(|| workshop::program_of("order-desk", "desk"))
 }
 
 /// The text with the path of the order desk for `ORDER_DESK`.
