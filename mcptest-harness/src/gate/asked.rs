@@ -261,6 +261,9 @@ fn gate(
     let mut block = Block::open(place, called, keys, agent, compiler, problems)?;
     let gate = (entry.read)(&mut block);
     let expect = expect(kind, entry, &mut block);
+    if let Some(gate) = &gate {
+        refuse_unasked(&**gate, &expect, &mut block);
+    }
     block.finish();
     Some(ReadGate {
         kind,
@@ -268,6 +271,19 @@ fn gate(
         expect,
         gate: gate?,
     })
+}
+
+/// An assertion on a target of which the options ask nothing would hold for every agent.
+fn refuse_unasked(gate: &dyn Criterion, expect: &[Check], block: &mut Block<'_, '_>) {
+    for (name, key) in gate.unasked() {
+        let asked = expect.iter().filter(|check| check.target.text == name);
+        for target in asked.map(|check| &check.target) {
+            let message = format!("`{name}` is the same for every agent: there is no `{key}`");
+            let problem = Diagnostic::at(target.span, message);
+            let help = format!("say what is asked in `{key}`, or leave this assertion out");
+            block.problems.push(problem.help(help));
+        }
+    }
 }
 
 /// What must hold of the gate's targets.

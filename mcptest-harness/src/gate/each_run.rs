@@ -159,6 +159,10 @@ impl<G: EachRun> Criterion for RunByRun<G> {
         self.0.forbidden()
     }
 
+    fn unasked(&self) -> Vec<(&'static str, &'static str)> {
+        self.0.unasked()
+    }
+
     fn options(&self) -> &dyn Any {
         &self.0
     }

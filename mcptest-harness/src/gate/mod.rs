@@ -216,6 +216,12 @@ pub(crate) trait Criterion: fmt::Debug + Send + Sync {
         &[]
     }
 
+    /// The targets of which its options ask nothing, so that they are the same whatever the agent does, each with
+    /// the key that would ask.
+    fn unasked(&self) -> Vec<(&'static str, &'static str)> {
+        Vec::new()
+    }
+
     /// The gate's options, for gates that rest on another's.
     fn options(&self) -> &dyn Any {
         &()
@@ -244,6 +250,11 @@ pub(crate) trait Options: fmt::Debug + Send + Sync + Sized + 'static {
     /// The tools that the options forbid, whatever a client writes before their names.
     fn forbidden(&self) -> &[ToolPattern] {
         &[]
+    }
+
+    /// The targets of which they ask nothing, each with the key that would.
+    fn unasked(&self) -> Vec<(&'static str, &'static str)> {
+        Vec::new()
     }
 
     /// Whether the verdict rests on which results are errors.

@@ -15,6 +15,9 @@ use crate::trace::Run;
 
 pub(super) const ENTRY: GateEntry = GateEntry::each_run::<Axes>();
 
+const DEPENDENCIES: &str = "trajectory.dependency_satisfaction";
+const ORDER: &str = "trajectory.order_satisfaction";
+
 /// The keys of a dependency.
 const DEPENDENCY: &[Key] = &[
     Key::text("producer")
@@ -81,6 +84,15 @@ impl Options for Axes {
                 .with_order(order),
         )
     }
+
+    fn unasked(&self) -> Vec<(&'static str, &'static str)> {
+        let axes = [
+            (DEPENDENCIES, "dependencies", self.dependencies.is_empty()),
+            (ORDER, "order", self.order.is_empty()),
+        ];
+        let unasked = axes.into_iter().filter(|(_, _, empty)| *empty);
+        unasked.map(|(target, key, _)| (target, key)).collect()
+    }
 }
 
 fn dependency(block: &mut Block<'_, '_>) -> Option<Dependency> {
@@ -138,8 +150,8 @@ impl EachRun for Axes {
     type Report = AxesReport;
 
     const DEFAULT: &'static [Threshold] = &[
-        Threshold::at_least("trajectory.dependency_satisfaction", 100.0),
-        Threshold::at_least("trajectory.order_satisfaction", 100.0),
+        Threshold::at_least(DEPENDENCIES, 100.0),
+        Threshold::at_least(ORDER, 100.0),
     ];
 
     fn score(&self, _input: &Input<'_>, run: &Run) -> Result<RunScore<AxesReport>, Box<Breach>> {
