@@ -259,9 +259,10 @@ fn gate(
     let place = (&node.value, span);
     let (called, keys) = (kind.quoted(), entry.keys);
     let mut block = Block::open(place, called, keys, agent, compiler, problems)?;
+    let before = block.problems.noted();
     let gate = (entry.read)(&mut block);
     let expect = expect(kind, entry, &mut block);
-    if let Some(gate) = &gate {
+    if let Some(gate) = gate.as_ref().filter(|_| block.problems.noted() == before) {
         refuse_unasked(&**gate, &expect, &mut block);
     }
     block.finish();
@@ -278,9 +279,9 @@ fn refuse_unasked(gate: &dyn Criterion, expect: &[Check], block: &mut Block<'_, 
     for (name, key) in gate.unasked() {
         let asked = expect.iter().filter(|check| check.target.text == name);
         for target in asked.map(|check| &check.target) {
-            let message = format!("`{name}` is the same for every agent: there is no `{key}`");
+            let message = format!("`{name}` is the same for every agent: `{key}` has no entry");
             let problem = Diagnostic::at(target.span, message);
-            let help = format!("say what is asked in `{key}`, or leave this assertion out");
+            let help = format!("add an entry to `{key}`, or leave this assertion out");
             block.problems.push(problem.help(help));
         }
     }

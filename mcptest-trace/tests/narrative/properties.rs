@@ -152,8 +152,8 @@ fn text_is_read_in_linear_time() {
             assert!(report.divergence_score <= 1.0);
             cpu().saturating_sub(start)
         };
-        let small = time(1 << 15);
-        let large = time(1 << 17);
+        let small = time(1 << 16);
+        let large = time(1 << 18);
         // Four times the text; were it quadratic, it would take sixteen times as long.
         let most = small * 10 + Duration::from_millis(50);
         assert!(large < most, "{shape:?} took {small:?}, then {large:?}");

@@ -48,8 +48,9 @@ const PROFILE: [&str; 3] = [
     "CARGO_PROFILE_TEST_DEBUG",
 ];
 
-/// The program of a package of this workspace, built beside one of its tests: as the tests of the whole
-/// workspace are, with which it has all that is below it in common.
+/// The program of a package of this workspace. One of the package's integration tests is built, for which
+/// cargo builds the program too; with `--workspace`, so that features are those of `cargo test --workspace`
+/// and what it depends on is there.
 pub fn program_of(package: &str, test: &str) -> PathBuf {
     let json = "--message-format=json";
     let arguments = ["test", "--workspace", "--no-run", "--test", test, json];

@@ -70,7 +70,9 @@ impl<'t> Doers<'t> {
         let others = tools
             .writes()
             .filter(|tool| !listed && !all.contains_key(tool.name));
-        let told = others.flat_map(Tool::called).filter(told).collect();
+        let told = others.flat_map(Tool::called).filter(told);
+        let mut told: Vec<(&Tool<'_>, &Call<'_>)> = told.collect();
+        told.sort_by_key(|(_, call)| call.index);
         let mut left = own.clone();
         if general && !listed && !picked {
             // *I updated the deal*: not by adding a note, where the update failed.

@@ -205,7 +205,7 @@ fn marks(words: &[String], own: &str) -> Marks {
     let method = own.split(' ').next().unwrap_or_default();
     if let Some(first) = whole
         .first_mut()
-        .filter(|_| !method.contains(char::is_lowercase))
+        .filter(|_| method.bytes().all(|byte| byte.is_ascii_uppercase()))
     {
         first.marks.add(Mark::Capitals);
     }

@@ -1,5 +1,7 @@
 //! The verdict on a claim of which no call succeeded.
 
+use std::cell::LazyCell;
+
 use super::call::{Call, Ending};
 use super::calls::Calls;
 use super::doers::{Doers, by_name};
@@ -62,19 +64,20 @@ impl WithoutCall<'_, '_> {
         {
             return Some(Unclear::VagueTool);
         }
+        let vague = LazyCell::new(|| self.vague());
         // A shell that is told of it may have done it, though another tool is known for just that.
         let known = doers.listed
-            || tools.writes().any(|tool| self.is_exact(tool))
+            || tools.writes().any(|tool| self.is_exact(tool, || *vague))
             || doers.own.values().any(|tool| found.shares(tool));
         // A state told in the present may be what the other change led to.
-        let vague = if known {
+        let may_be = if known {
             let told = |call: &Call<'_>| call.mentions(found.spoken);
-            !doers.listed && self.silent(told) || self.is(Mark::IsDone) && self.vague()
+            !doers.listed && self.silent(told) || self.is(Mark::IsDone) && *vague
         } else {
-            self.silent(|_| true) || !self.is(Mark::Creating) && self.vague()
+            self.silent(|_| true) || !self.is(Mark::Creating) && *vague
         };
         let unknown = !known && doers.all.is_empty() && !tools.complete;
-        let unclear = vague.then_some(Unclear::VagueTool);
+        let unclear = may_be.then_some(Unclear::VagueTool);
         unclear.or(unknown.then_some(Unclear::ToolsUnknown))
     }
 
@@ -136,10 +139,10 @@ impl WithoutCall<'_, '_> {
     }
 
     /// Whether a tool does just this verb; but it may be another's of another object.
-    fn is_exact(&self, tool: &Tool<'_>) -> bool {
+    fn is_exact(&self, tool: &Tool<'_>, vague: impl Fn() -> bool) -> bool {
         let found = self.found;
         let of_object = self.is(Mark::Creating) || found.object.is_empty() || found.shares(tool);
-        self.says(tool) && (self.vain.is_some() || of_object || !self.vague())
+        self.says(tool) && (self.vain.is_some() || of_object || !vague())
     }
 
     /// Whether a call of a tool whose name tells nothing succeeded later, of those that count.
