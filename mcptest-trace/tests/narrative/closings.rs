@@ -17,6 +17,7 @@ const WRONG: &[&str] = &[
     "When I cancelled reservation EHGLP3",
     "Having updated your email preferences",
     "I've closed your savings account",
+    "To fix this, I created a plan.",
     "The agent deleted the file.",
     "After deleting the branch, I created the issue.",
 ];

@@ -34,7 +34,7 @@ marks! {
     BePresent BePast IsOrHas Have Had Ours You Your Me Third Determiner Preposition
     Conjunction Joins Relative Asks Adverb Negative Condition Wish Hypothetical Presupposed Report Announce
     Feeling Earlier LongUnit Date General Already Success Now Here GoAhead Requests
-    Means Money Answer LaidOut Drafts DoneWord AllSetWord Label NotYet OtherVerb Abbreviation
+    Means Money Answer DoneWord AllSetWord Label NotYet OtherVerb Abbreviation
     Levied Levies Comma SentenceEnd AfterWord GenericName RunsAnything Information Fetches MakingHead Delegates People DelegatingHead
     Grammatical OfVerbGroup Finite BeforeSubject NotDone
     // What a token is.

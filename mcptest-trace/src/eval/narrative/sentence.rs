@@ -54,7 +54,7 @@ impl Told<'_> {
 
 /// What the lexicon says of a verb that rules and verdicts ask for: of the verb as it stands, and of
 /// those that are meant.
-const OF_BASE: Marks = of![Light LightOnly Deal PassiveOnly HandsOver Composes Drafts Levies];
+const OF_BASE: Marks = of![Light LightOnly Deal PassiveOnly HandsOver Composes Levies];
 const OF_VERBS: Marks = of![Generic Creating Consequence Lands MakingHead Remade World Settles];
 
 /// Reads the claims of a sentence.

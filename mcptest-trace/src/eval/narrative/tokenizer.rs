@@ -195,7 +195,7 @@ fn token<'v>(
     marks.add_if(tick, Mark::Tick);
     let content = !marks.meets(of![Grammatical Number Identifier Sign]);
     marks.add_if(content, Mark::Content);
-    let of_tool = marks.meets(of![Levied Answer LaidOut]) && vocabulary.names_a_tool(&text);
+    let of_tool = marks.meets(of![Levied Answer]) && vocabulary.names_a_tool(&text);
     marks.add_if(of_tool, Mark::ToolNoun);
     Token {
         range,
