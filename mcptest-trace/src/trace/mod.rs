@@ -42,7 +42,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use canonical::{canonical_json, json_eq, pretty_json};
-pub(crate) use canonical::{each_scalar, each_text, without_null};
+pub(crate) use canonical::{each_scalar, each_text, value_json, without_null};
 pub use cassette::{Run, SCHEMA_VERSION, parse_run};
 pub use conversation::{
     Conversation, Outcome, PerTurn, Signals, StepTokens, StopReason, Tokens, Turn,
@@ -291,7 +291,7 @@ impl Trace {
         self.tool_calls.len() - self.distinct_tool_calls()
     }
 
-    /// Number of calls that differ in name, server or canonical arguments.
+    /// Number of calls that differ in name, server or arguments, by value.
     #[must_use]
     pub fn distinct_tool_calls(&self) -> usize {
         let keys = self.tool_calls.iter().map(ToolCall::key);
@@ -310,10 +310,15 @@ impl ToolCall {
         }
     }
 
-    /// What makes two calls the same call: name, server, canonical arguments.
+    /// What makes two calls the same call: name, server, arguments by value (`1` is `1.0`).
     #[must_use]
     pub fn key(&self) -> (&str, &str, String) {
-        (&self.name, &self.server, self.arguments_json())
+        let arguments = if self.args.is_null() {
+            "{}".to_owned()
+        } else {
+            value_json(&self.args)
+        };
+        (&self.name, &self.server, arguments)
     }
 }
 

@@ -51,6 +51,7 @@ fn expected_call(plan: &Plan, index: usize) -> String {
     let args = match &call.args {
         ArgsShape::Exact(value) => format!(" exactly {}", short_json(value)),
         ArgsShape::Subset(value) => format!(" with {}", short_json(value)),
+        ArgsShape::Contains(value) => format!(" containing {}", short_json(value)),
         ArgsShape::Schema(schema) => format!(" valid against {}", short_json(schema.value())),
         _ => String::new(),
     };
@@ -59,7 +60,8 @@ fn expected_call(plan: &Plan, index: usize) -> String {
         Some(false) => " (no error)",
         None => "",
     };
-    format!("{}{args}{result}", call.name)
+    let server = call.server.as_ref().map(|server| format!(" of `{server}`"));
+    format!("{}{}{args}{result}", call.name, server.unwrap_or_default())
 }
 
 fn recorded_call(run: &Run, index: usize) -> String {
