@@ -146,3 +146,32 @@ fn a_call_without_arguments_is_one_with_an_empty_object() {
         );
     }
 }
+
+#[test]
+fn what_is_not_seen_of_a_text_is_told() {
+    let asks = |matcher: &str| {
+        format!("  expect:\n  - {{ target: final_response, matcher: {{ {matcher} }} }}\n")
+    };
+    let said = |text: &str| {
+        let mut run = calls(&["search"]);
+        run["final_response"] = json!(text);
+        [run]
+    };
+    let composed = "Z\u{fc}rich";
+    let decomposed = said("In Zu\u{308}rich.");
+    shows!(
+        "expect-normalised-otherwise",
+        judge(&asks(&format!("contains: {composed}")), &decomposed)
+    );
+    shows!(
+        "expect-exactly-normalised-otherwise",
+        judge(&asks(&format!("exact: In {composed}.")), &decomposed)
+    );
+    shows!(
+        "expect-another-space",
+        judge(&asks("exact: order 7"), &said("order\u{a0}7"))
+    );
+    // What differs more than that is told as ever.
+    let other = super::failure(judge(&asks("contains: Bern"), &decomposed));
+    assert!(!other.contains("normalised"), "{other}");
+}

@@ -330,3 +330,25 @@ fn a_golden_path_scores_itself_perfectly() {
         judge(gate, &[calls(&["a", "b", "a", "a", "c", "a"])])
     );
 }
+
+#[test]
+fn what_is_not_seen_of_an_argument_is_told() {
+    let gate = |city: &str| {
+        format!(
+            "  trajectory: {{ mode: strict, calls: [{{ name: find, args: {{ exact: {{ city: {city} }} }} }}] }}\n"
+        )
+    };
+    let found = |city: &str| {
+        let mut run = calls(&["find"]);
+        run["tool_calls"][0]["args"] = json!({ "city": city });
+        [run]
+    };
+    shows!(
+        "trajectory-normalised-otherwise",
+        judge(&gate("Z\u{fc}rich"), &found("Zu\u{308}rich"))
+    );
+    shows!(
+        "trajectory-another-space",
+        judge(&gate("San Jose"), &found("San\u{a0}Jose"))
+    );
+}
