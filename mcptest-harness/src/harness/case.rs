@@ -8,7 +8,7 @@ use mcptest_suite::model::{Agent, GateKind};
 use mcptest_suite::{Case, CaseKind, Diagnostic, Subject};
 
 use super::agent_runs::AgentRuns;
-use super::case_result::{about, data, is_counted, targets};
+use super::case_result::{self, about, data, is_counted, targets};
 use super::case_verdict::{Came, CaseOutcome, CaseVerdict, Context, not_judged};
 use super::loaded::LoadedSuite;
 use super::regression;
@@ -65,10 +65,7 @@ pub(crate) fn ignored(
         verdict.came = Came::Elsewhere(reason.to_owned());
         return data(&verdict, suite, case, context);
     }
-    let mut result = about(suite, case, context);
-    result.status = CaseStatus::Ignored;
-    result.reason = Some(reason.to_owned());
-    result
+    case_result::ignored(suite, case, context, reason)
 }
 
 /// A verdict as a test says it; an error is the whole failure text.
