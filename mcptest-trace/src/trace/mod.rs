@@ -52,7 +52,7 @@ pub(crate) use envelope::Make;
 #[doc(hidden)]
 pub use envelope::PathKeys;
 pub use error::{CassetteError, Flaw};
-pub use files::{MAX_BYTES, read_file, read_runs};
+pub use files::{MAX_BYTES, equal_but_for_time, read_file, read_runs};
 use json::Json;
 pub use layout::Layout;
 pub use lazy::LazyValue;
