@@ -7,7 +7,7 @@ use mcptest_trace::record::fingerprint;
 use serde_json::Value;
 
 use crate::trace::canonical_json;
-pub(crate) use unseen::{normalised, unseen, unseen_in};
+pub(crate) use unseen::{normalised, spell, unseen, unseen_in};
 
 /// The most characters of a value that are shown on one line.
 const SHOWN: usize = 160;

@@ -3,7 +3,7 @@
 use mcptest_suite::{Style, escape_line};
 use similar::{ChangeTag, TextDiff};
 
-use crate::text::{truncate, unseen};
+use crate::text::{spell, truncate, unseen};
 
 /// Lines around a change.
 const CONTEXT: usize = 3;
@@ -37,6 +37,8 @@ impl Diff {
                 &format!("+++ {}", escape_line(&self.new_name)),
             ),
         ];
+        let names = [self.old_name.as_str(), &self.new_name];
+        let unseen = unseen(names, [&self.old, &self.new]);
         let lines = if let Some(line) = self.line_ends() {
             vec![line]
         } else if self.old.trim_end() == self.new.trim_end() {
@@ -61,14 +63,16 @@ impl Diff {
         } else if self.old.contains('\n') || self.new.contains('\n') {
             self.by_line(style)
         } else {
-            let (old, new) = focus(&self.old, &self.new);
+            let (mut old, mut new) = focus(&self.old, &self.new);
+            if unseen.is_some() {
+                (old, new) = (spell(&old), spell(&new));
+            }
             vec![
                 paint(style, ChangeTag::Delete, &format!("-{old}")),
                 paint(style, ChangeTag::Insert, &format!("+{new}")),
             ]
         };
-        let names = [self.old_name.as_str(), &self.new_name];
-        let unseen = unseen(names, [&self.old, &self.new]).map(|unseen| format!("  {unseen}"));
+        let unseen = unseen.map(|unseen| format!("  {unseen}"));
         let lines = head.into_iter().chain(lines).chain(unseen);
         lines.collect::<Vec<_>>().join("\n")
     }
@@ -242,7 +246,7 @@ mod tests {
         );
         assert_eq!(
             diff("Z\u{fc}rich", "Zu\u{308}rich"),
-            "--- recorded\n+++ suite\n-Z\u{fc}rich\n+Zu\u{308}rich\n  only Unicode normalisation tells the two apart: recorded `Z\\u{fc}rich`, suite `Zu\\u{308}rich`"
+            "--- recorded\n+++ suite\n-Z\\u{fc}rich\n+Zu\\u{308}rich\n  only Unicode normalisation tells the two apart: recorded `Z\\u{fc}rich`, suite `Zu\\u{308}rich`"
         );
     }
 

@@ -72,6 +72,18 @@ fn look(text: &str) -> String {
         .collect()
 }
 
+/// A text with all that is not ASCII as escapes.
+pub(crate) fn spell(text: &str) -> String {
+    text.chars().map(spelt_character).collect()
+}
+
+fn spelt_character(character: char) -> String {
+    match character {
+        ' '..='~' => character.to_string(),
+        other => other.escape_unicode().to_string(),
+    }
+}
+
 /// The words around what differs, with all that is not ASCII as escapes.
 fn spelt(old: &str, new: &str) -> [String; 2] {
     let texts = [old, new].map(|text| text.chars().collect::<Vec<char>>());
@@ -90,10 +102,7 @@ fn spelt(old: &str, new: &str) -> [String; 2] {
     let kept = end - behind.take_while(|it| !outside(it)).count();
     texts.map(|text| {
         let part = &text[from..text.len() - kept];
-        let spelt = part.iter().take(SPELT).map(|character| match character {
-            ' '..='~' => character.to_string(),
-            other => other.escape_unicode().to_string(),
-        });
+        let spelt = part.iter().take(SPELT).copied().map(spelt_character);
         let more = if part.len() > SPELT { "…" } else { "" };
         spelt.collect::<String>() + more
     })

@@ -12,6 +12,7 @@ use super::pattern::FailurePattern;
 use super::report::FailureReport;
 use super::status::{EnergyError, Status, Step, total};
 use super::trajectory::Trajectory;
+use super::unconfirmed::UnconfirmedGrowth;
 use crate::eval::measure::{Measure, Unit};
 use crate::trace::without_null;
 
@@ -173,7 +174,7 @@ pub fn analyse(
         growth.look(&guard);
         stopped
     });
-    let unconfirmed = growth.first.or(growth.open);
+    let unconfirmed = growth.first();
     let (seen, after) = steps.split_at(guard.history().len());
     let stop = guard.trajectory().with_estimated(run.estimated);
     let report = FailureReport::diagnose(&stop);
@@ -204,32 +205,6 @@ pub fn analyse(
         estimated: run.estimated,
         report,
     })
-}
-
-/// Looks for growth that lasts for some steps, of which none has a drift.
-#[derive(Default)]
-struct UnconfirmedGrowth {
-    /// Where the first such growth that is over began.
-    first: Option<usize>,
-    /// Where the growth began that still lasts and has had no drift.
-    open: Option<usize>,
-    /// Whether growth lasts.
-    lasts: bool,
-}
-
-impl UnconfirmedGrowth {
-    /// Looks at the guard's last step.
-    fn look(&mut self, guard: &GrowthRatioGuard) {
-        let grown = guard.has_grown();
-        if !grown {
-            self.first = self.first.or(self.open.take());
-        } else if guard.drift().is_some() {
-            self.open = None;
-        } else if !self.lasts {
-            self.open = Some(guard.history().len());
-        }
-        self.lasts = grown;
-    }
 }
 
 fn measure_drift(steps: &mut [Step], input: DriftInput<'_>) -> Result<(), OptionsError> {
