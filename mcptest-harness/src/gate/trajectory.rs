@@ -293,6 +293,15 @@ impl EachRun for Plan {
         report.metrics()
     }
 
+    fn note(&self, runs: &[Run], _scores: &[Value]) -> Option<String> {
+        let mut traces = runs.iter().map(|run| &run.trace);
+        let none_told = traces.all(|trace| trace.tool_calls.iter().all(|call| call.step.is_none()));
+        let some_could = runs.iter().any(|run| run.trace.tool_calls.len() > 1);
+        (self.parallel_unordered && none_told && some_could).then(|| {
+            "no run says which of its calls were made together (`step` of a call), so `parallel: unordered` changes nothing: their recorded order counts".to_owned()
+        })
+    }
+
     fn explain(&self, _input: &Input<'_>, run: &Run, report: &TrajectoryReport) -> Vec<Evidence> {
         let diff = side_by_side(self, run, report);
         let mut reasons = Vec::new();

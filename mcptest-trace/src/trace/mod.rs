@@ -52,12 +52,14 @@ pub(crate) use envelope::Make;
 #[doc(hidden)]
 pub use envelope::PathKeys;
 pub use error::{CassetteError, Flaw};
-pub use files::{MAX_BYTES, read_file, read_runs};
+pub use files::{MAX_BYTES, equal_but_for_time, read_file, read_runs};
 use json::Json;
 pub use layout::Layout;
 pub use lazy::LazyValue;
 pub use origin::Origin;
 pub use place::Place;
+#[doc(hidden)]
+pub use place::without_rounding;
 pub use reader::Problem;
 pub use tool_name::{ReadOnlyTools, reads_by_name, words_of_tool};
 pub(crate) use tool_name::{apart, read_only_hints, reads_by_words, snake};
@@ -84,7 +86,7 @@ pub const CASSETTE_SCHEMA: &str = include_str!("../../schemas/cassette.schema.js
 pub struct Trace {
     /// The calls in the order the agent made them.
     pub tool_calls: Vec<ToolCall>,
-    /// The results; each names the call it answers.
+    /// The results in the order of the calls; each names the call it answers.
     pub tool_results: Vec<ToolResult>,
     /// The closing message, when the run had one.
     pub final_response: Option<String>,
