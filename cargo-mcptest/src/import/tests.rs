@@ -1,12 +1,14 @@
 //! Imports of small files, in folders of their own.
 
 mod again;
+mod answers;
 mod anthropic;
 mod atif;
 mod bad_input;
 mod claude_code;
 mod codex;
 mod dropped;
+mod emitters;
 mod grown;
 mod inspect;
 mod langsmith;
