@@ -5,6 +5,7 @@
 //! `openinference@1fe497f1:spec/semantic_conventions.md`; openllmetry 0.50.0 and 0.62.1.
 
 mod call_span;
+mod console;
 pub(super) mod emitters;
 mod history;
 mod messages;
@@ -32,7 +33,7 @@ pub(super) struct Otel;
 
 impl Format for Otel {
     fn signature(&self) -> &'static str {
-        "`resourceSpans`, `resourceLogs`, or `batches` of `{resource, scopeSpans}`"
+        "`resourceSpans`, `resourceLogs`, `batches` of `{resource, scopeSpans}`, or spans as an SDK's console exporter prints them"
     }
 
     fn fits(&self, input: &Input, value: &Value) -> bool {
@@ -46,6 +47,7 @@ impl Format for Otel {
             keys.iter().any(|key| given(value, key).is_some())
         };
         walked && spans(value)
+            || console::export(value).is_some()
             || lists
                 .iter()
                 .any(|key| value.get(key).is_some_and(Value::is_array))

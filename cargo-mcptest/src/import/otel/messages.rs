@@ -9,7 +9,10 @@ use super::spread;
 use crate::import::blob;
 use crate::import::content::text_of;
 use crate::import::event::{Answer, Call, Event};
-use crate::import::json::{given, identifier, is_set, list, member, role, text, unfolded};
+use crate::import::input::Change;
+use crate::import::json::{
+    given, identifier, is_set, list, member, named, role, text, unfolded, unfolded_with,
+};
 use crate::import::openai::error_flag;
 
 /// A message.
@@ -29,6 +32,8 @@ type MessagePart = Result<Event, &'static str>;
 /// What a model call was sent and what it wrote.
 #[derive(Debug, Default)]
 pub(super) struct Exchanged {
+    /// What was read otherwise than it is written.
+    pub(super) changes: Vec<Change>,
     pub(super) system: Vec<String>,
     pub(super) input: Vec<OtelMessage>,
     pub(super) output: Vec<OtelMessage>,
@@ -132,11 +137,14 @@ pub(super) fn of(span: &OtelSpan, logs: &[&Log]) -> Exchanged {
 
 /// `gen_ai.input.messages` and its like.
 fn structured(attributes: &Map<String, Value>, into: &mut Exchanged) {
-    let first = |meaning: Meaning| {
+    let changes = &mut into.changes;
+    let mut first = |meaning: Meaning| {
         let mut values = meaning.names().filter_map(|key| attributes.get(key));
-        values.find(|value| !value.is_null()).map(unfolded)
+        let value = values.find(|value| !value.is_null())?;
+        Some(unfolded_with(value, changes))
     };
-    let messages = |meaning: Meaning| {
+    let system = first(Meaning::SystemPrompt);
+    let mut messages = |meaning: Meaning| {
         let value = first(meaning)?;
         let messages = value.as_array()?.iter().map(of_parts).collect::<Vec<_>>();
         Some(messages)
@@ -147,7 +155,7 @@ fn structured(attributes: &Map<String, Value>, into: &mut Exchanged) {
     if let Some(output) = messages(Meaning::Output) {
         into.output = output;
     }
-    if let Some(system) = first(Meaning::SystemPrompt) {
+    if let Some(system) = system {
         let text = match &system {
             Value::Array(parts) => OtelMessage::new("system", parts.iter().map(part), None).text(),
             other => text_of(Some(other)),
@@ -172,6 +180,7 @@ fn part(part: &Value) -> MessagePart {
     let answer = |id, value, is_error| {
         Event::Answer(Answer {
             id,
+            name: named(part, "name"),
             value,
             is_error,
         })
@@ -222,7 +231,9 @@ fn part(part: &Value) -> MessagePart {
 ///
 /// Source: vercel/ai `content/docs/03-ai-sdk-core/60-telemetry.mdx`.
 fn of_ai_sdk(span: &OtelSpan, into: &mut Exchanged) {
-    let Some(Value::Array(sent)) = span.told(Meaning::Prompt).map(unfolded) else {
+    let sent = span.told(Meaning::Prompt);
+    let sent = sent.map(|sent| unfolded_with(sent, &mut into.changes));
+    let Some(Value::Array(sent)) = sent else {
         return;
     };
     let message = |message: &Value| {
@@ -260,6 +271,7 @@ pub(super) fn of_chat(message: &Value) -> OtelMessage {
     if answers && (content.is_some() || list(message, "tool_calls").is_empty()) {
         parts.push(Event::Answer(Answer {
             id: identifier(message, "tool_call_id").or_else(|| identifier(message, "id")),
+            name: named(message, "name"),
             value: content.cloned().unwrap_or_default(),
             is_error: error_flag(message),
         }));

@@ -4,6 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value};
 
+use super::console;
 use super::emitters::{self, Meaning, Role};
 use crate::import::blob::hex;
 use crate::import::json::{count, list, named, text, truthy, unfolded, whole};
@@ -66,6 +67,8 @@ pub(super) struct Log {
 pub(super) fn of(value: &Value) -> (Vec<OtelSpan>, Vec<Log>) {
     let (mut spans, mut logs) = (Vec::new(), Vec::new());
     let lists = ["resourceSpans", "resourceLogs", "batches"];
+    let printed = console::export(value);
+    let value = printed.as_ref().unwrap_or(value);
     let mut resources: Vec<&Value> = lists.iter().flat_map(|key| list(value, key)).collect();
     resources.push(value);
     for resource in resources {

@@ -59,6 +59,9 @@ impl OtelTalk {
         run.temperature = run.temperature.take().or_else(|| temperature().cloned());
         run.max_tokens = run.max_tokens.or(span.told_count(Meaning::MaxTokens));
         let exchanged = messages::of(span, logs);
+        for change in &exchanged.changes {
+            run.note(change.told());
+        }
         self.with_content += usize::from(!exchanged.is_empty());
         if run.system_prompt.is_none() {
             let mut system = Leading::of(run, true);
@@ -402,6 +405,7 @@ impl OtelTalk {
 fn result_of(span: &OtelSpan, id: String, value: Value) -> (u64, Event) {
     let answer = Answer {
         id: Some(id),
+        name: None,
         value,
         is_error: span.is_error(),
     };

@@ -337,10 +337,6 @@ fn relatives_of_the_format_are_refused_by_name() {
             "Jaeger",
         ),
         (
-            json!({ "name": "chat", "context": { "trace_id": "0x1" } }),
-            "console exporter",
-        ),
-        (
             json!({ "trace": {}, "observations": [{ "id": "1", "traceId": "2" }] }),
             "Langfuse",
         ),
