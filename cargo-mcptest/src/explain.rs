@@ -37,6 +37,7 @@ impl Explain {
         let all = verdicts.opened.suites.cases();
         let made_of = |case: &CaseResult| {
             let found = all.iter().find(|known| known.name() == case.case);
+            let found = found.filter(|case| case.left_out().is_none());
             found.map(ReplayCase::explain).unwrap_or_default()
         };
         match self.format {

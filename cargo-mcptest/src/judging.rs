@@ -140,6 +140,7 @@ impl VerdictSource {
         output: &mut Output<'_>,
     ) -> Result<PackageVerdicts, Failure> {
         let opened = Opened::of(&self.judging, output)?;
+        opened.suites.check_tags().map_err(Failure::new)?;
         let mut read = match &self.results {
             Some(folder) => FolderVerdicts::read(&opened, folder)?,
             None if self.with_checks => {
@@ -237,7 +238,10 @@ fn judge(opened: &Opened, filter: &Filter) -> Vec<CaseResult> {
         .iter()
         .filter(|case| filter.wants(case.name()))
         .collect();
-    cases.extend(in_parallel(&wanted, |case| case.judge()));
+    cases.extend(in_parallel(&wanted, |case| match case.left_out() {
+        Some(reason) => case.not_judged(&reason),
+        None => case.judge(),
+    }));
     cases.sort_by(|left, right| left.case.cmp(&right.case));
     cases
 }
@@ -327,7 +331,7 @@ impl FolderVerdicts {
         // What is ignored leaves a result only where it was run all the same.
         let judged = known
             .iter()
-            .filter(|case| case.ignored().is_none() && !case.is_left_out());
+            .filter(|case| case.ignored().is_none() && case.left_out().is_none());
         let missing = judged
             .map(replay::ReplayCase::name)
             .filter(|name| results.cases.iter().all(|case| case.case != *name))

@@ -422,18 +422,125 @@ fn a_result_that_is_cut_or_gone_is_no_verdict() {
     // What a filter leaves out is not missed.
     read(&["explain", "::calls"]).exits(0);
     read(&["explain", "::trajectory"]).exits(3);
-    // Nor is what the tests leave out by their tags.
-    let line = |tags: &str| {
-        let mut line = command(env!("CARGO_BIN_EXE_cargo-mcptest"), shop.path());
-        line.env("MCPTEST_TAGS", tags);
-        run(line.args(["report", "--results", "results", "--format", "json"]))
+}
+
+/// Three agents, of which the last breaks its gate; the first has a tag, and so has the second.
+fn tagged() -> Folder {
+    let agent = |name: &str, tags: &str| {
+        format!(
+            "  - {{ name: {name}, model: gpt-5, prompt: Please refund order 7., tags: [{tags}], calls: {{ max: 2 }} }}\n"
+        )
     };
-    let missing = |said: &Finished| {
+    let suite = [
+        agent("One", "smoke"),
+        agent("Two", "slow"),
+        agent("Three", ""),
+    ]
+    .concat();
+    let refund = ("refund", json!({ "order": 7 }));
+    let run = |name: &str, calls: &[(&str, Value)]| {
+        let mut run = run_of(calls);
+        run["agent_name"] = json!(name);
+        run
+    };
+    shop(&good())
+        .with("suites/refunds.yml", format!("agents:\n{suite}"))
+        .with_run("suites/cassettes/One__gpt-5.json", &run("One", &[]))
+        .with_run("suites/cassettes/Two__gpt-5.json", &run("Two", &[]))
+        .with_run(
+            "suites/cassettes/Three__gpt-5.json",
+            &run("Three", &[refund.clone(), refund]),
+        )
+}
+
+fn with_tags(folder: &Folder, tags: &str, arguments: &[&str]) -> Finished {
+    let mut line = command(env!("CARGO_BIN_EXE_cargo-mcptest"), folder.path());
+    run(line.env("MCPTEST_TAGS", tags).args(arguments))
+}
+
+#[test]
+fn what_is_left_out_by_its_tags_is_ignored_and_not_missed() {
+    let shop = tagged();
+    mcptest(shop.path(), &["report", "--format", "json"]).exits(1);
+    let counts = |tags: &str| {
+        let said = with_tags(&shop, tags, &["report", "--format", "json"]);
         let report: Value = serde_json::from_str(&said.stdout).unwrap_or_default();
-        report["missing"].as_array().map_or(0, Vec::len)
+        let case = |case: &Value| format!("{} {}", case["case"], case["reason"]);
+        let ignored = report["cases"].as_array().into_iter().flatten();
+        let ignored: Vec<String> = ignored
+            .filter(|it| it["status"] == "ignored")
+            .map(case)
+            .collect();
+        (said.code, report["counts"].clone(), ignored)
     };
-    assert_eq!(missing(&line("!slow")), 1);
-    assert_eq!(missing(&line("slow")), 0);
+    let (code, passed, ignored) = counts("smoke");
+    assert_eq!(code, Some(0));
+    assert_eq!(passed, json!({ "passed": 2, "failed": 0, "ignored": 4 }));
+    assert_eq!(
+        ignored[..2],
+        [
+            r#""refunds::three" "not tagged `smoke`, as `MCPTEST_TAGS` asks""#,
+            r#""refunds::three::calls" "not tagged `smoke`, as `MCPTEST_TAGS` asks""#,
+        ]
+    );
+    assert_eq!(counts("!slow").0, Some(1));
+    let said = with_tags(&shop, "smoke", &["explain", "refunds::three"]).exits(3);
+    assert!(
+        said.stdout
+            .contains("refunds::three::calls: ignored (not tagged `smoke`"),
+        "{said}"
+    );
+    assert!(!said.stdout.contains("calls: get_order"), "{said}");
+
+    mcptest(shop.path(), &["compare", "--accept", "results"]).exits(0);
+    let file = "results/shop/refunds.three.calls.json";
+    fs::remove_file(shop.at(file)).unwrap();
+    let missing = |tags: &str| {
+        let said = with_tags(
+            &shop,
+            tags,
+            &["report", "--results", "results", "--format", "json"],
+        );
+        let report: Value = serde_json::from_str(&said.stdout).unwrap_or_default();
+        report["missing"].as_array().map(Vec::len)
+    };
+    assert_eq!(missing("!slow"), Some(1));
+    assert_eq!(missing("slow"), Some(0));
+}
+
+#[test]
+fn a_tag_that_no_agent_has_is_an_error() {
+    let shop = tagged();
+    for arguments in [
+        &["report"][..],
+        &["explain"],
+        &["validate"],
+        &["validate", "--fix"],
+    ] {
+        let said = with_tags(&shop, "typo", arguments).exits(2);
+        assert_eq!(
+            said.stderr,
+            format!(
+                "{VERSIONS}error: `MCPTEST_TAGS` names `typo`, and no agent of these suites is tagged so\n\nhelp: tags there are: `slow`, `smoke`\n"
+            ),
+        );
+    }
+    with_tags(&shop, "smoke,!", &["report"]).exits(2);
+    with_tags(&shop, "smoke,!smoke", &["report"]).exits(2);
+}
+
+#[test]
+fn a_snapshot_that_differs_says_what_accepts_it() {
+    let suite = SUITE.replace("    calls: { max: 4 }\n", "    snapshot: {}\n");
+    let shop = shop(&good()).with("suites/refunds.yml", suite);
+    let mut line = command(env!("CARGO_BIN_EXE_cargo-mcptest"), shop.path());
+    let said = run(line
+        .env("INSTA_UPDATE", "always")
+        .args(["explain", "::snapshot"]))
+    .exits(1);
+    let advice = "help: this command writes no snapshot, whatever `INSTA_UPDATE` says: run `cargo test` and then `cargo insta review`, or `INSTA_UPDATE=always cargo test`\n";
+    assert!(said.stdout.contains(advice), "{said}");
+    assert!(!shop.at("suites/snapshots").exists());
 }
 
 #[test]

@@ -4,6 +4,7 @@
 mod support;
 
 use e2e_support::folder::collect;
+use e2e_support::process::{command, run};
 use serde_json::{Value, json};
 use support::{SUITE, VERSIONS, good, mcptest, run_of, shop};
 
@@ -67,6 +68,35 @@ fn recordings_and_snapshots_that_nothing_asks_for_are_shown_and_removed() {
         .map(String::as_str)
         .collect();
     assert_eq!(gone, orphans.map(|(_, file)| file));
+}
+
+/// What lies there may be of an agent that is left out, so it is no orphan, and nothing is removed.
+#[test]
+fn agents_that_tags_leave_out_are_not_looked_at_and_lose_nothing() {
+    let other = "  - { name: Other, model: gpt-5, prompt: Hi., tags: [slow], calls: { max: 1 } }\n";
+    let suite = SUITE.replace("    runs: 2\n", "    runs: 2\n    tags: [smoke]\n") + other;
+    let shop = shop(&good())
+        .with("suites/refunds.yml", suite)
+        .with_run("suites/cassettes/Othr__gpt-5.json", &run_of(&[]));
+    let said = mcptest(shop.path(), &["validate"]).exits(1);
+    assert!(said.stdout.contains("is it `Other__gpt-5`?"), "{said}");
+    let validate = |tags: &str, arguments: &[&str]| {
+        let mut line = command(env!("CARGO_BIN_EXE_cargo-mcptest"), shop.path());
+        run(line
+            .env("MCPTEST_TAGS", tags)
+            .arg("validate")
+            .args(arguments))
+    };
+    let said = validate("smoke", &["--fix"]).exits(0);
+    assert_eq!(
+        said.stdout,
+        "1 suite, 1 agent test (1 more left out by `MCPTEST_TAGS`): nothing is wrong\n"
+    );
+    assert_eq!(
+        said.stderr,
+        format!("{VERSIONS}note: nothing is removed while `MCPTEST_TAGS` leaves agents out\n")
+    );
+    validate("slow", &[]).exits(1);
 }
 
 #[test]

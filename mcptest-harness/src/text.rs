@@ -1,10 +1,13 @@
 //! Short forms of long things, for whoever says something: knows nothing of gates, verdicts or suites.
 
+mod unseen;
+
 use mcptest_suite::escape_line;
 use mcptest_trace::record::fingerprint;
 use serde_json::Value;
 
 use crate::trace::canonical_json;
+pub(crate) use unseen::{normalised, spell, unseen, unseen_in};
 
 /// The most characters of a value that are shown on one line.
 const SHOWN: usize = 160;

@@ -6,7 +6,9 @@ pub use crate::load::fields::Fields;
 pub use crate::load::problems::{Problems, did_you_mean};
 pub use crate::load::schema::{asks_only, read as read_schema};
 pub use crate::load::snapshots::refuse as refuse_snapshots;
-pub use crate::load::vacuous::{holds_for, needle as check_needle};
+pub use crate::load::vacuous::{
+    empty_text as check_no_empty_text, holds_for, needle as check_needle,
+};
 pub use crate::load::values::read as read_value;
 
 use mcptest_trace::eval::Fault;

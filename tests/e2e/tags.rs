@@ -71,7 +71,7 @@ fn a_tag_that_nobody_has_is_an_error_whatever_is_run() {
         let ran = selected(&folder, "smok", arguments).exits(101);
         assert_eq!(
             ran.stderr,
-            "error: `MCPTEST_TAGS` names `smok`, and no agent of this test is tagged so\n\nhelp: did you mean `smoke`?\n"
+            "error: `MCPTEST_TAGS` names `smok`, and no agent of these suites is tagged so\n\nhelp: did you mean `smoke`?\n"
         );
     }
     selected(&folder, "slow,!smoke", &[]).exits(101);

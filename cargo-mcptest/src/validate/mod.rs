@@ -8,6 +8,7 @@ mod tools;
 
 use std::fs;
 
+use mcptest::replay::AgentTest;
 use mcptest_suite::{escape, nearest};
 use serde::Serialize;
 use serde_json::json;
@@ -58,15 +59,30 @@ enum ProblemKind {
 impl Validate {
     pub(crate) fn run(&self, output: &mut Output<'_>) -> Result<ExitStatus, Failure> {
         let opened = Opened::of(&self.judging, output)?;
+        opened.suites.check_tags().map_err(Failure::new)?;
+        let agents = opened.suites.agents();
+        let left_out: Vec<&AgentTest<'_>> = agents
+            .iter()
+            .filter(|agent| agent.left_out().is_some())
+            .collect();
         let mut problems = loading(&opened);
         let load = problems.len();
         let mut orphans = (load == 0).then(|| Orphans::find(&opened));
         problems.extend(recordings(&opened, orphans.as_mut()));
         problems.extend(tools::unknown(&opened));
+        // What lies there may be of an agent that is left out, so all were asked for theirs.
+        problems.retain(|problem| !left_out.iter().any(|agent| is_about(problem, agent)));
         problems.extend(orphans.iter().flat_map(Orphans::problems));
         // What nothing asks for may be what an agent without recordings had under another name.
         let may_be_theirs = problems.iter().any(|it| it.kind == ProblemKind::Recordings);
         let removed = match orphans.filter(|_| self.fix) {
+            Some(_) if !left_out.is_empty() => {
+                writeln!(
+                    output.err,
+                    "note: nothing is removed while `MCPTEST_TAGS` leaves agents out"
+                )?;
+                Vec::new()
+            }
             Some(orphans) if !may_be_theirs => remove(&opened, &orphans)?,
             Some(_) => {
                 writeln!(
@@ -80,7 +96,8 @@ impl Validate {
         problems.retain(|problem| {
             problem.kind != ProblemKind::Orphan || !removed.contains(&problem.about)
         });
-        self.say(&opened, &problems, &removed, output)?;
+        let agents = (agents.len() - left_out.len(), left_out.len());
+        self.say(&opened, agents, &problems, &removed, output)?;
         Ok(if load > 0 {
             ExitStatus::CouldNotRun
         } else if !problems.is_empty() {
@@ -95,11 +112,11 @@ impl Validate {
     fn say(
         &self,
         opened: &Opened,
+        (agents, left_out): (usize, usize),
         problems: &[SuiteProblem],
         removed: &[String],
         output: &mut Output<'_>,
     ) -> Result<(), Failure> {
-        let agents = opened.suites.agents().len();
         let suites = opened.suites.suites().count();
         if self.format == OutputFormat::Json {
             output.json(&json!({
@@ -121,9 +138,13 @@ impl Validate {
         }
         writeln!(
             output.out,
-            "{}, {}{}: {}",
+            "{}, {}{}{}: {}",
             counted(suites, "suite"),
             counted(agents, "agent test"),
+            match left_out {
+                0 => String::new(),
+                more => format!(" ({more} more left out by `MCPTEST_TAGS`)"),
+            },
             match opened.suites.failures().len() {
                 0 => String::new(),
                 refused => format!(", {} that cannot be loaded", counted(refused, "suite")),
@@ -136,6 +157,12 @@ impl Validate {
         )?;
         Ok(())
     }
+}
+
+/// Whether a problem is of an agent, or of what one of its models recorded.
+fn is_about(problem: &SuiteProblem, agent: &AgentTest<'_>) -> bool {
+    let whole = || format!("{}::{}", agent.suite_name(), agent.agent().segment);
+    problem.about == agent.case() || problem.kind == ProblemKind::Tools && problem.about == whole()
 }
 
 /// Removes what nothing asks for, and says what that was.
@@ -172,7 +199,7 @@ fn recordings(opened: &Opened, mut orphans: Option<&mut Orphans>) -> Vec<SuitePr
         .zip(errors)
         .filter_map(|(agent, error)| Some((agent, error?)));
     let mut guessed = Vec::new();
-    let problem = |(agent, error): (&mcptest::replay::AgentTest<'_>, String)| {
+    let problem = |(agent, error): (&AgentTest<'_>, String)| {
         let mut text = format!("{}: {}", agent.case(), error.trim_end());
         let stem = agent.stem();
         let near = orphans

@@ -43,7 +43,9 @@ fn names(node: &Node, named: &mut Vec<(String, Span)>) {
     for item in node.items().into_iter().flatten() {
         names(item, named);
     }
-    for entry in node.entries().into_iter().flatten() {
+    // A pattern of one server's tools says beside it which: `{ name: delete_*, server: fs }`.
+    let entries = node.entries().into_iter().flatten();
+    for entry in entries.filter(|entry| entry.key != "server") {
         names(&entry.value, named);
     }
 }
@@ -61,7 +63,7 @@ pub(super) fn unknown(opened: &Opened) -> Vec<SuiteProblem> {
         if Suite::parse_with(suite.source.clone(), &mut named).is_err() {
             continue;
         }
-        let mut known = BTreeSet::new();
+        let (mut known, mut servers) = (BTreeSet::new(), BTreeSet::new());
         let of_suite = agents.iter().filter(|test| test.suite_name() == name);
         let Ok(runs) = of_suite.map(AgentTest::runs).collect::<Result<Vec<_>, _>>() else {
             // What the recordings know that cannot be used, nobody can say.
@@ -72,11 +74,13 @@ pub(super) fn unknown(opened: &Opened) -> Vec<SuiteProblem> {
             let tools = KnownTools::of_runs(runs);
             is_complete &= tools.is_complete();
             known.extend(tools.names().map(ToOwned::to_owned));
+            servers.extend(tools.servers().map(ToOwned::to_owned));
         }
         // Where no run knows any tool, nothing can be said of names.
         if known.is_empty() {
             continue;
         }
+        let servers: Vec<&str> = servers.iter().map(String::as_str).collect();
         let mut told = HashSet::new();
         for (agent, [listed, mut planned]) in suite.agents.iter().zip(named.agents) {
             planned.extend(agent.inject.iter().filter_map(|fault| {
@@ -85,7 +89,7 @@ pub(super) fn unknown(opened: &Opened) -> Vec<SuiteProblem> {
             }));
             let is_planned = |pattern: &str| {
                 let pattern = ToolPattern::new(pattern);
-                known.iter().any(|tool| pattern.matches(tool))
+                known.iter().any(|tool| pattern.names_of(tool, &servers))
             };
             let listed = listed.iter().filter(|(tool, _)| !known.contains(tool));
             let planned = planned

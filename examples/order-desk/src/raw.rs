@@ -37,11 +37,13 @@ pub enum Raw {
     ReadOnly,
     /// The same, and describes it with the time at which it was started.
     ReadOnlyClock,
+    /// Gives the message that it got, and a number beyond 64 bits.
+    Echo,
 }
 
 impl Raw {
     /// All of them, by the names of the command line.
-    pub const ALL: [(&'static str, Self); 14] = [
+    pub const ALL: [(&'static str, Self); 15] = [
         ("nan", Self::Nan),
         ("latin", Self::Latin),
         ("surrogate", Self::Surrogate),
@@ -56,6 +58,7 @@ impl Raw {
         ("clock", Self::Clock),
         ("read-only", Self::ReadOnly),
         ("read-only-clock", Self::ReadOnlyClock),
+        ("echo", Self::Echo),
     ];
 
     /// Serves until standard input ends.
@@ -67,7 +70,8 @@ impl Raw {
         let started = SystemTime::now().duration_since(UNIX_EPOCH);
         let started = started.unwrap_or_default().as_nanos();
         for line in io::stdin().lock().lines() {
-            let request: Value = serde_json::from_str(&line?)?;
+            let line = line?;
+            let request: Value = serde_json::from_str(&line)?;
             let (Some(method), Some(id)) = (request["method"].as_str(), request.get("id")) else {
                 continue;
             };
@@ -87,7 +91,7 @@ impl Raw {
                         .spawn()?;
                     return Ok(ExitCode::from(3));
                 }
-                "tools/call" => self.result(),
+                "tools/call" => self.result(&line),
                 _ => b"{}".to_vec(),
             };
             let mut answer = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":"#).into_bytes();
@@ -118,7 +122,7 @@ impl Raw {
         json!({ "tools": [tool] })
     }
 
-    fn result(self) -> Vec<u8> {
+    fn result(self, message: &str) -> Vec<u8> {
         let text = |text: &str| json!({ "content": [{ "type": "text", "text": text }] });
         match self {
             Self::Nan => br#"{"content":[{"type":"text","text":"Ada"}],"structuredContent":{"total":NaN}}"#.to_vec(),
@@ -136,6 +140,10 @@ impl Raw {
                     std::env::vars().map(|(name, value)| format!("{name}={value}")).collect();
                 lines.sort();
                 text(&lines.join("\n")).to_string().into_bytes()
+            }
+            Self::Echo => {
+                let said = text(message)["content"].to_string();
+                format!(r#"{{"content":{said},"structuredContent":{{"total":-18446744073709551617}}}}"#).into_bytes()
             }
             Self::NoInputSchema
             | Self::DeadWithHelper

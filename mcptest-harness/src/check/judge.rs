@@ -11,7 +11,7 @@ use super::compile::{CompiledMatcher, as_number};
 use super::phrase::difference;
 use super::{Check, Unresolved, resolve};
 use crate::eval::{ArgDiff, Schema, contains, contains_diffs, exact_diffs};
-use crate::text::short_json;
+use crate::text::{normalised, short_json};
 
 /// Texts are compared letter by letter only up to this many pairs of letters.
 const LEVENSHTEIN_PAIRS: usize = 25_000_000;
@@ -99,6 +99,27 @@ impl Check {
                 details: verdict.details(),
             }),
         }
+    }
+
+    /// Whether it holds of a value of which it does not once all texts are normalised alike.
+    pub(crate) fn holds_normalised(&self, value: &Value) -> bool {
+        let asks_for_texts = matches!(
+            self.matcher,
+            CompiledMatcher::Contains(_)
+                | CompiledMatcher::Subset(_)
+                | CompiledMatcher::Regex(_)
+                | CompiledMatcher::ContainsAll(_)
+                | CompiledMatcher::ContainsAny(_)
+                | CompiledMatcher::Icontains(_)
+                | CompiledMatcher::StartsWith(_)
+        );
+        asks_for_texts
+            && [true, false].into_iter().any(|as_composed| {
+                let other = normalised(value, as_composed);
+                // A matcher of texts has no snapshot.
+                let verdict = self.matcher.judge(&other, &|_, _| Ok(()));
+                other != *value && matches!(verdict, MatcherVerdict::Holds)
+            })
     }
 
     /// Whether the target led to each item of lists, there is none, and that is not what is asked.

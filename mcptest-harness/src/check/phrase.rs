@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::compile::CompiledMatcher;
 use crate::eval::ArgDiff;
-use crate::text::short_json;
+use crate::text::{short_json, unseen_in};
 
 impl CompiledMatcher {
     /// What is wanted, to be read after "expected `x`".
@@ -114,10 +114,13 @@ impl CompiledMatcher {
 pub(crate) fn difference(diff: &ArgDiff) -> String {
     let shown = |value: &Option<Value>| value.as_ref().map_or("nothing".to_owned(), short_json);
     let (expected, recorded) = (shown(&diff.expected), shown(&diff.recorded));
+    let values = diff.expected.as_ref().zip(diff.recorded.as_ref());
+    let unseen = values.and_then(|(one, other)| unseen_in(["expected", "recorded"], [one, other]));
+    let unseen = unseen.map_or_else(String::new, |unseen| format!("; {unseen}"));
     match diff.path.as_str() {
-        "" => format!("expected {expected}, recorded {recorded}"),
+        "" => format!("expected {expected}, recorded {recorded}{unseen}"),
         path => format!(
-            "`{}`: expected {expected}, recorded {recorded}",
+            "`{}`: expected {expected}, recorded {recorded}{unseen}",
             mcptest_suite::escape_line(path)
         ),
     }

@@ -1,6 +1,7 @@
 //! Following a target path through a recorded value.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fmt;
 
 use mcptest_suite::model::{Segment, Target};
@@ -37,6 +38,9 @@ impl fmt::Display for Unresolved {
 }
 
 /// The value at a path.
+///
+/// `tool_results[n]` is the result of `tool_calls[n]`, wherever it stands in the list: of several the latest,
+/// unless one of them is an error, then the latest error. A negative index counts from the last call that has one.
 ///
 /// `[*]` collects what the rest of the path finds in each element into a list. Elements that lack
 /// it are left out; a list that is not empty and in which no element has it does not resolve, also
@@ -97,11 +101,11 @@ fn walk<'v>(target: &Target, step: usize, value: &'v Value) -> Result<Reached<'v
     match (segment, value) {
         (Segment::Every, Value::Array(items)) => every(target, step, items),
         (Segment::Index(index), Value::Array(items)) => {
-            let place = usize::try_from(*index).ok().or_else(|| {
-                let back = usize::try_from(index.unsigned_abs()).ok()?;
-                items.len().checked_sub(back)
-            });
-            match place.and_then(|place| items.get(place)) {
+            let item = match result_of_call(target, step, *index, items) {
+                Some(result) => result,
+                None => place(*index, items.len()).and_then(|place| items.get(place)),
+            };
+            match item {
                 Some(item) => walk(target, step + 1, item),
                 None => nowhere(),
             }
@@ -117,6 +121,43 @@ fn walk<'v>(target: &Target, step: usize, value: &'v Value) -> Result<Reached<'v
         }
         _ => nowhere(),
     }
+}
+
+/// The place of an index in a list of so many.
+fn place(index: i64, of: usize) -> Option<usize> {
+    usize::try_from(index).ok().or_else(|| {
+        let back = usize::try_from(index.unsigned_abs()).ok()?;
+        of.checked_sub(back)
+    })
+}
+
+/// The result of a call, or that there is none; nothing where the list is not that of a trace's results.
+fn result_of_call<'v>(
+    target: &Target,
+    step: usize,
+    index: i64,
+    items: &'v [Value],
+) -> Option<Option<&'v Value>> {
+    if step != 1 || !matches!(&target.segments[0], Segment::Key(key) if key == "tool_results") {
+        return None;
+    }
+    let call_of = |item: &Value| usize::try_from(item.get("call_index")?.as_u64()?).ok();
+    let calls: Vec<usize> = items.iter().map(call_of).collect::<Option<_>>()?;
+    let mut answered = calls.clone();
+    answered.sort_unstable();
+    answered.dedup();
+    let call = match usize::try_from(index) {
+        Ok(call) => Some(call),
+        Err(_) => place(index, answered.len()).map(|place| answered[place]),
+    };
+    let of_call = || {
+        let pairs = items.iter().zip(&calls).rev();
+        pairs
+            .filter(|(_, of)| Some(**of) == call)
+            .map(|(item, _)| item)
+    };
+    let error = of_call().find(|item| item["is_error"] == true);
+    Some(error.or_else(|| of_call().next()))
 }
 
 /// What the rest of the path finds in each element. A step that some element has and that leads
@@ -171,6 +212,14 @@ fn missing(target: &Target, step: usize, value: &Value) -> Unresolved {
         Value::Object(_) => format!("it has {}", listed(&keys)),
         Value::Array(items) => match (items.len(), segment) {
             (0, _) => "it is an empty list".to_owned(),
+            (_, Segment::Index(index)) if result_of_call(target, step, *index, items).is_some() => {
+                let calls = items.iter().filter_map(|item| item["call_index"].as_u64());
+                let calls: BTreeSet<String> = calls.map(|call| format!("[{call}]")).collect();
+                format!(
+                    "it has those of the calls {}",
+                    quoted_list(calls.iter().map(String::as_str))
+                )
+            }
             (1, Segment::Index(_)) => "it has one element, `[0]`".to_owned(),
             (many, Segment::Index(_)) => {
                 format!("it has {many} elements, `[0]` to `[{}]`", many - 1)
@@ -238,6 +287,38 @@ mod tests {
         );
         assert!(at("a[-4]", &root).is_err());
         assert!(at("a[-9223372036854775808]", &root).is_err());
+    }
+
+    #[test]
+    fn a_result_is_that_of_the_call_wherever_it_stands() {
+        let root = json!({ "tool_results": [
+            { "call_index": 3, "is_error": false, "result": "d" },
+            { "call_index": 0, "is_error": true, "result": "a" },
+            { "call_index": 0, "is_error": false, "result": "a later" },
+            { "call_index": 2, "is_error": false, "result": "c" },
+            { "call_index": 2, "is_error": false, "result": "c later" },
+        ] });
+        assert_eq!(at("tool_results[0].result", &root), Ok(json!("a")));
+        assert_eq!(at("tool_results[2].result", &root), Ok(json!("c later")));
+        assert_eq!(at("tool_results[3].result", &root), Ok(json!("d")));
+        assert_eq!(at("tool_results[-1].result", &root), Ok(json!("d")));
+        assert_eq!(at("tool_results[-3].result", &root), Ok(json!("a")));
+        assert_eq!(at("tool_results.length", &root), Ok(json!(5)));
+        assert_eq!(
+            at("tool_results[1].result", &root),
+            Err(
+                "`tool_results` has no `[1]`: it has those of the calls `[0]`, `[2]`, `[3]`"
+                    .to_owned()
+            )
+        );
+        assert!(at("tool_results[-4]", &root).is_err());
+        // What says no call, and a list below another key, is a list.
+        assert_eq!(
+            at("tool_results[1]", &json!({ "tool_results": [1, 2] })),
+            Ok(json!(2))
+        );
+        let deeper = json!({ "a": root });
+        assert_eq!(at("a.tool_results[0].result", &deeper), Ok(json!("d")));
     }
 
     #[test]

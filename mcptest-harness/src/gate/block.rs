@@ -3,8 +3,9 @@
 use mcptest_suite::read::{DeclaredAgent, Fields, Problems};
 use mcptest_suite::{Diagnostic, Node, NodeValue, Span, Spanned};
 
-use super::key::{Key, Range, Takes};
+use super::key::{Key, Range, TOOL, Takes};
 use crate::check::Compiler;
+use crate::eval::ToolPattern;
 
 /// The block of a gate, or a mapping below it, while it is read. A key that is not declared is not
 /// there, and reading it gives nothing.
@@ -134,6 +135,32 @@ impl<'n, 'r> Block<'n, 'r> {
             Takes::Texts { of, .. } => Some(self.problems.texts(node, of)),
             _ => None,
         }
+    }
+
+    /// Tool patterns, each with its place: a text, or a mapping with the server that the tool is of.
+    pub(super) fn tools(&mut self, name: &str) -> Option<Vec<Spanned<ToolPattern>>> {
+        let (key, node) = (self.key(name)?, self.node(name)?);
+        let Takes::Tools(of) = key.takes else {
+            return None;
+        };
+        if node.items().is_none() {
+            self.problems.texts(node, of);
+            return Some(Vec::new());
+        }
+        let items = self.problems.items(node, of).unwrap_or_default();
+        let patterns = items.iter().filter_map(|item| {
+            let pattern = if item.entries().is_some() {
+                let pattern = self.below(item, "a tool pattern", TOOL, |block| {
+                    let (name, server) = (block.text("name"), block.text("server"));
+                    Some(ToolPattern::new(name?.value).with_server(server?.value))
+                });
+                pattern??
+            } else {
+                ToolPattern::new(self.problems.words(item)?.value)
+            };
+            Some(Spanned::new(pattern, item.span))
+        });
+        Some(patterns.collect())
     }
 
     /// The same without their places; empty where nothing stands.

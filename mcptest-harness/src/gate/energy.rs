@@ -176,6 +176,16 @@ pub(super) fn analysis(
             let asks = "the warm-up must have taken tokens, as everything is compared with it";
             not(asks, "a baseline of 0")
         }
+        Ok(Analysis {
+            unconfirmed: Some(step),
+            ..
+        }) => {
+            let asks = "`drift` confirms growth by what the agent says while it lasts";
+            not(
+                asks,
+                &format!("no text in the steps of growth up to step {step}"),
+            )
+        }
         Ok(analysis) => Ok(analysis),
     }
 }

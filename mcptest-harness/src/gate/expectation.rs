@@ -12,7 +12,7 @@ use super::scores::value_at;
 use super::some_runs::{runs_note, scope};
 use crate::check::{Check, CheckOutcome, Found, Mismatch, Snapshots};
 use crate::render::{Diff, Evidence, Finding};
-use crate::text::{numbers, short_json};
+use crate::text::{numbers, short_json, unseen_in};
 use crate::trace::{PathKeys, Run};
 
 /// How many different things are shown of the runs that break something.
@@ -254,11 +254,26 @@ fn breach(index: usize, check: &Check, mismatch: Mismatch<'_>) -> Breach {
     };
     breach.details = mismatch.details;
     if let Found::Value(value) = &mismatch.found
+        && breach.diff.is_none()
+    {
+        breach.details.extend(unseen_difference(check, value));
+    }
+    if let Found::Value(value) = &mismatch.found
         && let Some(help) = check.matcher.part_of_a_name(&check.target.text, value)
     {
         breach.help = Some(help);
     }
     breach
+}
+
+/// What tells what is asked from what was found, where both look the same.
+fn unseen_difference(check: &Check, value: &Value) -> Option<String> {
+    if let Some(expected) = check.matcher.exact() {
+        return unseen_in(["expected", "found"], [expected, value]);
+    }
+    check.holds_normalised(value).then(|| {
+        "it would hold, were both normalised alike: in one of the two a letter with its mark is one character, in the other two (`\\u{fc}`, `u\\u{308}`)".to_owned()
+    })
 }
 
 /// Two texts that are not short are shown as a diff.

@@ -53,6 +53,8 @@ pub(super) enum Takes {
         of: &'static str,
         may_be_empty: bool,
     },
+    /// A list of tool patterns, called so in messages: each a text, or a mapping of [`TOOL`].
+    Tools(&'static str),
     /// One of these words.
     Word(&'static [&'static str]),
     /// A mapping, called so in messages.
@@ -114,6 +116,10 @@ impl Key {
 
     pub(super) const fn texts(name: &'static str, of: &'static str, may_be_empty: bool) -> Self {
         Self::of(name, Takes::Texts { of, may_be_empty })
+    }
+
+    pub(super) const fn tools(name: &'static str, of: &'static str) -> Self {
+        Self::of(name, Takes::Tools(of)).is(Role::PlannedTools)
     }
 
     pub(super) const fn word(name: &'static str, words: &'static [&'static str]) -> Self {
@@ -191,6 +197,11 @@ impl Key {
                 }
                 list
             }
+            Takes::Tools(_) => json!({
+                "type": "array",
+                "minItems": 1,
+                "items": { "anyOf": [{ "type": ["string", "number"] }, schema_of(TOOL)] },
+            }),
             Takes::Word(words) => json!({ "enum": words }),
             Takes::Mapping(_, keys) if self.usual.is_some() => {
                 json!({ "anyOf": [{ "type": "boolean" }, schema_of(keys)] })
@@ -211,6 +222,16 @@ impl Key {
         schema
     }
 }
+
+/// The keys of a tool pattern that is of one server.
+pub(super) const TOOL: &[Key] = &[
+    Key::text("name")
+        .says("The tool, or a pattern of tools.")
+        .required(),
+    Key::text("server")
+        .says("The server that the tool is of.")
+        .required(),
+];
 
 /// A few words as a sentence.
 fn sentence(words: &str) -> String {

@@ -32,12 +32,17 @@ impl<'a> UnknownTools<'a> {
     ) -> Option<Self> {
         let known: Vec<&str> = tools.names().collect();
         let all_listed = tools.is_complete();
+        let servers: Vec<&str> = tools.servers().collect();
         let is_known = |name: &str| {
             let pattern = ToolPattern::new(name);
-            known.iter().any(|known| pattern.matches(known))
+            let mut known = known.iter();
+            known.any(|known| pattern.names_of(known, &servers))
         };
         let is_respelt = |name: &str| respelt(name, &known).is_some();
-        let forbids = |pattern: &&ToolPattern| known.iter().any(|known| pattern.names(known));
+        let forbids = |pattern: &&ToolPattern| {
+            let mut known = known.iter();
+            known.any(|known| pattern.names_of(known, &servers))
+        };
         let named = named.into_iter().filter(|name| !is_known(name));
         let forbidden = forbidden.iter().filter(|pattern| !forbids(pattern));
         let unknown = named.chain(forbidden.map(ToolPattern::as_str));

@@ -304,9 +304,15 @@ fn shown(title: &str, claim: &Claim, run: &Run) -> String {
             &format!("{} {}", considered.tool, args.unwrap_or_default()),
             120,
         );
+        let said = considered.said.as_deref().map(|said| {
+            let said = truncate(said, 120);
+            format!(": {}", mcptest_suite::escape_line(&said))
+        });
         lines.push(format!(
-            "  call {}: {call}: {}",
-            considered.call, considered.finding
+            "  call {}: {call}: {}{}",
+            considered.call,
+            considered.finding,
+            said.unwrap_or_default()
         ));
     }
     if let Some(line) = &claim.settle {

@@ -1,11 +1,11 @@
 //! The `trajectory` gate: the right calls, with the right arguments, in the right order.
 
+mod shape;
 mod side_by_side;
 
 use std::sync::Arc;
 
-use mcptest_suite::read::{check_needle, did_you_mean, read_schema, read_value};
-use mcptest_suite::{Diagnostic, Node, NodeValue, Spanned};
+use mcptest_suite::{Diagnostic, Spanned};
 use serde_json::Value;
 
 use super::block::Block;
@@ -44,30 +44,16 @@ const ORDERS: [(&str, bool); 2] = [("unordered", true), ("ordered", false)];
 /// Which calls the plan is held against.
 const OVERS: [(&str, Over); 2] = [("calls", Over::Calls), ("writes", Over::Writes)];
 
-/// What may stand at `args`, for editors.
-const ARGS: &str = r#"{
-    "default": "any",
-    "anyOf": [
-        { "enum": ["any", "ignore"] },
-        { "type": "object", "additionalProperties": false, "properties": { "any": { "description": "Anything." } } },
-        { "type": "object", "additionalProperties": false, "properties": { "ignore": { "description": "Not looked at." } } },
-        { "type": "object", "additionalProperties": false, "properties": { "exact": { "description": "Exactly this." } }, "required": ["exact"] },
-        { "type": "object", "additionalProperties": false, "properties": { "subset": { "description": "At least this, as the matcher `contains` compares." } }, "required": ["subset"] },
-        { "type": "object", "additionalProperties": false, "properties": { "schema": {
-            "description": "A JSON Schema that some value breaks. Unknown keywords are refused, a `$ref` may only point inside, and a numeric bound without `type` means a number.",
-            "type": "object",
-            "minProperties": 1
-        } }, "required": ["schema"] }
-    ]
-}"#;
-
 /// The keys of an expected call.
 const CALL: &[Key] = &[
     Key::text("name")
         .says("The tool, without any server prefix.")
         .required()
         .is(Role::PlannedTools),
-    Key::other("args", ARGS).says("What the arguments must look like."),
+    Key::text("server").says(
+        "The server that the tool must be of. A call whose server the recording does not tell does not fit.",
+    ),
+    Key::other("args", shape::SCHEMA).says("What the arguments must look like."),
     Key::maybe("is_error").says("Whether the result must be an error, or must not be."),
 ];
 
@@ -93,17 +79,15 @@ impl Options for Plan {
                  looking things up is free.",
             )
             .usually("calls"),
-        Key::texts("allow", "tool patterns", false)
-            .says(
-                "Tools that calls beside the plan may be of, in the modes that let them be made; any without it.",
-            )
-            .is(Role::PlannedTools),
-        Key::texts("forbid", "tool patterns", false)
-            .says(
-                "Tools that may not be called, in any mode and whatever `over` says; `*` stands \
-                 for any characters: `delete_*`, and what a client writes before a tool's name hides none.",
-            )
-            .is(Role::PlannedTools),
+        Key::tools("allow", "tool patterns").says(
+            "Tools that calls beside the plan may be of, in the modes that let them be made; any \
+             without it. Patterns as under `forbid`.",
+        ),
+        Key::tools("forbid", "tool patterns").says(
+            "Tools that may not be called, in any mode and whatever `over` says; `*` stands for any \
+             characters: `delete_*`. What a client writes before a tool's name hides none. \
+             `{ name: delete_*, server: fs }` means the tools of one server.",
+        ),
     ];
 
     const TARGETS: &'static [Measure] = targets::TRAJECTORY;
@@ -111,13 +95,13 @@ impl Options for Plan {
     const RESTS_ON_ERRORS: bool = true;
 
     fn read(block: &mut Block<'_, '_>) -> Option<Self> {
-        let forbid = block.texts("forbid");
+        let forbid = block.tools("forbid");
         let alone = forbid.is_some() && without_plan(block);
         let mode = block.choice("mode", "mode", &MODES);
         let calls = calls(block);
         let parallel = block.choice("parallel", "order", &ORDERS);
         let over = block.choice("over", "call kind", &OVERS);
-        let allow = block.texts("allow");
+        let allow = block.tools("allow");
         if let Some(mode) = mode.filter(|mode| allow.is_some() && allows_no_surplus(*mode)) {
             refuse_allow(mode, block);
         }
@@ -129,9 +113,9 @@ impl Options for Plan {
         };
         let forbid = forbid.unwrap_or_default();
         contradictions(&calls, allow.as_deref().unwrap_or_default(), &forbid, block);
-        let patterns = |texts: Vec<Spanned<String>>| {
-            let texts = texts.into_iter().map(|pattern| pattern.value);
-            texts.map(ToolPattern::new).collect()
+        let patterns = |patterns: Vec<Spanned<ToolPattern>>| {
+            let patterns = patterns.into_iter().map(|pattern| pattern.value);
+            patterns.collect()
         };
         let mut plan = Self::new(mode, calls)
             .with_parallel_unordered(parallel.unwrap_or_default())
@@ -220,16 +204,23 @@ fn allows_no_surplus(mode: MatchMode) -> bool {
 /// patterns under `allow` that allow any tool.
 fn contradictions(
     calls: &[ExpectedCall<Arc<Schema>>],
-    allow: &[Spanned<String>],
-    forbid: &[Spanned<String>],
+    allow: &[Spanned<ToolPattern>],
+    forbid: &[Spanned<ToolPattern>],
     block: &mut Block<'_, '_>,
 ) {
+    let of_server = |pattern: &ToolPattern, server: Option<&str>| {
+        let wanted = pattern.server();
+        wanted.is_none() || server.is_none() || wanted == server
+    };
     for pattern in forbid {
-        let matches = ToolPattern::new(pattern.value.as_str());
-        if let Some(call) = calls.iter().find(|call| matches.matches(&call.name)) {
+        let fits = |call: &&ExpectedCall<Arc<Schema>>| {
+            pattern.value.matches(&call.name) && of_server(&pattern.value, call.server.as_deref())
+        };
+        if let Some(call) = calls.iter().find(fits) {
             let message = format!(
                 "`{}` forbids the expected call `{}`",
-                pattern.value, call.name
+                pattern.value.as_str(),
+                call.name
             );
             block
                 .problems
@@ -239,12 +230,14 @@ fn contradictions(
     for pattern in allow {
         let allowed = pattern.value.as_str();
         // One that fits the other as it is written fits all that the other does.
-        let covers = |other: &&Spanned<String>| ToolPattern::new(&*other.value).matches(allowed);
-        let (message, help) = if ToolPattern::new(allowed).matches("") {
+        let covers = |other: &&Spanned<ToolPattern>| {
+            other.value.matches(allowed) && of_server(&other.value, pattern.value.server())
+        };
+        let (message, help) = if pattern.value.matches("") && pattern.value.server().is_none() {
             let message = format!("`{allowed}` allows any tool, as a plan without `allow` does");
             (message, "name tools, or leave `allow` out")
         } else if let Some(other) = forbid.iter().find(covers) {
-            let message = format!("`{}` forbids the allowed `{allowed}`", other.value);
+            let message = format!("`{}` forbids the allowed `{allowed}`", other.value.as_str());
             (message, "allow the tool, or forbid it")
         } else {
             continue;
@@ -258,81 +251,20 @@ fn calls(block: &mut Block<'_, '_>) -> Option<Vec<ExpectedCall<Arc<Schema>>>> {
     block.each("calls", |block| {
         let name = block.text("name");
         let args = match block.node("args") {
-            Some(node) => shape(block, node),
+            Some(node) => shape::read(block, node),
             None => Some(ArgsShape::Any),
         };
         let is_error = block.flag("is_error");
+        let server = block.text("server");
         let mut expected = ExpectedCall::new(name?.value, args?);
+        expected.server = server.map(|server| server.value);
         expected.is_error = is_error;
         Some(expected)
     })
 }
 
-fn shape(block: &mut Block<'_, '_>, node: &Node) -> Option<ArgsShape<Arc<Schema>>> {
-    const SHAPES: [&str; 5] = ["any", "ignore", "exact", "subset", "schema"];
-    if matches!(node.value, NodeValue::Text(_)) {
-        let choices = [("any", false), ("ignore", true)];
-        let ignore = block.problems.choice(node, "argument shape", &choices)?;
-        return Some(if ignore {
-            ArgsShape::Ignore
-        } else {
-            ArgsShape::Any
-        });
-    }
-    let Some(entries) = node.entries() else {
-        block.problems.expected(
-            "an argument shape such as `{ subset: { city: Oslo } }`",
-            node,
-        );
-        return None;
-    };
-    let [entry] = entries else {
-        block.problems.push(
-            Diagnostic::at(node.span, "an argument shape has one key")
-                .help("write e.g. `args: { exact: { city: Oslo } }`"),
-        );
-        return None;
-    };
-    match entry.key.as_str() {
-        "any" => Some(ArgsShape::Any),
-        "ignore" => Some(ArgsShape::Ignore),
-        "exact" | "subset" | "schema" if entry.value.is_left_out() => {
-            let message = format!("`{}` is left without a value", entry.key);
-            let help = format!(
-                "write e.g. `{}: {{ city: Oslo }}`, or `args: any`",
-                entry.key
-            );
-            block
-                .problems
-                .push(Diagnostic::at(entry.key_span, message).help(help));
-            None
-        }
-        "exact" => Some(ArgsShape::Exact(read_value(&entry.value, block.problems))),
-        "subset" => {
-            check_needle("subset", &entry.value, block.problems);
-            Some(ArgsShape::Subset(read_value(&entry.value, block.problems)))
-        }
-        "schema" => {
-            let schema = read_schema(&entry.value, block.problems)?;
-            block.compiler.schema(&schema).map(ArgsShape::Schema)
-        }
-        other => {
-            let problem =
-                Diagnostic::at(entry.key_span, format!("unknown argument shape `{other}`"));
-            block.problems.push(
-                did_you_mean(problem, other, SHAPES.into_iter(), "shapes")
-                    .note("the recorded arguments go below the shape: `args: { exact: { … } }`"),
-            );
-            None
-        }
-    }
-}
-
-/// The tools that only read, as the recording and the agent's gates say; asked of a plan of writes alone.
-fn read_only_tools(plan: &Plan, input: &Input<'_>, run: &Run) -> ReadOnlyTools {
-    if plan.over != Over::Writes {
-        return ReadOnlyTools::default();
-    }
+/// The tools that only read, as the recording and the agent's gates say, and the servers of the tools.
+fn read_only_tools(input: &Input<'_>, run: &Run) -> ReadOnlyTools {
     let [mutating, readonly] = input.gates.tool_lists();
     ReadOnlyTools::new(run.tools.iter().flatten(), mutating, readonly)
 }
@@ -347,7 +279,7 @@ impl EachRun for Plan {
         input: &Input<'_>,
         run: &Run,
     ) -> Result<RunScore<TrajectoryReport>, Box<Breach>> {
-        match validate_trace_with(&run.trace, self, &read_only_tools(self, input, run)) {
+        match validate_trace_with(&run.trace, self, &read_only_tools(input, run)) {
             Ok(report) => Ok(RunScore::of(report)),
             // Refused when the suite loaded; never a pass.
             Err(malformed) => {
@@ -361,6 +293,15 @@ impl EachRun for Plan {
         report.metrics()
     }
 
+    fn note(&self, runs: &[Run], _scores: &[Value]) -> Option<String> {
+        let mut traces = runs.iter().map(|run| &run.trace);
+        let none_told = traces.all(|trace| trace.tool_calls.iter().all(|call| call.step.is_none()));
+        let some_could = runs.iter().any(|run| run.trace.tool_calls.len() > 1);
+        (self.parallel_unordered && none_told && some_could).then(|| {
+            "no run says which of its calls were made together (`step` of a call), so `parallel: unordered` changes nothing: their recorded order counts".to_owned()
+        })
+    }
+
     fn explain(&self, _input: &Input<'_>, run: &Run, report: &TrajectoryReport) -> Vec<Evidence> {
         let diff = side_by_side(self, run, report);
         let mut reasons = Vec::new();
@@ -372,6 +313,12 @@ impl EachRun for Plan {
                     _ => difference(diff),
                 };
                 reasons.push(format!("    {line}"));
+            }
+            if let (Some(expected), Some(recorded)) =
+                (mismatch.expected_index, mismatch.recorded_index)
+            {
+                let (shape, call) = (&self.calls[expected].args, &run.trace.tool_calls[recorded]);
+                reasons.extend(shape::part_of_a_text(shape, &call.args));
             }
         }
         vec![

@@ -8,6 +8,7 @@ use mcptest_suite::model::{Agent, GateKind, Suite};
 
 use super::agent_runs::AgentRuns;
 use super::loaded::LoadedSuite;
+use super::tags;
 use crate::energy::Analysis;
 use crate::eval::{KnownTools, NarrativeReport, narrative_divergence_with};
 use crate::gate::{Criterion, Expect, Input, ReadGate, RunVerdict, SnapshotStore};
@@ -65,6 +66,12 @@ impl<'a> AgentTest<'a> {
     #[must_use]
     pub fn model(&self) -> &'a str {
         &self.agent().models[self.subject.model].value.id
+    }
+
+    /// Why it is left out by its tags, as `MCPTEST_TAGS` asks; nothing where it is selected.
+    #[must_use]
+    pub fn left_out(&self) -> Option<String> {
+        tags::left_out(self.agent())
     }
 
     /// The stem of its recordings.

@@ -8,11 +8,11 @@ use mcptest_suite::model::{Agent, GateKind};
 use mcptest_suite::{Case, CaseKind, Diagnostic, Subject};
 
 use super::agent_runs::AgentRuns;
-use super::case_result::{about, data, is_counted, targets};
+use super::case_result::{self, about, data, is_counted, targets};
 use super::case_verdict::{Came, CaseOutcome, CaseVerdict, Context, not_judged};
 use super::loaded::LoadedSuite;
 use super::regression;
-use super::remarks::recorded_as_failed;
+use super::remarks::{equal_but_for_time, recorded_as_failed};
 use super::verdicts::panic_text;
 use crate::gate::{Criterion, Declared, Expect, Inject, Input, Judgement, Scores, WithinCaps};
 use crate::render::{Evidence, Failure, rerun_line};
@@ -65,10 +65,7 @@ pub(crate) fn ignored(
         verdict.came = Came::Elsewhere(reason.to_owned());
         return data(&verdict, suite, case, context);
     }
-    let mut result = about(suite, case, context);
-    result.status = CaseStatus::Ignored;
-    result.reason = Some(reason.to_owned());
-    result
+    case_result::ignored(suite, case, context, reason)
 }
 
 /// A verdict as a test says it; an error is the whole failure text.
@@ -224,6 +221,7 @@ fn judge_agent(suite: &LoadedSuite, subject: Subject, context: &Context) -> Case
         (whole.run_verdicts, whole.broken) = (judgement.run_verdicts, judgement.broken);
     }
     whole.notes.extend(recorded_as_failed(input.runs));
+    whole.notes.extend(equal_but_for_time(input.runs));
     let came = if findings.is_empty() {
         match undecided.or_else(|| undemanding(agent, context)) {
             _ if counted => Came::Elsewhere("`expect` judged by `reliability`".to_owned()),

@@ -58,6 +58,19 @@ pub(super) fn is_counted(suite: &LoadedSuite, case: &Case) -> bool {
     !left_out && gates.any(|gate| gate.kind == kind && gate.counted)
 }
 
+/// The result of a case that is not judged, for a reason.
+pub(super) fn ignored(
+    suite: &LoadedSuite,
+    case: &Case,
+    context: &Context,
+    reason: &str,
+) -> CaseResult {
+    let mut result = about(suite, case, context);
+    result.status = CaseStatus::Ignored;
+    result.reason = Some(reason.to_owned());
+    result
+}
+
 /// What is known of a case before it is judged, and of its runs.
 pub(super) fn about(suite: &LoadedSuite, case: &Case, context: &Context) -> CaseResult {
     let source = suite.source();

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use mcptest_suite::nearest;
 
 use super::listing::natural;
 
@@ -70,6 +72,75 @@ impl NearNames {
         });
         let path = |entry: &Listed| self.folders[entry.place].join(&entry.name);
         near.into_iter().map(path).collect()
+    }
+}
+
+/// What an agent without runs is looked for under.
+pub(super) struct Missed<'a> {
+    /// The folders that its runs may lie in.
+    pub(super) folders: Vec<PathBuf>,
+    /// The stems of its files.
+    pub(super) stems: &'a [String],
+    /// What its stems begin with, where they name a model behind it.
+    pub(super) agent: Option<String>,
+    /// The stems of the suite's other agents, whose runs are theirs.
+    pub(super) taken: HashSet<String>,
+}
+
+impl Missed<'_> {
+    /// What lies in the folders and may be meant, each with why it is not read.
+    pub(super) fn meant(&self) -> Vec<(PathBuf, String)> {
+        let mut meant = Vec::new();
+        for folder in &self.folders {
+            let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+            let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+            paths.sort_by(|one, other| natural(one, other));
+            let why = |path: PathBuf| self.why(&path).map(|why| (path, why));
+            meant.extend(paths.into_iter().filter_map(why));
+        }
+        meant
+    }
+
+    /// Why an entry is not read, where it may be meant.
+    fn why(&self, path: &Path) -> Option<String> {
+        let name = path.file_name()?.to_str()?;
+        let is_folder = path.is_dir();
+        let base = match name.find(".json") {
+            Some(end) => &name[..end],
+            None if is_folder => name,
+            None => path.file_stem()?.to_str()?,
+        };
+        if base.is_empty() || self.taken.contains(base) {
+            return None;
+        }
+        let stem = || self.stems.iter().map(String::as_str);
+        // What begins with a dot is hidden on purpose, but for what a program left that was stopped.
+        if let Some(hidden) = base.strip_prefix('.') {
+            let left = stem().any(|stem| stem == hidden);
+            return left.then(|| "its name begins with a dot".to_owned());
+        }
+        if stem().any(|stem| stem == base) {
+            return Some(if is_folder {
+                "it holds no `.json` file".to_owned()
+            } else {
+                "the name of a run ends in `.json` or `.jsonl`".to_owned()
+            });
+        }
+        if let Some(stem) = stem().find(|stem| base.starts_with(stem)) {
+            return Some(format!(
+                "its name goes on after `{stem}`, and several runs lie in a folder of that name"
+            ));
+        }
+        let agent = self.agent.as_deref();
+        let behind = agent.and_then(|agent| base.strip_prefix(agent));
+        match (behind, nearest(base, stem())) {
+            (Some(""), _) => Some("its name has no model".to_owned()),
+            (Some(model), _) if model.starts_with("__") => {
+                Some("it is of another model, by its name".to_owned())
+            }
+            (_, Some(stem)) => Some(format!("its name is nearly `{stem}`, and is not")),
+            _ => None,
+        }
     }
 }
 

@@ -4,14 +4,15 @@
 //! `cassettes/` beside the suite file, and the crate's `cassettes/<suite path>/`. In a place the
 //! runs are `<stem>.json`, every `<stem>/*.json`, or the lines of `<stem>.jsonl`; exactly one too.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use mcptest_suite::model::Agent;
-use mcptest_suite::shown_path;
+use mcptest_suite::{cassette_slug, shown_path};
 
 use super::listing::{Folder, file, folder, is_cassette, natural};
-use super::near::NearNames;
+use super::near::{Missed, NearNames};
 use super::pattern::{is_pattern, unbounded, without_detours};
 use crate::trace::Layout;
 
@@ -52,6 +53,8 @@ pub(crate) enum PlaceError {
         put: [String; 2],
         /// What is there under nearly the name of a run.
         near: Vec<String>,
+        /// What else is there and may be meant, each with why it is not read.
+        meant: Vec<(String, String)>,
     },
     /// Two places or two layouts hold runs.
     Several(Vec<String>),
@@ -93,7 +96,10 @@ impl Wanted<'_> {
                         ([one, several], self.nearly_named())
                     }
                 };
+                let meant = self.meant().into_iter();
+                let meant = meant.filter(|(path, _)| !near.contains(path));
                 Err(PlaceError::Nothing {
+                    meant: meant.map(|(path, why)| (self.shown(&path), why)).collect(),
                     looked: self.looked(),
                     put,
                     near: near.iter().map(|path| self.shown(path)).collect(),
@@ -125,6 +131,37 @@ impl Wanted<'_> {
             paths.extend(near.filter(|path| !files().any(|file| is_one(path, file))));
         }
         paths.iter().map(|path| self.shown(path)).collect()
+    }
+
+    /// What lies where no run was found and may be meant for one.
+    fn meant(&self) -> Vec<(PathBuf, String)> {
+        let stems_of = |agent: &Agent| -> Vec<String> {
+            let models = agent.models.iter();
+            models
+                .flat_map(|model| agent.cassette_stems(&model.value))
+                .collect()
+        };
+        let mut taken: HashSet<String> = self.agents.iter().flat_map(stems_of).collect();
+        let (folders, stems) = match self.cassette {
+            Some(cassette) => {
+                let path = self.suite_dir.join(cassette);
+                let named = path.file_stem().unwrap_or_default().to_string_lossy();
+                let folder = path.parent().unwrap_or(self.suite_dir).to_owned();
+                (vec![folder], vec![named.into_owned()])
+            }
+            None => (vec![self.beside(), self.central()], self.stems.clone()),
+        };
+        let is_own = |agent: &&Agent| stems_of(agent).contains(&self.stems[0]);
+        let agent = self.agents.iter().find(is_own);
+        let agent = agent.filter(|_| self.cassette.is_none());
+        taken.retain(|stem| !stems.contains(stem));
+        Missed {
+            folders,
+            stems: &stems,
+            agent: agent.map(|agent| cassette_slug(&agent.name.value)),
+            taken,
+        }
+        .meant()
     }
 
     /// Files in the two places that are nearly named like a run.

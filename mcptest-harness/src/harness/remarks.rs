@@ -29,6 +29,22 @@ pub(crate) fn alike(runs: &[Run]) -> Option<String> {
     ))
 }
 
+/// Says which runs are equal but for when they were recorded: copies, or runs of an agent that does the same
+/// every time, which the recordings do not tell apart. What is judged of them is judged of one run.
+pub(crate) fn equal_but_for_time(runs: &[Run]) -> Option<String> {
+    let equal = trace::equal_but_for_time(runs);
+    let named = equal.iter().take(SHOWN).map(|runs| numbers(runs));
+    let mut named = named.collect::<Vec<_>>().join("; ");
+    if equal.len() > SHOWN {
+        named += &format!("; and {} more groups", equal.len() - SHOWN);
+    }
+    (!equal.is_empty()).then(|| {
+        format!(
+            "runs {named} are equal in all but when they were recorded: copies of one run say no more than it does"
+        )
+    })
+}
+
 /// Says which runs their own recordings call failed: no gate looks at that unless it is told to.
 pub(crate) fn recorded_as_failed(runs: &[Run]) -> Option<String> {
     let failed = |run: &Run| {

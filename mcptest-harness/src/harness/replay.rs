@@ -13,7 +13,7 @@ use super::case_result;
 use super::case_verdict::Context;
 use super::discovery::discover;
 use super::loaded::LoadedSuite;
-use super::tags::Selection;
+use super::tags::{self, Selection};
 use crate::record::RecordCommand;
 use crate::result::CaseResult;
 
@@ -130,6 +130,21 @@ impl Package {
             .map(|(name, suite)| (name.as_str(), &*suite.suite))
     }
 
+    /// What `MCPTEST_TAGS` asks for can be selected, where every suite loads.
+    ///
+    /// # Errors
+    ///
+    /// It is no list of tags, names one that no agent has, or selects no agent.
+    pub fn check_tags(&self) -> Result<(), String> {
+        match Selection::asked()? {
+            Some(selection) if self.failures.is_empty() => {
+                let suites = self.suites.iter();
+                selection.check(suites.flat_map(|(_, suite)| &suite.suite.agents))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The cases of all suites that load, by name.
     #[must_use]
     pub fn cases(&self) -> Vec<ReplayCase<'_>> {
@@ -205,14 +220,16 @@ impl ReplayCase<'_> {
         self.case.ignored.as_deref()
     }
 
-    /// Whether the tests leave it out by its tags, as `MCPTEST_TAGS` asks them to.
+    /// Why it is left out by its agent's tags, as `MCPTEST_TAGS` asks; nothing where it is selected.
     #[must_use]
-    pub fn is_left_out(&self) -> bool {
-        let Ok(Some(selection)) = Selection::asked() else {
-            return false;
-        };
-        let agent = self.case.kind.subject().map(|it| self.suite.agent(it));
-        agent.is_some_and(|agent| selection.leaves_out(agent).is_some())
+    pub fn left_out(&self) -> Option<String> {
+        tags::left_out(self.suite.agent(self.case.kind.subject()?))
+    }
+
+    /// The result of a case that is not judged, and why.
+    #[must_use]
+    pub fn not_judged(&self, reason: &str) -> CaseResult {
+        case_result::ignored(self.suite, &self.case, &self.context(), reason)
     }
 
     /// Judges the case. One that is ignored has no verdict, and its result says why; where `reliability`

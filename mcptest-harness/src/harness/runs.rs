@@ -99,6 +99,9 @@ fn read_files(agent: &Agent, files: &[(PathBuf, String)]) -> Result<Vec<Run>, Fa
     })
 }
 
+/// How many files that may be meant are named.
+const MEANT: usize = 6;
+
 /// How many recordings that cannot be used are shown.
 const UNUSABLE: usize = 10;
 
@@ -108,7 +111,12 @@ pub(crate) fn place_problem(agent: &Agent, error: PlaceError, command: &str) -> 
         .as_ref()
         .map_or(agent.name.span, |cassette| cassette.span);
     match error {
-        PlaceError::Nothing { looked, put, near } => {
+        PlaceError::Nothing {
+            looked,
+            put,
+            near,
+            meant,
+        } => {
             let declared = agent.runs.value;
             let problem = Diagnostic::new(format!(
                 "no recorded run of `{}` was found",
@@ -131,6 +139,15 @@ pub(crate) fn place_problem(agent: &Agent, error: PlaceError, command: &str) -> 
                     "{near} is not read: its name differs in the case of letters or in its end"
                 ))
             });
+            let more = meant.len().saturating_sub(MEANT);
+            let meant = meant.iter().take(MEANT);
+            let problem = meant.fold(problem, |problem, (path, why)| {
+                problem.note(format!("{path} is not read: {why}"))
+            });
+            let problem = match more {
+                0 => problem,
+                more => problem.note(format!("nor are {more} more that are named so")),
+            };
             let looked = format!("looked for:\n{}", looked.join("\n"));
             Finding::new(problem).show(Evidence::Text(looked)).into()
         }

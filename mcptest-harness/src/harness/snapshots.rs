@@ -119,13 +119,29 @@ impl CaseSnapshots {
         if writes == Writes::InPlace || mode.force_pass {
             return Ok(());
         }
-        Err(refusal(
-            &shown,
-            old,
-            unreadable.as_deref(),
-            new,
-            writes == Writes::Pending,
-        ))
+        let next = self.advice(unreadable.is_some(), writes == Writes::Pending);
+        Err(refusal(&shown, old, unreadable.as_deref(), new, next))
+    }
+
+    /// What to do about a snapshot that differs.
+    fn advice(&self, unreadable: bool, pending: bool) -> &'static str {
+        match (unreadable, self.only_compared) {
+            (true, true) => {
+                "take it from version control again, or write what was recorded in its place with `INSTA_UPDATE=always cargo test`"
+            }
+            (true, false) => {
+                "take it from version control again, or write what was recorded in its place with `INSTA_UPDATE=always`"
+            }
+            (false, true) => {
+                "this command writes no snapshot, whatever `INSTA_UPDATE` says: run `cargo test` and then `cargo insta review`, or `INSTA_UPDATE=always cargo test`"
+            }
+            (false, false) if pending => {
+                "accept it with `cargo insta review`, or run again with `INSTA_UPDATE=always`"
+            }
+            (false, false) => {
+                "nothing was written here; run it on your machine and accept it with `cargo insta review`, or with `INSTA_UPDATE=always`"
+            }
+        }
     }
 
     /// Writes a snapshot in one step: a reader sees the old file or the new one.
@@ -226,19 +242,12 @@ fn refusal(
     old: Option<String>,
     unreadable: Option<&str>,
     new: String,
-    pending: bool,
+    next: &str,
 ) -> Refused {
     let what = match (&old, &unreadable) {
         (_, Some(unreadable)) => (*unreadable).to_owned(),
         (None, None) => format!("there is no snapshot {shown} yet"),
         (Some(_), None) => format!("{shown} says something else"),
-    };
-    let next = if unreadable.is_some() {
-        "take it from version control again, or write what was recorded in its place with `INSTA_UPDATE=always`"
-    } else if pending {
-        "accept it with `cargo insta review`, or run again with `INSTA_UPDATE=always`"
-    } else {
-        "nothing was written here; run it on your machine and accept it with `cargo insta review`, or with `INSTA_UPDATE=always`"
     };
     let diff = Diff {
         old_name: format!("snapshot ({shown})"),

@@ -9,6 +9,12 @@ use mcptest_suite::{escape_line, nearest, quoted_list};
 /// The variable that selects.
 const VARIABLE: &str = "MCPTEST_TAGS";
 
+/// Why the environment leaves an agent out; nothing where it selects it, or is no list of tags, which is told
+/// where it is read first.
+pub(super) fn left_out(agent: &Agent) -> Option<String> {
+    Selection::asked().ok().flatten()?.leaves_out(agent)
+}
+
 /// What was asked for; at least one tag.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Selection {
@@ -94,7 +100,7 @@ impl Selection {
             };
             let tag = escape_line(tag);
             return Err(format!(
-                "`{VARIABLE}` names `{tag}`, and no agent of this test is tagged so\n\nhelp: {help}"
+                "`{VARIABLE}` names `{tag}`, and no agent of these suites is tagged so\n\nhelp: {help}"
             ));
         }
         let mut agents = agents;
@@ -164,11 +170,11 @@ mod tests {
         let refused = |text: &str| read(text).check(agents.iter()).unwrap_err();
         assert_eq!(
             refused("smok"),
-            "`MCPTEST_TAGS` names `smok`, and no agent of this test is tagged so\n\nhelp: did you mean `smoke`?"
+            "`MCPTEST_TAGS` names `smok`, and no agent of these suites is tagged so\n\nhelp: did you mean `smoke`?"
         );
         assert_eq!(
             refused("!nightly"),
-            "`MCPTEST_TAGS` names `nightly`, and no agent of this test is tagged so\n\nhelp: tags there are: `orders`, `slow`, `smoke`"
+            "`MCPTEST_TAGS` names `nightly`, and no agent of these suites is tagged so\n\nhelp: tags there are: `orders`, `slow`, `smoke`"
         );
         assert_eq!(
             refused("smoke,!slow"),

@@ -3,7 +3,7 @@
 use mcptest_suite::{Style, escape_line};
 use similar::{ChangeTag, TextDiff};
 
-use crate::text::truncate;
+use crate::text::{spell, truncate, unseen};
 
 /// Lines around a change.
 const CONTEXT: usize = 3;
@@ -37,7 +37,11 @@ impl Diff {
                 &format!("+++ {}", escape_line(&self.new_name)),
             ),
         ];
-        let lines = if self.old.trim_end() == self.new.trim_end() {
+        let names = [self.old_name.as_str(), &self.new_name];
+        let unseen = unseen(names, [&self.old, &self.new]);
+        let lines = if let Some(line) = self.line_ends() {
+            vec![line]
+        } else if self.old.trim_end() == self.new.trim_end() {
             // Only the white space at the end differs, which no plain line would show.
             let end = |text: &str| {
                 let shown: String = text
@@ -59,13 +63,40 @@ impl Diff {
         } else if self.old.contains('\n') || self.new.contains('\n') {
             self.by_line(style)
         } else {
-            let (old, new) = focus(&self.old, &self.new);
+            let (mut old, mut new) = focus(&self.old, &self.new);
+            if unseen.is_some() {
+                (old, new) = (spell(&old), spell(&new));
+            }
             vec![
                 paint(style, ChangeTag::Delete, &format!("-{old}")),
                 paint(style, ChangeTag::Insert, &format!("+{new}")),
             ]
         };
-        head.into_iter().chain(lines).collect::<Vec<_>>().join("\n")
+        let unseen = unseen.map(|unseen| format!("  {unseen}"));
+        let lines = head.into_iter().chain(lines).chain(unseen);
+        lines.collect::<Vec<_>>().join("\n")
+    }
+
+    /// What is said of texts that are the same but for how their lines end.
+    fn line_ends(&self) -> Option<String> {
+        let plain = |text: &str| text.replace("\r\n", "\n");
+        let ends = |text: &str| {
+            let some_plain = text.replace("\r\n", "").contains('\n');
+            match (text.contains("\r\n"), some_plain) {
+                (true, true) => r"`\r\n` and `\n`",
+                (true, false) => r"`\r\n`",
+                (false, _) => r"`\n`",
+            }
+        };
+        (self.old != self.new && plain(&self.old) == plain(&self.new)).then(|| {
+            format!(
+                "  only the line ends differ: {} ({}), {} ({})",
+                ends(&self.old),
+                escape_line(&self.old_name),
+                ends(&self.new),
+                escape_line(&self.new_name)
+            )
+        })
     }
 
     fn by_line(&self, style: Style) -> Vec<String> {
@@ -84,16 +115,22 @@ impl Diff {
                     ChangeTag::Insert => '+',
                     ChangeTag::Equal => ' ',
                 };
-                let text = truncate(change.value().trim_end_matches(['\n', '\r']), LINE);
+                let line = change.value();
+                let line = line.strip_suffix('\n').unwrap_or(line);
+                let shown = if sign == ' ' {
+                    truncate(line.trim_end(), LINE)
+                } else {
+                    // What stands at the end of a line may be all that differs.
+                    let ends = line.trim_end_matches(' ');
+                    let blanks = r"\u{20}".repeat(line.len() - ends.len());
+                    truncate(ends, LINE) + &blanks
+                };
                 lines.push(paint(
                     style,
                     change.tag(),
-                    format!("{sign}{text}").trim_end(),
+                    format!("{sign}{shown}").trim_end(),
                 ));
             }
-        }
-        if lines.is_empty() && !left_out {
-            lines.push("  (the texts differ in line endings only)".to_owned());
         }
         if lines.len() > SHOWN {
             let more = lines.len() - SHOWN;
@@ -187,6 +224,30 @@ mod tests {
     fn white_space_at_the_end_is_shown() {
         let text = diff("Do it.", "Do it.\n");
         assert!(text.contains("-…Do it.\n+…Do it.\\n"), "{text}");
+    }
+
+    #[test]
+    fn what_differs_within_a_line_and_is_not_seen_is_shown() {
+        assert_eq!(
+            diff("a\nb  \nc\n", "a\nb\nc\n"),
+            "--- recorded\n+++ suite\n a\n-b\\u{20}\\u{20}\n+b\n c"
+        );
+        assert_eq!(
+            diff("a\nb\t\nc\r\n", "a\nb\nc\n"),
+            "--- recorded\n+++ suite\n a\n-b\\t\n-c\\r\n+b\n+c"
+        );
+        assert_eq!(
+            diff("a\r\nb\r\n", "a\nb\n"),
+            "--- recorded\n+++ suite\n  only the line ends differ: `\\r\\n` (recorded), `\\n` (suite)"
+        );
+        assert_eq!(
+            diff("one\u{a0}two", "one two"),
+            "--- recorded\n+++ suite\n-one\\u{a0}two\n+one two"
+        );
+        assert_eq!(
+            diff("Z\u{fc}rich", "Zu\u{308}rich"),
+            "--- recorded\n+++ suite\n-Z\\u{fc}rich\n+Zu\\u{308}rich\n  only Unicode normalisation tells the two apart: recorded `Z\\u{fc}rich`, suite `Zu\\u{308}rich`"
+        );
     }
 
     #[test]

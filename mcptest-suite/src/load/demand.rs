@@ -292,12 +292,6 @@ impl Looked<'_> {
     /// asked than these bounds.
     fn bounds(&self, bounds: &[NumberBound], asks_else: bool, problems: &mut Problems) {
         let before = problems.0.len();
-        for bound in bounds {
-            self.bound(bound, problems);
-        }
-        if problems.0.len() > before || asks_else || !self.target.always {
-            return;
-        }
         let (lowest, highest) = (self.target.lowest, self.target.highest);
         let holds_always = |bound: &NumberBound| match bound.side {
             BoundSide::Least => bound.value <= lowest,
@@ -306,6 +300,16 @@ impl Looked<'_> {
             BoundSide::Below => highest.is_some_and(|highest| bound.value > highest),
             BoundSide::Exactly => false,
         };
+        for bound in bounds {
+            // A bound that always holds is no mistake beside one that can fail.
+            let beside = bounds.iter().any(|other| !holds_always(other));
+            if !(beside && holds_always(bound)) {
+                self.bound(bound, problems);
+            }
+        }
+        if problems.0.len() > before || asks_else || !self.target.always {
+            return;
+        }
         if let Some(first) = bounds.first()
             && bounds.iter().all(holds_always)
         {
@@ -348,7 +352,7 @@ impl Looked<'_> {
         };
         let Some(holds) = holds else { return };
         let problem = self.problem(bound.span, &format!("{} {holds} holds", bound.words()));
-        let percent_meant = target.unit == Unit::Fraction && value > 1.0 && value <= 100.0;
+        let percent_meant = target.unit == Unit::Fraction && (2.0..=100.0).contains(&value);
         problems.push(match holds {
             _ if percent_meant => problem.help(format!("write `{}`", shown(value / 100.0))),
             "always" => problem.help("ask for more, or leave it out"),

@@ -25,6 +25,38 @@ pub fn needle(name: &str, node: &Node, problems: &mut Problems) {
     problems.push(holds_for(&demand, what, node.span));
 }
 
+/// Notes the first empty text below what a matcher or an argument shape looks for: every text has one.
+/// The elements of a list are compared whole in `contains`, so an empty one there is a demand.
+pub fn empty_text(name: &str, node: &Node, problems: &mut Problems) {
+    fn find(node: &Node, lists: bool) -> Option<Span> {
+        match &node.value {
+            NodeValue::Text(text) if text.is_empty() => Some(node.span),
+            _ => {
+                let items = node.items().filter(|_| lists).unwrap_or_default();
+                let entries = node.entries().unwrap_or_default();
+                let below = items.iter().chain(entries.iter().map(|entry| &entry.value));
+                below.filter_map(|node| find(node, lists)).next()
+            }
+        }
+    }
+    // At the top, `needle` says it.
+    if matches!(node.value, NodeValue::Text(_)) {
+        return;
+    }
+    if let Some(span) = find(node, name == "subset") {
+        let what = match name {
+            "subset" => "says nothing",
+            _ => "stands in every text",
+        };
+        let message = format!("`{name}` looks for an empty text, which {what}");
+        let problem = Diagnostic::at(span, message).help("leave it out");
+        problems.push(
+            problem
+                .help("where the text must be empty, use `exact`, or `schema` with `const: \"\"`"),
+        );
+    }
+}
+
 /// Notes a matcher that stands beside its own `not`: one of the two holds for every value.
 pub(super) fn contradiction(name: &str, matchers: &[Matcher], problems: &mut Problems) {
     let denied = |matcher: &&Matcher| {

@@ -12,6 +12,7 @@ use super::pattern::FailurePattern;
 use super::report::FailureReport;
 use super::status::{EnergyError, Status, Step, total};
 use super::trajectory::Trajectory;
+use super::unconfirmed::UnconfirmedGrowth;
 use crate::eval::measure::{Measure, Unit};
 use crate::trace::without_null;
 
@@ -86,6 +87,10 @@ pub struct Analysis {
     pub trip_step: Option<usize>,
     /// What stopped the run, with the numbers.
     pub stopped: Option<EnergyError>,
+    /// The first step of growth that was enough to trip and had no text around it that could confirm it, from 1;
+    /// only where drift was to confirm it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unconfirmed: Option<usize>,
     /// The largest V̂ after the warm-up, over the whole recording.
     pub peak_ratio: Option<f64>,
     /// The baseline in tokens, as soon as the warm-up steps are there; `None` with fewer.
@@ -163,7 +168,13 @@ pub fn analyse(
         None => {}
     }
 
-    let stopped = steps.iter().find_map(|step| guard.record(*step).err());
+    let mut growth = UnconfirmedGrowth::default();
+    let stopped = steps.iter().find_map(|step| {
+        let stopped = guard.record(*step).err();
+        growth.look(&guard);
+        stopped
+    });
+    let unconfirmed = growth.first();
     let (seen, after) = steps.split_at(guard.history().len());
     let stop = guard.trajectory().with_estimated(run.estimated);
     let report = FailureReport::diagnose(&stop);
@@ -178,6 +189,7 @@ pub fn analyse(
         frozen: guard.status() == Status::Frozen,
         trip_step: tripped.then_some(seen.len()),
         stopped,
+        unconfirmed: unconfirmed.filter(|_| options.drift_threshold.is_some() && !tripped),
         peak_ratio: steps
             .iter()
             .skip(options.warmup_turns)
@@ -287,6 +299,44 @@ mod tests {
         assert_eq!((on.tripped, on.drift), (false, Some(0.0)));
         assert_eq!(on.status, Status::Warning);
         assert!(!with("").tripped);
+    }
+
+    #[test]
+    fn growth_that_no_text_could_confirm_is_told() {
+        let tokens = run(&[
+            1000, 1000, 1000, 4000, 4000, 4000, 4000, 1000, 4000, 4000, 4000,
+        ]);
+        let policy = "Only refund within 30 days; ask for the booking number before you refund.";
+        let options = GuardOptions {
+            drift_threshold: Some(0.7),
+            ..GuardOptions::default()
+        };
+        let said_at = |places: &[usize]| {
+            let mut responses = [None; 11];
+            for place in places {
+                responses[*place - 1] = Some(policy);
+            }
+            let input = DriftInput::new(policy, &responses);
+            analyse(&tokens, options, Some(input)).unwrap().unconfirmed
+        };
+        assert_eq!(said_at(&[]), Some(6));
+        assert_eq!(said_at(&[1, 2, 3]), Some(6));
+        // A text within the window of any step of the growth confirms it, or not.
+        assert_eq!(said_at(&[7, 11]), None);
+        assert_eq!(said_at(&[4, 9]), None);
+        assert_eq!(said_at(&[1, 4]), Some(11));
+        assert_eq!(said_at(&[8]), Some(6));
+        // Without a threshold nothing is to be confirmed, and where nothing grows there is nothing to confirm.
+        assert_eq!(
+            default(&[1000, 1000, 1000, 4000, 4000, 4000]).unconfirmed,
+            None
+        );
+        let flat = analyse(
+            &run(&[1000; 12]),
+            options,
+            Some(DriftInput::new(policy, &[])),
+        );
+        assert_eq!(flat.unwrap().unconfirmed, None);
     }
 
     #[test]

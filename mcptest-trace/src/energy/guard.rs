@@ -180,6 +180,11 @@ impl GrowthRatioGuard {
         }
     }
 
+    /// Whether the growth condition holds at the last step, which drift may have to confirm.
+    pub(super) fn has_grown(&self) -> bool {
+        self.streak >= self.options.window && self.tokens > self.options.budget_gate
+    }
+
     fn stop(&self, ratio: f64) -> Option<EnergyError> {
         let options = &self.options;
         let step = self.history.len();
@@ -190,7 +195,7 @@ impl GrowthRatioGuard {
                 budget: options.token_budget,
             });
         }
-        if self.streak < options.window || self.tokens <= options.budget_gate {
+        if !self.has_grown() {
             return None;
         }
         let drift = match options.drift_threshold {

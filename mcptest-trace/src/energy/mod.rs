@@ -59,6 +59,7 @@ pub mod stats;
 mod status;
 mod sweep;
 mod trajectory;
+mod unconfirmed;
 mod votes;
 
 pub use analysis::{Analysis, DriftInput, TARGETS, analyse};

@@ -3,18 +3,21 @@
 use serde_json::Value;
 
 use super::arg_diff::{ArgDiff, diff, key_path};
+use super::whole::{has_scalar, spells};
 use crate::trace::json_eq;
 
 /// Whether `recorded` contains `expected`.
 ///
-/// Source: spec 2, "Matchers"; seed 3 uses it as the argument shape `subset`.
+/// Source: spec 2, "Matchers" and "Comparable or not".
 /// - strings: substring of a string, at any depth of what was recorded;
 /// - objects: every expected key, recursively; further recorded keys are fine;
 /// - arrays: every expected element **equals** a recorded element of its own (a multiset);
 /// - a scalar against an array: contained in at least one element; against an object: in the value of
 ///   at least one key;
-/// - a number, a boolean or `null` against a text: its JSON text is a substring, or as an element of
-///   an array the whole; a text against one of those likewise;
+/// - a number, a boolean or `null` against a text: it stands there as a whole word, a number in any
+///   spelling (`7` in `"order 7"`, not in `"17"`, `"7.5"` or `"A-7"`), or as an element of an array it is
+///   the whole;
+/// - a text against one of those: it spells it;
 /// - everything else: equal by value, `1` equals `1.0`.
 ///
 /// ```
@@ -26,6 +29,7 @@ use crate::trace::json_eq;
 /// assert!(contains(&json!({ "days": 2 }), &recorded));
 /// assert!(!contains(&json!({ "days": [1, 1] }), &recorded));
 /// assert!(contains(&json!(404), &json!("order 404")));
+/// assert!(!contains(&json!(404), &json!("order 4041")));
 /// ```
 #[must_use]
 pub fn contains(expected: &Value, recorded: &Value) -> bool {
@@ -38,8 +42,8 @@ pub fn contains(expected: &Value, recorded: &Value) -> bool {
         (Value::Object(_) | Value::Array(_), _) => false,
         (scalar, Value::Object(found)) => found.values().any(|value| contains(scalar, value)),
         (scalar, Value::Array(found)) => found.iter().any(|element| contains(scalar, element)),
-        (Value::String(wanted), scalar) => scalar.to_string().contains(wanted.as_str()),
-        (scalar, Value::String(found)) => found.contains(&scalar.to_string()),
+        (Value::String(wanted), scalar) => spells(wanted, scalar),
+        (scalar, Value::String(found)) => has_scalar(found, scalar),
         _ => json_eq(expected, recorded),
     }
 }
@@ -103,10 +107,7 @@ fn unclaimed(wanted: &[Value], found: &[Value]) -> Vec<usize> {
 fn alike_as_text(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::String(_), Value::String(_)) => false,
-        (Value::String(text), other) | (other, Value::String(text)) => {
-            let scalar = !other.is_array() && !other.is_object();
-            scalar && serde_json::from_str(text).is_ok_and(|value| json_eq(&value, other))
-        }
+        (Value::String(text), other) | (other, Value::String(text)) => spells(text, other),
         _ => false,
     }
 }
@@ -150,11 +151,16 @@ mod tests {
     }
 
     #[test]
-    fn a_scalar_against_a_text_is_its_json_text() {
+    fn a_scalar_stands_in_a_text_as_a_whole_word() {
         let nested = json!({ "content": [{ "text": "order 404 is lost", "ok": false }] });
         assert!(contains(&json!(404), &json!("order 404")));
-        assert!(!contains(&json!(405), &json!("order 404")));
+        for text in ["order 4041", "1404", "404.5", "A-404", "404px"] {
+            assert!(!contains(&json!(404), &json!(text)), "{text}");
+        }
+        assert!(contains(&json!(5), &json!("$5.00")));
         assert!(contains(&json!(true), &json!("it is true")));
+        assert!(!contains(&json!(true), &json!("untrue")));
+        assert!(!contains(&json!(null), &json!("nullable")));
         assert!(contains(&json!(null), &json!(["null"])));
         assert!(contains(&json!(404), &nested));
         assert!(contains(&json!(false), &nested));
@@ -169,6 +175,8 @@ mod tests {
         ));
         assert!(contains(&json!("404"), &json!([200, 404])));
         assert!(!contains(&json!("405"), &json!({ "code": 404 })));
+        assert!(!contains(&json!("40"), &json!({ "code": 404 })));
+        assert!(!contains(&json!("tru"), &json!({ "ok": true })));
     }
 
     #[test]

@@ -15,9 +15,11 @@ mod recovery;
 mod reliability;
 mod session;
 mod stability;
+mod subset;
 mod tool_pattern;
 mod trajectory;
 mod trajectory_axes;
+mod whole;
 
 pub use arg_diff::{ArgDiff, exact_diffs};
 pub use calls::{CallCounts, CallLimits, count_calls};
@@ -26,7 +28,8 @@ pub use golden_path::{GoldenPath, GoldenPathReport, score_golden_path};
 pub use measure::{Better, Measure, Unit};
 pub use narrative::{
     CallFinding, Claim, ClaimVerdict, Considered, KnownTools, NarrativeOptions, NarrativeReport,
-    UnclaimedCall, Unclear, narrative_divergence, narrative_divergence_with, narrative_rules,
+    Reported, UnclaimedCall, Unclear, narrative_divergence, narrative_divergence_with,
+    narrative_rules, reported,
 };
 pub use recovery::{
     Contradiction, Decisions, Effect, Fault, FaultKind, FaultPlan, ForeignMark, Hit, HitEvidence,
@@ -44,6 +47,7 @@ pub use stability::{
     SubScore, TOKENS_PER_USEFUL_CALL, Turns, agent_stability, agent_stability_across,
     agent_stability_across_with, agent_stability_with, drift_flags, drift_flags_of,
 };
+pub use subset::{subset, subset_diffs};
 pub use tool_pattern::ToolPattern;
 pub use trajectory::{
     ArgsCheck, ArgsShape, ExpectedCall, ExpectedTrace, MalformedSchema, MatchMode, Mismatch,

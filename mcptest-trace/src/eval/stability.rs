@@ -87,7 +87,7 @@ pub const SUB_SCORES: [&str; 4] = [
 /// - `cost_per_progress` = 2000 / max(2000, tokens / distinct calls); 1 when no tokens were spent,
 ///   0 when tokens were spent against no call.
 ///
-/// Distinct calls key on name, server and canonical arguments; distinct tools on the name. Across
+/// Distinct calls key on name, server and arguments by value (`1` is `1.0`); distinct tools on the name. Across
 /// runs (seed 3, "Within-session stability"): mean, minimum and population variance of each run's
 /// weakest sub-score, and three measures of how alike the runs' paths are.
 ///

@@ -1,12 +1,14 @@
 //! Names of tools with `*` for any characters: `delete_*`, `*_admin`, `*`.
 
+use std::borrow::Cow;
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
-use crate::trace::{apart, snake};
+use crate::trace::{ToolCall, apart, snake};
 
-/// A tool's name in which `*` stands for any characters, also none; all else is meant literally.
+/// A tool's name in which `*` stands for any characters, also none; all else is meant literally. It may be of
+/// one server alone.
 ///
 /// ```
 /// use mcptest_trace::eval::ToolPattern;
@@ -16,19 +18,49 @@ use crate::trace::{apart, snake};
 /// assert!(!pattern.matches("undelete_order") && !pattern.matches("Delete_order"));
 /// assert!(!ToolPattern::new("delete").matches("delete_order"));
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
-pub struct ToolPattern(String);
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct ToolPattern {
+    name: String,
+    server: Option<String>,
+}
+
+/// Whether a call is of the tools of a pattern.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fit {
+    No,
+    Yes,
+    /// Its tool's name fits, and nothing says of which server the tool is.
+    ServerUnknown,
+}
 
 impl ToolPattern {
     /// A pattern; without a `*` it is one name.
     pub fn new(pattern: impl Into<String>) -> Self {
-        Self(pattern.into())
+        Self {
+            name: pattern.into(),
+            server: None,
+        }
     }
 
-    /// The pattern as it was written.
+    /// The same, of the tools of one server alone.
+    #[must_use]
+    pub fn with_server(self, server: impl Into<String>) -> Self {
+        Self {
+            server: Some(server.into()),
+            ..self
+        }
+    }
+
+    /// The pattern of the name as it was written.
     #[must_use]
     pub fn as_str(&self) -> &str {
-        &self.0
+        &self.name
+    }
+
+    /// The server whose tools alone are meant.
+    #[must_use]
+    pub fn server(&self) -> Option<&str> {
+        self.server.as_deref()
     }
 
     /// Whether the name fits, or the tool's own without that of a server or a group before it, as a client
@@ -43,15 +75,40 @@ impl ToolPattern {
     /// ```
     #[must_use]
     pub fn names(&self, name: &str) -> bool {
-        let (_, own) = apart(name);
-        self.matches(name) || self.matches(own) || self.matches(&snake(own))
+        self.names_of(name, &[])
+    }
+
+    /// The same, where these servers may stand before the tool's own name: `fs_delete_file` of `fs`.
+    ///
+    /// ```
+    /// use mcptest_trace::eval::ToolPattern;
+    ///
+    /// let pattern = ToolPattern::new("delete_*");
+    /// assert!(pattern.names_of("fs_delete_file", &["fs"]) && !pattern.names("fs_delete_file"));
+    /// ```
+    #[must_use]
+    pub fn names_of(&self, name: &str, servers: &[&str]) -> bool {
+        self.matches(name) || own_names(name, servers).any(|own| self.matches(&own))
+    }
+
+    /// Whether a call is of one of these tools. `servers` may stand before the tools' own names.
+    pub(crate) fn fit(&self, call: &ToolCall, servers: &[&str]) -> Fit {
+        if !self.names_of(&call.name, servers) {
+            return Fit::No;
+        }
+        match (self.server(), server_of(call)) {
+            (None, _) => Fit::Yes,
+            (Some(_), None) => Fit::ServerUnknown,
+            (Some(wanted), Some(server)) if same_server(wanted, server) => Fit::Yes,
+            _ => Fit::No,
+        }
     }
 
     /// Whether the whole name fits.
     #[must_use]
     pub fn matches(&self, name: &str) -> bool {
-        let Some((start, rest)) = self.0.split_once('*') else {
-            return self.0 == name;
+        let Some((start, rest)) = self.name.split_once('*') else {
+            return self.name == name;
         };
         let (middle, end) = rest.rsplit_once('*').unwrap_or(("", rest));
         let inner = name
@@ -69,8 +126,48 @@ impl ToolPattern {
 
 impl fmt::Display for ToolPattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.name)?;
+        match &self.server {
+            Some(server) => write!(f, " of `{server}`"),
+            None => Ok(()),
+        }
     }
+}
+
+impl Serialize for ToolPattern {
+    /// As a suite has it: a text, or with its server an object.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match &self.server {
+            Some(server) => {
+                serde_json::json!({ "name": self.name, "server": server }).serialize(serializer)
+            }
+            None => self.name.serialize(serializer),
+        }
+    }
+}
+
+/// What may be the tool's own name behind what a client writes before it.
+pub(crate) fn own_names<'n>(name: &'n str, servers: &[&str]) -> impl Iterator<Item = Cow<'n, str>> {
+    let (_, own) = apart(name);
+    let whole = snake(name);
+    let behind = servers.iter().filter_map(|server| {
+        let rest = whole.strip_prefix(&*snake(server))?.strip_prefix('_')?;
+        let rest = rest.trim_start_matches('_');
+        (!rest.is_empty()).then(|| Cow::Owned(rest.to_owned()))
+    });
+    let behind: Vec<Cow<'_, str>> = behind.collect();
+    [Cow::Borrowed(own), snake(own)].into_iter().chain(behind)
+}
+
+/// The server of a call's tool: as it was recorded, else what a client wrote before the tool's name.
+pub(crate) fn server_of(call: &ToolCall) -> Option<&str> {
+    let recorded = Some(call.server.as_str()).filter(|server| !server.is_empty());
+    recorded.or_else(|| apart(&call.name).0)
+}
+
+/// Whether two spellings are of one server: clients write `my_server` for *my-server*.
+pub(crate) fn same_server(one: &str, other: &str) -> bool {
+    one == other || snake(one) == snake(other)
 }
 
 #[cfg(test)]
@@ -101,6 +198,48 @@ mod tests {
         }
         assert!(!ToolPattern::new("delete_order").names("undelete_order"));
         assert!(!ToolPattern::new("shop").names("shop.delete_order"));
+    }
+
+    #[test]
+    fn a_server_that_is_known_is_no_part_of_the_name() {
+        let pattern = ToolPattern::new("delete_*");
+        for (name, server) in [
+            ("fs_delete_file", "fs"),
+            ("fs-delete_file", "fs"),
+            ("my_server_delete_file", "my-server"),
+            ("MyServer_delete_file", "my_server"),
+        ] {
+            assert!(pattern.names_of(name, &[server]), "{name} of {server}");
+        }
+        for (name, server) in [
+            ("fs_undelete_file", "fs"),
+            ("soft_delete_file", "fs"),
+            ("fsdelete_file", "fs"),
+        ] {
+            assert!(!pattern.names_of(name, &[server]), "{name} of {server}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_of_a_server_fits_calls_of_that_server() {
+        let pattern = ToolPattern::new("delete_*").with_server("my-fs");
+        let call = |name: &str, server: &str| ToolCall {
+            name: name.to_owned(),
+            server: server.to_owned(),
+            ..ToolCall::default()
+        };
+        assert_eq!(pattern.fit(&call("delete_file", "my_fs"), &[]), Fit::Yes);
+        assert_eq!(
+            pattern.fit(&call("mcp__my-fs__delete_file", ""), &[]),
+            Fit::Yes
+        );
+        assert_eq!(pattern.fit(&call("delete_file", "shop"), &[]), Fit::No);
+        assert_eq!(pattern.fit(&call("read_file", "my-fs"), &[]), Fit::No);
+        assert_eq!(
+            pattern.fit(&call("delete_file", ""), &[]),
+            Fit::ServerUnknown
+        );
+        assert_eq!(pattern.to_string(), "delete_* of `my-fs`");
     }
 
     #[test]

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::arg_diff::ArgDiff;
 use super::measure::{Measure, Unit};
-use super::tool_pattern::ToolPattern;
+use super::tool_pattern::{Fit, ToolPattern};
 use crate::setters::setters;
 use crate::trace::{AsTrace, ReadOnlyTools, ToolCall, Trace};
 use crate::words::words;
@@ -66,6 +66,9 @@ words! {
 pub struct ExpectedCall<S = NoSchema> {
     /// The tool's name, without any `<server>__` prefix.
     pub name: String,
+    /// The server that the tool must be of; a call whose server nothing tells does not fit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server: Option<String>,
     /// What its arguments may be.
     pub args: ArgsShape<S>,
     /// Whether its result must be an error; a call without a recorded result is neither.
@@ -77,6 +80,7 @@ impl<S> ExpectedCall<S> {
     pub fn new(name: impl Into<String>, args: ArgsShape<S>) -> Self {
         Self {
             name: name.into(),
+            server: None,
             args,
             is_error: None,
         }
@@ -86,6 +90,7 @@ impl<S> ExpectedCall<S> {
 setters! {
     impl [S] ExpectedCall<S> {
         with_is_error(is_error: bool) => Some(is_error);
+        with_server(server: impl Into<String>) => Some(server.into());
     }
 }
 
@@ -297,7 +302,7 @@ pub fn validate_trace_with<S: ArgsCheck>(
     let partners = comparison.partners();
     let mut mismatches = comparison.mismatches(&partners);
     mismatches.extend(comparison.not_allowed(&partners));
-    mismatches.extend(forbidden(&trace, &expected.forbid));
+    mismatches.extend(forbidden(&trace, &expected.forbid, &comparison.servers));
     Ok(TrajectoryReport {
         passed: mismatches.is_empty(),
         mismatch_count: mismatches.len(),
@@ -306,17 +311,27 @@ pub fn validate_trace_with<S: ArgsCheck>(
     })
 }
 
-/// The calls of tools that may not be called.
-fn forbidden(trace: &Trace, forbid: &[ToolPattern]) -> Vec<Mismatch> {
+/// The calls of tools that may not be called. One that only its server could clear is one of them.
+fn forbidden(trace: &Trace, forbid: &[ToolPattern], servers: &[&str]) -> Vec<Mismatch> {
     let broken = |(index, call): (usize, &ToolCall)| {
-        let pattern = forbid.iter().find(|pattern| pattern.names(&call.name))?;
+        let fits = |pattern: &&ToolPattern| pattern.fit(call, servers) != Fit::No;
+        let pattern = forbid.iter().find(fits)?;
         let name = &call.name;
-        let by = if pattern.as_str() == name {
+        let by = if pattern.as_str() == name && pattern.server().is_none() {
             String::new()
         } else {
-            format!(" by `{pattern}`")
+            format!(" by `{}`", pattern.as_str())
         };
-        let reason = format!("`tool_calls[{index}]` `{name}`: forbidden{by}");
+        let of = match (pattern.server(), pattern.fit(call, servers)) {
+            (Some(server), Fit::ServerUnknown) => {
+                format!(
+                    " of `{server}`, and the recording does not say of which server the tool is"
+                )
+            }
+            (Some(server), _) => format!(" of `{server}`"),
+            (None, _) => String::new(),
+        };
+        let reason = format!("`tool_calls[{index}]` `{name}`: forbidden{by}{of}");
         Some(Mismatch::new(None, Some(index), reason))
     };
     let calls = trace.tool_calls.iter().enumerate();

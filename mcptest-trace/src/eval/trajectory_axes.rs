@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::measure::{Measure, Unit};
+use super::narrative::failed;
 use crate::setters::setters;
 use crate::trace::{AsTrace, Trace, each_scalar};
 use sources::Sources;
@@ -145,7 +146,9 @@ pub struct BrokenEdge {
 ///
 /// Source: seed 3, "Offline trace validation", and spec 3, `trajectory_axes`. A dependency
 /// (producer, consumer) or an order (first, second) holds when the first call of the one comes
-/// before the first call of the other; if either is never called it does not hold. An order that
+/// before the first call of the other; if either is never called it does not hold. Calls of one step
+/// were made in parallel and hold no order. A producer whose call failed, or has no result, produced
+/// nothing: of a dependency the first call that succeeded counts. An order that
 /// looks at the last calls too ([`Order::last`]) also wants the last call of the one before the last
 /// call of the other: an edit is tested, and so is the edit after that. Each axis
 /// scores `floor(100 · held / declared)`, and 100 when nothing is declared.
@@ -154,9 +157,11 @@ pub struct BrokenEdge {
 /// flow: in every consumer call the value of that argument must occur, as a scalar or inside a
 /// string, in the recorded result of an earlier producer call. A failed result, and one that an
 /// injected fault gave, is no source. A call made in the same step as the consumer is not earlier:
-/// the model had not seen its result. In a list or an object, every scalar must occur. Numbers and
-/// booleans inside a string must stand as words of their own: `1` does not occur in `"10"` nor in
-/// `"-1"`, and `1250` does in `"1,250"`. A text that spells a number counts as one.
+/// the model had not seen its result. In a list or an object, every scalar must occur. A text must stand
+/// there as a whole, not as a part of a longer word, address or identifier: `user_1` does not occur in
+/// `"user_12"`. Numbers and
+/// booleans inside a string must stand as words of their own: `1` does not occur in `"10"`, in `"-1"` nor
+/// in `"A-1"`, and `1250` does in `"1,250"`. A text that spells a number counts as one.
 ///
 /// A dependency of a tool on itself with an argument (the next page) asks that of each call after
 /// the first; one call alone has nothing to carry on.
@@ -217,7 +222,7 @@ pub fn score_trajectory_axes(run: &(impl AsTrace + ?Sized), axes: &Axes) -> Axes
         let flaw = if wanted.arg.is_some() && producer == consumer {
             never_called(&trace, producer)
         } else {
-            before(&trace, producer, consumer)
+            before(&trace, producer, consumer).or_else(|| unproduced(&trace, producer, consumer))
         };
         let flaw = flaw.or_else(|| sourceless(&trace, wanted, wanted.arg.as_deref()?));
         broken.extend(flaw.map(|flaw| edge(Axis::Dependencies, index, flaw)));
@@ -257,6 +262,10 @@ fn before(trace: &Trace, first: &str, second: &str) -> Option<Unplaced> {
     let first_of = |name: &str| trace.tool_calls.iter().position(|call| call.name == name);
     let (first_call, second_call) = (first_of(first), first_of(second));
     let reason = match (first_call, second_call) {
+        (Some(earlier), Some(later)) if in_one_step(trace, earlier, later) => format!(
+            "`{first}` must come before `{second}`, but `tool_calls[{earlier}]` and \
+             `tool_calls[{later}]` are made in one step"
+        ),
         (Some(earlier), Some(later)) if earlier < later => return None,
         (Some(earlier), Some(later)) => format!(
             "`{first}` must come before `{second}`, but is first called at `tool_calls[{earlier}]`, \
@@ -269,15 +278,55 @@ fn before(trace: &Trace, first: &str, second: &str) -> Option<Unplaced> {
     Some((first_call, second_call, reason))
 }
 
+/// Whether two calls were made in parallel: by one answer of the model, which knew the result of neither.
+fn in_one_step(trace: &Trace, one: usize, other: usize) -> bool {
+    let [one, other] = [one, other].map(|call| trace.tool_calls[call].step);
+    one.is_some() && one == other
+}
+
+/// What breaks "a call of `producer` that produced something comes before the first call of `consumer`", if
+/// anything; both are called.
+fn unproduced(trace: &Trace, producer: &str, consumer: &str) -> Option<Unplaced> {
+    let calls = || trace.tool_calls.iter().enumerate();
+    let (later, _) = calls().find(|(_, call)| call.name == consumer)?;
+    let results = trace.results_by_call();
+    let earlier: Vec<usize> = calls()
+        .take(later)
+        .filter(|(_, call)| call.name == producer)
+        .map(|(index, _)| index)
+        .collect();
+    let produced = |index: &usize| {
+        let result = results[*index].filter(|result| result.synthesized.is_none());
+        let call = &trace.tool_calls[*index];
+        result.is_some_and(|result| !failed(call, result)) && !in_one_step(trace, *index, later)
+    };
+    if earlier.iter().any(produced) {
+        return None;
+    }
+    let first = earlier.first().copied();
+    let ended = match first.and_then(|first| results[first]) {
+        Some(_) => "failed",
+        None => "has no result",
+    };
+    let place = first.unwrap_or_default();
+    let reason = format!(
+        "`{consumer}` needs what `{producer}` gives, but `tool_calls[{place}]` {ended} and no other \
+         `{producer}` succeeded before `tool_calls[{later}]`"
+    );
+    Some((first, Some(later), reason))
+}
+
 /// What breaks "the last call of `first` comes before the last call of `second`", if anything; both
 /// are called.
 fn last_before(trace: &Trace, first: &str, second: &str) -> Option<Unplaced> {
     let last_of = |name: &str| trace.tool_calls.iter().rposition(|call| call.name == name);
     let (earlier, later) = (last_of(first)?, last_of(second)?);
-    (earlier >= later).then(|| {
+    let parallel = in_one_step(trace, earlier, later);
+    (earlier >= later || parallel).then(|| {
+        let how = if parallel { ", in one step" } else { "" };
         let reason = format!(
             "the last `{first}` must come before the last `{second}`, but is `tool_calls[{earlier}]`, \
-             `{second}` `tool_calls[{later}]`"
+             `{second}` `tool_calls[{later}]`{how}"
         );
         (Some(earlier), Some(later), reason)
     })

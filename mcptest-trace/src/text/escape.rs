@@ -46,13 +46,17 @@ fn escape_where(text: &str, escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Control characters (but the tab), and the characters that reorder or hide text.
+/// Control characters (but the tab), and the characters that reorder or hide text, or look like a space and
+/// are none.
 #[must_use]
 pub fn is_hostile(character: char) -> bool {
     (character.is_control() && character != '\t')
+        || (character.is_whitespace() && !character.is_ascii())
         || matches!(character,
-            '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-            | '\u{feff}' | '\u{61c}' | '\u{180e}' | '\u{e0000}'..='\u{e007f}')
+            '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{feff}' | '\u{61c}' | '\u{180b}'..='\u{180f}' | '\u{e0000}'..='\u{e007f}'
+            | '\u{ad}' | '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+            | '\u{2800}' | '\u{3164}' | '\u{ffa0}')
 }
 
 #[cfg(test)]
@@ -62,6 +66,15 @@ mod tests {
     #[test]
     fn ordinary_text_is_borrowed_as_it_is() {
         assert!(matches!(escape("größe 🚀\tx\ny"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn what_looks_like_a_space_is_shown() {
+        let text = "a\u{a0}b\u{202f}c\u{2003}d\u{3000}e\u{ad}f g";
+        assert_eq!(
+            escape(text),
+            r"a\u{a0}b\u{202f}c\u{2003}d\u{3000}e\u{ad}f g"
+        );
     }
 
     #[test]

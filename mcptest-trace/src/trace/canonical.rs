@@ -19,8 +19,18 @@ const SHORT: usize = 64;
 /// ```
 #[must_use]
 pub fn canonical_json(value: &Value) -> String {
+    spelt(value, false)
+}
+
+/// The value as [`canonical_json`] writes it, but one spelling for numbers of one value: `1` for `1.0`.
+/// Two values have the same exactly when they are [equal by value](json_eq).
+pub(crate) fn value_json(value: &Value) -> String {
+    spelt(value, true)
+}
+
+fn spelt(value: &Value, by_value: bool) -> String {
     let mut out = Vec::with_capacity(SHORT);
-    write(value, &mut out);
+    write(value, by_value, &mut out);
     // JSON is UTF-8.
     String::from_utf8(out).unwrap_or_default()
 }
@@ -49,15 +59,19 @@ pub(super) fn sorted(map: &Map<String, Value>) -> impl Iterator<Item = (&String,
     kept.chain(entries)
 }
 
-fn write(value: &Value, out: &mut Vec<u8>) {
+fn write(value: &Value, by_value: bool, out: &mut Vec<u8>) {
     match value {
+        Value::Number(number) if by_value && number.is_f64() => match whole(number) {
+            Some(whole) => write_plain(&whole, out),
+            None => write_plain(number, out),
+        },
         Value::Array(items) => {
             out.push(b'[');
             for (index, item) in items.iter().enumerate() {
                 if index > 0 {
                     out.push(b',');
                 }
-                write(item, out);
+                write(item, by_value, out);
             }
             out.push(b']');
         }
@@ -69,7 +83,7 @@ fn write(value: &Value, out: &mut Vec<u8>) {
                 }
                 write_plain(key, out);
                 out.push(b':');
-                write(item, out);
+                write(item, by_value, out);
             }
             out.push(b'}');
         }
@@ -180,6 +194,17 @@ mod tests {
             &json!(9_007_199_254_740_993_u64),
             &json!(9_007_199_254_740_992.0)
         ));
+    }
+
+    #[test]
+    fn numbers_of_one_value_have_one_spelling_by_value() {
+        let spelt = |text: &str| value_json(&serde_json::from_str(text).unwrap());
+        assert_eq!(
+            spelt(r#"{"n":[1.0,-0.0,1e3,0.5]}"#),
+            r#"{"n":[1,0,1000,0.5]}"#
+        );
+        assert_ne!(spelt("9007199254740993"), spelt("9007199254740992.0"));
+        assert_ne!(spelt("1"), spelt("\"1\""));
     }
 
     #[test]

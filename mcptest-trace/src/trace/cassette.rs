@@ -58,7 +58,8 @@ impl Run {
     /// What target paths start from: the recorded trace with everything in it, plus `outcome`,
     /// `signals`, `tool_names`, `successful_tool_names`, `redundant_tool_calls` and `truncated`. Three things are filled in,
     /// so that assertions see what the metrics see: `tool_calls[n].args` is `{}` where there are none,
-    /// `tool_results[n].is_error` is `true` where only MCP's `result.isError` says so, and
+    /// `tool_results` has the order of the calls, `tool_results[n].is_error` is `true` where only MCP's
+    /// `result.isError` says so, and
     /// `conversation.tokens` is the sum of `conversation.steps` where it is absent or zero.
     ///
     /// It is made when it is first asked for, from the text that the run was read from.

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::digest::Digest;
 use super::json::{Json, Object};
-use super::{OfferedTool, ReadOnlyTools, Tokens, Trace, parse};
+use super::{OfferedTool, ReadOnlyTools, Tokens, ToolResult, Trace, parse};
 
 /// A path into an envelope, as far as it is known before the envelope is.
 #[doc(hidden)]
@@ -18,8 +18,8 @@ use super::{OfferedTool, ReadOnlyTools, Tokens, Trace, parse};
 pub struct PathKeys<'a> {
     /// The keys that it leads along.
     keys: Vec<&'a str>,
-    /// The item of the list at the first of them, where it leads to one alone; a negative index counts
-    /// from the end.
+    /// The item of the list at the first of them, where it leads to one alone: of results the call that is
+    /// answered. A negative index counts from the end.
     item: Option<i64>,
 }
 
@@ -40,6 +40,12 @@ impl<'a> PathKeys<'a> {
 
     fn second(&self) -> Option<&'a str> {
         self.keys.get(1).copied()
+    }
+
+    /// Whether it may lead to the result of this call.
+    fn leads_to_result(&self, call: usize) -> bool {
+        let wanted = self.item.and_then(|wanted| usize::try_from(wanted).ok());
+        wanted.is_none_or(|wanted| wanted == call)
     }
 
     /// Whether it leads to this item of a list of so many.
@@ -149,6 +155,9 @@ impl Recorded {
             Some(Json::Object(trace)) => along(trace, paths),
             _ => Map::new(),
         };
+        if let Some(Value::Array(results)) = root.get_mut("tool_results") {
+            results.sort_by_key(|result| result["call_index"].as_u64());
+        }
         for key in ["outcome", "signals"] {
             if let Some(value) = whole.take(key) {
                 root.insert(key.to_owned(), value.into_value());
@@ -168,6 +177,20 @@ impl Recorded {
         *self.digest.get_or_init(|| Digest::of_value(&whole()))
     }
 
+    /// The same without when the run was recorded and how long it took; nothing of a run that was changed.
+    pub(super) fn digest_but_for_time(&self) -> Option<Digest> {
+        let Ok(Json::Object(mut whole)) = self.parsed() else {
+            return None;
+        };
+        whole.take("recorded_at");
+        let mut value = Json::Object(whole).into_value();
+        let conversation = value.pointer_mut("/trace/conversation");
+        if let Some(conversation) = conversation.and_then(Value::as_object_mut) {
+            conversation.remove("duration_ms");
+        }
+        Some(Digest::of_value(&value))
+    }
+
     /// The text that the run was read from.
     pub(super) fn text(&self) -> &[u8] {
         &self.text
@@ -178,6 +201,9 @@ impl Recorded {
         parse::parse(text).map(|parsed| parsed.value)
     }
 }
+
+/// What tells the results of different calls, and of one call, apart.
+const CHOOSE: [&str; 2] = ["call_index", "is_error"];
 
 /// The lists of a trace whose items are long, and are looked at by key.
 const LONG: [&str; 2] = ["tool_calls", "tool_results"];
@@ -211,21 +237,38 @@ fn typed_along(
             }
             _ => return None,
         };
-        let count = if list == "tool_calls" {
-            calls.len()
-        } else {
+        let of_results = list == "tool_results";
+        let count = if of_results {
             results.len()
+        } else {
+            calls.len()
         };
+        // Which of several results of one call counts depends on more than is asked for.
+        let twice = |pair: &[ToolResult]| pair[0].call_index == pair[1].call_index;
+        if of_results && results.windows(2).any(twice) {
+            return None;
+        }
         // Where there is none, the list itself may not have been written.
         if count == 0 {
             return None;
         }
-        let items = along
-            .entry(list)
-            .or_insert_with(|| json!(vec![json!({}); count]));
+        let items = along.entry(list).or_insert_with(|| {
+            let item = |place: usize| match results.get(place) {
+                Some(result) if of_results => json!({ "call_index": result.call_index }),
+                _ => json!({}),
+            };
+            (0..count).map(item).collect()
+        });
         let items = items.as_array_mut().into_iter().flatten().enumerate();
-        for (place, item) in items.filter(|(place, _)| path.leads_to(*place, count)) {
-            item[key] = value(place);
+        for (place, item) in items {
+            let leads = if of_results {
+                path.leads_to_result(results[place].call_index)
+            } else {
+                path.leads_to(place, count)
+            };
+            if leads {
+                item[key] = value(place);
+            }
         }
     }
     Some(along)
@@ -245,7 +288,7 @@ fn along(trace: Object<'_>, paths: Option<&[PathKeys<'_>]>) -> Map<String, Value
             (Json::List(mut items), Some(next)) if LONG.contains(&&*key) => {
                 for item in &mut items {
                     if let Json::Object(item) = item {
-                        item.retain(|key| next.contains(&key));
+                        item.retain(|key| next.contains(&key) || CHOOSE.contains(&key));
                     }
                 }
                 Json::List(items)

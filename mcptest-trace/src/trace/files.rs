@@ -1,6 +1,6 @@
 //! Reading recorded runs from files.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -10,6 +10,7 @@ use serde::de::IgnoredAny;
 
 use super::cassette::{Run, parse_run, parse_text};
 use super::cause;
+use super::digest::Digest;
 use super::error::CassetteError;
 use super::origin::Origin;
 
@@ -118,6 +119,34 @@ pub fn read_runs(files: &[(PathBuf, String)]) -> Result<Vec<Run>, Vec<CassetteEr
     } else {
         Err(errors)
     }
+}
+
+/// The runs that are equal in every value but for when they were recorded and how long they took, as groups of
+/// their indices, each of two or more. They may be copies; an agent that does the same every time has such runs
+/// too.
+#[must_use]
+pub fn equal_but_for_time(runs: &[Run]) -> Vec<Vec<usize>> {
+    // Most runs differ in what is at hand, and only those that do not are looked at whole.
+    let mut alike: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+    for (place, run) in runs.iter().enumerate() {
+        let trace = &run.trace;
+        let tokens = trace.conversation.tokens;
+        let names: Vec<&str> = trace.tool_calls.iter().map(|it| it.name.as_str()).collect();
+        let key = (tokens.total, trace.final_response.as_deref(), names);
+        alike.entry(key).or_default().push(place);
+    }
+    let mut groups = Vec::new();
+    for places in alike.into_values().filter(|places| places.len() > 1) {
+        let mut equal: BTreeMap<Digest, Vec<usize>> = BTreeMap::new();
+        for place in places {
+            if let Some(digest) = runs[place].recorded.digest_but_for_time() {
+                equal.entry(digest).or_default().push(place);
+            }
+        }
+        groups.extend(equal.into_values().filter(|places| places.len() > 1));
+    }
+    groups.sort();
+    groups
 }
 
 fn copied(run: &Run, first: &Run) -> CassetteError {

@@ -42,7 +42,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use canonical::{canonical_json, json_eq, pretty_json};
-pub(crate) use canonical::{each_scalar, each_text, without_null};
+pub(crate) use canonical::{each_scalar, each_text, value_json, without_null};
 pub use cassette::{Run, SCHEMA_VERSION, parse_run};
 pub use conversation::{
     Conversation, Outcome, PerTurn, Signals, StepTokens, StopReason, Tokens, Turn,
@@ -52,12 +52,14 @@ pub(crate) use envelope::Make;
 #[doc(hidden)]
 pub use envelope::PathKeys;
 pub use error::{CassetteError, Flaw};
-pub use files::{MAX_BYTES, read_file, read_runs};
+pub use files::{MAX_BYTES, equal_but_for_time, read_file, read_runs};
 use json::Json;
 pub use layout::Layout;
 pub use lazy::LazyValue;
 pub use origin::Origin;
 pub use place::Place;
+#[doc(hidden)]
+pub use place::without_rounding;
 pub use reader::Problem;
 pub use tool_name::{ReadOnlyTools, reads_by_name, words_of_tool};
 pub(crate) use tool_name::{apart, read_only_hints, reads_by_words, snake};
@@ -84,7 +86,7 @@ pub const CASSETTE_SCHEMA: &str = include_str!("../../schemas/cassette.schema.js
 pub struct Trace {
     /// The calls in the order the agent made them.
     pub tool_calls: Vec<ToolCall>,
-    /// The results; each names the call it answers.
+    /// The results in the order of the calls; each names the call it answers.
     pub tool_results: Vec<ToolResult>,
     /// The closing message, when the run had one.
     pub final_response: Option<String>,
@@ -291,7 +293,7 @@ impl Trace {
         self.tool_calls.len() - self.distinct_tool_calls()
     }
 
-    /// Number of calls that differ in name, server or canonical arguments.
+    /// Number of calls that differ in name, server or arguments, by value.
     #[must_use]
     pub fn distinct_tool_calls(&self) -> usize {
         let keys = self.tool_calls.iter().map(ToolCall::key);
@@ -310,10 +312,15 @@ impl ToolCall {
         }
     }
 
-    /// What makes two calls the same call: name, server, canonical arguments.
+    /// What makes two calls the same call: name, server, arguments by value (`1` is `1.0`).
     #[must_use]
     pub fn key(&self) -> (&str, &str, String) {
-        (&self.name, &self.server, self.arguments_json())
+        let arguments = if self.args.is_null() {
+            "{}".to_owned()
+        } else {
+            value_json(&self.args)
+        };
+        (&self.name, &self.server, arguments)
     }
 }
 

@@ -93,6 +93,20 @@ pub(super) fn losses(bytes: &[u8]) -> Vec<Lost> {
     Walk::through(bytes, None).lost
 }
 
+/// A JSON text in which each number that a [`Value`] would round is the text that `spell` makes of it, where
+/// there are such numbers.
+pub fn without_rounding(text: &str, spell: impl FnMut(&str) -> String) -> Option<String> {
+    let (mut whole, mut copied, mut spell) = (String::new(), 0, spell);
+    for lost in losses(text.as_bytes()) {
+        if let Loss::Number(literal) = lost.what {
+            whole.push_str(&text[copied..lost.offset]);
+            whole.push_str(&Value::String(spell(&literal)).to_string());
+            copied = lost.offset + literal.len();
+        }
+    }
+    (copied > 0).then(|| whole + &text[copied..])
+}
+
 /// The byte at which the value of a path begins in a valid JSON text; of a path that leads nowhere,
 /// the value that it leaves. `None` for a text that is no JSON.
 pub(super) fn find(bytes: &[u8], path: &str) -> Option<usize> {
@@ -234,6 +248,22 @@ pub(super) fn is_object(text: &str) -> bool {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn numbers_that_would_be_rounded_become_texts_and_all_else_stays() {
+        let quoted = |text: &str| without_rounding(text, |number| format!("<{number}>"));
+        assert_eq!(
+            quoted(r#"{"b": [-18446744073709551616, {"a" :1e400}], "1180591620717411303424": "1180591620717411303424"}"#)
+                .unwrap(),
+            r#"{"b": ["<-18446744073709551616>", {"a" :"<1e400>"}], "1180591620717411303424": "1180591620717411303424"}"#
+        );
+        assert_eq!(
+            quoted("12345678901234567890123").unwrap(),
+            r#""<12345678901234567890123>""#
+        );
+        assert_eq!(quoted(r#"{"n":18446744073709551615,"n":0.1}"#), None);
+        assert_eq!(quoted("no JSON 12345678901234567890123"), None);
+    }
 
     const TEXT: &str = "{\n  \"a\": [1, {\"b.c\": \"\\\"}\"}],\n  \"d\": {\"e\": null}\n}";
 

@@ -27,14 +27,21 @@ pub(super) fn trace_of(mut map: Object<'_>, at: &mut Reader<'_>) -> Trace {
     let map = &mut map;
     let tool_calls = at.list(map, "tool_calls", |map, _, at| tool_call(map, at));
     let calls = tool_calls.len();
+    let told = tool_calls.iter().filter_map(|call| call.step).max();
+    let told = told.map_or(0, |step| step.saturating_add(1));
+    let mut tool_results = at.list(map, "tool_results", |map, index, at| {
+        tool_result(map, index, calls, at)
+    });
+    // In the order of the calls, as in the envelope; several of one call stay in theirs.
+    tool_results.sort_by_key(|result| result.call_index);
     Trace {
-        tool_results: at.list(map, "tool_results", |map, index, at| {
-            tool_result(map, index, calls, at)
-        }),
+        tool_results,
         tool_calls,
         final_response: at.text(map, "final_response"),
         conversation: at
-            .object(map, "conversation", |map, at| conversation(map, calls, at))
+            .object(map, "conversation", |map, at| {
+                conversation(map, calls, told, at)
+            })
             .unwrap_or_default(),
     }
 }
@@ -121,7 +128,8 @@ fn is_error(map: &mut Object<'_>, synthesized: bool, at: &mut Reader<'_>) -> (bo
     )
 }
 
-fn conversation(mut map: Object<'_>, calls: usize, at: &mut Reader<'_>) -> Conversation {
+/// `calls` were made, which tell of the first `told` steps.
+fn conversation(mut map: Object<'_>, calls: usize, told: u64, at: &mut Reader<'_>) -> Conversation {
     at.keys(&map, &keys::CONVERSATION);
     let map = &mut map;
     let steps = at.list(map, "steps", |mut map, _, at| {
@@ -131,7 +139,17 @@ fn conversation(mut map: Object<'_>, calls: usize, at: &mut Reader<'_>) -> Conve
             completion: at.count(&mut map, "completion").unwrap_or_default(),
         }
     });
-    let tokens = at.object(map, "tokens", tokens).unwrap_or_default();
+    let tokens = at.object(map, "tokens", |map, at| {
+        let (tokens, all_parts) = tokens(map, at);
+        // What is in steps that are not there, or say nothing, is in the total alone.
+        let whole = told <= steps.len() as u64 && steps.iter().all(|step| step.total() > 0);
+        let parts = tokens.prompt.saturating_add(tokens.completion);
+        if !all_parts || parts == tokens.total {
+            contradiction(tokens, all_parts && whole, &steps, at);
+        }
+        tokens
+    });
+    let tokens = tokens.unwrap_or_default();
     Conversation {
         tokens: if tokens == Tokens::default() {
             Tokens::of_steps(&steps)
@@ -155,7 +173,20 @@ fn conversation(mut map: Object<'_>, calls: usize, at: &mut Reader<'_>) -> Conve
     }
 }
 
-fn tokens(mut map: Object<'_>, at: &mut Reader<'_>) -> Tokens {
+/// Notes a total that is not that of the steps. It is never less than what they took together. It may be
+/// more, as some providers count reasoning in it alone, but not where `all_parts` say the same of it as steps do.
+fn contradiction(tokens: Tokens, all_parts: bool, steps: &[StepTokens], at: &mut Reader<'_>) {
+    let (total, sum) = (tokens.total, Tokens::of_steps(steps).total);
+    if total > 0 && sum > 0 && (total < sum || all_parts && total > sum) {
+        let count = steps.len();
+        at.at("total").problem(format!(
+            "is {total}, but the {count} `steps` took {sum} together; one of the two is wrong"
+        ));
+    }
+}
+
+/// The tokens, and whether both parts of the total are stated.
+fn tokens(mut map: Object<'_>, at: &mut Reader<'_>) -> (Tokens, bool) {
     at.keys(&map, &keys::TOKENS);
     let map = &mut map;
     let (prompt, completion) = (at.count(map, "prompt"), at.count(map, "completion"));
@@ -170,11 +201,12 @@ fn tokens(mut map: Object<'_>, at: &mut Reader<'_>) -> Tokens {
             "is {total}, but `prompt` {prompt} and `completion` {completion} make {sum}"
         ));
     }
-    Tokens {
+    let tokens = Tokens {
         prompt: prompt.unwrap_or_default(),
         completion: completion.unwrap_or_default(),
         total: stated.unwrap_or(sum),
-    }
+    };
+    (tokens, prompt.is_some() && completion.is_some())
 }
 
 fn per_turn(mut map: Object<'_>, calls: usize, at: &mut Reader<'_>) -> PerTurn {

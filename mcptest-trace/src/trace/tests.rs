@@ -208,6 +208,69 @@ fn tokens_are_the_sum_of_the_steps_where_they_are_absent_or_zero() {
 }
 
 #[test]
+fn a_total_that_is_not_that_of_the_steps_is_refused_with_both_numbers() {
+    let run = |tokens: serde_json::Value, steps: serde_json::Value, step: u64| {
+        let mut run = run();
+        run["trace"]["tool_calls"][0]["step"] = json!(step);
+        run["trace"]["conversation"] = json!({ "tokens": tokens, "steps": steps });
+        parse(&run.to_string()).map(|run| run.trace.conversation.tokens.total)
+    };
+    let steps = json!([{ "prompt": 10, "completion": 1 }, { "prompt": 20, "completion": 2 }]);
+    let refused = |total: u64| {
+        let problem = format!(
+            "`trace.conversation.tokens.total`: is {total}, but the 2 `steps` took 33 together; one of the two is wrong"
+        );
+        Err(vec![problem])
+    };
+    let parts = |prompt: u64| json!({ "prompt": prompt, "completion": 3, "total": prompt + 3 });
+    assert_eq!(run(json!({ "total": 32 }), steps.clone(), 0), refused(32));
+    assert_eq!(run(parts(29), steps.clone(), 0), refused(32));
+    assert_eq!(run(parts(9_997), steps.clone(), 0), refused(10_000));
+    assert_eq!(run(json!({ "prompt": 5 }), steps.clone(), 0), refused(5));
+    // A total may count what the parts do not, and what steps took of which nothing is known.
+    assert_eq!(run(json!({ "total": 34 }), steps.clone(), 0), Ok(34));
+    assert_eq!(run(parts(31), steps.clone(), 2), Ok(34));
+    let unknown = json!([{ "prompt": 10, "completion": 1 }, {}]);
+    assert_eq!(run(parts(31), unknown, 0), Ok(34));
+    assert_eq!(run(parts(31), json!([]), 0), Ok(34));
+    assert_eq!(run(parts(31), json!([{}, {}]), 0), Ok(34));
+}
+
+#[test]
+fn results_have_the_order_of_their_calls() {
+    let mut run = run();
+    run["trace"]["tool_calls"] = json!([{ "name": "a" }, { "name": "b" }, { "name": "c" }]);
+    run["trace"]["tool_results"] = json!([
+        { "call_index": 2, "is_error": true, "result": "c" },
+        { "call_index": 0, "result": { "isError": true, "text": "a" } },
+        { "call_index": 0, "is_error": false, "result": "a later" },
+    ]);
+    let run = parse(&run.to_string()).unwrap();
+    let order: Vec<_> = run
+        .trace
+        .tool_results
+        .iter()
+        .map(|it| (it.call_index, it.is_error))
+        .collect();
+    assert_eq!(order, [(0, true), (0, false), (2, true)]);
+    let path = |keys: &[&'static str], item| crate::trace::PathKeys::new(keys.to_vec(), item);
+    let paths = [
+        path(&["tool_results", "result"], Some(2)),
+        path(&["tool_results", "is_error"], None),
+    ];
+    let along = run.envelope_along(&paths).into_owned();
+    assert_eq!(
+        along["tool_results"],
+        json!([
+            { "call_index": 0, "is_error": true, "result": { "isError": true, "text": "a" } },
+            { "call_index": 0, "is_error": false, "result": "a later" },
+            { "call_index": 2, "is_error": true, "result": "c" },
+        ])
+    );
+    assert_eq!(run.envelope()["tool_results"], along["tool_results"]);
+}
+
+#[test]
 fn every_known_reason_to_stop_is_read_as_itself() {
     for word in StopReason::WORDS {
         let reason = StopReason::from_text(word);

@@ -1,7 +1,7 @@
 //! What the name of a tool says, and which tools only read.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use heck::ToSnakeCase as _;
 
@@ -31,6 +31,131 @@ const READS: [&str; 22] = [
     "validate",
     "verify",
     "view",
+];
+
+/// Words that change something wherever they stand in a name: they name no thing.
+const CHANGES: [&str; 67] = [
+    "activate",
+    "add",
+    "append",
+    "apply",
+    "approve",
+    "assign",
+    "attach",
+    "ban",
+    "block",
+    "cancel",
+    "clear",
+    "commit",
+    "complete",
+    "create",
+    "deactivate",
+    "decline",
+    "delete",
+    "deploy",
+    "destroy",
+    "disable",
+    "drop",
+    "edit",
+    "enable",
+    "erase",
+    "execute",
+    "grant",
+    "insert",
+    "install",
+    "invite",
+    "kill",
+    "merge",
+    "modify",
+    "overwrite",
+    "pay",
+    "publish",
+    "purge",
+    "push",
+    "put",
+    "reject",
+    "remove",
+    "rename",
+    "reopen",
+    "replace",
+    "reserve",
+    "reset",
+    "resolve",
+    "restart",
+    "restore",
+    "revoke",
+    "save",
+    "send",
+    "set",
+    "stop",
+    "submit",
+    "subscribe",
+    "suspend",
+    "terminate",
+    "truncate",
+    "uninstall",
+    "unlock",
+    "unsubscribe",
+    "upsert",
+    "wipe",
+    "withdraw",
+    "write",
+    "consume",
+    "acknowledge",
+];
+
+/// Words that change something behind *and* or *then*: elsewhere in a name they may be things, `get_order`.
+const CHANGES_JOINED: [&str; 14] = [
+    "archive", "book", "buy", "change", "charge", "close", "lock", "move", "order", "post",
+    "refund", "schedule", "transfer", "update",
+];
+
+/// Last words of names that ask something of a change: `check_delete_permission`, `get_send_status`.
+const ASKED: [&str; 44] = [
+    "ability",
+    "access",
+    "availability",
+    "capabilities",
+    "capability",
+    "cost",
+    "costs",
+    "count",
+    "counts",
+    "date",
+    "dates",
+    "details",
+    "eligibility",
+    "error",
+    "errors",
+    "event",
+    "events",
+    "fee",
+    "fees",
+    "history",
+    "info",
+    "information",
+    "instructions",
+    "job",
+    "jobs",
+    "limit",
+    "limits",
+    "log",
+    "logs",
+    "option",
+    "options",
+    "permission",
+    "permissions",
+    "policies",
+    "policy",
+    "price",
+    "quota",
+    "reason",
+    "reasons",
+    "request",
+    "requests",
+    "result",
+    "results",
+    "status",
 ];
 
 /// The words of a tool's name, in lower case: split at `_`, other signs, and camel case. The name of a
@@ -92,7 +217,7 @@ fn is_plain(name: &str) -> bool {
     name.bytes().all(is_snake) && !name.contains("__")
 }
 
-/// Whether a tool only reads, by the first word of its name, and no other verb is joined to that.
+/// Whether a tool only reads, by the first word of its name, where no later word changes something.
 ///
 /// ```
 /// use mcptest_trace::trace::reads_by_name;
@@ -100,6 +225,8 @@ fn is_plain(name: &str) -> bool {
 /// assert!(reads_by_name("getUserDetails") && reads_by_name("think"));
 /// assert!(!reads_by_name("update_reservation") && !reads_by_name("getaway"));
 /// assert!(!reads_by_name("find_or_create_user") && reads_by_name("list_and_count_orders"));
+/// assert!(!reads_by_name("list_delete") && !reads_by_name("find_order_then_cancel"));
+/// assert!(!reads_by_name("check_in_guest") && reads_by_name("check_delete_permission"));
 /// ```
 #[must_use]
 pub fn reads_by_name(name: &str) -> bool {
@@ -109,12 +236,30 @@ pub fn reads_by_name(name: &str) -> bool {
 /// The same, by the words of its name.
 pub(crate) fn reads_by_words(words: &[String]) -> bool {
     let reads = |word: &String| READS.contains(&word.as_str());
+    words.first().is_some_and(reads) && !changes_too(words)
+}
+
+/// Whether a name that begins with a word that reads has another that changes something.
+fn changes_too(words: &[String]) -> bool {
+    let is = |word: &String, list: &[&str]| list.contains(&word.as_str());
+    let text = |at: usize| words.get(at).map_or("", String::as_str);
+    // *check_out_book*, but not *check_in_stock*
+    let place = [
+        "cache", "database", "db", "list", "progress", "range", "stock", "use",
+    ];
+    let stays = matches!((text(0), text(1)), ("check", "in" | "out")) && !place.contains(&text(2));
     // *fetch_and_delete*
-    let joined = match words {
-        [_, joint, next, ..] if ["and", "or", "then"].contains(&joint.as_str()) => Some(next),
-        _ => None,
-    };
-    words.first().is_some_and(reads) && joined.is_none_or(reads)
+    let second = matches!(text(1), "and" | "or" | "then")
+        && words.get(2).is_some_and(|next| !is(next, &READS));
+    let asked = words.last().is_some_and(|last| is(last, &ASKED));
+    let mut later = words.iter().enumerate().skip(1);
+    let changes = later.any(|(at, word)| match text(at - 1) {
+        "and" | "then" => is(word, &CHANGES) || is(word, &CHANGES_JOINED),
+        // *get_items_to_delete*
+        "to" | "for" | "of" | "by" | "not" => false,
+        _ => !asked && is(word, &CHANGES),
+    });
+    stays || second || changes
 }
 
 /// Which tools only read: those that a suite lists, else those that their servers say so of, else
@@ -133,6 +278,8 @@ pub(crate) fn reads_by_words(words: &[String]) -> bool {
 pub struct ReadOnlyTools {
     /// Whether a tool only reads, where more than its name says so.
     known: BTreeMap<String, bool>,
+    /// The servers of the tools that were offered.
+    servers: BTreeSet<String>,
 }
 
 impl ReadOnlyTools {
@@ -144,12 +291,20 @@ impl ReadOnlyTools {
         mutating: impl IntoIterator<Item = &'a String>,
         readonly: impl IntoIterator<Item = &'a String>,
     ) -> Self {
-        let recorded = read_only_hints(offered).into_iter();
+        let offered: Vec<&OfferedTool> = offered.into_iter().collect();
+        let servers = offered.iter().filter_map(|tool| tool.server.clone());
+        let servers = servers.collect();
+        let recorded = read_only_hints(offered.iter().copied()).into_iter();
         let recorded = recorded.map(|(name, reads)| (name.to_owned(), reads));
         let mut known: BTreeMap<String, bool> = recorded.collect();
         known.extend(mutating.into_iter().map(|name| (name.clone(), false)));
         known.extend(readonly.into_iter().map(|name| (name.clone(), true)));
-        Self { known }
+        Self { known, servers }
+    }
+
+    /// The servers of the tools that were offered, sorted.
+    pub fn servers(&self) -> impl Iterator<Item = &str> {
+        self.servers.iter().map(String::as_str)
     }
 
     /// Whether a tool only reads.
@@ -252,6 +407,61 @@ mod tests {
             ("delete_order", false),
         ] {
             assert_eq!(tools.reads(name), reads, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_first_word_that_reads_does_not_hide_one_that_changes() {
+        for name in [
+            "list_delete",
+            "find_order_then_cancel",
+            "get_next_and_lock",
+            "check_in",
+            "check_out_book",
+            "checkInGuest",
+            "read_write_file",
+            "get_set_value",
+            "list_create",
+            "list_add_item",
+            "check_create",
+            "query_delete",
+            "view_drop",
+            "find_replace",
+            "search_and_book_flight",
+            "get_or_create_user",
+            "validate_submit_form",
+            "mcp__todo__list_add",
+            "todo.list_remove",
+            "fetch-and-archive",
+            "look_up_user_and_update",
+        ] {
+            assert!(!reads_by_name(name), "{name}");
+        }
+        for name in [
+            "get_order",
+            "list_orders",
+            "get_update",
+            "list_updates",
+            "get_last_change",
+            "check_inventory",
+            "check_in_stock",
+            "get_items_to_delete",
+            "check_cancel_eligibility",
+            "get_send_status",
+            "list_merge_requests",
+            "read_book",
+            "find_terms_and_conditions",
+            "list_and_count_orders",
+            "get_reservation_details",
+            "search_direct_flight",
+            "check_output",
+            "get_settings",
+            "list_open_orders",
+            "get_transfer_limits",
+            "get_return_policy",
+            "query_database",
+        ] {
+            assert!(reads_by_name(name), "{name}");
         }
     }
 

@@ -9,6 +9,7 @@
 
 mod claims;
 mod closings;
+mod details;
 mod held_out;
 mod lists;
 mod looked_up;

@@ -282,6 +282,42 @@ fn arguments_that_are_not_json_are_written_down_and_the_model_is_told() {
 }
 
 #[test]
+fn numbers_beyond_64_bits_reach_the_server_and_the_recording_as_they_were() {
+    let long = r#"{"order_id": 1180591620717411303424, "note": "1180591620717411303424"}"#;
+    let replies = json!([
+        { "calls": [
+            { "name": "desk__find_order", "raw_arguments": long },
+            { "name": "desk__find_order", "raw_arguments": "" },
+        ] },
+        { "text": "Good day." },
+    ]);
+    let suite = HELLO
+        .replace("MODEL", "gpt-5")
+        .replace("[ORDER_DESK]", "[ORDER_DESK, --raw, echo]");
+    let scene = Scene::new(&suite, &script("Hello.", &[replies]));
+    scene.record("missing", &[]).exits(0);
+    let run = scene.run(&scene.places()[0]);
+    let (calls, results) = (&run["trace"]["tool_calls"], &run["trace"]["tool_results"]);
+    let digits = "1180591620717411303424";
+    assert_eq!(
+        calls[0]["args"],
+        json!({ "order_id": digits, "note": digits })
+    );
+    assert_eq!(calls[1]["args"], json!({}));
+    let got = results[0]["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(
+        got.contains(r#""note":"1180591620717411303424""#)
+            && got.contains(r#""order_id":1180591620717411303424"#),
+        "{got}"
+    );
+    let total = &results[0]["result"]["structuredContent"]["total"];
+    assert_eq!(total, "-18446744073709551617");
+    let repeated = scene.requests()[1].json()["messages"].to_string();
+    assert!(!repeated.contains("e21"), "{repeated}");
+    scene.replay(&[]).exits(0);
+}
+
+#[test]
 fn arguments_that_are_no_object_are_written_down_and_the_model_is_told() {
     let replies = json!([
         { "calls": [{ "name": "desk__find_order", "raw_arguments": "[\"A-1001\"]" }] },

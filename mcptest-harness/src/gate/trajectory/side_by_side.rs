@@ -2,7 +2,7 @@
 
 use super::{Plan, allows_no_surplus};
 use crate::eval::{ArgsShape, MatchMode, Mismatch, Over, TrajectoryReport};
-use crate::text::{short_json, truncate, truncate_lines};
+use crate::text::{short_json, spell, truncate, truncate_lines, unseen_in};
 use crate::trace::{Run, canonical_json};
 
 /// The expected plan against the recorded calls as a diff: `-` was expected and is missing, `+` was
@@ -16,6 +16,7 @@ pub(super) fn side_by_side(plan: &Plan, run: &Run, report: &TrajectoryReport) ->
         surplus_allowed && !report.mismatches.iter().any(of_it)
     };
     let missing_allowed = plan.mode == MatchMode::Subset;
+    let look_alike = look_alike(plan, run, report);
     let mut marked = false;
     let plan_is = match (plan.calls.is_empty(), plan.over) {
         (true, Over::Calls) => String::new(),
@@ -35,6 +36,11 @@ pub(super) fn side_by_side(plan: &Plan, run: &Run, report: &TrajectoryReport) ->
             (None, Some(recorded)) => ('+', recorded_call(run, *recorded)),
             (None, None) => continue,
         };
+        let text = if look_alike.contains(&(*expected, *recorded)) {
+            spell(&text)
+        } else {
+            text
+        };
         let mark = if matches!(sign, '-' | '+') && !marked {
             "   <- first divergence"
         } else {
@@ -46,11 +52,34 @@ pub(super) fn side_by_side(plan: &Plan, run: &Run, report: &TrajectoryReport) ->
     truncate_lines(&lines)
 }
 
+/// The entries of an alignment whose calls are unmatched and look the same.
+fn look_alike(
+    plan: &Plan,
+    run: &Run,
+    report: &TrajectoryReport,
+) -> Vec<(Option<usize>, Option<usize>)> {
+    let expected = || report.alignment.iter().filter(|pair| pair.1.is_none());
+    let recorded = || report.alignment.iter().filter(|pair| pair.0.is_none());
+    let looks_alike = |one: usize, other: usize| match &plan.calls[one].args {
+        ArgsShape::Exact(value) | ArgsShape::Subset(value) => {
+            unseen_in(["", ""], [value, &run.trace.tool_calls[other].args]).is_some()
+        }
+        _ => false,
+    };
+    let pairs = expected().flat_map(|one| recorded().map(move |other| (one, other)));
+    let alike = pairs.filter(|(one, other)| match (one.0, other.1) {
+        (Some(one), Some(other)) => looks_alike(one, other),
+        _ => false,
+    });
+    alike.flat_map(|(one, other)| [*one, *other]).collect()
+}
+
 fn expected_call(plan: &Plan, index: usize) -> String {
     let call = &plan.calls[index];
     let args = match &call.args {
         ArgsShape::Exact(value) => format!(" exactly {}", short_json(value)),
         ArgsShape::Subset(value) => format!(" with {}", short_json(value)),
+        ArgsShape::Contains(value) => format!(" containing {}", short_json(value)),
         ArgsShape::Schema(schema) => format!(" valid against {}", short_json(schema.value())),
         _ => String::new(),
     };
@@ -59,7 +88,8 @@ fn expected_call(plan: &Plan, index: usize) -> String {
         Some(false) => " (no error)",
         None => "",
     };
-    format!("{}{args}{result}", call.name)
+    let server = call.server.as_ref().map(|server| format!(" of `{server}`"));
+    format!("{}{}{args}{result}", call.name, server.unwrap_or_default())
 }
 
 fn recorded_call(run: &Run, index: usize) -> String {

@@ -357,3 +357,77 @@ fn what_was_recorded_after_the_first_look_is_found() {
     assert_eq!(wanted.files().unwrap().len(), 1);
     assert!(matches!(wanted.layout(1), Ok(Layout::Folder(_))));
 }
+
+#[test]
+fn what_may_be_meant_for_a_run_is_named_with_why_it_is_not_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("suites/cassettes");
+    fs::create_dir_all(place.join("Shop_agent__gpt-5")).unwrap();
+    fs::write(place.join("Shop_agent__gpt-5/notes.md"), "").unwrap();
+    for name in [
+        ".Shop_agent__gpt-5.json",
+        ".gitignore",
+        "README.md",
+        "Other__gpt-5.json",
+        "Shop_agent.json",
+        "Shop_agent__gpt-4o.json",
+        "Shop_agent__gpt-5.json.tmp",
+        "Shop_agent__gpt-5 (1).json",
+        "Shop_agnt__gpt-5.json",
+    ] {
+        fs::write(place.join(name), "").unwrap();
+    }
+    let text = "agents: [{ name: Shop agent, model: gpt-5, prompt: p, calls: { max: 1 } }, { name: Other, model: gpt-5, prompt: p, calls: { max: 1 } }]";
+    let suite = mcptest_suite::Source::new("s.yml", "s.yml", text);
+    let suite = crate::parse_suite(suite).unwrap();
+    let suites = folder.path().join("suites");
+    let meant = |cassette| {
+        let near = OnceLock::new();
+        let wanted = Wanted {
+            crate_dir: folder.path(),
+            suite_dir: &suites,
+            suite_stem: "s".into(),
+            cassette,
+            stems: suite.agents[0].cassette_stems(&suite.agents[0].models[0].value),
+            agents: &suite.agents,
+            near: &near,
+        };
+        let PlaceError::Nothing { meant, .. } = wanted.files().unwrap_err() else {
+            panic!("another error")
+        };
+        let told = meant
+            .into_iter()
+            .map(|(path, why)| format!("{path}: {why}"));
+        told.collect::<Vec<_>>()
+    };
+    let place = "suites/cassettes";
+    assert_eq!(
+        meant(None),
+        [
+            format!("{place}/.Shop_agent__gpt-5.json: its name begins with a dot"),
+            format!("{place}/Shop_agent.json: its name has no model"),
+            format!("{place}/Shop_agent__gpt-4o.json: it is of another model, by its name"),
+            format!("{place}/Shop_agent__gpt-5: it holds no `.json` file"),
+            format!(
+                "{place}/Shop_agent__gpt-5 (1).json: its name goes on after `Shop_agent__gpt-5`, and several runs lie in a folder of that name"
+            ),
+            format!(
+                "{place}/Shop_agent__gpt-5.json.tmp: the name of a run ends in `.json` or `.jsonl`"
+            ),
+            format!(
+                "{place}/Shop_agnt__gpt-5.json: its name is nearly `Shop_agent__gpt-5`, and is not"
+            ),
+        ]
+    );
+    assert_eq!(
+        meant(Some("cassettes/Shop_agent__gpt-4.json"))[..2],
+        [
+            format!(
+                "{place}/Shop_agent__gpt-4o.json: its name goes on after `Shop_agent__gpt-4`, and several runs lie in a folder of that name"
+            ),
+            format!(
+                "{place}/Shop_agent__gpt-5 (1).json: its name is nearly `Shop_agent__gpt-4`, and is not"
+            ),
+        ]
+    );
+}

@@ -94,3 +94,20 @@ fn each_thing_that_was_asked_is_told_apart() {
     let scores = "    - { target: stability.score, matcher: { min: 0.99 } }\n    - { target: stability.score, matcher: { max: 0.99 } }\n";
     assert_eq!(judged(scores, "stability", &runs), both);
 }
+
+#[test]
+fn a_bound_beyond_the_range_is_taken_beside_one_that_can_fail() {
+    let asks = |schema: &str, made: &[&str]| {
+        let agent = format!(
+            "  golden_path: {{ calls: [a], expect: [{{ target: golden_path.penalty, matcher: {{ {schema} }} }}] }}\n"
+        );
+        super::judge(&agent, &[calls(made)])
+    };
+    for schema in [
+        "schema: { minimum: 0.9, maximum: 1.000001 }",
+        "between: [0.9, 1.5]",
+    ] {
+        super::holds(asks(schema, &["a"]));
+        super::failure(asks(schema, &["x", "x", "a"]));
+    }
+}

@@ -50,6 +50,13 @@ fn energy_measures_drift_on_what_the_agent_says() {
     silent["final_response"] = json!(null);
     shows!(
         "energy-drift-without-text",
+        judge_runs("", gate, &[recorded(silent.clone())])
+    );
+    // What was said before anything grew confirms no growth.
+    silent["conversation"]["turns"] =
+        json!([{ "role": "assistant", "content": "I help with bookings." }]);
+    shows!(
+        "energy-drift-without-text-where-it-grows",
         judge_runs("", gate, &[recorded(silent)])
     );
 }

@@ -44,7 +44,7 @@ fn what_is_judged_on_no_item_of_any_run_says_so() {
         let mut verdicts = verdicts("", &agent, &runs, false);
         verdicts.remove(0).1.unwrap()
     };
-    let none = [calls(&[]), calls(&[])];
+    let none = [trace(&[], "Nothing."), trace(&[], "Nothing at all.")];
     let both = format!("{no_error}, {no_refund}");
     assert_eq!(
         came(no_error, &none),
@@ -145,4 +145,59 @@ fn a_call_without_arguments_is_one_with_an_empty_object() {
                 .is_some()
         );
     }
+}
+
+#[test]
+fn what_is_not_seen_of_a_text_is_told() {
+    let asks = |matcher: &str| {
+        format!("  expect:\n  - {{ target: final_response, matcher: {{ {matcher} }} }}\n")
+    };
+    let said = |text: &str| {
+        let mut run = calls(&["search"]);
+        run["final_response"] = json!(text);
+        [run]
+    };
+    let composed = "Z\u{fc}rich";
+    let decomposed = said("In Zu\u{308}rich.");
+    shows!(
+        "expect-normalised-otherwise",
+        judge(&asks(&format!("contains: {composed}")), &decomposed)
+    );
+    shows!(
+        "expect-exactly-normalised-otherwise",
+        judge(&asks(&format!("exact: In {composed}.")), &decomposed)
+    );
+    shows!(
+        "expect-another-space",
+        judge(&asks("exact: order 7"), &said("order\u{a0}7"))
+    );
+    // What differs more than that is told as ever.
+    let other = super::failure(judge(&asks("contains: Bern"), &decomposed));
+    assert!(!other.contains("normalised"), "{other}");
+}
+
+#[test]
+fn runs_that_only_their_times_tell_apart_are_told_and_pass() {
+    let agent = "  expect: [{ target: tool_names, matcher: { contains: [search] } }]\n";
+    let run = |at: &str, took: u64, text: &str| {
+        let mut trace = calls(&["search"]);
+        trace["final_response"] = json!(text);
+        trace["conversation"]["duration_ms"] = json!(took);
+        json!({ "trace": trace, "recorded_at": at })
+    };
+    let came = |runs: &[serde_json::Value]| verdicts("", agent, runs, false).remove(0).1.unwrap();
+    let [first, other, third] = [
+        run("2026-01-01T10:00:00Z", 10, "Done."),
+        run("2026-01-01T10:00:05Z", 12, "Done."),
+        run("2026-01-01T10:00:09Z", 12, "All done."),
+    ];
+    assert_eq!(
+        came(&[first.clone(), third.clone(), other.clone()]),
+        CaseOutcome::Holds(Some(
+            "runs 1, 3 are equal in all but when they were recorded: copies of one run say no more than it does".to_owned()
+        ))
+    );
+    let mut slower = other;
+    slower["trace"]["conversation"]["tokens"] = json!({ "total": 12 });
+    assert_eq!(came(&[first, third, slower]), CaseOutcome::Holds(None));
 }

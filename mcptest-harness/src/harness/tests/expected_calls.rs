@@ -330,3 +330,50 @@ fn a_golden_path_scores_itself_perfectly() {
         judge(gate, &[calls(&["a", "b", "a", "a", "c", "a"])])
     );
 }
+
+#[test]
+fn what_is_not_seen_of_an_argument_is_told() {
+    let gate = |city: &str| {
+        format!(
+            "  trajectory: {{ mode: strict, calls: [{{ name: find, args: {{ exact: {{ city: {city} }} }} }}] }}\n"
+        )
+    };
+    let found = |city: &str| {
+        let mut run = calls(&["find"]);
+        run["tool_calls"][0]["args"] = json!({ "city": city });
+        [run]
+    };
+    shows!(
+        "trajectory-normalised-otherwise",
+        judge(&gate("Z\u{fc}rich"), &found("Zu\u{308}rich"))
+    );
+    shows!(
+        "trajectory-another-space",
+        judge(&gate("San Jose"), &found("San\u{a0}Jose"))
+    );
+}
+
+#[test]
+fn a_plan_that_leaves_parallel_calls_open_says_where_no_run_tells_of_any() {
+    let gate =
+        "  trajectory: { mode: strict, parallel: unordered, calls: [{ name: a }, { name: b }] }\n";
+    let came = |run: serde_json::Value| {
+        let mut verdicts = super::verdicts("", gate, &[json!({ "trace": run })], false);
+        verdicts.remove(1).1.unwrap()
+    };
+    let super::CaseOutcome::Holds(Some(said)) = came(calls(&["a", "b"])) else {
+        panic!("nothing was said")
+    };
+    assert!(
+        said.ends_with("no run says which of its calls were made together (`step` of a call), so `parallel: unordered` changes nothing: their recorded order counts"),
+        "{said}"
+    );
+    let mut stepped = calls(&["b", "a"]);
+    for call in 0..2 {
+        stepped["tool_calls"][call]["step"] = json!(0);
+    }
+    let super::CaseOutcome::Holds(Some(said)) = came(stepped) else {
+        panic!("nothing was said")
+    };
+    assert!(!said.contains("no run says"), "{said}");
+}

@@ -90,6 +90,8 @@ fn what_compares_all_agents_holds_no_runs() {
 #[test]
 fn a_run_that_is_recorded_as_failed_is_told_of() {
     let run = |passed: bool| json!({ "trace": calls(&["a"]), "outcome": { "passed": passed } });
+    let mut other = run(true);
+    other["trace"]["final_response"] = json!("Done otherwise.");
     let own = |asked: &str, runs: &[_]| verdicts("", asked, runs, false).swap_remove(0).1;
     let expect = |tool: &str| {
         format!("  expect: [{{ target: tool_names, matcher: {{ exact: [{tool}] }} }}]\n")
@@ -100,7 +102,7 @@ fn a_run_that_is_recorded_as_failed_is_told_of() {
         Ok(CaseOutcome::Holds(Some(note.to_owned())))
     );
     assert_eq!(
-        own(&expect("a"), &[run(true), run(true)]),
+        own(&expect("a"), &[run(true), other]),
         Ok(CaseOutcome::Holds(None))
     );
     let red = own(&expect("b"), &[run(true), run(false)]).unwrap_err();

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
-use std::io;
+use std::io::{self, Cursor, Read as _};
 use std::path::Path;
 use std::pin::Pin;
 use std::process::Stdio;
@@ -19,12 +19,14 @@ use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
+use super::exact::{Exact, Mark};
 #[cfg(unix)]
 use super::leftovers;
 use super::wire::{self, Broken};
 use crate::record::LiveError;
 use crate::record::environment::is_needed;
 use crate::text::thousands;
+use crate::trace::without_rounding;
 
 /// The last lines of standard error that are shown.
 const SHOWN_LINES: usize = 20;
@@ -34,6 +36,9 @@ const GARBAGE: usize = 200;
 
 /// How long an answer may take that was given before the process ended.
 const LAST_WORDS: Duration = Duration::from_millis(500);
+
+/// How much is read at once, in bytes.
+const READ: usize = 8 << 10;
 
 /// The longest message that is read, in bytes.
 pub(super) const MAX_MESSAGE: usize = 64 << 20;
@@ -49,7 +54,7 @@ pub(super) struct Start<'a> {
 }
 
 /// The messages of a child process.
-pub(super) type ChildTransport = AsyncRwTransport<RoleClient, Watched, ChildStdin>;
+pub(super) type ChildTransport = AsyncRwTransport<RoleClient, Watched, Exact<ChildStdin>>;
 
 /// A child process, killed when it is dropped.
 #[derive(Debug)]
@@ -78,8 +83,8 @@ struct Said {
     too_long: bool,
 }
 
-/// Starts a process.
-pub(super) fn start(start: Start<'_>) -> io::Result<(ChildTransport, Process)> {
+/// Starts a process. What is marked in its messages are numbers.
+pub(super) fn start(start: Start<'_>, mark: Mark) -> io::Result<(ChildTransport, Process)> {
     let program = start.command.first().map_or("", String::as_str);
     let path = Path::new(program);
     let relative = path.components().count() > 1;
@@ -122,8 +127,10 @@ pub(super) fn start(start: Start<'_>) -> io::Result<(ChildTransport, Process)> {
         said: Arc::clone(&said),
         broken: Arc::clone(&broken),
         line: Vec::new(),
+        lines: Cursor::default(),
     };
-    let transport = AsyncRwTransport::new(watched, stdin).with_max_line_length(usize::MAX);
+    let transport =
+        AsyncRwTransport::new(watched, Exact::new(stdin, mark)).with_max_line_length(usize::MAX);
     let process = Process {
         child,
         said,
@@ -238,7 +245,8 @@ impl Drop for Process {
     }
 }
 
-/// Standard output, watched for what is no message.
+/// Standard output, watched for what is no message. It gives whole lines, in which numbers that would be
+/// rounded are texts.
 #[derive(Debug)]
 pub(super) struct Watched {
     stdout: ChildStdout,
@@ -246,6 +254,8 @@ pub(super) struct Watched {
     broken: Arc<Notify>,
     /// The line that is being read.
     line: Vec<u8>,
+    /// What was read and is not given yet.
+    lines: Cursor<Vec<u8>>,
 }
 
 impl Watched {
@@ -259,8 +269,14 @@ impl Watched {
                 return Err(io::Error::other("a message is too long"));
             }
             if parts.peek().is_some() {
-                let line = std::mem::take(&mut self.line);
+                let mut line = std::mem::take(&mut self.line);
+                let exact = std::str::from_utf8(&line).ok();
+                if let Some(exact) = exact.and_then(|line| without_rounding(line, str::to_owned)) {
+                    line = exact.into_bytes();
+                }
                 self.whole(&line);
+                self.lines.get_mut().extend(line);
+                self.lines.get_mut().push(b'\n');
             }
         }
         Ok(())
@@ -292,8 +308,23 @@ impl AsyncRead for Watched {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let before = buffer.filled().len();
-        ready!(Pin::new(&mut self.stdout).poll_read(context, buffer))?;
-        Poll::Ready(self.read(&buffer.filled()[before..]))
+        let mut bytes = [0; READ];
+        while self.lines.get_ref().is_empty() {
+            let mut read = ReadBuf::new(&mut bytes);
+            ready!(Pin::new(&mut self.stdout).poll_read(context, &mut read))?;
+            if read.filled().is_empty() {
+                // What has no end is given too.
+                let rest = std::mem::take(&mut self.line);
+                self.lines = Cursor::new(rest);
+                break;
+            }
+            self.read(read.filled())?;
+        }
+        let given = self.lines.read(buffer.initialize_unfilled())?;
+        buffer.advance(given);
+        if self.lines.position() >= self.lines.get_ref().len() as u64 {
+            self.lines = Cursor::default();
+        }
+        Poll::Ready(Ok(()))
     }
 }

@@ -16,6 +16,7 @@ use tokio::time::timeout;
 
 use super::child::{self, MAX_MESSAGE, Process, Start};
 use super::connection::{Connected, NoTools, Service, WantedServer, list_tools};
+use super::exact::Mark;
 use super::model::http_client;
 use super::problem::with_causes;
 use super::wire::{self, Broken};
@@ -26,6 +27,7 @@ pub(super) async fn connect(
     wanted: &WantedServer,
     limit: Duration,
 ) -> Result<Connected, LiveError> {
+    let mark = Mark::new();
     let (opened, mut process) = match &wanted.server.transport {
         Transport::Stdio {
             command,
@@ -34,12 +36,15 @@ pub(super) async fn connect(
             cwd,
         } => {
             let folder = wanted.folder(cwd.as_deref())?;
-            let (transport, mut process) = wanted.start(Start {
-                command,
-                env,
-                inherit_env,
-                folder: &folder,
-            })?;
+            let (transport, mut process) = wanted.start(
+                Start {
+                    command,
+                    env,
+                    inherit_env,
+                    folder: &folder,
+                },
+                mark.clone(),
+            )?;
             let opened = tokio::select! {
                 biased;
                 opened = timeout(limit, ().serve(transport)) => opened,
@@ -73,7 +78,7 @@ pub(super) async fn connect(
             span: wanted.span,
             service,
             tools,
-            process: process.map(Mutex::new),
+            process: process.map(|process| (Mutex::new(process), mark)),
         }),
         (Err(error), Some(mut process)) => Err(process.explain(error, ended).await),
         (Err(error), None) => Err(error),
@@ -134,8 +139,12 @@ impl WantedServer {
     }
 
     /// Starts the server's process.
-    fn start(&self, start: Start<'_>) -> Result<(child::ChildTransport, Process), LiveError> {
-        child::start(start).map_err(|error| {
+    fn start(
+        &self,
+        start: Start<'_>,
+        mark: Mark,
+    ) -> Result<(child::ChildTransport, Process), LiveError> {
+        child::start(start, mark).map_err(|error| {
             let program = start.command.first().map_or("", String::as_str);
             self.error(&format!("cannot be started: `{program}`: {error}"))
                 .help("name a program on the PATH, or a path to one from the suite's folder")

@@ -12,6 +12,7 @@ use serde_json::Value;
 use tokio::sync::Mutex;
 
 use super::child::Process;
+use super::exact::Mark;
 use super::problem::with_causes;
 use super::wire::Broken;
 use crate::record::LiveError;
@@ -34,8 +35,8 @@ pub(super) struct Connected {
     pub(super) span: Span,
     pub(super) service: Service,
     pub(super) tools: Vec<Tool>,
-    /// The process, where the server is one.
-    pub(super) process: Option<Mutex<Process>>,
+    /// The process, where the server is one, and what marks numbers in what it is sent.
+    pub(super) process: Option<(Mutex<Process>, Mark)>,
 }
 
 impl Connected {
@@ -53,7 +54,7 @@ impl Connected {
     /// Waits until no answer can come any more; for ever where only an answer can tell.
     pub(super) async fn lost(&self) -> Option<Broken> {
         match &self.process {
-            Some(process) => process.lock().await.lost().await,
+            Some((process, _)) => process.lock().await.lost().await,
             None => std::future::pending().await,
         }
     }
@@ -94,7 +95,7 @@ impl Connected {
         .at(self.span)
         .help("the run is not recorded; mend the server and record again");
         match &self.process {
-            Some(process) => process.lock().await.explain(error, true).await,
+            Some((process, _)) => process.lock().await.explain(error, true).await,
             None => error,
         }
     }

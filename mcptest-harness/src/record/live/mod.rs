@@ -7,12 +7,15 @@
 //! - `wire`: what a server said, where it is not what MCP says;
 //! - `tools`: the tools as they are offered to the model;
 //! - `run`: the loop, with its caps;
+//! - `arguments`: what a model gives a tool; `exact`: numbers that no value holds, on their way there;
 //! - `budget`, `prices`: what it may cost.
 
+mod arguments;
 mod budget;
 mod child;
 mod connect;
 mod connection;
+mod exact;
 #[cfg(unix)]
 mod leftovers;
 mod model;

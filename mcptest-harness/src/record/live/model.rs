@@ -13,6 +13,7 @@ use genai::{Client, ModelIden, ServiceTarget};
 use serde_json::{Value, json};
 
 use super::Timeouts;
+use super::arguments::Arguments;
 use super::problem::{Again, ModelError, message_of};
 use super::provider::ModelEndpoint;
 use super::tools::LiveTool;
@@ -51,7 +52,7 @@ pub(super) struct Failed {
 #[derive(Debug, Clone)]
 pub(super) struct Answer {
     pub(super) text: Option<String>,
-    pub(super) calls: Vec<ToolCall>,
+    pub(super) calls: Vec<AskedCall>,
     /// The answer as the next request repeats it.
     pub(super) message: ChatMessage,
     pub(super) prompt_tokens: u64,
@@ -61,6 +62,14 @@ pub(super) struct Answer {
     pub(super) refused: bool,
     /// Of calls that model-written code made: the call's id and the tool's that ran the code.
     pub(super) by_code: HashMap<String, String>,
+}
+
+/// A tool call that a model asks for.
+#[derive(Debug, Clone)]
+pub(super) struct AskedCall {
+    pub(super) id: String,
+    pub(super) name: String,
+    pub(super) arguments: Arguments,
 }
 
 /// A client for HTTP: TLS by rustls, proxies from the environment, no redirects for keys to follow.
@@ -209,7 +218,7 @@ fn read(response: genai::chat::ChatResponse) -> Answer {
     let filtered = matches!(response.stop_reason, Some(StopReason::ContentFilter(_)));
     let count = |tokens: Option<i32>| u64::try_from(tokens.unwrap_or(0)).unwrap_or(0);
     let text = response.content.joined_texts().or_else(|| refusal.clone());
-    let calls: Vec<ToolCall> = response.content.tool_calls().into_iter().cloned().collect();
+    let calls = asked(&response.content.tool_calls(), &raw);
     let (prompt, completion) = (
         count(response.usage.prompt_tokens),
         count(response.usage.completion_tokens),
@@ -222,6 +231,7 @@ fn read(response: genai::chat::ChatResponse) -> Answer {
     let message = response
         .into_assistant_message_for_tool_use()
         .unwrap_or_else(|| ChatMessage::assistant(said));
+    let message = repeated(message, &calls);
     Answer {
         text: text.filter(|text| !text.trim().is_empty()),
         calls,
@@ -232,6 +242,40 @@ fn read(response: genai::chat::ChatResponse) -> Answer {
         refused: filtered || refusal.is_some(),
         by_code: callers(&raw),
     }
+}
+
+/// The calls that the library read, with their arguments as they came: the library's own are rounded.
+fn asked(calls: &[&ToolCall], raw: &Value) -> Vec<AskedCall> {
+    let written = raw.pointer("/choices/0/message/tool_calls");
+    let written = written
+        .and_then(Value::as_array)
+        .map_or(&[][..], Vec::as_slice);
+    let same = written.len() == calls.len()
+        && written
+            .iter()
+            .zip(calls)
+            .all(|(written, call)| written["function"]["name"] == call.fn_name.as_str());
+    let call = |(index, call): (usize, &&ToolCall)| AskedCall {
+        id: call.call_id.clone(),
+        name: call.fn_name.clone(),
+        arguments: Arguments::read(match written.get(index) {
+            Some(written) if same => &written["function"]["arguments"],
+            _ => &call.fn_arguments,
+        }),
+    };
+    calls.iter().enumerate().map(call).collect()
+}
+
+/// The answer as the next request repeats it, with the arguments that are written down.
+fn repeated(mut message: ChatMessage, calls: &[AskedCall]) -> ChatMessage {
+    let parts = message.content.iter_mut().filter_map(|part| match part {
+        ContentPart::ToolCall(call) => Some(call),
+        _ => None,
+    });
+    for (part, call) in parts.zip(calls) {
+        part.fn_arguments.clone_from(&call.arguments.recorded);
+    }
+    message
 }
 
 /// Anthropic says of a call whether code made it.
@@ -245,7 +289,7 @@ fn callers(raw: &Value) -> HashMap<String, String> {
 }
 
 /// Reads an answer that the library gives up on because the arguments of a tool call are not JSON:
-/// what a model wrote wrong is what a recording is for. Such arguments stay text.
+/// what a model wrote wrong is what a recording is for.
 fn salvage(error: genai::Error) -> Result<Answer, ModelError> {
     let genai::Error::ChatResponseGeneration { response_body, .. } = &error else {
         return Err(ModelError::of(error));
@@ -253,22 +297,26 @@ fn salvage(error: genai::Error) -> Result<Answer, ModelError> {
     let message = &response_body["choices"][0]["message"];
     let calls = message["tool_calls"].as_array().into_iter().flatten();
     let read = calls.map(|call| {
-        let written = call["function"]["arguments"].as_str()?;
-        let arguments = serde_json::from_str(written);
-        Some(ToolCall {
-            call_id: call["id"].as_str()?.to_owned(),
-            fn_name: call["function"]["name"].as_str()?.to_owned(),
-            fn_arguments: arguments.unwrap_or_else(|_| written.into()),
-            thought_signatures: None,
+        Some(AskedCall {
+            id: call["id"].as_str()?.to_owned(),
+            name: call["function"]["name"].as_str()?.to_owned(),
+            arguments: Arguments::written(call["function"]["arguments"].as_str()?),
         })
     });
-    let calls: Vec<ToolCall> = match read.collect::<Option<Vec<_>>>() {
+    let calls: Vec<AskedCall> = match read.collect::<Option<Vec<_>>>() {
         Some(calls) if !calls.is_empty() => calls,
         _ => return Err(ModelError::of(error)),
     };
     let text = message["content"].as_str().map(ToOwned::to_owned);
     let content = MessageContent::from_text(text.clone().unwrap_or_default());
-    let content = content.extended(calls.iter().cloned().map(ContentPart::ToolCall));
+    let content = content.extended(calls.iter().map(|call| {
+        ContentPart::ToolCall(ToolCall {
+            call_id: call.id.clone(),
+            fn_name: call.name.clone(),
+            fn_arguments: call.arguments.recorded.clone(),
+            thought_signatures: None,
+        })
+    }));
     let count = |place: &str| response_body["usage"][place].as_u64().unwrap_or(0);
     Ok(Answer {
         text: text.filter(|text| !text.trim().is_empty()),
@@ -340,6 +388,7 @@ mod tests {
                 "tool_calls": [
                     { "id": "1", "function": { "name": "desk__find", "arguments": "{\"id\": 1}" } },
                     { "id": "2", "function": { "name": "desk__find", "arguments": "{id: 2" } },
+                    { "id": "3", "function": { "name": "desk__find", "arguments": "" } },
                 ],
             } }],
             "usage": { "prompt_tokens": 7, "completion_tokens": 3 },
@@ -352,8 +401,9 @@ mod tests {
             cause: "key must be a string".to_owned(),
         };
         let answer = salvage(error(body)).unwrap();
-        assert_eq!(answer.calls[0].fn_arguments, json!({ "id": 1 }));
-        assert_eq!(answer.calls[1].fn_arguments, json!("{id: 2"));
+        assert_eq!(answer.calls[0].arguments.recorded, json!({ "id": 1 }));
+        assert_eq!(answer.calls[1].arguments.recorded, json!("{id: 2"));
+        assert_eq!(answer.calls[2].arguments.recorded, json!({}));
         assert_eq!((answer.prompt_tokens, answer.completion_tokens), (7, 3));
         let problem = salvage(error(json!({ "choices": [] }))).unwrap_err();
         assert!(matches!(problem, ModelError::Unreadable { .. }));

@@ -1,12 +1,12 @@
 //! The loop: the model is asked, its tools are called, until it answers or a cap is reached.
 
-use genai::chat::{ChatMessage, ChatRequest, MessageContent, ToolCall, ToolResponse};
-use rmcp::model::{CallToolResult, JsonObject};
+use genai::chat::{ChatMessage, ChatRequest, MessageContent, ToolResponse};
+use rmcp::model::CallToolResult;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use super::budget::Budget;
-use super::model::{Answer, ModelClient, chat_tools};
+use super::model::{Answer, AskedCall, ModelClient, chat_tools};
 use super::servers::{Called, Servers};
 use super::tools::Offered;
 use mcptest_trace::record::{CallId, Recorder};
@@ -102,9 +102,10 @@ impl Loop<'_> {
                 if most.is_some_and(|most| self.recorder.tool_calls() as u64 >= most) {
                     return Err(End::Capped(StopReason::ToolCallBudget));
                 }
-                let by = answer.by_code.get(&call.call_id).map(String::as_str);
+                let by = answer.by_code.get(&call.id).map(String::as_str);
                 let said = self.call(call, by).await?;
-                answers.push(ToolResponse::from_tool_call(call, said));
+                let answer = ToolResponse::new(call.id.as_str(), said);
+                answers.push(answer.with_fn_name(call.name.as_str()));
             }
             chat = chat.append_message(ChatMessage::tool(MessageContent::from_tool_responses(
                 answers,
@@ -168,15 +169,14 @@ impl Loop<'_> {
     }
 
     /// One tool call, written down with its result; the text that the model is told.
-    async fn call(&mut self, call: &ToolCall, by: Option<&str>) -> Result<String, LiveError> {
-        let known = self.offered.find(&call.fn_name);
+    async fn call(&mut self, call: &AskedCall, by: Option<&str>) -> Result<String, LiveError> {
+        let known = self.offered.find(&call.name);
         let (server, tool) = match known {
             Some(tool) => (tool.server.as_str(), tool.name.as_str()),
-            None => self.offered.invented(&call.fn_name),
+            None => self.offered.invented(&call.name),
         };
-        let id = self
-            .recorder
-            .tool_called(server, tool, call.fn_arguments.clone());
+        let recorded = call.arguments.recorded.clone();
+        let id = self.recorder.tool_called(server, tool, recorded);
         if let Some(tool_id) = by {
             self.recorder.called_by_code(id, tool_id);
         }
@@ -184,14 +184,10 @@ impl Loop<'_> {
             return Ok(said(&result, true));
         }
         if known.is_none() {
-            let text = format!("there is no tool `{}`", call.fn_name);
+            let text = format!("there is no tool `{}`", call.name);
             return Ok(self.refused(id, &text));
         }
-        let args = match arguments(&call.fn_arguments) {
-            Ok(args) => args,
-            Err(text) => return Ok(self.refused(id, &text)),
-        };
-        match self.servers.call(server, tool, args).await? {
+        match self.servers.call(server, tool, &call.arguments).await? {
             Called::Refused(text) => Ok(self.refused(id, &text)),
             Called::Answered(result) => {
                 let is_error = result.is_error == Some(true);
@@ -213,21 +209,6 @@ impl Loop<'_> {
         let told = said(&result, true);
         self.recorder.tool_failed(call, result);
         told
-    }
-}
-
-/// What a call gives a tool: an object. Nothing at all means no arguments.
-fn arguments(written: &Value) -> Result<JsonObject, String> {
-    match written {
-        Value::Object(args) => Ok(args.clone()),
-        Value::Null => Ok(JsonObject::new()),
-        Value::String(text) if text.trim().is_empty() => Ok(JsonObject::new()),
-        Value::String(text) => match serde_json::from_str::<Value>(text) {
-            Ok(Value::Object(args)) => Ok(args),
-            Ok(_) => Err("the arguments must be a JSON object".to_owned()),
-            Err(error) => Err(format!("the arguments are not JSON: {error}")),
-        },
-        _ => Err("the arguments must be a JSON object".to_owned()),
     }
 }
 
@@ -277,22 +258,6 @@ fn request_bytes(chat: &ChatRequest) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_call_gives_an_object_or_is_refused() {
-        assert_eq!(arguments(&json!({ "a": 1 })).unwrap().len(), 1);
-        assert!(arguments(&json!(null)).unwrap().is_empty());
-        assert!(arguments(&json!("")).unwrap().is_empty());
-        assert_eq!(arguments(&json!("{\"a\": 1}")).unwrap().len(), 1);
-        for wrong in [json!([1]), json!("[1]"), json!(3)] {
-            assert_eq!(
-                arguments(&wrong).unwrap_err(),
-                "the arguments must be a JSON object"
-            );
-        }
-        let error = arguments(&json!("{not json")).unwrap_err();
-        assert!(error.starts_with("the arguments are not JSON: "), "{error}");
-    }
 
     #[test]
     fn a_model_is_told_the_text_of_a_result() {

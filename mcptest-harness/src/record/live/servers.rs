@@ -5,12 +5,12 @@ use std::time::Duration;
 use mcptest_suite::model::{Agent, Server, Suite, Transport};
 use mcptest_suite::nearest;
 use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest, JsonObject,
-    ServerResult, Tool,
+    CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest, ServerResult, Tool,
 };
 use rmcp::service::ServiceError;
 
 use super::Timeouts;
+use super::arguments::Arguments;
 use super::connection::{Connected, WantedServer, raw};
 use super::{connect, wire};
 use crate::record::LiveError;
@@ -79,7 +79,7 @@ pub(super) struct Servers {
 pub(super) enum Called {
     /// The server answered.
     Answered(Box<CallToolResult>),
-    /// The server refused the request itself, or did not answer in time.
+    /// The arguments cannot be sent, or the server refused the request itself or did not answer in time.
     Refused(String),
 }
 
@@ -119,10 +119,15 @@ impl Servers {
         &self,
         server: &str,
         tool: &str,
-        args: JsonObject,
+        args: &Arguments,
     ) -> Result<Called, LiveError> {
         let Some(connected) = self.connected.iter().find(|one| one.name == server) else {
             return Ok(Called::Refused(format!("there is no server `{server}`")));
+        };
+        let mark = connected.process.as_ref().map(|(_, mark)| mark);
+        let args = match args.for_server(mark) {
+            Ok(args) => args,
+            Err(problem) => return Ok(Called::Refused(problem)),
         };
         let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(args);
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
@@ -171,7 +176,7 @@ impl Servers {
             // Nothing is left to save when a server does not stop.
             let limit = Duration::from_secs(2);
             let _ = connected.service.close_with_timeout(limit).await;
-            if let Some(process) = connected.process {
+            if let Some((process, _)) = connected.process {
                 process.into_inner().end().await;
             }
         }

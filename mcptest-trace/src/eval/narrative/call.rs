@@ -12,6 +12,8 @@ use serde_json::Value;
 use super::identifier;
 use super::lexicon::{Lexicon, lower, stem};
 use super::marks::Mark;
+use super::reported::{Reported, reported_by, undone};
+use super::said::Said;
 
 /// How a call ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +31,10 @@ pub(super) struct Call<'t> {
     pub(super) recorded: &'t ToolCall,
     pub(super) ending: Ending,
     pub(super) result: Option<&'t LazyValue>,
+    /// What its result says itself of whether it worked, where it may be evidence.
+    pub(super) reported: Reported,
+    /// The verbs that its result says were not done.
+    undone: OnceCell<BTreeSet<&'static str>>,
     identifiers: OnceCell<BTreeSet<Cow<'t, str>>>,
     /// The verbs that it was told, and whether it was told only to read.
     told: OnceCell<BTreeSet<&'static str>>,
@@ -36,17 +42,31 @@ pub(super) struct Call<'t> {
 }
 
 impl<'t> Call<'t> {
-    pub(super) fn of(index: usize, recorded: &'t ToolCall, result: Option<&'t ToolResult>) -> Self {
-        let ending = match result {
-            None => Ending::Unanswered,
-            Some(result) if result.is_error => Ending::Failed,
-            Some(_) => Ending::Succeeded,
+    /// A call of a tool whose name says this, and that changes something or not.
+    pub(super) fn of(
+        index: usize,
+        recorded: &'t ToolCall,
+        result: Option<&'t ToolResult>,
+        said: &Said,
+        writes: bool,
+    ) -> Self {
+        let reported = match result.filter(|result| writes && !result.is_error) {
+            Some(result) => reported_by(said, writes, &recorded.args, &result.result),
+            None => Reported::Nothing,
+        };
+        let ending = match (result, &reported) {
+            (None, _) => Ending::Unanswered,
+            (Some(result), _) if result.is_error => Ending::Failed,
+            (_, Reported::Failed(_)) => Ending::Failed,
+            _ => Ending::Succeeded,
         };
         Self {
             index,
             recorded,
             ending,
             result: result.map(|result| &result.result),
+            reported,
+            undone: OnceCell::new(),
             identifiers: OnceCell::new(),
             told: OnceCell::new(),
             reads: OnceCell::new(),
@@ -65,6 +85,14 @@ impl<'t> Call<'t> {
 
     pub(super) fn succeeded(&self) -> bool {
         self.ending == Ending::Succeeded
+    }
+
+    /// Whether its result says that one of these verbs was not done: `merged: false`.
+    pub(super) fn denies(&self, verbs: &[&str]) -> bool {
+        let undone = self
+            .undone
+            .get_or_init(|| self.result.map(|result| undone(result)).unwrap_or_default());
+        verbs.iter().any(|verb| undone.contains(verb))
     }
 
     /// The identifiers in its arguments and its result.
@@ -135,6 +163,36 @@ impl<'t> Call<'t> {
             let done = done.and_then(|word| word.verb);
             (rest.is_empty() || rest.starts_with('_')) && done.is_some_and(|it| verbs.contains(&it))
         })
+    }
+
+    /// Whether an argument is of those to whom it does a verb, and names whom a claim names: `assignee: Ann` of
+    /// *assigned it to Ann*.
+    pub(super) fn is_given_to(&self, verbs: &[&str], clause: &str) -> bool {
+        let lexicon = Lexicon::get();
+        let does = |word: &String| {
+            let known = lexicon.word(word).copied().unwrap_or_default();
+            let participle = known.verb.filter(|_| known.marks.has(Mark::Participle));
+            let verb = participle
+                .or(known.noun_of)
+                .or_else(|| word.strip_suffix("ee"));
+            let verb = verb.or_else(|| word.strip_suffix("ees"));
+            verb.is_some_and(|verb| verbs.contains(&verb))
+        };
+        let words = clause.split(|c: char| !c.is_alphanumeric());
+        let mut names = words.filter(|word| word.len() > 2 && word.starts_with(char::is_uppercase));
+        let names: Vec<String> = names.by_ref().map(str::to_lowercase).collect();
+        let mut given = self
+            .arguments()
+            .filter(|(key, _)| words_of_tool(key).iter().any(does));
+        !names.is_empty()
+            && given.any(|(_, value)| {
+                let mut named = false;
+                each_text(value, &mut |text| {
+                    let text = text.to_lowercase();
+                    named |= names.iter().any(|name| text.contains(name));
+                });
+                named
+            })
     }
 
     /// Whether a flag says that it does a verb, or what one of these nouns names: `notify_guests: true`,

@@ -5,7 +5,7 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use crate::trace::{LazyValue, Trace, words_of_tool};
+use crate::trace::{LazyValue, Trace, each_text, words_of_tool};
 use memchr::memchr2_iter;
 use serde_json::{Map, Value};
 
@@ -58,6 +58,24 @@ impl<'t> Calls<'t> {
             of_calls.chain(self.named()).cloned().collect()
         });
         known.contains(identifier)
+    }
+
+    /// Whether a text stands in what anybody but the agent said, or in any call.
+    pub(super) fn tells(&self, text: &str) -> bool {
+        let wanted = lower(text);
+        let has = |text: &str| lower(text).contains(&*wanted);
+        let turns = self.trace.conversation.turns.iter();
+        let mut found = turns
+            .filter(|turn| !turn.is_assistant())
+            .any(|turn| has(&turn.content));
+        for call in self.tools.calls() {
+            for value in [Some(call.args()), call.result.map(|result| &**result)] {
+                each_text(value.unwrap_or(&Value::Null), &mut |text| {
+                    found |= has(text)
+                });
+            }
+        }
+        found
     }
 
     /// Whether a call that only reads carries one of these identifiers.

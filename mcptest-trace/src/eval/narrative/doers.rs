@@ -63,7 +63,8 @@ impl<'t> Doers<'t> {
             } else {
                 &open
             };
-            call.is_told(meant, tool.vague)
+            call.is_given_to(verbs, found.clause)
+                || call.is_told(meant, tool.vague)
                 || call.is_told_to(meant, found.clause)
                 || call.is_flagged(meant, &found.object, found.clause)
         };

@@ -6,9 +6,11 @@ use crate::trace::Trace;
 
 use super::call::{Call, Ending};
 use super::calls::{Calls, fewer, only_failed};
+use super::detail_check::{Differs, differs, too_few};
 use super::doers::Doers;
 use super::marks::{Mark, Marks, of};
 use super::report::{CallFinding, ClaimVerdict, Considered, Unclear};
+use super::reported::Reported;
 use super::rules::Rule;
 use super::sentence::Told;
 use super::tools::{Tool, ToolBox};
@@ -47,15 +49,18 @@ impl<'t> Judge<'t> {
             let called = doers.left.values().flat_map(|tool| tool.called());
             called.chain(doers.told.iter().copied())
         };
-        let failed = tried().filter(|(_, call)| call.ending == Ending::Failed);
+        let denied = |call: &Call<'_>| call.succeeded() && call.denies(&found.verbs);
+        let failed = tried().filter(|(_, call)| call.ending == Ending::Failed || denied(call));
         let vain = failed.map(|(_, call)| call.index).max();
-        let done = tried().filter(|(tool, call)| call.changed(tool.vague));
+        let done = tried().filter(|(tool, call)| call.changed(tool.vague) && !denied(call));
         let done: Vec<(&Tool<'_>, &Call<'_>)> = done.collect();
         let compared = done.iter().take(MOST_COMPARED).map(|(_, call)| *call);
         let compared: Vec<&Call<'_>> = compared.collect();
         let other = self.other_identifier(found, &compared);
         let calls = doers.left.values().flat_map(|tool| &tool.calls);
         let other_value = only_failed(found.clause, calls, &compared);
+        let differs = differs(found, &compared, |text| self.calls.tells(text));
+        let few = too_few(found, &compared);
         let without = WithoutCall {
             tools: self.tools,
             calls: &self.calls,
@@ -64,7 +69,7 @@ impl<'t> Judge<'t> {
             vain,
         };
         let mut verdict = match other {
-            None if partly(found, &doers) => ClaimVerdict::Unsupported,
+            None if few || partly(found, &doers) => ClaimVerdict::Unsupported,
             Some(claimed) if !self.calls.knows(claimed) => {
                 let others = compared.iter().flat_map(|call| call.of_kind(claimed));
                 let others: BTreeSet<&str> = others.collect();
@@ -73,10 +78,15 @@ impl<'t> Judge<'t> {
                     recorded: others.into_iter().take(LISTED).map(str::to_owned).collect(),
                 }
             }
-            None if !other_value && !done.is_empty() => {
-                with_calls(found, &doers, &done, self.tools)
-            }
-            None if !other_value => without.verdict(),
+            None if !other_value && !done.is_empty() => match differs {
+                Some(Differs::Undone(_)) => ClaimVerdict::Unsupported,
+                Some(Differs::Mismatch(detail, recorded)) => ClaimVerdict::ArgMismatch {
+                    claimed: detail.text.clone(),
+                    recorded: recorded.into_iter().take(LISTED).collect(),
+                },
+                None => with_calls(found, &doers, &done, self.tools),
+            },
+            None if !other_value && !self.denied(found) => without.verdict(),
             _ => ClaimVerdict::Unsupported,
         };
         if verdict == ClaimVerdict::Unsupported
@@ -84,17 +94,27 @@ impl<'t> Judge<'t> {
         {
             verdict = ClaimVerdict::Unclear(Unclear::Wording);
         }
+        let doubtful = |(_, call): &(&Tool<'_>, &Call<'_>)| call.reported != Reported::Nothing;
+        if verdict == ClaimVerdict::Supported && !done.is_empty() && done.iter().all(doubtful) {
+            verdict = ClaimVerdict::Unclear(Unclear::Doubtful);
+        }
         let supports = matches!(
             verdict,
             ClaimVerdict::Supported | ClaimVerdict::ArgMismatch { .. }
         );
         let supporting = done.iter().filter(|_| supports);
         JudgedClaim {
-            considered: self.considered(&doers, other, other_value),
+            considered: self.considered(found, &doers, other, other_value),
             settle: self.settle(found, &doers, &verdict),
             supporting: supporting.map(|(_, call)| call.index).collect(),
             verdict,
         }
+    }
+
+    /// Whether the result of any call says that what is claimed was not done: `merged: false`.
+    fn denied(&self, found: &Told<'_>) -> bool {
+        let mut calls = self.tools.writes().flat_map(|tool| &tool.calls);
+        calls.any(|call| call.succeeded() && call.denies(&found.verbs))
     }
 
     /// Whether a claim surely tells of what the agent did.
@@ -130,6 +150,7 @@ impl<'t> Judge<'t> {
 
     fn considered(
         &self,
+        found: &Told<'_>,
         doers: &Doers<'t>,
         other: Option<&str>,
         other_value: bool,
@@ -144,6 +165,8 @@ impl<'t> Judge<'t> {
                 CallFinding::OtherIdentifier
             }
             Ending::Succeeded if other_value && other.is_none() => CallFinding::OtherValue,
+            Ending::Succeeded if call.denies(&found.verbs) => CallFinding::Failed,
+            Ending::Succeeded if call.reported != Reported::Nothing => CallFinding::Doubtful,
             Ending::Succeeded => CallFinding::Supports,
         };
         let others = self.tools.changed();
@@ -154,6 +177,10 @@ impl<'t> Judge<'t> {
             call: call.index,
             tool: tool.name.to_owned(),
             finding: finding(tool, call),
+            said: match &call.reported {
+                Reported::Nothing => None,
+                Reported::Doubtful(by) | Reported::Failed(by) => Some(by.clone()),
+            },
         });
         let mut considered: Vec<Considered> = considered.collect();
         considered.sort_by_key(|considered| considered.call);

@@ -351,6 +351,7 @@ mod tests {
             "quoting",
             "ahead",
             "deeds",
+            "groups",
         ];
         let lines = include_str!("lexicon.txt").lines();
         for section in lines.filter_map(|line| line.strip_prefix('[')?.strip_suffix(']')) {

@@ -3,8 +3,11 @@
 mod call;
 mod calls;
 mod context;
+mod detail_check;
+mod details;
 mod doers;
 mod group;
+mod html;
 mod identifier;
 mod json;
 mod judge;
@@ -16,6 +19,7 @@ mod options;
 mod pattern;
 mod reading;
 mod report;
+mod reported;
 mod rules;
 mod said;
 mod scope;
@@ -38,6 +42,8 @@ pub use options::NarrativeOptions;
 pub use report::{
     CallFinding, Claim, ClaimVerdict, Considered, NarrativeReport, UnclaimedCall, Unclear,
 };
+pub(super) use reported::failed;
+pub use reported::{Reported, reported};
 pub use targets::TARGETS;
 pub use tools::KnownTools;
 

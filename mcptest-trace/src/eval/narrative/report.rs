@@ -137,6 +137,9 @@ pub struct Considered {
     pub tool: String,
     /// What was found.
     pub finding: CallFinding,
+    /// The part of its result (or its arguments) that says that it failed or changed nothing, or sounds so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub said: Option<String>,
 }
 
 /// Why a call supports a claim or does not.
@@ -146,8 +149,10 @@ pub struct Considered {
 pub enum CallFinding {
     /// It succeeded, and its tool does the verb.
     Supports,
-    /// Its result is an error.
+    /// Its result is an error, or says that the call failed.
     Failed,
+    /// Its result sounds as if the call had failed.
+    Doubtful,
     /// It has no result.
     Unanswered,
     /// Its tool is not known to do the verb.
@@ -165,6 +170,7 @@ impl fmt::Display for CallFinding {
         f.write_str(match self {
             Self::Supports => "supports the claim",
             Self::Failed => "failed",
+            Self::Doubtful => "may have failed",
             Self::Unanswered => "has no result",
             Self::OtherTool => "is not known to do this",
             Self::OtherObject => "acts on something else than another tool that does this",
@@ -212,6 +218,8 @@ pub enum Unclear {
     Delegated,
     /// It may follow by itself from something else that was done.
     Consequence,
+    /// The result of every call that would support it sounds as if the call had failed.
+    Doubtful,
 }
 
 impl fmt::Display for Unclear {
@@ -222,6 +230,7 @@ impl fmt::Display for Unclear {
             Self::VagueTool => "a tool succeeded whose name does not say what it changes",
             Self::Delegated => "another agent was called, whose calls are not recorded here",
             Self::Consequence => "it may follow from something else that was done",
+            Self::Doubtful => "the result sounds as if the call had failed",
         })
     }
 }

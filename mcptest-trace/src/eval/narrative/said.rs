@@ -35,6 +35,11 @@ impl Said {
         let group = group.map(words_of_tool).unwrap_or_default();
         let head = head(&words);
         let mut marks = marks(&words, own);
+        // *list_delete*: its first word reads, and a later one changes something.
+        let first_reads = reads_by_words(&words[..words.len().min(1)]);
+        if first_reads && !reads_by_words(&words) {
+            marks.remove(Mark::Reads);
+        }
         // *turn_off_roaming*
         let phrasal = |head: &String| {
             let verb = base(head)?;

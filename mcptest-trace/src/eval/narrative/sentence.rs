@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::context;
+use super::details::{self, Detail};
 use super::group::{self, Group};
 use super::lexicon::{Lexicon, OF_VERB, stem};
 use super::list::OBJECT;
@@ -41,6 +42,8 @@ pub(super) struct Told<'v> {
     pub(super) identifiers: Vec<String>,
     /// How many things its object is, if it says so.
     pub(super) quantity: Option<usize>,
+    /// What else it names.
+    pub(super) details: Vec<Detail>,
     /// Its object and what follows the verb.
     pub(super) clause: &'v str,
 }
@@ -55,7 +58,8 @@ impl Told<'_> {
 /// What the lexicon says of a verb that rules and verdicts ask for: of the verb as it stands, and of
 /// those that are meant.
 const OF_BASE: Marks = of![Light LightOnly Deal PassiveOnly HandsOver Composes Levies];
-const OF_VERBS: Marks = of![Generic Creating Consequence Lands MakingHead Remade World Settles];
+const OF_VERBS: Marks =
+    of![Generic Creating Consequence Lands MakingHead Remade World Settles DoneByTools];
 
 /// Reads the claims of a sentence.
 #[derive(Clone, Copy)]
@@ -192,6 +196,7 @@ impl<'v> SentenceReader<'_, 'v, '_> {
                 object: object::of_act(words),
                 identifiers: self.identifiers(&object),
                 quantity: object::quantity(self.words, &object),
+                details: details::find(self.words, &self.document.text, &object, group.verb),
                 clause: self.whole_words(self.bytes(clause)),
             },
             span: self.trimmed(self.bytes(first..last)),

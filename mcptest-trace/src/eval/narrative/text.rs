@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
+use super::html;
 use super::json;
 
 /// What a block is in the closing.
@@ -17,6 +18,18 @@ pub(super) enum BlockKind {
     Row,
     /// The first row of a table.
     TableHead,
+}
+
+impl BlockKind {
+    /// The kind of block that an element of HTML begins.
+    fn after(next: html::Break) -> Self {
+        match next {
+            html::Break::Paragraph => Self::Paragraph,
+            html::Break::Heading => Self::Heading,
+            html::Break::Item => Self::Item,
+            html::Break::Row => Self::Row,
+        }
+    }
 }
 
 /// A run of plain text.
@@ -104,6 +117,13 @@ impl Document {
             Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
         for (event, range) in Parser::new_ext(text, options).into_offset_iter() {
             match event {
+                Event::Start(Tag::HtmlBlock)
+                    if self.skipped == 0 && html::is_told(&text[range.clone()]) =>
+                {
+                    self.flush(BlockKind::Paragraph);
+                    self.add_html(&text[range.clone()], range.start);
+                    self.skipped += 1;
+                }
                 Event::Start(tag) => self.enter(&tag),
                 Event::End(tag) => self.leave(tag, &range),
                 _ if self.skipped > 0 => {}
@@ -118,6 +138,18 @@ impl Document {
         }
         self.flush(BlockKind::Paragraph);
         (self.skipped, self.items, self.strong) = (0, 0, 0);
+    }
+
+    /// Reads a block of HTML.
+    fn add_html(&mut self, block: &str, source: usize) {
+        for part in html::parts(block) {
+            match part {
+                html::Part::Text(text, at) => self.write(&text, source + at),
+                html::Part::Ends(next) => self.flush(BlockKind::after(next)),
+                html::Part::Bold(opens) if opens => self.strong += 1,
+                html::Part::Bold(_) => self.strong = self.strong.saturating_sub(1),
+            }
+        }
     }
 
     /// The bytes of the closing that a range of the plain text came from.
@@ -266,6 +298,52 @@ mod tests {
             ]
         );
         assert_eq!(found[4].1, "1 | 2 |");
+    }
+
+    #[test]
+    fn html_is_read_as_text() {
+        let found = blocks(
+            "<h2>Done</h2>\n<p>Your order has been\n<b>cancelled</b> &amp; refunded.</p><ul><li>one<li>two</ul>\n\
+             <table><tr><th>x</th></tr><tr><td>a</td><td>b</td></tr></table>",
+        );
+        let expected = [
+            (BlockKind::Heading, "Done"),
+            (
+                BlockKind::Paragraph,
+                "Your order has been cancelled & refunded.",
+            ),
+            (BlockKind::Item, "one"),
+            (BlockKind::Item, "two"),
+            (BlockKind::Row, "x |"),
+            (BlockKind::Row, "a | b |"),
+        ];
+        let expected = expected.map(|(kind, text)| (kind, text.to_owned()));
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn html_that_is_no_prose_is_left_out() {
+        for closing in [
+            "<!-- I have cancelled it. -->",
+            "<blockquote>I have cancelled it.</blockquote>",
+            "<pre>I have cancelled it.</pre>",
+            "<script>\nI have cancelled it.\n</script>",
+            "Here is the page:\n\n<!DOCTYPE html><html><body><p>I have cancelled it.</p></body></html>",
+            "<p title=\"I have cancelled it.\"></p>",
+        ] {
+            assert!(
+                !Document::read(closing).text.contains("cancelled"),
+                "{closing}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_place_in_html_is_a_place_in_the_closing() {
+        let closing = "<p>I have &quot;<i>cancelled</i>&quot; it.</p>";
+        let document = Document::read(closing);
+        let at = document.text.find("cancelled").unwrap();
+        assert_eq!(&closing[document.source(&(at..at + 9))], "cancelled");
     }
 
     #[test]

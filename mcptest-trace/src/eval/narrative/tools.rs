@@ -1,6 +1,6 @@
 //! The tools of an agent: which of them change something, and which of them do a verb.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::trace::{OfferedTool, Run, Trace, read_only_hints};
 
@@ -14,6 +14,7 @@ use super::said::Said;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KnownTools {
     tools: BTreeMap<String, KnownTool>,
+    servers: BTreeSet<String>,
     complete: bool,
 }
 
@@ -44,6 +45,7 @@ impl KnownTools {
         };
         for tool in tools {
             known.add(&tool.name);
+            known.servers.extend(tool.server.clone());
         }
         for (name, reads) in read_only_hints(tools) {
             known.entry(name).read_only = Some(reads);
@@ -72,6 +74,9 @@ impl KnownTools {
     pub fn add_called(&mut self, trace: &Trace) {
         for call in &trace.tool_calls {
             self.add(&call.name);
+            if !call.server.is_empty() && !self.servers.contains(&call.server) {
+                self.servers.insert(call.server.clone());
+            }
         }
     }
 
@@ -94,6 +99,11 @@ impl KnownTools {
     /// The names, sorted.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.tools.keys().map(String::as_str)
+    }
+
+    /// The servers of the tools, sorted, as far as they are known.
+    pub fn servers(&self) -> impl Iterator<Item = &str> {
+        self.servers.iter().map(String::as_str)
     }
 
     /// Whether the agent has no other tools.
@@ -207,7 +217,7 @@ impl<'t> ToolBox<'t> {
         let calls = trace.tool_calls.iter().zip(trace.results_by_call());
         for (index, (call, result)) in calls.enumerate() {
             if let Some(tool) = tools.get_mut(&*call.name) {
-                let call = Call::of(index, call, result);
+                let call = Call::of(index, call, result, tool.said, tool.write);
                 tool.changed |= tool.write && call.changed(tool.vague);
                 tool.calls.push(call);
             }

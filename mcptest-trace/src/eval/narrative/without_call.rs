@@ -72,13 +72,20 @@ impl WithoutCall<'_, '_> {
         // A state told in the present may be what the other change led to.
         let may_be = if known {
             let told = |call: &Call<'_>| call.mentions(found.spoken);
-            !doers.listed && self.silent(told) || self.is(Mark::IsDone) && *vague
+            // But *the change is pushed*, where a tool pushes, tells what was done.
+            let state = self.is(Mark::IsDone) && !self.by_tool();
+            !doers.listed && self.silent(told) || state && *vague
         } else {
             self.silent(|_| true) || !self.is(Mark::Creating) && *vague
         };
         let unknown = !known && doers.all.is_empty() && !tools.complete;
         let unclear = may_be.then_some(Unclear::VagueTool);
         unclear.or(unknown.then_some(Unclear::ToolsUnknown))
+    }
+
+    /// Whether the present passive tells what a tool did: *the change is pushed*.
+    fn by_tool(&self) -> bool {
+        self.found.marks.contains(of![IsDone DoneByTools])
     }
 
     fn is(&self, mark: Mark) -> bool {
@@ -142,6 +149,7 @@ impl WithoutCall<'_, '_> {
     fn is_exact(&self, tool: &Tool<'_>, vague: impl Fn() -> bool) -> bool {
         let found = self.found;
         let of_object = self.is(Mark::Creating) || found.object.is_empty() || found.shares(tool);
+        let of_object = of_object || self.by_tool();
         self.says(tool) && (self.vain.is_some() || of_object || !vague())
     }
 

@@ -8,7 +8,7 @@ use std::iter::repeat_n;
 
 use super::lanes::{Common, LaneWord, Lanes, Path};
 use crate::number::{real, share};
-use crate::trace::{Trace, canonical_json};
+use crate::trace::{Trace, value_json};
 
 /// Lanes for runs whose positions fit one short word.
 const SHORT_LANES: usize = 128;
@@ -46,7 +46,7 @@ impl Paths {
             let mut seen = Vec::with_capacity(calls);
             for call in &trace.tool_calls {
                 let tool = tools.number(call.name.as_str());
-                let argument = arguments.number(canonical_json(&call.args));
+                let argument = arguments.number(value_json(&call.args));
                 seen.push((tool, servers.number(call.server.as_str()), argument));
                 path.tools.push(tool);
                 path.arguments.push(argument);

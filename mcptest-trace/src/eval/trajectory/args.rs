@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::super::arg_diff::{ArgDiff, exact_diffs};
 use super::super::contains::{contains, contains_diffs};
+use super::super::subset::{subset, subset_diffs};
 use crate::trace::json_eq;
 
 /// Something recorded arguments can be checked against, such as a compiled JSON Schema.
@@ -100,8 +101,10 @@ pub enum ArgsShape<S = NoSchema> {
     Ignore,
     /// Equal to this value; numbers compare by value.
     Exact(Value),
-    /// Containing this value, as [`contains`] says.
+    /// Every expected part by its value, as [`subset`] says.
     Subset(Value),
+    /// Containing this value, parts of texts too, as [`contains`] says.
+    Contains(Value),
     /// Valid under a schema.
     Schema(S),
 }
@@ -121,7 +124,8 @@ impl<S: ArgsCheck> ArgsCheck for ArgsShape<S> {
             Self::Any | Self::Ignore => Vec::new(),
             _ if self.accepts(recorded) => Vec::new(),
             Self::Exact(expected) => exact_diffs(expected, recorded),
-            Self::Subset(expected) => contains_diffs(expected, recorded),
+            Self::Subset(expected) => subset_diffs(expected, recorded),
+            Self::Contains(expected) => contains_diffs(expected, recorded),
             Self::Schema(schema) => schema.diffs(given(recorded).as_ref()),
         }
     }
@@ -130,7 +134,8 @@ impl<S: ArgsCheck> ArgsCheck for ArgsShape<S> {
         match self {
             Self::Any | Self::Ignore => true,
             Self::Exact(expected) => json_eq(&given(expected), &given(recorded)),
-            Self::Subset(expected) => contains(&given(expected), &given(recorded)),
+            Self::Subset(expected) => subset(&given(expected), &given(recorded)),
+            Self::Contains(expected) => contains(&given(expected), &given(recorded)),
             Self::Schema(schema) => schema.accepts(given(recorded).as_ref()),
         }
     }

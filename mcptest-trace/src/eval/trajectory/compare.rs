@@ -1,18 +1,25 @@
 //! One run beside one plan: which calls fit, which pair up, and which are left over.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::super::matching::{longest_in_order, maximum_matching};
+use super::super::narrative::failed;
+use super::super::tool_pattern::{own_names, same_server, server_of};
 use super::{ArgsCheck, ExpectedCall, ExpectedTrace, MatchMode, Mismatch, Over};
 use crate::text::counted;
 use crate::trace::{ReadOnlyTools, ToolCall, Trace, canonical_json};
 
-/// Canonical arguments of a call, and whether its result is an error.
-type Answered = (String, Option<bool>);
+/// What expectations can tell calls of one name apart by: canonical arguments, whether the result is an
+/// error, the server, and whether the name is the recorded one or stands behind its server.
+type Answered<'a> = (String, Option<bool>, Option<&'a str>, bool);
 
 pub(super) struct PlanComparison<'a, S> {
     pub(super) plan: &'a ExpectedTrace<S>,
+    /// The servers of the run, which may stand before a tool's own name.
+    pub(super) servers: Vec<&'a str>,
+    /// Names of called tools that are left out as they only read.
+    pub(super) read: BTreeSet<&'a str>,
     /// The judged calls; elsewhere here a call is its place in this list.
     pub(super) recorded: Vec<JudgedCall<'a>>,
     /// Recorded calls that fit each expected call, ascending.
@@ -29,19 +36,31 @@ pub(super) struct JudgedCall<'a> {
 }
 
 impl<'a, S: ArgsCheck> PlanComparison<'a, S> {
-    pub(super) fn new(trace: &'a Trace, plan: &'a ExpectedTrace<S>, tools: &ReadOnlyTools) -> Self {
+    pub(super) fn new(
+        trace: &'a Trace,
+        plan: &'a ExpectedTrace<S>,
+        tools: &'a ReadOnlyTools,
+    ) -> Self {
         let calls = trace.tool_calls.iter().zip(trace.results_by_call());
         let recorded = calls.enumerate().map(|(index, (call, result))| JudgedCall {
             index,
             call,
-            error: result.map(|result| result.is_error),
+            error: result.map(|result| failed(call, result)),
         });
+        let of_calls = trace.tool_calls.iter().map(|call| call.server.as_str());
+        let servers = of_calls
+            .chain(tools.servers())
+            .filter(|server| !server.is_empty());
+        let servers: BTreeSet<&str> = servers.collect();
         let judged = |recorded: &JudgedCall<'_>| {
             plan.over == Over::Calls || !tools.reads(&recorded.call.name)
         };
+        let (recorded, read): (Vec<_>, Vec<_>) = recorded.partition(judged);
         let mut comparison = Self {
             plan,
-            recorded: recorded.filter(judged).collect(),
+            servers: servers.into_iter().collect(),
+            read: read.iter().map(|read| read.call.name.as_str()).collect(),
+            recorded,
             fitting: Vec::new(),
         };
         comparison.fitting = comparison.fitting();
@@ -52,30 +71,64 @@ impl<'a, S: ArgsCheck> PlanComparison<'a, S> {
         // Calls that no expectation can tell apart, by name.
         let names = self.plan.calls.iter();
         let names = names.map(|expected| (expected.name.as_str(), BTreeMap::new()));
-        let mut alike: BTreeMap<&str, BTreeMap<Answered, Vec<usize>>> = names.collect();
+        let mut alike: BTreeMap<&str, BTreeMap<Answered<'_>, Vec<usize>>> = names.collect();
         for (index, JudgedCall { call, error, .. }) in self.recorded.iter().enumerate() {
-            // What no expectation names fits none.
-            if let Some(groups) = alike.get_mut(call.name.as_str()) {
-                let key = (canonical_json(&call.args), *error);
-                groups.entry(key).or_default().push(index);
+            let mut add = |name: &str, recorded: bool| {
+                // What no expectation names fits none.
+                if let Some(groups) = alike.get_mut(name) {
+                    let key = (
+                        canonical_json(&call.args),
+                        *error,
+                        server_of(call),
+                        recorded,
+                    );
+                    let group = groups.entry(key).or_default();
+                    if group.last() != Some(&index) {
+                        group.push(index);
+                    }
+                }
+            };
+            add(&call.name, true);
+            if self.names_servers() {
+                let own = own_names(&call.name, &self.servers);
+                own.filter(|own| **own != *call.name)
+                    .for_each(|own| add(&own, false));
             }
         }
         let fits = |expected: &ExpectedCall<S>| {
             let groups = alike.get(expected.name.as_str()).into_iter().flatten();
             let mut fitting: Vec<usize> = groups
-                .filter(|((_, error), _)| {
+                .filter(|((_, error, server, recorded), _)| {
                     expected
                         .is_error
                         .is_none_or(|wanted| *error == Some(wanted))
+                        && match &expected.server {
+                            None => *recorded,
+                            Some(wanted) => {
+                                server.is_some_and(|server| same_server(wanted, server))
+                            }
+                        }
                 })
                 .filter_map(|(_, members)| Some((members.first()?, members)))
                 .filter(|(first, _)| expected.args.accepts(&self.call(**first).args))
                 .flat_map(|(_, members)| members.iter().copied())
                 .collect();
             fitting.sort_unstable();
+            fitting.dedup();
             fitting
         };
         self.plan.calls.iter().map(fits).collect()
+    }
+
+    /// Whether an expected call says of which server its tool is.
+    fn names_servers(&self) -> bool {
+        self.plan.calls.iter().any(|call| call.server.is_some())
+    }
+
+    /// Whether a recorded call is of the tool of an expected one, of whichever server.
+    pub(super) fn is_named(&self, expected: &ExpectedCall<S>, call: &ToolCall) -> bool {
+        let behind = || own_names(&call.name, &self.servers).any(|own| *own == *expected.name);
+        call.name == expected.name || expected.server.is_some() && behind()
     }
 
     /// So many judged calls, in words.
@@ -235,8 +288,10 @@ impl<'a, S: ArgsCheck> PlanComparison<'a, S> {
         }
         for call in self.recorded.len()..planned {
             let (name, made) = (&self.plan.calls[call].name, self.count(self.recorded.len()));
-            let reason =
-                format!("position {call}: expected `{name}`, but the run ended after {made}");
+            let reason = format!(
+                "position {call}: expected `{name}`, but the run ended after {made}{}",
+                self.taken_for_a_read(name)
+            );
             mismatches.push(Mismatch::new(Some(call), None, reason));
         }
         if let Some(&first) = surplus.first() {

@@ -2,6 +2,7 @@
 
 use super::super::arg_diff::ArgDiff;
 use super::super::matching::maximum_matching;
+use super::super::tool_pattern::{Fit, same_server, server_of};
 use super::compare::{JudgedCall, PlanComparison, inverse};
 use super::{ArgsCheck, Mismatch, Over};
 use crate::text::counted;
@@ -42,8 +43,21 @@ impl<S: ArgsCheck> PlanComparison<'_, S> {
             format!("; `tool_calls[{index}]` fits, but {why}")
         });
         let elsewhere = elsewhere.map(|&recorded| self.index(recorded));
-        let reason = format!("`calls[{call}]` `{name}`: not called{place}{hint}");
+        let read = self.taken_for_a_read(name);
+        let reason = format!("`calls[{call}]` `{name}`: not called{place}{hint}{read}");
         Mismatch::new(Some(call), elsewhere, reason)
+    }
+
+    /// What to do where the calls of a planned tool are left out as it is taken for one that only reads.
+    pub(super) fn taken_for_a_read(&self, name: &str) -> String {
+        if self.read.contains(name) {
+            format!(
+                "; its calls are left out, as the tool is taken for one that only reads: \
+                 `mutating_tools: [{name}]` says otherwise"
+            )
+        } else {
+            String::new()
+        }
     }
 
     pub(super) fn missing(&self, call: usize, partners: &[Option<usize>]) -> Mismatch {
@@ -59,7 +73,10 @@ impl<S: ArgsCheck> PlanComparison<'_, S> {
             (0..self.recorded.len()).partition(|&index| taken[index].is_none());
         let closest = self.closest(call, free.into_iter());
         let closest = closest.or_else(|| self.closest(call, used.into_iter()));
-        let never = || format!("`calls[{call}]` `{name}`: never called");
+        let never = || {
+            let read = self.taken_for_a_read(name);
+            format!("`calls[{call}]` `{name}`: never called{read}")
+        };
         closest.map_or_else(
             || Mismatch::new(Some(call), None, never()),
             |(_, mismatch)| mismatch,
@@ -73,8 +90,9 @@ impl<S: ArgsCheck> PlanComparison<'_, S> {
             (true, Over::Calls) => "the run may make no call, and makes",
             (true, Over::Writes) => "the run may change nothing, and makes",
         };
+        let made = self.call(recorded);
         let namesakes =
-            (0..self.plan.calls.len()).filter(|&call| self.plan.calls[call].name == *name);
+            (0..self.plan.calls.len()).filter(|&call| self.is_named(&self.plan.calls[call], made));
         let (unmatched, matched): (Vec<_>, Vec<_>) =
             namesakes.partition(|&call| partners[call].is_none());
         let closest = |calls: &[usize]| {
@@ -128,10 +146,17 @@ impl<S: ArgsCheck> PlanComparison<'_, S> {
         let taken_anew = inverse(&succeeded, self.recorded.len());
         let left = (0..taken.len()).filter(|&call| taken[call].is_none());
         let left = left.filter(|&call| taken_anew[call].is_none());
-        let is_planned = |name: &str| self.plan.calls.iter().any(|call| call.name == name);
-        let left = left.filter(|&call| !(failed(call) && is_planned(&self.call(call).name)));
-        let is_allowed = |name: &str| allow.iter().any(|pattern| pattern.matches(name));
-        let others = left.filter(|&call| !is_allowed(&self.call(call).name));
+        let is_planned = |recorded: usize| {
+            let mut planned = self.plan.calls.iter();
+            planned.any(|expected| self.is_named(expected, self.call(recorded)))
+        };
+        let left = left.filter(|&call| !(failed(call) && is_planned(call)));
+        let is_allowed = |recorded: usize| {
+            let call = self.call(recorded);
+            let mut allow = allow.iter();
+            allow.any(|pattern| pattern.fit(call, &self.servers) == Fit::Yes)
+        };
+        let others = left.filter(|&call| !is_allowed(call));
         let mismatch = |call| Mismatch {
             expected_index: None,
             recorded_index: Some(self.index(call)),
@@ -140,7 +165,7 @@ impl<S: ArgsCheck> PlanComparison<'_, S> {
                 "`tool_calls[{}]` `{}`: {}, and not under `allow`",
                 self.index(call),
                 self.call(call).name,
-                if is_planned(&self.call(call).name) {
+                if is_planned(call) {
                     "beyond the planned calls of this tool"
                 } else {
                     "not of the plan"
@@ -158,7 +183,7 @@ impl<S: ArgsCheck> PlanComparison<'_, S> {
     ) -> Option<(usize, Mismatch)> {
         let expected = &self.plan.calls[call];
         let (closest, (arg_diffs, difference)) = among
-            .filter(|&recorded| self.call(recorded).name == expected.name)
+            .filter(|&recorded| self.is_named(expected, self.call(recorded)))
             .take(CLOSEST_OF)
             .map(|recorded| (recorded, self.difference(call, recorded)))
             .min_by_key(|(_, (arg_diffs, _))| arg_diffs.len())?;
@@ -183,9 +208,20 @@ impl<S: ArgsCheck> PlanComparison<'_, S> {
             error,
             ..
         } = &self.recorded[recorded];
-        if expected.name != recorded.name {
+        if !self.is_named(expected, recorded) {
             let difference = format!("expected `{}`, recorded `{}`", expected.name, recorded.name);
             return (Vec::new(), difference);
+        }
+        if let Some(wanted) = &expected.server {
+            let (name, server) = (&expected.name, server_of(recorded));
+            if !server.is_some_and(|server| same_server(wanted, server)) {
+                let found = server
+                    .map_or("the recording does not say of which".to_owned(), |server| {
+                        format!("it is of `{server}`")
+                    });
+                let difference = format!("`{name}` should be of server `{wanted}`, and {found}");
+                return (Vec::new(), difference);
+            }
         }
         let diffs = expected.args.diffs(&recorded.args);
         let arg_diffs: Vec<_> = diffs.into_iter().map(|diff| diff.below("args")).collect();

@@ -205,7 +205,9 @@ fn argument_shapes_decide_as_the_seed_says() {
     assert!(holds(ArgsShape::Ignore));
     assert!(holds(ArgsShape::Exact(json!({ "n": 1.0, "a": "hello" }))));
     assert!(!holds(ArgsShape::Exact(json!({ "a": "hello" }))));
-    assert!(holds(ArgsShape::Subset(json!({ "a": "hell" }))));
+    assert!(holds(ArgsShape::Contains(json!({ "a": "hell" }))));
+    assert!(!holds(ArgsShape::Subset(json!({ "a": "hell" }))));
+    assert!(holds(ArgsShape::Subset(json!({ "a": "hello" }))));
     assert!(!holds(ArgsShape::Subset(json!({ "b": null }))));
 }
 

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
+use super::super::narrative::failed;
 use super::words::Source;
 use crate::trace::{ToolCall, Trace};
 
@@ -28,7 +29,7 @@ impl<'a> Sources<'a> {
         let by_call = trace.results_by_call();
         let source = |(producer, call): (usize, &'a ToolCall)| {
             let result = (*by_call.get(producer)?)?;
-            let given = !result.is_error && result.synthesized.is_none();
+            let given = result.synthesized.is_none() && !failed(call, result);
             given.then(|| (producer, call, Source::new(&result.result)))
         };
         Self {

@@ -240,12 +240,13 @@ proptest! {
         let run = json!({ "tool_calls": made.collect::<Vec<_>>(), "tool_results": results.collect::<Vec<_>>() });
         let held = |(index, (_, page, step)): (usize, &(bool, u8, u64))| {
             calls[..index].iter().any(|(produces, other, earlier)| {
-                *produces && earlier != step && text(*other).contains(&format!("page/{page}"))
+                *produces && earlier != step && other == page
             })
         };
         let fetches = || calls.iter().enumerate().filter(|(_, (produces, ..))| !produces);
         let first = |wanted: bool| calls.iter().position(|(produces, ..)| *produces == wanted);
-        let ordered = matches!((first(true), first(false)), (Some(search), Some(fetch)) if search < fetch);
+        let ordered = matches!((first(true), first(false)), (Some(search), Some(fetch))
+            if search < fetch && calls[search].2 != calls[fetch].2);
         let expected = ordered && fetches().all(held);
         let report = score_trajectory_axes(&run, &axes(&[("search", "fetch", Some("page"))], &[]));
         prop_assert_eq!(report.dependency_satisfaction == 100, expected);
@@ -267,4 +268,93 @@ proptest! {
         prop_assert!(report.order_satisfaction <= 100);
         prop_assert_eq!(report.order_satisfaction == 100, report.broken.is_empty());
     }
+}
+
+#[test]
+fn calls_of_one_step_hold_no_order() {
+    let run = |steps: [Option<u64>; 2]| {
+        json!({ "tool_calls": [
+            { "name": "auth", "step": steps[0] },
+            { "name": "pay", "step": steps[1] },
+        ]})
+    };
+    let order = axes(&[], &[("auth", "pay")]);
+    let holds = |steps| score_trajectory_axes(&run(steps), &order).order_satisfaction == 100;
+    assert!(holds([Some(0), Some(1)]) && holds([None, None]) && holds([Some(0), None]));
+    assert!(!holds([Some(0), Some(0)]));
+    let report = score_trajectory_axes(&run([Some(2), Some(2)]), &order);
+    assert_eq!(
+        report.broken[0].reason,
+        "`auth` must come before `pay`, but `tool_calls[0]` and `tool_calls[1]` are made in one step"
+    );
+}
+
+#[test]
+fn the_last_calls_of_one_step_hold_no_order() {
+    let order = Axes {
+        order: vec![Order::new("edit", "test").with_last(true)],
+        ..Axes::default()
+    };
+    let call = |name: &str, step: u64| json!({ "name": name, "step": step });
+    let run = json!({ "tool_calls": [call("edit", 0), call("test", 1), call("edit", 2), call("test", 2)] });
+    let report = score_trajectory_axes(&run, &order);
+    assert_eq!(
+        report.broken[0].reason,
+        "the last `edit` must come before the last `test`, but is `tool_calls[2]`, `test` `tool_calls[3]`, in one step"
+    );
+}
+
+/// A dependency of `pay` on `auth` over calls with these results: the flag, and whether there is one.
+fn dependency_holds(calls: &[(&str, Option<Value>)]) -> bool {
+    let results = calls.iter().enumerate().filter_map(|(index, (_, result))| {
+        let mut result = result.clone()?;
+        result["call_index"] = index.into();
+        Some(result)
+    });
+    let run = json!({
+        "tool_calls": calls.iter().map(|(name, _)| json!({ "name": name })).collect::<Vec<_>>(),
+        "tool_results": results.collect::<Vec<_>>(),
+    });
+    let axes = axes(&[("auth", "pay", None)], &[]);
+    score_trajectory_axes(&run, &axes).dependency_satisfaction == 100
+}
+
+#[test]
+fn a_producer_that_failed_produced_nothing() {
+    let ok = || Some(json!({ "is_error": false, "result": "token" }));
+    let denied = || Some(json!({ "is_error": true, "result": "denied" }));
+    assert!(dependency_holds(&[("auth", ok()), ("pay", ok())]));
+    assert!(!dependency_holds(&[("auth", denied()), ("pay", ok())]));
+    assert!(!dependency_holds(&[("auth", None), ("pay", ok())]));
+    assert!(dependency_holds(&[
+        ("auth", denied()),
+        ("auth", ok()),
+        ("pay", ok())
+    ]));
+    assert!(!dependency_holds(&[
+        ("auth", denied()),
+        ("pay", ok()),
+        ("auth", ok())
+    ]));
+    // Without a flag, the result says it.
+    let silent = |result| Some(json!({ "result": result }));
+    assert!(!dependency_holds(&[
+        ("auth", silent(json!({ "error": "denied" }))),
+        ("pay", ok())
+    ]));
+    assert!(dependency_holds(&[
+        ("auth", silent(json!({ "token": "t" }))),
+        ("pay", ok())
+    ]));
+}
+
+#[test]
+fn a_text_must_be_produced_whole() {
+    let holds = |result, id| flow(&result, &id).broken.is_empty();
+    assert!(!holds(json!({ "users": ["user_12"] }), json!("user_1")));
+    assert!(!holds(json!({ "name": "concatenate" }), json!("cat")));
+    assert!(holds(
+        json!("see https://shop.example/orders/A-1 for more"),
+        json!("A-1")
+    ));
 }

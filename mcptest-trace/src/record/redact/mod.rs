@@ -7,6 +7,7 @@
 
 mod counts;
 mod forms;
+mod named;
 mod run;
 mod shapes;
 mod suspects;
@@ -22,6 +23,7 @@ use std::ops::Range;
 use regex::{Regex, RegexBuilder};
 use serde_json::{Map, Value};
 
+use named::Named;
 use shapes::Shape;
 
 pub use counts::RedactionCounts;
@@ -50,6 +52,8 @@ pub struct Redactor {
     patterns: Vec<Regex>,
     /// What is known by its shape.
     shapes: Vec<Shape>,
+    /// What is known by its key.
+    named: Option<Named>,
 }
 
 /// Why secrets cannot be looked for.
@@ -119,6 +123,7 @@ impl Redactor {
             names,
             patterns,
             shapes: Vec::new(),
+            named: None,
         })
     }
 
@@ -128,6 +133,26 @@ impl Redactor {
     #[must_use]
     pub fn with_shapes(mut self) -> Self {
         self.shapes = shapes::known();
+        self
+    }
+
+    /// The same, which also blanks what stands at a key whose values are secrets (`password`, `client_secret`,
+    /// `api_key`, `refresh_token`, `authorization`, `cookie`, …), and logins in addresses.
+    ///
+    /// ```
+    /// use mcptest_trace::record::redact::Redactor;
+    /// use serde_json::json;
+    ///
+    /// let redactor = Redactor::new([], Vec::new())?.with_named();
+    /// let mut args = json!({ "user": "ann", "db_password": "hunter2", "url": "ftp://ann:pw@host/" });
+    /// redactor.redact(&mut args);
+    /// assert_eq!(args["db_password"], "[redacted password]");
+    /// assert_eq!(args["url"], "ftp://[redacted login in a URL]@host/");
+    /// # Ok::<(), mcptest_trace::record::redact::TooLarge>(())
+    /// ```
+    #[must_use]
+    pub fn with_named(mut self) -> Self {
+        self.named = Named::new();
         self
     }
 
@@ -150,8 +175,13 @@ impl Redactor {
                 }
             }
             Value::Object(map) => {
-                for value in map.values_mut() {
+                for (key, value) in map.iter_mut() {
                     self.counted(value, counts);
+                    if self.named.is_some()
+                        && let Some(name) = named::name_of(key)
+                    {
+                        named::blank(value, name, counts);
+                    }
                 }
                 self.redact_keys(map, counts);
             }
@@ -195,6 +225,11 @@ impl Redactor {
             if let Some(redacted) = shape.taken_out(&text, counts) {
                 text = Cow::Owned(redacted);
             }
+        }
+        if let Some(named) = &self.named
+            && let Some(redacted) = named.taken_out(&text, counts)
+        {
+            text = Cow::Owned(redacted);
         }
         text
     }

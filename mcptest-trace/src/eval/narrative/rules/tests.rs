@@ -12,7 +12,13 @@ use super::RULES;
 
 /// The claims that are read from a closing, by rule, whether it is sure, and the verbs.
 fn read(closing: &str) -> Vec<(&'static str, bool, Vec<String>)> {
-    let (options, known) = (NarrativeOptions::default(), KnownTools::default());
+    let (options, mut known) = (NarrativeOptions::default(), KnownTools::default());
+    let bracket = closing
+        .strip_prefix('[')
+        .and_then(|rest| rest.split_once("] "));
+    let (tools, closing) = bracket.unwrap_or(("", closing));
+    let tools = tools.split(", ").filter(|tool| !tool.is_empty());
+    tools.for_each(|tool| known.add(tool));
     let trace = Trace::default();
     let tools = ToolBox::new(&trace, &known, &known, &options);
     let vocabulary = Vocabulary::new(&options, &tools);

@@ -1,0 +1,362 @@
+//! What a claim names besides identifiers: numbers after their noun, addresses, paths, amounts, dates, counts.
+//! Here they are found in a sentence; `detail_check` compares them with calls.
+
+use std::ops::Range;
+
+use super::lexicon::{lower, stem};
+use super::list::OBJECT;
+use super::marks::{Mark, Marks, of};
+use super::token::{Token, TokenQueries};
+
+/// What a claim names, as it is spelt.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Detail {
+    pub(super) kind: Kind,
+    pub(super) text: String,
+    /// Whether others of its kind stand beside it in a list: *orders 7 and 8*.
+    pub(super) listed: bool,
+}
+
+/// What a detail is; it is compared with nothing else.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) enum Kind {
+    /// A number after its noun, which is in the singular: *order 8*.
+    Numbered(String),
+    /// An identifier in a list.
+    Listed,
+    Mail,
+    Url,
+    /// A path, or the name of a file.
+    Path,
+    /// An amount of money.
+    Amount,
+    /// A day: *May 3*, *2024-05-03*.
+    Day,
+    /// How many: *2 units*.
+    Count,
+    /// The first number of what something was changed to: *to 5 Elm Street*.
+    NewNumber,
+    /// Somebody to whom something was sent, by one name: *to Bob*.
+    Person,
+}
+
+/// Finds what a claim names in its object and in what follows its verb. `text` is the document's.
+pub(super) fn find(
+    words: &[Token<'_>],
+    text: &str,
+    object: &Range<usize>,
+    verb: usize,
+) -> Vec<Detail> {
+    let ends = of![Parts Comma Ours Finite Relative Condition Negative Presupposed];
+    let after = verb + 1..words.until(verb + 1, OBJECT, ends);
+    let own = if object.start > verb {
+        verb + 1..object.end.max(after.end)
+    } else {
+        object.clone()
+    };
+    let own = own.start..with_list(words, own.end);
+    let mut found = numbers(words, own.clone());
+    let mut ranges = vec![own];
+    if object.start <= verb {
+        let after = after.start..with_list(words, after.end);
+        found.extend(numbers(words, after.clone()));
+        ranges.push(after);
+    }
+    for range in ranges {
+        found.extend(texts(words, text, &range));
+        found.extend(days(words, &range));
+        found.extend(targets(words, text, &range));
+    }
+    found.extend(count(words, verb));
+    found
+}
+
+/// Whether a token may stand in a list of numbers: *7*, *W12*, *#*, *,* and *and*.
+fn is_item(words: &[Token<'_>], at: usize) -> bool {
+    let marks = words.marks(at);
+    marks.has(Mark::Identifier) || is_number(words, at)
+}
+
+/// Whether a token is a plain number, and no time, count or amount.
+fn is_number(words: &[Token<'_>], at: usize) -> bool {
+    let text = words.text(at);
+    let plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let next = words.marks(at + 1);
+    let unit = next.has(Mark::Content) && !next.has(Mark::Participle);
+    let of_amount = at > 0 && matches!(words.text(at - 1), "$" | "€" | "£");
+    let percent = words.text(at + 1) == "%";
+    plain && !words.is(at, Mark::Date) && !unit && !of_amount && !percent
+}
+
+fn is_joint(words: &[Token<'_>], at: usize) -> bool {
+    matches!(words.text(at), "," | ":" | "#" | "&") || words.text(at) == "and"
+}
+
+/// Where a list that follows ends: *these orders: 7, 8 and 9*.
+fn with_list(words: &[Token<'_>], end: usize) -> usize {
+    let mut last = end;
+    let mut at = end;
+    // *ct_90, and ct_91 needs no change*
+    let ends = |at: usize| {
+        let marks = words.marks(at);
+        at >= words.len()
+            || is_joint(words, at)
+            || marks.meets(of![Parts Comma Sign Preposition Conjunction])
+    };
+    while at < words.len() && (is_joint(words, at) || is_item(words, at)) {
+        if is_item(words, at) && ends(at + 1) {
+            last = at + 1;
+        }
+        at += 1;
+    }
+    last
+}
+
+/// The numbers after a noun, and the identifiers in a list.
+fn numbers(words: &[Token<'_>], range: Range<usize>) -> Vec<Detail> {
+    let mut found = Vec::new();
+    let mut at = range.start;
+    while at < range.end {
+        if !is_item(words, at) {
+            at += 1;
+            continue;
+        }
+        let first = at;
+        let mut items = Vec::new();
+        while at < range.end && (is_item(words, at) || is_joint(words, at)) {
+            if is_item(words, at) {
+                items.push(at);
+            }
+            at += 1;
+        }
+        let listed = items.len() > 1;
+        let noun = noun_before(words, range.start, first);
+        for item in items {
+            let text = words.text(item).to_owned();
+            let kind = if words.is(item, Mark::Identifier) {
+                Some(Kind::Listed).filter(|_| listed)
+            } else {
+                noun.clone().map(Kind::Numbered)
+            };
+            found.extend(kind.map(|kind| Detail { kind, text, listed }));
+        }
+    }
+    found
+}
+
+/// The noun right before a list of numbers: *orders 7*, *both orders, 7*, *order number 7*, *these orders: 7*.
+fn noun_before(words: &[Token<'_>], start: usize, first: usize) -> Option<String> {
+    let mut at = first;
+    while at > start {
+        at -= 1;
+        let text = words.text(at);
+        if matches!(
+            text,
+            "," | ":" | "#" | "number" | "numbers" | "no" | "." | "id" | "ids"
+        ) {
+            continue;
+        }
+        let marks = words.marks(at);
+        let noun = marks.has(Mark::Content) && !marks.meets(of![Date Time]);
+        return noun.then(|| stem(text).into_owned());
+    }
+    None
+}
+
+/// Addresses, paths and amounts, by how they are spelt.
+fn texts(words: &[Token<'_>], text: &str, range: &Range<usize>) -> Vec<Detail> {
+    let (Some(first), Some(last)) = (words.get(range.start), words.get(range.end.wrapping_sub(1)))
+    else {
+        return Vec::new();
+    };
+    if last.range.end <= first.range.start {
+        return Vec::new();
+    }
+    let whole = &text[first.range.start..];
+    let length = last.range.end - first.range.start;
+    let more = whole[length..]
+        .find(char::is_whitespace)
+        .unwrap_or(whole.len() - length);
+    let mut found = Vec::new();
+    let mut before = "";
+    for word in whole[..length + more].split_whitespace() {
+        let bare = word.trim_matches(|c: char| "()[]{}<>,;:!?\"'`*“”‘’".contains(c));
+        let bare = bare.trim_end_matches(['.', ',']);
+        let kind = if bare.contains("://") {
+            Some(Kind::Url)
+        } else if is_mail(bare) {
+            Some(Kind::Mail)
+        } else if is_path(bare) {
+            Some(Kind::Path)
+        } else if is_amount(bare) {
+            Some(Kind::Amount)
+        } else {
+            None
+        };
+        // *from $50 to $45*
+        let old = matches!(&*lower(before), "from" | "of");
+        before = word;
+        let text = bare.to_owned();
+        found.extend(kind.filter(|_| !old).map(|kind| Detail {
+            kind,
+            text,
+            listed: false,
+        }));
+    }
+    found
+}
+
+fn is_mail(word: &str) -> bool {
+    let parts = word.split_once('@');
+    parts.is_some_and(|(name, host)| !name.is_empty() && host.contains('.') && !host.contains('@'))
+}
+
+fn is_path(word: &str) -> bool {
+    let ending = word.rsplit_once('.').map(|(_, ending)| ending);
+    let letters = |ending: &str| {
+        (1..=5).contains(&ending.len()) && ending.chars().all(|c| c.is_ascii_alphanumeric())
+    };
+    let folder =
+        word.contains('/') && !word.starts_with("//") && word.chars().any(char::is_alphabetic);
+    let named =
+        ending.is_some_and(|ending| letters(ending) && ending.chars().any(char::is_alphabetic));
+    folder && named
+}
+
+fn is_amount(word: &str) -> bool {
+    let number = word
+        .trim_start_matches(['-', '+'])
+        .strip_prefix(['$', '€', '£']);
+    number.is_some_and(|number| amount(number).is_some())
+}
+
+/// The number that an amount is, thousands set apart or not.
+pub(super) fn amount(text: &str) -> Option<f64> {
+    let digits: String = text
+        .chars()
+        .filter(|c| !matches!(c, '$' | '€' | '£' | ',' | '+'))
+        .collect();
+    let plain = digits.starts_with(|c: char| c.is_ascii_digit() || c == '-');
+    plain.then(|| digits.parse().ok()).flatten()
+}
+
+const MONTHS: [&str; 12] = [
+    "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
+];
+
+/// The month that a word names, from 1.
+fn month(word: &str) -> Option<usize> {
+    const LONG: [&str; 12] = [
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
+    ];
+    let word = word.trim_end_matches('.');
+    let place = |names: [&str; 12]| names.iter().position(|name| *name == word);
+    place(MONTHS).or_else(|| place(LONG)).map(|at| at + 1)
+}
+
+/// The days that are named, as `05-03`.
+fn days(words: &[Token<'_>], range: &Range<usize>) -> Vec<Detail> {
+    let day = |at: usize| {
+        let text = words.text(at);
+        let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+        let ordinal = matches!(&text[digits.len()..], "" | "st" | "nd" | "rd" | "th");
+        let number: usize = digits.parse().ok().filter(|_| ordinal)?;
+        (1..=31).contains(&number).then_some(number)
+    };
+    let mut found = Vec::new();
+    for at in range.clone() {
+        let text = words.text(at);
+        let old = at > 0 && matches!(words.text(at - 1), "from" | "of");
+        let named = month(text).and_then(|month| {
+            let day = day(at + 1).or_else(|| day(at.checked_sub(1)?))?;
+            Some(format!("{month:02}-{day:02}"))
+        });
+        let iso = || iso_day(text).map(str::to_owned);
+        found.extend(named.or_else(iso).filter(|_| !old).map(|text| Detail {
+            kind: Kind::Day,
+            text,
+            listed: false,
+        }));
+    }
+    found
+}
+
+/// The month and the day of `2024-05-03`, also where a time of day follows.
+pub(super) fn iso_day(text: &str) -> Option<&str> {
+    let date = text.get(..10)?;
+    let mut parts = date.split('-');
+    let mut next = |length| {
+        let part = parts.next().filter(|part: &&str| part.len() == length)?;
+        part.bytes().all(|byte| byte.is_ascii_digit()).then_some(())
+    };
+    next(4)?;
+    next(2)?;
+    next(2)?;
+    let end = text
+        .get(10..)
+        .is_none_or(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()));
+    end.then(|| &date[5..])
+}
+
+/// How many things were added, put or ordered, right after the verb: *added 2 units*.
+fn count(words: &[Token<'_>], verb: usize) -> Option<Detail> {
+    let at = verb + 1;
+    let text = words.text(at);
+    let plain =
+        !text.is_empty() && text.len() < 5 && text.bytes().all(|byte| byte.is_ascii_digit());
+    let things = words.marks(at + 1);
+    let noun = things.has(Mark::Content)
+        && !things.meets(of![Date Time])
+        && words.text(at + 1).ends_with('s');
+    (plain && noun).then(|| Detail {
+        kind: Kind::Count,
+        text: text.to_owned(),
+        listed: false,
+    })
+}
+
+/// What something was changed to, or to whom it was sent, behind a *to*.
+fn targets(words: &[Token<'_>], text: &str, range: &Range<usize>) -> Vec<Detail> {
+    let mut found = Vec::new();
+    for at in range.clone().filter(|at| words.text(*at) == "to") {
+        let (next, after) = (at + 1, words.marks(at + 2));
+        let Some(token) = words.get(next).filter(|_| next < range.end) else {
+            continue;
+        };
+        let spelt = &text[token.range.clone()];
+        let ends = next + 1 >= words.len() || after.meets(of![Parts Comma Preposition Conjunction]);
+        let capital =
+            spelt.starts_with(char::is_uppercase) && spelt.chars().skip(1).all(char::is_lowercase);
+        let name =
+            capital && spelt.chars().count() > 2 && token.is(Mark::Content) && token.verb.is_none();
+        let number = spelt.bytes().all(|byte| byte.is_ascii_digit());
+        // *to 5 Elm Street*, but not *to 3 pm* nor *to 5*
+        let named = words
+            .get(next + 1)
+            .is_some_and(|word| text[word.range.clone()].starts_with(char::is_uppercase));
+        let place =
+            number && named && after.has(Mark::Content) && !after.meets(of![Date Time Capitals]);
+        let kind = match (place, name && ends) {
+            (true, _) => Kind::NewNumber,
+            (_, true) => Kind::Person,
+            _ => continue,
+        };
+        found.push(Detail {
+            kind,
+            text: spelt.to_owned(),
+            listed: false,
+        });
+    }
+    found
+}

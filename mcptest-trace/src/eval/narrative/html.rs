@@ -1,0 +1,164 @@
+//! HTML in a closing: its text, and where its elements part it.
+
+use std::borrow::Cow;
+
+/// What begins where an element parts blocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Break {
+    Paragraph,
+    Heading,
+    Item,
+    Row,
+}
+
+/// A part of a block of HTML.
+pub(super) enum Part<'h> {
+    /// A text, and where it stood in the block.
+    Text(Cow<'h, str>, usize),
+    /// An element begins or ends that parts blocks, and this begins.
+    Ends(Break),
+    /// Bold text begins, or ends.
+    Bold(bool),
+}
+
+/// Elements whose text is not told by the agent: code, quotations, what is struck out or not shown.
+const HIDDEN: [&str; 14] = [
+    "blockquote",
+    "code",
+    "del",
+    "head",
+    "pre",
+    "s",
+    "script",
+    "strike",
+    "style",
+    "svg",
+    "template",
+    "textarea",
+    "title",
+    "button",
+];
+
+/// Elements of a page that is the work itself, not a closing.
+const PAGE: [&str; 7] = [
+    "<!doctype",
+    "<html",
+    "<body",
+    "<form",
+    "<script",
+    "<style",
+    "<svg",
+];
+
+/// Entities, and what they stand for.
+const ENTITIES: [(&str, &str); 7] = [
+    ("&amp;", "&"),
+    ("&lt;", "<"),
+    ("&gt;", ">"),
+    ("&quot;", "\""),
+    ("&apos;", "'"),
+    ("&#39;", "'"),
+    ("&nbsp;", " "),
+];
+
+/// Whether a block of HTML is told to the reader, and no page that was made.
+pub(super) fn is_told(block: &str) -> bool {
+    let lower = block.to_ascii_lowercase();
+    !PAGE.iter().any(|page| lower.contains(page))
+}
+
+/// The parts of a block of HTML, in their order.
+pub(super) fn parts(block: &str) -> Vec<Part<'_>> {
+    let mut parts = Vec::new();
+    // The elements that are open and hide what is in them.
+    let mut hidden: Vec<&str> = Vec::new();
+    let mut at = 0;
+    while at < block.len() {
+        let next = block[at..].find('<').map_or(block.len(), |next| at + next);
+        if hidden.is_empty() {
+            texts(&block[at..next], at, &mut parts);
+        }
+        let Some((tag, end)) = tag(block, next) else {
+            if hidden.is_empty() && next < block.len() {
+                parts.push(Part::Text(Cow::Borrowed("<"), next));
+            }
+            at = (next + 1).min(block.len());
+            continue;
+        };
+        at = end;
+        let (name, closes) = match tag.strip_prefix('/') {
+            Some(name) => (name, true),
+            None => (tag, false),
+        };
+        let lower = name.to_ascii_lowercase();
+        if let Some(element) = HIDDEN.iter().find(|element| **element == lower) {
+            match (closes, hidden.last() == Some(element)) {
+                (true, true) => {
+                    hidden.pop();
+                }
+                (false, _) => hidden.push(element),
+                (true, false) => {}
+            }
+            continue;
+        }
+        if !hidden.is_empty() {
+            continue;
+        }
+        parts.extend(match (&*lower, closes) {
+            ("b" | "strong", _) => Some(Part::Bold(!closes)),
+            ("h1" | "h2" | "h3" | "h4" | "h5" | "h6", false) => Some(Part::Ends(Break::Heading)),
+            ("li" | "dt" | "dd", false) => Some(Part::Ends(Break::Item)),
+            ("tr", false) => Some(Part::Ends(Break::Row)),
+            ("td" | "th", true) => Some(Part::Text(Cow::Borrowed(" | "), next)),
+            ("br", _) => Some(Part::Text(Cow::Borrowed("\n"), next)),
+            (
+                "p" | "div" | "section" | "article" | "ul" | "ol" | "dl" | "table" | "hr"
+                | "details" | "summary" | "header" | "footer" | "main" | "h1" | "h2" | "h3" | "h4"
+                | "h5" | "h6" | "li" | "dt" | "dd" | "tr",
+                _,
+            ) => Some(Part::Ends(Break::Paragraph)),
+            _ => None,
+        });
+    }
+    parts
+}
+
+/// The name of the tag that begins at a place, with its `/`, and where it ends; a comment has none.
+fn tag(block: &str, start: usize) -> Option<(&str, usize)> {
+    let rest = block.get(start..)?.strip_prefix('<')?;
+    if let Some(comment) = rest.strip_prefix("!--") {
+        let end = comment
+            .find("-->")
+            .map_or(block.len(), |end| start + 4 + end + 3);
+        return Some(("", end));
+    }
+    let named = rest.strip_prefix('/').unwrap_or(rest);
+    if !named.starts_with(|c: char| c.is_ascii_alphabetic() || c == '!') {
+        return None;
+    }
+    let name = rest
+        .find(|c: char| c.is_whitespace() || c == '>')
+        .unwrap_or(rest.len());
+    let end = rest
+        .find('>')
+        .map_or(block.len(), |end| start + 1 + end + 1);
+    Some((rest[..name].trim_end_matches('/'), end))
+}
+
+/// Gives a text with its entities read.
+fn texts<'h>(text: &'h str, start: usize, parts: &mut Vec<Part<'h>>) {
+    let mut at = 0;
+    while at < text.len() {
+        let next = text[at..].find('&').map_or(text.len(), |next| at + next);
+        if at < next {
+            parts.push(Part::Text(Cow::Borrowed(&text[at..next]), start + at));
+        }
+        let Some(rest) = text.get(next..).filter(|rest| !rest.is_empty()) else {
+            return;
+        };
+        let known = ENTITIES.iter().find(|(entity, _)| rest.starts_with(entity));
+        let (entity, sign) = known.copied().unwrap_or(("&", "&"));
+        parts.push(Part::Text(Cow::Borrowed(sign), start + next));
+        at = next + entity.len();
+    }
+}

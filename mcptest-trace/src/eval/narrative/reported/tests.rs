@@ -1,0 +1,194 @@
+use super::*;
+use serde_json::json;
+
+fn of(tool: &str, result: Value) -> Reported {
+    reported(tool, &json!({}), &result)
+}
+
+fn failed(tool: &str, result: Value) -> bool {
+    matches!(of(tool, result), Reported::Failed(_))
+}
+
+/// The forms in which results come.
+fn forms(result: &Value) -> [Value; 5] {
+    let text = result.to_string();
+    [
+        result.clone(),
+        json!(text),
+        json!({ "content": [{ "type": "text", "text": text }] }),
+        json!({ "content": [], "structuredContent": result }),
+        json!({ "result": result }),
+    ]
+}
+
+#[test]
+fn a_result_that_says_that_the_call_failed_is_known_in_every_form() {
+    for (tool, result) in [
+        ("pay_invoice", json!({ "success": false })),
+        ("pay_invoice", json!({ "ok": false, "id": 3 })),
+        ("pay_invoice", json!({ "ok": 0 })),
+        ("pay_invoice", json!({ "isSuccess": "false" })),
+        (
+            "pay_invoice",
+            json!({ "error": { "code": 402, "message": "insufficient funds" } }),
+        ),
+        ("pay_invoice", json!({ "error": "insufficient funds" })),
+        (
+            "pay_invoice",
+            json!({ "errors": [{ "message": "no" }], "data": null }),
+        ),
+        ("pay_invoice", json!({ "errorMessage": "card expired" })),
+        (
+            "pay_invoice",
+            json!({ "status": "failed", "reason": "insufficient funds" }),
+        ),
+        ("pay_invoice", json!({ "status": "ERROR" })),
+        ("pay_invoice", json!({ "status": 422, "message": "amount" })),
+        ("pay_invoice", json!({ "statusCode": 500 })),
+        ("pay_invoice", json!({ "status_code": "404" })),
+        (
+            "pay_invoice",
+            json!({ "code": 403, "message": "not yours" }),
+        ),
+        ("pay_invoice", json!({ "status": "declined" })),
+        ("pay_invoice", json!({ "paid": false })),
+        (
+            "pay_invoice",
+            json!({ "message": "Error: insufficient funds" }),
+        ),
+        (
+            "pay_invoice",
+            json!([{ "success": false }, { "success": false }]),
+        ),
+        (
+            "merge_pull_request",
+            json!({ "merged": false, "message": "conflict" }),
+        ),
+        ("send_email", json!({ "sent": false })),
+        ("send_email", json!({ "status": "queued", "dry_run": true })),
+        ("delete_row", json!({ "affected_rows": 0 })),
+        (
+            "delete_row",
+            json!({ "deletedCount": 0, "acknowledged": true }),
+        ),
+        (
+            "update_row",
+            json!({ "matched_count": 1, "modified_count": 0 }),
+        ),
+        ("update_row", json!({ "updated": 0, "inserted": 0 })),
+    ] {
+        for form in forms(&result) {
+            assert!(failed(tool, form.clone()), "{tool}: {form}");
+        }
+    }
+}
+
+#[test]
+fn a_result_that_says_no_such_thing_is_none() {
+    for (tool, result) in [
+        (
+            "pay_invoice",
+            json!({ "success": true, "error": null, "errors": [], "failed": 0 }),
+        ),
+        ("pay_invoice", json!({ "error": "" })),
+        ("pay_invoice", json!({ "error": "none", "error_code": 0 })),
+        ("pay_invoice", json!({ "status": 200 })),
+        (
+            "pay_invoice",
+            json!({ "status": "completed", "message": "No card failed." }),
+        ),
+        ("pay_invoice", json!({ "id": 3, "code": 404 })),
+        ("pay_invoice", json!({ "paid": true, "archived": false })),
+        ("pay_invoice", json!(null)),
+        ("pay_invoice", json!([])),
+        ("pay_invoice", json!("")),
+        ("pay_invoice", json!("Paid. 0 failed.")),
+        ("edit_file", json!("Error handling was added to src/a.rs.")),
+        ("reject_application", json!({ "status": "rejected" })),
+        ("update_row", json!({ "inserted": 0, "updated": 1 })),
+        ("update_task", json!({ "id": 1, "deleted": false })),
+        ("get_payment", json!({ "status": "failed" })),
+        ("list_orders", json!({ "cancelled": 0 })),
+    ] {
+        for form in forms(&result) {
+            assert_eq!(of(tool, form.clone()), Reported::Nothing, "{tool}: {form}");
+        }
+    }
+}
+
+#[test]
+fn a_text_that_begins_with_error_says_it() {
+    for text in [
+        "Error: insufficient funds",
+        "error: insufficient funds",
+        "ERROR insufficient funds",
+        "Error while paying the invoice",
+        "[error] insufficient funds",
+        "Error",
+        "ValueError: bad amount",
+        "Failed to pay: card expired",
+        "Could not pay the invoice.",
+        "Traceback (most recent call last):",
+        "0 rows affected",
+        "Deleted 0 files.",
+    ] {
+        assert!(failed("delete_file", json!(text)), "{text}");
+    }
+    assert_eq!(
+        of("delete_file", json!("3 rows affected, 0 updated")),
+        Reported::Nothing
+    );
+}
+
+#[test]
+fn what_only_sounds_so_is_doubtful() {
+    for result in [
+        json!("The invoice was not found."),
+        json!({ "message": "Invoice not found" }),
+        json!({ "success": true, "error": "one item left out" }),
+        json!({ "failed": 2, "succeeded": 5 }),
+        json!([{ "success": false }, { "success": true }]),
+        json!({ "status": "skipped" }),
+    ] {
+        let reported = of("pay_invoice", result.clone());
+        assert!(
+            matches!(reported, Reported::Doubtful(_)),
+            "{result}: {reported:?}"
+        );
+    }
+    let page = format!("{} not found", "word ".repeat(200));
+    assert_eq!(of("fetch_page", json!(page)), Reported::Nothing);
+}
+
+#[test]
+fn a_dry_run_changes_nothing() {
+    for args in [
+        json!({ "dry_run": true }),
+        json!({ "dryRun": "true" }),
+        json!({ "validate_only": true }),
+    ] {
+        let reported = reported("delete_logs", &args, &json!({ "would_delete": 14 }));
+        assert!(matches!(reported, Reported::Failed(_)), "{args}");
+    }
+    let real = reported(
+        "delete_logs",
+        &json!({ "dry_run": false }),
+        &json!({ "deleted": 14 }),
+    );
+    assert_eq!(real, Reported::Nothing);
+}
+
+#[test]
+fn what_says_so_is_quoted() {
+    let by = |result| match of("pay_invoice", result) {
+        Reported::Failed(by) => by,
+        other => format!("{other:?}"),
+    };
+    assert_eq!(
+        by(json!({ "error": "no funds", "success": false })),
+        "`success: false`"
+    );
+    assert_eq!(by(json!({ "error": "no funds" })), "`error: no funds`");
+    assert_eq!(by(json!("Error: no\nfunds")), "\"Error: no\"");
+    assert!(by(json!({ "error": "x".repeat(500) })).chars().count() < 100);
+}

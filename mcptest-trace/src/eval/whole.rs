@@ -1,0 +1,280 @@
+//! What stands in a text as a whole: not as a part of a longer word, number, address or identifier.
+//!
+//! `7` is not in `17`, `7.5` or `A-7`; `user_1` is not in `user_12`; `anne@x.org` is not in
+//! `joanne@x.org`. Signs that set values apart (`/`, `:`, `=`, quotes, brackets, `#`) do not join.
+
+use serde_json::Value;
+
+use crate::trace::json_eq;
+
+/// Whether `wanted` stands in `text` without being a part of something longer. An empty text stands nowhere.
+pub(super) fn stands_whole(text: &str, wanted: &str) -> bool {
+    let (Some(first), Some(last)) = (wanted.chars().next(), wanted.chars().next_back()) else {
+        return false;
+    };
+    text.match_indices(wanted).any(|(start, _)| {
+        let (before, after) = (&text[..start], &text[start + wanted.len()..]);
+        !goes_on(first, before.chars().rev())
+            && (!goes_on(last, after.chars()) || is_time_of_day(wanted, after))
+    })
+}
+
+/// Whether a word goes on beyond `edge`, its outermost character.
+fn goes_on(edge: char, mut beyond: impl Iterator<Item = char>) -> bool {
+    if !in_word(edge) {
+        return false;
+    }
+    match (beyond.next(), beyond.next()) {
+        (Some(next), _) if in_word(next) => true,
+        (Some('-' | '\u{2011}' | '.' | '@' | '+'), Some(next)) => in_word(next),
+        (Some(','), Some(next)) => edge.is_ascii_digit() && next.is_ascii_digit(),
+        _ => false,
+    }
+}
+
+/// Whether a date is followed by its time of day: `2024-05-20` in `2024-05-20T15:00:00`.
+fn is_time_of_day(date: &str, after: &str) -> bool {
+    let digits =
+        |part: &str, length| part.len() == length && part.bytes().all(|byte| byte.is_ascii_digit());
+    let mut parts = date.split('-');
+    let lengths = [4, 2, 2];
+    let is_date = lengths
+        .iter()
+        .all(|length| parts.next().is_some_and(|part| digits(part, *length)));
+    let time = after.strip_prefix('T').and_then(|time| time.get(..2));
+    is_date && parts.next().is_none() && time.is_some_and(|hour| digits(hour, 2))
+}
+
+/// Whether a character makes a word longer. Scripts that are written without spaces have no such words.
+fn in_word(character: char) -> bool {
+    let unspaced = matches!(
+        u32::from(character),
+        0x0E00..=0x0EFF // Thai, Lao
+            | 0x1000..=0x109F // Burmese
+            | 0x1780..=0x17FF // Khmer
+            | 0x3040..=0x30FF // Hiragana, Katakana
+            | 0x3400..=0x9FFF // Han
+            | 0xAC00..=0xD7AF // Hangul, whose particles follow a word at once
+            | 0xF900..=0xFAFF
+            | 0x20000..=0x3FFFF
+    );
+    character == '_' || character.is_alphanumeric() && !unspaced
+}
+
+/// Whether a scalar that is no text stands in a text: a number in any spelling, `true`, `null`.
+pub(super) fn has_scalar(text: &str, scalar: &Value) -> bool {
+    match scalar {
+        Value::Number(number) => has_number(text, scalar, &number.to_string()),
+        other => stands_whole(text, &other.to_string()),
+    }
+}
+
+/// Whether a text is a number, a boolean or `null` as it is spelt: `"7"` and `"7.0"` spell 7.
+pub(super) fn spells(text: &str, scalar: &Value) -> bool {
+    match scalar {
+        Value::Number(_) => {
+            number(text).is_some_and(|number| json_eq(&number, scalar))
+                || scalar.to_string() == text
+        }
+        Value::Bool(_) | Value::Null => scalar.to_string() == text,
+        _ => false,
+    }
+}
+
+/// The number that a text spells, plainly: no zeros before it, no sign but a minus.
+pub(super) fn number(text: &str) -> Option<Value> {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let whole = digits.split_once('.').map_or(digits, |(whole, _)| whole);
+    let plain = digits.starts_with(|first: char| first.is_ascii_digit())
+        && digits
+            .chars()
+            .all(|character| character.is_ascii_digit() || character == '.')
+        && (whole == "0" || !whole.starts_with('0'));
+    if !plain {
+        return None;
+    }
+    let fits = |value: &Value| value.is_i64() || value.is_u64() || digits.contains('.');
+    let value: Value = serde_json::from_str(text).ok()?;
+    fits(&value).then_some(value)
+}
+
+/// Whether a number stands in a text as a whole, in any spelling, `spelt` among them.
+pub(super) fn has_number(text: &str, wanted: &Value, spelt: &str) -> bool {
+    let joins = |character: char| in_word(character) || matches!(character, '.' | ',' | '-');
+    let is =
+        |token: &str| token == spelt || number(token).is_some_and(|found| json_eq(&found, wanted));
+    let named =
+        |run: &str| run.contains(|character: char| character.is_alphabetic() || character == '_');
+    let mut runs = text.split(|character| !joins(character));
+    runs.any(|run| {
+        if !named(run) {
+            return in_numbers(run, &is);
+        }
+        // What has a letter is a name: no number in it stands for itself.
+        let mut pieces = run.split(',').map(|piece| piece.trim_end_matches('.'));
+        pieces.any(|piece| piece == spelt || !named(piece) && in_numbers(piece, &is))
+    })
+}
+
+/// Whether one of the numbers of a run of digits, points, commas and dashes is wanted. A dash is a sign
+/// unless it stands behind a digit.
+fn in_numbers(run: &str, is: &impl Fn(&str) -> bool) -> bool {
+    let mut negative = false;
+    run.split('-').any(|part| {
+        let signed = |token: &str, first: bool| match negative && first {
+            true => is(&format!("-{token}")),
+            false => is(token),
+        };
+        let part = part.trim_matches([',', '.']);
+        let found = if let Some(plain) = ungrouped(part) {
+            signed(&plain, true)
+        } else {
+            let mut pieces = part.split(',').enumerate();
+            pieces.any(|(index, piece)| signed(piece.trim_end_matches('.'), index == 0))
+        };
+        negative = part.is_empty();
+        found
+    })
+}
+
+/// A number whose thousands are set apart by commas, without them: `1,250.00`.
+fn ungrouped(run: &str) -> Option<String> {
+    let (whole, _) = run.split_once('.').unwrap_or((run, ""));
+    let mut groups = whole.split(',');
+    let first = groups.next()?;
+    let digits = |group: &str| group.bytes().all(|byte| byte.is_ascii_digit());
+    let grouped = whole.contains(',')
+        && (1..=3).contains(&first.len())
+        && digits(first)
+        && groups.all(|group| group.len() == 3 && digits(group));
+    grouped.then(|| run.replace(',', ""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_text_stands_whole_between_what_sets_values_apart() {
+        for text in [
+            "A-1",
+            "order A-1.",
+            "\"A-1\"",
+            "/orders/A-1",
+            "id:A-1",
+            "id=A-1&x",
+            "#A-1",
+            "(A-1)",
+            "A-1, A-2",
+            "A-1's",
+            "订单A-1已取消",
+            "A-1 - shipped",
+            "A-1\u{2014}shipped",
+        ] {
+            assert!(stands_whole(text, "A-1"), "{text}");
+        }
+        for text in [
+            "A-10", "A-1-2", "BA-1", "B-A-1", "A-1.2", "x.A-1", "A-1_b", "A-1é",
+        ] {
+            assert!(!stands_whole(text, "A-1"), "{text}");
+        }
+    }
+
+    #[test]
+    fn addresses_names_and_words_are_not_found_in_longer_ones() {
+        for (text, wanted) in [
+            ("joanne@x.org", "anne@x.org"),
+            ("anne@x.org.uk", "anne@x.org"),
+            ("mary-anne@x.org", "anne@x.org"),
+            ("a+anne@x.org", "anne@x.org"),
+            ("user_12", "user_1"),
+            ("banana", "a"),
+            ("concatenate", "cat"),
+            ("report.pdf", "report"),
+            ("/etc/passwd.bak", "/etc/passwd"),
+            ("anything", ""),
+        ] {
+            assert!(!stands_whole(text, wanted), "{wanted} in {text}");
+        }
+        assert!(stands_whole("mail to anne@x.org.", "anne@x.org"));
+        assert!(stands_whole("https://a.example/1", "https://a.example/"));
+        assert!(stands_whole("from 2024-05-20T15:00:00Z", "2024-05-20"));
+        assert!(!stands_whole("2024-05-20Torres", "2024-05-20"));
+        assert!(stands_whole("banana a", "a"));
+    }
+
+    #[test]
+    fn numbers_are_whole_in_any_spelling() {
+        let five = json!(5);
+        for text in [
+            "5", "take 5.", "(5)", "a, 5, b", "2-5", "5.0", "1, 5", "x=5;", "a-1,5", "共5件",
+            "$5.00",
+        ] {
+            assert!(has_scalar(text, &five), "5 in {text}");
+        }
+        for text in [
+            "-5", "15", "5.1", "2.5", "A5", "5px", "1.5.2", "x: -5", "1,005", "05", "A-5",
+            "5-piece", "A1-5", "a_5",
+        ] {
+            assert!(!has_scalar(text, &five), "5 in {text}");
+        }
+        for amount in [json!(1250), json!(1250.0)] {
+            for text in ["for $1,250.00 in all", "for 1,250, in all", "1,250-1,300"] {
+                assert!(has_scalar(text, &amount), "{amount} in {text}");
+            }
+            assert!(!has_scalar("11,250", &amount));
+        }
+        assert!(has_scalar("at -5 degrees", &json!(-5)) && !has_scalar("2-5", &json!(-5)));
+        let long = json!(9_007_199_254_740_993_u64);
+        assert!(has_scalar("id 9007199254740993", &long));
+        assert!(!has_scalar("id 9007199254740992", &long));
+    }
+
+    #[test]
+    fn words_of_json_are_whole_words() {
+        assert!(has_scalar("it is true.", &json!(true)) && !has_scalar("untrue", &json!(true)));
+        assert!(has_scalar("null", &json!(null)) && !has_scalar("nullable", &json!(null)));
+    }
+
+    #[test]
+    fn a_text_spells_a_scalar() {
+        for text in ["7", "7.0"] {
+            assert!(
+                spells(text, &json!(7)) && spells(text, &json!(7.0)),
+                "{text}"
+            );
+        }
+        for text in ["17", "07", " 7", "7 ", "7,0", "seven", ""] {
+            assert!(!spells(text, &json!(7)), "{text}");
+        }
+        assert!(spells("true", &json!(true)) && !spells("True", &json!(true)));
+        assert!(!spells("7", &json!("7")));
+    }
+
+    proptest! {
+        #[test]
+        fn a_number_occurs_between_words_and_not_in_a_longer_one(number: i64, digit in 1..9_u8) {
+            let (alone, longer) = (format!("is {number}, or so"), format!("is {number}{digit}, or so"));
+            prop_assert!(has_scalar(&alone, &json!(number)));
+            prop_assert!(!has_scalar(&longer, &json!(number)));
+        }
+
+        #[test]
+        fn a_word_stands_between_spaces_and_not_in_a_longer_word(word in "[a-z0-9][a-z0-9@._-]{0,8}[a-z0-9]", letter in "[a-z0-9]") {
+            let between = format!("say {word}, please");
+            prop_assert!(stands_whole(&between, &word));
+            let longer = [format!("say {letter}{word}"), format!("say {word}{letter}")];
+            let repeats = |text: &str| text.match_indices(word.as_str()).count() > 1;
+            prop_assert!(longer.iter().all(|text| repeats(text) || !stands_whole(text, &word)));
+        }
+
+        #[test]
+        fn no_text_is_too_odd(text in ".{0,20}", wanted in ".{0,3}", number: f64) {
+            stands_whole(&text, &wanted);
+            has_scalar(&text, &json!(number));
+            prop_assert!(text.is_empty() || stands_whole(&text, &text));
+        }
+    }
+}
