@@ -34,6 +34,7 @@ pub(super) fn read_user(content: Option<&Value>, run: &mut ForeignRun) {
 fn tool_result(block: &Value) -> Answer {
     Answer {
         id: identifier(block, "tool_use_id"),
+        name: None,
         value: member(block, "content"),
         is_error: flagged(block),
     }

@@ -144,12 +144,13 @@ impl<'m> Writer<'m> {
 
     fn call(&mut self, call: &Call) {
         let (server, name) = self.server_and_name(call);
-        let mut args = result::args(call.args.clone());
+        let mut changes = Vec::new();
+        let mut args = result::args(call.args.clone(), &mut changes);
         if !args.is_object() {
-            let note = "arguments that are no JSON object stay as they are";
-            if !self.notes.iter().any(|known| known == note) {
-                self.notes.push(note.to_owned());
-            }
+            self.note("arguments that are no JSON object stay as they are");
+        }
+        for change in changes {
+            self.note(change.told());
         }
         blob::condense(&mut args);
         let is_own = call.agent_id.is_none();
@@ -170,8 +171,14 @@ impl<'m> Writer<'m> {
         if let Some(caller) = &call.caller {
             written["caller"] = caller.clone();
         }
-        self.pairing.call(call.id.as_deref());
+        self.pairing.call(call.id.as_deref(), &call.name);
         self.calls.push(written);
+    }
+
+    fn note(&mut self, note: &str) {
+        if !self.notes.iter().any(|known| known == note) {
+            self.notes.push(note.to_owned());
+        }
     }
 
     /// The server of a call, and the tool.
@@ -211,15 +218,26 @@ impl<'m> Writer<'m> {
         }
     }
 
-    /// Gives the answers without an identifier to the calls of the last message, where there are as
-    /// many.
+    /// Gives the answers without an identifier to the calls of the last message: those with a name to the
+    /// only call that waits and has it, others in their order, where there are as many.
     fn settle(&mut self) {
-        let waiting = std::mem::take(&mut self.waiting);
+        let mut waiting = Vec::new();
+        for answer in std::mem::take(&mut self.waiting) {
+            let named = answer.name.as_deref();
+            match named.and_then(|name| self.pairing.by_name(name)) {
+                Some(call) => self.result(call, &answer),
+                None => waiting.push(answer),
+            }
+        }
         if waiting.is_empty() {
             return;
         }
         let open = self.pairing.nameless();
-        if open.len() == waiting.len() {
+        let may_be = |(call, answer): (&usize, &Answer)| {
+            let name = answer.name.as_deref();
+            name.is_none_or(|name| self.pairing.is_of(*call, name))
+        };
+        if open.len() == waiting.len() && open.iter().zip(&waiting).all(may_be) {
             for (call, answer) in open.into_iter().zip(&waiting) {
                 self.result(call, answer);
             }

@@ -5,6 +5,7 @@
 //! `harbor 0.25.0:agents/installed/codex.py`; txcript@360ff7a1:docs/formats/codex.md.
 
 mod items;
+mod script;
 
 use std::collections::BTreeMap;
 

@@ -199,6 +199,8 @@ impl Call {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Answer {
     pub(crate) id: Option<String>,
+    /// The tool that is said to have answered, by which a result without an identifier finds its call.
+    pub(crate) name: Option<String>,
     pub(crate) value: Value,
     /// What the format's own flag says, where it has one.
     pub(crate) is_error: Option<bool>,
@@ -243,6 +245,7 @@ impl ForeignRun {
     pub(crate) fn answer(&mut self, id: Option<String>, value: Value, is_error: Option<bool>) {
         self.push(Event::Answer(Answer {
             id,
+            name: None,
             value,
             is_error,
         }));

@@ -2,6 +2,8 @@
 
 use serde_json::{Number, Value};
 
+use super::input::{Change, parse};
+
 /// A member that is a text.
 pub(super) fn text<'v>(value: &'v Value, key: &str) -> Option<&'v str> {
     value.get(key)?.as_str()
@@ -112,8 +114,19 @@ pub(super) fn truthy(value: &Value) -> bool {
 
 /// A value that may stand as JSON in a text: the value.
 pub(super) fn unfolded(value: &Value) -> Value {
+    unfolded_with(value, &mut Vec::new())
+}
+
+/// The same, and what was read otherwise than it is written.
+pub(super) fn unfolded_with(value: &Value, changes: &mut Vec<Change>) -> Value {
     match value {
-        Value::String(text) => serde_json::from_str(text).unwrap_or_else(|_| value.clone()),
+        Value::String(text) => match parse(text.as_bytes()) {
+            Ok(parsed) => {
+                changes.extend(parsed.changes);
+                parsed.value
+            }
+            Err(_) => value.clone(),
+        },
         other => other.clone(),
     }
 }

@@ -15,6 +15,7 @@ use super::langsmith::Langsmith;
 use super::mcptest::Mcptest;
 use super::openai::OpenAi;
 use super::otel::Otel;
+use super::rig::Rig;
 use super::tau::Tau;
 
 /// The formats that are read, in the order in which files are looked at.
@@ -28,6 +29,8 @@ pub(crate) enum FormatKind {
     Mcptest,
     /// `OpenTelemetry` traces and logs, as OTLP writes them in JSON.
     Otel,
+    /// Effect logs of rig.
+    Rig,
     /// τ-bench and τ²-bench: trials of tasks with a simulated user.
     #[value(alias = "tau-bench")]
     Tau,
@@ -54,6 +57,7 @@ impl FormatKind {
         match self {
             Self::Mcptest => &Mcptest,
             Self::Otel => &Otel,
+            Self::Rig => &Rig,
             Self::Inspect => &Inspect,
             Self::Atif => &Atif,
             Self::Codex => &Codex,
@@ -130,11 +134,6 @@ fn relative(value: &Value) -> Option<(&'static str, &'static str)> {
     let of_first = |list: &str, key: &str| value[list][0].get(key).is_some();
     let relatives = [
         (of_first("data", "traceID"), "a trace of Jaeger", otlp),
-        (
-            value["context"].get("trace_id").is_some(),
-            "what an SDK's console exporter writes",
-            otlp,
-        ),
         (
             of_first("observations", "traceId"),
             "a trace of Langfuse",

@@ -42,6 +42,7 @@ mod reading;
 mod recorded;
 mod redact;
 mod report;
+mod rig;
 mod starter;
 mod store;
 mod summary;

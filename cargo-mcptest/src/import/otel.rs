@@ -5,17 +5,22 @@
 //! `openinference@1fe497f1:spec/semantic_conventions.md`; openllmetry 0.50.0 and 0.62.1.
 
 mod call_span;
+mod console;
+pub(super) mod emitters;
+mod history;
 mod messages;
 mod span;
+mod spread;
 mod talk;
 
 use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
+use self::emitters::{Known, Meaning};
 use self::span::{Log, OtelSpan};
 use super::digest::Digest;
-use super::event::{Event, ForeignRun, Lost, take_calls};
+use super::event::{Event, ForeignRun, Lost, Stop, take_calls};
 use super::format::{Format, Gathered, Joins, Runs};
 use super::input::{Form, Input, Record};
 use super::joining::Joiner;
@@ -28,7 +33,7 @@ pub(super) struct Otel;
 
 impl Format for Otel {
     fn signature(&self) -> &'static str {
-        "`resourceSpans`, `resourceLogs`, or `batches` of `{resource, scopeSpans}`"
+        "`resourceSpans`, `resourceLogs`, `batches` of `{resource, scopeSpans}`, or spans as an SDK's console exporter prints them"
     }
 
     fn fits(&self, input: &Input, value: &Value) -> bool {
@@ -42,6 +47,7 @@ impl Format for Otel {
             keys.iter().any(|key| given(value, key).is_some())
         };
         walked && spans(value)
+            || console::export(value).is_some()
             || lists
                 .iter()
                 .any(|key| value.get(key).is_some_and(Value::is_array))
@@ -190,8 +196,11 @@ fn read(spans: Vec<OtelSpan>, logs: &[Log], mapping: &Mapping) -> Runs {
         }
         if span.is_model_call() {
             into.model_call(span, logs);
-        } else if span.is_tool() && !is_the_same_call(&tree, span) {
-            into.tool(span);
+        } else if span.is_tool() {
+            match the_same_call(&tree, span) {
+                Some(outer) => into.tool_again(span, outer),
+                None => into.tool(span),
+            }
         }
         if mapping.score.is_some() {
             talk.scores(span, logs);
@@ -221,13 +230,7 @@ fn about(tree: &Tree, main: Option<&str>, run: &mut ForeignRun) {
     let conversation = spans.iter().find_map(OtelSpan::conversation);
     let trace = spans.first().map(|span| span.trace.as_str());
     run.id = conversation.or(trace).map(str::to_owned);
-    let named = [
-        "gen_ai.workflow.name",
-        "traceloop.entity.name",
-        "agent.name",
-        "ai.telemetry.functionId",
-    ];
-    let named = named.iter().find_map(|key| {
+    let named = Meaning::RunName.names().find_map(|key| {
         let mut spans = spans.iter().filter(|span| !span.is_tool());
         spans.find_map(|span| span.text(key))
     });
@@ -236,6 +239,13 @@ fn about(tree: &Tree, main: Option<&str>, run: &mut ForeignRun) {
     for span in spans {
         run.at(Some(span::milliseconds(span.start)));
         run.at(Some(span::milliseconds(span.end.max(span.start))));
+    }
+    // Of several turns, the last one.
+    let mut agents = spans.iter().rev();
+    let agent = agents.find(|span| span.is_agent() && span.agent() == main);
+    let is_closed = |agent: &OtelSpan| !agent.failed() && agent.told(Meaning::Closing).is_some();
+    if run.stop.is_none() && agent.is_some_and(is_closed) {
+        run.stop = Some(Stop::Known("completed"));
     }
     let dropped = spans.iter().filter(|span| span.dropped > 0).count();
     if dropped > 0 {
@@ -248,21 +258,34 @@ fn about(tree: &Tree, main: Option<&str>, run: &mut ForeignRun) {
     }
 }
 
-/// A call that is seen from another side: the MCP call inside of a tool, or the server's view of it.
-fn is_the_same_call(tree: &Tree, span: &OtelSpan) -> bool {
+/// The call that a span shows from another side: the MCP call inside of a tool, or the server's view of it.
+fn the_same_call<'t>(tree: &'t Tree, span: &OtelSpan) -> Option<&'t OtelSpan> {
     let name = span.tool_name();
-    let mut around = tree.around(span).into_iter();
-    around.any(|outer| outer.is_tool() && outer.tool_name() == name)
+    let around = tree.around(span).into_iter();
+    // The outermost one.
+    let mut around = around.rev();
+    around.find(|outer| outer.is_tool() && outer.tool_name() == name)
 }
 
 fn lacks_content(tree: &Tree) -> Lost {
-    let mut spans = tree.spans.iter();
-    let adk = spans.any(|span| span.has("gcp.vertex.agent.llm_request"));
-    let detail = if adk {
-        "its content is in `gcp.vertex.agent.*`, which is not read yet"
-    } else {
-        "prompts and answers are not in the spans; record them with \
-         OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true"
+    let mut unread = Meaning::Unread.names();
+    let unread = unread.find(|key| tree.spans.iter().any(|span| span.has(key)));
+    let calls = tree.spans.iter().filter(|span| span.is_model_call());
+    let mut wrote: Vec<&Known> = Vec::new();
+    for emitter in calls.map(emitters::of) {
+        if !wrote.iter().any(|known| known.name == emitter.name) {
+            wrote.push(emitter);
+        }
+    }
+    let switches = wrote
+        .iter()
+        .map(|known| format!("{}: {}", known.name, known.switch));
+    let switches = switches.collect::<Vec<_>>().join("; ");
+    let detail = match unread {
+        Some(key) => {
+            format!("its content is in `{key}` and its like, which is not read yet; {switches}")
+        }
+        None => format!("prompts and answers are not in the spans; record them: {switches}"),
     };
     Lost::new("content was not captured", detail)
 }

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use mcptest_trace::text::escape_line;
+use mcptest_trace::text::{counted, escape_line};
 use serde_json::{Value, json};
 
 use super::event::Lost;
-use super::input::Unreadable;
+use super::input::{Change, Unreadable};
 use super::json::shortened;
 
 /// How many reports of one reason are shown.
@@ -21,6 +21,8 @@ const LONGEST: usize = 1_500;
 pub(super) struct Reports {
     reasons: BTreeMap<&'static str, Reason>,
     notes: BTreeMap<String, usize>,
+    /// What was read otherwise than it is written, and in how many records.
+    changes: BTreeMap<Change, usize>,
 }
 
 #[derive(Debug, Default)]
@@ -52,6 +54,14 @@ impl Reports {
 
     pub(super) fn note(&mut self, note: &str) {
         *self.notes.entry(note.to_owned()).or_default() += 1;
+    }
+
+    /// A record was read otherwise than it is written. What a console cut short is lost.
+    pub(super) fn changed(&mut self, place: &str, change: Change) {
+        match change {
+            Change::Cut => self.lose("is cut", place, change.told()),
+            _ => *self.changes.entry(change).or_default() += 1,
+        }
     }
 
     pub(super) fn count(&self) -> usize {
@@ -90,7 +100,11 @@ impl Reports {
             1 => format!("note: {}\n", escape_line(note)),
             _ => format!("note: {} ({count} runs)\n", escape_line(note)),
         };
-        self.notes.iter().map(line).collect()
+        let changes = self.changes.iter().map(|(change, count)| {
+            let records = counted(*count, "record");
+            format!("note: {} ({records})\n", change.told())
+        });
+        changes.chain(self.notes.iter().map(line)).collect()
     }
 
     pub(super) fn json(&self) -> (Value, Value) {
@@ -101,10 +115,13 @@ impl Reports {
                 .collect();
             json!({ "reason": reason, "count": of.count, "shown": shown })
         };
-        let note = |(note, count): (&String, &usize)| json!({ "note": note, "count": count });
+        let note = |note: &str, count: &usize| json!({ "note": note, "count": count });
+        let changes = self.changes.iter();
+        let changes = changes.map(|(change, count)| note(change.told(), count));
+        let notes = self.notes.iter().map(|(text, count)| note(text, count));
         (
             self.reasons.iter().map(reason).collect(),
-            self.notes.iter().map(note).collect(),
+            changes.chain(notes).collect(),
         )
     }
 }

@@ -1,12 +1,16 @@
 //! Imports of small files, in folders of their own.
 
 mod again;
+mod answers;
 mod anthropic;
 mod atif;
 mod bad_input;
+mod by_name;
 mod claude_code;
 mod codex;
+mod console;
 mod dropped;
+mod emitters;
 mod grown;
 mod inspect;
 mod langsmith;
@@ -14,10 +18,13 @@ mod mangled;
 mod mcptest;
 mod openai;
 mod otel;
+mod otherwise;
 mod printed;
 mod proposed;
 mod real;
 mod repeated;
+mod rig;
+mod scripts;
 mod second;
 mod strangers;
 mod talk;

@@ -11,6 +11,8 @@ pub(super) struct Pairing {
     steps: usize,
     /// For each call, its model call and its result.
     calls: Vec<(usize, Option<usize>)>,
+    /// The name of each, as the model saw it.
+    names: Vec<String>,
     /// The calls of each identifier.
     by_id: HashMap<String, Vec<usize>>,
     /// Calls without an identifier since the last model call.
@@ -25,8 +27,9 @@ impl Pairing {
     }
 
     /// The next call is made.
-    pub(super) fn call(&mut self, id: Option<&str>) {
+    pub(super) fn call(&mut self, id: Option<&str>, name: &str) {
         let call = self.calls.len();
+        self.names.push(name.to_owned());
         self.calls.push((self.steps, None));
         match id {
             Some(id) => self.by_id.entry(id.to_owned()).or_default().push(call),
@@ -43,9 +46,27 @@ impl Pairing {
         Some(calls.iter().find(is_open).copied().unwrap_or(last))
     }
 
+    /// The call that the result of a tool answers: the only one of the last model call that waits and has
+    /// the tool's name.
+    pub(super) fn by_name(&self, name: &str) -> Option<usize> {
+        let (last, _) = *self.calls.last()?;
+        let is_waiting =
+            |call: &usize| self.calls[*call] == (last, None) && self.names[*call] == name;
+        let mut waiting = (0..self.calls.len()).rev().filter(is_waiting);
+        waiting.next().filter(|_| waiting.next().is_none())
+    }
+
+    /// Whether a call is of a tool.
+    pub(super) fn is_of(&self, call: usize, name: &str) -> bool {
+        self.names[call] == name
+    }
+
     /// The calls without an identifier that wait for a result, of the last message.
     pub(super) fn nameless(&mut self) -> Vec<usize> {
-        std::mem::take(&mut self.nameless)
+        let calls = std::mem::take(&mut self.nameless).into_iter();
+        calls
+            .filter(|call| self.result_of(*call).is_none())
+            .collect()
     }
 
     pub(super) fn answered(&mut self, call: usize, result: usize) {
@@ -71,16 +92,34 @@ mod tests {
     fn a_repeated_identifier_means_the_latest_model_call() {
         let mut pairing = Pairing::default();
         pairing.step();
-        pairing.call(Some("a"));
+        pairing.call(Some("a"), "find");
         assert_eq!(pairing.of("a"), Some(0));
         pairing.step();
-        pairing.call(Some("a"));
-        pairing.call(Some("a"));
+        pairing.call(Some("a"), "find");
+        pairing.call(Some("a"), "find");
         assert_eq!(pairing.of("a"), Some(1));
         pairing.answered(1, 0);
         assert_eq!(pairing.of("a"), Some(2));
         pairing.answered(2, 1);
         assert_eq!(pairing.of("a"), Some(2));
         assert_eq!(pairing.of("b"), None);
+    }
+
+    #[test]
+    fn a_name_means_the_only_call_that_waits_and_has_it() {
+        let mut pairing = Pairing::default();
+        pairing.call(Some("0"), "dig");
+        pairing.step();
+        for (id, name) in [(Some("1"), "find"), (None, "find"), (Some("3"), "read")] {
+            pairing.call(id, name);
+        }
+        assert_eq!(pairing.by_name("read"), Some(3));
+        // Two wait; one was called before; none is so named.
+        for name in ["find", "dig", "write"] {
+            assert_eq!(pairing.by_name(name), None, "{name}");
+        }
+        pairing.answered(1, 0);
+        assert_eq!(pairing.by_name("find"), Some(2));
+        assert_eq!(pairing.nameless(), [2]);
     }
 }

@@ -3,17 +3,24 @@
 use serde_json::{Value, json};
 
 use crate::import::event::Answer;
-use crate::import::input::parse;
+use crate::import::input::{Change, Parsed, parse};
 use crate::import::json::flag;
 use crate::import::mapping::Mapping;
 
-/// Arguments: JSON in a text is the object that it is; nothing is the empty object.
-pub(super) fn args(args: Value) -> Value {
+/// Arguments: JSON in a text is the object that it is; nothing is the empty object. What was read otherwise
+/// than it is written is added to the changes.
+pub(super) fn args(args: Value, changes: &mut Vec<Change>) -> Value {
     match args {
         Value::Null => json!({}),
         Value::String(text) if text.trim().is_empty() => json!({}),
         Value::String(text) => match parse(text.as_bytes()) {
-            Ok(Value::Object(map)) => Value::Object(map),
+            Ok(Parsed {
+                value: Value::Object(map),
+                changes: more,
+            }) => {
+                changes.extend(more);
+                Value::Object(map)
+            }
             _ => Value::String(text),
         },
         other => other,

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use mcptest_trace::trace::canonical_json;
 use serde_json::{Value, json};
 
+use super::script;
 use crate::import::content::text_of;
 use crate::import::digest::Digest;
 use crate::import::event::{Answer, Call, Event, ForeignRun, Stop};
@@ -30,6 +31,11 @@ pub(super) struct Rollout<'v> {
     /// Exit codes and successes that stand beside the outputs, by call.
     failures: HashMap<&'v str, bool>,
     user_events: bool,
+    /// Scripts whose output is not there yet, and what ran while a script did, by its call.
+    scripts: Vec<&'v str>,
+    ran: HashMap<&'v str, Vec<&'v Value>>,
+    /// The calls within scripts with several, by the call of the script.
+    within: HashMap<String, usize>,
     /// The beginnings of user turns.
     users: Vec<usize>,
 }
@@ -69,6 +75,23 @@ impl<'v> Rollout<'v> {
     fn look_ahead(&mut self, payload: &'v Value) {
         let call = word(payload, "call_id");
         match (text(payload, "type").unwrap_or_default(), call) {
+            ("custom_tool_call", Some(call)) if text(payload, "name") == Some(script::EXEC) => {
+                self.scripts.push(call);
+            }
+            ("custom_tool_call_output", Some(call)) => {
+                self.scripts.retain(|script| *script != call);
+            }
+            ("item_completed", _) => {
+                let item = &payload["item"];
+                match (word(item, "id"), self.scripts.as_slice(), script::ran(item)) {
+                    // Of several scripts that run it is not known whose it is.
+                    (_, [script], Some(_)) => self.ran.entry(*script).or_default().push(item),
+                    (Some(call), [], Some((_, Some(failed)))) => {
+                        _ = self.failures.insert(call, failed);
+                    }
+                    _ => {}
+                }
+            }
             ("user_message", _) => self.user_events = true,
             ("mcp_tool_call_end", Some(call)) => _ = self.mcp.insert(call, payload),
             ("exec_command_end", Some(call)) => {
@@ -137,6 +160,14 @@ impl<'v> Rollout<'v> {
 
     fn call(&mut self, tool: &str, item: &'v Value) {
         let own = identifier(item, "call_id").or_else(|| identifier(item, "id"));
+        let script = text(item, "input").filter(|_| text(item, "name") == Some(script::EXEC));
+        let mut within = script.map(script::calls).unwrap_or_default();
+        if let [_] = within.as_slice() {
+            // The script is the call.
+            let (name, args) = within.remove(0);
+            self.wrote(Event::Call(Call::new(own, Some(&name), args)));
+            return;
+        }
         let mcp = word(item, "call_id").and_then(|call| self.mcp.get(call));
         let invocation = mcp.map(|end| &end["invocation"]);
         let of_mcp = |key: &str| named(invocation?, key);
@@ -150,8 +181,47 @@ impl<'v> Rollout<'v> {
         let name = of_mcp("tool").or_else(|| named(item, "name"));
         self.wrote(Event::Call(Call {
             server: of_mcp("server").or(made.server),
-            ..Call::new(own, Some(name.as_deref().unwrap_or(tool)), args)
+            ..Call::new(own.clone(), Some(name.as_deref().unwrap_or(tool)), args)
         }));
+        let own = own.unwrap_or_default();
+        self.within.insert(own.clone(), within.len());
+        for (index, (name, args)) in within.into_iter().enumerate() {
+            self.wrote(Event::Call(Call {
+                caller: Some(json!({ "kind": "code_execution", "tool_id": own })),
+                ..Call::new(Some(format!("{own}/{index}")), Some(&name), args)
+            }));
+        }
+    }
+
+    /// What is known of the calls within a script: whether the script failed, or the only call that it is; of
+    /// several calls, the result of each, where as many ran.
+    fn script_ended(&mut self, call: &str, output: &Value) -> Option<bool> {
+        let failed = script::has_failed(output);
+        let ran = self.ran.get(call).map_or(&[][..], Vec::as_slice);
+        let ran: Vec<(Value, Option<bool>)> =
+            ran.iter().filter_map(|item| script::ran(item)).collect();
+        match self.within.get(call) {
+            None => {
+                let flags = ran.into_iter().filter_map(|(_, failed)| failed);
+                failed.or(flags.reduce(|one, other| one || other))
+            }
+            Some(calls) => {
+                if *calls == ran.len() {
+                    for (index, (value, is_error)) in ran.into_iter().enumerate() {
+                        self.push(Event::Answer(Answer {
+                            id: Some(format!("{call}/{index}")),
+                            name: None,
+                            value,
+                            is_error,
+                        }));
+                    }
+                } else if !ran.is_empty() {
+                    self.run
+                        .note("what ran within a script with other calls is not told apart");
+                }
+                failed
+            }
+        }
     }
 
     fn output(&mut self, item: &Value) {
@@ -162,11 +232,15 @@ impl<'v> Rollout<'v> {
         } else {
             let own = exit_code(&output).map(|code| code != 0);
             let own = own.or_else(|| Some(!flag(output.get("success")?)?));
-            (output, own.or_else(|| self.failures.get(call).copied()))
+            let own = own.or_else(|| self.failures.get(call).copied());
+            let of_script = self.script_ended(call, &output);
+            let flags = [own, of_script].into_iter().flatten();
+            (output, flags.reduce(|one, other| one || other))
         };
         self.open = None;
         self.push(Event::Answer(Answer {
             id: identifier(item, "call_id"),
+            name: None,
             value,
             is_error,
         }));

@@ -60,3 +60,56 @@ pub(super) fn places(file: &mut File, begin: u64) -> io::Result<Vec<Extent>> {
     spans.extend(filled.map(|filled| span(number, filled)));
     Ok(spans)
 }
+
+/// How many bytes are looked at to see whether JavaScript printed a file.
+const LOOKED_AT_PRINTED: u64 = 1 << 20;
+
+/// Whether JavaScript printed objects into a file: a brace alone on its line, and a bare key on the next.
+pub(super) fn is_printed(file: &mut File, begin: u64) -> io::Result<bool> {
+    file.seek(SeekFrom::Start(begin))?;
+    let mut head = Vec::new();
+    file.take(LOOKED_AT_PRINTED).read_to_end(&mut head)?;
+    let mut lines = head
+        .split(|byte| *byte == b'\n')
+        .map(<[u8]>::trim_ascii_end);
+    let is_key = |line: &[u8]| {
+        let key = line.strip_prefix(b"  ").unwrap_or_default();
+        let letters = key
+            .iter()
+            .take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_');
+        let letters = letters.count();
+        letters > 0 && key[letters..].starts_with(b":")
+    };
+    while let Some(line) = lines.next() {
+        if line == b"{" && lines.next().is_some_and(is_key) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// The objects that JavaScript printed: what stands between is the program's.
+pub(super) fn printed(file: &mut File, begin: u64) -> io::Result<Vec<Extent>> {
+    let mut spans = Vec::new();
+    let (mut number, mut line_begin) = (1_u32, begin);
+    // Only of lines of one letter is it to be known which one it is.
+    let mut line: (u64, u8) = (0, b' ');
+    let mut open: Option<(u32, u64)> = None;
+    let mut line_ends = |line: (u64, u8), number: u32, from: u64, to: u64| match line {
+        (1, b'{') => open = Some((number, from)),
+        (1, b'}') => spans.extend(open.take().map(|(number, from)| (number, from, to - from))),
+        _ => {}
+    };
+    let end = each_byte(file, begin, |byte, offset| match byte {
+        b'\n' => {
+            line_ends(line, number, line_begin, offset);
+            number = number.saturating_add(1);
+            line_begin = offset + 1;
+            line = (0, b' ');
+        }
+        b'\r' => {}
+        other => line = (line.0 + 1, other),
+    })?;
+    line_ends(line, number, line_begin, end);
+    Ok(spans)
+}

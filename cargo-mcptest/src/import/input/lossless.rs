@@ -1,19 +1,164 @@
-//! JSON without what is no JSON or would be rounded.
+//! JSON, also where it is none or would lose something, and what was done about that.
 
-use serde_json::Value;
+use std::fmt;
+
+use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Value};
 
 /// The shortest number that may have more than 64 bits.
 const LONG: usize = 19;
 
-/// Reads JSON. The words `NaN` and `Infinity`, which Python writes, are null; whole numbers beyond 64 bits,
-/// which would be rounded, are texts.
-pub(in crate::import) fn parse(bytes: &[u8]) -> Result<Value, serde_json::Error> {
+/// What was read otherwise than it is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::import) enum Change {
+    /// `NaN` and `Infinity`, which Python writes: null.
+    Word,
+    /// A number beyond 64 bits or beyond any float: a text.
+    Number,
+    /// Half a surrogate pair, or bytes that are no UTF-8: U+FFFD.
+    Half,
+    /// A key that an object has twice: its last value.
+    Twice,
+    /// What a console cut short: what is left of it.
+    Cut,
+}
+
+impl Change {
+    /// What to say of it.
+    pub(in crate::import) fn told(self) -> &'static str {
+        match self {
+            Self::Word => "`NaN` or `Infinity` is read as null",
+            Self::Number => "a number that would be rounded is kept as a text",
+            Self::Half => "half a character is read as U+FFFD",
+            Self::Twice => "a key stands twice in an object: the last one is read",
+            Self::Cut => "a text or list was cut short by the console that printed it",
+        }
+    }
+}
+
+/// A value, and how it is not as it is written.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::import) struct Parsed {
+    pub(in crate::import) value: Value,
+    pub(in crate::import) changes: Vec<Change>,
+}
+
+/// Reads JSON.
+pub(in crate::import) fn parse(bytes: &[u8]) -> Result<Parsed, serde_json::Error> {
+    let mut changes = Vec::new();
     let quoted = with_long_numbers_quoted(bytes);
-    let bytes = quoted.as_deref().unwrap_or(bytes);
-    serde_json::from_slice(bytes).or_else(|error| match without_nan(bytes) {
-        Some(mended) => serde_json::from_slice(&mended),
-        None => Err(error),
-    })
+    let bytes = changed(quoted, Change::Number, bytes, &mut changes);
+    let (value, twice) = match checked(&bytes) {
+        Ok(read) => read,
+        Err(error) => {
+            let known = changes.len();
+            let mended = lossy(&bytes);
+            let bytes = changed(mended, Change::Half, &bytes, &mut changes);
+            let mended = without_halves(&bytes);
+            let bytes = changed(mended, Change::Half, &bytes, &mut changes);
+            let mended = without_words(&bytes);
+            let bytes = changed(mended, Change::Word, &bytes, &mut changes);
+            let mended = with_huge_numbers_quoted(&bytes);
+            let bytes = changed(mended, Change::Number, &bytes, &mut changes);
+            if changes.len() == known {
+                return Err(error);
+            }
+            checked(&bytes)?
+        }
+    };
+    changes.extend(twice.then_some(Change::Twice));
+    changes.sort_unstable();
+    changes.dedup();
+    Ok(Parsed { value, changes })
+}
+
+/// What was mended, noted, or what was there.
+fn changed<'b>(
+    mended: Option<Vec<u8>>,
+    change: Change,
+    bytes: &'b [u8],
+    changes: &mut Vec<Change>,
+) -> std::borrow::Cow<'b, [u8]> {
+    match mended {
+        Some(mended) => {
+            changes.push(change);
+            mended.into()
+        }
+        None => bytes.into(),
+    }
+}
+
+/// Reads JSON, and whether a key stands twice in an object.
+fn checked(bytes: &[u8]) -> Result<(Value, bool), serde_json::Error> {
+    let mut twice = false;
+    let mut deserializer = serde_json::Deserializer::from_slice(bytes);
+    let value = Checked(&mut twice).deserialize(&mut deserializer)?;
+    deserializer.end()?;
+    Ok((value, twice))
+}
+
+/// A value of which is seen whether a key stands twice.
+struct Checked<'t>(&'t mut bool);
+
+impl<'de> DeserializeSeed<'de> for Checked<'_> {
+    type Value = Value;
+
+    fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Checked<'_> {
+    type Value = Value;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("any JSON value")
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let mut list = Vec::new();
+        while let Some(item) = items.next_element_seed(Checked(self.0))? {
+            list.push(item);
+        }
+        Ok(list.into())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
+        let mut map = Map::new();
+        while let Some(key) = members.next_key::<String>()? {
+            let value = members.next_value_seed(Checked(self.0))?;
+            *self.0 |= map.insert(key, value).is_some();
+        }
+        Ok(map.into())
+    }
 }
 
 /// Replaces parts of JSON that stand outside of strings, if there are any.
@@ -33,10 +178,9 @@ fn replaced(bytes: &[u8], part: impl Fn(&[u8]) -> Option<(usize, Vec<u8>)>) -> O
             at += length;
             copied = at;
             continue;
-        } else if byte.is_ascii_digit() {
+        } else if byte.is_ascii_digit() || *byte == b'-' {
             // The rest of the number is none of its own.
-            let part = |byte: &&u8| byte.is_ascii_digit() || b".eE+-".contains(byte);
-            at += bytes[at..].iter().take_while(part).count();
+            at += number(&bytes[at..]).max(1);
             continue;
         }
         at += 1;
@@ -48,12 +192,56 @@ fn replaced(bytes: &[u8], part: impl Fn(&[u8]) -> Option<(usize, Vec<u8>)>) -> O
     Some(out)
 }
 
+/// How long the number is that bytes begin with.
+fn number(bytes: &[u8]) -> usize {
+    let part = |byte: &&u8| byte.is_ascii_digit() || b".eE+-".contains(byte);
+    bytes.iter().take_while(part).count()
+}
+
 fn digits(bytes: &[u8]) -> usize {
     let digits = bytes.iter().take_while(|byte| byte.is_ascii_digit());
     digits.count()
 }
 
-fn without_nan(bytes: &[u8]) -> Option<Vec<u8>> {
+/// Bytes that are no UTF-8, replaced.
+fn lossy(bytes: &[u8]) -> Option<Vec<u8>> {
+    let is_utf8 = std::str::from_utf8(bytes).is_ok();
+    (!is_utf8).then(|| String::from_utf8_lossy(bytes).into_owned().into_bytes())
+}
+
+/// Escapes of half a surrogate pair, replaced.
+fn without_halves(bytes: &[u8]) -> Option<Vec<u8>> {
+    let unit = |at: usize| {
+        let escape = bytes.get(at..at + 6)?.strip_prefix(b"\\u")?;
+        u16::from_str_radix(std::str::from_utf8(escape).ok()?, 16).ok()
+    };
+    let mut out = Vec::with_capacity(bytes.len());
+    let (mut copied, mut at) = (0, 0);
+    while at < bytes.len() {
+        if bytes[at] != b'\\' {
+            at += 1;
+            continue;
+        }
+        let is_low = |unit: u16| (0xdc00..0xe000).contains(&unit);
+        match unit(at) {
+            Some(0xd800..0xdc00) if unit(at + 6).is_some_and(is_low) => at += 12,
+            Some(0xd800..0xe000) => {
+                out.extend_from_slice(&bytes[copied..at]);
+                out.extend_from_slice(b"\\ufffd");
+                at += 6;
+                copied = at;
+            }
+            _ => at += 2,
+        }
+    }
+    if copied == 0 {
+        return None;
+    }
+    out.extend_from_slice(&bytes[copied..]);
+    Some(out)
+}
+
+fn without_words(bytes: &[u8]) -> Option<Vec<u8>> {
     let words: [&[u8]; 3] = [b"-Infinity", b"Infinity", b"NaN"];
     replaced(bytes, |rest| {
         let word = words.iter().find(|word| rest.starts_with(word))?;
@@ -84,26 +272,66 @@ fn with_long_numbers_quoted(bytes: &[u8]) -> Option<Vec<u8>> {
     })
 }
 
+/// Numbers that are no float, as `1e400`.
+fn with_huge_numbers_quoted(bytes: &[u8]) -> Option<Vec<u8>> {
+    replaced(bytes, |rest| {
+        let length = number(rest);
+        let text = std::str::from_utf8(&rest[..length]).ok()?;
+        let is_huge = text.parse::<f64>().is_ok_and(f64::is_infinite);
+        is_huge.then(|| (length, format!("\"{text}\"").into_bytes()))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use serde_json::json;
 
     #[test]
-    fn bare_words_become_null_and_quoted_ones_stay() {
-        let text = br#"{"a":NaN,"b":[-Infinity,"NaN \" NaN"]}"#;
-        assert_eq!(
-            parse(text).unwrap(),
-            json!({ "a": null, "b": [null, "NaN \" NaN"] })
-        );
-        assert!(parse(b"{\"a\":nan}").is_err());
+    fn what_is_no_json_or_would_be_lost_is_read_and_said() {
+        for (text, value, changes) in [
+            (r#"{"a":1,"b":"ü"}"#, json!({ "a": 1, "b": "ü" }), vec![]),
+            (
+                r#"{"a":NaN,"b":[-Infinity,"NaN \" NaN"]}"#,
+                json!({ "a": null, "b": [null, "NaN \" NaN"] }),
+                vec![Change::Word],
+            ),
+            (
+                "[1e400,-1e400,1e3]",
+                json!(["1e400", "-1e400", 1e3]),
+                vec![Change::Number],
+            ),
+            (r#"{"a":1,"a":2}"#, json!({ "a": 2 }), vec![Change::Twice]),
+            (
+                r#"["x \ud83d","\ude00 y","\ud83d\ude00","\\ud83d"]"#,
+                json!(["x \u{fffd}", "\u{fffd} y", "😀", "\\ud83d"]),
+                vec![Change::Half],
+            ),
+            (
+                r#"{"a":"\ud83d","a":[NaN,1e999]}"#,
+                json!({ "a": [null, "1e999"] }),
+                vec![Change::Word, Change::Number, Change::Half, Change::Twice],
+            ),
+        ] {
+            let expected = Parsed { value, changes };
+            assert_eq!(parse(text.as_bytes()).unwrap(), expected, "{text}");
+        }
+        let raw = parse(b"[\"x \xed\xa0\xbd\"]").unwrap();
+        assert_eq!(raw.changes, [Change::Half]);
+        for none in ["{\"a\":nan}", "{\"a\":1", "[1e]", "[\"\\ud83\"]", "[1] 2"] {
+            assert!(parse(none.as_bytes()).is_err(), "{none}");
+        }
     }
 
     #[test]
     fn numbers_that_would_be_rounded_become_texts() {
         let text = r#"[18446744073709551615,18446744073709551616,-9223372036854775809,-9223372036854775808,
             0.12345678901234567890123,12345678901234567890123e0,"123456789012345678901234567890"]"#;
-        let read = parse(text.as_bytes()).unwrap();
+        let Parsed {
+            value: read,
+            changes,
+        } = parse(text.as_bytes()).unwrap();
+        assert_eq!(changes, [Change::Number]);
         assert_eq!(read[0], json!(u64::MAX));
         assert_eq!(read[1], "18446744073709551616");
         assert_eq!(read[2], "-9223372036854775809");

@@ -5,6 +5,7 @@
 
 mod document;
 mod lines;
+mod literal;
 mod lossless;
 mod names;
 mod zip;
@@ -16,7 +17,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-pub(super) use lossless::parse;
+pub(super) use literal::prefix as script_literal;
+pub(super) use lossless::{Change, Parsed, parse};
 pub(super) use names::{NamedFile, named};
 pub(super) use zip::Archive;
 
@@ -46,12 +48,14 @@ pub(super) enum Form {
     Lines,
     /// The elements of a list, or of the list under a key of the document, or the document.
     Document { under: Option<&'static str> },
+    /// Objects as JavaScript prints them, each between lines that are a brace.
+    Printed,
     /// Entries of a zip archive.
     Zip(Archive),
 }
 
 /// Where a record lies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct RecordPlace {
     pub(super) input: u32,
     /// The line or the element, from 1.
@@ -64,6 +68,8 @@ pub(super) struct RecordPlace {
 #[derive(Debug)]
 pub(super) struct Record<'i> {
     pub(super) value: Value,
+    /// What was read otherwise than it is written.
+    pub(super) changes: Vec<Change>,
     pub(super) input: &'i Input,
     pub(super) part: RecordPlace,
 }
@@ -116,9 +122,14 @@ impl Input {
             0
         };
         let is_lines = lines::is_lines(&mut file, begin, &named.path);
-        let found = is_lines.and_then(|is_lines| {
+        let is_printed = lines::is_printed(&mut file, begin);
+        let kinds = is_lines.and_then(|is_lines| Ok((is_lines, is_printed?)));
+        let found = kinds.and_then(|(is_lines, is_printed)| {
             file.seek(SeekFrom::Start(begin))?;
-            Ok(if is_lines {
+            Ok(if is_printed {
+                let spans = lines::printed(&mut file, begin)?;
+                (Form::Printed, document::Document::of(spans))
+            } else if is_lines {
                 let spans = lines::places(&mut file, begin)?;
                 (Form::Lines, document::Document::of(spans))
             } else {
@@ -192,7 +203,9 @@ impl Input {
         let shown = mcptest_trace::text::escape_line(&self.shown);
         match &self.form {
             Form::Document { under: Some(key) } => format!("{shown}:/{key}/{}", part.number - 1),
-            Form::Lines | Form::Document { under: None } => format!("{shown}:{}", part.number),
+            Form::Lines | Form::Printed | Form::Document { under: None } => {
+                format!("{shown}:{}", part.number)
+            }
             Form::Zip(archive) => {
                 let entry = mcptest_trace::text::escape_line(archive.name(part.number));
                 format!("{shown}:{entry}")
@@ -226,16 +239,23 @@ impl Input {
         let bytes = self
             .bytes(part)
             .map_err(|error| refuse(what, error.to_string()))?;
-        let value = parse(&bytes).map_err(|error| {
-            let reason = if error.is_eof() {
-                "is cut"
-            } else {
-                "is no JSON"
-            };
-            refuse(reason, error.to_string())
-        })?;
+        let parsed = match self.form {
+            Form::Printed => literal::parse(&String::from_utf8_lossy(&bytes)).map_err(|error| {
+                refuse("is no JSON", format!("nor what JavaScript prints: {error}"))
+            }),
+            _ => parse(&bytes).map_err(|error| {
+                let reason = if error.is_eof() {
+                    "is cut"
+                } else {
+                    "is no JSON"
+                };
+                refuse(reason, error.to_string())
+            }),
+        };
+        let Parsed { value, changes } = parsed?;
         Ok(Record {
             value,
+            changes,
             input: self,
             part,
         })

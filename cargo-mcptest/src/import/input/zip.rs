@@ -75,7 +75,7 @@ pub(super) fn split(named: &NamedFile, index: u32) -> Result<Split, Unreadable> 
         shown: named.shown.clone(),
         path: named.path.clone(),
         form: Form::Zip(archive),
-        header: header.and_then(|bytes| super::parse(&bytes).ok()),
+        header: header.and_then(|bytes| Some(super::parse(&bytes).ok()?.value)),
         file: RefCell::new(file),
     };
     let too_large = |(part, size): (RecordPlace, u64)| Unreadable {

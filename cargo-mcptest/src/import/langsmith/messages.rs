@@ -7,7 +7,7 @@ use crate::import::blocks;
 use crate::import::content::text_of;
 use crate::import::event::{Answer, Call, CallTokens, Event, ForeignRun, Leading};
 use crate::import::format::has_block;
-use crate::import::json::{count, given, identifier, list, member, text, truthy, word};
+use crate::import::json::{count, given, identifier, list, member, named, text, truthy, word};
 use crate::import::openai::lose_message;
 
 /// A message in one form: its kind, and its fields.
@@ -158,6 +158,7 @@ pub(super) fn answer(fields: &Value) -> Answer {
     let status = word(fields, "status");
     Answer {
         id: identifier(fields, "tool_call_id"),
+        name: named(fields, "name"),
         value: member(fields, "content"),
         is_error: match status.map(str::to_lowercase).as_deref() {
             Some("error") => Some(true),

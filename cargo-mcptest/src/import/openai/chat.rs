@@ -10,7 +10,7 @@ use crate::import::blocks;
 use crate::import::content::text_of;
 use crate::import::event::{Answer, Call, Event, ForeignRun, Leading};
 use crate::import::format::has_block;
-use crate::import::json::{flag, given, identifier, list, member, role, text, truthy, word};
+use crate::import::json::{flag, given, identifier, list, member, named, role, text, truthy, word};
 
 /// What differs between those who keep such lists.
 #[derive(Default)]
@@ -218,8 +218,12 @@ pub(in crate::import) fn answer(message: &Value, options: &ChatOptions) -> Answe
         let mut prefixes = options.error_prefixes.iter();
         Some(prefixes.any(|prefix| text.starts_with(prefix)))
     };
+    let name = ["name", "tool_name"]
+        .iter()
+        .find_map(|key| named(message, key));
     Answer {
         id,
+        name,
         value,
         is_error,
     }

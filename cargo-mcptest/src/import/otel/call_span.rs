@@ -2,24 +2,16 @@
 
 use serde_json::{Map, Value};
 
+use super::emitters::Meaning;
 use super::span::OtelSpan;
 use crate::import::json::unfolded;
 
 pub(super) fn span_id(span: &OtelSpan) -> Option<&str> {
-    span.text("gen_ai.tool.call.id")
-        .or_else(|| span.text("tool.id"))
-        .or_else(|| span.text("ai.toolCall.id"))
+    span.told_text(Meaning::CallId)
 }
 
 pub(super) fn arguments(span: &OtelSpan) -> Option<Value> {
-    let keys = [
-        "gen_ai.tool.call.arguments",
-        "ai.toolCall.args",
-        "tool_arguments",
-        "input.value",
-        "traceloop.entity.input",
-    ];
-    span.first(&keys).map(unfolded)
+    span.told(Meaning::Arguments).map(unfolded)
 }
 
 /// Whether what a span shows as arguments may be those of a call: in another language, or with more around
@@ -45,35 +37,20 @@ fn holds(shown: &Value, own: &Value) -> bool {
 
 /// What came back: of a failure that brought nothing, what is said of it.
 pub(super) fn outcome(span: &OtelSpan) -> Option<Value> {
-    let keys = ["gen_ai.tool.call.result", "tool_response", "output.value"];
-    // Those who write every result as JSON put texts in quotes.
-    let quoted = ["ai.toolCall.result", "traceloop.entity.output"];
-    // Digits are left as they stand: a number would not keep them.
+    // Those who write every result as JSON put texts in quotes; digits are left as they stand: a number
+    // would not keep them.
     let quoted = || {
-        span.first(&quoted).map(|value| match value {
+        span.told(Meaning::QuotedResult).map(|value| match value {
             Value::String(text) if !text.starts_with(['"', '{', '[']) => value.clone(),
             value => unfolded(value),
         })
     };
-    let found = span.first(&keys).cloned().or_else(quoted);
+    let found = span.told(Meaning::ToolResult).cloned().or_else(quoted);
     found.or_else(|| span.failure().map(Value::from))
 }
 
 /// The tokens of a model call; cached and reasoning tokens are parts of them.
 pub(super) fn tokens(span: &OtelSpan) -> Option<(u64, u64)> {
-    let prompt = [
-        "gen_ai.usage.input_tokens",
-        "gen_ai.usage.prompt_tokens",
-        "llm.token_count.prompt",
-        "ai.usage.inputTokens",
-        "ai.usage.promptTokens",
-    ];
-    let completion = [
-        "gen_ai.usage.output_tokens",
-        "gen_ai.usage.completion_tokens",
-        "llm.token_count.completion",
-        "ai.usage.outputTokens",
-        "ai.usage.completionTokens",
-    ];
-    Some((span.count(&prompt)?, span.count(&completion)?))
+    let of = |meaning| span.told_count(meaning);
+    Some((of(Meaning::PromptTokens)?, of(Meaning::CompletionTokens)?))
 }

@@ -3,15 +3,20 @@
 use mcptest_trace::trace::canonical_json;
 use serde_json::{Map, Value, json};
 
+use super::emitters::Meaning;
 use super::span::{Log, OtelSpan};
+use super::spread;
 use crate::import::blob;
 use crate::import::content::text_of;
 use crate::import::event::{Answer, Call, Event};
-use crate::import::json::{given, identifier, is_set, list, member, role, text, unfolded};
+use crate::import::input::Change;
+use crate::import::json::{
+    given, identifier, is_set, list, member, named, role, text, unfolded, unfolded_with,
+};
 use crate::import::openai::error_flag;
 
 /// A message.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct OtelMessage {
     pub(super) role: String,
     /// What is said, called and answered in it.
@@ -27,6 +32,8 @@ type MessagePart = Result<Event, &'static str>;
 /// What a model call was sent and what it wrote.
 #[derive(Debug, Default)]
 pub(super) struct Exchanged {
+    /// What was read otherwise than it is written.
+    pub(super) changes: Vec<Change>,
     pub(super) system: Vec<String>,
     pub(super) input: Vec<OtelMessage>,
     pub(super) output: Vec<OtelMessage>,
@@ -48,23 +55,23 @@ impl OtelMessage {
         message
     }
 
-    /// What makes a message the same message.
-    pub(super) fn essence(&self) -> String {
-        self.essence_with(|call| call.id.as_deref())
-    }
-
-    /// The same, whatever its calls are identified by.
-    pub(super) fn anonymous_essence(&self) -> String {
-        self.essence_with(|_| None)
-    }
-
-    fn essence_with(&self, id: impl Fn(&Call) -> Option<&str>) -> String {
-        let parts = self.parts.iter().map(|part| match part {
-            Event::Call(call) => json!([id(call), call.name, unfolded(&call.args)]),
-            Event::Answer(answer) => json!([answer.id, answer.value]),
-            part => json!(text_in(part)),
-        });
-        canonical_json(&json!([self.role, parts.collect::<Vec<_>>()]))
+    /// What makes each part of it the same part, whatever message it stands in: calls and results are known by
+    /// their identifiers.
+    pub(super) fn essences(&self) -> impl Iterator<Item = String> {
+        self.parts.iter().map(|part| {
+            let essence = match part {
+                Event::Call(call) => match &call.id {
+                    Some(id) => json!(["call", id, call.name]),
+                    None => json!(["call", null, call.name, unfolded(&call.args)]),
+                },
+                Event::Answer(answer) => match &answer.id {
+                    Some(id) => json!(["result", id]),
+                    None => json!(["result", null, answer.value]),
+                },
+                part => json!([speaker(&self.role), text_in(part)]),
+            };
+            canonical_json(&essence)
+        })
     }
 
     pub(super) fn calls(&self) -> impl Iterator<Item = &Call> {
@@ -74,8 +81,24 @@ impl OtelMessage {
         })
     }
 
+    pub(super) fn calls_mut(&mut self) -> impl Iterator<Item = &mut Call> {
+        self.parts.iter_mut().filter_map(|part| match part {
+            Event::Call(call) => Some(call),
+            _ => None,
+        })
+    }
+
     pub(super) fn text(&self) -> String {
         self.parts.iter().filter_map(text_in).collect()
+    }
+}
+
+/// Who speaks, by one name.
+fn speaker(role: &str) -> &str {
+    match role {
+        "model" | "ai" | "agent" => "assistant",
+        "human" => "user",
+        other => other,
     }
 }
 
@@ -103,31 +126,36 @@ pub(super) fn of(span: &OtelSpan, logs: &[&Log]) -> Exchanged {
         }
     }
     if exchanged.is_empty() {
-        exchanged.flat(&span.attributes);
+        spread::read(&span.attributes, &mut exchanged);
     }
     let is_system = |message: &OtelMessage| matches!(message.role.as_str(), "system" | "developer");
     let (system, input): (Vec<_>, Vec<_>) = exchanged.input.drain(..).partition(is_system);
-    exchanged
-        .system
-        .extend(system.iter().map(OtelMessage::text));
+    exchanged.instruct(system.iter().map(OtelMessage::text).collect());
     exchanged.input = input;
     exchanged
 }
 
 /// `gen_ai.input.messages` and its like.
 fn structured(attributes: &Map<String, Value>, into: &mut Exchanged) {
-    let messages = |key: &str| {
-        let value = attributes.get(key).map(unfolded)?;
+    let changes = &mut into.changes;
+    let mut first = |meaning: Meaning| {
+        let mut values = meaning.names().filter_map(|key| attributes.get(key));
+        let value = values.find(|value| !value.is_null())?;
+        Some(unfolded_with(value, changes))
+    };
+    let system = first(Meaning::SystemPrompt);
+    let mut messages = |meaning: Meaning| {
+        let value = first(meaning)?;
         let messages = value.as_array()?.iter().map(of_parts).collect::<Vec<_>>();
         Some(messages)
     };
-    if let Some(input) = messages("gen_ai.input.messages") {
+    if let Some(input) = messages(Meaning::Input) {
         into.input = input;
     }
-    if let Some(output) = messages("gen_ai.output.messages") {
+    if let Some(output) = messages(Meaning::Output) {
         into.output = output;
     }
-    if let Some(system) = attributes.get("gen_ai.system_instructions").map(unfolded) {
+    if let Some(system) = system {
         let text = match &system {
             Value::Array(parts) => OtelMessage::new("system", parts.iter().map(part), None).text(),
             other => text_of(Some(other)),
@@ -152,6 +180,7 @@ fn part(part: &Value) -> MessagePart {
     let answer = |id, value, is_error| {
         Event::Answer(Answer {
             id,
+            name: named(part, "name"),
             value,
             is_error,
         })
@@ -202,7 +231,9 @@ fn part(part: &Value) -> MessagePart {
 ///
 /// Source: vercel/ai `content/docs/03-ai-sdk-core/60-telemetry.mdx`.
 fn of_ai_sdk(span: &OtelSpan, into: &mut Exchanged) {
-    let Some(Value::Array(sent)) = span.first(&["ai.prompt.messages"]).map(unfolded) else {
+    let sent = span.told(Meaning::Prompt);
+    let sent = sent.map(|sent| unfolded_with(sent, &mut into.changes));
+    let Some(Value::Array(sent)) = sent else {
         return;
     };
     let message = |message: &Value| {
@@ -213,13 +244,9 @@ fn of_ai_sdk(span: &OtelSpan, into: &mut Exchanged) {
         }
     };
     into.input = sent.iter().map(message).collect();
-    let said = ["text", "object"].iter().find_map(|key| {
-        span.text(&format!("ai.response.{key}"))
-            .or_else(|| span.text(&format!("ai.result.{key}")))
-    });
+    let said = span.told_text(Meaning::OutputText);
     let mut parts = Vec::from_iter(said.map(|said| Ok(Event::Said(said.to_owned()))));
-    let calls = span.first(&["ai.response.toolCalls", "ai.result.toolCalls"]);
-    if let Some(Value::Array(calls)) = calls.map(unfolded) {
+    if let Some(Value::Array(calls)) = span.told(Meaning::OutputCalls).map(unfolded) {
         parts.extend(calls.into_iter().map(|mut call| {
             let map = call
                 .as_object_mut()
@@ -234,7 +261,7 @@ fn of_ai_sdk(span: &OtelSpan, into: &mut Exchanged) {
 }
 
 /// A message as chat APIs have it.
-fn of_chat(message: &Value) -> OtelMessage {
+pub(super) fn of_chat(message: &Value) -> OtelMessage {
     let role = role(message).unwrap_or_default();
     let content = given(message, "content");
     let mut message_of = OtelMessage::new(&role, [], text(message, "finish_reason"));
@@ -244,6 +271,7 @@ fn of_chat(message: &Value) -> OtelMessage {
     if answers && (content.is_some() || list(message, "tool_calls").is_empty()) {
         parts.push(Event::Answer(Answer {
             id: identifier(message, "tool_call_id").or_else(|| identifier(message, "id")),
+            name: named(message, "name"),
             value: content.cloned().unwrap_or_default(),
             is_error: error_flag(message),
         }));
@@ -263,6 +291,22 @@ fn of_chat(message: &Value) -> OtelMessage {
 impl Exchanged {
     pub(super) fn is_empty(&self) -> bool {
         self.input.is_empty() && self.output.is_empty()
+    }
+
+    /// Takes what system messages say beside what the system instructions say: who writes both says one thing
+    /// twice.
+    fn instruct(&mut self, said: Vec<String>) {
+        let dense = |texts: &[String]| -> String {
+            let letters = texts.iter().flat_map(|text| text.chars());
+            letters.filter(|letter| !letter.is_whitespace()).collect()
+        };
+        let (known, all) = (dense(&self.system), dense(&said));
+        if all.len() > known.len() && all.contains(&known) {
+            self.system = said;
+            return;
+        }
+        let is_new = |text: &String| !known.contains(&dense(std::slice::from_ref(text)));
+        self.system.extend(said.into_iter().filter(is_new));
     }
 
     /// One of the events up to version 1.36.
@@ -297,53 +341,10 @@ impl Exchanged {
         };
         self.input.push(of_chat(&with_role(&body, role)));
     }
-
-    /// Messages spread over attributes: `gen_ai.prompt.0.content`, `llm.input_messages.0.message.content`.
-    fn flat(&mut self, attributes: &Map<String, Value>) {
-        for (prefix, is_output) in [
-            ("gen_ai.prompt.", false),
-            ("gen_ai.completion.", true),
-            ("llm.input_messages.", false),
-            ("llm.output_messages.", true),
-        ] {
-            let tree = nested(attributes, prefix);
-            for message in numbered(&tree) {
-                let message = given(&message, "message").unwrap_or(&message);
-                let nameless = if is_output { "assistant" } else { "unknown" };
-                let role = text(message, "role").unwrap_or(nameless);
-                let mut message = with_role(message, role);
-                if let Some(parts) = given(&message, "contents").cloned() {
-                    let parts = numbered(&parts).into_iter();
-                    let texts: Vec<Value> = parts
-                        .map(|part| given(&part, "message_content").unwrap_or(&part).clone())
-                        .collect();
-                    if given(&message, "content").is_none() {
-                        message["content"] = texts.into();
-                    }
-                }
-                let calls = numbered(&message["tool_calls"]);
-                if !calls.is_empty() {
-                    message["tool_calls"] = calls.into();
-                }
-                let mut message = of_chat(&message);
-                if is_output {
-                    // An instrumentation may give the items of one answer as messages.
-                    match self.output.first_mut() {
-                        Some(first) if prefix.starts_with("llm.") => {
-                            first.parts.append(&mut message.parts);
-                        }
-                        _ => self.output.push(message),
-                    }
-                } else {
-                    self.input.push(message);
-                }
-            }
-        }
-    }
 }
 
 /// A message with a role; what is no message is its content.
-fn with_role(message: &Value, role: &str) -> Value {
+pub(super) fn with_role(message: &Value, role: &str) -> Value {
     let mut message = if message.is_object() {
         message.clone()
     } else {
@@ -351,40 +352,4 @@ fn with_role(message: &Value, role: &str) -> Value {
     };
     message["role"] = role.into();
     message
-}
-
-/// The attributes under a prefix, as a tree.
-fn nested(attributes: &Map<String, Value>, prefix: &str) -> Value {
-    let mut root = json!({});
-    for (key, value) in attributes {
-        let Some(path) = key.strip_prefix(prefix) else {
-            continue;
-        };
-        let mut at = &mut root;
-        let mut segments = path.split('.').peekable();
-        while let Some(segment) = segments.next() {
-            if !at.is_object() {
-                *at = json!({});
-            }
-            if segments.peek().is_none() {
-                at[segment] = value.clone();
-                break;
-            }
-            at = &mut at[segment];
-        }
-    }
-    root
-}
-
-/// The members of a tree whose keys are numbers, in their order.
-fn numbered(tree: &Value) -> Vec<Value> {
-    if let Value::Array(items) = tree {
-        return items.clone();
-    }
-    let members = tree.as_object().into_iter().flatten();
-    let members = members.filter_map(|(key, value)| Some((key.parse().ok()?, value)));
-    let mut numbered: Vec<(u32, &Value)> = members.collect();
-    numbered.sort_by_key(|(number, _)| *number);
-    let values = numbered.into_iter().map(|(_, value)| value.clone());
-    values.collect()
 }

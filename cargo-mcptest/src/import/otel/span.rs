@@ -4,8 +4,10 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value};
 
+use super::console;
+use super::emitters::{self, Meaning, Role};
 use crate::import::blob::hex;
-use crate::import::json::{count, list, named, text, unfolded, whole};
+use crate::import::json::{count, list, named, text, truthy, unfolded, whole};
 
 /// A span.
 #[derive(Debug, Clone)]
@@ -18,11 +20,37 @@ pub(super) struct OtelSpan {
     pub(super) end: u64,
     pub(super) attributes: Map<String, Value>,
     pub(super) events: Vec<Log>,
-    failed: bool,
+    status: Status,
     /// What the status says besides.
     said: Option<String>,
+    /// Another view of the same call failed.
+    failed_within: bool,
+    /// The instrumentation that wrote it.
+    pub(super) scope: Option<String>,
     pub(super) service: Option<String>,
     pub(super) dropped: u64,
+}
+
+/// What a span's status says. Where nothing set it, it says nothing, least of all that all went well.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Status {
+    Unset,
+    Fine,
+    Failed,
+}
+
+impl Status {
+    fn of(code: &Value) -> Self {
+        let named = code.as_str().map(str::to_uppercase);
+        let named = named
+            .as_deref()
+            .map(|name| name.strip_prefix("STATUS_CODE_").unwrap_or(name));
+        match (named, whole(code)) {
+            (Some("ERROR"), _) | (_, Some(2)) => Self::Failed,
+            (Some("OK"), _) | (_, Some(1)) => Self::Fine,
+            _ => Self::Unset,
+        }
+    }
 }
 
 /// A log record, or an event of a span.
@@ -39,6 +67,8 @@ pub(super) struct Log {
 pub(super) fn of(value: &Value) -> (Vec<OtelSpan>, Vec<Log>) {
     let (mut spans, mut logs) = (Vec::new(), Vec::new());
     let lists = ["resourceSpans", "resourceLogs", "batches"];
+    let printed = console::export(value);
+    let value = printed.as_ref().unwrap_or(value);
     let mut resources: Vec<&Value> = lists.iter().flat_map(|key| list(value, key)).collect();
     resources.push(value);
     for resource in resources {
@@ -46,8 +76,10 @@ pub(super) fn of(value: &Value) -> (Vec<OtelSpan>, Vec<Log>) {
         let service = about.get("service.name").and_then(Value::as_str);
         for key in ["scopeSpans", "instrumentationLibrarySpans"] {
             for scope in list(resource, key) {
+                let about = ["scope", "instrumentationLibrary"];
+                let name = about.iter().find_map(|key| named(&scope[*key], "name"));
                 let read = list(scope, "spans").iter();
-                spans.extend(read.filter_map(|it| span(it, service)));
+                spans.extend(read.filter_map(|it| span(it, service, name.as_deref())));
             }
         }
         for scope in list(resource, "scopeLogs") {
@@ -58,17 +90,16 @@ pub(super) fn of(value: &Value) -> (Vec<OtelSpan>, Vec<Log>) {
     (spans, logs)
 }
 
-fn span(value: &Value, service: Option<&str>) -> Option<OtelSpan> {
+fn span(value: &Value, service: Option<&str>, scope: Option<&str>) -> Option<OtelSpan> {
     let (trace, id) = (identifier(value, "traceId")?, identifier(value, "spanId")?);
     let attributes = attributes(&value["attributes"]);
-    // Pydantic AI's first version keeps them in an attribute.
-    let kept = attributes.get("events").map(unfolded);
+    let kept = Meaning::Events
+        .names()
+        .find_map(|key| attributes.get(key))
+        .map(unfolded);
     let kept = kept.as_ref().and_then(Value::as_array).into_iter();
     let events = list(value, "events").iter().chain(kept.flatten());
     let events = events.filter_map(|event| log(event, Some((&trace, &id))));
-    let status = &value["status"]["code"];
-    let named_error = status.as_str().map(str::to_uppercase);
-    let named_error = matches!(named_error.as_deref(), Some("ERROR" | "STATUS_CODE_ERROR"));
     Some(OtelSpan {
         events: events.collect(),
         parent: identifier(value, "parentSpanId"),
@@ -76,8 +107,10 @@ fn span(value: &Value, service: Option<&str>) -> Option<OtelSpan> {
         start: count(value, "startTimeUnixNano").unwrap_or_default(),
         end: count(value, "endTimeUnixNano").unwrap_or_default(),
         attributes,
-        failed: whole(status) == Some(2) || named_error,
+        status: Status::of(&value["status"]["code"]),
         said: named(&value["status"], "message"),
+        failed_within: false,
+        scope: scope.map(str::to_owned),
         service: service.map(str::to_owned),
         dropped: count(value, "droppedAttributesCount").unwrap_or_default(),
         trace,
@@ -168,88 +201,71 @@ impl OtelSpan {
         text.filter(|text| !text.is_empty())
     }
 
-    pub(super) fn count(&self, keys: &[&str]) -> Option<u64> {
-        keys.iter()
-            .find_map(|key| self.attributes.get(*key).and_then(whole))
+    /// The first attribute of a meaning that is there.
+    pub(super) fn told(&self, meaning: Meaning) -> Option<&Value> {
+        let mut values = meaning.names().filter_map(|key| self.attributes.get(key));
+        values.find(|value| !value.is_null())
     }
 
-    /// The first of some attributes that is there.
-    pub(super) fn first(&self, keys: &[&str]) -> Option<&Value> {
-        keys.iter()
-            .find_map(|key| self.attributes.get(*key).filter(|it| !it.is_null()))
+    /// The first attribute of a meaning that is a text and says something.
+    pub(super) fn told_text(&self, meaning: Meaning) -> Option<&str> {
+        meaning.names().find_map(|key| self.text(key))
+    }
+
+    /// The first attribute of a meaning that counts something.
+    pub(super) fn told_count(&self, meaning: Meaning) -> Option<u64> {
+        let mut values = meaning.names().filter_map(|key| self.attributes.get(key));
+        values.find_map(whole)
     }
 
     pub(super) fn conversation(&self) -> Option<&str> {
-        self.text("gen_ai.conversation.id")
-            .or_else(|| self.text("session.id"))
-    }
-
-    /// What a span of the Vercel AI SDK is of.
-    fn of_ai_sdk(&self) -> &str {
-        self.text("ai.operationId").unwrap_or_default()
-    }
-
-    fn operation(&self) -> &str {
-        self.text("gen_ai.operation.name").unwrap_or_default()
-    }
-
-    /// What a span is to those who began before the conventions.
-    fn kind(&self) -> String {
-        let kind = self.text("openinference.span.kind");
-        let kind = kind.or_else(|| self.text("traceloop.span.kind"));
-        kind.unwrap_or_default().to_ascii_lowercase()
+        self.told_text(Meaning::Conversation)
     }
 
     pub(super) fn is_model_call(&self) -> bool {
-        matches!(
-            self.operation(),
-            "chat" | "generate_content" | "text_completion"
-        ) || self.kind() == "llm"
-            || matches!(self.text("llm.request.type"), Some("chat" | "completion"))
-            || self.has("gen_ai.prompt.0.role")
-            || matches!(
-                self.of_ai_sdk().rsplit('.').next(),
-                Some("doGenerate" | "doStream")
-            )
+        Role::ModelCall.is_of(self)
     }
 
     pub(super) fn is_tool(&self) -> bool {
-        self.operation() == "execute_tool"
-            || self.has("gen_ai.tool.call.id")
-            || self.kind() == "tool"
-            || self.of_ai_sdk() == "ai.toolCall"
-            || self.text("mcp.method.name") == Some("tools/call")
+        Role::Tool.is_of(self)
     }
 
     /// The name of the agent that a span invokes.
     pub(super) fn agent(&self) -> Option<&str> {
-        self.agent_name().filter(|_| self.is_agent())
+        let name = self.told_text(Meaning::AgentName);
+        name.filter(|_| self.is_agent())
     }
 
-    fn is_agent(&self) -> bool {
-        self.operation() == "invoke_agent" || self.kind() == "agent"
-    }
-
-    fn agent_name(&self) -> Option<&str> {
-        let names = ["gen_ai.agent.name", "agent.name", "traceloop.entity.name"];
-        names.iter().find_map(|key| self.text(key))
+    pub(super) fn is_agent(&self) -> bool {
+        Role::Agent.is_of(self)
     }
 
     pub(super) fn tool_name(&self) -> Option<&str> {
-        let names = [
-            "gen_ai.tool.name",
-            "tool.name",
-            "mcp.tool.name",
-            "ai.toolCall.name",
-            "traceloop.entity.name",
-        ];
-        let own = names.iter().find_map(|key| self.text(key));
         let mut prefixes = ["execute_tool ", "tools/call "].iter();
+        let own = self.told_text(Meaning::ToolName);
         own.or_else(|| prefixes.find_map(|prefix| self.name.strip_prefix(prefix)))
     }
 
+    /// Whether a call failed: by what its emitter says of that, else by the status, where something set it.
+    pub(super) fn is_error(&self) -> Option<bool> {
+        let outcome = self.told_text(Meaning::Outcome).and_then(emitters::outcome);
+        if self.failed() || outcome == Some(true) {
+            return Some(true);
+        }
+        let is_fine = self.status == Status::Fine || self.told(Meaning::Success).is_some();
+        outcome.or(is_fine.then_some(false))
+    }
+
+    /// Whatever failed in another view of the same call failed in this.
+    pub(super) fn take_failure(&mut self, of: &Self) {
+        self.failed_within |= of.is_error() == Some(true);
+        self.said = self.said.take().or_else(|| of.failure().map(str::to_owned));
+    }
+
     pub(super) fn failed(&self) -> bool {
-        self.failed || self.has("error.type")
+        self.status == Status::Failed
+            || self.failed_within
+            || self.told(Meaning::Failure).is_some_and(truthy)
     }
 
     /// What went wrong, in the words of the span.
@@ -257,7 +273,7 @@ impl OtelSpan {
         let mut events = self.events.iter();
         let said = self.said.as_deref();
         said.or_else(|| events.find_map(|it| it.attributes.get("exception.message")?.as_str()))
-            .or_else(|| self.text("error.type"))
-            .filter(|_| self.failed())
+            .or_else(|| self.told_text(Meaning::Failure))
+            .filter(|_| self.is_error() == Some(true))
     }
 }

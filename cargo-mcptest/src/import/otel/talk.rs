@@ -6,6 +6,8 @@ use std::collections::HashSet;
 use serde_json::{Value, json};
 
 use super::call_span::{arguments, may_be_of, outcome, span_id, tokens};
+use super::emitters::Meaning;
+use super::history;
 use super::messages::{self, OtelMessage};
 use super::span::{Log, OtelSpan};
 use crate::import::event::{Answer, Call, Event, ForeignRun, Leading, ReportedScore, Stop};
@@ -17,38 +19,49 @@ use crate::import::openai::{lose_message, offered_tools};
 pub(super) struct OtelTalk {
     pub(super) run: ForeignRun,
     pub(super) events: Vec<(u64, Event)>,
-    /// The messages that the last model call knew.
+    /// What the last model call was sent.
     known: Vec<String>,
-    /// The last answer, where a call in it has no identifier, and where its events begin.
-    anonymous: Option<(String, usize)>,
+    answer: Answered,
     tools: Vec<OtelSpan>,
     model_calls: usize,
     with_content: usize,
+}
+
+/// The last answer of the model.
+#[derive(Debug, Default)]
+struct Answered {
+    /// Where its events begin.
+    begin: usize,
+    messages: Vec<OtelMessage>,
+    /// What may be choices beside it, or more of it.
+    others: Vec<OtelMessage>,
+    at: u64,
 }
 
 impl OtelTalk {
     pub(super) fn model_call(&mut self, span: &OtelSpan, logs: &[&Log]) {
         self.model_calls += 1;
         let run = &mut self.run;
-        if let Some(model) = span.first(&["gen_ai.request.model", "llm.model_name", "ai.model.id"])
+        if let Some(model) = span.told(Meaning::AskedModel)
             && run.asked.is_none()
         {
             run.asked = model.as_str().map(str::to_owned);
         }
-        if let Some(model) = span.text("gen_ai.response.model") {
+        if let Some(model) = span.told_text(Meaning::AnsweringModel) {
             run.answered_by(model);
         }
-        if let Some(Value::Array(tools)) = span.first(&["gen_ai.tool.definitions"]).map(unfolded)
+        if let Some(Value::Array(tools)) = span.told(Meaning::OfferedTools).map(unfolded)
             && run.tools.is_empty()
         {
             run.tools = offered_tools(&tools);
         }
-        let temperature = || span.first(&["gen_ai.request.temperature"])?.as_number();
+        let temperature = || span.told(Meaning::Temperature)?.as_number();
         run.temperature = run.temperature.take().or_else(|| temperature().cloned());
-        run.max_tokens = run
-            .max_tokens
-            .or(span.count(&["gen_ai.request.max_tokens"]));
+        run.max_tokens = run.max_tokens.or(span.told_count(Meaning::MaxTokens));
         let exchanged = messages::of(span, logs);
+        for change in &exchanged.changes {
+            run.note(change.told());
+        }
         self.with_content += usize::from(!exchanged.is_empty());
         if run.system_prompt.is_none() {
             let mut system = Leading::of(run, true);
@@ -57,73 +70,105 @@ impl OtelTalk {
             }
             system.give_to(run);
         }
+        self.choices(&exchanged.input);
         self.identify(&exchanged.input);
-        let input: Vec<String> = exchanged.input.iter().map(OtelMessage::essence).collect();
-        let new = self.new_from(&input);
-        for message in &exchanged.input[new..] {
-            self.sent(message, span.start);
-        }
+        self.send(&exchanged.input, span.start);
         self.events.push((span.end, Event::Step(tokens(span))));
-        if let Some(more @ 1..) = exchanged.output.len().checked_sub(1) {
-            self.run.note(format!("{more} other choices left out"));
+        let reasons = span.told(Meaning::FinishReason).map(unfolded);
+        let mut output = exchanged.output;
+        let others = output.split_off(output.len().min(1));
+        let of_message = output.iter().find_map(|message| message.finish.clone());
+        self.answer = Answered {
+            begin: self.events.len(),
+            messages: Vec::new(),
+            others,
+            at: span.end,
+        };
+        for message in output {
+            self.answered_with(message);
         }
-        self.known = input;
-        if let Some(message) = exchanged.output.first() {
-            if message.calls().any(|call| call.id.is_none()) {
-                self.anonymous = Some((message.anonymous_essence(), self.events.len()));
-            }
-            self.wrote(message, span.end);
-            self.known.push(message.essence());
-        }
-        let keys = [
-            "gen_ai.response.finish_reasons",
-            "ai.response.finishReason",
-            "ai.finishReason",
-        ];
-        let reasons = span.first(&keys).map(unfolded);
         let reason = reasons.as_ref();
         let reason = reason.and_then(|reasons| reasons.get(0).unwrap_or(reasons).as_str());
-        let message = exchanged.output.first();
-        let of_message = message.and_then(|message| message.finish.as_deref());
-        self.run.stop = match reason.or(of_message) {
-            Some(reason) => Some(Stop::Spelt(reason.to_owned())),
+        let reason = reason.map(str::to_owned).or(of_message);
+        // Who does not know it says so.
+        let reason = reason.filter(|reason| !reason.eq_ignore_ascii_case("unknown"));
+        self.run.stop = match reason {
+            Some(reason) => Some(Stop::Spelt(reason)),
             None => span.failed().then_some(Stop::Known("error")),
         };
+    }
+
+    /// Tells the items of the last answer from choices beside it: those are its own that the next model call
+    /// is sent, or of which a tool ran.
+    fn choices(&mut self, input: &[OtelMessage]) {
+        let others = std::mem::take(&mut self.answer.others);
+        let sent: HashSet<String> = input.iter().flat_map(OtelMessage::essences).collect();
+        let ran: HashSet<&str> = self.tools.iter().filter_map(span_id).collect();
+        let is_own = |message: &OtelMessage| {
+            let mut ids = message.calls().filter_map(|call| call.id.as_deref());
+            ids.any(|id| ran.contains(id))
+                || message.essences().any(|essence| sent.contains(&essence))
+        };
+        let (own, others): (Vec<_>, Vec<_>) = others.into_iter().partition(is_own);
+        if !others.is_empty() {
+            let more = others.len();
+            self.run.note(format!("{more} other choices left out"));
+        }
+        for message in own {
+            self.answered_with(message);
+        }
+    }
+
+    fn answered_with(&mut self, message: OtelMessage) {
+        self.wrote(&message, self.answer.at);
+        self.answer.messages.push(message);
     }
 
     /// Gives the calls of the last answer the identifiers that the next model call was sent of them: some
     /// instrumentations leave them out where the model writes them.
     fn identify(&mut self, input: &[OtelMessage]) {
-        let anonymous = self.anonymous.take();
-        let (Some((answer, begin)), Some(last)) = (anonymous, self.known.last_mut()) else {
+        let sent: Vec<&Call> = input.iter().flat_map(OtelMessage::calls).collect();
+        let answer = self.answer.messages.iter_mut();
+        let mut made: Vec<&mut Call> = answer.flat_map(OtelMessage::calls_mut).collect();
+        let Some(first) = sent.len().checked_sub(made.len()) else {
             return;
         };
-        let mut sent = input.iter().rev();
-        let Some(sent) = sent.find(|sent| sent.anonymous_essence() == answer) else {
-            return;
+        let sent = &sent[first..];
+        let is_same = |(made, sent): (&&mut Call, &&Call)| {
+            made.name == sent.name && unfolded(&made.args) == unfolded(&sent.args)
         };
-        *last = sent.essence();
-        let made = self.events[begin..].iter_mut();
-        let made = made.filter_map(|(_, event)| match event {
+        if made.iter().all(|call| call.id.is_some()) || !made.iter().zip(sent).all(is_same) {
+            return;
+        }
+        for (made, sent) in made.iter_mut().zip(sent) {
+            made.id.clone_from(&sent.id);
+        }
+        let written = self.events[self.answer.begin..].iter_mut();
+        let written = written.filter_map(|(_, event)| match event {
             Event::Call(call) => Some(call),
             _ => None,
         });
-        for (made, sent) in made.zip(sent.calls()) {
-            made.id.clone_from(&sent.id);
+        for (written, sent) in written.zip(sent) {
+            written.id.clone_from(&sent.id);
         }
     }
 
-    /// From where on an input is new: after the longest beginning that is known.
-    fn new_from(&self, input: &[String]) -> usize {
-        let both = self.known.iter().zip(input);
-        let same = both.take_while(|(known, new)| known == new).count();
-        if same > 0 || self.known.is_empty() {
-            return same;
+    /// What is new of what a model call was sent.
+    fn send(&mut self, input: &[OtelMessage], at: u64) {
+        let essences = |messages: &[OtelMessage]| -> Vec<String> {
+            messages.iter().flat_map(OtelMessage::essences).collect()
+        };
+        let sent = essences(input);
+        let is_new = history::is_new(&self.known, &essences(&self.answer.messages), &sent);
+        let mut is_new = is_new.into_iter();
+        for message in input {
+            let mut message = message.clone();
+            message.parts.retain(|_| is_new.next() == Some(true));
+            if !message.parts.is_empty() {
+                self.sent(&message, at);
+            }
         }
-        // The beginning was trimmed.
-        let known: HashSet<&String> = self.known.iter().collect();
-        let known = input.iter().take_while(|message| known.contains(message));
-        known.count()
+        self.known = sent;
     }
 
     /// A message that a model call was sent.
@@ -165,10 +210,16 @@ impl OtelTalk {
             .extend(answers.map(|answer| (at, answer.clone())));
     }
 
-    /// An answer of before. What is said before the first user is no model call.
+    /// An answer of before. What is said before the first user is no model call; messages that follow one
+    /// another are one, and so is what the span before did not tell.
     fn sent_back(&mut self, message: &OtelMessage, calls: bool, at: u64) {
         let is_user = |(_, event): &(u64, Event)| matches!(event, Event::User(_));
-        if calls || self.events.iter().any(is_user) {
+        let of_model = |event: &&(u64, Event)| {
+            matches!(event.1, Event::Step(_) | Event::Said(_) | Event::Call(_))
+        };
+        let mut last = self.events.iter().rev().take_while(of_model);
+        let is_open = last.any(|(_, event)| matches!(event, Event::Step(_)));
+        if !is_open && (calls || self.events.iter().any(is_user)) {
             self.events.push((at, Event::Step(None)));
         }
         self.wrote(message, at);
@@ -184,6 +235,14 @@ impl OtelTalk {
 
     pub(super) fn tool(&mut self, span: &OtelSpan) {
         self.tools.push(span.clone());
+    }
+
+    /// A call is seen from another side: within a tool.
+    pub(super) fn tool_again(&mut self, span: &OtelSpan, tool: &OtelSpan) {
+        let mut tools = self.tools.iter_mut();
+        if let Some(known) = tools.find(|known| known.id == tool.id) {
+            known.take_failure(span);
+        }
     }
 
     /// Verdicts beside a span.
@@ -209,6 +268,7 @@ impl OtelTalk {
 
     /// Joins the spans of tools with the calls that the models made.
     pub(super) fn finish(&mut self) {
+        self.choices(&[]);
         let mut met: HashSet<usize> = HashSet::new();
         let mut spans = std::mem::take(&mut self.tools);
         // What names its call or its arguments first, then what may be of a call by its name.
@@ -282,7 +342,8 @@ impl OtelTalk {
         if let Some(index) = answered {
             met.insert(index);
             if let Event::Answer(answer) = &mut self.events[index].1 {
-                answer.is_error = Some(span.failed() || answer.is_error == Some(true));
+                let flags = [answer.is_error, span.is_error()].into_iter().flatten();
+                answer.is_error = flags.reduce(|one, other| one || other);
             }
             return;
         }
@@ -344,8 +405,9 @@ impl OtelTalk {
 fn result_of(span: &OtelSpan, id: String, value: Value) -> (u64, Event) {
     let answer = Answer {
         id: Some(id),
+        name: None,
         value,
-        is_error: Some(span.failed()),
+        is_error: span.is_error(),
     };
     (span.end, Event::Answer(answer))
 }

@@ -90,6 +90,8 @@ struct Building {
     /// Names that many groups or runs have.
     words: HashSet<Rc<str>>,
     forks: Forks,
+    /// Records that were read otherwise than they are written.
+    changed: HashSet<RecordPlace>,
 }
 
 impl Building {
@@ -104,6 +106,14 @@ impl Building {
         let Ok((mapped, records)) = read.map_err(|error| reports.unreadable(&error)) else {
             return;
         };
+        for record in &records {
+            // A record may be of several runs.
+            if !record.changes.is_empty() && self.changed.insert(record.part) {
+                for change in &record.changes {
+                    reports.changed(&record.place(), *change);
+                }
+            }
+        }
         let place = records.first().map_or_else(String::new, Record::place);
         let candidate = u32::try_from(self.plan.candidates.len()).unwrap_or(u32::MAX);
         let mut any = false;

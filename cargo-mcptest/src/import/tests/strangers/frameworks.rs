@@ -34,8 +34,8 @@ fn traces_of_pydantic_ai_are_read() {
     assert_eq!(status, 0, "{said}");
     let args = "{\"q\":1}";
     let expected = [
-        call("find", args, "one", Some(false)),
-        call("find", args, "two", Some(false)),
+        call("find", args, "one", None),
+        call("find", args, "two", None),
     ];
     assert_eq!(calls(&runs[0]), expected, "{said}");
     let turns = runs[0]["trace"]["conversation"]["turns"].to_string();
@@ -79,7 +79,7 @@ fn a_call_without_an_identifier_is_that_of_its_span() {
         llm(3, &says),
     ]);
     assert_eq!(status, 0, "{said}");
-    let expected = [call("greet", "{}", "hello", Some(false))];
+    let expected = [call("greet", "{}", "hello", None)];
     assert_eq!(calls(&runs[0]), expected, "{said}");
     assert_eq!(closing(&runs[0]), "Hello.");
 }
@@ -113,9 +113,7 @@ fn a_result_that_a_span_and_a_message_tell_of_is_one() {
             .collect();
         let (status, said, runs) = import(&spans);
         assert_eq!(status, 0, "{said}");
-        let expected = names
-            .iter()
-            .map(|name| call(name, "{}", "hello", Some(false)));
+        let expected = names.iter().map(|name| call(name, "{}", "hello", None));
         assert_eq!(calls(&runs[0]), expected.collect::<Vec<_>>(), "{said}");
         assert_eq!(closing(&runs[0]), "Hello.");
     }

@@ -4,14 +4,14 @@ mod chats;
 mod frameworks;
 mod items;
 mod sessions;
-mod spans;
+pub(super) mod spans;
 mod spelt;
 mod trees;
 
 use serde_json::Value;
 
 /// The calls of a recording: name, arguments, the text of the result, and whether it is an error.
-fn calls(run: &Value) -> Vec<(String, String, String, Option<bool>)> {
+pub(super) fn calls(run: &Value) -> Vec<(String, String, String, Option<bool>)> {
     let results = run["trace"]["tool_results"].as_array().unwrap();
     let calls = run["trace"]["tool_calls"].as_array().unwrap();
     let calls = calls.iter().enumerate().map(|(index, call)| {
@@ -36,7 +36,7 @@ fn calls(run: &Value) -> Vec<(String, String, String, Option<bool>)> {
 }
 
 /// The same, as it is written in a test.
-fn call(
+pub(super) fn call(
     name: &str,
     args: &str,
     result: &str,
@@ -45,17 +45,17 @@ fn call(
     (name.to_owned(), args.to_owned(), result.to_owned(), flag)
 }
 
-fn closing(run: &Value) -> &str {
+pub(super) fn closing(run: &Value) -> &str {
     run["trace"]["final_response"].as_str().unwrap_or_default()
 }
 
-fn stop(run: &Value) -> &str {
+pub(super) fn stop(run: &Value) -> &str {
     run["trace"]["conversation"]["stop_reason"]
         .as_str()
         .unwrap_or_default()
 }
 
-fn tokens(run: &Value) -> (u64, u64) {
+pub(super) fn tokens(run: &Value) -> (u64, u64) {
     let tokens = &run["trace"]["conversation"]["tokens"];
     let of = |key: &str| tokens[key].as_u64().unwrap_or_default();
     (of("prompt"), of("completion"))

@@ -131,7 +131,7 @@ fn calls_of_open_inference_for_anthropic_are_made_once() {
         span(3, 0, "messages.create", &second),
     ]);
     assert_eq!(status, 0, "{said}");
-    let found = [call("find", r#"{"q":1}"#, "gone", Some(false))];
+    let found = [call("find", r#"{"q":1}"#, "gone", None)];
     assert_eq!(calls(&runs[0]), found, "{said}");
     let turns = runs[0]["trace"]["conversation"]["turns"]
         .as_array()
