@@ -29,8 +29,10 @@ pub(super) use self::suspects::Suspect;
 use self::text::comment;
 pub(super) use self::tools::CalledTools;
 
-/// The largest suite that is proposed, in bytes: reading one back takes seventy times as much memory.
-const LARGEST: usize = 2 << 20;
+/// The largest suite that is proposed, in bytes and in lines: more is not read. A line takes about two
+/// kilobytes of memory when it is read back, however short it is.
+const LARGEST: usize = 8 << 20;
+const LONGEST: usize = 160_000;
 
 /// The line that a suite begins with.
 const HEAD: &str = "# Written by `cargo mcptest import`; what it demands is what the runs do.\n";
@@ -62,7 +64,35 @@ pub(super) struct Starter {
     remembered: String,
     /// What was written of each agent, to be compared with what is read back.
     written: Vec<(String, Vec<String>, String, usize)>,
+    size: Size,
     too_large: bool,
+}
+
+/// How large a suite becomes.
+#[derive(Debug, Default)]
+struct Size {
+    /// Bytes and lines, but for those of system prompts.
+    bytes: usize,
+    lines: usize,
+    /// Bytes of all system prompts.
+    prompts: usize,
+    /// The one that all agents have so far stands once.
+    shared: Option<String>,
+    differ: bool,
+}
+
+impl Size {
+    /// Takes an entry up, and says whether it is too much.
+    fn add(&mut self, text: &str, prompt: &str) -> bool {
+        let of_prompt = system_prompt(prompt).len().min(text.len());
+        self.bytes += text.len() - of_prompt;
+        self.lines += text.lines().count();
+        self.prompts += of_prompt;
+        let shared = self.shared.get_or_insert_with(|| prompt.to_owned());
+        self.differ |= shared != prompt;
+        let prompts = if self.differ { self.prompts } else { of_prompt };
+        self.bytes + prompts > LARGEST || self.lines > LONGEST
+    }
 }
 
 impl Starter {
@@ -106,7 +136,7 @@ impl Starter {
 
     fn write(&mut self, entry: AgentEntry, wanted: Wanted, suspects: &[Suspect]) {
         let text = entry.text(&self.tools, suspects);
-        if self.text.len() + self.replacing.len() + text.len() > LARGEST {
+        if self.size.add(&text, &entry.system_prompt) {
             *self = Self {
                 too_large: true,
                 tools: std::mem::take(&mut self.tools),
@@ -147,7 +177,7 @@ impl Starter {
     pub(super) fn entries(&self) -> Result<&str, String> {
         if self.too_large {
             return Err(format!(
-                "it would have more than {LARGEST} bytes; group runs that belong together with `--group-by`, or import some of the files into a `--suite` of their own"
+                "it would have more than {LARGEST} bytes or {LONGEST} lines; group runs that belong together with `--group-by`, or import some of the files into a `--suite` of their own"
             ));
         }
         Ok(&self.text)

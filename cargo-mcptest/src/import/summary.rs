@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::rc::Rc;
 
+use mcptest::eval::{Reported, reported};
 use mcptest_trace::text::escape_line;
 use serde_json::{Value, json};
 
@@ -37,6 +38,8 @@ pub(super) struct SummaryRow {
     fine: usize,
     /// Results that do not say whether they are errors.
     pub(super) unknown: usize,
+    /// Results that are no errors by their flag and sound like one.
+    doubtful: usize,
     tokens: u64,
     passed: usize,
     judged: usize,
@@ -60,10 +63,16 @@ impl SummaryRow {
         let length = |key: &str| trace[key].as_array().map_or(0, Vec::len);
         self.calls += length("tool_calls");
         for result in trace["tool_results"].as_array().into_iter().flatten() {
-            match result["is_error"].as_bool() {
-                Some(true) => self.errors += 1,
-                Some(false) => self.fine += 1,
-                None => self.unknown += 1,
+            let index = result["call_index"].as_u64();
+            let index = index.and_then(|index| usize::try_from(index).ok());
+            let call = &trace["tool_calls"][index.unwrap_or(usize::MAX)];
+            let name = call["name"].as_str().unwrap_or_default();
+            let says = reported(name, &call["args"], &result["result"]);
+            match (result["is_error"].as_bool(), says) {
+                (Some(true), _) | (_, Reported::Failed(_)) => self.errors += 1,
+                (Some(false), Reported::Nothing) => self.fine += 1,
+                (Some(false), Reported::Doubtful(_)) => self.doubtful += 1,
+                (None, _) => self.unknown += 1,
             }
         }
         self.tokens += trace["conversation"]["tokens"]["total"]
@@ -82,7 +91,7 @@ impl SummaryRow {
             "agent": &*self.agent, "model": &*self.model, "path": self.path,
             "runs": { "new": self.new, "present": self.present },
             "calls": self.calls,
-            "errors": { "yes": self.errors, "no": self.fine, "unknown": self.unknown },
+            "errors": { "yes": self.errors, "no": self.fine, "unknown": self.unknown + self.doubtful },
             "tokens": self.tokens,
             "passed": { "yes": self.passed, "of": self.judged },
         })
@@ -100,7 +109,12 @@ impl SummaryRow {
             self.new.to_string(),
             self.present.to_string(),
             self.calls.to_string(),
-            format!("{}/{}/{}", self.errors, self.fine, self.unknown),
+            format!(
+                "{}/{}/{}",
+                self.errors,
+                self.fine,
+                self.unknown + self.doubtful
+            ),
             self.tokens.to_string(),
             passed,
         ]

@@ -203,6 +203,7 @@ impl<'v> Rollout<'v> {
         match self.within.get(call) {
             None => {
                 let flags = ran.into_iter().filter_map(|(_, failed)| failed);
+                let flags = flags.chain(script::exit_code(output));
                 failed.or(flags.reduce(|one, other| one || other))
             }
             Some(calls) => {

@@ -6,7 +6,7 @@
 use serde_json::{Value, json};
 
 use crate::import::content::text_of;
-use crate::import::input::script_literal;
+use crate::import::input::{parse, script_literal};
 use crate::import::json::{given, member, text};
 
 /// The name of the tool that runs scripts.
@@ -99,6 +99,15 @@ pub(super) fn has_failed(output: &Value) -> Option<bool> {
     is_failed.then_some(true)
 }
 
+/// Whether the only call of a script failed, by what the script printed: what a command came to, whole.
+pub(super) fn exit_code(output: &Value) -> Option<bool> {
+    let said = text_of(Some(output));
+    let (_, printed) = said.split_once("Output:\n")?;
+    let printed = parse(printed.trim().as_bytes()).ok()?.value;
+    let code = printed.as_object()?.get("exit_code")?.as_i64()?;
+    Some(code != 0)
+}
+
 /// What ran while a script did, and came to something: what came back, and whether it failed.
 pub(super) fn ran(item: &Value) -> Option<(Value, Option<bool>)> {
     let failed = match text(item, "status")
@@ -117,10 +126,11 @@ pub(super) fn ran(item: &Value) -> Option<(Value, Option<bool>)> {
     let error = given(item, "error").is_some().then_some(true);
     let flags = [failed, code, error].into_iter().flatten();
     let is_error = flags.reduce(|one, other| one || other);
-    let keys = match text(item, "type")? {
-        "CommandExecution" => ["aggregated_output", "output"],
-        "FileChange" => ["changes", "output"],
-        "McpToolCall" => ["result", "error"],
+    let kind = text(item, "type")?.replace('_', "").to_lowercase();
+    let keys = match kind.as_str() {
+        "commandexecution" => ["aggregated_output", "output"],
+        "filechange" => ["changes", "output"],
+        "mcptoolcall" => ["result", "error"],
         _ => return None,
     };
     let value = keys.iter().find(|key| given(item, key).is_some());

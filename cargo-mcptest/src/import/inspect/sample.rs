@@ -75,10 +75,10 @@ fn gather(sample: &mut Value, archive: &Archive, name: &str, run: &mut ForeignRu
         names.sort_by_key(|name| (name.len(), (*name).to_owned()));
         let mut items = Vec::new();
         for name in names {
-            match archive
-                .entry(name)
-                .and_then(|bytes| Some(parse(&bytes).ok()?.value))
-            {
+            let parsed = archive.entry(name).and_then(|bytes| parse(&bytes).ok());
+            let changes = parsed.iter().flat_map(|parsed| &parsed.changes);
+            changes.for_each(|change| run.note(change.told()));
+            match parsed.map(|parsed| parsed.value) {
                 Some(Value::Array(more)) => items.extend(more),
                 Some(Value::Object(map)) => match map.get(key) {
                     Some(Value::Array(more)) => items.extend(more.iter().cloned()),

@@ -8,6 +8,7 @@ use mcptest::trace::Run;
 use super::ending::{answers_before_the_end, closes, stop_reason};
 use super::narrative::Narrative;
 use super::tools::CalledTools;
+use super::writes::says_failure;
 use crate::outcome::recorded;
 
 /// A run that looks bad.
@@ -23,10 +24,11 @@ pub(in crate::import) struct Suspect {
 }
 
 /// What may be seen in a run, one kind a place.
-type SeenInRun = [Option<String>; 7];
+type SeenInRun = [Option<String>; 8];
 
-/// The kind that sets no run aside: where there is nothing to change, good runs change nothing too.
-const WEAK: usize = 6;
+/// The kinds that set no run aside: where there is nothing to change, good runs change nothing too, and a
+/// call may fail in a good run.
+const WEAK: [usize; 2] = [6, 7];
 
 /// The runs that look bad; none where a run says itself whether it passed.
 pub(super) fn of(runs: &[Run], called: &CalledTools) -> Vec<Suspect> {
@@ -65,13 +67,14 @@ pub(super) fn of(runs: &[Run], called: &CalledTools) -> Vec<Suspect> {
             failed.map(|most| format!("{most} of its calls failed")),
             repeated.map(|most| format!("{most} of its calls repeat another")),
             idle.then(|| "it changes nothing, and most others do".to_owned()),
+            says_failed(run),
         ]
     };
     let seen: Vec<SeenInRun> = runs.iter().map(see).collect();
     let tells = |kind: usize| {
         let count = seen.iter().filter(|seen| seen[kind].is_some()).count();
         let of = seen.len();
-        kind != WEAK && of > 1 && (count == 1 || 2 * count < of)
+        !WEAK.contains(&kind) && of > 1 && (count == 1 || 2 * count < of)
     };
     let suspects = (1..).zip(&seen).filter_map(|(number, seen)| {
         let reasons: Vec<String> = seen.iter().flatten().cloned().collect();
@@ -91,6 +94,14 @@ pub(super) fn of(runs: &[Run], called: &CalledTools) -> Vec<Suspect> {
         }
     }
     suspects
+}
+
+/// The first call that no flag calls an error, and whose result says that it failed.
+fn says_failed(run: &Run) -> Option<String> {
+    let calls = run.trace.tool_calls.iter().zip(run.trace.results_by_call());
+    let mut says = calls.filter_map(|(call, result)| Some((call, says_failure(call, result?)?)));
+    let (call, says) = says.next()?;
+    Some(format!("the result of its call `{}` {says}", call.name))
 }
 
 /// How much of something the runs of an agent have.

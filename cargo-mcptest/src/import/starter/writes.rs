@@ -2,7 +2,8 @@
 
 use std::rc::Rc;
 
-use mcptest::trace::{ReadOnlyTools, Run, ToolCall, canonical_json};
+use mcptest::eval::{Reported, reported};
+use mcptest::trace::{ReadOnlyTools, Run, ToolCall, ToolResult, canonical_json};
 
 use super::arguments::{Known, Leaves};
 
@@ -48,6 +49,18 @@ impl<'a> Changes<'a> {
     }
 }
 
+/// What a result says that is no error by its flag: that the call failed, or it sounds so.
+pub(super) fn says_failure(call: &ToolCall, result: &ToolResult) -> Option<String> {
+    if result.is_error {
+        return None;
+    }
+    match reported(&call.name, &call.args, &result.result) {
+        Reported::Nothing => None,
+        Reported::Doubtful(by) => Some(format!("sounds as if it had failed: {by}")),
+        Reported::Failed(by) => Some(format!("says that it failed: {by}")),
+    }
+}
+
 /// The calls of a run that change something; `day` is that of the recording.
 fn writes<'a>(run: &'a Run, day: Option<&str>, reads: &ReadOnlyTools) -> Vec<Write<'a>> {
     let mut known = Known::new(run, day);
@@ -56,9 +69,12 @@ fn writes<'a>(run: &'a Run, day: Option<&str>, reads: &ReadOnlyTools) -> Vec<Wri
         let is_change = !reads.reads(&call.name);
         if is_change {
             let told = result.filter(|result| result.error_known);
+            let flag = told.map(|result| result.is_error);
+            // What says itself that it failed is no success, whatever the flag.
+            let says = result.is_some_and(|result| says_failure(call, result).is_some());
             writes.push((
                 call,
-                told.map(|result| result.is_error),
+                flag.filter(|failed| *failed || !says),
                 known.leaves(&call.args),
             ));
             known.add_arguments(&call.args);

@@ -327,7 +327,7 @@ fn entries_that_are_too_many_to_be_shown_are_reported() {
         ] })
     };
     let long: Vec<Value> = ["a", "b", "c"]
-        .map(|text| record(&text.repeat(1 << 20)))
+        .map(|text| record(&text.repeat(3 << 20)))
         .to_vec();
     desk.write("runs.jsonl", lines(&long));
     for (why, there) in [

@@ -60,6 +60,13 @@ fn a_script_with_one_call_is_that_call() {
     assert_eq!(run(completed, &[]), None);
     assert_eq!(run(completed, &[ran(0, "")]), Some(false));
     assert_eq!(run(completed, &[ran(2, "")]), Some(true));
+    let printed = |code: u32| {
+        format!(
+            "Script completed\nWall time 1 s\nOutput:\n{{\"exit_code\":{code},\"output\":\"x\"}}"
+        )
+    };
+    assert_eq!(run(&printed(0), &[]), Some(false));
+    assert_eq!(run(&printed(1), &[]), Some(true));
     assert_eq!(
         run("Script failed\nWall time 1 seconds", &[ran(0, "")]),
         Some(true)

@@ -253,8 +253,10 @@ fn what_is_asked_for_at_once_has_no_order() {
     }
     let text = written(&[at_once]);
     assert!(text.contains("mode: exact_unordered\n"), "{text}");
-    let pairs = text.split("order:\n").nth(1).unwrap();
-    assert!(!pairs.contains("second: \"refund\""), "{text}");
+    assert!(
+        !text.contains("order:\n") && !text.contains("second: \"refund\""),
+        "{text}"
+    );
 }
 
 #[test]
