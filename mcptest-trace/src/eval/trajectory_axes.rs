@@ -295,12 +295,12 @@ fn unproduced(trace: &Trace, producer: &str, consumer: &str) -> Option<Unplaced>
         .filter(|(_, call)| call.name == producer)
         .map(|(index, _)| index)
         .collect();
-    let produced = |index: &usize| {
+    let gave = |index: &usize| {
         let result = results[*index].filter(|result| result.synthesized.is_none());
         let call = &trace.tool_calls[*index];
         result.is_some_and(|result| !failed(call, result)) && !in_one_step(trace, *index, later)
     };
-    if earlier.iter().any(produced) {
+    if earlier.iter().any(gave) {
         return None;
     }
     let first = earlier.first().copied();

@@ -73,10 +73,13 @@ pub(super) fn has_scalar(text: &str, scalar: &Value) -> bool {
 pub(super) fn spells(text: &str, scalar: &Value) -> bool {
     match scalar {
         Value::Number(_) => {
+            let is_spelling = |spelling: String| spelling == text;
             number(text).is_some_and(|number| json_eq(&number, scalar))
-                || scalar.to_string() == text
+                || is_spelling(scalar.to_string())
         }
-        Value::Bool(_) | Value::Null => scalar.to_string() == text,
+        Value::Bool(true) => text == "true",
+        Value::Bool(false) => text == "false",
+        Value::Null => text == "null",
         _ => false,
     }
 }
@@ -121,9 +124,12 @@ pub(super) fn has_number(text: &str, wanted: &Value, spelt: &str) -> bool {
 fn in_numbers(run: &str, is: &impl Fn(&str) -> bool) -> bool {
     let mut negative = false;
     run.split('-').any(|part| {
-        let signed = |token: &str, first: bool| match negative && first {
-            true => is(&format!("-{token}")),
-            false => is(token),
+        let signed = |token: &str, first: bool| {
+            if negative && first {
+                is(&format!("-{token}"))
+            } else {
+                is(token)
+            }
         };
         let part = part.trim_matches([',', '.']);
         let found = if let Some(plain) = ungrouped(part) {

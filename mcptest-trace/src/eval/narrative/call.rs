@@ -186,12 +186,12 @@ impl<'t> Call<'t> {
             .filter(|(key, _)| words_of_tool(key).iter().any(does));
         !names.is_empty()
             && given.any(|(_, value)| {
-                let mut named = false;
+                let mut told = false;
                 each_text(value, &mut |text| {
                     let text = text.to_lowercase();
-                    named |= names.iter().any(|name| text.contains(name));
+                    told |= names.iter().any(|name| text.contains(name));
                 });
-                named
+                told
             })
     }
 

@@ -71,7 +71,7 @@ impl<'t> Calls<'t> {
         for call in self.tools.calls() {
             for value in [Some(call.args()), call.result.map(|result| &**result)] {
                 each_text(value.unwrap_or(&Value::Null), &mut |text| {
-                    found |= has(text)
+                    found |= has(text);
                 });
             }
         }

@@ -128,7 +128,7 @@ fn header_of(header: &str) -> &'static str {
 fn is_value(text: &str) -> bool {
     let text = text.trim();
     let placeholder =
-        text.starts_with("[redacted") || text.starts_with("${") || text.starts_with("<");
+        text.starts_with("[redacted") || text.starts_with("${") || text.starts_with('<');
     let blank = text.is_empty() || text.chars().all(|c| matches!(c, '*' | 'x' | '•'));
     !(placeholder || blank || matches!(text, "null" | "none" | "true" | "false"))
 }
@@ -139,13 +139,15 @@ pub(super) fn blank(value: &mut Value, name: &'static str, counts: &mut Redactio
         Value::String(text) => is_value(text),
         Value::Number(_) => true,
         Value::Array(items) => {
-            items.iter_mut().for_each(|item| blank(item, name, counts));
+            for item in items {
+                blank(item, name, counts);
+            }
             false
         }
         Value::Object(fields) => {
-            fields
-                .values_mut()
-                .for_each(|field| blank(field, name, counts));
+            for field in fields.values_mut() {
+                blank(field, name, counts);
+            }
             false
         }
         Value::Bool(_) | Value::Null => false,

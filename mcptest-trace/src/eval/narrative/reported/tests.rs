@@ -1,8 +1,8 @@
 use super::*;
 use serde_json::json;
 
-fn of(tool: &str, result: Value) -> Reported {
-    reported(tool, &json!({}), &result)
+fn of(tool: &str, result: impl Into<Value>) -> Reported {
+    reported(tool, &json!({}), &result.into())
 }
 
 fn failed(tool: &str, result: Value) -> bool {
