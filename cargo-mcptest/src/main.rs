@@ -30,6 +30,7 @@ mod git;
 mod import;
 mod init;
 mod judging;
+mod lossless;
 mod mock;
 mod mutants;
 mod outcome;

@@ -249,3 +249,91 @@ fn every_answer_of_a_quick_server_is_recorded() {
     let results = run(folder.path(), 1)["trace"]["tool_results"].clone();
     assert_eq!(results.as_array().unwrap().len(), CALLS);
 }
+
+/// A server that answers each line with what stands in the file of its number.
+#[cfg(unix)]
+const ANSWERS: &str = "n=0; while IFS= read -r line; do cat answer-$n; echo; n=$((n+1)); done";
+
+/// Sends these lines through the proxy, answers each with its answer, and gives the run, what was said at the
+/// end, and the exit status.
+#[cfg(unix)]
+fn relayed(lines: &[(&str, &str)], more: &[&str]) -> (Value, String, Option<i32>) {
+    let mut folder = Folder::new();
+    for (number, (_, answer)) in lines.iter().enumerate() {
+        folder = folder.with(&format!("answer-{number}"), answer);
+    }
+    let mut child = proxy(folder.path(), more, &["sh", "-c", ANSWERS])
+        .spawn()
+        .unwrap();
+    let mut answers = BufReader::new(child.stdout.take().unwrap());
+    for (line, answer) in lines {
+        let line = format!("{line}\n");
+        child
+            .stdin
+            .as_mut()
+            .unwrap()
+            .write_all(line.as_bytes())
+            .unwrap();
+        let mut seen = String::new();
+        answers.read_line(&mut seen).unwrap();
+        // Untouched.
+        assert_eq!(seen, format!("{answer}\n"));
+    }
+    drop(child.stdin.take());
+    let ended = child.wait_with_output().unwrap();
+    let said = String::from_utf8(ended.stderr).unwrap();
+    (run(folder.path(), 1), said, ended.status.code())
+}
+
+#[cfg(unix)]
+#[test]
+fn a_message_that_is_no_valid_json_is_recorded_and_told() {
+    let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","arguments":{"n":"cut \ud83d"}}}"#;
+    let answer =
+        r#"{"jsonrpc":"2.0","id":1,"result":{"content":[],"structuredContent":{"v":NaN}}}"#;
+    let (run, said, status) = relayed(&[(call, answer)], &[]);
+    assert_eq!(run["trace"]["tool_calls"][0]["args"]["n"], "cut \u{fffd}");
+    assert_eq!(
+        run["trace"]["tool_results"][0]["result"]["structuredContent"]["v"],
+        Value::Null
+    );
+    assert_eq!(status, Some(1), "{said}");
+    assert!(
+        said.contains("error: no valid JSON in 1 message: half a character is read as U+FFFD"),
+        "{said}"
+    );
+    assert!(
+        said.contains("error: no valid JSON in 1 message: `NaN` or `Infinity` is read as null"),
+        "{said}"
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_number_beyond_64_bits_is_kept_as_it_was() {
+    let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","arguments":{"n":1180591620717411303424}}}"#;
+    let answer = r#"{"jsonrpc":"2.0","id":1,"result":{"content":[]}}"#;
+    let (run, said, status) = relayed(&[(call, answer)], &[]);
+    assert_eq!(
+        run["trace"]["tool_calls"][0]["args"]["n"],
+        "1180591620717411303424"
+    );
+    assert_eq!(status, Some(0), "{said}");
+}
+
+#[cfg(unix)]
+#[test]
+fn secrets_are_taken_out_by_shape_by_key_and_by_pattern() {
+    let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","arguments":{"t":"ghp_aB3dE5fG7h9J1kL2mN4pQ6rS8tU0vW1xY3zA","password":"hunter2","note":"code 1234"}}}"#;
+    let answer = r#"{"jsonrpc":"2.0","id":1,"result":{"content":[]}}"#;
+    let (run, said, _) = relayed(&[(call, answer)], &["--redact", "[0-9]{4}"]);
+    let args = &run["trace"]["tool_calls"][0]["args"];
+    assert_eq!(args["t"], "[redacted github token]");
+    assert_eq!(args["password"], "[redacted password]");
+    assert_eq!(args["note"], "code [redacted]");
+    for kind in ["github token", "password", "pattern"] {
+        assert!(said.contains(&format!("redacted: {kind}: ")), "{said}");
+    }
+    let (run, _, _) = relayed(&[(call, answer)], &["--keep-named"]);
+    assert_eq!(run["trace"]["tool_calls"][0]["args"]["password"], "hunter2");
+}

@@ -97,6 +97,7 @@ fn exceeded_caps_fail_the_agent_and_reached_ones_do_not() {
         .as_array_mut()
         .unwrap()
         .push(result);
+    busy["trace"]["conversation"]["tokens"] = json!({ "total": 1000 });
     busy["trace"]["conversation"]["steps"] = json!([{ "prompt": 1, "completion": 1 }, { "prompt": 1, "completion": 1 }, { "prompt": 1, "completion": 1 }]);
     let text = assert_fails(
         "caps",

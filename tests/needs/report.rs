@@ -31,7 +31,7 @@ fn package() -> Folder {
                 ],
                 "final_response": closing,
                 "conversation": {
-                    "tokens": { "total": tokens }, "stop_reason": "completed",
+                    "tokens": { "total": tokens + 365 }, "stop_reason": "completed",
                     "steps": [{ "prompt": 100, "completion": 5 }, { "prompt": 120, "completion": 5 }, { "prompt": 130, "completion": 5 }, { "prompt": tokens, "completion": 0 }],
                 },
             },

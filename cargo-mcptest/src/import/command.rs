@@ -74,6 +74,9 @@ pub(crate) struct Import {
     /// A pattern whose matches are taken out. May be repeated.
     #[arg(long, value_name = "REGEX")]
     redact: Vec<String>,
+    /// Leave the values of keys such as `password`, `api_key` and `authorization`, and logins in addresses.
+    #[arg(long)]
+    keep_named: bool,
     /// How to say what was done.
     #[arg(long, value_enum, default_value_t)]
     format: OutputFormat,
@@ -274,7 +277,7 @@ impl Import {
         let of_suite = suite.into_iter().flat_map(|suite| &suite.redact);
         let of_suite = of_suite.map(|pattern| pattern.value.as_str());
         let own = of_suite.chain(self.redact.iter().map(String::as_str));
-        redactor(variables, own).map_err(Failure::new)
+        redactor(variables, own, self.keep_named).map_err(Failure::new)
     }
 
     /// Writes a first suite, or returns the entries that one lacks.

@@ -1,5 +1,5 @@
 //! What an import takes out of the runs of others: what a recording takes out, and what foreign logs
-//! bring besides, keys that are known by their shape.
+//! bring besides, secrets that are known by their shape or by the key they stand at.
 
 use mcptest_trace::record::environment::{secrets, usual_secrets};
 use mcptest_trace::record::redact::Redactor;
@@ -9,7 +9,7 @@ use regex::Regex;
 const SHORTEST: usize = 6;
 
 /// `variables` are environment variables that hold secrets, `own` patterns of the suite and the
-/// command.
+/// command. `keep_named` leaves what only the key it stands at makes a secret.
 ///
 /// # Errors
 ///
@@ -17,11 +17,17 @@ const SHORTEST: usize = 6;
 pub(super) fn redactor<'a>(
     variables: impl Iterator<Item = &'a str>,
     own: impl Iterator<Item = &'a str>,
+    keep_named: bool,
 ) -> Result<Redactor, String> {
     let values = usual_secrets().chain(secrets(variables));
     let values = values.filter(|(_, value)| value.trim().len() >= SHORTEST);
     let patterns: Result<Vec<Regex>, regex::Error> = own.map(Regex::new).collect();
     let patterns = patterns.map_err(|error| format!("a pattern to redact is none: {error}"))?;
     let redactor = Redactor::new(values, patterns).map_err(|error| error.to_string())?;
-    Ok(redactor.with_shapes())
+    let redactor = redactor.with_shapes();
+    Ok(if keep_named {
+        redactor
+    } else {
+        redactor.with_named()
+    })
 }

@@ -1,6 +1,41 @@
-//! Where a message ends in what goes by. What is no JSON is no message, and goes by.
+//! Where a message ends in what goes by, and what it says. What does not begin as JSON is no message, and
+//! goes by; what begins so and is none as it is written is read as far as it can be.
 
 use serde_json::Value;
+
+use crate::lossless::{self, Change};
+
+/// What went by.
+#[derive(Debug, PartialEq)]
+pub(super) enum Frame {
+    /// A message, and what was read otherwise as it is no JSON as it is written.
+    Message(Value, Vec<Change>),
+    /// What says that it is a message of JSON-RPC and is no JSON.
+    Unreadable(String),
+}
+
+impl Frame {
+    /// What some bytes are; nothing where they do not begin as a message.
+    fn of(bytes: &[u8]) -> Option<Self> {
+        let bytes = bytes.trim_ascii();
+        if !bytes.starts_with(b"{") && !bytes.starts_with(b"[") {
+            return None;
+        }
+        let Ok(parsed) = lossless::parse(bytes) else {
+            let is_rpc = stands_in(bytes, b"\"jsonrpc\"");
+            return is_rpc.then(|| Self::Unreadable(String::from_utf8_lossy(bytes).into_owned()));
+        };
+        // A long number is JSON, and kept as it was.
+        let is_json = parsed.changes.is_empty() || serde_json::from_slice::<Value>(bytes).is_ok();
+        let mended = if is_json { Vec::new() } else { parsed.changes };
+        Some(Self::Message(parsed.value, mended))
+    }
+}
+
+/// Whether some bytes stand among others.
+fn stands_in(bytes: &[u8], wanted: &[u8]) -> bool {
+    bytes.windows(wanted.len()).any(|part| part == wanted)
+}
 
 /// Messages over standard input and output: JSON, one a line.
 #[derive(Debug, Default)]
@@ -10,12 +45,17 @@ pub(super) struct Lines {
 
 impl Lines {
     /// Takes bytes, and gives every message that they end.
-    pub(super) fn take(&mut self, bytes: &[u8], mut each: impl FnMut(Value)) {
+    pub(super) fn take(&mut self, bytes: &[u8], mut each: impl FnMut(Frame)) {
         self.lines(bytes, |line| {
-            if let Ok(message) = serde_json::from_slice(line) {
-                each(message);
+            if let Some(frame) = Frame::of(line) {
+                each(frame);
             }
         });
+    }
+
+    /// What stands after the last line, when its side has ended.
+    pub(super) fn end(&mut self) -> Option<Frame> {
+        Frame::of(&std::mem::take(&mut self.begun))
     }
 
     fn lines(&mut self, bytes: &[u8], mut each: impl FnMut(&[u8])) {
@@ -39,13 +79,13 @@ pub(super) struct EventStream {
 
 impl EventStream {
     /// Takes bytes, and gives every message whose event they end.
-    pub(super) fn take(&mut self, bytes: &[u8], mut each: impl FnMut(Value)) {
+    pub(super) fn take(&mut self, bytes: &[u8], mut each: impl FnMut(Frame)) {
         let data = &mut self.data;
         self.lines.lines(bytes, |line| {
             let line = line.strip_suffix(b"\r").unwrap_or(line);
             if line.is_empty() {
-                if let Ok(message) = serde_json::from_slice(data) {
-                    each(message);
+                if let Some(frame) = Frame::of(data) {
+                    each(frame);
                 }
                 data.clear();
             } else if let Some(more) = line.strip_prefix(b"data:") {
@@ -67,8 +107,8 @@ impl WholeBody {
         self.0.extend_from_slice(bytes);
     }
 
-    pub(super) fn end(self) -> Option<Value> {
-        serde_json::from_slice(&self.0).ok()
+    pub(super) fn end(self) -> Option<Frame> {
+        Frame::of(&self.0)
     }
 }
 
@@ -82,9 +122,44 @@ mod tests {
         for size in [1, 7, stream.len()] {
             let (mut events, mut seen) = (EventStream::default(), Vec::new());
             for part in stream.as_bytes().chunks(size) {
-                events.take(part, |message| seen.push(message.to_string()));
+                events.take(part, |frame| match frame {
+                    Frame::Message(message, _) => seen.push(message.to_string()),
+                    Frame::Unreadable(text) => seen.push(text),
+                });
             }
             assert_eq!(seen, [r#"{"a":1}"#, r#"{"b":2}"#], "{size}");
         }
+    }
+
+    #[test]
+    fn what_is_no_json_as_it_is_written_is_read_as_far_as_it_can_be() {
+        let read = |text: &str| Frame::of(text.as_bytes());
+        let message = |text: &str| match read(text) {
+            Some(Frame::Message(value, mended)) => (value.to_string(), mended),
+            other => panic!("{text}: {other:?}"),
+        };
+        assert_eq!(
+            message(r#"{"a":"cut \ud83d"}"#),
+            ("{\"a\":\"cut \u{fffd}\"}".to_owned(), vec![Change::Half])
+        );
+        assert_eq!(
+            message(r#"{"a":NaN}"#),
+            (r#"{"a":null}"#.to_owned(), vec![Change::Word])
+        );
+        assert_eq!(
+            message(r#"{"a":1e400}"#),
+            (r#"{"a":"1e400"}"#.to_owned(), vec![Change::Number])
+        );
+        let long = r#"{"a":1180591620717411303424}"#;
+        assert_eq!(
+            message(long),
+            (r#"{"a":"1180591620717411303424"}"#.to_owned(), vec![])
+        );
+        assert_eq!(
+            read("{\"a\":"),
+            Some(Frame::Unreadable("{\"a\":".to_owned()))
+        );
+        assert_eq!(read("listening on stdio"), None);
+        assert_eq!(read(""), None);
     }
 }

@@ -67,6 +67,12 @@ pub(crate) struct Proxy {
     /// The folder of recordings; the run goes to `<AGENT>__<MODEL>/run-N.json` in it.
     #[arg(long, value_name = "FOLDER", default_value = "suites/cassettes")]
     cassettes: PathBuf,
+    /// A pattern whose matches are taken out. May be repeated.
+    #[arg(long, value_name = "REGEX")]
+    redact: Vec<String>,
+    /// Leave the values of keys such as `password`, `api_key` and `authorization`, and logins in addresses.
+    #[arg(long)]
+    keep_named: bool,
     /// The server's address, where it speaks over HTTP.
     #[arg(long, value_name = "URL", conflicts_with = "command")]
     url: Option<String>,
@@ -85,7 +91,8 @@ pub(crate) struct Proxy {
 
 impl Proxy {
     /// Relays until the client or the server ends, over HTTP until it is stopped. Gives the exit code: the
-    /// server's own, or 1 where all went well but the recording could not be written.
+    /// server's own, or 1 where all went well but the recording could not be written, or does not have a
+    /// message as it was said.
     pub(crate) fn run(&self) -> Result<u8, Failure> {
         let prompt = match (&self.prompt, &self.prompt_from) {
             (Some(prompt), _) => prompt.clone(),
@@ -114,6 +121,7 @@ impl Proxy {
             session.closed(&read(file)?);
         }
         recording.write(session.cassette());
+        recording.has_flaws(session.flaws());
         recording.say();
         Ok(recording)
     }

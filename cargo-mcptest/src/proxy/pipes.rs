@@ -46,13 +46,22 @@ pub(super) fn run(
         loop {
             match passing.recv_timeout(wait) {
                 Ok(PipeEvent::Bytes(side, bytes)) => {
-                    lines[side as usize].take(&bytes, |message| session.see(side, message));
+                    lines[side as usize].take(&bytes, |frame| session.take(side, frame));
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 // The client may hold its end open for as long as it likes.
                 Ok(PipeEvent::End) | Err(RecvTimeoutError::Disconnected) => break,
             }
             wait = recording.keep_up(&mut session);
+        }
+        for (side, lines) in [Speaker::Client, Speaker::Server]
+            .into_iter()
+            .zip(&mut lines)
+        {
+            // The last line may lack its end.
+            if let Some(frame) = lines.end() {
+                session.take(side, frame);
+            }
         }
         (session, recording)
     });

@@ -7,8 +7,10 @@ use std::time::{Duration, Instant};
 
 use mcptest_suite::{cassette_slug, escape};
 use mcptest_trace::record::environment::{secrets_by_name, usual_secrets, variables};
-use mcptest_trace::record::redact::Redactor;
+use mcptest_trace::record::redact::{RedactionCounts, Redactor, suspects};
 use mcptest_trace::record::store::render;
+use mcptest_trace::text::counted;
+use regex::Regex;
 use serde_json::Value;
 use tempfile::NamedTempFile;
 
@@ -30,6 +32,11 @@ pub(super) struct SessionRecording {
     /// Where it is, once it has been written.
     file: Option<PathBuf>,
     failed: Option<String>,
+    /// What was taken out of what was last written, and where that looks as if it held a key.
+    redacted: RedactionCounts,
+    suspects: Vec<String>,
+    /// What was said otherwise than it is recorded.
+    flaws: Vec<String>,
     pace: Pace,
 }
 
@@ -60,8 +67,21 @@ impl SessionRecording {
             cassette_slug(&proxy.model)
         );
         let secrets = usual_secrets().chain(secrets_by_name(variables()));
+        let patterns: Result<Vec<Regex>, regex::Error> = proxy
+            .redact
+            .iter()
+            .map(|pattern| Regex::new(pattern))
+            .collect();
+        let patterns = patterns
+            .map_err(|error| Failure::new(format!("a pattern to redact is none: {error}")))?;
         let redactor =
-            Redactor::new(secrets, Vec::new()).map_err(|error| Failure::new(error.to_string()))?;
+            Redactor::new(secrets, patterns).map_err(|error| Failure::new(error.to_string()))?;
+        let redactor = redactor.with_shapes();
+        let redactor = if proxy.keep_named {
+            redactor
+        } else {
+            redactor.with_named()
+        };
         let folder = proxy.cassettes.join(stem);
         fs::create_dir_all(&folder).map_err(|error| {
             Failure::new(format!("`{}` cannot be made: {error}", folder.display()))
@@ -71,6 +91,9 @@ impl SessionRecording {
             redactor,
             file: None,
             failed: None,
+            redacted: RedactionCounts::default(),
+            suspects: Vec::new(),
+            flaws: Vec::new(),
             pace: Pace::default(),
         })
     }
@@ -92,16 +115,24 @@ impl SessionRecording {
 
     /// Puts the run in place whole. What goes wrong is said at the end: the client must not notice.
     pub(super) fn write(&mut self, mut run: Value) {
-        self.redactor.redact_run(&mut run);
+        let mut counts = RedactionCounts::default();
+        self.redactor.redact_run_counted(&mut run, &mut counts);
+        self.redacted = counts;
+        self.suspects = suspects(&run);
         match self.put(&render(&run)) {
             Ok(()) => self.failed = None,
             Err(error) => self.failed = Some(error.to_string()),
         }
     }
 
-    /// Whether what was last written is there.
+    /// Notes what was said otherwise than it is recorded.
+    pub(super) fn has_flaws(&mut self, flaws: Vec<String>) {
+        self.flaws = flaws;
+    }
+
+    /// Whether what was last written is there, as it was said.
     pub(super) fn is_whole(&self) -> bool {
-        self.failed.is_none()
+        self.failed.is_none() && self.flaws.is_empty()
     }
 
     fn put(&mut self, text: &str) -> io::Result<()> {
@@ -134,7 +165,24 @@ impl SessionRecording {
             (None, Some(file)) => format!("recorded: {}", file.display()),
             (None, None) => return,
         };
-        mcptest_trace::record::say(&escape(&said));
+        let say = |line: &str| mcptest_trace::record::say(&escape(line));
+        say(&said);
+        for (kind, count) in self.redacted.iter() {
+            say(&format!("redacted: {kind}: {count}"));
+        }
+        if let [first, rest @ ..] = self.suspects.as_slice() {
+            let more = match rest.len() {
+                0 => String::new(),
+                more => format!(" and {}", counted(more, "more place")),
+            };
+            say(&format!(
+                "warning: the run holds what looks like a key, at `{first}`{more}; look at it before you \
+                 commit it, and blank it with `--redact`"
+            ));
+        }
+        for flaw in &self.flaws {
+            say(&format!("error: {flaw}"));
+        }
     }
 }
 

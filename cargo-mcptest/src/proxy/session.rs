@@ -1,12 +1,16 @@
 //! What the messages of a session say: the server's name, its tools, the calls and their answers.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use mcptest_trace::record::{CallId, Recorder};
+use mcptest_trace::text::counted;
 use mcptest_trace::trace::OfferedTool;
+use regex::Regex;
 use serde_json::{Value, json};
 
 use super::Speaker;
+use super::frames::Frame;
+use crate::lossless::Change;
 
 /// A session while it goes on.
 pub(super) struct ProxySession {
@@ -19,6 +23,10 @@ pub(super) struct ProxySession {
     system_prompt: bool,
     closing: bool,
     news: bool,
+    /// Messages that are no JSON as they are written, by what was read otherwise in them.
+    mended: BTreeMap<Change, usize>,
+    /// Messages that could not be read.
+    unreadable: usize,
 }
 
 enum Asked {
@@ -37,6 +45,8 @@ impl ProxySession {
             system_prompt: false,
             closing: false,
             news: false,
+            mended: BTreeMap::new(),
+            unreadable: 0,
         }
     }
 
@@ -78,8 +88,64 @@ impl ProxySession {
         cassette
     }
 
+    /// What was said otherwise than it is recorded, a line each.
+    pub(super) fn flaws(&self) -> Vec<String> {
+        let mended = self.mended.iter().map(|(change, count)| {
+            let messages = counted(*count, "message");
+            format!("no valid JSON in {messages}: {}", change.told())
+        });
+        let unreadable = (self.unreadable > 0).then(|| {
+            let messages = counted(self.unreadable, "message");
+            format!("no JSON at all in {messages}: what could be told of them is recorded as text")
+        });
+        mended.chain(unreadable).collect()
+    }
+
+    /// Takes in what went by.
+    pub(super) fn take(&mut self, side: Speaker, frame: Frame) {
+        match frame {
+            Frame::Message(message, mended) => {
+                for change in mended {
+                    *self.mended.entry(change).or_default() += 1;
+                }
+                self.see(side, message);
+            }
+            Frame::Unreadable(text) => {
+                self.unreadable += 1;
+                self.salvage(side, &text);
+            }
+        }
+    }
+
+    /// Keeps what can be told of a message that is no JSON: that a tool was called, that an answer came.
+    fn salvage(&mut self, side: Speaker, text: &str) {
+        let part = |pattern: &str| {
+            let pattern = Regex::new(pattern).ok()?;
+            let found = pattern.captures(text)?;
+            Some(found.get(1)?.as_str().to_owned())
+        };
+        let Some(id) = part(r#""id"\s*:\s*(-?\d+|"[^"]*")"#) else {
+            return;
+        };
+        if side == Speaker::Server {
+            if let Some(Asked::Call(call)) = self.asked.remove(&id) {
+                let content = json!([{ "type": "text", "text": text }]);
+                self.run.tool_returned(call, json!({ "content": content }));
+                self.news = true;
+            }
+            return;
+        }
+        let calls = part(r#""method"\s*:\s*"(tools/call)""#).is_some();
+        if let Some(name) = part(r#""name"\s*:\s*"([^"]+)""#).filter(|_| calls) {
+            let server = self.server.clone().unwrap_or_default();
+            let call = self.run.tool_called(&server, &name, text.into());
+            self.asked.insert(id, Asked::Call(call));
+            self.news = true;
+        }
+    }
+
     /// Takes in a message, or several in one list.
-    pub(super) fn see(&mut self, side: Speaker, message: Value) {
+    fn see(&mut self, side: Speaker, message: Value) {
         match (message, side) {
             (Value::Array(all), side) => {
                 for message in all {
@@ -209,7 +275,7 @@ mod tests {
             let mut lines = Lines::default();
             // In the smallest parts that can come.
             for byte in text.bytes() {
-                lines.take(&[byte], |message| session.see(side, message));
+                lines.take(&[byte], |frame| session.take(side, frame));
             }
         }
         session.cassette()
@@ -253,6 +319,23 @@ mod tests {
         assert_eq!(of(1)["result"]["content"][0]["text"], "gone");
         assert_eq!(trace["conversation"].get("stop_reason"), None);
         assert_eq!(run.get("system_prompt"), None);
+    }
+
+    #[test]
+    fn a_message_that_cannot_be_read_is_kept_as_text_and_told() {
+        let mut session = ProxySession::new("A", "m", Some("shop".to_owned()));
+        let call = r#"{"id":1,"method":"tools/call","params":{"name":"get","arguments":{"a":}}}"#;
+        let answer = r#"{"id":1,"result":{"content":[}"#;
+        session.take(Speaker::Client, Frame::Unreadable(call.to_owned()));
+        session.take(Speaker::Server, Frame::Unreadable(answer.to_owned()));
+        let run = session.cassette();
+        assert_eq!(run["trace"]["tool_calls"][0]["args"], call);
+        let result = &run["trace"]["tool_results"][0];
+        assert_eq!(result["result"]["content"][0]["text"], answer);
+        assert_eq!(
+            session.flaws(),
+            ["no JSON at all in 2 messages: what could be told of them is recorded as text"]
+        );
     }
 
     #[test]

@@ -71,13 +71,13 @@ impl ReadGate {
 
     /// The tools that it names and nobody knows.
     fn unknown_tools<'a>(&'a self, input: &Input<'a>) -> Option<UnknownTools<'a>> {
-        let (named, forbidden) = (self.gate.tools(), self.gate.forbidden());
+        let (named, patterns) = (self.gate.tools(), self.gate.tool_patterns());
         // Most gates name none, and a run may have many calls.
-        if named.is_empty() && forbidden.is_empty() {
+        if named.is_empty() && patterns.is_empty() {
             return None;
         }
         let tools = input.known_tools();
-        UnknownTools::of((self.kind, self.span), named, forbidden, tools)
+        UnknownTools::of((self.kind, self.span), named, &patterns, tools)
     }
 
     /// The gate, and those whose verdicts on runs it counts.

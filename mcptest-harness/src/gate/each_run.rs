@@ -155,8 +155,8 @@ impl<G: EachRun> Criterion for RunByRun<G> {
         self.0.tools()
     }
 
-    fn forbidden(&self) -> &[ToolPattern] {
-        self.0.forbidden()
+    fn tool_patterns(&self) -> Vec<ToolPattern> {
+        self.0.tool_patterns()
     }
 
     fn unasked(&self) -> Vec<(&'static str, &'static str)> {

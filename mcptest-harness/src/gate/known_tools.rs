@@ -14,7 +14,7 @@ use crate::trace::Run;
 /// The tools that a gate names and nobody knows; never none.
 pub(super) struct UnknownTools<'a> {
     gate: (GateKind, Span),
-    unknown: BTreeSet<&'a str>,
+    unknown: BTreeSet<String>,
     known: Vec<&'a str>,
     /// Whether every run lists the tools that it was offered.
     all_listed: bool,
@@ -27,7 +27,7 @@ impl<'a> UnknownTools<'a> {
     pub(super) fn of(
         gate: (GateKind, Span),
         named: Vec<&'a str>,
-        forbidden: &'a [ToolPattern],
+        patterns: &[ToolPattern],
         tools: &'a KnownTools,
     ) -> Option<Self> {
         let known: Vec<&str> = tools.names().collect();
@@ -36,19 +36,18 @@ impl<'a> UnknownTools<'a> {
         let is_known = |name: &str| {
             let pattern = ToolPattern::new(name);
             let mut known = known.iter();
-            known.any(|known| pattern.names_of(known, &servers))
+            known.any(|known| pattern.matches(known))
         };
         let is_respelt = |name: &str| respelt(name, &known).is_some();
-        let forbids = |pattern: &&ToolPattern| {
+        let fits = |pattern: &&ToolPattern| {
             let mut known = known.iter();
             known.any(|known| pattern.names_of(known, &servers))
         };
         let named = named.into_iter().filter(|name| !is_known(name));
-        let forbidden = forbidden.iter().filter(|pattern| !forbids(pattern));
-        let unknown = named.chain(forbidden.map(ToolPattern::as_str));
-        let unknown: BTreeSet<&str> = unknown
-            .filter(|name| all_listed || is_respelt(name))
-            .collect();
+        let patterns = patterns.iter().filter(|pattern| !fits(pattern));
+        let unknown = named.chain(patterns.map(ToolPattern::as_str));
+        let unknown = unknown.filter(|name| all_listed || is_respelt(name));
+        let unknown: BTreeSet<String> = unknown.map(str::to_owned).collect();
         (!unknown.is_empty()).then_some(Self {
             gate,
             unknown,
@@ -64,7 +63,7 @@ impl<'a> UnknownTools<'a> {
     /// What every run breaks by it.
     pub(super) fn breach(&self) -> Breach {
         let asks = format!("it may name only tools that the recordings {}", self.say());
-        let unknown = quoted_list(self.unknown.iter().copied());
+        let unknown = quoted_list(self.unknown.iter().map(String::as_str));
         Breach::new(Cause::Option(asks), &unknown)
     }
 
@@ -73,7 +72,7 @@ impl<'a> UnknownTools<'a> {
         let kind = kind.name();
         let problem = Diagnostic::new(format!(
             "`{kind}` names {}, and the recordings {} no such tool",
-            quoted_list(self.unknown.iter().copied()),
+            quoted_list(self.unknown.iter().map(String::as_str)),
             self.say()
         ))
         .label(span, "named here")
@@ -81,7 +80,7 @@ impl<'a> UnknownTools<'a> {
             "tools in the recordings: {}",
             quoted_list(self.known.iter().copied())
         ));
-        let first = self.unknown.first().copied().unwrap_or_default();
+        let first = self.unknown.first().map_or("", String::as_str);
         let near = respelt(first, &self.known);
         let near = near.or_else(|| nearest(first, self.known.iter().copied()));
         Finding::new(match near {
@@ -114,7 +113,7 @@ pub(super) fn errors_unknown(runs: &[Run]) -> Option<String> {
     let some = unknown.iter().filter(|count| **count > 0).count();
     (results > 0).then(|| {
         format!(
-            "errors unknown in {} ({some} of {} runs): nothing there says `is_error`, so each counts as a success",
+            "errors unknown in {} ({some} of {} runs): nothing there says `is_error`, so each counts as a success unless it says itself that it failed",
             counted(results, "result"),
             runs.len()
         )

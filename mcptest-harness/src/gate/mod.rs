@@ -206,14 +206,14 @@ pub(crate) trait Criterion: fmt::Debug + Send + Sync {
         Vec::new()
     }
 
-    /// The tools that its options name, but for those that they forbid.
+    /// The tools that its options name as recordings have them.
     fn tools(&self) -> Vec<&str> {
         Vec::new()
     }
 
-    /// The tools that its options forbid.
-    fn forbidden(&self) -> &[ToolPattern] {
-        &[]
+    /// Patterns of tools in its options, and names, that see behind what a client writes before a name.
+    fn tool_patterns(&self) -> Vec<ToolPattern> {
+        Vec::new()
     }
 
     /// The targets of which its options ask nothing, so that they are the same whatever the agent does, each with
@@ -242,14 +242,14 @@ pub(crate) trait Options: fmt::Debug + Send + Sync + Sized + 'static {
     /// Reads the options; nothing with a problem noted where they make no gate.
     fn read(block: &mut Block<'_, '_>) -> Option<Self>;
 
-    /// The tools that the options name, but for those that they forbid.
+    /// The tools that the options name as recordings have them.
     fn tools(&self) -> Vec<&str> {
         Vec::new()
     }
 
-    /// The tools that the options forbid, whatever a client writes before their names.
-    fn forbidden(&self) -> &[ToolPattern] {
-        &[]
+    /// Patterns of tools in the options, and names, that see behind what a client writes before a name.
+    fn tool_patterns(&self) -> Vec<ToolPattern> {
+        Vec::new()
     }
 
     /// The targets of which they ask nothing, each with the key that would.

@@ -126,13 +126,17 @@ impl Options for Plan {
     }
 
     fn tools(&self) -> Vec<&str> {
-        let calls = self.calls.iter().map(|call| call.name.as_str());
-        let allowed = self.allow.iter().flatten().map(ToolPattern::as_str);
-        calls.chain(allowed).collect()
+        let calls = self.calls.iter().filter(|call| call.server.is_none());
+        calls.map(|call| call.name.as_str()).collect()
     }
 
-    fn forbidden(&self) -> &[ToolPattern] {
-        &self.forbid
+    fn tool_patterns(&self) -> Vec<ToolPattern> {
+        let of_servers = self.calls.iter().filter_map(|call| {
+            let server = call.server.clone()?;
+            Some(ToolPattern::new(call.name.as_str()).with_server(server))
+        });
+        let patterns = self.allow.iter().flatten().chain(&self.forbid).cloned();
+        of_servers.chain(patterns).collect()
     }
 }
 

@@ -40,9 +40,12 @@ pub(crate) fn unseen_in(names: [&str; 2], values: [&Value; 2]) -> Option<String>
 /// A value with every text in one form of normalisation: composed, or else decomposed. A key of an object
 /// that becomes another's is left out.
 pub(crate) fn normalised(value: &Value, as_composed: bool) -> Value {
-    let text = |text: &str| match as_composed {
-        true => composed(text),
-        false => text.nfd().collect(),
+    let text = |text: &str| {
+        if as_composed {
+            composed(text)
+        } else {
+            text.nfd().collect()
+        }
     };
     match value {
         Value::String(it) => text(it).into(),

@@ -25,8 +25,8 @@ pub fn needle(name: &str, node: &Node, problems: &mut Problems) {
     problems.push(holds_for(&demand, what, node.span));
 }
 
-/// Notes the first empty text below what a matcher or an argument shape looks for: every text has one.
-/// The elements of a list are compared whole in `contains`, so an empty one there is a demand.
+/// Notes the first empty text below what an argument shape looks for: every text has one, and it says nothing
+/// of an argument. The elements of a list are compared whole in `contains`, so an empty one there is a demand.
 pub fn empty_text(name: &str, node: &Node, problems: &mut Problems) {
     fn find(node: &Node, lists: bool) -> Option<Span> {
         match &node.value {

@@ -38,6 +38,7 @@ impl Import {
             ("run trace", it.trace_is_run()),
             ("prompt …", it.prompt.is_some()),
             ("redact …", !self.redact.is_empty()),
+            ("keep-named", self.keep_named),
         ];
         let switches = switches.into_iter().filter(|(_, is_on)| *is_on);
         let options = texts.chain(switches.map(|(flag, _)| format!("--{flag}")));

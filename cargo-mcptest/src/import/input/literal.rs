@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use super::lossless::{Change, Parsed};
+use crate::lossless::{Change, Parsed};
 
 /// Reads a printed value.
 ///

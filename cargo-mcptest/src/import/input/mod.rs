@@ -6,7 +6,6 @@
 mod document;
 mod lines;
 mod literal;
-mod lossless;
 mod names;
 mod zip;
 
@@ -17,8 +16,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+pub(super) use crate::lossless::{Change, Parsed, parse};
 pub(super) use literal::prefix as script_literal;
-pub(super) use lossless::{Change, Parsed, parse};
 pub(super) use names::{NamedFile, named};
 pub(super) use zip::Archive;
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use axum::body::Bytes;
 
 use crate::failure::Failure;
-use crate::proxy::frames::{EventStream, WholeBody};
+use crate::proxy::frames::{EventStream, Frame, WholeBody};
 use crate::proxy::session::{begins, is_message};
 use crate::proxy::{RecordedSession, Speaker};
 
@@ -121,16 +121,22 @@ impl<B: Fn() -> Result<RecordedSession, Failure>> Sessions<'_, B> {
             return Ok(());
         };
         let named = exchange.named.clone();
-        let message = std::mem::take(&mut exchange.asks).end();
-        let Some(message) = message.filter(is_message) else {
+        let (message, mended) = match std::mem::take(&mut exchange.asks).end() {
+            Some(Frame::Message(message, mended)) if is_message(&message) => (message, mended),
             // A stream that is opened, and what is none of MCP, says nothing.
-            if exchange.run.is_none() {
-                exchange.run = match named {
-                    Some(name) => self.by_name.get(&name).copied(),
-                    None => self.unnamed,
-                };
+            other => {
+                if exchange.run.is_none() {
+                    exchange.run = match named {
+                        Some(name) => self.by_name.get(&name).copied(),
+                        None => self.unnamed,
+                    };
+                }
+                if let (Some(run), Some(unreadable @ Frame::Unreadable(_))) = (exchange.run, other)
+                {
+                    self.runs[run].0.take(Speaker::Client, unreadable);
+                }
+                return Ok(());
             }
-            return Ok(());
         };
         let begins = begins(&message);
         let known = match &named {
@@ -149,7 +155,8 @@ impl<B: Fn() -> Result<RecordedSession, Failure>> Sessions<'_, B> {
             run
         };
         exchange.run = Some(run);
-        self.runs[run].0.see(Speaker::Client, message);
+        let message = Frame::Message(message, mended);
+        self.runs[run].0.take(Speaker::Client, message);
         Ok(())
     }
 
@@ -181,7 +188,7 @@ impl<B: Fn() -> Result<RecordedSession, Failure>> Sessions<'_, B> {
         match (&mut exchange.answers, run) {
             (Some(AnswerFrames::Whole(whole)), _) => whole.take(bytes),
             (Some(AnswerFrames::Events(events)), Some((session, _))) => {
-                events.take(bytes, |message| session.see(Speaker::Server, message));
+                events.take(bytes, |frame| session.take(Speaker::Server, frame));
             }
             _ => {}
         }
@@ -193,9 +200,9 @@ impl<B: Fn() -> Result<RecordedSession, Failure>> Sessions<'_, B> {
         };
         if let Some(AnswerFrames::Whole(whole)) = exchange.answers
             && let Some(run) = exchange.run
-            && let Some(message) = whole.end()
+            && let Some(frame) = whole.end()
         {
-            self.runs[run].0.see(Speaker::Server, message);
+            self.runs[run].0.take(Speaker::Server, frame);
         }
     }
 }

@@ -163,7 +163,7 @@ mod tests {
             };
             let mut arrived = String::new();
             let reading = reader.read_to_string(&mut arrived);
-            let (_, read) = tokio::join!(writing, reading);
+            let ((), read) = tokio::join!(writing, reading);
             read.unwrap();
             arrived
         });

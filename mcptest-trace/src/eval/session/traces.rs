@@ -5,7 +5,7 @@
 //! nearest turn that has one, the earlier of two; where no turn has a range, to the last. What is
 //! missing is derived, if it may be; a trace without calls and closing gives no signals.
 
-use super::super::narrative::{KnownTools, NarrativeOptions, narrative_divergence_with};
+use super::super::narrative::{KnownTools, NarrativeOptions, failed, narrative_divergence_with};
 use super::super::stability::agent_stability;
 use super::{DerivedSignals, SessionTrace, derive_signals};
 use crate::number::share;
@@ -78,11 +78,9 @@ pub fn signals_of_evidence(
     if trace.tool_calls.is_empty() && trace.closing().is_none() {
         return DerivedSignals::default();
     }
-    let results = trace.results_by_call();
-    let answered: Vec<bool> = results
-        .into_iter()
-        .flatten()
-        .map(|result| !result.is_error)
+    let answered = trace.tool_calls.iter().zip(trace.results_by_call());
+    let answered: Vec<bool> = answered
+        .filter_map(|(call, result)| Some(!failed(call, result?)))
         .collect();
     let right = answered.iter().filter(|right| **right).count();
     let report = narrative_divergence_with(trace, narrative, known);
