@@ -135,7 +135,7 @@ fn what_consoles_print_is_read_as_the_export_of_the_same_spans() {
             let keys = keys.map(|key| {
                 let value = format!("{:#}", span[key]).replace('\n', "\n  ");
                 format!("  \"{key}\": {value}")
-                    .replace("\n", "\n  ")
+                    .replace('\n', "\n  ")
                     .replacen("  ", "    ", 1)
             });
             format!("it's \"on {{\n{{\n{}\n}}\n", keys.join(",\n"))
