@@ -64,31 +64,28 @@ pub(super) fn places(file: &mut File, begin: u64) -> io::Result<Vec<Extent>> {
 /// How many bytes are looked at to see whether JavaScript printed a file.
 const LOOKED_AT_PRINTED: u64 = 1 << 20;
 
-/// Whether JavaScript printed objects into a file: a brace alone on its line, and a bare key on the next.
+/// Whether a console exporter printed objects into a file: a brace alone on its line, and on the next a bare
+/// key, as JavaScript prints, or the keys with which a span of Python begins.
 pub(super) fn is_printed(file: &mut File, begin: u64) -> io::Result<bool> {
     file.seek(SeekFrom::Start(begin))?;
     let mut head = Vec::new();
     file.take(LOOKED_AT_PRINTED).read_to_end(&mut head)?;
-    let mut lines = head
-        .split(|byte| *byte == b'\n')
-        .map(<[u8]>::trim_ascii_end);
+    let lines = head.split(|byte| *byte == b'\n');
+    let lines: Vec<&[u8]> = lines.map(<[u8]>::trim_ascii_end).collect();
     let is_key = |line: &[u8]| {
         let key = line.strip_prefix(b"  ").unwrap_or_default();
-        let letters = key
-            .iter()
-            .take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_');
-        let letters = letters.count();
+        let is_of_name = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';
+        let letters = key.iter().take_while(is_of_name).count();
         letters > 0 && key[letters..].starts_with(b":")
     };
-    while let Some(line) = lines.next() {
-        if line == b"{" && lines.next().is_some_and(is_key) {
-            return Ok(true);
-        }
-    }
-    Ok(false)
+    let is_python = |name: &[u8], context: &[u8]| {
+        name.starts_with(b"    \"name\": ") && context == b"    \"context\": {"
+    };
+    let mut places = lines.windows(3);
+    Ok(places.any(|lines| lines[0] == b"{" && (is_key(lines[1]) || is_python(lines[1], lines[2]))))
 }
 
-/// The objects that JavaScript printed: what stands between is the program's.
+/// The objects that were printed: what stands between is the program's.
 pub(super) fn printed(file: &mut File, begin: u64) -> io::Result<Vec<Extent>> {
     let mut spans = Vec::new();
     let (mut number, mut line_begin) = (1_u32, begin);

@@ -47,7 +47,7 @@ pub(super) enum Form {
     Lines,
     /// The elements of a list, or of the list under a key of the document, or the document.
     Document { under: Option<&'static str> },
-    /// Objects as JavaScript prints them, each between lines that are a brace.
+    /// Objects as console exporters print them, each between lines that are a brace.
     Printed,
     /// Entries of a zip archive.
     Zip(Archive),
@@ -239,8 +239,12 @@ impl Input {
             .bytes(part)
             .map_err(|error| refuse(what, error.to_string()))?;
         let parsed = match self.form {
-            Form::Printed => literal::parse(&String::from_utf8_lossy(&bytes)).map_err(|error| {
-                refuse("is no JSON", format!("nor what JavaScript prints: {error}"))
+            // Python prints JSON.
+            Form::Printed => parse(&bytes).or_else(|_| {
+                let text = String::from_utf8_lossy(&bytes);
+                let refuse =
+                    |error| refuse("is no JSON", format!("nor what JavaScript prints: {error}"));
+                literal::parse(&text).map_err(refuse)
             }),
             _ => parse(&bytes).map_err(|error| {
                 let reason = if error.is_eof() {

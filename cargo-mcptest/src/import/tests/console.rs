@@ -114,6 +114,34 @@ fn what_consoles_print_is_read_as_the_export_of_the_same_spans() {
         .map(|span| format!("{:#}\n", of_python(span)))
         .collect();
     assert_eq!(run_of("a.txt", &indented), expected);
+    // As Python orders and indents them, among what the program prints.
+    let own: String = spans
+        .iter()
+        .map(|span| {
+            let span = of_python(span);
+            let keys = [
+                "name",
+                "context",
+                "kind",
+                "parent_id",
+                "start_time",
+                "end_time",
+                "status",
+                "attributes",
+                "events",
+                "links",
+                "resource",
+            ];
+            let keys = keys.map(|key| {
+                let value = format!("{:#}", span[key]).replace('\n', "\n  ");
+                format!("  \"{key}\": {value}")
+                    .replace('\n', "\n  ")
+                    .replacen("  ", "    ", 1)
+            });
+            format!("it's \"on {{\n{{\n{}\n}}\n", keys.join(",\n"))
+        })
+        .collect();
+    assert_eq!(run_of("a.out", &own), expected, "{own}");
     for old in [true, false] {
         let printed: Vec<String> = spans.iter().map(|span| of_javascript(span, old)).collect();
         // The program prints, too.
