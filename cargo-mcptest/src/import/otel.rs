@@ -272,7 +272,7 @@ fn lacks_content(tree: &Tree) -> Lost {
     let unread = unread.find(|key| tree.spans.iter().any(|span| span.has(key)));
     let calls = tree.spans.iter().filter(|span| span.is_model_call());
     let mut wrote: Vec<&Known> = Vec::new();
-    for emitter in calls.map(emitters::of) {
+    for emitter in calls.map(|call| emitters::of(call.marked())) {
         if !wrote.iter().any(|known| known.name == emitter.name) {
             wrote.push(emitter);
         }

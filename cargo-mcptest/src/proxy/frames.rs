@@ -155,10 +155,9 @@ mod tests {
             message(long),
             (r#"{"a":"1180591620717411303424"}"#.to_owned(), vec![])
         );
-        assert_eq!(
-            read("{\"a\":"),
-            Some(Frame::Unreadable("{\"a\":".to_owned()))
-        );
+        let broken = r#"{"jsonrpc":"2.0","a":"#;
+        assert_eq!(read(broken), Some(Frame::Unreadable(broken.to_owned())));
+        assert_eq!(read("{debug} starting"), None);
         assert_eq!(read("listening on stdio"), None);
         assert_eq!(read(""), None);
     }

@@ -5,7 +5,26 @@
 //! `otel`; adk-telemetry 0.8; `openinference@1fe497f1:spec`; openllmetry 0.50.0 and 0.62.1; ai@6.0.77
 //! `docs/03-ai-sdk-core/60-telemetry.mdx`; pydantic-ai `docs/logfire.md`.
 
-use super::span::OtelSpan;
+use serde_json::{Map, Value};
+
+/// What tells who wrote a span: the instrumentation's name, and the attributes.
+#[derive(Clone, Copy)]
+pub(super) struct Marked<'s> {
+    pub(super) scope: Option<&'s str>,
+    pub(super) attributes: &'s Map<String, Value>,
+}
+
+impl<'s> Marked<'s> {
+    fn has(self, key: &str) -> bool {
+        self.attributes.contains_key(key)
+    }
+
+    /// An attribute that is a text and says something.
+    pub(super) fn text(self, key: &str) -> Option<&'s str> {
+        let text = self.attributes.get(key)?.as_str();
+        text.filter(|text| !text.is_empty())
+    }
+}
 
 /// What writes spans.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -113,7 +132,7 @@ pub(in crate::import) const EMITTERS: &[Known] = &[
 
 impl Known {
     /// Whether a span is one of this emitter's.
-    fn wrote(&self, span: &OtelSpan) -> bool {
+    fn wrote(&self, span: Marked<'_>) -> bool {
         // A name in whole, or what a separator ends.
         let begins = |begin: &str, whole: &str| {
             let rest = whole.strip_prefix(begin);
@@ -123,9 +142,7 @@ impl Known {
                     || !rest.starts_with(char::is_alphanumeric)
             })
         };
-        let mut scopes = [span.scope.as_deref(), span.text("target")]
-            .into_iter()
-            .flatten();
+        let mut scopes = [span.scope, span.text("target")].into_iter().flatten();
         let is_own = |key: &String| self.own.iter().any(|begin| key.starts_with(begin));
         scopes.any(|scope| self.scopes.iter().any(|begin| begins(begin, scope)))
             || span.attributes.keys().any(is_own)
@@ -133,7 +150,7 @@ impl Known {
 }
 
 /// Who wrote a span: by its own names, else by what it calls things.
-pub(super) fn of(span: &OtelSpan) -> &'static Known {
+pub(super) fn of(span: Marked<'_>) -> &'static Known {
     let told = |known: &&Known| {
         let mut attributes = ATTRIBUTES.iter();
         attributes.any(|Attribute(by, name, _)| *by == known.emitter && span.has(name))
@@ -419,7 +436,7 @@ pub(in crate::import) const MARKS: &[Mark] = &[
 
 impl Mark {
     /// Whether a span has this mark.
-    fn is_on(&self, span: &OtelSpan) -> bool {
+    fn is_on(&self, span: Marked<'_>) -> bool {
         let Mark(_, attribute, values, _) = self;
         let says = |said: &str| {
             values.iter().any(|value| match value.strip_prefix('*') {
@@ -436,7 +453,7 @@ impl Mark {
 
 impl Role {
     /// Whether a span is of this.
-    pub(super) fn is_of(self, span: &OtelSpan) -> bool {
+    pub(super) fn is_of(self, span: Marked<'_>) -> bool {
         let mut marks = MARKS.iter().filter(|mark| mark.3 == self);
         marks.any(|mark| mark.is_on(span))
     }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::emitters::Meaning;
 use super::span::{Log, OtelSpan};
-use super::spread;
+use super::spread::{self, Place};
 use crate::import::blob;
 use crate::import::content::text_of;
 use crate::import::event::{Answer, Call, Event};
@@ -126,13 +126,27 @@ pub(super) fn of(span: &OtelSpan, logs: &[&Log]) -> Exchanged {
         }
     }
     if exchanged.is_empty() {
-        spread::read(&span.attributes, &mut exchanged);
+        exchanged.spread(&span.attributes);
     }
     let is_system = |message: &OtelMessage| matches!(message.role.as_str(), "system" | "developer");
     let (system, input): (Vec<_>, Vec<_>) = exchanged.input.drain(..).partition(is_system);
     exchanged.instruct(system.iter().map(OtelMessage::text).collect());
     exchanged.input = input;
     exchanged
+}
+
+impl Exchanged {
+    /// Takes in messages that are spread over attributes.
+    fn spread(&mut self, attributes: &Map<String, Value>) {
+        for (message, place) in spread::messages(attributes) {
+            let mut message = of_chat(&message);
+            match (place, self.output.first_mut()) {
+                (Place::Input, _) => self.input.push(message),
+                (Place::Part, Some(first)) => first.parts.append(&mut message.parts),
+                (Place::Part | Place::Output, _) => self.output.push(message),
+            }
+        }
+    }
 }
 
 /// `gen_ai.input.messages` and its like.
@@ -331,7 +345,7 @@ impl Exchanged {
             "gen_ai.tool.message" => "tool",
             "gen_ai.choice" => {
                 let message = given(&body, "message").unwrap_or(&body);
-                let message = with_role(message, "assistant");
+                let message = spread::with_role(message, "assistant");
                 let mut choice = of_chat(&message);
                 choice.finish = text(&body, "finish_reason").map(str::to_owned);
                 self.output.push(choice);
@@ -339,17 +353,6 @@ impl Exchanged {
             }
             _ => return,
         };
-        self.input.push(of_chat(&with_role(&body, role)));
+        self.input.push(of_chat(&spread::with_role(&body, role)));
     }
-}
-
-/// A message with a role; what is no message is its content.
-pub(super) fn with_role(message: &Value, role: &str) -> Value {
-    let mut message = if message.is_object() {
-        message.clone()
-    } else {
-        json!({ "content": message })
-    };
-    message["role"] = role.into();
-    message
 }

@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value};
 
 use super::console;
-use super::emitters::{self, Meaning, Role};
+use super::emitters::{self, Marked, Meaning, Role};
 use crate::import::blob::hex;
 use crate::import::json::{count, list, named, text, truthy, unfolded, whole};
 
@@ -197,8 +197,15 @@ impl OtelSpan {
 
     /// An attribute that is a text and says something.
     pub(super) fn text(&self, key: &str) -> Option<&str> {
-        let text = self.attributes.get(key)?.as_str();
-        text.filter(|text| !text.is_empty())
+        self.marked().text(key)
+    }
+
+    /// What tells who wrote it.
+    pub(super) fn marked(&self) -> Marked<'_> {
+        Marked {
+            scope: self.scope.as_deref(),
+            attributes: &self.attributes,
+        }
     }
 
     /// The first attribute of a meaning that is there.
@@ -223,11 +230,11 @@ impl OtelSpan {
     }
 
     pub(super) fn is_model_call(&self) -> bool {
-        Role::ModelCall.is_of(self)
+        Role::ModelCall.is_of(self.marked())
     }
 
     pub(super) fn is_tool(&self) -> bool {
-        Role::Tool.is_of(self)
+        Role::Tool.is_of(self.marked())
     }
 
     /// The name of the agent that a span invokes.
@@ -237,7 +244,7 @@ impl OtelSpan {
     }
 
     pub(super) fn is_agent(&self) -> bool {
-        Role::Agent.is_of(self)
+        Role::Agent.is_of(self.marked())
     }
 
     pub(super) fn tool_name(&self) -> Option<&str> {

@@ -3,13 +3,22 @@
 use serde_json::{Map, Value, json};
 
 use super::emitters::Meaning;
-use super::messages::{Exchanged, of_chat, with_role};
 use crate::import::json::{given, text};
 
+/// What a message is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    Input,
+    Output,
+    /// An answer, which an instrumentation may give in several messages.
+    Part,
+}
+
 /// Messages spread over attributes: `gen_ai.prompt.0.content`, `llm.input_messages.0.message.content`.
-pub(super) fn read(attributes: &Map<String, Value>, into: &mut Exchanged) {
+pub(super) fn messages(attributes: &Map<String, Value>) -> Vec<(Value, Place)> {
     let input = Meaning::InputTree.names().map(|prefix| (prefix, false));
     let output = Meaning::OutputTree.names().map(|prefix| (prefix, true));
+    let mut found = Vec::new();
     for (prefix, is_output) in input.chain(output) {
         let tree = nested(attributes, prefix);
         for message in numbered(&tree) {
@@ -30,20 +39,26 @@ pub(super) fn read(attributes: &Map<String, Value>, into: &mut Exchanged) {
             if !calls.is_empty() {
                 message["tool_calls"] = calls.into();
             }
-            let mut message = of_chat(&message);
-            if is_output {
-                // An instrumentation may give the items of one answer as messages.
-                match into.output.first_mut() {
-                    Some(first) if prefix.starts_with("llm.") => {
-                        first.parts.append(&mut message.parts);
-                    }
-                    _ => into.output.push(message),
-                }
-            } else {
-                into.input.push(message);
-            }
+            let place = match (is_output, prefix.starts_with("llm.")) {
+                (false, _) => Place::Input,
+                (true, true) => Place::Part,
+                (true, false) => Place::Output,
+            };
+            found.push((message, place));
         }
     }
+    found
+}
+
+/// A message with a role; what is no message is its content.
+pub(super) fn with_role(message: &Value, role: &str) -> Value {
+    let mut message = if message.is_object() {
+        message.clone()
+    } else {
+        json!({ "content": message })
+    };
+    message["role"] = role.into();
+    message
 }
 
 /// The attributes under a prefix, as a tree.
