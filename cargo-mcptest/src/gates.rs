@@ -36,7 +36,7 @@ mod tests {
     use serde_json::Value;
 
     /// Keys that speak of tools and name none, or bound what is no target by itself.
-    const OTHERS: [&str; 10] = [
+    const OTHERS: [&str; 15] = [
         "golden_path.penalize_backtracking",
         "golden_path.penalize_repeated_tools",
         "recovery.max_detection_ms",
