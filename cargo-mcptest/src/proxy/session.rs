@@ -173,7 +173,8 @@ impl ProxySession {
                     return;
                 };
                 let server = self.server.clone().unwrap_or_default();
-                let arguments = parameters.get("arguments").cloned();
+                // Some clients send an empty text for no arguments.
+                let arguments = parameters.get("arguments").filter(|it| **it != "").cloned();
                 self.news = true;
                 Asked::Call(self.run.tool_called(
                     &server,

@@ -377,3 +377,58 @@ fn a_plan_that_leaves_parallel_calls_open_says_where_no_run_tells_of_any() {
     };
     assert!(!said.contains("no run says"), "{said}");
 }
+
+#[test]
+fn a_subset_compares_values_and_says_which_shape_compares_parts() {
+    let gate = |shape: &str| {
+        format!("  trajectory: {{ mode: superset, calls: [{{ name: refund, args: {{ {shape} }} }}] }}\n")
+    };
+    let run = |order: &str| trace(&[("refund", json!({ "order": order }), json!("ok"))], "");
+    holds(judge(&gate("subset: { order: 7 }"), &[run("7")]));
+    holds(judge(&gate("contains: { order: 7 }"), &[run("order 7")]));
+    holds(judge(&gate("contains: { order: A-1 }"), &[run("A-10")]));
+    shows!(
+        "trajectory-part-of-a-text",
+        judge(&gate("subset: { order: A-1 }"), &[run("A-10")])
+    );
+    // No part of a text either.
+    let text = failure(judge(&gate("subset: { order: 7 }"), &[run("17")]));
+    assert!(!text.contains("`args: { contains:"), "{text}");
+}
+
+#[test]
+fn patterns_and_expected_calls_may_be_of_one_server() {
+    let run = |server: &str, name: &str| {
+        json!({ "tool_calls": [{ "name": name, "server": server, "args": {} }],
+            "tool_results": [{ "call_index": 0, "is_error": false, "result": {} }] })
+    };
+    let forbid = "  trajectory: { forbid: [{ name: delete_*, server: fs }] }\n";
+    holds(judge(forbid, &[run("shop", "delete_order")]));
+    shows!(
+        "trajectory-forbidden-server",
+        judge(forbid, &[run("fs", "fs_delete_file"), run("", "delete_file")])
+    );
+    let expected = "  trajectory: { mode: superset, calls: [{ name: delete_file, server: fs }] }\n";
+    holds(judge(expected, &[run("fs", "delete_file")]));
+    holds(judge(expected, &[run("fs", "fs_delete_file")]));
+    holds(judge(expected, &[run("", "mcp__fs__delete_file")]));
+    shows!(
+        "trajectory-another-server",
+        judge(expected, &[run("shop", "delete_file"), run("", "delete_file")])
+    );
+    let allow = "  trajectory: { mode: superset, calls: [{ name: get_order }], allow: [{ name: delete_*, server: fs }] }\n";
+    let both = |server: &str| {
+        json!({ "tool_calls": [{ "name": "get_order" }, { "name": "delete_file", "server": server }] })
+    };
+    holds(judge(allow, &[both("fs")]));
+    failure(judge(allow, &[both("shop")]));
+    failure(judge(allow, &[both("")]));
+}
+
+#[test]
+fn a_planned_tool_that_is_taken_for_a_read_is_told() {
+    let gate = "  trajectory: { over: writes, mode: superset, calls: [{ name: check_door }] }\n";
+    shows!("trajectory-taken-for-a-read", judge(gate, &[calls(&["check_door"])]));
+    let told = format!("{gate}  narrative: {{ mutating_tools: [check_door] }}\n");
+    holds(judge(&told, &[calls(&["check_door"])]));
+}

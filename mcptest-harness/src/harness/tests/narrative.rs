@@ -29,6 +29,24 @@ fn a_claim_without_a_call_is_quoted() {
 }
 
 #[test]
+fn a_result_that_says_that_the_call_failed_is_quoted() {
+    let gate = "  narrative: {}\n";
+    let pay = |result: serde_json::Value| trace(&[("pay_invoice", json!({ "id": 3 }), result)], "I have paid the invoice.");
+    holds(judge(gate, &[pay(json!({ "paid": true, "errors": [] }))]));
+    shows!(
+        "narrative-says-it-failed",
+        judge(gate, &[pay(json!({ "success": false, "error": "insufficient funds" }))])
+    );
+    // What only sounds so is unclear, which `strict` takes for absent.
+    let doubtful = || pay(json!("The invoice was not found."));
+    holds(judge(gate, &[doubtful()]));
+    shows!(
+        "narrative-sounds-as-if-it-failed",
+        judge("  narrative: { strict: true }\n", &[doubtful()])
+    );
+}
+
+#[test]
 fn what_was_said_before_the_closing_is_read_where_asked() {
     let conversation = || {
         let search = ("search_tickets", json!({}), json!("T-7"));
