@@ -149,13 +149,21 @@ impl Serialize for ToolPattern {
 /// What may be the tool's own name behind what a client writes before it.
 pub(crate) fn own_names<'n>(name: &'n str, servers: &[&str]) -> impl Iterator<Item = Cow<'n, str>> {
     let (_, own) = apart(name);
-    let whole = snake(name);
-    let behind = servers.iter().filter_map(|server| {
-        let rest = whole.strip_prefix(&*snake(server))?.strip_prefix('_')?;
-        let rest = rest.trim_start_matches('_');
-        (!rest.is_empty()).then(|| Cow::Owned(rest.to_owned()))
+    let plain = name.strip_prefix("mcp_").unwrap_or(name);
+    let behind = servers.iter().flat_map(|server| {
+        // As the client spells the tool, and in snake case.
+        let spelt = [server.to_string(), snake(server).into_owned()].into_iter().find_map(|server| {
+            let (head, rest) = plain.split_at_checked(server.len())?;
+            let rest = rest.trim_start_matches(['_', '-', '.', '/', ':']);
+            let parted = plain.len() > server.len() + rest.len();
+            (head.eq_ignore_ascii_case(&server) && parted && !rest.is_empty()).then(|| rest.to_owned())
+        });
+        let whole = snake(plain);
+        let folded = whole.strip_prefix(&*snake(server)).and_then(|rest| rest.strip_prefix('_'));
+        let folded = folded.map(|rest| rest.trim_start_matches('_').to_owned());
+        [spelt, folded].into_iter().flatten().filter(|rest| !rest.is_empty()).collect::<Vec<_>>()
     });
-    let behind: Vec<Cow<'_, str>> = behind.collect();
+    let behind: Vec<Cow<'_, str>> = behind.map(Cow::Owned).collect();
     [Cow::Borrowed(own), snake(own)].into_iter().chain(behind)
 }
 
@@ -211,6 +219,9 @@ mod tests {
         ] {
             assert!(pattern.names_of(name, &[server]), "{name} of {server}");
         }
+        assert!(ToolPattern::new("deleteFile").names_of("fs_deleteFile", &["fs"]));
+        assert!(ToolPattern::new("delete-file").names_of("fs_delete-file", &["fs"]));
+        assert!(pattern.names_of("mcp_fs_delete_file", &["fs"]));
         for (name, server) in [
             ("fs_undelete_file", "fs"),
             ("soft_delete_file", "fs"),

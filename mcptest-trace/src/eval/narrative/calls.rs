@@ -14,13 +14,14 @@ use super::identifier;
 use super::lexicon::{Lexicon, Words, lower, stem};
 use super::marks::{Mark, Marks, of};
 use super::sentence::Told;
-use super::tools::{Tool, ToolBox};
+use super::tools::{KnownTools, Tool, ToolBox};
 
 /// What claims are compared with in the calls of a run.
 #[derive(Debug)]
 pub(super) struct Calls<'t> {
     trace: &'t Trace,
     tools: &'t ToolBox<'t>,
+    known_tools: &'t KnownTools,
     /// Every identifier of the run, and those of them that the user named.
     known: OnceCell<BTreeSet<Cow<'t, str>>>,
     named: OnceCell<BTreeSet<Cow<'t, str>>>,
@@ -29,10 +30,11 @@ pub(super) struct Calls<'t> {
 }
 
 impl<'t> Calls<'t> {
-    pub(super) fn of(trace: &'t Trace, tools: &'t ToolBox<'t>) -> Self {
+    pub(super) fn of(trace: &'t Trace, tools: &'t ToolBox<'t>, known_tools: &'t KnownTools) -> Self {
         Self {
             trace,
             tools,
+            known_tools,
             known: OnceCell::new(),
             named: OnceCell::new(),
             read: RefCell::default(),
@@ -60,14 +62,40 @@ impl<'t> Calls<'t> {
         known.contains(identifier)
     }
 
+    /// Whether a look-up returned a record that has two values: of what is named so, this is the key.
+    pub(super) fn pairs(&self, is_one: &dyn Fn(&Value) -> bool, others: &[String]) -> bool {
+        fn look(value: &Value, found: &dyn Fn(&Value) -> bool, others: &[String]) -> bool {
+            match value {
+                Value::Array(items) => items.iter().any(|item| look(item, found, others)),
+                Value::Object(fields) => {
+                    let other = |field: &Value| {
+                        let text = field.as_str().map_or_else(|| field.to_string(), str::to_owned);
+                        others.contains(&text)
+                    };
+                    fields.values().any(found) && fields.values().any(other)
+                        || fields.values().any(|field| look(field, found, others))
+                }
+                Value::String(text) if text.trim_start().starts_with(['{', '[']) => {
+                    let json: Option<Value> = serde_json::from_str(text).ok();
+                    json.is_some_and(|json| look(&json, found, others))
+                }
+                _ => false,
+            }
+        }
+        let reads = self.tools.all().filter(|tool| !tool.write);
+        let mut results = reads.flat_map(|tool| &tool.calls).filter_map(|call| call.result);
+        results.any(|result| look(result, is_one, others))
+    }
+
     /// Whether a text stands in what anybody but the agent said, or in any call.
     pub(super) fn tells(&self, text: &str) -> bool {
         let wanted = lower(text);
         let has = |text: &str| lower(text).contains(&*wanted);
         let turns = self.trace.conversation.turns.iter();
-        let mut found = turns
-            .filter(|turn| !turn.is_assistant())
-            .any(|turn| has(&turn.content));
+        let mut found = self.known_tools.asked().any(has)
+            || turns
+                .filter(|turn| !turn.is_assistant())
+                .any(|turn| has(&turn.content));
         for call in self.tools.calls() {
             for value in [Some(call.args()), call.result.map(|result| &**result)] {
                 each_text(value.unwrap_or(&Value::Null), &mut |text| {

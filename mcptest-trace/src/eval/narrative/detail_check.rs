@@ -4,8 +4,9 @@ use serde_json::Value;
 
 use crate::trace::{each_scalar, words_of_tool};
 
-use super::super::whole::has_number;
+use super::super::whole::{has_number, stands_whole};
 use super::call::Call;
+use super::calls::Calls;
 use super::details::{Detail, Kind, amount, iso_day};
 use super::lexicon::{Lexicon, lower, stem};
 use super::marks::Mark;
@@ -20,52 +21,59 @@ pub(super) enum Differs<'f> {
     Mismatch(&'f Detail, Vec<String>),
 }
 
-/// The first detail that differs. `known` says whether a text stands anywhere in the run.
+/// Details of a claim that are compared.
+const COMPARED: usize = 16;
+
+/// The first detail that differs from what these calls have; all calls that may support the claim.
 pub(super) fn differs<'f>(
     found: &'f Told<'_>,
     done: &[&Call<'_>],
-    known: impl Fn(&str) -> bool,
+    calls: &Calls<'_>,
 ) -> Option<Differs<'f>> {
     if done.is_empty() {
         return None;
     }
-    let carried =
-        |detail: &Detail| done.iter().any(|call| carries(call, detail)) || of_all(detail, done);
-    let off = |detail: &&Detail| {
-        !carried(detail)
-            && done
-                .iter()
-                .all(|call| !others(call, detail, found).is_empty())
-    };
+    let carried = |detail: &Detail| done.iter().any(|call| carries(call, detail)) || of_all(detail, done);
+    let details = || found.details.iter().take(COMPARED);
     let same_kind = |detail: &Detail| {
-        let mut same = found
-            .details
-            .iter()
-            .filter(|other| other.kind == detail.kind);
+        let mut same = details().filter(|other| other.kind == detail.kind);
         same.any(carried)
     };
-    for detail in found.details.iter().filter(off) {
+    for detail in details() {
+        let others: Vec<Vec<String>> = done.iter().map(|call| others(call, detail, found)).collect();
+        if others.iter().any(Vec::is_empty) || carried(detail) {
+            continue;
+        }
+        let others = others.concat();
+        // The number of a room, and the key of its record.
+        let is_one = |value: &Value| has(value, detail);
         match detail.kind {
-            Kind::Listed | Kind::Numbered(_) if detail.listed => {
-                return Some(Differs::Undone(detail));
-            }
+            Kind::Numbered(_) | Kind::NewNumber if calls.pairs(&is_one, &others) => {}
+            Kind::Listed | Kind::Numbered(_) if detail.listed => return Some(Differs::Undone(detail)),
             // Another detail of the kind may be what the calls are about: *$5 of your $50 order*.
-            _ if same_kind(detail) => {}
-            Kind::Person if !sends(found) || known(&detail.text) => {}
+            _ if !detail.listed && same_kind(detail) => {}
+            Kind::Numbered(_) if !others.iter().any(|other| near_length(other, &detail.text)) => {}
+            Kind::Person if !sends(found) || calls.tells(&detail.text) => {}
             Kind::Person | Kind::NewNumber => return Some(Differs::Undone(detail)),
-            _ => {
-                let recorded = done.iter().flat_map(|call| others(call, detail, found));
-                return Some(Differs::Mismatch(detail, recorded.collect()));
-            }
+            _ => return Some(Differs::Mismatch(detail, others)),
         }
     }
     None
 }
 
-/// Whether a claim tells that something was sent to somebody.
+/// Whether two numbers may count the same things: *issue 42* is not the record 99123.
+fn near_length(one: &str, other: &str) -> bool {
+    one.len().abs_diff(other.len()) <= 1
+}
+
+/// Whether a claim tells that a message was sent to somebody.
 fn sends(found: &Told<'_>) -> bool {
-    let tells = Lexicon::get().lists("tells-whom", found.spoken);
-    tells || matches!(found.spoken, "send" | "forward" | "mail")
+    let lexicon = Lexicon::get();
+    let tells = lexicon.lists("tells-whom", found.spoken);
+    let sent = matches!(found.spoken, "send" | "forward" | "mail");
+    let head = found.object.last().map_or("", String::as_str);
+    let message = matches!(head, "e-mail" | "email" | "mail" | "message" | "note" | "reminder" | "letter");
+    tells || sent && message
 }
 
 /// Whether fewer calls than the claim counts were made, each for one thing of its object: *both orders*.
@@ -75,13 +83,13 @@ pub(super) fn too_few(found: &Told<'_>, done: &[&Call<'_>]) -> bool {
         return false;
     };
     let own = |call: &&Call<'_>| {
-        let keys = call.arguments().filter(|(key, _)| names(key, noun));
+        let keys = call.arguments().filter(|(key, _)| identifies(key, noun));
         let values: Vec<&Value> = keys.map(|(_, value)| value).collect();
-        let batch = call
-            .arguments()
-            .any(|(_, value)| value.is_array() || value.is_object());
+        let batch = |value: &Value| value.is_array() || value.is_object() || value.as_u64() == Some(many as u64);
+        let mut given = call.result.map(|result| &**result).into_iter().chain([call.args()]);
+        let is_batch = given.any(|value| value.as_object().into_iter().flatten().any(|(_, value)| batch(value)));
         match values.as_slice() {
-            [value] if !batch && !value.is_null() => Some(value.to_string()),
+            [value] if !is_batch && is_identifying(value) => Some(value.to_string()),
             _ => None,
         }
     };
@@ -93,52 +101,86 @@ pub(super) fn too_few(found: &Told<'_>, done: &[&Call<'_>]) -> bool {
     })
 }
 
-/// Whether a key is of things of this name: `order`, `order_id` of orders; but for the object's own noun, an
-/// `id` says nothing.
+/// Whether a key is of things of this name: `order`, `order_id` of orders.
 fn names(key: &str, noun: &str) -> bool {
     let words = words_of_tool(key);
     let mut words = words.iter();
     words.any(|word| Lexicon::get().same_thing(&stem(word), noun))
 }
 
-/// Whether a call has a detail, in its arguments or its result, however it is spelt.
-fn carries(call: &Call<'_>, detail: &Detail) -> bool {
-    let values = [Some(call.args()), call.result.map(|result| &**result)];
-    let has = |scalar: &Value| {
-        let text = scalar.as_str();
-        match &detail.kind {
-            Kind::Numbered(_) | Kind::Count | Kind::NewNumber => match text {
-                Some(text) => {
-                    let wanted = serde_json::from_str(&detail.text).unwrap_or_default();
-                    has_number(text, &wanted, &detail.text) || spells(text, &detail.text)
-                }
-                None => same_number(scalar, &detail.text),
-            },
-            Kind::Amount => match text {
-                Some(text) => amounts(text, &detail.text),
-                None => same_amount(scalar, &detail.text),
-            },
-            Kind::Day => text.is_some_and(|text| has_day(text, &detail.text)),
-            Kind::Path => text.is_some_and(|text| {
-                let (text, name) = (text.replace('\\', "/"), detail.text.replace('\\', "/"));
-                text.contains(&name) || name.ends_with(&format!("/{text}")) || name == text
-            }),
-            Kind::Url => text.is_some_and(|text| bare(text).contains(bare(&detail.text))),
-            Kind::Listed | Kind::Mail | Kind::Person => {
-                text.is_some_and(|text| lower(text).contains(&*lower(&detail.text)))
-            }
-        }
-    };
-    let by_identifier = detail.kind == Kind::Listed && call.carries(&lower(&detail.text));
-    let mut found_it = by_identifier || told_otherwise(call, detail);
-    for value in values.into_iter().flatten() {
-        each_scalar(value, &mut |scalar| found_it |= has(scalar));
-    }
-    found_it
+/// Whether a key holds which one thing of this name is meant: `order`, `order_id`, `order_number`; but not `orders`,
+/// `order_type`.
+fn identifies(key: &str, noun: &str) -> bool {
+    let words = words_of_tool(key);
+    let (last, before) = words.split_last().map_or(("", &[][..]), |(last, before)| (last.as_str(), before));
+    let is_noun = |word: &str| *stem(word) == *word && Lexicon::get().same_thing(word, noun);
+    let of_noun = before.last().is_some_and(|word| is_noun(word));
+    is_noun(last) || of_noun && matches!(last, "id" | "number" | "no" | "code" | "key" | "ref" | "reference")
 }
 
-/// Whether what a call was told may stand for a detail that it does not spell: a list of so many, or a flag for
-/// all of them.
+/// Whether a value is one thing's number or code: not a list in a text, nor a pattern or a name.
+fn is_identifying(value: &Value) -> bool {
+    match value {
+        Value::Number(_) => true,
+        Value::String(text) => {
+            text.chars().any(|c| c.is_ascii_digit()) && !text.contains([',', ';', ' ', '*', '?', '@'])
+        }
+        _ => false,
+    }
+}
+
+/// Whether a value has a detail, however it is spelt.
+fn has(scalar: &Value, detail: &Detail) -> bool {
+    let text = scalar.as_str();
+    match &detail.kind {
+        Kind::Numbered(_) | Kind::Count | Kind::NewNumber => match text {
+            Some(text) => {
+                let wanted = serde_json::from_str(&detail.text).unwrap_or_default();
+                has_number(text, &wanted, &detail.text) || spells(text, &detail.text)
+            }
+            None => same_number(scalar, &detail.text),
+        },
+        Kind::Amount => match text {
+            Some(text) => amounts(text, &detail.text),
+            None => same_amount(scalar, &detail.text),
+        },
+        Kind::Day => text.is_some_and(|text| has_day(text, &detail.text)),
+        Kind::Path => text.is_some_and(|text| {
+            let (text, name) = (text.replace('\\', "/"), detail.text.replace('\\', "/"));
+            let name = name.trim_start_matches("~/").trim_start_matches("./");
+            stands_whole(&text, name) || name.ends_with(&format!("/{text}")) || name == text
+        }),
+        Kind::Url => text.is_some_and(|text| {
+            let (text, wanted) = (bare(text), bare(&detail.text));
+            stands_whole(text, wanted) || !text.is_empty() && wanted.starts_with(text)
+        }),
+        Kind::Mail => text.is_some_and(|text| stands_whole(&lower(text), &lower(&detail.text))),
+        Kind::Listed | Kind::Person => text.is_some_and(|text| lower(text).contains(&*lower(&detail.text))),
+    }
+}
+
+/// Scalars, and letters of a text, that are looked through for a detail. What is larger may have any.
+const LOOKED_THROUGH: usize = 1_000;
+const READ: usize = 8_192;
+
+/// Whether a call has a detail, in its arguments or its result.
+fn carries(call: &Call<'_>, detail: &Detail) -> bool {
+    if detail.kind == Kind::Listed && call.carries(&lower(&detail.text)) || told_otherwise(call, detail) {
+        return true;
+    }
+    let values = [Some(call.args()), call.result.map(|result| &**result)];
+    values.into_iter().flatten().any(|value| {
+        let (mut seen, mut found) = (0, false);
+        each_scalar(value, &mut |scalar| {
+            seen += 1;
+            let long = scalar.as_str().is_some_and(|text| text.len() > READ);
+            found |= !found && (long || seen > LOOKED_THROUGH || has(scalar, detail));
+        });
+        found
+    })
+}
+
+/// Whether what a call was told may stand for a count that it does not spell: a list of so many.
 fn told_otherwise(call: &Call<'_>, detail: &Detail) -> bool {
     let many: Option<usize> = detail.text.parse().ok();
     let counts = |value: &Value| value.as_array().map(Vec::len) == many;
@@ -165,13 +207,11 @@ fn of_all(detail: &Detail, done: &[&Call<'_>]) -> bool {
 
 /// Words of keys of amounts, and of numbers of things.
 const AMOUNTS: &[&str] = &[
-    "amount", "balance", "budget", "charge", "cost", "credit", "fee", "payment", "price", "refund",
-    "sum", "tip", "total",
+    "amount", "charge", "credit", "fee", "payment", "refund", "sum", "tip",
 ];
-const COUNTS: &[&str] = &[
-    "copies", "count", "number", "pieces", "qty", "quantity", "units",
-];
+const COUNTS: &[&str] = &["copies", "count", "pieces", "qty", "quantity", "units"];
 /// Words of keys of those to whom something is sent.
+const PATHS: &[&str] = &["destination", "file", "filename", "from", "path", "source", "target", "to"];
 const PEOPLE: &[&str] = &["address", "email", "recipient", "recipients", "to"];
 
 fn is_key(key: &str, words: &[&str]) -> bool {
@@ -202,12 +242,14 @@ fn others(call: &Call<'_>, detail: &Detail, found: &Told<'_>) -> Vec<String> {
     let mut others = Vec::new();
     for (key, value) in call.arguments() {
         let of_key = match &detail.kind {
-            Kind::Numbered(noun) => names(key, noun) || key == "id",
+            Kind::Numbered(noun) => names(key, noun),
             Kind::Amount => is_amount_key(key),
             Kind::Count => is_key(key, COUNTS),
             Kind::NewNumber => found.object.last().is_some_and(|noun| names(key, noun)),
             Kind::Person => is_key(key, PEOPLE),
-            _ => true,
+            Kind::Path => is_key(key, PATHS),
+            Kind::Url => is_key(key, &["href", "link", "uri", "url"]),
+            Kind::Listed | Kind::Mail | Kind::Day => true,
         };
         if !of_key {
             continue;
@@ -218,8 +260,8 @@ fn others(call: &Call<'_>, detail: &Detail, found: &Told<'_>) -> Vec<String> {
                 Kind::Numbered(_) => number(scalar).is_some_and(|number| number.fract() == 0.0),
                 Kind::Amount | Kind::Count => number(scalar).is_some(),
                 Kind::Mail => is_address(text),
-                // *to Finance* may be any address.
-                Kind::Person => is_address(text) && !is_group(&detail.text),
+                // *to Finance* may be any address, and so may x7@….
+                Kind::Person => is_address(text) && names_somebody(text) && !is_group(&detail.text),
                 Kind::Url => text.contains("://"),
                 Kind::Path => is_path(text),
                 Kind::Day => iso_day(text).is_some(),
@@ -243,6 +285,12 @@ fn is_group(name: &str) -> bool {
     let lexicon = Lexicon::get();
     let name = lower(name);
     lexicon.lists("groups", &name) || lexicon.is(&name, Mark::People)
+}
+
+/// Whether an address is spelt as a name is, so that it would be somebody else's: `alice@…`.
+fn names_somebody(address: &str) -> bool {
+    let name = address.split('@').next().unwrap_or_default();
+    name.chars().all(|c| c.is_alphabetic() || c == '.')
 }
 
 fn is_address(text: &str) -> bool {
@@ -276,7 +324,7 @@ fn same_amount(scalar: &Value, text: &str) -> bool {
     let near = |one: f64, other: f64| (one.abs() - other.abs()).abs() < 0.005;
     number(scalar)
         .zip(amount(text))
-        .is_some_and(|(one, other)| near(one, other) || near(one, other * 100.0))
+        .is_some_and(|(one, other)| near(one, other) || !scalar.is_f64() && near(one, other * 100.0))
 }
 
 /// Whether an amount stands in a text.

@@ -26,7 +26,7 @@ pub(super) enum Kind {
     Listed,
     Mail,
     Url,
-    /// A path, or the name of a file.
+    /// A path to a file.
     Path,
     /// An amount of money.
     Amount,
@@ -177,33 +177,60 @@ fn texts(words: &[Token<'_>], text: &str, range: &Range<usize>) -> Vec<Detail> {
     let more = whole[length..]
         .find(char::is_whitespace)
         .unwrap_or(whole.len() - length);
-    let mut found = Vec::new();
-    let mut before = "";
-    for word in whole[..length + more].split_whitespace() {
+    let mut found: Vec<Detail> = Vec::new();
+    let all: Vec<&str> = whole[..length + more].split_whitespace().collect();
+    for (at, word) in all.iter().enumerate() {
         let bare = word.trim_matches(|c: char| "()[]{}<>,;:!?\"'`*“”‘’".contains(c));
         let bare = bare.trim_end_matches(['.', ',']);
-        let kind = if bare.contains("://") {
-            Some(Kind::Url)
-        } else if is_mail(bare) {
-            Some(Kind::Mail)
-        } else if is_path(bare) {
-            Some(Kind::Path)
-        } else if is_amount(bare) {
-            Some(Kind::Amount)
-        } else {
-            None
+        let Some(kind) = kind_of(bare) else {
+            continue;
         };
-        // *from $50 to $45*
-        let old = matches!(&*lower(before), "from" | "of");
-        before = word;
+        let before = at.checked_sub(1).map_or(String::new(), |at| lower(all[at]).into_owned());
+        let before = before.trim_end_matches([',', ':']);
+        let next = all.get(at + 1).map_or("", |next| next.trim_matches(','));
+        // *a.rs and b.rs*, *a.rs, b.rs*
+        let joined = at.checked_sub(1).is_some_and(|at| all[at].ends_with(',')) || before == "and";
+        let listed = joined && found.last().is_some_and(|last| last.kind == kind);
+        let told = match kind {
+            // *the $50 deposit*, *from $50 to $45*, *half of your $50*
+            Kind::Amount => {
+                let ends = word.ends_with(['.', ',', ';', '!', '?', ')', ':']) || next.is_empty();
+                let goes_on = matches!(next, "and" | "at" | "back" | "by" | "for" | "from" | "in" | "into" | "on" | "to");
+                (ends || goes_on) && !matches!(before, "from" | "of" | "less" | "minus" | "your")
+            }
+            Kind::Mail => matches!(before, "to" | "at" | "address") || listed,
+            Kind::Url => matches!(before, "at" | "to" | "link" | "url" | "page") || listed,
+            // Right after the verb, or its noun: *deleted a/b.rs*, *the file a/b.rs*, *to a/b.rs*
+            _ => matches!(before, "the" | "a" | "file" | "files" | "at" | "to" | "") && !verb_to(&all, at) || listed,
+        };
         let text = bare.to_owned();
-        found.extend(kind.filter(|_| !old).map(|kind| Detail {
-            kind,
-            text,
-            listed: false,
-        }));
+        if told {
+            if let Some(last) = found.last_mut().filter(|_| listed) {
+                last.listed = true;
+            }
+            found.push(Detail { kind, text, listed });
+        }
     }
     found
+}
+
+/// Whether a word stands behind a verb of its own: *updated the page to match a/b.md* names no page.
+fn verb_to(words: &[&str], at: usize) -> bool {
+    let before = at.checked_sub(2).map(|at| lower(words[at]).into_owned());
+    before.is_some_and(|word| word == "to")
+}
+
+/// What a word is by how it is spelt.
+fn kind_of(word: &str) -> Option<Kind> {
+    if word.contains("://") {
+        Some(Kind::Url)
+    } else if is_mail(word) {
+        Some(Kind::Mail)
+    } else if is_path(word) {
+        Some(Kind::Path)
+    } else {
+        is_amount(word).then_some(Kind::Amount)
+    }
 }
 
 fn is_mail(word: &str) -> bool {
@@ -212,15 +239,14 @@ fn is_mail(word: &str) -> bool {
 }
 
 fn is_path(word: &str) -> bool {
-    let ending = word.rsplit_once('.').map(|(_, ending)| ending);
-    let letters = |ending: &str| {
-        (1..=5).contains(&ending.len()) && ending.chars().all(|c| c.is_ascii_alphanumeric())
+    let Some((folder, name)) = word.rsplit_once('/') else {
+        return false;
     };
-    let folder =
-        word.contains('/') && !word.starts_with("//") && word.chars().any(char::is_alphabetic);
-    let named =
-        ending.is_some_and(|ending| letters(ending) && ending.chars().any(char::is_alphabetic));
-    folder && named
+    let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
+    let letters = (1..=5).contains(&ending.len()) && ending.chars().all(|c| c.is_ascii_alphanumeric());
+    // *Node.js/Express.js* are two things.
+    let plain = |part: &str| part.trim_start_matches('.').split('.').count() < 2;
+    letters && ending.chars().any(char::is_alphabetic) && folder.split('/').all(plain) && !word.starts_with("//")
 }
 
 fn is_amount(word: &str) -> bool {
@@ -232,10 +258,13 @@ fn is_amount(word: &str) -> bool {
 
 /// The number that an amount is, thousands set apart or not.
 pub(super) fn amount(text: &str) -> Option<f64> {
-    let digits: String = text
-        .chars()
-        .filter(|c| !matches!(c, '$' | '€' | '£' | ',' | '+'))
-        .collect();
+    let digits = text.trim_matches(|c: char| matches!(c, '$' | '€' | '£' | '+'));
+    // *12,50*, *1.234,50*
+    let cents = digits.rsplit_once(',').filter(|(_, cents)| cents.len() == 2);
+    let digits = match cents {
+        Some((whole, cents)) => format!("{}.{cents}", whole.replace('.', "")),
+        None => digits.replace(',', ""),
+    };
     let plain = digits.starts_with(|c: char| c.is_ascii_digit() || c == '-');
     plain.then(|| digits.parse().ok()).flatten()
 }
@@ -277,9 +306,14 @@ fn days(words: &[Token<'_>], range: &Range<usize>) -> Vec<Detail> {
     let mut found = Vec::new();
     for at in range.clone() {
         let text = words.text(at);
-        let old = at > 0 && matches!(words.text(at - 1), "from" | "of");
+        // *booked for May 3*, but not *placed on May 3*, *your May 3 visit*, *from May 3 through May 6*
+        let lead = at.checked_sub(1).map_or("", |at| words.text(at));
+        let placed = at > 1 && words.marks(at - 2).has(Mark::Participle) && at - 2 > range.start;
+        let end = if month(text).is_some() { at + 2 } else { at + 1 };
+        let attribute = words.marks(end).has(Mark::Content) && !words.marks(end).meets(of![Date Preposition]);
+        let old = !matches!(lead, "for" | "on") || placed || attribute;
         let named = month(text).and_then(|month| {
-            let day = day(at + 1).or_else(|| day(at.checked_sub(1)?))?;
+            let day = day(at + 1)?;
             Some(format!("{month:02}-{day:02}"))
         });
         let iso = || iso_day(text).map(str::to_owned);

@@ -22,32 +22,9 @@ pub(super) enum Part<'h> {
 }
 
 /// Elements whose text is not told by the agent: code, quotations, what is struck out or not shown.
-const HIDDEN: [&str; 14] = [
-    "blockquote",
-    "code",
-    "del",
-    "head",
-    "pre",
-    "s",
-    "script",
-    "strike",
-    "style",
-    "svg",
-    "template",
-    "textarea",
-    "title",
-    "button",
-];
-
-/// Elements of a page that is the work itself, not a closing.
-const PAGE: [&str; 7] = [
-    "<!doctype",
-    "<html",
-    "<body",
-    "<form",
-    "<script",
-    "<style",
-    "<svg",
+const HIDDEN: [&str; 13] = [
+    "blockquote", "code", "del", "head", "pre", "s", "script", "strike", "style", "svg", "template",
+    "textarea", "title",
 ];
 
 /// Entities, and what they stand for.
@@ -61,10 +38,11 @@ const ENTITIES: [(&str, &str); 7] = [
     ("&nbsp;", " "),
 ];
 
-/// Whether a block of HTML is told to the reader, and no page that was made.
-pub(super) fn is_told(block: &str) -> bool {
+/// Whether HTML in a closing is told to the reader: the closing is HTML, or this is no page that was made.
+pub(super) fn is_told(closing: &str, block: &str) -> bool {
     let lower = block.to_ascii_lowercase();
-    !PAGE.iter().any(|page| lower.contains(page))
+    let page = ["<!doctype", "<html", "<head>", "<body"].iter().any(|page| lower.contains(page));
+    !page || closing.trim_start().starts_with('<')
 }
 
 /// The parts of a block of HTML, in their order.
@@ -92,12 +70,11 @@ pub(super) fn parts(block: &str) -> Vec<Part<'_>> {
         };
         let lower = name.to_ascii_lowercase();
         if let Some(element) = HIDDEN.iter().find(|element| **element == lower) {
-            match (closes, hidden.last() == Some(element)) {
-                (true, true) => {
-                    hidden.pop();
-                }
-                (false, _) => hidden.push(element),
-                (true, false) => {}
+            let opened = hidden.iter().rposition(|open| open == element);
+            match (closes, opened) {
+                (true, Some(opened)) => hidden.truncate(opened),
+                (false, _) if !block[..end].ends_with("/>") => hidden.push(element),
+                _ => {}
             }
             continue;
         }

@@ -13,7 +13,7 @@ use super::report::{CallFinding, ClaimVerdict, Considered, Unclear};
 use super::reported::Reported;
 use super::rules::Rule;
 use super::sentence::Told;
-use super::tools::{Tool, ToolBox};
+use super::tools::{KnownTools, Tool, ToolBox};
 use super::without_call::WithoutCall;
 
 /// Calls that a claim reports as considered.
@@ -38,8 +38,8 @@ pub(super) struct Judge<'t> {
 }
 
 impl<'t> Judge<'t> {
-    pub(super) fn new(trace: &'t Trace, tools: &'t ToolBox<'t>) -> Self {
-        let calls = Calls::of(trace, tools);
+    pub(super) fn new(trace: &'t Trace, tools: &'t ToolBox<'t>, known: &'t KnownTools) -> Self {
+        let calls = Calls::of(trace, tools, known);
         Self { tools, calls }
     }
 
@@ -59,8 +59,10 @@ impl<'t> Judge<'t> {
         let other = self.other_identifier(found, &compared);
         let calls = doers.left.values().flat_map(|tool| &tool.calls);
         let other_value = only_failed(found.clause, calls, &compared);
-        let differs = differs(found, &compared, |text| self.calls.tells(text));
-        let few = too_few(found, &compared);
+        // What is absent says something only where all calls were looked at.
+        let all = if compared.len() == done.len() { compared.as_slice() } else { &[] };
+        let differs = differs(found, all, &self.calls);
+        let few = too_few(found, all);
         let without = WithoutCall {
             tools: self.tools,
             calls: &self.calls,

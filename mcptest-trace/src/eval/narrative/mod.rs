@@ -102,7 +102,7 @@ pub fn narrative_divergence_with<T: AsTrace + ?Sized>(
     let more = known.beside(&trace, options);
     let tools = ToolBox::new(&trace, known, &more, options);
     let vocabulary = Vocabulary::new(options, &tools);
-    let judge = Judge::new(&trace, &tools);
+    let judge = Judge::new(&trace, &tools, known);
 
     let mut messages = vec![(None, closing)];
     if options.all_messages {

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use crate::text::cut;
-use crate::trace::{ToolCall, ToolResult, snake, words_of_tool};
+use crate::trace::{ToolCall, ToolResult, each_scalar, snake, words_of_tool};
 
 use super::lexicon::{Lexicon, lower};
 use super::marks::Mark;
@@ -91,6 +91,11 @@ const ROWS: &[Row] = &[
         fails: is_refusal,
     },
     Row {
+        keys: &["exit_code", "exit_status", "return_code", "returncode"],
+        of: Of::Any,
+        fails: |value| value.as_f64().is_some_and(|code| code != 0.0),
+    },
+    Row {
         keys: STATUS,
         of: Of::Writes,
         fails: is_failure,
@@ -166,7 +171,7 @@ const DRY_RUN: &[&str] = &[
 
 /// Keys of what a result tells in words.
 const WORDS: &[&str] = &[
-    "data", "detail", "details", "message", "msg", "output", "reason", "response", "result", "text",
+    "content", "body",     "data", "detail", "details", "message", "msg", "output", "reason", "response", "result", "text",
 ];
 
 /// Words of a text that sound as if a call had failed.
@@ -188,7 +193,7 @@ const SOUNDS: &[&str] = &[
     "not found",
     "not permitted",
     "permission denied",
-    "timed out",
+    "timed out", "an error occurred", "declined", "internal server error", "nothing to commit",
     "unable to",
     "unauthorized",
 ];
@@ -198,35 +203,15 @@ const NONE: &[&str] = &["0", "never", "no", "none", "without", "zero"];
 
 /// How a text begins that says that the call failed.
 const BEGINS: &[&str] = &[
-    "cannot",
-    "can't",
-    "could not",
-    "couldn't",
-    "exception",
-    "failed",
-    "failure",
-    "fatal",
-    "traceback",
+    "cannot", "can't", "could not", "couldn't", "exception:", "failed to", "failed:", "failure:", "fatal:", "traceback (",
     "unable to",
 ];
 
 /// What follows *Error* where it is no report of one: *Error handling was added*.
 const NO_REPORT: &[&str] = &[
-    "boundary",
-    "budget",
-    "handler",
-    "handlers",
-    "handling",
-    "log",
-    "logger",
-    "logging",
-    "logs",
-    "page",
-    "pages",
-    "rate",
-    "rates",
-    "reporting",
-    "tracking",
+    "alert", "alerts", "boundary", "budget", "handler", "handlers", "handling", "log", "logger", "logging", "logs",
+    "message", "messages", "page", "pages", "rate", "rates", "report", "reporting", "reports", "screen", "ticket",
+    "tickets", "tracker", "tracking",
 ];
 
 /// Most letters of a text that is read for how it sounds: a page is no answer.
@@ -276,13 +261,14 @@ pub(super) fn reported_by(said: &Said, writes: bool, args: &Value, result: &Valu
     if writes && let Some(dry) = flag(args, DRY_RUN) {
         return Reported::Failed(format!("called with {dry}"));
     }
-    Reader { writes, said }.read(result)
+    let reader = Reader { writes, said, args };
+    reader.read(result)
 }
 
 /// The verbs that a result says were not done: `merged: false`.
 pub(super) fn undone(result: &Value) -> BTreeSet<&'static str> {
     let mut undone = BTreeSet::new();
-    for part in parts(result) {
+    for (part, _) in parts(result) {
         let fields = part.as_object().into_iter().flatten();
         undone.extend(fields.filter_map(|(key, value)| not_done(key, value)));
     }
@@ -300,13 +286,20 @@ fn flag(value: &Value, keys: &[&str]) -> Option<String> {
 struct Reader<'a> {
     writes: bool,
     said: &'a Said,
+    /// What the call was told: a value that comes back says nothing of how it went.
+    args: &'a Value,
 }
 
 impl Reader<'_> {
     fn read(&self, result: &Value) -> Reported {
         let mut doubtful = None;
-        for part in parts(result) {
-            match self.part(&part) {
+        for (part, is_top) in parts(result) {
+            // What stands below has a state of its own.
+            let reader = Self {
+                writes: self.writes && is_top,
+                ..*self
+            };
+            match reader.part(&part) {
                 Reported::Nothing => {}
                 Reported::Doubtful(by) => doubtful = doubtful.or(Some(by)),
                 failed @ Reported::Failed(_) => return failed,
@@ -319,7 +312,11 @@ impl Reader<'_> {
         match part {
             Value::String(text) => self.text(text),
             Value::Object(fields) => self.fields(fields),
+            // What a look-up found has states of its own.
+            Value::Array(_) if self.said.reads() => Reported::Nothing,
             Value::Array(items) if items.iter().all(Value::is_object) => self.all(items),
+            Value::Array(items) => items.first().and_then(Value::as_str).map_or(Reported::Nothing, |text| self.text(text)),
+            Value::Bool(false) if self.writes => Reported::Failed("`false`".to_owned()),
             _ => Reported::Nothing,
         }
     }
@@ -347,23 +344,32 @@ impl Reader<'_> {
                 .any(|(key, value)| keys.contains(&&*snake(key)) && is(value))
         };
         let worked = named(SUCCESS, &is_yes) || named(STATUS, &|value| word_of(value, WORKED));
+        if self.said.reads() && !is_bare(fields) {
+            return Reported::Nothing;
+        }
         for row in ROWS.iter().filter(|row| self.writes || row.of == Of::Any) {
             let mut found = fields
                 .iter()
                 .filter(|(key, _)| row.keys.contains(&&*snake(key)));
-            let failing = found.find(|(_, value)| (row.fails)(value) && !self.is_own_act(value));
+            let asked = |value: &Value| self.is_own_act(value) || self.is_told(value);
+            let failing = found.find(|(_, value)| (row.fails)(value) && !asked(value));
             match failing {
                 Some((key, value)) if worked => return Reported::Doubtful(shown(key, value)),
                 Some((key, value)) => return Reported::Failed(shown(key, value)),
                 None => {}
             }
         }
-        if let Some(code) = refusal_code(fields) {
+        if let Some(code) = refusal_code(fields).filter(|_| !self.is_told(&fields["code"])) {
             return Reported::Failed(code);
         }
         if self.writes {
             let undone = fields.iter().find(|(key, value)| self.undone(key, value));
-            if let Some((key, value)) = undone {
+            // *created: true, published: false*
+            let done = fields.iter().any(|(key, value)| {
+                let verb = participle(&snake(key)).filter(|_| *value == Value::Bool(true));
+                verb.is_some_and(|verb| self.said.verbs.contains(verb))
+            });
+            if let Some((key, value)) = undone.filter(|_| !done) {
                 return Reported::Failed(shown(key, value));
             }
             if let Some(dry) = fields.iter().find_map(|(key, value)| {
@@ -371,7 +377,7 @@ impl Reader<'_> {
             }) {
                 return Reported::Failed(dry);
             }
-            if let Some(none) = nothing_changed(fields) {
+            if let Some(none) = nothing_changed(self.said, fields) {
                 return if worked {
                     Reported::Doubtful(none)
                 } else {
@@ -411,11 +417,25 @@ impl Reader<'_> {
         not_done(key, value).is_some_and(|verb| self.said.verbs.contains(verb))
     }
 
-    /// Whether a status is what the tool is to bring about: `rejected`, by a tool that rejects.
+    /// Whether a status is what the tool is to bring about: `rejected`, by a tool that rejects, or one that is
+    /// told to.
     fn is_own_act(&self, value: &Value) -> bool {
         let word = value.as_str().map(snake);
-        word.and_then(|word| participle(&word))
-            .is_some_and(|verb| self.said.verbs.contains(verb))
+        let Some(verb) = word.and_then(|word| participle(&word)) else {
+            return false;
+        };
+        let told = |arg: &Value| arg.as_str().is_some_and(|arg| *lower(arg) == *verb);
+        self.said.verbs.contains(verb) || self.args.as_object().is_some_and(|args| args.values().any(told))
+    }
+
+    /// Whether the call was told a value.
+    fn is_told(&self, value: &Value) -> bool {
+        let mut told = false;
+        each_scalar(self.args, &mut |arg| {
+            let alike = arg.as_str().zip(value.as_str());
+            told |= arg == value || alike.is_some_and(|(arg, value)| arg.eq_ignore_ascii_case(value));
+        });
+        told && !value.is_boolean() && !value.is_null()
     }
 
     fn text(&self, text: &str) -> Reported {
@@ -424,7 +444,7 @@ impl Reader<'_> {
             return Reported::Failed(begins);
         }
         if self.writes
-            && let Some(none) = no_rows(text)
+            && let Some(none) = no_rows(self.said, text)
         {
             return Reported::Failed(none);
         }
@@ -445,24 +465,29 @@ fn not_done(key: &str, value: &Value) -> Option<&'static str> {
     participle(word).filter(|_| *value == Value::Bool(false))
 }
 
-/// What of a result is looked at: the text blocks of an MCP result and its structured content, a text that is
-/// JSON as JSON, what stands under a lone `result` or `data`.
-fn parts(result: &Value) -> Vec<Cow<'_, Value>> {
-    const BLOCKS: usize = 16;
+/// What of a result is looked at, and whether it is the top: the text blocks of an MCP result and its
+/// structured content, a text that is JSON as JSON, and what stands right below `result`, `data` and the like.
+fn parts(result: &Value) -> Vec<(Cow<'_, Value>, bool)> {
+    const BLOCKS: usize = 64;
     let fields = result.as_object();
-    let Some(blocks) = fields.and_then(|fields| fields.get("content")?.as_array()) else {
-        return vec![opened(result)];
+    let blocks = fields.and_then(|fields| fields.get("content")?.as_array());
+    let Some(blocks) = blocks.filter(|blocks| blocks.iter().all(Value::is_object)) else {
+        let mut parts = vec![(opened(result), true)];
+        let below = fields.into_iter().flatten().filter(|(key, _)| WRAPS.contains(&key.as_str()));
+        parts.extend(below.map(|(_, inner)| (opened(inner), false)));
+        parts.retain(|(part, is_top)| *is_top || part.is_object());
+        return parts;
     };
-    let texts = blocks
-        .iter()
-        .filter_map(|block| block.get("text"))
-        .take(BLOCKS);
+    let texts = blocks.iter().filter_map(|block| block.get("text")).take(BLOCKS);
     let structured = fields.and_then(|fields| fields.get("structuredContent"));
-    structured.into_iter().chain(texts).map(opened).collect()
+    let parts = structured.into_iter().chain(texts);
+    parts.map(|part| (opened(part), true)).collect()
 }
 
+/// Keys under which a result stands.
+const WRAPS: [&str; 6] = ["body", "data", "output", "response", "result", "value"];
+
 fn opened(value: &Value) -> Cow<'_, Value> {
-    const WRAPS: [&str; 5] = ["data", "output", "response", "result", "value"];
     match value {
         Value::String(text) if text.trim_start().starts_with(['{', '[', '"']) => {
             let json: Option<Value> = serde_json::from_str(text).ok();
@@ -499,13 +524,13 @@ fn begins_as_error(text: &str) -> Option<String> {
         || first.ends_with("exception:");
     let begins = BEGINS.iter().any(|begin| {
         let rest = lower.strip_prefix(begin);
-        rest.is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
+        rest.is_some_and(|rest| !begin.ends_with(char::is_alphanumeric) || !rest.starts_with(char::is_alphanumeric))
     });
     (error || begins).then(|| quoted(text))
 }
 
 /// A text where it says that nothing was changed: *0 rows affected*, *Deleted 0 files*.
-fn no_rows(text: &str) -> Option<String> {
+fn no_rows(said: &Said, text: &str) -> Option<String> {
     const FIRST: usize = 6;
     let words = text
         .split(|c: char| !c.is_alphanumeric())
@@ -519,7 +544,7 @@ fn no_rows(text: &str) -> Option<String> {
         .position(|word| word == "0" || word == "zero")?;
     let changed = |at: Option<usize>| {
         let word = at.and_then(|at| first.get(at));
-        word.is_some_and(|word| word == "affected" || participle(word).is_some())
+        word.is_some_and(|word| changes(said, word))
     };
     let next = first.get(zero + 1).map_or("", String::as_str);
     let of_change =
@@ -556,37 +581,45 @@ fn refusal_code(fields: &Map<String, Value>) -> Option<String> {
 }
 
 /// The counts of what was changed, where there are some and all of them are 0.
-fn nothing_changed(fields: &Map<String, Value>) -> Option<String> {
-    const COUNTS: [&str; 12] = [
-        "affected",
-        "changes",
-        "count",
-        "documents",
-        "files",
-        "items",
-        "n",
-        "num",
-        "number",
-        "records",
-        "rows",
-        "total",
+fn nothing_changed(said: &Said, fields: &Map<String, Value>) -> Option<String> {
+    const COUNTS: [&str; 11] = [
+        "changes", "count", "documents", "files", "items", "n", "num", "number", "records", "rows", "total",
     ];
-    let counts = |key: &str| {
+    let counts = |key: &str, changed: &dyn Fn(&str) -> bool| {
         let words = words_of_tool(key);
-        let changed = |word: &String| word == "affected" || participle(word).is_some();
-        words.iter().any(changed)
-            && words
-                .iter()
-                .all(|word| changed(word) || COUNTS.contains(&&**word))
+        let known = |word: &String| changed(word) || COUNTS.contains(&word.as_str());
+        words.iter().any(|word| changed(word)) && words.iter().all(known)
     };
-    let numbers = fields
-        .iter()
-        .filter(|(key, value)| value.is_number() && counts(key));
-    let mut numbers = numbers.peekable();
-    let (key, value) = *numbers.peek()?;
-    numbers
-        .all(|(_, number)| number.as_f64() == Some(0.0))
-        .then(|| shown(key, value))
+    let numbers = |changed: &dyn Fn(&str) -> bool| {
+        let numbers = fields.iter().filter(|(key, value)| value.is_number() && counts(key, changed));
+        numbers.collect::<Vec<_>>()
+    };
+    let is_zero = |(_, number): &(&String, &Value)| number.as_f64() == Some(0.0);
+    let any = numbers(&|word| changes(said, word) || participle(word).is_some());
+    let own = numbers(&|word| changes(said, word));
+    let (key, value) = own.first().filter(|_| any.iter().all(is_zero))?;
+    Some(shown(key, value))
+}
+
+/// Whether a word tells of what a tool changed: *affected*, or the participle of what it does.
+fn changes(said: &Said, word: &str) -> bool {
+    let own = || participle(word).is_some_and(|verb| said.verbs.contains(verb));
+    matches!(word, "affected" | "changed" | "modified") || own()
+}
+
+/// Whether an object is nothing but what is said of a call: no record stands beside it.
+fn is_bare(fields: &Map<String, Value>) -> bool {
+    const BESIDE: [&str; 14] = [
+        "code", "data", "detail", "details", "message", "msg", "path", "reason", "request_id", "result", "status",
+        "timestamp", "trace_id", "type",
+    ];
+    let of_call = |key: &str| {
+        let key = snake(key);
+        let mut rows = ROWS.iter();
+        BESIDE.contains(&&*key) || rows.any(|row| row.keys.contains(&&*key))
+    };
+    let empty = |value: &Value| value.is_null() || value.as_array().is_some_and(Vec::is_empty);
+    fields.iter().all(|(key, value)| of_call(key) || empty(value))
 }
 
 /// The verb of a change of which a word is the participle.
@@ -620,14 +653,21 @@ fn is_yes(value: &Value) -> bool {
 }
 
 fn is_something(value: &Value) -> bool {
-    const NOTHING: [&str; 8] = ["", "0", "false", "n/a", "no", "no error", "none", "null"];
+    const NOTHING: [&str; 16] = [
+        "", "0", "200", "false", "n/a", "nil", "no", "no error", "no errors", "none", "null", "ok", "success",
+        "successful", "successfully", "undefined",
+    ];
     match value {
         Value::Null => false,
         Value::Bool(set) => *set,
         Value::Number(number) => number.as_f64() != Some(0.0),
         Value::String(text) => !NOTHING.contains(&&*lower(text.trim().trim_end_matches('.'))),
         Value::Array(items) => !items.is_empty(),
-        Value::Object(fields) => !fields.is_empty(),
+        // `{ code: 0, message: "OK" }`
+        Value::Object(fields) => match fields.get("code") {
+            Some(code) => is_something(code),
+            None => !fields.is_empty(),
+        },
     }
 }
 
@@ -639,7 +679,14 @@ fn is_refusal(value: &Value) -> bool {
 }
 
 fn is_failure(value: &Value) -> bool {
-    word_of(value, FAILURES) || value.is_number() && is_refusal(value)
+    // *failed: insufficient funds*, *payment_failed*
+    let text = value.as_str().unwrap_or_default();
+    let head = text.split([':', ',', ';']).next().unwrap_or_default();
+    let word = snake(&lower(head.trim())).into_owned();
+    let last = word.rsplit('_').next().unwrap_or_default();
+    let short = word.len() < 40 && !head.contains(' ');
+    let says = FAILURES.contains(&word.as_str()) || short && matches!(last, "failed" | "failure" | "error" | "declined");
+    says || value.is_number() && is_refusal(value)
 }
 
 fn word_of(value: &Value, words: &[&str]) -> bool {

@@ -118,7 +118,7 @@ impl Document {
         for (event, range) in Parser::new_ext(text, options).into_offset_iter() {
             match event {
                 Event::Start(Tag::HtmlBlock)
-                    if self.skipped == 0 && html::is_told(&text[range.clone()]) =>
+                    if self.skipped == 0 && html::is_told(text, &text[range.clone()]) =>
                 {
                     self.flush(BlockKind::Paragraph);
                     self.add_html(&text[range.clone()], range.start);

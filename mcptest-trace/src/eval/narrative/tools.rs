@@ -15,6 +15,8 @@ use super::said::Said;
 pub struct KnownTools {
     tools: BTreeMap<String, KnownTool>,
     servers: BTreeSet<String>,
+    /// What the runs say that the agent was asked and told.
+    asked: BTreeSet<String>,
     complete: bool,
 }
 
@@ -66,6 +68,11 @@ impl KnownTools {
         known.complete &= lists().all(|tools| !tools.is_empty());
         for run in runs {
             known.add_called(&run.trace);
+            for text in [Some(&run.user_prompt), run.system_prompt.as_ref()] {
+                if let Some(text) = text.filter(|text| !known.asked.contains(*text)) {
+                    known.asked.insert(text.clone());
+                }
+            }
         }
         known
     }
@@ -104,6 +111,11 @@ impl KnownTools {
     /// The servers of the tools, sorted, as far as they are known.
     pub fn servers(&self) -> impl Iterator<Item = &str> {
         self.servers.iter().map(String::as_str)
+    }
+
+    /// What the agent was asked and told, besides the turns of a run.
+    pub(super) fn asked(&self) -> impl Iterator<Item = &str> {
+        self.asked.iter().map(String::as_str)
     }
 
     /// Whether the agent has no other tools.
