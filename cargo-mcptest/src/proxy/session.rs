@@ -124,7 +124,7 @@ impl ProxySession {
             let found = pattern.captures(text)?;
             Some(found.get(1)?.as_str().to_owned())
         };
-        let Some(id) = part(r#""id"\s*:\s*(-?\d+|"[^"]*")"#) else {
+        let Some(id) = outer_id(text) else {
             return;
         };
         if side == Speaker::Server {
@@ -248,6 +248,34 @@ impl ProxySession {
     }
 }
 
+/// The identifier of a message that is no JSON: the last `id` that stands in no object within it.
+fn outer_id(text: &str) -> Option<String> {
+    let bytes = text.as_bytes();
+    let (mut depth, mut at, mut found) = (0_usize, 0, None);
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            b'"' => {
+                let mut end = at + 1;
+                while end < bytes.len() && bytes[end] != b'"' {
+                    end += if bytes[end] == b'\\' { 2 } else { 1 };
+                }
+                let rest = text.get(end + 1..).unwrap_or_default().trim_start();
+                if depth <= 1 && bytes.get(at + 1..end) == Some(b"id") && rest.starts_with(':') {
+                    let value = rest[1..].trim_start();
+                    let length = value.find([',', '}']).unwrap_or(value.len());
+                    found = Some(value[..length].trim_end().to_owned());
+                }
+                at = end;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    found
+}
+
 /// Whether a message of a client begins a session.
 pub(super) fn begins(message: &Value) -> bool {
     match message {
@@ -325,8 +353,8 @@ mod tests {
     #[test]
     fn a_message_that_cannot_be_read_is_kept_as_text_and_told() {
         let mut session = ProxySession::new("A", "m", Some("shop".to_owned()));
-        let call = r#"{"id":1,"method":"tools/call","params":{"name":"get","arguments":{"a":}}}"#;
-        let answer = r#"{"id":1,"result":{"content":[}"#;
+        let call = r#"{"method":"tools/call","params":{"name":"get","arguments":{"id":7,"a":}},"jsonrpc":"2.0","id":3}"#;
+        let answer = r#"{"result":{"content":[{"id":99,"x":}]},"jsonrpc":"2.0","id":3}"#;
         session.take(Speaker::Client, Frame::Unreadable(call.to_owned()));
         session.take(Speaker::Server, Frame::Unreadable(answer.to_owned()));
         let run = session.cassette();

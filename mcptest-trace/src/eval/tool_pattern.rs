@@ -152,16 +152,25 @@ pub(crate) fn own_names<'n>(name: &'n str, servers: &[&str]) -> impl Iterator<It
     let plain = name.strip_prefix("mcp_").unwrap_or(name);
     let behind = servers.iter().flat_map(|server| {
         // As the client spells the tool, and in snake case.
-        let spelt = [server.to_string(), snake(server).into_owned()].into_iter().find_map(|server| {
-            let (head, rest) = plain.split_at_checked(server.len())?;
-            let rest = rest.trim_start_matches(['_', '-', '.', '/', ':']);
-            let parted = plain.len() > server.len() + rest.len();
-            (head.eq_ignore_ascii_case(&server) && parted && !rest.is_empty()).then(|| rest.to_owned())
-        });
+        let spelt = [server.to_string(), snake(server).into_owned()]
+            .into_iter()
+            .find_map(|server| {
+                let (head, rest) = plain.split_at_checked(server.len())?;
+                let rest = rest.trim_start_matches(['_', '-', '.', '/', ':']);
+                let parted = plain.len() > server.len() + rest.len();
+                (head.eq_ignore_ascii_case(&server) && parted && !rest.is_empty())
+                    .then(|| rest.to_owned())
+            });
         let whole = snake(plain);
-        let folded = whole.strip_prefix(&*snake(server)).and_then(|rest| rest.strip_prefix('_'));
+        let folded = whole
+            .strip_prefix(&*snake(server))
+            .and_then(|rest| rest.strip_prefix('_'));
         let folded = folded.map(|rest| rest.trim_start_matches('_').to_owned());
-        [spelt, folded].into_iter().flatten().filter(|rest| !rest.is_empty()).collect::<Vec<_>>()
+        [spelt, folded]
+            .into_iter()
+            .flatten()
+            .filter(|rest| !rest.is_empty())
+            .collect::<Vec<_>>()
     });
     let behind: Vec<Cow<'_, str>> = behind.map(Cow::Owned).collect();
     [Cow::Borrowed(own), snake(own)].into_iter().chain(behind)

@@ -381,7 +381,9 @@ fn a_plan_that_leaves_parallel_calls_open_says_where_no_run_tells_of_any() {
 #[test]
 fn a_subset_compares_values_and_says_which_shape_compares_parts() {
     let gate = |shape: &str| {
-        format!("  trajectory: {{ mode: superset, calls: [{{ name: refund, args: {{ {shape} }} }}] }}\n")
+        format!(
+            "  trajectory: {{ mode: superset, calls: [{{ name: refund, args: {{ {shape} }} }}] }}\n"
+        )
     };
     let run = |order: &str| trace(&[("refund", json!({ "order": order }), json!("ok"))], "");
     holds(judge(&gate("subset: { order: 7 }"), &[run("7")]));
@@ -406,7 +408,10 @@ fn patterns_and_expected_calls_may_be_of_one_server() {
     holds(judge(forbid, &[run("shop", "delete_order")]));
     shows!(
         "trajectory-forbidden-server",
-        judge(forbid, &[run("fs", "fs_delete_file"), run("", "delete_file")])
+        judge(
+            forbid,
+            &[run("fs", "fs_delete_file"), run("", "delete_file")]
+        )
     );
     let expected = "  trajectory: { mode: superset, calls: [{ name: delete_file, server: fs }] }\n";
     holds(judge(expected, &[run("fs", "delete_file")]));
@@ -414,12 +419,13 @@ fn patterns_and_expected_calls_may_be_of_one_server() {
     holds(judge(expected, &[run("", "mcp__fs__delete_file")]));
     shows!(
         "trajectory-another-server",
-        judge(expected, &[run("shop", "delete_file"), run("", "delete_file")])
+        judge(
+            expected,
+            &[run("shop", "delete_file"), run("", "delete_file")]
+        )
     );
     let allow = "  trajectory: { mode: superset, calls: [{ name: get_order }], allow: [{ name: delete_*, server: fs }] }\n";
-    let both = |server: &str| {
-        json!({ "tool_calls": [{ "name": "get_order" }, { "name": "delete_file", "server": server }] })
-    };
+    let both = |server: &str| json!({ "tool_calls": [{ "name": "get_order" }, { "name": "delete_file", "server": server }] });
     holds(judge(allow, &[both("fs")]));
     failure(judge(allow, &[both("shop")]));
     failure(judge(allow, &[both("")]));
@@ -428,7 +434,10 @@ fn patterns_and_expected_calls_may_be_of_one_server() {
 #[test]
 fn a_planned_tool_that_is_taken_for_a_read_is_told() {
     let gate = "  trajectory: { over: writes, mode: superset, calls: [{ name: check_door }] }\n";
-    shows!("trajectory-taken-for-a-read", judge(gate, &[calls(&["check_door"])]));
+    shows!(
+        "trajectory-taken-for-a-read",
+        judge(gate, &[calls(&["check_door"])])
+    );
     let told = format!("{gate}  narrative: {{ mutating_tools: [check_door] }}\n");
     holds(judge(&told, &[calls(&["check_door"])]));
 }

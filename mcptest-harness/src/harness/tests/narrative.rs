@@ -31,11 +31,21 @@ fn a_claim_without_a_call_is_quoted() {
 #[test]
 fn a_result_that_says_that_the_call_failed_is_quoted() {
     let gate = "  narrative: {}\n";
-    let pay = |result: serde_json::Value| trace(&[("pay_invoice", json!({ "id": 3 }), result)], "I have paid the invoice.");
+    let pay = |result: serde_json::Value| {
+        trace(
+            &[("pay_invoice", json!({ "id": 3 }), result)],
+            "I have paid the invoice.",
+        )
+    };
     holds(judge(gate, &[pay(json!({ "paid": true, "errors": [] }))]));
     shows!(
         "narrative-says-it-failed",
-        judge(gate, &[pay(json!({ "success": false, "error": "insufficient funds" }))])
+        judge(
+            gate,
+            &[pay(
+                json!({ "success": false, "error": "insufficient funds" })
+            )]
+        )
     );
     // What only sounds so is unclear, which `strict` takes for absent.
     let doubtful = || pay(json!("The invoice was not found."));

@@ -30,7 +30,11 @@ pub(super) struct Calls<'t> {
 }
 
 impl<'t> Calls<'t> {
-    pub(super) fn of(trace: &'t Trace, tools: &'t ToolBox<'t>, known_tools: &'t KnownTools) -> Self {
+    pub(super) fn of(
+        trace: &'t Trace,
+        tools: &'t ToolBox<'t>,
+        known_tools: &'t KnownTools,
+    ) -> Self {
         Self {
             trace,
             tools,
@@ -69,7 +73,9 @@ impl<'t> Calls<'t> {
                 Value::Array(items) => items.iter().any(|item| look(item, found, others)),
                 Value::Object(fields) => {
                     let other = |field: &Value| {
-                        let text = field.as_str().map_or_else(|| field.to_string(), str::to_owned);
+                        let text = field
+                            .as_str()
+                            .map_or_else(|| field.to_string(), str::to_owned);
                         others.contains(&text)
                     };
                     fields.values().any(found) && fields.values().any(other)
@@ -83,7 +89,9 @@ impl<'t> Calls<'t> {
             }
         }
         let reads = self.tools.all().filter(|tool| !tool.write);
-        let mut results = reads.flat_map(|tool| &tool.calls).filter_map(|call| call.result);
+        let mut results = reads
+            .flat_map(|tool| &tool.calls)
+            .filter_map(|call| call.result);
         results.any(|result| look(result, is_one, others))
     }
 

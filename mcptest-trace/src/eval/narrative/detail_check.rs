@@ -33,14 +33,18 @@ pub(super) fn differs<'f>(
     if done.is_empty() {
         return None;
     }
-    let carried = |detail: &Detail| done.iter().any(|call| carries(call, detail)) || of_all(detail, done);
+    let carried =
+        |detail: &Detail| done.iter().any(|call| carries(call, detail)) || of_all(detail, done);
     let details = || found.details.iter().take(COMPARED);
     let same_kind = |detail: &Detail| {
         let mut same = details().filter(|other| other.kind == detail.kind);
         same.any(carried)
     };
     for detail in details() {
-        let others: Vec<Vec<String>> = done.iter().map(|call| others(call, detail, found)).collect();
+        let others: Vec<Vec<String>> = done
+            .iter()
+            .map(|call| others(call, detail, found))
+            .collect();
         if others.iter().any(Vec::is_empty) || carried(detail) {
             continue;
         }
@@ -49,7 +53,9 @@ pub(super) fn differs<'f>(
         let is_one = |value: &Value| has(value, detail);
         match detail.kind {
             Kind::Numbered(_) | Kind::NewNumber if calls.pairs(&is_one, &others) => {}
-            Kind::Listed | Kind::Numbered(_) if detail.listed => return Some(Differs::Undone(detail)),
+            Kind::Listed | Kind::Numbered(_) if detail.listed => {
+                return Some(Differs::Undone(detail));
+            }
             // Another detail of the kind may be what the calls are about: *$5 of your $50 order*.
             _ if !detail.listed && same_kind(detail) => {}
             Kind::Numbered(_) if !others.iter().any(|other| near_length(other, &detail.text)) => {}
@@ -72,7 +78,10 @@ fn sends(found: &Told<'_>) -> bool {
     let tells = lexicon.lists("tells-whom", found.spoken);
     let sent = matches!(found.spoken, "send" | "forward" | "mail");
     let head = found.object.last().map_or("", String::as_str);
-    let message = matches!(head, "e-mail" | "email" | "mail" | "message" | "note" | "reminder" | "letter");
+    let message = matches!(
+        head,
+        "e-mail" | "email" | "mail" | "message" | "note" | "reminder" | "letter"
+    );
     tells || sent && message
 }
 
@@ -85,9 +94,21 @@ pub(super) fn too_few(found: &Told<'_>, done: &[&Call<'_>]) -> bool {
     let own = |call: &&Call<'_>| {
         let keys = call.arguments().filter(|(key, _)| identifies(key, noun));
         let values: Vec<&Value> = keys.map(|(_, value)| value).collect();
-        let batch = |value: &Value| value.is_array() || value.is_object() || value.as_u64() == Some(many as u64);
-        let mut given = call.result.map(|result| &**result).into_iter().chain([call.args()]);
-        let is_batch = given.any(|value| value.as_object().into_iter().flatten().any(|(_, value)| batch(value)));
+        let batch = |value: &Value| {
+            value.is_array() || value.is_object() || value.as_u64() == Some(many as u64)
+        };
+        let mut given = call
+            .result
+            .map(|result| &**result)
+            .into_iter()
+            .chain([call.args()]);
+        let is_batch = given.any(|value| {
+            value
+                .as_object()
+                .into_iter()
+                .flatten()
+                .any(|(_, value)| batch(value))
+        });
         match values.as_slice() {
             [value] if !is_batch && is_identifying(value) => Some(value.to_string()),
             _ => None,
@@ -112,10 +133,17 @@ fn names(key: &str, noun: &str) -> bool {
 /// `order_type`.
 fn identifies(key: &str, noun: &str) -> bool {
     let words = words_of_tool(key);
-    let (last, before) = words.split_last().map_or(("", &[][..]), |(last, before)| (last.as_str(), before));
+    let (last, before) = words
+        .split_last()
+        .map_or(("", &[][..]), |(last, before)| (last.as_str(), before));
     let is_noun = |word: &str| *stem(word) == *word && Lexicon::get().same_thing(word, noun);
     let of_noun = before.last().is_some_and(|word| is_noun(word));
-    is_noun(last) || of_noun && matches!(last, "id" | "number" | "no" | "code" | "key" | "ref" | "reference")
+    is_noun(last)
+        || of_noun
+            && matches!(
+                last,
+                "id" | "number" | "no" | "code" | "key" | "ref" | "reference"
+            )
 }
 
 /// Whether a value is one thing's number or code: not a list in a text, nor a pattern or a name.
@@ -123,7 +151,8 @@ fn is_identifying(value: &Value) -> bool {
     match value {
         Value::Number(_) => true,
         Value::String(text) => {
-            text.chars().any(|c| c.is_ascii_digit()) && !text.contains([',', ';', ' ', '*', '?', '@'])
+            text.chars().any(|c| c.is_ascii_digit())
+                && !text.contains([',', ';', ' ', '*', '?', '@'])
         }
         _ => false,
     }
@@ -155,7 +184,9 @@ fn has(scalar: &Value, detail: &Detail) -> bool {
             stands_whole(text, wanted) || !text.is_empty() && wanted.starts_with(text)
         }),
         Kind::Mail => text.is_some_and(|text| stands_whole(&lower(text), &lower(&detail.text))),
-        Kind::Listed | Kind::Person => text.is_some_and(|text| lower(text).contains(&*lower(&detail.text))),
+        Kind::Listed | Kind::Person => {
+            text.is_some_and(|text| lower(text).contains(&*lower(&detail.text)))
+        }
     }
 }
 
@@ -165,7 +196,9 @@ const READ: usize = 8_192;
 
 /// Whether a call has a detail, in its arguments or its result.
 fn carries(call: &Call<'_>, detail: &Detail) -> bool {
-    if detail.kind == Kind::Listed && call.carries(&lower(&detail.text)) || told_otherwise(call, detail) {
+    if detail.kind == Kind::Listed && call.carries(&lower(&detail.text))
+        || told_otherwise(call, detail)
+    {
         return true;
     }
     let values = [Some(call.args()), call.result.map(|result| &**result)];
@@ -211,7 +244,16 @@ const AMOUNTS: &[&str] = &[
 ];
 const COUNTS: &[&str] = &["copies", "count", "pieces", "qty", "quantity", "units"];
 /// Words of keys of those to whom something is sent.
-const PATHS: &[&str] = &["destination", "file", "filename", "from", "path", "source", "target", "to"];
+const PATHS: &[&str] = &[
+    "destination",
+    "file",
+    "filename",
+    "from",
+    "path",
+    "source",
+    "target",
+    "to",
+];
 const PEOPLE: &[&str] = &["address", "email", "recipient", "recipients", "to"];
 
 fn is_key(key: &str, words: &[&str]) -> bool {
@@ -245,7 +287,11 @@ fn others(call: &Call<'_>, detail: &Detail, found: &Told<'_>) -> Vec<String> {
             Kind::Numbered(noun) => names(key, noun),
             Kind::Amount => is_amount_key(key),
             Kind::Count => is_key(key, COUNTS),
-            Kind::NewNumber => found.object.last().is_some_and(|noun| names(key, noun)),
+            Kind::NewNumber => {
+                let noun = found.object.last();
+                noun.is_some_and(|noun| names(key, noun))
+                    && !words_of_tool(key).iter().any(|word| word == "id")
+            }
             Kind::Person => is_key(key, PEOPLE),
             Kind::Path => is_key(key, PATHS),
             Kind::Url => is_key(key, &["href", "link", "uri", "url"]),
@@ -324,7 +370,9 @@ fn same_amount(scalar: &Value, text: &str) -> bool {
     let near = |one: f64, other: f64| (one.abs() - other.abs()).abs() < 0.005;
     number(scalar)
         .zip(amount(text))
-        .is_some_and(|(one, other)| near(one, other) || !scalar.is_f64() && near(one, other * 100.0))
+        .is_some_and(|(one, other)| {
+            near(one, other) || !scalar.is_f64() && near(one, other * 100.0)
+        })
 }
 
 /// Whether an amount stands in a text.

@@ -178,14 +178,37 @@ fn texts(words: &[Token<'_>], text: &str, range: &Range<usize>) -> Vec<Detail> {
         .find(char::is_whitespace)
         .unwrap_or(whole.len() - length);
     let mut found: Vec<Detail> = Vec::new();
-    let all: Vec<&str> = whole[..length + more].split_whitespace().collect();
+    let mut all: Vec<&str> = whole[..length + more].split_whitespace().collect();
+    // A list of paths goes on behind the signs in them: *a/b.rs and a/c.rs*.
+    let mut rest = whole[length + more..].split_whitespace();
+    while let Some(next) = rest.next() {
+        let item = if next == "and" {
+            rest.next()
+        } else {
+            Some(next)
+        };
+        let goes_on = next == "and" || all.last().is_some_and(|last| last.ends_with(','));
+        let item = item
+            .filter(|item| goes_on && kind_of(item.trim_end_matches([',', '.', ';'])).is_some());
+        let Some(item) = item else {
+            break;
+        };
+        all.extend(
+            [next]
+                .into_iter()
+                .filter(|next| *next == "and")
+                .chain([item]),
+        );
+    }
     for (at, word) in all.iter().enumerate() {
         let bare = word.trim_matches(|c: char| "()[]{}<>,;:!?\"'`*“”‘’".contains(c));
         let bare = bare.trim_end_matches(['.', ',']);
         let Some(kind) = kind_of(bare) else {
             continue;
         };
-        let before = at.checked_sub(1).map_or(String::new(), |at| lower(all[at]).into_owned());
+        let before = at
+            .checked_sub(1)
+            .map_or(String::new(), |at| lower(all[at]).into_owned());
         let before = before.trim_end_matches([',', ':']);
         let next = all.get(at + 1).map_or("", |next| next.trim_matches(','));
         // *a.rs and b.rs*, *a.rs, b.rs*
@@ -195,13 +218,20 @@ fn texts(words: &[Token<'_>], text: &str, range: &Range<usize>) -> Vec<Detail> {
             // *the $50 deposit*, *from $50 to $45*, *half of your $50*
             Kind::Amount => {
                 let ends = word.ends_with(['.', ',', ';', '!', '?', ')', ':']) || next.is_empty();
-                let goes_on = matches!(next, "and" | "at" | "back" | "by" | "for" | "from" | "in" | "into" | "on" | "to");
+                let goes_on = matches!(
+                    next,
+                    "and" | "at" | "back" | "by" | "for" | "from" | "in" | "into" | "on" | "to"
+                );
                 (ends || goes_on) && !matches!(before, "from" | "of" | "less" | "minus" | "your")
             }
             Kind::Mail => matches!(before, "to" | "at" | "address") || listed,
-            Kind::Url => matches!(before, "at" | "to" | "link" | "url" | "page") || listed,
+            Kind::Url => matches!(before, "" | "at" | "to" | "link" | "url" | "page") || listed,
             // Right after the verb, or its noun: *deleted a/b.rs*, *the file a/b.rs*, *to a/b.rs*
-            _ => matches!(before, "the" | "a" | "file" | "files" | "at" | "to" | "") && !verb_to(&all, at) || listed,
+            _ => {
+                matches!(before, "the" | "a" | "file" | "files" | "at" | "to" | "")
+                    && !verb_to(&all, at)
+                    || listed
+            }
         };
         let text = bare.to_owned();
         if told {
@@ -243,10 +273,14 @@ fn is_path(word: &str) -> bool {
         return false;
     };
     let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
-    let letters = (1..=5).contains(&ending.len()) && ending.chars().all(|c| c.is_ascii_alphanumeric());
+    let letters =
+        (1..=5).contains(&ending.len()) && ending.chars().all(|c| c.is_ascii_alphanumeric());
     // *Node.js/Express.js* are two things.
     let plain = |part: &str| part.trim_start_matches('.').split('.').count() < 2;
-    letters && ending.chars().any(char::is_alphabetic) && folder.split('/').all(plain) && !word.starts_with("//")
+    letters
+        && ending.chars().any(char::is_alphabetic)
+        && folder.split('/').all(plain)
+        && !word.starts_with("//")
 }
 
 fn is_amount(word: &str) -> bool {
@@ -260,7 +294,9 @@ fn is_amount(word: &str) -> bool {
 pub(super) fn amount(text: &str) -> Option<f64> {
     let digits = text.trim_matches(|c: char| matches!(c, '$' | '€' | '£' | '+'));
     // *12,50*, *1.234,50*
-    let cents = digits.rsplit_once(',').filter(|(_, cents)| cents.len() == 2);
+    let cents = digits
+        .rsplit_once(',')
+        .filter(|(_, cents)| cents.len() == 2);
     let digits = match cents {
         Some((whole, cents)) => format!("{}.{cents}", whole.replace('.', "")),
         None => digits.replace(',', ""),
@@ -309,8 +345,13 @@ fn days(words: &[Token<'_>], range: &Range<usize>) -> Vec<Detail> {
         // *booked for May 3*, but not *placed on May 3*, *your May 3 visit*, *from May 3 through May 6*
         let lead = at.checked_sub(1).map_or("", |at| words.text(at));
         let placed = at > 1 && words.marks(at - 2).has(Mark::Participle) && at - 2 > range.start;
-        let end = if month(text).is_some() { at + 2 } else { at + 1 };
-        let attribute = words.marks(end).has(Mark::Content) && !words.marks(end).meets(of![Date Preposition]);
+        let end = if month(text).is_some() {
+            at + 2
+        } else {
+            at + 1
+        };
+        let attribute =
+            words.marks(end).has(Mark::Content) && !words.marks(end).meets(of![Date Preposition]);
         let old = !matches!(lead, "for" | "on") || placed || attribute;
         let named = month(text).and_then(|month| {
             let day = day(at + 1)?;

@@ -23,8 +23,19 @@ pub(super) enum Part<'h> {
 
 /// Elements whose text is not told by the agent: code, quotations, what is struck out or not shown.
 const HIDDEN: [&str; 13] = [
-    "blockquote", "code", "del", "head", "pre", "s", "script", "strike", "style", "svg", "template",
-    "textarea", "title",
+    "blockquote",
+    "code",
+    "del",
+    "head",
+    "pre",
+    "s",
+    "script",
+    "strike",
+    "style",
+    "svg",
+    "template",
+    "textarea",
+    "title",
 ];
 
 /// Entities, and what they stand for.
@@ -41,7 +52,9 @@ const ENTITIES: [(&str, &str); 7] = [
 /// Whether HTML in a closing is told to the reader: the closing is HTML, or this is no page that was made.
 pub(super) fn is_told(closing: &str, block: &str) -> bool {
     let lower = block.to_ascii_lowercase();
-    let page = ["<!doctype", "<html", "<head>", "<body"].iter().any(|page| lower.contains(page));
+    let page = ["<!doctype", "<html", "<head>", "<body"]
+        .iter()
+        .any(|page| lower.contains(page));
     !page || closing.trim_start().starts_with('<')
 }
 

@@ -60,7 +60,11 @@ impl<'t> Judge<'t> {
         let calls = doers.left.values().flat_map(|tool| &tool.calls);
         let other_value = only_failed(found.clause, calls, &compared);
         // What is absent says something only where all calls were looked at.
-        let all = if compared.len() == done.len() { compared.as_slice() } else { &[] };
+        let all = if compared.len() == done.len() {
+            compared.as_slice()
+        } else {
+            &[]
+        };
         let differs = differs(found, all, &self.calls);
         let few = too_few(found, all);
         let without = WithoutCall {

@@ -118,22 +118,29 @@ const STATUS: &[&str] = &[
 /// Words of a status that say that the call failed.
 const FAILURES: &[&str] = &[
     "aborted",
-    "declined",
-    "denied",
     "error",
     "errored",
     "fail",
     "failed",
     "failure",
+    "timed_out",
+    "timeout",
+];
+
+/// Words of a status that say so where no record stands beside them, whose state they would be.
+const REFUSALS: &[&str] = &[
+    "declined",
+    "denied",
     "forbidden",
     "invalid",
     "not_found",
     "refused",
     "rejected",
-    "timed_out",
-    "timeout",
     "unauthorized",
 ];
+
+/// Keys of results that say that nothing was changed.
+const OF_DRY_RUN: &[&str] = &["dry_run", "dryrun", "is_dry_run", "validate_only"];
 
 /// Words of a status by which nothing may have been changed.
 const UNCHANGED: &[&str] = &[
@@ -171,7 +178,8 @@ const DRY_RUN: &[&str] = &[
 
 /// Keys of what a result tells in words.
 const WORDS: &[&str] = &[
-    "content", "body",     "data", "detail", "details", "message", "msg", "output", "reason", "response", "result", "text",
+    "content", "body", "data", "detail", "details", "message", "msg", "output", "reason",
+    "response", "result", "text",
 ];
 
 /// Words of a text that sound as if a call had failed.
@@ -193,7 +201,11 @@ const SOUNDS: &[&str] = &[
     "not found",
     "not permitted",
     "permission denied",
-    "timed out", "an error occurred", "declined", "internal server error", "nothing to commit",
+    "timed out",
+    "an error occurred",
+    "declined",
+    "internal server error",
+    "nothing to commit",
     "unable to",
     "unauthorized",
 ];
@@ -203,15 +215,46 @@ const NONE: &[&str] = &["0", "never", "no", "none", "without", "zero"];
 
 /// How a text begins that says that the call failed.
 const BEGINS: &[&str] = &[
-    "cannot", "can't", "could not", "couldn't", "exception:", "failed to", "failed:", "failure:", "fatal:", "traceback (",
+    "cannot",
+    "can't",
+    "could not",
+    "couldn't",
+    "exception:",
+    "failed to",
+    "failed:",
+    "failure:",
+    "fatal:",
+    "traceback (",
     "unable to",
 ];
 
 /// What follows *Error* where it is no report of one: *Error handling was added*.
 const NO_REPORT: &[&str] = &[
-    "alert", "alerts", "boundary", "budget", "handler", "handlers", "handling", "log", "logger", "logging", "logs",
-    "message", "messages", "page", "pages", "rate", "rates", "report", "reporting", "reports", "screen", "ticket",
-    "tickets", "tracker", "tracking",
+    "alert",
+    "alerts",
+    "boundary",
+    "budget",
+    "handler",
+    "handlers",
+    "handling",
+    "log",
+    "logger",
+    "logging",
+    "logs",
+    "message",
+    "messages",
+    "page",
+    "pages",
+    "rate",
+    "rates",
+    "report",
+    "reporting",
+    "reports",
+    "screen",
+    "ticket",
+    "tickets",
+    "tracker",
+    "tracking",
 ];
 
 /// Most letters of a text that is read for how it sounds: a page is no answer.
@@ -315,7 +358,10 @@ impl Reader<'_> {
             // What a look-up found has states of its own.
             Value::Array(_) if self.said.reads() => Reported::Nothing,
             Value::Array(items) if items.iter().all(Value::is_object) => self.all(items),
-            Value::Array(items) => items.first().and_then(Value::as_str).map_or(Reported::Nothing, |text| self.text(text)),
+            Value::Array(items) => items
+                .first()
+                .and_then(Value::as_str)
+                .map_or(Reported::Nothing, |text| self.text(text)),
             Value::Bool(false) if self.writes => Reported::Failed("`false`".to_owned()),
             _ => Reported::Nothing,
         }
@@ -347,17 +393,24 @@ impl Reader<'_> {
         if self.said.reads() && !is_bare(fields) {
             return Reported::Nothing;
         }
+        let mut doubt: Option<String> = None;
         for row in ROWS.iter().filter(|row| self.writes || row.of == Of::Any) {
             let mut found = fields
                 .iter()
                 .filter(|(key, _)| row.keys.contains(&&*snake(key)));
             let asked = |value: &Value| self.is_own_act(value) || self.is_told(value);
             let failing = found.find(|(_, value)| (row.fails)(value) && !asked(value));
-            match failing {
-                Some((key, value)) if worked => return Reported::Doubtful(shown(key, value)),
-                Some((key, value)) => return Reported::Failed(shown(key, value)),
-                None => {}
+            if let Some((key, value)) = failing {
+                let said = shown(key, value);
+                // One that says that it worked and twice that it did not, failed.
+                match (worked, doubt) {
+                    (true, None) => doubt = Some(said),
+                    _ => return Reported::Failed(said),
+                }
             }
+        }
+        if let Some(said) = doubt {
+            return Reported::Doubtful(said);
         }
         if let Some(code) = refusal_code(fields).filter(|_| !self.is_told(&fields["code"])) {
             return Reported::Failed(code);
@@ -372,10 +425,20 @@ impl Reader<'_> {
             if let Some((key, value)) = undone.filter(|_| !done) {
                 return Reported::Failed(shown(key, value));
             }
-            if let Some(dry) = fields.iter().find_map(|(key, value)| {
-                (DRY_RUN.contains(&&*snake(key)) && is_yes(value)).then(|| shown(key, value))
-            }) {
-                return Reported::Failed(dry);
+            let mut refused = fields
+                .iter()
+                .filter(|(key, _)| STATUS.contains(&&*snake(key)));
+            let refused = refused.find(|(_, value)| {
+                word_of(value, REFUSALS) && !self.is_own_act(value) && !self.is_told(value)
+            });
+            if let Some((key, value)) = refused.filter(|_| !worked && is_bare(fields)) {
+                return Reported::Failed(shown(key, value));
+            }
+            let dry = fields
+                .iter()
+                .find(|(key, value)| OF_DRY_RUN.contains(&&*snake(key)) && is_yes(value));
+            if let Some((key, value)) = dry {
+                return Reported::Failed(shown(key, value));
             }
             if let Some(none) = nothing_changed(self.said, fields) {
                 return if worked {
@@ -414,7 +477,7 @@ impl Reader<'_> {
 
     /// Whether a key says that what the tool does was not done.
     fn undone(&self, key: &str, value: &Value) -> bool {
-        not_done(key, value).is_some_and(|verb| self.said.verbs.contains(verb))
+        not_done(key, value).is_some_and(|verb| self.said.words.iter().any(|word| word == verb))
     }
 
     /// Whether a status is what the tool is to bring about: `rejected`, by a tool that rejects, or one that is
@@ -425,7 +488,11 @@ impl Reader<'_> {
             return false;
         };
         let told = |arg: &Value| arg.as_str().is_some_and(|arg| *lower(arg) == *verb);
-        self.said.verbs.contains(verb) || self.args.as_object().is_some_and(|args| args.values().any(told))
+        self.said.verbs.contains(verb)
+            || self
+                .args
+                .as_object()
+                .is_some_and(|args| args.values().any(told))
     }
 
     /// Whether the call was told a value.
@@ -433,7 +500,8 @@ impl Reader<'_> {
         let mut told = false;
         each_scalar(self.args, &mut |arg| {
             let alike = arg.as_str().zip(value.as_str());
-            told |= arg == value || alike.is_some_and(|(arg, value)| arg.eq_ignore_ascii_case(value));
+            told |=
+                arg == value || alike.is_some_and(|(arg, value)| arg.eq_ignore_ascii_case(value));
         });
         told && !value.is_boolean() && !value.is_null()
     }
@@ -442,6 +510,9 @@ impl Reader<'_> {
         let text = text.trim();
         if let Some(begins) = begins_as_error(text) {
             return Reported::Failed(begins);
+        }
+        if self.writes && text.eq_ignore_ascii_case("false") {
+            return Reported::Failed(quoted(text));
         }
         if self.writes
             && let Some(none) = no_rows(self.said, text)
@@ -473,12 +544,18 @@ fn parts(result: &Value) -> Vec<(Cow<'_, Value>, bool)> {
     let blocks = fields.and_then(|fields| fields.get("content")?.as_array());
     let Some(blocks) = blocks.filter(|blocks| blocks.iter().all(Value::is_object)) else {
         let mut parts = vec![(opened(result), true)];
-        let below = fields.into_iter().flatten().filter(|(key, _)| WRAPS.contains(&key.as_str()));
+        let below = fields
+            .into_iter()
+            .flatten()
+            .filter(|(key, _)| WRAPS.contains(&key.as_str()));
         parts.extend(below.map(|(_, inner)| (opened(inner), false)));
         parts.retain(|(part, is_top)| *is_top || part.is_object());
         return parts;
     };
-    let texts = blocks.iter().filter_map(|block| block.get("text")).take(BLOCKS);
+    let texts = blocks
+        .iter()
+        .filter_map(|block| block.get("text"))
+        .take(BLOCKS);
     let structured = fields.and_then(|fields| fields.get("structuredContent"));
     let parts = structured.into_iter().chain(texts);
     parts.map(|part| (opened(part), true)).collect()
@@ -509,22 +586,24 @@ fn opened(value: &Value) -> Cow<'_, Value> {
 
 /// A text where it says at once that the call failed.
 fn begins_as_error(text: &str) -> Option<String> {
-    let head: String = text.chars().take(80).collect();
+    let plain = text.trim_start_matches(|c: char| !c.is_alphanumeric());
+    let head: String = plain.chars().take(80).collect();
     let lower = head.to_lowercase();
     let mut words = lower.split(|c: char| c.is_whitespace());
     let first = words.next().unwrap_or_default();
-    let next = words
-        .next()
-        .unwrap_or_default()
-        .trim_matches(|c: char| !c.is_alphanumeric());
+    let next_ends = words.next().unwrap_or_default();
+    let next = next_ends.trim_matches(|c: char| !c.is_alphanumeric());
     let bare = first.trim_matches(|c: char| !c.is_alphanumeric());
     // *Error: …*, *[error] …*, *ValueError: …*, but not *Error handling was added*
     let error = matches!(bare, "error" | "errors") && !(first == bare && NO_REPORT.contains(&next))
         || first.ends_with("error:")
+        || next_ends.ends_with("error:")
         || first.ends_with("exception:");
     let begins = BEGINS.iter().any(|begin| {
         let rest = lower.strip_prefix(begin);
-        rest.is_some_and(|rest| !begin.ends_with(char::is_alphanumeric) || !rest.starts_with(char::is_alphanumeric))
+        rest.is_some_and(|rest| {
+            !begin.ends_with(char::is_alphanumeric) || !rest.starts_with(char::is_alphanumeric)
+        })
     });
     (error || begins).then(|| quoted(text))
 }
@@ -576,14 +655,26 @@ fn sounds(text: &str) -> Option<String> {
 /// A code of 400 to 599 beside words of it: `{ code: 404, message: … }`.
 fn refusal_code(fields: &Map<String, Value>) -> Option<String> {
     let told = fields.keys().any(|key| WORDS.contains(&&*snake(key)));
-    let code = fields.get("code").filter(|code| told && is_refusal(code))?;
+    let code = fields
+        .get("code")
+        .filter(|code| told && code.is_number() && is_refusal(code))?;
     Some(shown("code", code))
 }
 
 /// The counts of what was changed, where there are some and all of them are 0.
 fn nothing_changed(said: &Said, fields: &Map<String, Value>) -> Option<String> {
     const COUNTS: [&str; 11] = [
-        "changes", "count", "documents", "files", "items", "n", "num", "number", "records", "rows", "total",
+        "changes",
+        "count",
+        "documents",
+        "files",
+        "items",
+        "n",
+        "num",
+        "number",
+        "records",
+        "rows",
+        "total",
     ];
     let counts = |key: &str, changed: &dyn Fn(&str) -> bool| {
         let words = words_of_tool(key);
@@ -591,7 +682,9 @@ fn nothing_changed(said: &Said, fields: &Map<String, Value>) -> Option<String> {
         words.iter().any(|word| changed(word)) && words.iter().all(known)
     };
     let numbers = |changed: &dyn Fn(&str) -> bool| {
-        let numbers = fields.iter().filter(|(key, value)| value.is_number() && counts(key, changed));
+        let numbers = fields
+            .iter()
+            .filter(|(key, value)| value.is_number() && counts(key, changed));
         numbers.collect::<Vec<_>>()
     };
     let is_zero = |(_, number): &(&String, &Value)| number.as_f64() == Some(0.0);
@@ -610,8 +703,20 @@ fn changes(said: &Said, word: &str) -> bool {
 /// Whether an object is nothing but what is said of a call: no record stands beside it.
 fn is_bare(fields: &Map<String, Value>) -> bool {
     const BESIDE: [&str; 14] = [
-        "code", "data", "detail", "details", "message", "msg", "path", "reason", "request_id", "result", "status",
-        "timestamp", "trace_id", "type",
+        "code",
+        "data",
+        "detail",
+        "details",
+        "message",
+        "msg",
+        "path",
+        "reason",
+        "request_id",
+        "result",
+        "status",
+        "timestamp",
+        "trace_id",
+        "type",
     ];
     let of_call = |key: &str| {
         let key = snake(key);
@@ -619,7 +724,9 @@ fn is_bare(fields: &Map<String, Value>) -> bool {
         BESIDE.contains(&&*key) || rows.any(|row| row.keys.contains(&&*key))
     };
     let empty = |value: &Value| value.is_null() || value.as_array().is_some_and(Vec::is_empty);
-    fields.iter().all(|(key, value)| of_call(key) || empty(value))
+    fields
+        .iter()
+        .all(|(key, value)| of_call(key) || empty(value))
 }
 
 /// The verb of a change of which a word is the participle.
@@ -654,8 +761,22 @@ fn is_yes(value: &Value) -> bool {
 
 fn is_something(value: &Value) -> bool {
     const NOTHING: [&str; 16] = [
-        "", "0", "200", "false", "n/a", "nil", "no", "no error", "no errors", "none", "null", "ok", "success",
-        "successful", "successfully", "undefined",
+        "",
+        "0",
+        "200",
+        "false",
+        "n/a",
+        "nil",
+        "no",
+        "no error",
+        "no errors",
+        "none",
+        "null",
+        "ok",
+        "success",
+        "successful",
+        "successfully",
+        "undefined",
     ];
     match value {
         Value::Null => false,
@@ -684,8 +805,9 @@ fn is_failure(value: &Value) -> bool {
     let head = text.split([':', ',', ';']).next().unwrap_or_default();
     let word = snake(&lower(head.trim())).into_owned();
     let last = word.rsplit('_').next().unwrap_or_default();
-    let short = word.len() < 40 && !head.contains(' ');
-    let says = FAILURES.contains(&word.as_str()) || short && matches!(last, "failed" | "failure" | "error" | "declined");
+    let short = word.contains('_') && word.len() < 40 && !head.contains(' ');
+    let says = FAILURES.contains(&word.as_str())
+        || short && matches!(last, "failed" | "failure" | "error" | "declined");
     says || value.is_number() && is_refusal(value)
 }
 

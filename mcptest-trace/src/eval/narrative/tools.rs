@@ -68,8 +68,8 @@ impl KnownTools {
         known.complete &= lists().all(|tools| !tools.is_empty());
         for run in runs {
             known.add_called(&run.trace);
-            for text in [Some(&run.user_prompt), run.system_prompt.as_ref()] {
-                if let Some(text) = text.filter(|text| !known.asked.contains(*text)) {
+            for text in [&run.user_prompt, &run.system_prompt] {
+                if !known.asked.contains(text) {
                     known.asked.insert(text.clone());
                 }
             }

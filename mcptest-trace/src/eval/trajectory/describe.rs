@@ -75,7 +75,8 @@ impl<S: ArgsCheck> PlanComparison<'_, S> {
         let closest = closest.or_else(|| self.closest(call, used.into_iter()));
         let never = || {
             let read = self.taken_for_a_read(name);
-            format!("`calls[{call}]` `{name}`: never called{read}")
+            let never = read.strip_prefix("; ").unwrap_or("never called");
+            format!("`calls[{call}]` `{name}`: {never}")
         };
         closest.map_or_else(
             || Mismatch::new(Some(call), None, never()),

@@ -183,6 +183,12 @@ impl Redactor {
                         named::blank(value, name, counts);
                     }
                 }
+                if self.named.is_some()
+                    && let Some(name) = named::named_beside(map)
+                    && let Some(value) = map.get_mut("value")
+                {
+                    named::blank(value, name, counts);
+                }
                 self.redact_keys(map, counts);
             }
             Value::Number(number) => {

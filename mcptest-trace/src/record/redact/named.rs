@@ -38,10 +38,10 @@ const LOGIN: &str = "login in a URL";
 /// What of a text is a secret by the key before it.
 #[derive(Debug)]
 pub(super) struct Named {
-    /// In JSON that is a text, escaped or not: the key, what stands between, the value.
+    /// In JSON that is a text, escaped or not: the key, up to where its value begins.
     json: Regex,
-    /// In a header or an address: `Cookie: …`, `?api_key=…`.
-    plain: Regex,
+    /// In an address, a header, or a variable: the key, and the value.
+    plain: Vec<Regex>,
     login: Regex,
 }
 
@@ -53,16 +53,19 @@ impl Named {
             .map(|name| name.replace('_', "[_-]?"))
             .collect();
         let names = names.join("|");
-        let json = format!(
-            r#"(?i)(?P<before>\\*"(?:[a-z0-9]+[_-]?)*?(?P<key>{names})\\*"\s*:\s*)(?P<open>\\*")(?P<value>(?:[^"\\]|\\[^"])*?)(?P<close>\\*")"#
-        );
-        let plain = format!(
-            r"(?i)(?P<before>(?:[?&](?:[a-z0-9]+[_-])*(?P<key>{names})=)|(?m:^\s*(?:proxy-)?(?P<header>authorization|cookie|set-cookie|x-api-key):[ \t]*))(?P<value>[^&\s\[][^&\r\n]*)"
-        );
-        let login = r"(?i)(?P<before>\b[a-z][a-z0-9+.-]*://)[^\s/?#@:\[\]]+:[^\s/?#@\[\]]+@";
+        let json = format!(r#"(?i)\\*"(?:[a-z0-9]+[_-]?)*?(?P<key>{names})\\*"\s*:\s*"#);
+        let plain = [
+            format!(r#"(?i)(?P<before>[?&#](?:[a-z0-9]+[_-])*(?P<key>{names})=)(?P<value>[^&#\s"'<>)\[\\]+)"#),
+            r#"(?i)(?P<before>\b(?P<key>authorization)\s*:\s*(?:basic|bearer|digest|token|apikey)\s+)(?P<value>[^\s"'<>,;\[\\]+)"#.to_owned(),
+            r#"(?i)(?P<before>\b(?:set-)?(?P<key>cookie)\s*:\s*)(?P<value>[^\s=;"'\[\\]+=[^"'\r\n\\]*)"#.to_owned(),
+            r#"(?P<before>\b(?:[A-Z0-9]+_)*(?P<key>PASSWORD|PASSWD|SECRET|API_KEY|ACCESS_TOKEN|AUTH_TOKEN|PRIVATE_KEY|SECRET_KEY)=["']?)(?P<value>[^\s"'\[\\&]+)"#.to_owned(),
+        ];
+        let plain: Result<Vec<Regex>, regex::Error> =
+            plain.iter().map(|pattern| Regex::new(pattern)).collect();
+        let login = r"(?i)(?P<before>\b[a-z][a-z0-9+.-]*://)[^\s/?#@:\[\]]*:[^\s/?#@\[\]]+@";
         Some(Self {
             json: Regex::new(&json).ok()?,
-            plain: Regex::new(&plain).ok()?,
+            plain: plain.ok()?,
             login: Regex::new(login).ok()?,
         })
     }
@@ -70,58 +73,109 @@ impl Named {
     /// A text without the values that stand at such keys in it, where it has any.
     pub(super) fn taken_out(&self, text: &str, counts: &mut RedactionCounts) -> Option<String> {
         let mut taken = false;
-        let mut blank = |found: &Captures<'_>, name: &str| {
-            taken = true;
-            counts.add(name, 1);
-            marked(found, name)
+        let mut text = match self.without_json(text, counts) {
+            Some(text) => {
+                taken = true;
+                text
+            }
+            None => text.to_owned(),
         };
-        let text = self.json.replace_all(text, |found: &Captures<'_>| {
-            let name = found.name("key").and_then(|key| name_of(key.as_str()));
-            match name.filter(|_| is_value(&found["value"])) {
-                Some(name) => blank(found, name),
-                None => found[0].to_owned(),
-            }
-        });
-        let text = self.plain.replace_all(&text, |found: &Captures<'_>| {
-            let key = found.name("key").and_then(|key| name_of(key.as_str()));
-            let header = found
-                .name("header")
-                .map(|header| header_of(header.as_str()));
-            match key.or(header).filter(|_| is_value(&found["value"])) {
-                Some(name) => blank(found, name),
-                None => found[0].to_owned(),
-            }
-        });
-        let text = self.login.replace_all(&text, |found: &Captures<'_>| {
-            format!("{}@", blank(found, LOGIN))
-        });
-        let text = text.into_owned();
+        for plain in self.plain.iter().chain([&self.login]) {
+            let replaced = plain.replace_all(&text, |found: &Captures<'_>| {
+                let name = found.name("key").and_then(|key| name_of(key.as_str()));
+                let value = found
+                    .name("value")
+                    .is_none_or(|value| is_value(value.as_str()));
+                if !value {
+                    return found[0].to_owned();
+                }
+                taken = true;
+                let name = name.unwrap_or(LOGIN);
+                counts.add(name, 1);
+                let end = if found.name("value").is_none() {
+                    "@"
+                } else {
+                    ""
+                };
+                format!("{}[redacted {name}]{end}", &found["before"])
+            });
+            text = replaced.into_owned();
+        }
         taken.then_some(text)
+    }
+
+    /// The values of members of JSON that is a text.
+    fn without_json(&self, text: &str, counts: &mut RedactionCounts) -> Option<String> {
+        let mut out = String::new();
+        let mut done = 0;
+        for found in self.json.captures_iter(text) {
+            let (Some(whole), Some(key)) = (found.get(0), found.name("key")) else {
+                continue;
+            };
+            let begins = whole.end();
+            let name = name_of(key.as_str()).filter(|_| begins >= done);
+            let (Some(name), Some((open, length))) = (name, json_value(&text[begins..])) else {
+                continue;
+            };
+            let value = &text[begins + open.len()..begins + open.len() + length];
+            let blanked = if open.is_empty() {
+                takes_numbers(name)
+            } else {
+                is_value(value)
+            };
+            if blanked {
+                counts.add(name, 1);
+                // A number becomes a text, with the quotes that the key has.
+                let quote = match open {
+                    "" => whole.as_str().split_inclusive('"').next().unwrap_or("\""),
+                    _ => "",
+                };
+                out.push_str(&text[done..begins + open.len()]);
+                out.push_str(&format!("{quote}[redacted {name}]{quote}"));
+                done = begins + open.len() + length;
+            }
+        }
+        (done > 0).then(|| out + &text[done..])
     }
 }
 
-/// What stands in the place of a value, between what stood around it.
-fn marked(found: &Captures<'_>, name: &str) -> String {
-    let part = |group: &str| found.name(group).map_or("", |part| part.as_str());
-    let (before, open, close) = (part("before"), part("open"), part("close"));
-    format!("{before}{open}[redacted {name}]{close}")
+/// The value that a text begins with: how it is opened, and how long it is. A quote with more marks of escape
+/// before it than the first one has stands in the value.
+fn json_value(text: &str) -> Option<(&str, usize)> {
+    let marks = text.bytes().take_while(|byte| *byte == b'\\').count();
+    if text.as_bytes().get(marks) != Some(&b'"') {
+        let number = text
+            .bytes()
+            .take_while(|byte| byte.is_ascii_digit())
+            .count();
+        return (number > 0).then_some(("", number));
+    }
+    let (open, rest) = text.split_at(marks + 1);
+    let mut before = 0;
+    for (at, byte) in rest.bytes().enumerate() {
+        match byte {
+            b'\\' => before += 1,
+            b'"' if before == marks => return Some((open, at - marks)),
+            _ => before = 0,
+        }
+    }
+    // It was cut short.
+    Some((open, rest.len()))
+}
+
+/// Whether a number at a key of this name is a secret: `cookies: 12` counts them.
+pub(super) fn takes_numbers(name: &str) -> bool {
+    !matches!(name, "authorization" | "cookie" | "cookies")
 }
 
 /// The name that makes the value at a key a secret.
 pub(super) fn name_of(key: &str) -> Option<&'static str> {
     let key = snake(key);
-    NAMES.into_iter().rev().find(|name| {
+    let fits = NAMES.into_iter().filter(|name| {
         let before = key.strip_suffix(name);
         before.is_some_and(|before| before.is_empty() || before.ends_with('_'))
-    })
-}
-
-fn header_of(header: &str) -> &'static str {
-    match header.to_ascii_lowercase().as_str() {
-        "authorization" => "authorization",
-        "x-api-key" => "api_key",
-        _ => "cookie",
-    }
+    });
+    fits.max_by_key(|name| name.len())
 }
 
 /// Whether a text may be a secret: not none, nor what stands in a secret's place.
@@ -130,14 +184,24 @@ fn is_value(text: &str) -> bool {
     let placeholder =
         text.starts_with("[redacted") || text.starts_with("${") || text.starts_with('<');
     let blank = text.is_empty() || text.chars().all(|c| matches!(c, '*' | 'x' | '•'));
-    !(placeholder || blank || matches!(text, "null" | "none" | "true" | "false"))
+    // A working directory
+    let path = text.starts_with('/') || text.starts_with("~/");
+    !(placeholder || blank || path || matches!(text, "null" | "none" | "true" | "false"))
+}
+
+/// The secret that an object names beside its value: `{ name: Authorization, value: … }`.
+pub(super) fn named_beside(map: &serde_json::Map<String, Value>) -> Option<&'static str> {
+    let name = ["name", "key", "header"]
+        .iter()
+        .find_map(|key| map.get(*key)?.as_str());
+    name.filter(|_| map.contains_key("value")).and_then(name_of)
 }
 
 /// Blanks a value that stands at a key whose values are secrets: every text and number in it.
 pub(super) fn blank(value: &mut Value, name: &'static str, counts: &mut RedactionCounts) {
     let secret = match value {
         Value::String(text) => is_value(text),
-        Value::Number(_) => true,
+        Value::Number(_) => takes_numbers(name),
         Value::Array(items) => {
             for item in items {
                 blank(item, name, counts);
@@ -256,8 +320,25 @@ mod tests {
                 "Cookie: [redacted cookie]\nHost: x",
             ),
             (
-                "Authorization: Basic YTpi",
-                "Authorization: [redacted authorization]",
+                "curl -H 'Authorization: Basic YTpi' x",
+                "curl -H 'Authorization: Basic [redacted authorization]' x",
+            ),
+            (
+                r#"{"body":"{\"password\":\"ab\\\"TAIL\"}"}"#,
+                r#"{"body":"{\"password\":\"[redacted password]\"}"}"#,
+            ),
+            (
+                r#"{"password":84512345}"#,
+                r#"{"password":"[redacted password]"}"#,
+            ),
+            (
+                "See https://x.org/?api_key=abc for it. Order 7 was cancelled.",
+                "See https://x.org/?api_key=[redacted api_key] for it. Order 7 was cancelled.",
+            ),
+            ("redis://:pw@host", "redis://[redacted login in a URL]@host"),
+            (
+                "DB_PASSWORD=hunter2 ./run",
+                "DB_PASSWORD=[redacted password] ./run",
             ),
             (
                 "postgres://ann:pw@db/x",
@@ -279,6 +360,8 @@ mod tests {
             r#"{"password": "", "api_key": null, "cookie": "***"}"#,
             r#"{"password_hint": "dog"}"#,
             "a cookie: for you",
+            r#"{"pwd": "/work/project", "cookies": 12}"#,
+            "authorization: required",
         ] {
             assert_eq!(text(said), said);
         }

