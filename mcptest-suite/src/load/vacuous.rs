@@ -34,8 +34,8 @@ pub fn empty_text(name: &str, node: &Node, problems: &mut Problems) {
             _ => {
                 let items = node.items().filter(|_| lists).unwrap_or_default();
                 let entries = node.entries().unwrap_or_default();
-                let below = items.iter().chain(entries.iter().map(|entry| &entry.value));
-                below.filter_map(|node| find(node, lists)).next()
+                let mut below = items.iter().chain(entries.iter().map(|entry| &entry.value));
+                below.find_map(|node| find(node, lists))
             }
         }
     }

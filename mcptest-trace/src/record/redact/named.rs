@@ -144,10 +144,7 @@ impl Named {
 fn json_value(text: &str) -> Option<(&str, usize)> {
     let marks = text.bytes().take_while(|byte| *byte == b'\\').count();
     if text.as_bytes().get(marks) != Some(&b'"') {
-        let number = text
-            .bytes()
-            .take_while(|byte| byte.is_ascii_digit())
-            .count();
+        let number = text.bytes().take_while(u8::is_ascii_digit).count();
         return (number > 0).then_some(("", number));
     }
     let (open, rest) = text.split_at(marks + 1);
