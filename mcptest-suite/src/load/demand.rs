@@ -11,7 +11,7 @@ use mcptest_trace::text::misspelt;
 use super::bounds::{BoundSide, NumberBound, SIDES, bounds_of, shown};
 use super::problems::{Problems, did_you_mean};
 use super::schema::{Schemas, below};
-use crate::model::{Assertion, JsonSchema, Matcher, MatcherKind, Segment};
+use crate::model::{Assertion, JsonSchema, Matcher, MatcherKind, Reads, Segment};
 use crate::{Diagnostic, Node, Span};
 
 /// Keywords of a schema that ask nothing of a number that is there.
@@ -101,14 +101,7 @@ impl Looked<'_> {
                 let both = [(BoundSide::Least, least), (BoundSide::Most, most)];
                 self.range(&both, span, problems);
             }
-            MatcherKind::Regex(_)
-            | MatcherKind::StartsWith(_)
-            | MatcherKind::Icontains(_)
-            | MatcherKind::Levenshtein { .. }
-            | MatcherKind::IsJson(_)
-            | MatcherKind::IsValidToolsCall(_)
-                if !self.is_word() =>
-            {
+            kind if kind.reads() == Reads::Text && !self.is_word() => {
                 let problem = self.problem(span, &format!("`{}` never holds", matcher.name));
                 problems.push(problem.help("use `exact`, `min`, `max` or `between`"));
             }

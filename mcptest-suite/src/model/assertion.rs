@@ -101,6 +101,43 @@ pub enum MatcherKind {
     NeedsModel(&'static str),
 }
 
+/// What a matcher reads: of a value of another kind it never holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reads {
+    /// A value of any kind.
+    Any,
+    /// A text, or an object of a call.
+    Text,
+    /// A number.
+    Number,
+    /// What the matchers below it read.
+    Inner,
+}
+
+impl MatcherKind {
+    /// What it reads. There is no default: a matcher that is added says so here.
+    pub(crate) fn reads(&self) -> Reads {
+        match self {
+            Self::Exact(_)
+            | Self::Contains(_)
+            | Self::Subset(_)
+            | Self::Schema(_)
+            | Self::Snapshot(_)
+            | Self::ContainsAll(_)
+            | Self::ContainsAny(_)
+            | Self::NeedsModel(_) => Reads::Any,
+            Self::Regex(_)
+            | Self::Icontains(_)
+            | Self::StartsWith(_)
+            | Self::IsJson(_)
+            | Self::IsValidToolsCall(_)
+            | Self::Levenshtein { .. } => Reads::Text,
+            Self::Min(_) | Self::Max(_) | Self::Between(..) => Reads::Number,
+            Self::Not(_) | Self::AllOf(_) | Self::AnyOf(_) | Self::OneOf(_) => Reads::Inner,
+        }
+    }
+}
+
 /// A JSON Schema from a suite. Its keywords are known and it refers to nothing outside itself;
 /// whether it compiles is seen where schemas are compiled.
 #[derive(Debug, Clone, PartialEq)]

@@ -6,6 +6,7 @@ mod regression;
 mod target;
 
 pub use agent::{Agent, Caps, CheckOptions, Model, Prompt};
+pub(crate) use assertion::Reads;
 pub use assertion::{Assertion, JsonSchema, Matcher, MatcherKind, compare_numbers};
 pub use mcptest_trace::eval::{Fault, FaultKind};
 pub use regression::{AgentRegression, Regression};
