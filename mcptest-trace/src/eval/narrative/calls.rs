@@ -9,6 +9,7 @@ use crate::trace::{LazyValue, Trace, each_text, words_of_tool};
 use memchr::memchr2_iter;
 use serde_json::{Map, Value};
 
+use super::super::whole::stands_whole;
 use super::call::{Call, Ending};
 use super::identifier;
 use super::lexicon::{Lexicon, Words, lower, stem};
@@ -64,6 +65,15 @@ impl<'t> Calls<'t> {
             of_calls.chain(self.named()).cloned().collect()
         });
         known.contains(identifier)
+    }
+
+    /// Whether the user named something: what is asked for is known, whatever calls say.
+    pub(super) fn was_asked(&self, wanted: &str) -> bool {
+        let wanted = lower(wanted);
+        let has = |text: &str| stands_whole(&lower(text), &wanted);
+        let mut turns = self.trace.conversation.turns.iter();
+        self.known_tools.asked().any(has)
+            || turns.any(|turn| turn.role == "user" && has(&turn.content))
     }
 
     /// Whether a look-up returned a record that has two values: of what is named so, this is the key.

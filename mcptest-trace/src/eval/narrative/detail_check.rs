@@ -51,7 +51,7 @@ pub(super) fn differs<'f>(
         let others = others.concat();
         // The number of a room, and the key of its record.
         let is_one = |value: &Value| has(value, detail);
-        match detail.kind {
+        match &detail.kind {
             Kind::Numbered(_) | Kind::NewNumber if calls.pairs(&is_one, &others) => {}
             Kind::Listed | Kind::Numbered(_) if detail.listed => {
                 return Some(Differs::Undone(detail));
@@ -61,6 +61,17 @@ pub(super) fn differs<'f>(
             Kind::Numbered(_) if !others.iter().any(|other| near_length(other, &detail.text)) => {}
             Kind::Person if !sends(found) || calls.tells(&detail.text) => {}
             Kind::Person | Kind::NewNumber => return Some(Differs::Undone(detail)),
+            // The user asked for this one, and another was done.
+            Kind::Mail | Kind::Path if calls.was_asked(&detail.text) => {
+                return Some(Differs::Undone(detail));
+            }
+            Kind::Numbered(noun)
+                if [" ", " #", " number "]
+                    .iter()
+                    .any(|joint| calls.was_asked(&format!("{noun}{joint}{}", detail.text))) =>
+            {
+                return Some(Differs::Undone(detail));
+            }
             _ => return Some(Differs::Mismatch(detail, others)),
         }
     }
