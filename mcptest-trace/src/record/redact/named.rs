@@ -357,7 +357,7 @@ mod tests {
             r#"{"password": "", "api_key": null, "cookie": "***"}"#,
             r#"{"password_hint": "dog"}"#,
             "a cookie: for you",
-            r#"{"pwd": "/work/project", "cookies": 12}"#,
+            r#"{"pwd": "/srv/project", "cookies": 12}"#,
             "authorization: required",
         ] {
             assert_eq!(text(said), said);
