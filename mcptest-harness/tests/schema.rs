@@ -218,22 +218,15 @@ fn loader_and_schema_know_the_same_keys() {
             below("  trajectory_axes: { order: [{ first: a, second: b, zzzzzzzz: 1 }] }\n"),
         ),
     ];
-    for (gate, needs) in [
-        ("calls", "max: 3, "),
-        ("energy", ""),
-        ("golden_path", "calls: [a], "),
-        ("narrative", ""),
-        ("recovery", ""),
-        ("reliability", "outcome: recorded, "),
-        ("session", ""),
-        ("snapshot", ""),
-        ("stability", ""),
-        ("trajectory", "mode: strict, calls: [{ name: a }], "),
-        ("trajectory_axes", "order: [{ first: a, second: b }], "),
-    ] {
+    for gate in mcptest::gates() {
+        let name = gate.kind.name();
+        let misspelt = gate
+            .example
+            .replace(&format!("{name}: {{"), &format!("{name}: {{ zzzzzzzz: 1,"));
+        let faults = "faults: [{ name: hung, target: { tool: search }, kind: hang }]";
         table.push((
-            format!("/$defs/{gate}"),
-            below(&format!("  {gate}: {{ {needs}zzzzzzzz: 1 }}\n")),
+            format!("/$defs/{name}"),
+            format!("{faults}\nagents: [{{ name: a, model: m, prompt: p, {misspelt} }}]"),
         ));
     }
     for (pointer, suite) in table {

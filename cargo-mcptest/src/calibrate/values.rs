@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::iter;
 
 use mcptest::energy::{GuardOptions, RunSteps, analyse};
-use mcptest::eval::{agent_stability, count_calls, targets};
+use mcptest::eval::{Metrics, SUB_SCORE_TARGETS, agent_stability, count_calls};
 use mcptest::replay::{AgentTest, ReplayCase};
 use mcptest::result::CaseResult;
 use mcptest::suite::gates::GateKind;
@@ -263,7 +263,7 @@ fn columns(agents: &[JudgedAgent<'_>]) -> Vec<Column> {
 
 /// The sub-scores of each run, which `stability` has floors for.
 fn sub_scores(agents: &[JudgedAgent<'_>]) -> impl Iterator<Item = Column> {
-    let targets = targets::SUB_SCORES.iter().enumerate();
+    let targets = SUB_SCORE_TARGETS.iter().enumerate();
     targets.filter_map(|(place, target)| {
         let agents = agents.iter().map(|agent| {
             let runs = agent.runs.iter();

@@ -5,6 +5,7 @@ use std::any::Any;
 use super::{
     AllRuns, Breach, Criterion, Input, Judgement, Scores, causes, defaults, expected, findings,
 };
+use crate::eval::Metrics;
 use crate::render::{Evidence, Failure};
 
 /// A gate that looks at all runs together.
@@ -21,7 +22,7 @@ impl<G: AllRuns> Criterion for Together<G> {
             Ok(report) => report,
             Err(why) => return fails(why.breaches, why.evidence).into(),
         };
-        let metrics = self.0.metrics(&report);
+        let metrics = report.metrics();
         let thresholds = self.0.defaults(&report);
         let mut breaches = self.0.breaches(&report);
         breaches.extend(expected(input, &metrics, &thresholds));

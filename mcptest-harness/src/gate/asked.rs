@@ -11,7 +11,6 @@ use regex::Regex;
 use super::block::Block;
 use super::energy::{self, Energy};
 use super::known_tools::{UnknownTools, errors_unknown};
-use super::narrative::Narrative;
 use super::recovery::Recovery;
 use super::reliability::Reliability;
 use super::table::{GateEntry, entry};
@@ -58,8 +57,8 @@ impl ReadGate {
     }
 
     /// What a run, by its place, breaks of it; nothing for a gate that folds all runs together.
-    pub(crate) fn of_run(&self, input: &Input<'_>, run: usize) -> Option<Vec<Breach>> {
-        let broken = self.gate.of_run(&input.of(self), run)?;
+    pub(crate) fn broken_by(&self, input: &Input<'_>, run: usize) -> Option<Vec<Breach>> {
+        let broken = self.gate.broken_by(&input.of(self), run)?;
         let unknown = self.unknown_tools(input).map(|tools| tools.breach());
         Some(unknown.into_iter().chain(broken).collect())
     }
@@ -112,8 +111,9 @@ impl AgentGates {
 
     /// How its `narrative` reads a closing.
     pub(crate) fn narrative_options(&self) -> NarrativeOptions {
-        let narrative = self.options::<Narrative>();
-        narrative.map_or_else(NarrativeOptions::default, |gate| gate.options.clone())
+        self.options::<NarrativeOptions>()
+            .cloned()
+            .unwrap_or_default()
     }
 
     /// What its `energy`, or the default one, makes of a run; nothing where it cannot be computed.
@@ -137,9 +137,9 @@ impl AgentGates {
 
     /// The tools that its `narrative` says change something, and those that it says only read.
     pub(crate) fn tool_lists(&self) -> [&[String]; 2] {
-        let narrative = self.options::<Narrative>();
-        narrative.map_or([&[], &[]], |gate| {
-            [&gate.options.mutating_tools, &gate.options.readonly_tools]
+        let narrative = self.options::<NarrativeOptions>();
+        narrative.map_or([&[], &[]], |options| {
+            [&options.mutating_tools, &options.readonly_tools]
         })
     }
 
@@ -257,8 +257,7 @@ fn gate(
         return None;
     };
     let place = (&node.value, span);
-    let (called, keys) = (kind.quoted(), entry.keys);
-    let mut block = Block::open(place, called, keys, agent, compiler, problems)?;
+    let mut block = Block::open(place, kind.quoted(), agent, compiler, problems)?;
     let before = block.problems.noted();
     let gate = (entry.read)(&mut block);
     let expect = expect(kind, entry, &mut block);
@@ -293,7 +292,7 @@ fn expect(kind: GateKind, entry: &GateEntry, block: &mut Block<'_, '_>) -> Vec<C
     if known.is_empty() {
         return Vec::new();
     }
-    let Some(node) = block.undeclared("expect") else {
+    let Some(node) = block.get("expect") else {
         return Vec::new();
     };
     let before = block.problems.noted();

@@ -1,15 +1,14 @@
 //! The `calls` gate: did the run take more than it may?
 
 use mcptest_suite::Diagnostic;
-use serde_json::Value;
 
 use super::block::Block;
-use super::key::{Key, Role};
+use super::key::{Key, Keyed};
 use super::table::GateEntry;
-use super::{Breach, Cause, EachRun, Input, Options, RunScore, Threshold};
-use crate::eval::{CallCounts, CallLimits, Measure, count_calls, targets};
+use super::{Breach, EachRun, Input, Options, RunScore, Threshold};
+use crate::eval::{CallCounts, CallLimits, count_calls};
 use crate::render::Evidence;
-use crate::text::{thousands, truncate};
+use crate::text::truncate;
 use crate::trace::Run;
 
 pub(super) const ENTRY: GateEntry = GateEntry::each_run::<CallLimits>();
@@ -17,42 +16,45 @@ pub(super) const ENTRY: GateEntry = GateEntry::each_run::<CallLimits>();
 impl Options for CallLimits {
     const SAYS: &'static str = "A run takes no more tool calls, errors, model calls and tokens than it may. It has no default: say a limit, or `expect:`.";
 
-    const KEYS: &'static [Key] = &[
-        Key::count("max", 0)
+    const EXAMPLE: &'static str = "calls: { max: 8 }";
+
+    // It has no default.
+    const CALIBRATED_BY: Option<&'static str> = None;
+}
+
+impl Keyed for CallLimits {
+    const KEYS: &'static [Key<Self>] = &[
+        Key::count("max", 0, |limits: &mut Self| &mut limits.max)
             .says("The most tool calls.")
-            .is(Role::LimitOf("calls.count")),
-        Key::count("max_errors", 0)
+            .limits("calls.count"),
+        Key::count("max_errors", 0, |limits: &mut Self| &mut limits.max_errors)
             .says(
                 "The most tool calls that end in an error; the recording must tell errors and \
                  have a result of each call.",
             )
-            .is(Role::LimitOf("calls.errors")),
-        Key::count("max_steps", 1)
+            .limits("calls.errors")
+            .without("calls that do not say how they ended, so nothing was judged"),
+        Key::count("max_steps", 1, |limits: &mut Self| &mut limits.max_steps)
             .says("The most model calls; they must be recorded.")
-            .is(Role::LimitOf("calls.steps")),
-        Key::count("max_tokens", 1)
+            .limits("calls.steps"),
+        Key::count("max_tokens", 1, |limits: &mut Self| &mut limits.max_tokens)
             .says("The most tokens of the whole run; they must be recorded.")
-            .is(Role::LimitOf("calls.tokens")),
+            .limits("calls.tokens"),
     ];
 
-    const TARGETS: &'static [Measure] = targets::CALLS;
+    fn usual() -> Self {
+        Self::default()
+    }
 
-    fn read(block: &mut Block<'_, '_>) -> Option<Self> {
-        let mut limits = Self::default();
-        limits.max = block.count("max");
-        limits.max_errors = block.count("max_errors");
-        limits.max_steps = block.count("max_steps");
-        limits.max_tokens = block.count("max_tokens");
-        let names = ["expect", "max", "max_errors", "max_steps", "max_tokens"];
-        if !names.iter().any(|name| block.has(name)) && !block.misspells(&names) {
+    fn check(&mut self, block: &mut Block<'_, '_>, whole: bool) -> bool {
+        let limits_nothing = block.says_nothing::<Self>();
+        if limits_nothing {
             let message = "`calls` limits nothing";
             let help = "add e.g. `max: 8`, `max_errors: 0`, or `expect:` with one of its targets";
-            block
-                .problems
-                .push(Diagnostic::at(block.span, message).help(help));
-            return None;
+            let problem = Diagnostic::at(block.span, message).help(help);
+            block.problems.push(problem);
         }
-        Some(limits)
+        whole && !limits_nothing
     }
 }
 
@@ -62,28 +64,7 @@ impl EachRun for CallLimits {
     const DEFAULT: &'static [Threshold] = &[];
 
     fn score(&self, _input: &Input<'_>, run: &Run) -> Result<RunScore<CallCounts>, Box<Breach>> {
-        let counts = count_calls(&run.trace);
-        let broken = self.against(&counts).into_iter();
-        let broken = broken.filter(|(_, limit, taken)| taken.is_none_or(|taken| taken > *limit));
-        let breaches = broken.map(|(name, limit, taken)| {
-            let asks = Cause::Option(format!("`{name}` allows {}", thousands(limit)));
-            match taken {
-                Some(taken) => Breach::new(asks, &thousands(taken)),
-                None if name == "max_errors" => Breach::new(
-                    asks,
-                    "calls that do not say how they ended, so nothing was judged",
-                ),
-                None => Breach::new(asks, "none recorded, so nothing was judged"),
-            }
-        });
-        Ok(RunScore {
-            breaches: breaches.collect(),
-            ..RunScore::of(counts)
-        })
-    }
-
-    fn metrics(&self, counts: &CallCounts) -> Value {
-        counts.metrics()
+        Ok(RunScore::of(count_calls(&run.trace)))
     }
 
     fn explain(&self, _input: &Input<'_>, run: &Run, _counts: &CallCounts) -> Vec<Evidence> {

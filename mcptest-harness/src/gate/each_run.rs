@@ -5,11 +5,12 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use super::limit::Limit;
 use super::{
     Breach, Counts, Criterion, EachRun, Input, Judgement, RunVerdict, Scores, causes, defaults,
     demands, expected, findings,
 };
-use crate::eval::ToolPattern;
+use crate::eval::{Metrics, ToolPattern};
 use crate::render::{Evidence, Failure};
 use crate::text::numbers;
 use crate::trace::Run;
@@ -18,38 +19,45 @@ use crate::trace::Run;
 const SHOWN: usize = 3;
 
 /// What a run breaks, nothing when it passes.
-struct OfRun<R> {
+struct JudgedRun<R> {
     breaches: Vec<Breach>,
     /// Its report with the numbers of that.
-    made: Option<(R, Value)>,
+    scored: Option<(R, Value)>,
     /// Whether `expect:` or the defaults were asked of it.
     judged: bool,
 }
 
 /// A gate that judges each run.
 #[derive(Debug)]
-pub(super) struct RunByRun<G>(pub(super) G);
+pub(super) struct RunByRun<G> {
+    pub(super) gate: G,
+    /// What its options allow at most.
+    pub(super) limits: Vec<Limit>,
+}
 
 impl<G: EachRun> RunByRun<G> {
-    fn of_one(&self, input: &Input<'_>, run: &Run) -> OfRun<G::Report> {
-        let scored = match self.0.score(input, run) {
+    fn judge_run(&self, input: &Input<'_>, run: &Run) -> JudgedRun<G::Report> {
+        let scored = match self.gate.score(input, run) {
             Ok(scored) => scored,
             Err(breach) => {
-                return OfRun {
+                return JudgedRun {
                     breaches: vec![*breach],
-                    made: None,
+                    scored: None,
                     judged: false,
                 };
             }
         };
         let mut breaches = scored.breaches;
-        let metrics = self.0.metrics(&scored.report);
+        let metrics = scored.report.metrics();
+        let targets = <G::Report as Metrics>::TARGETS;
+        let limits = self.limits.iter();
+        breaches.extend(limits.filter_map(|limit| limit.breach(targets, &metrics)));
         if scored.judged {
-            breaches.extend(expected(input, &metrics, self.0.defaults()));
+            breaches.extend(expected(input, &metrics, self.gate.defaults()));
         }
-        OfRun {
+        JudgedRun {
             breaches,
-            made: Some((scored.report, metrics)),
+            scored: Some((scored.report, metrics)),
             judged: scored.judged,
         }
     }
@@ -58,7 +66,7 @@ impl<G: EachRun> RunByRun<G> {
     fn evidence(&self, input: &Input<'_>, broken: &[(usize, Option<G::Report>)]) -> Vec<Evidence> {
         let mut groups: Vec<(Vec<usize>, Vec<Evidence>)> = Vec::new();
         for (index, report) in broken {
-            let explain = |report| self.0.explain(input, &input.runs[*index], report);
+            let explain = |report| self.gate.explain(input, &input.runs[*index], report);
             let shown = report.as_ref().map(explain).unwrap_or_default();
             match groups.iter_mut().find(|(_, known)| *known == shown) {
                 Some((runs, _)) => runs.push(*index),
@@ -91,12 +99,12 @@ impl<G: EachRun> Criterion for RunByRun<G> {
         let (mut run_verdicts, mut counts) = (Vec::new(), Counts::new());
         let (mut holding, mut unmet) = (Vec::new(), BTreeSet::new());
         for (index, run) in input.runs.iter().enumerate() {
-            let of_one = self.of_one(input, run);
-            let found = of_one.breaches;
-            let (report, metrics) = of_one.made.unzip();
+            let judged = self.judge_run(input, run);
+            let found = judged.breaches;
+            let (report, metrics) = judged.scored.unzip();
             scores.push(metrics.unwrap_or_default());
             run_verdicts.push(RunVerdict::of(found.is_empty()));
-            let counted = report.as_ref().map(|report| self.0.counts(run, report));
+            let counted = report.as_ref().map(|report| self.gate.counts(run, report));
             for (what, count) in counted.into_iter().flatten() {
                 *counts.entry(what).or_default() += count;
             }
@@ -104,46 +112,46 @@ impl<G: EachRun> Criterion for RunByRun<G> {
                 holding.extend(report);
             } else {
                 // Of a run that could not be judged nothing that was asked holds.
-                unmet.extend(if of_one.judged {
+                unmet.extend(if judged.judged {
                     causes(&found)
                 } else {
-                    demands(input, self.0.defaults())
+                    demands(input, self.gate.defaults())
                 });
                 broken.push((index, report));
             }
-            breaches.extend(found.into_iter().map(|breach| breach.of_run(index)));
+            breaches.extend(found.into_iter().map(|breach| breach.in_run(index)));
         }
         if broken.is_empty() {
-            breaches.extend(self.0.across(input.runs, &holding));
+            breaches.extend(self.gate.across(input.runs, &holding));
         }
         let failure = (!breaches.is_empty()).then(|| Failure {
             findings: findings(&input.about(), breaches),
             evidence: self.evidence(input, &broken),
         });
         Judgement {
-            notes: self.0.note(input.runs, &scores).into_iter().collect(),
+            notes: self.gate.note(input.runs, &scores).into_iter().collect(),
             scores: Scores::EachRun(scores),
             failure,
             run_verdicts,
-            defaults: defaults(input, self.0.defaults()),
+            defaults: defaults(input, self.gate.defaults()),
             broken: unmet,
             counts,
             ..Judgement::default()
         }
     }
 
-    fn of_run(&self, input: &Input<'_>, run: usize) -> Option<Vec<Breach>> {
-        Some(self.of_one(input, &input.runs[run]).breaches)
+    fn broken_by(&self, input: &Input<'_>, run: usize) -> Option<Vec<Breach>> {
+        Some(self.judge_run(input, &input.runs[run]).breaches)
     }
 
     fn explain(&self, input: &Input<'_>) -> Vec<Evidence> {
         let mut evidence = Vec::new();
         for (index, run) in input.runs.iter().enumerate() {
             evidence.push(Evidence::Text(title(&[index], input.runs)));
-            match self.0.score(input, run) {
+            match self.gate.score(input, run) {
                 Ok(scored) => {
-                    evidence.extend(self.0.explain(input, run, &scored.report));
-                    evidence.extend(self.0.explain_rest(run, &scored.report));
+                    evidence.extend(self.gate.explain(input, run, &scored.report));
+                    evidence.extend(self.gate.explain_rest(run, &scored.report));
                 }
                 Err(breach) => evidence.push(Evidence::Text(breach.found)),
             }
@@ -152,19 +160,19 @@ impl<G: EachRun> Criterion for RunByRun<G> {
     }
 
     fn tools(&self) -> Vec<&str> {
-        self.0.tools()
+        self.gate.tools()
     }
 
     fn tool_patterns(&self) -> Vec<ToolPattern> {
-        self.0.tool_patterns()
+        self.gate.tool_patterns()
     }
 
     fn unasked(&self) -> Vec<(&'static str, &'static str)> {
-        self.0.unasked()
+        self.gate.unasked()
     }
 
     fn options(&self) -> &dyn Any {
-        &self.0
+        &self.gate
     }
 }
 

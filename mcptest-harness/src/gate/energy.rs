@@ -1,14 +1,14 @@
 //! The `energy` gate: did a run's token use grow out of hand?
 
-use mcptest_suite::{Diagnostic, NodeValue};
-use serde_json::Value;
+use mcptest_suite::{Diagnostic, Node, NodeValue};
+use serde_json::{Value, json};
 
 use super::block::{Block, written};
-use super::key::{Key, Range};
+use super::form::Own;
+use super::key::{Key, Keyed, Range, schema_of};
 use super::table::GateEntry;
 use super::{Breach, Cause, EachRun, Input, Options, RunScore, Threshold};
-use crate::energy::{self, Analysis, DriftInput, GuardOptions, RunSteps, analyse, responses};
-use crate::eval::Measure;
+use crate::energy::{Analysis, DriftInput, GuardOptions, RunSteps, analyse, responses};
 use crate::render::Evidence;
 use crate::trace::Run;
 
@@ -22,98 +22,130 @@ pub(super) struct Energy {
     estimate: bool,
 }
 
-/// The keys below `adaptive`.
-const ADAPTIVE: &[Key] = &[Key::number("k", Range::AtLeast0)
-    .says("How strongly.")
-    .usually("2.0")];
+/// What stands below `adaptive`.
+struct Adaptive {
+    k: f64,
+}
+
+impl Keyed for Adaptive {
+    const KEYS: &'static [Key<Self>] =
+        &[
+            Key::number("k", Range::AtLeast0, |adaptive: &mut Self| &mut adaptive.k)
+                .says("How strongly."),
+        ];
+
+    fn usual() -> Self {
+        let k = GuardOptions::default().adaptive_k;
+        Self { k }
+    }
+}
+
+/// What stands below `drift`.
+struct Drift {
+    threshold: f64,
+}
+
+impl Keyed for Drift {
+    const KEYS: &'static [Key<Self>] =
+        &[
+            Key::number("threshold", Range::UpTo(2.0), |drift: &mut Self| {
+                &mut drift.threshold
+            })
+            .says("The mean drift above which a trip is confirmed.")
+            .required(),
+        ];
+
+    fn usual() -> Self {
+        Self { threshold: 0.0 }
+    }
+}
 
 impl Options for Energy {
     const SAYS: &'static str = "Tokens per step do not grow out of hand. Default: energy.tripped <= 0 and energy.frozen <= 0.";
 
-    const KEYS: &'static [Key] = &[
-        Key::number("ratio_threshold", Range::Above0)
-            .says("The ratio to the baseline above which a step counts.")
-            .usually("2.0"),
-        Key::count("window", 1)
-            .says("How many steps in a row must count.")
-            .usually("3"),
-        Key::count("warmup_turns", 1)
-            .says("How many steps make the baseline.")
-            .usually("3"),
-        Key::count("budget_gate", 0)
-            .says("Tokens below which nothing trips.")
-            .usually("8000"),
-        Key::count("token_budget", 1)
-            .says("Tokens at which the run freezes.")
-            .usually("100000"),
-        Key::mapping("adaptive", "`adaptive`", ADAPTIVE)
-            .says("Whether the threshold adapts to the warm-up's spread.")
-            .usually("false"),
-        Key::mapping(
+    const EXAMPLE: &'static str = "energy: {}";
+
+    const CALIBRATED_BY: Option<&'static str> = Some("energy.peak_ratio");
+}
+
+impl Keyed for Energy {
+    const KEYS: &'static [Key<Self>] = &[
+        Key::number("ratio_threshold", Range::Above0, |energy: &mut Self| {
+            &mut energy.guard.ratio_threshold
+        })
+        .says("The ratio to the baseline above which a step counts."),
+        Key::count("window", 1, |energy: &mut Self| &mut energy.guard.window)
+            .says("How many steps in a row must count."),
+        Key::count("warmup_turns", 1, |energy: &mut Self| {
+            &mut energy.guard.warmup_turns
+        })
+        .says("How many steps make the baseline."),
+        Key::count("budget_gate", 0, |energy: &mut Self| {
+            &mut energy.guard.budget_gate
+        })
+        .says("Tokens below which nothing trips."),
+        Key::count("token_budget", 1, |energy: &mut Self| {
+            &mut energy.guard.token_budget
+        })
+        .says("Tokens at which the run freezes."),
+        Key::form(
+            "adaptive",
+            &Own {
+                schema: adaptive_schema,
+                read: adaptive,
+            },
+        )
+        .says("Whether the threshold adapts to the warm-up's spread."),
+        Key::form(
             "drift",
-            "`drift`",
-            &[Key::number("threshold", Range::UpTo(2.0))
-                .says("The mean drift above which a trip is confirmed.")
-                .required()],
+            &Own {
+                schema: schema_of::<Drift>,
+                read: drift,
+            },
         )
         .says("A trip must be confirmed by drift from the system prompt."),
-        Key::flag("estimate", false)
+        Key::flag("estimate", |energy: &mut Self| &mut energy.estimate)
             .says("Whether tokens are estimated from the turns where they were not recorded."),
     ];
 
-    const TARGETS: &'static [Measure] = energy::TARGETS;
-
-    fn read(block: &mut Block<'_, '_>) -> Option<Self> {
-        let mut guard = GuardOptions::default();
-        block.number_into("ratio_threshold", &mut guard.ratio_threshold);
-        let steps = [
-            ("window", &mut guard.window),
-            ("warmup_turns", &mut guard.warmup_turns),
-        ];
-        for (name, option) in steps {
-            if let Some(count) = block.count(name) {
-                *option = usize::try_from(count).unwrap_or(usize::MAX);
-            }
-        }
-        block.count_into("budget_gate", &mut guard.budget_gate);
-        block.count_into("token_budget", &mut guard.token_budget);
-        adaptive(block, &mut guard);
-        guard.drift_threshold = drift(block);
-        Some(Self {
-            guard,
-            estimate: block.flag("estimate").unwrap_or_default(),
-        })
+    fn usual() -> Self {
+        Self::default()
     }
+}
+
+/// What may stand at `adaptive`, for editors.
+fn adaptive_schema() -> Value {
+    json!({ "default": false, "anyOf": [{ "type": "boolean" }, schema_of::<Adaptive>()] })
 }
 
 /// `true`, `false` or a mapping.
-fn adaptive(block: &mut Block<'_, '_>, guard: &mut GuardOptions) {
-    let Some(node) = block.node("adaptive") else {
-        return;
-    };
+fn adaptive(block: &mut Block<'_, '_>, node: &Node, energy: &mut Energy) -> bool {
     if node.entries().is_some() {
-        guard.adaptive = true;
-        if let Some(Some(k)) = block.mapping("adaptive", |block| block.number("k")) {
-            guard.adaptive_k = k;
-        }
-    } else if matches!(node.value, NodeValue::Bool(_)) {
-        guard.adaptive = block.flag("adaptive").unwrap_or_default();
-    } else {
+        energy.guard.adaptive = true;
+        let adaptive = block.below::<Adaptive>(node, "`adaptive`");
+        energy.guard.adaptive_k = adaptive.as_ref().map_or(0.0, |adaptive| adaptive.k);
+        return adaptive.is_some();
+    }
+    if !matches!(node.value, NodeValue::Bool(_)) {
         block
             .problems
             .expected("`true`, `false` or `{ k: 2.0 }`", node);
+        return false;
     }
+    energy.guard.adaptive = block.problems.flag(node).unwrap_or_default();
+    true
 }
 
-fn drift(block: &mut Block<'_, '_>) -> Option<f64> {
-    if let Some(written) = block.node("drift").and_then(written) {
+fn drift(block: &mut Block<'_, '_>, node: &Node, energy: &mut Energy) -> bool {
+    if let Some(written) = written(node) {
         let help = format!("write `drift: {{ threshold: {written} }}`");
-        let node = block.node("drift")?;
         let problem = Diagnostic::at(node.span, "`drift` has its threshold below it");
         block.problems.push(problem.help(help));
-        return None;
+        return false;
     }
-    block.mapping("drift", |block| block.number("threshold"))?
+    let drift = block.below::<Drift>(node, "`drift`");
+    energy.guard.drift_threshold = drift.map(|drift| drift.threshold);
+    energy.guard.drift_threshold.is_some()
 }
 
 impl EachRun for Energy {
@@ -128,10 +160,6 @@ impl EachRun for Energy {
         analysis(self, input, run).map(RunScore::of)
     }
 
-    fn metrics(&self, analysis: &Analysis) -> Value {
-        analysis.metrics()
-    }
-
     fn explain(&self, _input: &Input<'_>, _run: &Run, analysis: &Analysis) -> Vec<Evidence> {
         vec![Evidence::Text(analysis.report.to_string())]
     }
@@ -144,7 +172,7 @@ pub(super) fn analysis(
     run: &Run,
 ) -> Result<Analysis, Box<Breach>> {
     let not = |asks: &str, found: &str| {
-        let asks = Cause::Option(asks.to_owned());
+        let asks = Cause::Gate(asks.to_owned());
         Err(Box::new(Breach::new(asks, found)))
     };
     let steps = match RunSteps::recorded(&run.trace) {

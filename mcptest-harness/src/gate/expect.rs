@@ -26,9 +26,9 @@ impl Criterion for Expect {
         let of_runs: Vec<CheckVerdicts> = of_runs.collect();
         let notes = no_items(checks, &of_runs);
         for (index, verdicts) in of_runs.into_iter().enumerate() {
-            run_verdicts.push(verdicts.of_run(checks.len()));
+            run_verdicts.push(verdicts.verdict(checks.len()));
             let of_run = verdicts.breaches.into_iter();
-            breaches.extend(of_run.map(|breach| breach.of_run(index)));
+            breaches.extend(of_run.map(|breach| breach.in_run(index)));
             untold.extend(verdicts.undecided);
         }
         let mut broken = causes(&breaches);

@@ -96,8 +96,8 @@ pub(crate) enum Cause {
     Check(usize),
     /// A bound of the default gate.
     Default { target: &'static str, asks: String },
-    /// An option of the gate: what it asks.
-    Option(String),
+    /// The gate itself, by an option or by what it is: what it asks.
+    Gate(String),
 }
 
 /// Something that does not hold.
@@ -129,7 +129,7 @@ impl Breach {
     }
 
     /// The same of a run, by its place.
-    pub(crate) fn of_run(self, run: usize) -> Self {
+    pub(crate) fn in_run(self, run: usize) -> Self {
         let run = Some(run);
         Self { run, ..self }
     }
@@ -146,7 +146,7 @@ impl Breach {
                 )
             }
             Cause::Default { target, asks } => format!("expected `{target}` {asks}"),
-            Cause::Option(asks) => asks.clone(),
+            Cause::Gate(asks) => asks.clone(),
         }
     }
 }
@@ -173,7 +173,7 @@ impl CheckVerdicts {
     }
 
     /// What becomes of the run of which so much was asked.
-    pub(crate) fn of_run(&self, asked: usize) -> RunVerdict {
+    pub(crate) fn verdict(&self, asked: usize) -> RunVerdict {
         if !self.breaches.is_empty() {
             RunVerdict::Fails
         } else if !self.undecided.is_empty() {
@@ -338,7 +338,7 @@ fn finding(about: &About<'_>, cause: &Cause, breaches: Vec<Breach>) -> Finding {
         }
         Cause::Default { .. } => Diagnostic::new(format!("{message}, {found}"))
             .label(about.span, "the default gate asks for this"),
-        Cause::Option(_) => Diagnostic::at(about.span, format!("{message}, {found}")),
+        Cause::Gate(_) => Diagnostic::at(about.span, format!("{message}, {found}")),
     };
     if !broken.is_empty() {
         problem = problem.note(runs_note(about.runs, &broken));

@@ -3,13 +3,10 @@
 //! It asks for efficiency alone: a run that did less than the ideal is not wasteful. Pair it with
 //! `trajectory` to ask for the calls themselves.
 
-use serde_json::Value;
-
-use super::block::Block;
-use super::key::{Key, Role};
+use super::key::{Key, Keyed, Role};
 use super::table::GateEntry;
 use super::{Breach, EachRun, Input, Options, RunScore, Threshold};
-use crate::eval::{GoldenPath, GoldenPathReport, Measure, score_golden_path, targets};
+use crate::eval::{GoldenPath, GoldenPathReport, score_golden_path};
 use crate::render::Evidence;
 use crate::text::{truncate, truncate_lines};
 use crate::trace::Run;
@@ -20,36 +17,37 @@ impl Options for GoldenPath {
     const SAYS: &'static str =
         "No wasted steps against an ideal path. Default: golden_path.passed >= 1.";
 
-    const KEYS: &'static [Key] = &[
-        Key::texts("calls", "tool names", false)
-            .says("The ideal sequence of tools.")
-            .required()
-            .is(Role::PlannedTools),
-        Key::flag("allow_extra_steps", false)
-            .says("Whether calls beyond the ideal length cost nothing."),
-        Key::flag("penalize_backtracking", true)
-            .says("Whether returning to an earlier tool costs."),
-        Key::flag("penalize_repeated_tools", true)
-            .says("Whether calling one tool twice in a row costs."),
-    ];
+    const EXAMPLE: &'static str = "golden_path: { calls: [search, fetch] }";
 
-    const TARGETS: &'static [Measure] = targets::GOLDEN_PATH;
-
-    fn read(block: &mut Block<'_, '_>) -> Option<Self> {
-        let calls = block.texts("calls");
-        let mut options = Self::new([""; 0]);
-        block.flag_into("allow_extra_steps", &mut options.allow_extra_steps);
-        block.flag_into("penalize_backtracking", &mut options.penalize_backtracking);
-        block.flag_into(
-            "penalize_repeated_tools",
-            &mut options.penalize_repeated_tools,
-        );
-        options.calls = calls?.into_iter().map(|call| call.value).collect();
-        Some(options)
-    }
+    const CALIBRATED_BY: Option<&'static str> = Some("golden_path.penalty");
 
     fn tools(&self) -> Vec<&str> {
         self.calls.iter().map(String::as_str).collect()
+    }
+}
+
+impl Keyed for GoldenPath {
+    const KEYS: &'static [Key<Self>] = &[
+        Key::some_texts("calls", "tool names", |golden: &mut Self| &mut golden.calls)
+            .says("The ideal sequence of tools.")
+            .required()
+            .is(Role::PlannedTools),
+        Key::flag("allow_extra_steps", |golden: &mut Self| {
+            &mut golden.allow_extra_steps
+        })
+        .says("Whether calls beyond the ideal length cost nothing."),
+        Key::flag("penalize_backtracking", |golden: &mut Self| {
+            &mut golden.penalize_backtracking
+        })
+        .says("Whether returning to an earlier tool costs."),
+        Key::flag("penalize_repeated_tools", |golden: &mut Self| {
+            &mut golden.penalize_repeated_tools
+        })
+        .says("Whether calling one tool twice in a row costs."),
+    ];
+
+    fn usual() -> Self {
+        Self::new([""; 0])
     }
 }
 
@@ -64,10 +62,6 @@ impl EachRun for GoldenPath {
         run: &Run,
     ) -> Result<RunScore<GoldenPathReport>, Box<Breach>> {
         Ok(RunScore::of(score_golden_path(&run.trace, self)))
-    }
-
-    fn metrics(&self, report: &GoldenPathReport) -> Value {
-        report.metrics()
     }
 
     fn explain(&self, _input: &Input<'_>, run: &Run, report: &GoldenPathReport) -> Vec<Evidence> {

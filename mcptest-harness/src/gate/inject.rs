@@ -27,7 +27,7 @@ impl Criterion for Inject {
         if recovery.is_none() {
             let runs = input.runs.iter().zip(&reports).enumerate();
             unmet.extend(runs.filter_map(|(index, (run, report))| {
-                Some(not_exercised(report, run, false, "")?.of_run(index))
+                Some(not_exercised(report, run, false, "")?.in_run(index))
             }));
         }
         if unmet.is_empty() {

@@ -1,21 +1,41 @@
-//! The keys of a gate's block, as data: what may stand there, what is meant where nothing does, and
-//! what it says. The schema for editors, and from it the tables of the guide, are made of this.
+//! The keys of a gate's block. A key says once what may stand there, where it goes in the options, and what it
+//! means: reading, the schema for editors, defaults and limits are made of that.
 
+use mcptest_suite::{Node, Spanned};
 use serde_json::{Map, Value, json};
 
-/// A key of a gate's block, or of a mapping below it.
-#[derive(Debug)]
-pub(crate) struct Key {
+use super::block::Block;
+use super::form::{Field, Form, or_variable};
+use super::limit::Limit;
+use crate::eval::ToolPattern;
+
+/// Options that are read key by key: those of a gate, or a mapping below them.
+pub(crate) trait Keyed: Sized + 'static {
+    /// Its keys; `expect` is no option.
+    const KEYS: &'static [Key<Self>];
+
+    /// The options where no key stands.
+    fn usual() -> Self;
+
+    /// Notes what is wrong with the keys together. Whether they make options is the answer; `whole` says
+    /// whether each of them could be read.
+    fn check(&mut self, _block: &mut Block<'_, '_>, whole: bool) -> bool {
+        whole
+    }
+}
+
+/// A key of options `O`.
+pub(crate) struct Key<O: 'static> {
     pub(super) name: &'static str,
-    pub(super) takes: Takes,
+    takes: Takes<O>,
     /// Whether it must be there.
-    pub(super) required: bool,
+    required: bool,
     /// The key that may stand in its place.
-    pub(super) unless: Option<&'static str>,
-    /// What is meant where it is not there.
-    usual: Option<&'static str>,
+    unless: Option<&'static str>,
     says: &'static str,
     role: Option<Role>,
+    /// What is said where a limit of a number meets a run that does not have that number.
+    without: &'static str,
 }
 
 /// What an option is to who reads suites and judges nothing.
@@ -41,34 +61,26 @@ pub struct OptionInfo {
     pub role: Role,
 }
 
-/// What may stand at a key.
-#[derive(Debug)]
-pub(super) enum Takes {
-    Flag,
+/// Where a value goes in the options.
+type At<O, T> = fn(&mut O) -> &mut dyn Field<T>;
+
+/// What may stand at a key, and where it goes.
+enum Takes<O: 'static> {
+    Flag(At<O, bool>),
     /// A whole number of at least so much.
-    Count(u64),
-    Number(Range),
+    Count(u64, At<O, u64>),
+    Number(Range, At<O, f64>),
+    Text(At<O, String>),
     /// A list of texts, called so in messages; empty only where that may be.
     Texts {
         of: &'static str,
         may_be_empty: bool,
+        at: At<O, Vec<String>>,
     },
-    /// A list of tool patterns, called so in messages: each a text, or a mapping of [`TOOL`].
-    Tools(&'static str),
-    /// One of these words.
-    Word(&'static [&'static str]),
-    /// A mapping, called so in messages.
-    Mapping(&'static str, &'static [Key]),
-    /// A list of mappings: what the list and each of them is called in messages.
-    Each {
-        of: &'static str,
-        one: &'static str,
-        keys: &'static [Key],
-    },
-    /// Something else: what an editor is told, as a JSON Schema.
-    Other(&'static str),
-    /// The same, made when it is asked for.
-    Made(fn() -> Value),
+    /// A list of tool patterns, called so in messages: each a text, or a mapping of [`ToolOfServer`].
+    Tools(&'static str, At<O, Vec<ToolPattern>>),
+    /// Anything else.
+    Form(&'static dyn Form<O>),
 }
 
 /// Which numbers may stand there.
@@ -76,80 +88,83 @@ pub(super) enum Takes {
 pub(crate) enum Range {
     Above0,
     UpTo(f64),
-    Above0UpTo(f64),
     AtLeast0,
 }
 
-impl Key {
-    const fn of(name: &'static str, takes: Takes) -> Self {
+impl<O> Key<O> {
+    const fn of(name: &'static str, takes: Takes<O>) -> Self {
         Self {
             name,
             takes,
             required: false,
             unless: None,
-            usual: None,
             says: "",
             role: None,
+            without: "none recorded, so nothing was judged",
         }
     }
 
-    pub(super) const fn flag(name: &'static str, usual: bool) -> Self {
-        Self::maybe(name).usually(if usual { "true" } else { "false" })
+    pub(super) const fn flag(name: &'static str, at: At<O, bool>) -> Self {
+        Self::of(name, Takes::Flag(at))
     }
 
-    /// Whether something is so, where not saying it is a third answer.
-    pub(super) const fn maybe(name: &'static str) -> Self {
-        Self::of(name, Takes::Flag)
+    pub(super) const fn count(name: &'static str, least: u64, at: At<O, u64>) -> Self {
+        Self::of(name, Takes::Count(least, at))
     }
 
-    pub(super) const fn count(name: &'static str, least: u64) -> Self {
-        Self::of(name, Takes::Count(least))
+    pub(super) const fn number(name: &'static str, range: Range, at: At<O, f64>) -> Self {
+        Self::of(name, Takes::Number(range, at))
     }
 
-    pub(super) const fn number(name: &'static str, range: Range) -> Self {
-        Self::of(name, Takes::Number(range))
+    pub(super) const fn text(name: &'static str, at: At<O, String>) -> Self {
+        Self::of(name, Takes::Text(at))
     }
 
-    pub(super) const fn text(name: &'static str) -> Self {
-        Self::other(name, r#"{ "type": ["string", "number"] }"#)
-    }
-
-    pub(super) const fn texts(name: &'static str, of: &'static str, may_be_empty: bool) -> Self {
-        Self::of(name, Takes::Texts { of, may_be_empty })
-    }
-
-    pub(super) const fn tools(name: &'static str, of: &'static str) -> Self {
-        Self::of(name, Takes::Tools(of)).is(Role::PlannedTools)
-    }
-
-    pub(super) const fn word(name: &'static str, words: &'static [&'static str]) -> Self {
-        Self::of(name, Takes::Word(words))
-    }
-
-    /// A mapping; `called` is what messages call it.
-    pub(super) const fn mapping(
+    /// A list of texts, which may be empty; `of` is what messages call them.
+    pub(super) const fn texts(
         name: &'static str,
-        called: &'static str,
-        keys: &'static [Self],
+        of: &'static str,
+        at: At<O, Vec<String>>,
     ) -> Self {
-        Self::of(name, Takes::Mapping(called, keys))
+        let may_be_empty = true;
+        Self::of(
+            name,
+            Takes::Texts {
+                of,
+                may_be_empty,
+                at,
+            },
+        )
     }
 
-    pub(super) const fn other(name: &'static str, schema: &'static str) -> Self {
-        Self::of(name, Takes::Other(schema))
-    }
-
-    pub(super) const fn made(name: &'static str, schema: fn() -> Value) -> Self {
-        Self::of(name, Takes::Made(schema))
-    }
-
-    /// A list of mappings: what messages call the list and one of them, and the keys of that.
-    pub(super) const fn each(
+    /// The same of one text or more.
+    pub(super) const fn some_texts(
         name: &'static str,
-        (of, one): (&'static str, &'static str),
-        keys: &'static [Self],
+        of: &'static str,
+        at: At<O, Vec<String>>,
     ) -> Self {
-        Self::of(name, Takes::Each { of, one, keys })
+        let may_be_empty = false;
+        Self::of(
+            name,
+            Takes::Texts {
+                of,
+                may_be_empty,
+                at,
+            },
+        )
+    }
+
+    pub(super) const fn tools(
+        name: &'static str,
+        of: &'static str,
+        at: At<O, Vec<ToolPattern>>,
+    ) -> Self {
+        Self::of(name, Takes::Tools(of, at)).is(Role::PlannedTools)
+    }
+
+    /// What has a form of its own.
+    pub(super) const fn form(name: &'static str, form: &'static dyn Form<O>) -> Self {
+        Self::of(name, Takes::Form(form))
     }
 
     /// The same; what an editor is told of it.
@@ -170,24 +185,122 @@ impl Key {
         self.required()
     }
 
-    /// The same, which is this where it is not there: JSON, or a word.
-    pub(super) const fn usually(mut self, usual: &'static str) -> Self {
-        self.usual = Some(usual);
-        self
-    }
-
     /// The same, which is this to others.
     pub(super) const fn is(mut self, role: Role) -> Self {
         self.role = Some(role);
         self
     }
 
+    /// The same, which is the most that a target may be. A gate that judges one run at a time breaks where the
+    /// run has more of it, or does not have it at all.
+    pub(super) const fn limits(self, target: &'static str) -> Self {
+        self.is(Role::LimitOf(target))
+    }
+
+    /// The same; what is found where a run does not have the number that it limits.
+    pub(super) const fn without(mut self, found: &'static str) -> Self {
+        self.without = found;
+        self
+    }
+
+    /// The key that must be there.
+    pub(super) fn is_required(&self) -> bool {
+        self.required
+    }
+
+    /// Reads what stands at the key into the options; false where that cannot be.
+    pub(super) fn read(&self, block: &mut Block<'_, '_>, options: &mut O) -> bool {
+        let in_its_place = self.unless.is_some_and(|other| block.stands(other));
+        let node = if self.required && !in_its_place {
+            block.required(self.name)
+        } else {
+            block.get(self.name)
+        };
+        match node {
+            Some(node) => self.read_node(block, node, options),
+            None => !self.required || in_its_place,
+        }
+    }
+
+    fn read_node(&self, block: &mut Block<'_, '_>, node: &Node, options: &mut O) -> bool {
+        let problems = &mut *block.problems;
+        match &self.takes {
+            Takes::Flag(at) => put(at(options), problems.flag(node)),
+            Takes::Count(least, at) => {
+                let count = problems.count(node, *least).map(|count| count.value);
+                self.limit(block, count);
+                put(at(options), count)
+            }
+            Takes::Number(range, at) => {
+                let number = match range {
+                    Range::Above0 => problems.positive(node),
+                    Range::UpTo(most) => problems.number(node, 0.0, *most),
+                    Range::AtLeast0 => problems.number(node, 0.0, f64::INFINITY),
+                };
+                self.limit(block, number);
+                put(at(options), number)
+            }
+            Takes::Text(at) => put(at(options), problems.words(node).map(|text| text.value)),
+            Takes::Texts {
+                of,
+                may_be_empty,
+                at,
+            } => {
+                let texts = if *may_be_empty {
+                    problems.any_texts(node, of)
+                } else {
+                    problems.texts(node, of)
+                };
+                let texts: Vec<String> = texts.into_iter().map(|text| text.value).collect();
+                let read = *may_be_empty || !texts.is_empty();
+                put(at(options), Some(texts)) && read
+            }
+            Takes::Tools(of, at) => {
+                let tools = block.tool_patterns(node, of);
+                let tools = tools.into_iter().map(|tool: Spanned<_>| tool.value);
+                put(at(options), Some(tools.collect()))
+            }
+            Takes::Form(form) => form.read(block, node, options),
+        }
+    }
+
+    /// Notes a stated limit of a target.
+    fn limit(&self, block: &mut Block<'_, '_>, most: Option<impl Into<Value>>) {
+        if let (Some(Role::LimitOf(target)), Some(most)) = (self.role, most) {
+            block.limits.push(Limit {
+                key: self.name,
+                target,
+                most: most.into(),
+                without: self.without,
+            });
+        }
+    }
+}
+
+/// Puts a value where there is one.
+fn put<T>(field: &mut dyn Field<T>, value: Option<T>) -> bool {
+    let read = value.is_some();
+    if let Some(value) = value {
+        field.put(value);
+    }
+    read
+}
+
+impl<O: Keyed> Key<O> {
     /// What an editor is told of it.
     fn schema(&self) -> Value {
-        let mut schema = match &self.takes {
-            Takes::Flag => or_variable(&json!({ "type": "boolean" })),
-            Takes::Count(least) => or_variable(&json!({ "type": "integer", "minimum": least })),
-            Takes::Number(range) => or_variable(&range.schema()),
+        let mut usual = O::usual();
+        let (mut schema, default) = match &self.takes {
+            Takes::Flag(at) => (
+                or_variable(&json!({ "type": "boolean" })),
+                at(&mut usual).usual(),
+            ),
+            Takes::Count(least, at) => (
+                or_variable(&json!({ "type": "integer", "minimum": least })),
+                at(&mut usual).usual(),
+            ),
+            Takes::Number(range, at) => (or_variable(&range.schema()), at(&mut usual).usual()),
+            Takes::Text(_) => (json!({ "type": ["string", "number"] }), None),
             Takes::Texts { may_be_empty, .. } => {
                 let mut list = json!({
                     "type": "array", "items": { "type": ["string", "number"] },
@@ -195,61 +308,47 @@ impl Key {
                 if !may_be_empty {
                     list["minItems"] = 1.into();
                 }
-                list
+                (list, None)
             }
-            Takes::Tools(_) => json!({
-                "type": "array",
-                "minItems": 1,
-                "items": { "anyOf": [{ "type": ["string", "number"] }, schema_of(TOOL)] },
-            }),
-            Takes::Word(words) => json!({ "enum": words }),
-            Takes::Mapping(_, keys) if self.usual.is_some() => {
-                json!({ "anyOf": [{ "type": "boolean" }, schema_of(keys)] })
+            Takes::Tools(..) => {
+                let one = schema_of::<ToolOfServer>();
+                let list = json!({
+                    "type": "array",
+                    "minItems": 1,
+                    "items": { "anyOf": [{ "type": ["string", "number"] }, one] },
+                });
+                (list, None)
             }
-            Takes::Mapping(_, keys) => schema_of(keys),
-            Takes::Each { one, keys, .. } => {
-                let mut item = schema_of(keys);
-                item["description"] = sentence(one).into();
-                json!({ "type": "array", "items": item })
-            }
-            Takes::Made(schema) => schema(),
-            Takes::Other(schema) => serde_json::from_str(schema).unwrap_or_default(),
+            Takes::Form(form) => (form.schema(), form.usual(&mut usual)),
         };
         schema["description"] = self.says.into();
-        if let Some(usual) = self.usual {
-            schema["default"] = serde_json::from_str(usual).unwrap_or_else(|_| usual.into());
+        if let Some(default) = default.filter(|_| !self.required) {
+            schema["default"] = default;
         }
         schema
     }
 }
 
-/// The keys of a tool pattern that is of one server.
-pub(super) const TOOL: &[Key] = &[
-    Key::text("name")
-        .says("The tool, or a pattern of tools.")
-        .required(),
-    Key::text("server")
-        .says("The server that the tool is of.")
-        .required(),
-];
-
-/// A few words as a sentence.
-fn sentence(words: &str) -> String {
-    let mut letters = words.chars();
-    let first = letters.next().into_iter().flat_map(char::to_uppercase);
-    first.chain(letters).chain(['.']).collect()
+/// A tool pattern that is of one server.
+#[derive(Default)]
+pub(super) struct ToolOfServer {
+    pub(super) name: String,
+    pub(super) server: String,
 }
 
-/// The words of choices, which stand beside what they mean.
-pub(super) const fn words<T, const N: usize>(
-    choices: &[(&'static str, T); N],
-) -> [&'static str; N] {
-    let (mut words, mut place) = ([""; N], 0);
-    while place < N {
-        words[place] = choices[place].0;
-        place += 1;
+impl Keyed for ToolOfServer {
+    const KEYS: &'static [Key<Self>] = &[
+        Key::text("name", |tool: &mut Self| &mut tool.name)
+            .says("The tool, or a pattern of tools.")
+            .required(),
+        Key::text("server", |tool: &mut Self| &mut tool.server)
+            .says("The server that the tool is of.")
+            .required(),
+    ];
+
+    fn usual() -> Self {
+        Self::default()
     }
-    words
 }
 
 impl Range {
@@ -257,9 +356,6 @@ impl Range {
         match self {
             Self::Above0 => json!({ "type": "number", "exclusiveMinimum": 0 }),
             Self::UpTo(most) => json!({ "type": "number", "minimum": 0, "maximum": whole(most) }),
-            Self::Above0UpTo(most) => {
-                json!({ "type": "number", "exclusiveMinimum": 0, "maximum": whole(most) })
-            }
             Self::AtLeast0 => json!({ "type": "number", "minimum": 0 }),
         }
     }
@@ -270,16 +366,13 @@ fn whole(bound: f64) -> Value {
     serde_json::from_str(&bound.to_string()).unwrap_or_default()
 }
 
-/// A variable may stand in the place of a number or a flag.
-fn or_variable(schema: &Value) -> Value {
-    json!({ "anyOf": [schema, { "type": "string", "pattern": "\\$\\{" }] })
-}
-
-/// What an editor is told of a mapping with some keys.
-pub(super) fn schema_of(keys: &[Key]) -> Value {
-    let properties = keys.iter().map(|key| (key.name.to_owned(), key.schema()));
+/// What an editor is told of a mapping of options.
+pub(super) fn schema_of<O: Keyed>() -> Value {
+    let properties = O::KEYS
+        .iter()
+        .map(|key| (key.name.to_owned(), key.schema()));
     let properties: Map<String, Value> = properties.collect();
-    let required = keys.iter().filter(|key| key.required);
+    let required = O::KEYS.iter().filter(|key| key.required);
     let required = required.filter(|key| key.unless.is_none());
     let required: Vec<&str> = required.map(|key| key.name).collect();
     let mut schema = json!({
@@ -291,13 +384,13 @@ pub(super) fn schema_of(keys: &[Key]) -> Value {
     schema
 }
 
-/// Those of some keys, and of the keys below them, that have a role.
-pub(super) fn options(above: &[&'static str], keys: &[Key]) -> Vec<OptionInfo> {
+/// Those of the keys, and of the keys below them, that have a role.
+pub(super) fn options_of<O: Keyed>(above: &[&'static str]) -> Vec<OptionInfo> {
     let mut found = Vec::new();
-    for key in keys {
+    for key in O::KEYS {
         let path = [above, &[key.name]].concat();
-        if let Takes::Mapping(_, below) | Takes::Each { keys: below, .. } = key.takes {
-            found.extend(options(&path, below));
+        if let Takes::Form(form) = &key.takes {
+            found.extend(form.options(&path));
         }
         found.extend(key.role.map(|role| OptionInfo { path, role }));
     }

@@ -64,7 +64,7 @@ impl<'a> UnknownTools<'a> {
     pub(super) fn breach(&self) -> Breach {
         let asks = format!("it may name only tools that the recordings {}", self.say());
         let unknown = quoted_list(self.unknown.iter().map(String::as_str));
-        Breach::new(Cause::Option(asks), &unknown)
+        Breach::new(Cause::Gate(asks), &unknown)
     }
 
     pub(super) fn finding(&self) -> Finding {

@@ -14,10 +14,12 @@ mod each_run;
 mod energy;
 mod expect;
 mod expectation;
+mod form;
 mod golden_path;
 mod inject;
 mod key;
 mod known_tools;
+mod limit;
 mod narrative;
 mod recovery;
 mod reliability;
@@ -58,13 +60,12 @@ pub(crate) use stale::Stale;
 pub use table::{GateInfo, gates};
 pub(crate) use table::{measure, targets_of};
 
-use block::Block;
 use expectation::{About, Breach, check_breaches, check_run, findings, needs_model};
-use key::Key;
+use key::Keyed;
 use some_runs::{named, places};
 
 use crate::check::Check;
-use crate::eval::{KnownTools, Measure, ToolPattern};
+use crate::eval::{KnownTools, Metrics, ToolPattern};
 use crate::render::{Evidence, Failure, Finding};
 use crate::trace::Run;
 
@@ -197,7 +198,7 @@ pub(crate) trait Criterion: fmt::Debug + Send + Sync {
     fn judge(&self, input: &Input<'_>) -> Judgement;
 
     /// What a run, by its place, breaks of it; nothing for a gate that folds all runs together.
-    fn of_run(&self, _input: &Input<'_>, _run: usize) -> Option<Vec<Breach>> {
+    fn broken_by(&self, _input: &Input<'_>, _run: usize) -> Option<Vec<Breach>> {
         None
     }
 
@@ -228,19 +229,17 @@ pub(crate) trait Criterion: fmt::Debug + Send + Sync {
     }
 }
 
-/// What is known of a gate before any suite is read, and how its block is read.
-pub(crate) trait Options: fmt::Debug + Send + Sync + Sized + 'static {
+/// What is known of a gate before any suite is read, beside its keys.
+pub(crate) trait Options: Keyed + fmt::Debug + Send + Sync {
     /// What it asks, for editors.
     const SAYS: &'static str;
 
-    /// Its keys, `expect` aside.
-    const KEYS: &'static [Key];
+    /// The least that an agent says to have it, on one line of YAML. With it alone an agent loads, in a suite
+    /// with a fault `hung` of the tool `search`.
+    const EXAMPLE: &'static str;
 
-    /// What its `expect:` can look at.
-    const TARGETS: &'static [Measure] = &[];
-
-    /// Reads the options; nothing with a problem noted where they make no gate.
-    fn read(block: &mut Block<'_, '_>) -> Option<Self>;
+    /// The target that a threshold in the place of its default is of; nothing where runs cannot move it.
+    const CALIBRATED_BY: Option<&'static str>;
 
     /// The tools that the options name as recordings have them.
     fn tools(&self) -> Vec<&str> {
@@ -283,8 +282,8 @@ impl<R> RunScore<R> {
 
 /// A gate that judges one run at a time: it holds only if it holds for every run.
 pub(crate) trait EachRun: Options {
-    /// What its metric says of a run.
-    type Report;
+    /// What its metric says of a run, with its targets.
+    type Report: Metrics;
 
     /// What must hold when there is no `expect:`.
     const DEFAULT: &'static [Threshold];
@@ -297,9 +296,6 @@ pub(crate) trait EachRun: Options {
     /// Computes the report of a run, and what the options ask of it. An error is why its metric
     /// cannot be computed, which no run passes with.
     fn score(&self, input: &Input<'_>, run: &Run) -> Result<RunScore<Self::Report>, Box<Breach>>;
-
-    /// The targets of a report.
-    fn metrics(&self, report: &Self::Report) -> Value;
 
     /// Shows what a run's numbers were made of, and so why it breaks the gate.
     fn explain(&self, input: &Input<'_>, run: &Run, report: &Self::Report) -> Vec<Evidence>;
@@ -334,14 +330,11 @@ pub(crate) struct NotJudged {
 
 /// A gate that folds all runs together.
 pub(crate) trait AllRuns: Options {
-    /// What its metric says of the runs.
-    type Report;
+    /// What its metric says of the runs, with its targets.
+    type Report: Metrics;
 
     /// Computes the report.
     fn report(&self, input: &Input<'_>) -> Result<Self::Report, NotJudged>;
-
-    /// The targets of a report.
-    fn metrics(&self, report: &Self::Report) -> Value;
 
     /// What must hold when there is no `expect:`.
     fn defaults(&self, report: &Self::Report) -> Vec<Threshold>;

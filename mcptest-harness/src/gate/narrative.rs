@@ -1,116 +1,129 @@
 //! The `narrative` gate: does the closing story match what was done?
 
-use std::collections::BTreeMap;
-
+use mcptest_suite::Node;
 use serde_json::{Value, json};
 
 use super::block::Block;
-use super::key::{Key, Range, Role};
+use super::form::{Own, or_variable};
+use super::key::{Key, Keyed, Range, Role};
 use super::table::GateEntry;
-use super::{Breach, Cause, Counts, EachRun, Input, Options, RunScore, Threshold, wide};
-use crate::eval::{Claim, ClaimVerdict, narrative_rules, targets};
-use crate::eval::{Measure, NarrativeOptions, NarrativeReport, narrative_divergence_with};
+use super::{Breach, Counts, EachRun, Input, Options, RunScore, Threshold, wide};
+use crate::eval::{Claim, ClaimVerdict, narrative_rules};
+use crate::eval::{NarrativeOptions, NarrativeReport, narrative_divergence_with};
 use crate::render::Evidence;
 use crate::text::{truncate, truncate_lines};
 use crate::trace::Run;
 
-pub(super) const ENTRY: GateEntry = GateEntry::each_run::<Narrative>();
+pub(super) const ENTRY: GateEntry = GateEntry::each_run::<NarrativeOptions>();
 
-/// What is read of a closing, and what it may come to.
-#[derive(Debug, Clone)]
-pub(super) struct Narrative {
-    pub(super) options: NarrativeOptions,
-    /// The highest divergence score that still passes, from 0 to 1.
-    max_divergence_score: Option<f64>,
-    /// Whether a claimed but absent write fails the gate.
-    fail_on_claimed_but_absent_mutating: bool,
-}
-
-impl Options for Narrative {
+impl Options for NarrativeOptions {
     const SAYS: &'static str = "The closing claims no change that was not made. Default: narrative.claimed_but_absent <= 0.";
 
-    const KEYS: &'static [Key] = &[
-        Key::texts("mutating_tools", "tool names", true)
-            .says("Tools that always count as writes.")
-            .is(Role::Tools),
-        Key::texts("readonly_tools", "tool names", true)
-            .says("Tools that never count as writes; wins over `mutating_tools`.")
-            .is(Role::Tools),
-        Key::texts("verbs", "verbs", true).says("Verbs added to the known ones."),
-        Key::other(
-            "evidence",
-            r#"{
-                "type": "object",
-                "additionalProperties": {
-                    "description": "Tool names.",
-                    "type": "array",
-                    "items": { "type": ["string", "number"] }
-                }
-            }"#,
-        )
-        .says(
-            "The tools that do a verb, and then no others; an empty list says that no tool \
-                 does it.",
-        )
-        .is(Role::Tools),
-        Key::texts("tools", "tool names", true)
-            .says("Every tool that the agent has; for recordings that do not list them.")
-            .is(Role::Tools),
-        Key::made("ignore", rules)
-            .says("Rules of the reader that are not applied, by the ids that failures show."),
-        Key::flag("strict", false).says("Whether unclear claims count as claimed but absent."),
-        Key::flag("all_messages", false)
-            .says("Whether the messages before the closing are read too."),
-        Key::number("max_divergence_score", Range::UpTo(1.0))
-            .says("The highest divergence score that passes.")
-            .is(Role::LimitOf("narrative.divergence_score")),
-        Key::flag("fail_on_claimed_but_absent_mutating", true)
-            .says("Whether a claimed but absent write fails the default gate."),
-        Key::flag("llm_assisted", false).says("Accepted; changes no verdict."),
-    ];
+    const EXAMPLE: &'static str = "narrative: {}";
 
-    const TARGETS: &'static [Measure] = targets::NARRATIVE;
+    // Its default is that there is no false claim at all.
+    const CALIBRATED_BY: Option<&'static str> = None;
 
     const RESTS_ON_ERRORS: bool = true;
 
-    fn read(block: &mut Block<'_, '_>) -> Option<Self> {
-        // Whoever has said it elsewhere may say it here.
-        block.flag("llm_assisted");
-        let mut options = NarrativeOptions::default();
-        options.mutating_tools = block.names("mutating_tools");
-        options.readonly_tools = block.names("readonly_tools");
-        options.verbs = block.names("verbs");
-        options.evidence = evidence(block);
-        options.tools = block.names("tools");
-        options.ignore = ignored(block);
-        options.strict = block.flag("strict").unwrap_or_default();
-        options.all_messages = block.flag("all_messages").unwrap_or_default();
-        Some(Self {
-            options,
-            max_divergence_score: block.number("max_divergence_score"),
-            fail_on_claimed_but_absent_mutating: block
-                .flag("fail_on_claimed_but_absent_mutating")
-                .unwrap_or(true),
-        })
-    }
-
     fn tools(&self) -> Vec<&str> {
-        let options = &self.options;
-        let lists = options.mutating_tools.iter().chain(&options.readonly_tools);
-        let named = lists.chain(options.evidence.values().flatten());
+        let lists = self.mutating_tools.iter().chain(&self.readonly_tools);
+        let named = lists.chain(self.evidence.values().flatten());
         named.map(String::as_str).collect()
     }
 }
 
+impl Keyed for NarrativeOptions {
+    const KEYS: &'static [Key<Self>] = &[
+        Key::texts("mutating_tools", "tool names", |options: &mut Self| {
+            &mut options.mutating_tools
+        })
+        .says("Tools that always count as writes.")
+        .is(Role::Tools),
+        Key::texts("readonly_tools", "tool names", |options: &mut Self| {
+            &mut options.readonly_tools
+        })
+        .says("Tools that never count as writes; wins over `mutating_tools`.")
+        .is(Role::Tools),
+        Key::texts("verbs", "verbs", |options: &mut Self| &mut options.verbs)
+            .says("Verbs added to the known ones."),
+        Key::form(
+            "evidence",
+            &Own {
+                schema: evidence_schema,
+                read: evidence,
+            },
+        )
+        .says(
+            "The tools that do a verb, and then no others; an empty list says that no tool \
+             does it.",
+        )
+        .is(Role::Tools),
+        Key::texts("tools", "tool names", |options: &mut Self| {
+            &mut options.tools
+        })
+        .says("Every tool that the agent has; for recordings that do not list them.")
+        .is(Role::Tools),
+        Key::form(
+            "ignore",
+            &Own {
+                schema: rules,
+                read: ignored,
+            },
+        )
+        .says("Rules of the reader that are not applied, by the ids that failures show."),
+        Key::flag("strict", |options: &mut Self| &mut options.strict)
+            .says("Whether unclear claims count as claimed but absent."),
+        Key::flag("all_messages", |options: &mut Self| {
+            &mut options.all_messages
+        })
+        .says("Whether the messages before the closing are read too."),
+        Key::number(
+            "max_divergence_score",
+            Range::UpTo(1.0),
+            |options: &mut Self| &mut options.max_divergence_score,
+        )
+        .says("The highest divergence score that passes.")
+        .limits("narrative.divergence_score"),
+        Key::flag(
+            "fail_on_claimed_but_absent_mutating",
+            |options: &mut Self| &mut options.fail_on_claimed_but_absent_mutating,
+        )
+        .says("Whether a claimed but absent write fails the default gate."),
+        Key::form(
+            "llm_assisted",
+            &Own {
+                schema: || or_variable(&json!({ "type": "boolean", })),
+                // Whoever has said it elsewhere may say it here.
+                read: |block, node, _| block.problems.flag(node).is_some(),
+            },
+        )
+        .says("Accepted; changes no verdict."),
+    ];
+
+    fn usual() -> Self {
+        Self::default()
+    }
+}
+
+/// What may stand at `evidence`, for editors.
+fn evidence_schema() -> Value {
+    json!({
+        "type": "object",
+        "additionalProperties": {
+            "description": "Tool names.",
+            "type": "array",
+            "items": { "type": ["string", "number"] },
+        },
+    })
+}
+
 /// Tools by verb.
-fn evidence(block: &mut Block<'_, '_>) -> BTreeMap<String, Vec<String>> {
-    let Some(node) = block.node("evidence") else {
-        return BTreeMap::new();
-    };
+fn evidence(block: &mut Block<'_, '_>, node: &Node, options: &mut NarrativeOptions) -> bool {
     let Some(entries) = node.entries() else {
         let what = "a mapping of verbs to tool names";
         block.problems.expected(what, node);
-        return BTreeMap::new();
+        return false;
     };
     let tools = entries.iter().map(|entry| {
         // An empty list says that no tool does it.
@@ -118,7 +131,8 @@ fn evidence(block: &mut Block<'_, '_>) -> BTreeMap<String, Vec<String>> {
         let tools = tools.into_iter().map(|tool| tool.value);
         (entry.key.clone(), tools.collect())
     });
-    tools.collect()
+    options.evidence = tools.collect();
+    true
 }
 
 /// What may stand at `ignore`, for editors.
@@ -128,17 +142,15 @@ fn rules() -> Value {
 }
 
 /// The rules that are not applied.
-fn ignored(block: &mut Block<'_, '_>) -> Vec<String> {
-    let Some(node) = block.node("ignore") else {
-        return Vec::new();
-    };
+fn ignored(block: &mut Block<'_, '_>, node: &Node, options: &mut NarrativeOptions) -> bool {
     let rules: Vec<(&str, &str)> = narrative_rules().map(|id| (id, id)).collect();
     let items = block.problems.any_items(node, "rule ids").iter();
     let ids = items.filter_map(|item| block.problems.choice(item, "rule", &rules));
-    ids.map(str::to_owned).collect()
+    options.ignore = ids.map(str::to_owned).collect();
+    true
 }
 
-impl EachRun for Narrative {
+impl EachRun for NarrativeOptions {
     type Report = NarrativeReport;
 
     const DEFAULT: &'static [Threshold] =
@@ -166,23 +178,8 @@ impl EachRun for Narrative {
         run: &Run,
     ) -> Result<RunScore<NarrativeReport>, Box<Breach>> {
         let known = input.known_tools();
-        let report = narrative_divergence_with(&run.trace, &self.options, known);
-        let breaches = self.too_divergent(&report).map(|most| {
-            let asks = Cause::Option(format!("`max_divergence_score` allows {most}"));
-            Breach::new(asks, &format!("{:.4}", report.divergence_score))
-        });
-        Ok(RunScore {
-            breaches: breaches.into_iter().collect(),
-            ..RunScore::of(report)
-        })
-    }
-
-    fn metrics(&self, report: &NarrativeReport) -> Value {
-        let absent = self.fail_on_claimed_but_absent_mutating && !report.gate_passed();
-        let passed = !absent && self.too_divergent(report).is_none();
-        let mut metrics = serde_json::to_value(report).unwrap_or_default();
-        metrics["gate_passed"] = u8::from(passed).into();
-        json!({ "narrative": metrics })
+        let report = narrative_divergence_with(&run.trace, self, known);
+        Ok(RunScore::of(report))
     }
 
     fn note(&self, runs: &[Run], scores: &[Value]) -> Option<String> {
@@ -192,11 +189,7 @@ impl EachRun for Narrative {
         let before = runs
             .iter()
             .map(|run| run.trace.messages_before_closing().count());
-        let before = if self.options.all_messages {
-            0
-        } else {
-            before.sum()
-        };
+        let before = if self.all_messages { 0 } else { before.sum() };
         none.then(|| match before {
             0 => "no claim was read in any run".to_owned(),
             1 => "no claim was read in any run; one message before a closing was not read, `all_messages: true` reads it".to_owned(),
@@ -253,14 +246,6 @@ fn claims(run: &Run, report: &NarrativeReport, supported: bool) -> Vec<Evidence>
         (is_supported == supported).then(|| Evidence::Text(shown(&title, claim, run)))
     });
     shown.collect()
-}
-
-impl Narrative {
-    /// The highest score that is allowed, where the report is above it.
-    fn too_divergent(&self, report: &NarrativeReport) -> Option<f64> {
-        self.max_divergence_score
-            .filter(|most| report.divergence_score > *most)
-    }
 }
 
 /// The sentence with the claim underlined, the calls that were considered, and what would settle it.

@@ -1,15 +1,12 @@
 //! The `recovery` gate: did the agent cope with the injected faults?
 
 use mcptest_suite::Diagnostic;
-use serde_json::Value;
 
 use super::block::Block;
-use super::key::Key;
+use super::key::{Key, Keyed};
 use super::table::GateEntry;
 use super::{Breach, Cause, Counts, EachRun, Input, Options, RunScore, Threshold, wide};
-use crate::eval::{
-    Fault, FaultPlan, Measure, RecoveryReport, never_fired, replay_recovery, targets,
-};
+use crate::eval::{Fault, FaultPlan, RecoveryReport, never_fired, replay_recovery};
 use crate::render::Evidence;
 use crate::text::{thousands, truncate_lines};
 use crate::trace::Run;
@@ -32,39 +29,55 @@ pub(super) struct Recovery {
 impl Options for Recovery {
     const SAYS: &'static str = "Injected faults are noticed and survived, in virtual time. Needs `inject:`. Default: recovery.recovered >= 1.";
 
-    const KEYS: &'static [Key] = &[
-        Key::count("max_detection_ms", 0)
-            .says("What a call may take before it counts as dead.")
-            .usually("3000"),
-        Key::count("max_recovery_ms", 0)
-            .says("What recovering may take in all; unbounded when absent."),
-        Key::flag("require_clean_timeout", false).says(
-            "Whether every hang must be noticed within `max_detection_ms`; in the virtual \
-                 time of a replay it always is.",
-        ),
-        Key::flag("allow_unexercised", false)
-            .says("Whether a run in which no fault fired may pass."),
-    ];
+    const EXAMPLE: &'static str = "inject: [hung], recovery: {}";
 
-    const TARGETS: &'static [Measure] = targets::RECOVERY;
+    // Its default is a yes or no.
+    const CALIBRATED_BY: Option<&'static str> = None;
 
     const RESTS_ON_ERRORS: bool = true;
+}
 
-    fn read(block: &mut Block<'_, '_>) -> Option<Self> {
+impl Keyed for Recovery {
+    const KEYS: &'static [Key<Self>] = &[
+        Key::count("max_detection_ms", 0, |recovery: &mut Self| {
+            &mut recovery.plan.max_detection_ms
+        })
+        .says("What a call may take before it counts as dead."),
+        Key::count("max_recovery_ms", 0, |recovery: &mut Self| {
+            &mut recovery.max_recovery_ms
+        })
+        .says("What recovering may take in all; unbounded when absent."),
+        Key::flag("require_clean_timeout", |recovery: &mut Self| {
+            &mut recovery.require_clean_timeout
+        })
+        .says(
+            "Whether every hang must be noticed within `max_detection_ms`; in the virtual \
+             time of judging it always is.",
+        ),
+        Key::flag("allow_unexercised", |recovery: &mut Self| {
+            &mut recovery.allow_unexercised
+        })
+        .says("Whether a run in which no fault fired may pass."),
+    ];
+
+    fn usual() -> Self {
+        Self {
+            plan: FaultPlan::new(Vec::new()),
+            max_recovery_ms: None,
+            require_clean_timeout: false,
+            allow_unexercised: false,
+        }
+    }
+
+    fn check(&mut self, block: &mut Block<'_, '_>, whole: bool) -> bool {
         if !block.agent.injects {
             let message = "`recovery` judges injected faults, and this agent injects none";
             block.problems.push(Diagnostic::at(block.span, message).help(
                 "declare one under the suite's `faults:` and name it in the agent's `inject: [ … ]`",
             ));
         }
-        let mut plan = FaultPlan::new(block.agent.faults.clone());
-        block.count_into("max_detection_ms", &mut plan.max_detection_ms);
-        Some(Self {
-            plan,
-            max_recovery_ms: block.count("max_recovery_ms"),
-            require_clean_timeout: block.flag("require_clean_timeout").unwrap_or_default(),
-            allow_unexercised: block.flag("allow_unexercised").unwrap_or_default(),
-        })
+        self.plan.faults.clone_from(&block.agent.faults);
+        whole
     }
 }
 
@@ -89,10 +102,6 @@ impl EachRun for Recovery {
             breaches,
             judged,
         })
-    }
-
-    fn metrics(&self, report: &RecoveryReport) -> Value {
-        report.metrics()
     }
 
     fn across(&self, runs: &[Run], reports: &[RecoveryReport]) -> Vec<Breach> {
@@ -145,12 +154,12 @@ impl Recovery {
                 |time| format!("{} ms", thousands(time)),
             );
             let asks = format!("`max_recovery_ms` allows {} ms", thousands(most));
-            breaches.push(Breach::new(Cause::Option(asks), &took));
+            breaches.push(Breach::new(Cause::Gate(asks), &took));
         }
         if self.require_clean_timeout && !report.clean_timeout {
             let asks =
                 "`require_clean_timeout` asks that every hang is noticed within `max_detection_ms`";
-            let asks = Cause::Option(asks.to_owned());
+            let asks = Cause::Gate(asks.to_owned());
             breaches.push(Breach::new(asks, "a hang nobody noticed"));
         }
         breaches
@@ -186,7 +195,7 @@ pub(super) fn not_exercised(
     } else {
         return None;
     };
-    Some(Breach::new(Cause::Option(asks), &found))
+    Some(Breach::new(Cause::Gate(asks), &found))
 }
 
 /// The faults of a plan that hit no call of any run, each by name. `unless`: what allows it.
@@ -209,7 +218,7 @@ pub(super) fn silent_faults(
         } else {
             "no call of its tool in any run"
         };
-        Breach::new(Cause::Option(asks), found)
+        Breach::new(Cause::Gate(asks), found)
     });
     breaches.collect()
 }

@@ -8,19 +8,18 @@ use serde_json::{Value, json};
 use super::block::Block;
 use super::expect::no_items;
 use super::expectation::CheckVerdicts;
-use super::key::{Key, Range};
+use super::form::{Own, or_variable};
+use super::key::{Key, Keyed};
 use super::table::{GateEntry, judging_each_run};
 use super::{AllRuns, Breach, Cause, Expect, Input, NotJudged, Options, Threshold, named};
 use crate::eval::{
-    Confidence, Measure, ReliabilitySummary, recommend_runs, summarize_with, targets,
+    Confidence, Measure, Metrics, ReliabilityOptions, ReliabilitySummary, recommend_runs,
+    summarize_with,
 };
 use crate::render::{Evidence, Table};
 use crate::text::truncate;
 
 pub(super) const ENTRY: GateEntry = GateEntry::all_runs::<Reliability>();
-
-/// The half-width that `recommended_runs` is for when the suite states none, in percent.
-const USUAL_HALF_WIDTH: f64 = 5.0;
 
 /// What makes a run a pass, and how surely the rate must be known.
 #[derive(Debug, Clone)]
@@ -55,62 +54,92 @@ impl Options for Reliability {
     const SAYS: &'static str =
         "How often runs pass, and how sure that is. Default: reliability.passhat_k >= 100.";
 
-    const KEYS: &'static [Key] = &[
-        Key::made("outcome", outcomes).says(
-            "What makes a run a pass: `expect`, `recorded`, or a list of `expect` and \
-                 per-run gates. What it counts is judged by this gate alone: the agent's own \
-                 case, and the gates' cases, are ignored with that reason.",
-        ),
-        Key::other(
+    const EXAMPLE: &'static str = "reliability: { outcome: recorded }";
+
+    // A share of passing runs is what calibrating is held against.
+    const CALIBRATED_BY: Option<&'static str> = None;
+}
+
+const OUTCOME: Key<Reliability> = Key::form(
+    "outcome",
+    &Own {
+        schema: outcomes,
+        read: outcome,
+    },
+)
+.says(
+    "What makes a run a pass: `expect`, `recorded`, or a list of `expect` and \
+     per-run gates. What it counts is judged by this gate alone: the agent's own \
+     case, and the gates' cases, are ignored with that reason.",
+);
+
+impl Keyed for Reliability {
+    const KEYS: &'static [Key<Self>] = &[
+        OUTCOME,
+        Key::form(
             "confidence",
-            r#"{ "default": 95, "enum": [90, 95, 99, "90", "95", "99"] }"#,
+            &Own {
+                schema: || json!({ "default": 95, "enum": [90, 95, 99, "90", "95", "99"] }),
+                read: confidence,
+            },
         )
         .says("Confidence of the intervals, in percent."),
-        Key::number("half_width", Range::Above0UpTo(50.0))
-            .says("The half-width the pass rate must be known to, in percent; too few runs fail."),
+        Key::form(
+            "half_width",
+            &Own {
+                schema: || {
+                    or_variable(&json!({ "type": "number", "exclusiveMinimum": 0, "maximum": 50 }))
+                },
+                read: half_width,
+            },
+        )
+        .says("The half-width the pass rate must be known to, in percent; too few runs fail."),
     ];
 
-    const TARGETS: &'static [Measure] = targets::RELIABILITY;
-
-    fn read(block: &mut Block<'_, '_>) -> Option<Self> {
-        let outcome = match block.node("outcome") {
-            Some(node) => outcome(node, block.agent, block.problems),
-            None if block.agent.expects == Expects::Something => Some(Successes::Judged {
+    fn usual() -> Self {
+        Self {
+            outcome: Successes::Judged {
                 expect: true,
                 gates: Vec::new(),
-            }),
-            None => {
-                let problem = no_expect(block.agent.expects, block.span);
-                block.problems.push(problem);
-                None
-            }
-        };
-        let levels = [
-            ("90", Confidence::Ninety),
-            ("95", Confidence::NinetyFive),
-            ("99", Confidence::NinetyNine),
-        ];
-        let confidence = block.choice("confidence", "confidence", &levels);
-        let half_width = half_width(block);
-        Some(Self {
-            outcome: outcome?,
-            confidence: confidence.unwrap_or_default(),
-            half_width,
-        })
+            },
+            confidence: Confidence::default(),
+            half_width: None,
+        }
     }
+
+    fn check(&mut self, block: &mut Block<'_, '_>, whole: bool) -> bool {
+        if block.has(&OUTCOME) || block.agent.expects == Expects::Something {
+            return whole;
+        }
+        let problem = no_expect(block.agent.expects, block.span);
+        block.problems.push(problem);
+        false
+    }
+}
+
+fn confidence(block: &mut Block<'_, '_>, node: &Node, gate: &mut Reliability) -> bool {
+    let levels = [
+        ("90", Confidence::Ninety),
+        ("95", Confidence::NinetyFive),
+        ("99", Confidence::NinetyNine),
+    ];
+    let chosen = block.problems.choice(node, "confidence", &levels);
+    gate.confidence = chosen.unwrap_or_default();
+    chosen.is_some()
 }
 
 /// A half-width that an interval within 0 to 100 percent cannot exceed.
 const WIDEST: f64 = 50.0;
 
-fn half_width(block: &mut Block<'_, '_>) -> Option<f64> {
-    let percent = block.number("half_width")?;
-    if percent > 0.0 && percent < WIDEST {
-        return Some(percent);
-    }
-    let node = block.node("half_width")?;
-    let message = if percent > 0.0 {
+fn half_width(block: &mut Block<'_, '_>, node: &Node, gate: &mut Reliability) -> bool {
+    let Some(percent) = block.problems.number(node, 0.0, WIDEST) else {
+        return false;
+    };
+    gate.half_width = Some(percent);
+    let message = if percent >= WIDEST {
         "every pass rate is known to 50 percent up or down, after one run"
+    } else if percent > 0.0 {
+        return true;
     } else {
         "a half-width of 0 percent would need infinitely many runs"
     };
@@ -118,7 +147,7 @@ fn half_width(block: &mut Block<'_, '_>) -> Option<f64> {
         Diagnostic::at(node.span, message)
             .help("say how exactly the pass rate must be known, in percent: `half_width: 5`"),
     );
-    None
+    false
 }
 
 fn no_expect(expects: Expects, span: Span) -> Diagnostic {
@@ -135,7 +164,16 @@ fn no_expect(expects: Expects, span: Span) -> Diagnostic {
     )
 }
 
-fn outcome(node: &Node, agent: &DeclaredAgent<'_>, problems: &mut Problems) -> Option<Successes> {
+fn outcome(block: &mut Block<'_, '_>, node: &Node, gate: &mut Reliability) -> bool {
+    let outcome = successes(node, block.agent, block.problems);
+    let is_read = outcome.is_some();
+    if let Some(outcome) = outcome {
+        gate.outcome = outcome;
+    }
+    is_read
+}
+
+fn successes(node: &Node, agent: &DeclaredAgent<'_>, problems: &mut Problems) -> Option<Successes> {
     let alone = match node.items() {
         Some([only]) => only,
         _ => node,
@@ -204,6 +242,14 @@ pub(crate) struct Outcomes {
     of_none: Vec<String>,
 }
 
+impl Metrics for Outcomes {
+    const TARGETS: &'static [Measure] = <ReliabilitySummary as Metrics>::TARGETS;
+
+    fn metrics(&self) -> Value {
+        self.summary.metrics()
+    }
+}
+
 impl AllRuns for Reliability {
     type Report = Outcomes;
 
@@ -222,7 +268,7 @@ impl AllRuns for Reliability {
         let unknown = unknown.filter(|(_, verdict)| **verdict == CountedRun::Unknown);
         let breaches = unknown.map(|(index, _)| {
             let asks = "`outcome: recorded` needs `outcome.passed` in every recording";
-            Breach::new(Cause::Option(asks.to_owned()), "none").of_run(index)
+            Breach::new(Cause::Gate(asks.to_owned()), "none").in_run(index)
         });
         let mut breaches: Vec<_> = breaches.collect();
         if verdicts
@@ -231,7 +277,7 @@ impl AllRuns for Reliability {
         {
             let asks = "`expect:` must lead to an item in some run".to_owned();
             let found = "none, so nothing was judged";
-            breaches.push(Breach::new(Cause::Option(asks), found));
+            breaches.push(Breach::new(Cause::Gate(asks), found));
         }
         if !breaches.is_empty() {
             return Err(NotJudged {
@@ -243,16 +289,12 @@ impl AllRuns for Reliability {
             .iter()
             .filter(|verdict| **verdict != CountedRun::OfNone);
         let outcomes: Vec<bool> = judged.map(|verdict| *verdict == CountedRun::Pass).collect();
-        let summary = summarize_with(&outcomes, self.confidence, self.half_width());
+        let summary = summarize_with(&outcomes, &self.options());
         Ok(Outcomes {
             verdicts,
             summary,
             of_none,
         })
-    }
-
-    fn metrics(&self, outcomes: &Outcomes) -> Value {
-        outcomes.summary.metrics_object()
     }
 
     fn defaults(&self, _outcomes: &Outcomes) -> Vec<Threshold> {
@@ -315,18 +357,22 @@ impl Reliability {
         }
     }
 
-    /// The half-width that runs are recommended for, as a fraction.
-    fn half_width(&self) -> f64 {
-        self.half_width.unwrap_or(USUAL_HALF_WIDTH) / 100.0
+    /// How surely the pass rate must be known.
+    fn options(&self) -> ReliabilityOptions {
+        let mut options = ReliabilityOptions::default().with_confidence(self.confidence);
+        if let Some(percent) = self.half_width {
+            options.half_width = percent / 100.0;
+        }
+        options
     }
 
     /// Fewer runs than the wanted half-width needs.
     fn too_few_runs(&self, runs: usize) -> Option<Breach> {
         let stated = self.half_width?;
-        let needed = recommend_runs(self.half_width(), self.confidence)?;
+        let needed = recommend_runs(self.options().half_width, self.confidence)?;
         let asks = format!("`half_width: {stated}` needs {needed} runs");
         (u64::try_from(runs).is_ok_and(|runs| runs < needed))
-            .then(|| Breach::new(Cause::Option(asks), &runs.to_string()))
+            .then(|| Breach::new(Cause::Gate(asks), &runs.to_string()))
     }
 }
 
@@ -385,7 +431,7 @@ fn verdict(
     }
     for gate in gates.iter().filter_map(|kind| input.gates.get(*kind)) {
         let name = gate.kind.name();
-        let Some(breaches) = gate.of_run(input, run) else {
+        let Some(breaches) = gate.broken_by(input, run) else {
             return CountedRun::Fail(format!("`{name}` judges all runs together"));
         };
         if let Some(breach) = breaches.first() {

@@ -4,13 +4,12 @@ use mcptest_suite::Diagnostic;
 use serde_json::Value;
 
 use super::block::Block;
-use super::key::{Key, Range};
-use super::narrative::Narrative;
+use super::form::Mapping;
+use super::key::{Key, Keyed, Range};
 use super::table::GateEntry;
 use super::{AllRuns, Breach, Cause, Counts, Input, NotJudged, Options, Threshold, wide};
 use crate::eval::{
-    Measure, NarrativeOptions, SessionReport, SessionScore, Weights, score_session, session_traces,
-    targets,
+    NarrativeOptions, SessionReport, SessionScore, Weights, score_session, session_traces,
 };
 use crate::render::Evidence;
 use crate::text::truncate_lines;
@@ -26,69 +25,83 @@ pub(super) struct Session {
     weights: Weights,
 }
 
-/// The keys below `weights`.
-const WEIGHTS: &[Key] = &[
-    Key::number("confidence", Range::AtLeast0)
-        .says("Weight of confidence.")
-        .usually("1.0"),
-    Key::number("loop_detection", Range::AtLeast0)
-        .says("Weight of loop_detection.")
-        .usually("1.0"),
-    Key::number("tool_correctness", Range::AtLeast0)
-        .says("Weight of tool_correctness.")
-        .usually("0.8"),
-    Key::number("coherence", Range::AtLeast0)
-        .says("Weight of coherence.")
-        .usually("1.0"),
-];
-
 impl Options for Session {
     const SAYS: &'static str = "No catastrophic moment, smooth on the whole. Default: each score that could be evaluated >= 0.5.";
 
-    const KEYS: &'static [Key] = &[
-        Key::flag("derive", true).says(
-            "Whether missing signals are derived from the recorded evidence; confidence \
-                 never is.",
-        ),
-        Key::mapping("weights", "`weights`", WEIGHTS)
-            .says("Weights of the signals. At least one must be above 0."),
-    ];
+    const EXAMPLE: &'static str = "session: {}";
 
-    const TARGETS: &'static [Measure] = targets::SESSION;
+    // Its default asks of two scores at once.
+    const CALIBRATED_BY: Option<&'static str> = None;
 
     const RESTS_ON_ERRORS: bool = true;
+}
 
-    fn read(block: &mut Block<'_, '_>) -> Option<Self> {
-        let derive = block.flag("derive").unwrap_or(true);
-        let weights = block.mapping("weights", weights);
-        Some(Self {
-            derive,
-            weights: weights.unwrap_or_default(),
-        })
+impl Keyed for Session {
+    const KEYS: &'static [Key<Self>] = &[
+        Key::flag("derive", |session: &mut Self| &mut session.derive).says(
+            "Whether missing signals are derived from the recorded evidence; confidence \
+             never is.",
+        ),
+        Key::form(
+            "weights",
+            &Mapping {
+                called: "`weights`",
+                at: |session: &mut Session| &mut session.weights,
+            },
+        )
+        .says("Weights of the signals. At least one must be above 0."),
+    ];
+
+    fn usual() -> Self {
+        Self {
+            derive: true,
+            weights: Weights::default(),
+        }
     }
 }
 
-fn weights(block: &mut Block<'_, '_>) -> Weights {
-    let mut weights = Weights::default();
-    let all = [
-        ("confidence", &mut weights.confidence),
-        ("loop_detection", &mut weights.loop_detection),
-        ("tool_correctness", &mut weights.tool_correctness),
-        ("coherence", &mut weights.coherence),
+impl Keyed for Weights {
+    const KEYS: &'static [Key<Self>] = &[
+        Key::number("confidence", Range::AtLeast0, |weights: &mut Self| {
+            &mut weights.confidence
+        })
+        .says("Weight of confidence."),
+        Key::number("loop_detection", Range::AtLeast0, |weights: &mut Self| {
+            &mut weights.loop_detection
+        })
+        .says("Weight of loop_detection."),
+        Key::number("tool_correctness", Range::AtLeast0, |weights: &mut Self| {
+            &mut weights.tool_correctness
+        })
+        .says("Weight of tool_correctness."),
+        Key::number("coherence", Range::AtLeast0, |weights: &mut Self| {
+            &mut weights.coherence
+        })
+        .says("Weight of coherence."),
     ];
-    let mut one_counts = false;
-    for (name, weight) in all {
-        block.number_into(name, weight);
-        one_counts |= *weight > 0.0;
+
+    fn usual() -> Self {
+        Self::default()
     }
-    if !one_counts {
-        block.problems.push(
-            Diagnostic::at(block.first(), "with all weights 0 no signal counts")
-                .note("what no run can decide is no test")
-                .help("give at least one signal a weight above 0"),
-        );
+
+    fn check(&mut self, block: &mut Block<'_, '_>, whole: bool) -> bool {
+        let Self {
+            confidence,
+            loop_detection,
+            tool_correctness,
+            coherence,
+            ..
+        } = *self;
+        let all = [confidence, loop_detection, tool_correctness, coherence];
+        if all.iter().all(|weight| *weight <= 0.0) {
+            block.problems.push(
+                Diagnostic::at(block.first(), "with all weights 0 no signal counts")
+                    .note("what no run can decide is no test")
+                    .help("give at least one signal a weight above 0"),
+            );
+        }
+        whole
     }
-    weights
 }
 
 impl AllRuns for Session {
@@ -97,15 +110,15 @@ impl AllRuns for Session {
     fn report(&self, input: &Input<'_>) -> Result<SessionReport, NotJudged> {
         // What counts as a supported claim is what the agent's own `narrative` says.
         let usual = NarrativeOptions::default();
-        let narrative = input.gates.options::<Narrative>();
-        let narrative = narrative.map_or(&usual, |narrative| &narrative.options);
+        let narrative = input.gates.options::<NarrativeOptions>();
+        let narrative = narrative.unwrap_or(&usual);
         let runs = input.runs.iter().map(|run| (&run.trace, run.signals));
         let derive = self.derive.then(|| (narrative, input.known_tools()));
         let traces = session_traces(runs, derive);
         let report = score_session(&traces, &self.weights);
         if report.agent_reliability.evaluated == 0 && report.agent_consistency.evaluated == 0 {
             let asks = "a session needs recorded signals (or `derive: true`) in at least one run";
-            let asks = Cause::Option(asks.to_owned());
+            let asks = Cause::Gate(asks.to_owned());
             let breach = Breach::new(asks, "none, so nothing was judged");
             return Err(NotJudged {
                 breaches: vec![breach],
@@ -113,10 +126,6 @@ impl AllRuns for Session {
             });
         }
         Ok(report)
-    }
-
-    fn metrics(&self, report: &SessionReport) -> Value {
-        report.metrics()
     }
 
     fn defaults(&self, report: &SessionReport) -> Vec<Threshold> {

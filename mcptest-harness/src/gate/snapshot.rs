@@ -2,11 +2,12 @@
 
 use mcptest_suite::model::{Segment, Target};
 use mcptest_suite::read::read_target;
-use mcptest_suite::{Diagnostic, escape_line};
+use mcptest_suite::{Diagnostic, Node, escape_line};
 use serde_json::{Value, json};
 
 use super::block::Block;
-use super::key::Key;
+use super::form::Own;
+use super::key::{Key, Keyed};
 use super::table::GateEntry;
 use super::{Criterion, Input, Judgement, Options};
 use crate::render::{Evidence, Finding};
@@ -29,25 +30,40 @@ pub(super) struct Snapshot {
 impl Options for Snapshot {
     const SAYS: &'static str = "The outline of the runs is what was accepted with insta.";
 
-    const KEYS: &'static [Key] = &[
-        Key::flag("final_response", false)
-            .says("Whether the closing message is part of the outline."),
-        Key::texts("redact", "target paths", true)
-            .says("Target paths to blank, e.g. tool_calls[*].args.date."),
+    const EXAMPLE: &'static str = "snapshot: {}";
+
+    // It has no targets.
+    const CALIBRATED_BY: Option<&'static str> = None;
+}
+
+impl Keyed for Snapshot {
+    const KEYS: &'static [Key<Self>] = &[
+        Key::flag("final_response", |snapshot: &mut Self| {
+            &mut snapshot.final_response
+        })
+        .says("Whether the closing message is part of the outline."),
+        Key::form(
+            "redact",
+            &Own {
+                schema: || json!({ "type": "array", "items": { "type": ["string", "number"] } }),
+                read: redact,
+            },
+        )
+        .says("Target paths to blank, e.g. tool_calls[*].args.date."),
     ];
 
-    fn read(block: &mut Block<'_, '_>) -> Option<Self> {
-        let final_response = block.flag("final_response").unwrap_or_default();
-        let redact = block.node("redact");
-        let redact = redact.map(|node| block.problems.any_items(node, "target paths"));
-        let redact = redact.unwrap_or_default().iter();
-        Some(Self {
-            final_response,
-            redact: redact
-                .filter_map(|node| read_target(node, block.problems))
-                .collect(),
-        })
+    fn usual() -> Self {
+        Self::default()
     }
+}
+
+/// Paths to blank.
+fn redact(block: &mut Block<'_, '_>, node: &Node, snapshot: &mut Snapshot) -> bool {
+    let before = block.problems.noted();
+    let paths = block.problems.any_items(node, "target paths").iter();
+    let paths = paths.filter_map(|path| read_target(path, block.problems));
+    snapshot.redact = paths.collect();
+    block.problems.noted() == before
 }
 
 impl Criterion for Snapshot {

@@ -2,17 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use mcptest_suite::{Diagnostic, Span};
-use serde_json::{Value, json};
+use mcptest_suite::{Diagnostic, Node, Span};
+use serde_json::json;
 
 use super::block::Block;
-use super::key::{Key, Range, Role, words};
+use super::form::{Mapping, Own, Word};
+use super::key::{Key, Keyed, Range};
 use super::table::GateEntry;
 use super::{AllRuns, Breach, Cause, Input, NotJudged, Options, Threshold};
 use crate::eval::{
-    Dimensions, Measure, SUB_SCORES, StabilityAcross, StabilityFloors, StabilityOptions,
-    StabilityReport, SubScore, TOKENS_PER_USEFUL_CALL, Turns, agent_stability_across_with,
-    drift_flags_of, targets,
+    Dimensions, SUB_SCORES, StabilityAcross, StabilityFloors, StabilityOptions, SubScore, Turns,
+    agent_stability_across_with,
 };
 use crate::render::{Evidence, Table};
 use crate::text::{thousands, truncate};
@@ -24,66 +24,74 @@ pub(super) const ENTRY: GateEntry = GateEntry::all_runs::<Stability>();
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Stability {
     options: StabilityOptions,
-    /// Fails any run with a sub-score strictly below its floor.
-    floors: Option<StabilityFloors>,
+    /// Whether a run with a sub-score strictly below its floor fails.
+    fails_below: bool,
 }
 
 /// Which assistant turns are looked at.
 const TURNS: [(&str, Turns); 2] = [("all", Turns::All), ("said", Turns::Said)];
 
-/// What may stand at `dimensions`, for editors.
-fn dimensions() -> Value {
-    json!({ "type": "array", "minItems": 1, "items": { "enum": SUB_SCORES } })
-}
-
-/// The keys below `floors`.
-const FLOORS: &[Key] = &[
-    floor(
-        "tool_usage_stability",
-        "Floor of tool_usage_stability.",
-        "stability.tool_usage_stability",
-    ),
-    floor(
-        "response_consistency",
-        "Floor of response_consistency.",
-        "stability.response_consistency",
-    ),
-    floor("redundancy", "Floor of redundancy.", "stability.redundancy"),
-    floor(
-        "cost_per_progress",
-        "Floor of cost_per_progress.",
-        "stability.cost_per_progress",
-    ),
-];
-
-const fn floor(name: &'static str, says: &'static str, target: &'static str) -> Key {
-    Key::number(name, Range::UpTo(1.0))
-        .says(says)
-        .usually("0.5")
-        .is(Role::LimitOf(target))
-}
-
 impl Options for Stability {
     const SAYS: &'static str = "How stable each run is, and how alike the runs are. Needs `runs:` of at least 2. Default: stability.weakest_score >= 0.5.";
 
-    const KEYS: &'static [Key] = &[
-        Key::made("dimensions", dimensions).says(
+    const EXAMPLE: &'static str = "runs: 2, stability: {}";
+
+    const CALIBRATED_BY: Option<&'static str> = Some("stability.weakest_score");
+}
+
+const TURNS_KEY: Key<Stability> = Key::form(
+    "turns",
+    &Word {
+        what: "turn kind",
+        choices: &TURNS,
+        at: |stability: &mut Stability| &mut stability.options.turns,
+    },
+)
+.says(
+    "The assistant turns that `response_consistency` looks at; `said`: those in \
+     which something is said, not the `tool_use` turns that stand for a call.",
+);
+
+const FLOORS: Key<Stability> = Key::form(
+    "floors",
+    &Mapping {
+        called: "`floors`",
+        at: |stability: &mut Stability| &mut stability.options.floors,
+    },
+)
+.says("Fails any run with a sub-score strictly below its floor.");
+
+impl Keyed for Stability {
+    const KEYS: &'static [Key<Self>] = &[
+        Key::form(
+            "dimensions",
+            &Own {
+                schema: || json!({ "type": "array", "minItems": 1, "items": { "enum": SUB_SCORES } }),
+                read: dimensions,
+            },
+        )
+        .says(
             "The sub-scores that can be a run's weakest and fall below a floor; all four \
-                 where it is left out.",
+             where it is left out.",
         ),
-        Key::word("turns", &words(&TURNS))
-            .says(
-                "The assistant turns that `response_consistency` looks at; `said`: those in \
-                 which something is said, not the `tool_use` turns that stand for a call.",
-            )
-            .usually("all"),
-        Key::mapping("floors", "`floors`", FLOORS)
-            .says("Fails any run with a sub-score strictly below its floor."),
+        TURNS_KEY,
+        Key::number(
+            "tokens_per_useful_call",
+            Range::Above0,
+            |stability: &mut Self| &mut stability.options.tokens_per_useful_call,
+        )
+        .says("Tokens per different call above which `cost_per_progress` falls."),
+        FLOORS,
     ];
 
-    const TARGETS: &'static [Measure] = targets::STABILITY;
+    fn usual() -> Self {
+        Self {
+            options: StabilityOptions::default(),
+            fails_below: false,
+        }
+    }
 
-    fn read(block: &mut Block<'_, '_>) -> Option<Self> {
+    fn check(&mut self, block: &mut Block<'_, '_>, whole: bool) -> bool {
         if let Some(runs) = block.agent.runs.filter(|runs| runs.value < 2) {
             let mut problem = Diagnostic::new("`stability` needs at least 2 runs")
                 .label(block.span, "compares runs with each other")
@@ -93,51 +101,74 @@ impl Options for Stability {
             }
             block.problems.push(problem);
         }
-        let options = options(block);
-        let counted = options.dimensions;
-        let floors = block.mapping("floors", |block| {
-            let mut floors = StabilityFloors::default();
-            let mut read = |name, floor: &mut f64| {
-                if !counted.iter().any(|score| score.as_str() == name) {
-                    never_below(block, name);
-                }
-                block.number_into(name, floor);
-            };
-            read("tool_usage_stability", &mut floors.tool_usage_stability);
-            read("response_consistency", &mut floors.response_consistency);
-            read("redundancy", &mut floors.redundancy);
-            read("cost_per_progress", &mut floors.cost_per_progress);
-            floors
-        });
-        Some(Self { options, floors })
+        let dimensions = self.options.dimensions;
+        if let Some(node) = block.at(&TURNS_KEY)
+            && !dimensions.has(SubScore::ResponseConsistency)
+        {
+            let message = "`turns` does nothing where `response_consistency` does not count";
+            block.problems.push(
+                Diagnostic::at(node.span, message)
+                    .help("add `response_consistency` to `dimensions`, or remove `turns`"),
+            );
+        }
+        if let Some(floors) = block.at(&FLOORS) {
+            self.fails_below = true;
+            let uncounted = SubScore::ALL.into_iter();
+            for score in uncounted.filter(|score| !dimensions.has(*score)) {
+                never_below(block, floors, score.as_str());
+            }
+        }
+        whole
     }
 }
 
-/// Which sub-scores count, and of which turns.
-fn options(block: &mut Block<'_, '_>) -> StabilityOptions {
-    let mut options = StabilityOptions::default();
-    if let Some(node) = block.node("dimensions") {
-        let known = SubScore::ALL.map(|score| (score.as_str(), score));
-        let scores = block.problems.choices(node, "sub-score", &known);
-        options.dimensions = Dimensions::of(scores).unwrap_or_default();
+impl Keyed for StabilityFloors {
+    const KEYS: &'static [Key<Self>] = &[
+        Key::number(
+            "tool_usage_stability",
+            Range::UpTo(1.0),
+            |floors: &mut Self| &mut floors.tool_usage_stability,
+        )
+        .says("Floor of tool_usage_stability.")
+        .limits("stability.tool_usage_stability"),
+        Key::number(
+            "response_consistency",
+            Range::UpTo(1.0),
+            |floors: &mut Self| &mut floors.response_consistency,
+        )
+        .says("Floor of response_consistency.")
+        .limits("stability.response_consistency"),
+        Key::number("redundancy", Range::UpTo(1.0), |floors: &mut Self| {
+            &mut floors.redundancy
+        })
+        .says("Floor of redundancy.")
+        .limits("stability.redundancy"),
+        Key::number(
+            "cost_per_progress",
+            Range::UpTo(1.0),
+            |floors: &mut Self| &mut floors.cost_per_progress,
+        )
+        .says("Floor of cost_per_progress.")
+        .limits("stability.cost_per_progress"),
+    ];
+
+    fn usual() -> Self {
+        Self::default()
     }
-    let turns = block.choice("turns", "turn kind", &TURNS);
-    options.turns = turns.unwrap_or_default();
-    if let Some(node) = block.node("turns")
-        && !options.dimensions.has(SubScore::ResponseConsistency)
-    {
-        let message = "`turns` does nothing where `response_consistency` does not count";
-        block.problems.push(
-            Diagnostic::at(node.span, message)
-                .help("add `response_consistency` to `dimensions`, or remove `turns`"),
-        );
-    }
-    options
+}
+
+/// Which sub-scores count.
+fn dimensions(block: &mut Block<'_, '_>, node: &Node, stability: &mut Stability) -> bool {
+    let known = SubScore::ALL.map(|score| (score.as_str(), score));
+    let scores = block.problems.choices(node, "sub-score", &known);
+    let dimensions = Dimensions::of(scores);
+    stability.options.dimensions = dimensions.unwrap_or_default();
+    dimensions.is_some()
 }
 
 /// Notes a floor of a sub-score that does not count.
-fn never_below(block: &mut Block<'_, '_>, name: &'static str) {
-    if let Some(node) = block.node(name) {
+fn never_below(block: &mut Block<'_, '_>, floors: &Node, name: &str) {
+    if let Some(node) = floors.get(name) {
         let message =
             format!("`{name}` is not among `dimensions`, so no run falls below its floor");
         block.problems.push(
@@ -161,23 +192,15 @@ impl AllRuns for Stability {
         })
     }
 
-    fn metrics(&self, across: &StabilityAcross) -> Value {
-        across.metrics(&self.floors.unwrap_or_default())
-    }
-
     fn defaults(&self, _across: &StabilityAcross) -> Vec<Threshold> {
         vec![Threshold::at_least("stability.weakest_score", 0.5)]
     }
 
     fn breaches(&self, across: &StabilityAcross) -> Vec<Breach> {
-        let Some(floors) = &self.floors else {
-            return Vec::new();
-        };
-        let runs = across.runs.iter().enumerate();
-        let below = runs.flat_map(|(index, report)| {
-            below_floors(report, floors, self.options.dimensions)
-                .map(move |breach| breach.of_run(index))
-        });
+        let runs = 0..across.runs.len();
+        let below = runs
+            .filter(|_| self.fails_below)
+            .flat_map(|index| below_floors(across, index).map(move |breach| breach.in_run(index)));
         below.collect()
     }
 
@@ -227,7 +250,7 @@ fn vacuous(runs: &[Run], options: StabilityOptions) -> Vec<Breach> {
     };
     let breaches = empty.map(|(index, _)| {
         let found = "none, so nothing was judged";
-        Breach::new(Cause::Option(needs.clone()), found).of_run(index)
+        Breach::new(Cause::Gate(needs.clone()), found).in_run(index)
     });
     breaches.collect()
 }
@@ -260,19 +283,18 @@ fn rests(score: SubScore, trace: &Trace, counted: Turns) -> bool {
     }
 }
 
-fn below_floors<'a>(
-    report: &'a StabilityReport,
-    floors: &'a StabilityFloors,
-    counted: Dimensions,
-) -> impl Iterator<Item = Breach> + 'a {
-    drift_flags_of(report, floors, counted)
+/// What a run, by its place, breaks of the floors.
+fn below_floors(across: &StabilityAcross, run: usize) -> impl Iterator<Item = Breach> {
+    let (floors, scores) = (across.options.floors.floors(), across.runs[run].scores());
+    across
+        .drift_flags_of(run)
         .into_iter()
         .filter_map(move |flag| {
             let place = SUB_SCORES.iter().position(|name| *name == flag)?;
-            let asks = format!("its floor asks for `{flag}` >= {}", floors.floors()[place]);
+            let asks = format!("its floor asks for `{flag}` >= {}", floors[place]);
             Some(Breach::new(
-                Cause::Option(asks),
-                &format!("{:.4}", report.scores()[place]),
+                Cause::Gate(asks),
+                &format!("{:.4}", scores[place]),
             ))
         })
 }
@@ -305,7 +327,7 @@ fn evidence(across: &StabilityAcross, runs: &[Run], options: StabilityOptions) -
         .unwrap_or_default();
     let report = &across.runs[weakest];
     let sub_score = report.weakest_of(options.dimensions);
-    let reason = reason(sub_score, &runs[weakest].trace, options.turns);
+    let reason = reason(sub_score, &runs[weakest].trace, &options);
     let mut legend = format!(
         "* the weakest: `{}` of run {} is {:.4}, because {reason}",
         sub_score.as_str(),
@@ -326,7 +348,8 @@ fn evidence(across: &StabilityAcross, runs: &[Run], options: StabilityOptions) -
 }
 
 /// What made a sub-score low.
-fn reason(sub_score: SubScore, trace: &Trace, counted: Turns) -> String {
+fn reason(sub_score: SubScore, trace: &Trace, options: &StabilityOptions) -> String {
+    let counted = options.turns;
     let calls = trace.tool_calls.len();
     match sub_score {
         SubScore::ToolUsageStability => {
@@ -386,8 +409,9 @@ fn reason(sub_score: SubScore, trace: &Trace, counted: Turns) -> String {
             match distinct {
                 0 => spent,
                 distinct => format!(
-                    "{spent}, {} each ({TOKENS_PER_USEFUL_CALL} is par)",
-                    thousands(tokens / distinct)
+                    "{spent}, {} each ({} is par)",
+                    thousands(tokens / distinct),
+                    options.tokens_per_useful_call
                 ),
             }
         }

@@ -6,20 +6,23 @@ use serde_json::{Value, json};
 use super::all_runs::Together;
 use super::block::Block;
 use super::each_run::RunByRun;
-use super::key::{Key, OptionInfo, options, schema_of};
+use super::key::{OptionInfo, options_of, schema_of};
 use super::{AllRuns, Criterion, EachRun, Options};
-use crate::eval::Measure;
+use crate::eval::{Measure, Metrics};
 
 /// What is known of a gate before any suite is read.
 pub(super) struct GateEntry {
     pub(super) says: &'static str,
-    pub(super) keys: &'static [Key],
     pub(super) targets: &'static [Measure],
+    pub(super) example: &'static str,
+    pub(super) calibrated_by: Option<&'static str>,
     /// Whether it judges one run at a time, so that a run's outcome can be its verdict.
     pub(super) each_run: bool,
     /// Whether its verdict rests on which results are errors.
     pub(super) rests_on_errors: bool,
     pub(super) read: Read,
+    schema: fn() -> Value,
+    options: fn(&[&'static str]) -> Vec<OptionInfo>,
 }
 
 /// Reads a gate's block.
@@ -27,26 +30,38 @@ type Read = fn(&mut Block<'_, '_>) -> Option<Box<dyn Criterion>>;
 
 impl GateEntry {
     pub(super) const fn each_run<G: EachRun>() -> Self {
-        Self::of::<G>(true, |block| Some(Box::new(RunByRun(G::read(block)?))))
+        Self {
+            each_run: true,
+            ..Self::of::<G>(<G::Report as Metrics>::TARGETS, |block| {
+                let gate = block.read::<G>()?;
+                let limits = std::mem::take(&mut block.limits);
+                Some(Box::new(RunByRun { gate, limits }))
+            })
+        }
     }
 
     pub(super) const fn all_runs<G: AllRuns>() -> Self {
-        Self::of::<G>(false, |block| Some(Box::new(Together(G::read(block)?))))
+        Self::of::<G>(<G::Report as Metrics>::TARGETS, |block| {
+            Some(Box::new(Together(block.read::<G>()?)))
+        })
     }
 
-    /// A gate that judges in a way of its own.
+    /// A gate that judges in a way of its own, and has no targets.
     pub(super) const fn its_own<G: Options + Criterion>() -> Self {
-        Self::of::<G>(false, |block| Some(Box::new(G::read(block)?)))
+        Self::of::<G>(&[], |block| Some(Box::new(block.read::<G>()?)))
     }
 
-    const fn of<G: Options>(each_run: bool, read: Read) -> Self {
+    const fn of<G: Options>(targets: &'static [Measure], read: Read) -> Self {
         Self {
             says: G::SAYS,
-            keys: G::KEYS,
-            targets: G::TARGETS,
-            each_run,
+            targets,
+            example: G::EXAMPLE,
+            calibrated_by: G::CALIBRATED_BY,
+            each_run: false,
             rests_on_errors: G::RESTS_ON_ERRORS,
             read,
+            schema: schema_of::<G>,
+            options: options_of::<G>,
         }
     }
 }
@@ -95,6 +110,12 @@ pub struct GateInfo {
     pub targets: &'static [Measure],
     /// Whether it judges one run at a time.
     pub each_run: bool,
+    /// The least that an agent says to have the gate, on one line of YAML. With it alone an agent loads, in a
+    /// suite with a fault `hung` of the tool `search`.
+    pub example: &'static str,
+    /// The target that a threshold in the place of its default is of; nothing for a gate whose default is no
+    /// threshold that runs could move.
+    pub calibrated_by: Option<&'static str>,
     /// Those of its options that are limits of targets, or name tools.
     pub options: Vec<OptionInfo>,
     /// Its block, as a JSON Schema.
@@ -116,14 +137,16 @@ pub fn gates() -> Vec<GateInfo> {
         says: entry.says,
         targets: entry.targets,
         each_run: entry.each_run,
-        options: options(&[], entry.keys),
+        example: entry.example,
+        calibrated_by: entry.calibrated_by,
+        options: (entry.options)(&[]),
         schema: schema(entry),
     });
     all.collect()
 }
 
 fn schema(entry: &GateEntry) -> Value {
-    let mut schema = schema_of(entry.keys);
+    let mut schema = (entry.schema)();
     schema["description"] = entry.says.into();
     if !entry.targets.is_empty() {
         let lines = entry.targets.iter();

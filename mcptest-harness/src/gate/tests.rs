@@ -5,15 +5,27 @@ use mcptest_suite::{Source, Span};
 use serde_json::{Map, Value, json};
 
 use super::expectation::keys;
-use super::{GateReading, gates};
+use super::{AgentGates, GateReading, gates};
 use crate::check::resolve;
 use crate::trace::{Origin, parse_run};
 
-/// What a schema says is meant where nothing stands, by key.
+/// The gates of the one agent of a suite.
+fn read(agent: &str) -> AgentGates {
+    let text = format!(
+        "faults: [{{ name: hung, target: {{ tool: search }}, kind: hang }}]\nagents: [{{ name: a, model: m, prompt: p, {agent} }}]"
+    );
+    let mut reading = GateReading::default();
+    let read = Suite::parse_with(Source::new("a.yml", "a.yml", text), &mut reading);
+    let suite = read.unwrap_or_else(|error| panic!("{error}"));
+    let (agents, _) = reading.finish(&suite.source, &[]).unwrap();
+    agents.into_iter().next().unwrap()
+}
+
+/// What a schema says is meant where nothing stands, by key, at every depth.
 fn usual(properties: &Value) -> Map<String, Value> {
     let mut usual = Map::new();
     for (key, property) in properties.as_object().into_iter().flatten() {
-        let below = self::usual_below(property);
+        let below = self::usual(&property["properties"]);
         match &property["default"] {
             Value::Null if below.is_empty() => {}
             Value::Null => _ = usual.insert(key.clone(), below.into()),
@@ -23,56 +35,35 @@ fn usual(properties: &Value) -> Map<String, Value> {
     usual
 }
 
-fn usual_below(property: &Value) -> Map<String, Value> {
-    usual(&property["properties"])
-}
-
-/// What a gate of a suite is read as.
-fn read(gate: &str, block: &Value) -> String {
-    let mut agent = json!({
-        "name": "a", "model": "m", "prompt": "p", "runs": 2, "inject": ["f"],
-        "expect": [{ "target": "final_response", "matcher": { "contains": "x" } }],
-    });
-    agent[gate] = block.clone();
-    let fault = json!({ "name": "f", "target": { "tool": "t" }, "kind": "hang" });
-    let text = json!({ "faults": [fault], "agents": [agent] }).to_string();
-    let mut reading = GateReading::default();
-    let read = Suite::parse_with(Source::new("a.yml", "a.yml", text), &mut reading);
-    let suite = read.unwrap_or_else(|error| panic!("{error}"));
-    let (agents, _) = reading.finish(&suite.source, &[]).unwrap();
-    format!("{:?}", agents[0].gates[0].gate)
-}
-
 #[test]
-fn what_is_said_to_be_usual_is_what_is_read_where_nothing_stands() {
+fn the_example_of_a_gate_loads_alone_and_what_is_usual_changes_nothing() {
     for gate in gates() {
         let name = gate.kind.name();
-        let needed = match name {
-            "calls" => json!({ "max": 3 }),
-            "golden_path" => json!({ "calls": ["a"] }),
-            "trajectory" => json!({ "mode": "strict", "calls": [{ "name": "a" }] }),
-            "trajectory_axes" => json!({ "order": [{ "first": "a", "second": "b" }] }),
-            "stability" => json!({ "floors": {} }),
-            _ => json!({}),
-        };
-        let mut written = needed.clone();
-        for (key, value) in usual(&gate.schema["properties"]) {
-            written[key] = value;
-        }
-        assert_eq!(read(name, &written), read(name, &needed), "{written}");
+        let one = read(gate.example);
+        let of_gate = one.get(gate.kind).unwrap();
+        assert_eq!(one.gates.len(), 1, "{name}");
+        let written: Vec<String> = usual(&gate.schema["properties"])
+            .into_iter()
+            .filter(|(key, _)| !gate.example.contains(&format!("{key}:")))
+            // What fails a run is meant only where it stands.
+            .filter(|(key, _)| key != "floors")
+            .map(|(key, value)| format!("{key}: {value}"))
+            .collect();
+        let block = format!("{name}: {{ {}, ", written.join(", ")).replace("{ , ", "{ ");
+        let example = gate.example.replace(&format!("{name}: {{"), &block);
+        let two = read(&example.replace(", }", " }"));
+        let of_usual = two.get(gate.kind).unwrap();
+        assert_eq!(
+            format!("{:?}", of_gate.gate),
+            format!("{:?}", of_usual.gate),
+            "{example}"
+        );
     }
 }
 
 #[test]
 fn the_plan_of_an_agent_is_what_is_expected_and_not_what_is_forbidden() {
-    let plan = |gates: &str| {
-        let text = format!("agents: [{{ name: a, model: m, prompt: p, {gates} }}]");
-        let mut reading = GateReading::default();
-        let read = Suite::parse_with(Source::new("a.yml", "a.yml", text), &mut reading);
-        let suite = read.unwrap_or_else(|error| panic!("{error}"));
-        let (agents, _) = reading.finish(&suite.source, &[]).unwrap();
-        agents[0].plan().join(" ")
-    };
+    let plan = |gates: &str| read(gates).plan().join(" ");
     let expected = "trajectory: { mode: superset, calls: [{ name: b }], forbid: ['delete_*'] }";
     let forbidden = "trajectory: { forbid: ['delete_*'] }";
     let golden = "golden_path: { calls: [c, d] }";

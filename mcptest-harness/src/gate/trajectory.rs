@@ -5,17 +5,18 @@ mod side_by_side;
 
 use std::sync::Arc;
 
-use mcptest_suite::{Diagnostic, Spanned};
+use mcptest_suite::{Diagnostic, Node, Spanned};
 use serde_json::Value;
 
 use super::block::Block;
-use super::key::{Key, Role, words};
+use super::form::{Each, Own, Word};
+use super::key::{Key, Keyed, Role};
 use super::table::GateEntry;
 use super::{Breach, Cause, EachRun, Input, Options, RunScore, Threshold};
 use crate::check::difference;
 use crate::eval::{
-    ArgsShape, ExpectedCall, ExpectedTrace, MatchMode, Measure, Over, Schema, ToolPattern,
-    TrajectoryReport, targets, validate_trace_with,
+    ArgsShape, ExpectedCall, ExpectedTrace, MatchMode, Over, Schema, ToolPattern, TrajectoryReport,
+    validate_trace_with,
 };
 use crate::render::Evidence;
 use crate::text::truncate_lines;
@@ -44,86 +45,15 @@ const ORDERS: [(&str, bool); 2] = [("unordered", true), ("ordered", false)];
 /// Which calls the plan is held against.
 const OVERS: [(&str, Over); 2] = [("calls", Over::Calls), ("writes", Over::Writes)];
 
-/// The keys of an expected call.
-const CALL: &[Key] = &[
-    Key::text("name")
-        .says("The tool, without any server prefix.")
-        .required()
-        .is(Role::PlannedTools),
-    Key::text("server").says(
-        "The server that the tool must be of. A call whose server the recording does not tell does not fit.",
-    ),
-    Key::other("args", shape::SCHEMA).says("What the arguments must look like."),
-    Key::maybe("is_error").says("Whether the result must be an error, or must not be."),
-];
-
 impl Options for Plan {
     const SAYS: &'static str = "The right calls, with the right arguments, in the right order. Default: trajectory.passed >= 1.";
 
-    const KEYS: &'static [Key] = &[
-        Key::word("mode", &words(&MODES))
-            .says(
-                "How expected and recorded calls line up. May be left out, with `calls`, where \
-                 there is `forbid`.",
-            )
-            .required_unless("forbid"),
-        Key::each("calls", ("expected calls", "an expected call"), CALL)
-            .says("The expected calls. None, `[]`, with `over: writes` and `mode: strict`: nothing may be changed.")
-            .required_unless("forbid"),
-        Key::word("parallel", &words(&ORDERS))
-            .says("`unordered`: calls of one step may match in any order in the ordered modes.")
-            .usually("ordered"),
-        Key::word("over", &words(&OVERS))
-            .says(
-                "`writes`: only the calls that change something are held against the plan; \
-                 looking things up is free.",
-            )
-            .usually("calls"),
-        Key::tools("allow", "tool patterns").says(
-            "Tools that calls beside the plan may be of, in the modes that let them be made; any \
-             without it. Patterns as under `forbid`.",
-        ),
-        Key::tools("forbid", "tool patterns").says(
-            "Tools that may not be called, in any mode and whatever `over` says; `*` stands for any \
-             characters: `delete_*`. What a client writes before a tool's name hides none. \
-             `{ name: delete_*, server: fs }` means the tools of one server.",
-        ),
-    ];
+    const EXAMPLE: &'static str = "trajectory: { mode: superset, calls: [{ name: search }] }";
 
-    const TARGETS: &'static [Measure] = targets::TRAJECTORY;
+    // Its default is a yes or no.
+    const CALIBRATED_BY: Option<&'static str> = None;
 
     const RESTS_ON_ERRORS: bool = true;
-
-    fn read(block: &mut Block<'_, '_>) -> Option<Self> {
-        let forbid = block.tools("forbid");
-        let alone = forbid.is_some() && without_plan(block);
-        let mode = block.choice("mode", "mode", &MODES);
-        let calls = calls(block);
-        let parallel = block.choice("parallel", "order", &ORDERS);
-        let over = block.choice("over", "call kind", &OVERS);
-        let allow = block.tools("allow");
-        if let Some(mode) = mode.filter(|mode| allow.is_some() && allows_no_surplus(*mode)) {
-            refuse_allow(mode, block);
-        }
-        let (mode, calls) = if alone {
-            (MatchMode::Unordered, Vec::new())
-        } else {
-            let calls = calls?;
-            (closed(mode, over, &calls, block)?, calls)
-        };
-        let forbid = forbid.unwrap_or_default();
-        contradictions(&calls, allow.as_deref().unwrap_or_default(), &forbid, block);
-        let patterns = |patterns: Vec<Spanned<ToolPattern>>| {
-            let patterns = patterns.into_iter().map(|pattern| pattern.value);
-            patterns.collect()
-        };
-        let mut plan = Self::new(mode, calls)
-            .with_parallel_unordered(parallel.unwrap_or_default())
-            .with_over(over.unwrap_or_default())
-            .with_forbid(patterns(forbid));
-        plan.allow = allow.map(patterns);
-        Some(plan)
-    }
 
     fn tools(&self) -> Vec<&str> {
         let calls = self.calls.iter().filter(|call| call.server.is_none());
@@ -140,20 +70,136 @@ impl Options for Plan {
     }
 }
 
+const MODE: Key<Plan> = Key::form(
+    "mode",
+    &Word {
+        what: "mode",
+        choices: &MODES,
+        at: |plan: &mut Plan| &mut plan.mode,
+    },
+)
+.says(
+    "How expected and recorded calls line up. May be left out, with `calls`, where \
+     there is `forbid`.",
+)
+.required_unless("forbid");
+
+const CALLS: Key<Plan> = Key::form(
+    "calls",
+    &Each {
+        of: "expected calls",
+        one: "an expected call",
+        at: |plan: &mut Plan| &mut plan.calls,
+    },
+)
+.says("The expected calls. None, `[]`, with `over: writes` and `mode: strict`: nothing may be changed.")
+.required_unless("forbid");
+
+const PARALLEL: Key<Plan> = Key::form(
+    "parallel",
+    &Word {
+        what: "order",
+        choices: &ORDERS,
+        at: |plan: &mut Plan| &mut plan.parallel_unordered,
+    },
+)
+.says("`unordered`: calls of one step may match in any order in the ordered modes.");
+
+const OVER: Key<Plan> = Key::form(
+    "over",
+    &Word {
+        what: "call kind",
+        choices: &OVERS,
+        at: |plan: &mut Plan| &mut plan.over,
+    },
+)
+.says(
+    "`writes`: only the calls that change something are held against the plan; \
+     looking things up is free.",
+);
+
+const ALLOW: Key<Plan> = Key::tools("allow", "tool patterns", |plan: &mut Plan| &mut plan.allow)
+    .says(
+        "Tools that calls beside the plan may be of, in the modes that let them be made; any \
+         without it. Patterns as under `forbid`.",
+    );
+
+const FORBID: Key<Plan> = Key::tools("forbid", "tool patterns", |plan: &mut Plan| {
+    &mut plan.forbid
+})
+.says(
+    "Tools that may not be called, in any mode and whatever `over` says; `*` stands for any \
+     characters: `delete_*`. What a client writes before a tool's name hides none. \
+     `{ name: delete_*, server: fs }` means the tools of one server.",
+);
+
+impl Keyed for Plan {
+    const KEYS: &'static [Key<Self>] = &[MODE, CALLS, PARALLEL, OVER, ALLOW, FORBID];
+
+    fn usual() -> Self {
+        Self::new(MatchMode::Unordered, Vec::new())
+    }
+
+    fn check(&mut self, block: &mut Block<'_, '_>, whole: bool) -> bool {
+        let alone = block.has(&FORBID) && without_plan(block);
+        let mode = block.at(&MODE).filter(|_| whole).map(|_| self.mode);
+        if mode.is_some_and(allows_no_surplus) && block.has(&ALLOW) {
+            refuse_allow(self.mode, block);
+        }
+        let holds = alone || close(self, block, whole);
+        if whole {
+            contradictions(self, block);
+        }
+        holds && whole
+    }
+}
+
+type Expected = ExpectedCall<Arc<Schema>>;
+
+impl Keyed for Expected {
+    const KEYS: &'static [Key<Self>] = &[
+        Key::text("name", |call: &mut Self| &mut call.name)
+            .says("The tool, without any server prefix.")
+            .required()
+            .is(Role::PlannedTools),
+        Key::text("server", |call: &mut Self| &mut call.server).says(
+            "The server that the tool must be of. A call whose server the recording does not tell does not fit.",
+        ),
+        Key::form(
+            "args",
+            &Own {
+                schema: shape::schema,
+                read: |block, node, call: &mut Expected| {
+                    let shape = shape::read(block, node);
+                    let is_read = shape.is_some();
+                    call.args = shape.unwrap_or(ArgsShape::Any);
+                    is_read
+                },
+            },
+        )
+        .says("What the arguments must look like."),
+        Key::flag("is_error", |call: &mut Self| &mut call.is_error)
+            .says("Whether the result must be an error, or must not be."),
+    ];
+
+    fn usual() -> Self {
+        Self::new("", ArgsShape::Any)
+    }
+}
+
 /// Whether there is no plan, and nothing that only means something beside one.
 fn without_plan(block: &mut Block<'_, '_>) -> bool {
-    const BESIDE: [&str; 3] = ["parallel", "over", "allow"];
-    let missing = ["mode", "calls"].into_iter().filter(|key| !block.has(key));
-    let missing: Vec<&str> = missing.collect();
-    let lonely = BESIDE.into_iter().find(|key| block.has(key));
-    let (there, need) = match (missing.as_slice(), lonely) {
-        (["mode", "calls"], None) => return true,
-        (["mode", "calls"], Some(lonely)) => (lonely, "mode` and `calls"),
-        (["mode"], _) => ("calls", "mode"),
-        (["calls"], _) => ("mode", "calls"),
-        _ => return false,
+    let beside = [&PARALLEL, &OVER, &ALLOW];
+    let lonely = beside.into_iter().find(|key| block.has(*key));
+    let (there, need) = match (block.has(&MODE), block.has(&CALLS), lonely) {
+        (false, false, None) => return true,
+        (false, false, Some(lonely)) => (lonely, "mode` and `calls"),
+        (false, true, _) => (&CALLS, "mode"),
+        (true, false, _) => (&MODE, "calls"),
+        (true, true, _) => return false,
     };
-    if let Some(node) = block.node(there) {
+    if let Some(node) = block.at(there) {
+        let there = there.name;
         let message = format!("`{there}` does nothing without `{need}`");
         let problem = Diagnostic::at(node.span, message);
         block.problems.push(problem.help(format!(
@@ -163,32 +209,31 @@ fn without_plan(block: &mut Block<'_, '_>) -> bool {
     false
 }
 
-/// The mode of a plan. One without a call is that no state-changing call may be made; where every run
+/// Takes a plan without a call for what it means: that no state-changing call may be made. Where every run
 /// would hold, it is refused.
-fn closed(
-    mode: Option<MatchMode>,
-    over: Option<Over>,
-    calls: &[ExpectedCall<Arc<Schema>>],
-    block: &mut Block<'_, '_>,
-) -> Option<MatchMode> {
-    let node = block.node("calls")?;
-    if !calls.is_empty() || node.items().is_none_or(|items| !items.is_empty()) {
+fn close(plan: &mut Plan, block: &mut Block<'_, '_>, whole: bool) -> bool {
+    let (mode, calls) = (block.has(&MODE), block.at(&CALLS));
+    let Some(node) = calls else {
+        return false;
+    };
+    if !plan.calls.is_empty() || node.items().is_none_or(|items| !items.is_empty()) {
         return mode;
     }
-    if over == Some(Over::Writes) && mode.is_none_or(allows_no_surplus) {
-        return mode.map(|_| MatchMode::ExactUnordered);
+    if plan.over == Over::Writes && (!whole || !mode || allows_no_surplus(plan.mode)) {
+        plan.mode = MatchMode::ExactUnordered;
+        return mode;
     }
     let problem = Diagnostic::at(node.span, "this list of expected calls is empty");
     block.problems.push(problem.help(
         "add a call, or write `{ over: writes, mode: strict, calls: [] }` where nothing may be \
          changed; the gate `calls: { max: 0 }` asks for no call at all",
     ));
-    None
+    false
 }
 
 /// Notes an `allow` where no call is left for it.
 fn refuse_allow(mode: MatchMode, block: &mut Block<'_, '_>) {
-    if let Some(node) = block.node("allow") {
+    if let Some(node) = block.at(&ALLOW) {
         let mode = mode.as_str();
         let message =
             format!("`allow` does nothing under `mode: {mode}`, which lets no other call be made");
@@ -206,19 +251,17 @@ fn allows_no_surplus(mode: MatchMode) -> bool {
 
 /// Notes expected calls that are forbidden, where no run could hold, allowed tools that are forbidden, and
 /// patterns under `allow` that allow any tool.
-fn contradictions(
-    calls: &[ExpectedCall<Arc<Schema>>],
-    allow: &[Spanned<ToolPattern>],
-    forbid: &[Spanned<ToolPattern>],
-    block: &mut Block<'_, '_>,
-) {
+fn contradictions(plan: &Plan, block: &mut Block<'_, '_>) {
+    let calls = &plan.calls;
+    let allow = spanned(plan.allow.as_deref().unwrap_or_default(), block.at(&ALLOW));
+    let forbid = spanned(&plan.forbid, block.at(&FORBID));
     let of_server = |pattern: &ToolPattern, server: Option<&str>| {
         let wanted = pattern.server();
         wanted.is_none() || server.is_none() || wanted == server
     };
-    for pattern in forbid {
-        let fits = |call: &&ExpectedCall<Arc<Schema>>| {
-            pattern.value.matches(&call.name) && of_server(&pattern.value, call.server.as_deref())
+    for pattern in &forbid {
+        let fits = |call: &&Expected| {
+            pattern.value.matches(&call.name) && of_server(pattern.value, call.server.as_deref())
         };
         if let Some(call) = calls.iter().find(fits) {
             let message = format!(
@@ -231,11 +274,11 @@ fn contradictions(
                 .push(Diagnostic::at(pattern.span, message).help("expect the call, or forbid it"));
         }
     }
-    for pattern in allow {
+    for pattern in &allow {
         let allowed = pattern.value.as_str();
         // One that fits the other as it is written fits all that the other does.
-        let covers = |other: &&Spanned<ToolPattern>| {
-            other.value.matches(allowed) && of_server(&other.value, pattern.value.server())
+        let covers = |other: &&Spanned<&ToolPattern>| {
+            other.value.matches(allowed) && of_server(other.value, pattern.value.server())
         };
         let (message, help) = if pattern.value.matches("") && pattern.value.server().is_none() {
             let message = format!("`{allowed}` allows any tool, as a plan without `allow` does");
@@ -251,20 +294,14 @@ fn contradictions(
     }
 }
 
-fn calls(block: &mut Block<'_, '_>) -> Option<Vec<ExpectedCall<Arc<Schema>>>> {
-    block.each("calls", |block| {
-        let name = block.text("name");
-        let args = match block.node("args") {
-            Some(node) => shape::read(block, node),
-            None => Some(ArgsShape::Any),
-        };
-        let is_error = block.flag("is_error");
-        let server = block.text("server");
-        let mut expected = ExpectedCall::new(name?.value, args?);
-        expected.server = server.map(|server| server.value);
-        expected.is_error = is_error;
-        Some(expected)
-    })
+/// Patterns with their places, all of which could be read.
+fn spanned<'p>(patterns: &'p [ToolPattern], list: Option<&Node>) -> Vec<Spanned<&'p ToolPattern>> {
+    let items = list.and_then(Node::items).into_iter().flatten();
+    let spans = items.map(|item| item.span);
+    let patterns = patterns.iter().zip(spans);
+    patterns
+        .map(|(pattern, span)| Spanned::new(pattern, span))
+        .collect()
 }
 
 /// The tools that only read, as the recording and the agent's gates say, and the servers of the tools.
@@ -287,14 +324,10 @@ impl EachRun for Plan {
             Ok(report) => Ok(RunScore::of(report)),
             // Refused when the suite loaded; never a pass.
             Err(malformed) => {
-                let asks = Cause::Option(malformed.to_string());
+                let asks = Cause::Gate(malformed.to_string());
                 Err(Box::new(Breach::new(asks, "nothing to compare with")))
             }
         }
-    }
-
-    fn metrics(&self, report: &TrajectoryReport) -> Value {
-        report.metrics()
     }
 
     fn note(&self, runs: &[Run], _scores: &[Value]) -> Option<String> {

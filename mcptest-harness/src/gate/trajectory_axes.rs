@@ -2,14 +2,15 @@
 
 use mcptest_suite::model::Segment;
 use mcptest_suite::read::read_target;
-use mcptest_suite::{Diagnostic, Node, Spanned};
-use serde_json::Value;
+use mcptest_suite::{Diagnostic, Node, Span};
+use serde_json::json;
 
 use super::block::Block;
-use super::key::{Key, Role};
+use super::form::{Each, Own};
+use super::key::{Key, Keyed, Role};
 use super::table::GateEntry;
 use super::{Breach, EachRun, Input, Options, RunScore, Threshold};
-use crate::eval::{Axes, AxesReport, Dependency, Measure, Order, score_trajectory_axes, targets};
+use crate::eval::{Axes, AxesReport, Dependency, Order, score_trajectory_axes};
 use crate::render::Evidence;
 use crate::trace::Run;
 
@@ -18,72 +19,14 @@ pub(super) const ENTRY: GateEntry = GateEntry::each_run::<Axes>();
 const DEPENDENCIES: &str = "trajectory.dependency_satisfaction";
 const ORDER: &str = "trajectory.order_satisfaction";
 
-/// The keys of a dependency.
-const DEPENDENCY: &[Key] = &[
-    Key::text("producer")
-        .says("The tool whose result is needed.")
-        .required()
-        .is(Role::PlannedTools),
-    Key::text("consumer")
-        .says("The tool that needs it.")
-        .required()
-        .is(Role::PlannedTools),
-    Key::text("arg").says(
-        "The consumer's argument whose value must come from an earlier result of the \
-                 producer; `page.cursor` leads into objects. With it, a tool may depend on \
-                 itself (pagination).",
-    ),
-];
-
-/// The keys of an ordered pair.
-const PAIR: &[Key] = &[
-    Key::text("first")
-        .says("The earlier tool.")
-        .required()
-        .is(Role::PlannedTools),
-    Key::text("second")
-        .says("The later tool.")
-        .required()
-        .is(Role::PlannedTools),
-    Key::flag("last", false).says(
-        "Whether the last call of the earlier tool must come before the last call of the \
-                 later one too.",
-    ),
-];
-
 impl Options for Axes {
     const SAYS: &'static str =
         "Ordering and data flow between tools. Default: both targets 100 percent.";
 
-    const KEYS: &'static [Key] = &[
-        Key::each("dependencies", ("dependencies", "a dependency"), DEPENDENCY)
-            .says("Consumers that need a producer before them."),
-        Key::each("order", ("pairs", "an ordered pair"), PAIR)
-            .says("Tools whose first call comes before another's."),
-    ];
+    const EXAMPLE: &'static str = "trajectory_axes: { order: [{ first: search, second: fetch }] }";
 
-    const TARGETS: &'static [Measure] = targets::TRAJECTORY_AXES;
-
-    fn read(block: &mut Block<'_, '_>) -> Option<Self> {
-        let lists = ["dependencies", "order"].map(|key| block.node(key));
-        let declares = |node: &Node| node.items().is_none_or(|items| !items.is_empty());
-        if !lists.into_iter().flatten().any(declares) {
-            if !block.misspells(&["dependencies", "order"]) {
-                let message = "`trajectory_axes` declares nothing to check";
-                block.problems.push(Diagnostic::at(block.span, message).help(
-                    "add `dependencies: [{ producer: a, consumer: b }]` or `order: [{ first: a, second: b }]`",
-                ));
-            }
-            return None;
-        }
-        let dependencies = block.each("dependencies", dependency).unwrap_or_default();
-        let order = block.each("order", pair).unwrap_or_default();
-        Some(
-            Self::default()
-                .with_dependencies(dependencies)
-                .with_order(order),
-        )
-    }
+    // Its default is 100 percent, which is what a plan asks.
+    const CALIBRATED_BY: Option<&'static str> = None;
 
     fn unasked(&self) -> Vec<(&'static str, &'static str)> {
         let axes = [
@@ -95,45 +38,138 @@ impl Options for Axes {
     }
 }
 
-fn dependency(block: &mut Block<'_, '_>) -> Option<Dependency> {
-    let (producer, consumer) = (block.text("producer"), block.text("consumer"));
-    let has_arg = block.has("arg");
-    let arg = argument(block);
-    let (producer, consumer) = (producer?, consumer?);
-    if producer.value == consumer.value && !has_arg {
-        block.problems.push(before_itself(&producer, &consumer).help(
-            "name the argument that carries data from call to call, e.g. `arg: cursor`, or two different tools",
-        ));
+impl Keyed for Axes {
+    const KEYS: &'static [Key<Self>] = &[DEPENDENCIES_KEY, ORDER_KEY];
+
+    fn usual() -> Self {
+        Self::default()
     }
-    let mut dependency = Dependency::new(producer.value, consumer.value);
-    dependency.arg = arg;
-    Some(dependency)
+
+    fn check(&mut self, block: &mut Block<'_, '_>, whole: bool) -> bool {
+        let lists = [block.at(&DEPENDENCIES_KEY), block.at(&ORDER_KEY)];
+        let declares = |node: &Node| node.items().is_none_or(|items| !items.is_empty());
+        let declares = lists.into_iter().flatten().any(declares);
+        if !declares && !block.misspells(&[DEPENDENCIES_KEY.name, ORDER_KEY.name]) {
+            let message = "`trajectory_axes` declares nothing to check";
+            block.problems.push(Diagnostic::at(block.span, message).help(
+                "add `dependencies: [{ producer: a, consumer: b }]` or `order: [{ first: a, second: b }]`",
+            ));
+        }
+        whole && declares
+    }
 }
 
-fn pair(block: &mut Block<'_, '_>) -> Option<Order> {
-    let (first, second) = (block.text("first"), block.text("second"));
-    let last = block.flag("last").unwrap_or_default();
-    let (first, second) = (first?, second?);
-    if first.value == second.value {
-        let problem = before_itself(&first, &second);
-        block
-            .problems
-            .push(problem.help("name two different tools"));
+const DEPENDENCIES_KEY: Key<Axes> = Key::form(
+    "dependencies",
+    &Each {
+        of: "dependencies",
+        one: "a dependency",
+        at: |axes: &mut Axes| &mut axes.dependencies,
+    },
+)
+.says("Consumers that need a producer before them.");
+
+const ORDER_KEY: Key<Axes> = Key::form(
+    "order",
+    &Each {
+        of: "pairs",
+        one: "an ordered pair",
+        at: |axes: &mut Axes| &mut axes.order,
+    },
+)
+.says("Tools whose first call comes before another's.");
+
+const PRODUCER: Key<Dependency> = Key::text("producer", |edge: &mut Dependency| &mut edge.producer)
+    .says("The tool whose result is needed.")
+    .required()
+    .is(Role::PlannedTools);
+
+const CONSUMER: Key<Dependency> = Key::text("consumer", |edge: &mut Dependency| &mut edge.consumer)
+    .says("The tool that needs it.")
+    .required()
+    .is(Role::PlannedTools);
+
+const ARG: Key<Dependency> = Key::form(
+    "arg",
+    &Own {
+        schema: || json!({ "type": ["string", "number"] }),
+        read: argument,
+    },
+)
+.says(
+    "The consumer's argument whose value must come from an earlier result of the \
+     producer; `page.cursor` leads into objects. With it, a tool may depend on \
+     itself (pagination).",
+);
+
+impl Keyed for Dependency {
+    const KEYS: &'static [Key<Self>] = &[PRODUCER, CONSUMER, ARG];
+
+    fn usual() -> Self {
+        Self::new("", "")
     }
-    Some(Order::new(first.value, second.value).with_last(last))
+
+    fn check(&mut self, block: &mut Block<'_, '_>, whole: bool) -> bool {
+        if whole && self.producer == self.consumer && !block.has(&ARG) {
+            let problem = before_itself(block, &PRODUCER, &CONSUMER);
+            block.problems.push(problem.help(
+                "name the argument that carries data from call to call, e.g. `arg: cursor`, or two different tools",
+            ));
+        }
+        whole
+    }
+}
+
+const FIRST: Key<Order> = Key::text("first", |pair: &mut Order| &mut pair.first)
+    .says("The earlier tool.")
+    .required()
+    .is(Role::PlannedTools);
+
+const SECOND: Key<Order> = Key::text("second", |pair: &mut Order| &mut pair.second)
+    .says("The later tool.")
+    .required()
+    .is(Role::PlannedTools);
+
+impl Keyed for Order {
+    const KEYS: &'static [Key<Self>] = &[
+        FIRST,
+        SECOND,
+        Key::flag("last", |pair: &mut Self| &mut pair.last).says(
+            "Whether the last call of the earlier tool must come before the last call of the \
+             later one too.",
+        ),
+    ];
+
+    fn usual() -> Self {
+        Self::new("", "")
+    }
+
+    fn check(&mut self, block: &mut Block<'_, '_>, whole: bool) -> bool {
+        if whole && self.first == self.second {
+            let problem = before_itself(block, &FIRST, &SECOND);
+            block
+                .problems
+                .push(problem.help("name two different tools"));
+        }
+        whole
+    }
 }
 
 /// One tool is asked to come before the same tool.
-fn before_itself(first: &Spanned<String>, second: &Spanned<String>) -> Diagnostic {
-    Diagnostic::new(format!("`{}` cannot come before itself", second.value))
-        .label(second.span, "the same tool")
-        .also(first.span, "first named here")
+fn before_itself<O>(block: &mut Block<'_, '_>, first: &Key<O>, second: &Key<O>) -> Diagnostic {
+    let [first, second] = [first, second].map(|key| block.at(key));
+    let name = second.and_then(Node::text).unwrap_or_default();
+    let span = |node: Option<&Node>| node.map_or(Span::default(), |node| node.span);
+    Diagnostic::new(format!("`{name}` cannot come before itself"))
+        .label(span(second), "the same tool")
+        .also(span(first), "first named here")
 }
 
 /// The path of an argument: its name, or a way into an object.
-fn argument(block: &mut Block<'_, '_>) -> Option<String> {
-    let node = block.node("arg")?;
-    let path = read_target(node, block.problems)?;
+fn argument(block: &mut Block<'_, '_>, node: &Node, edge: &mut Dependency) -> bool {
+    let Some(path) = read_target(node, block.problems) else {
+        return false;
+    };
     let is_key = |segment: &Segment| matches!(segment, Segment::Key(_));
     if !path.segments.iter().all(is_key) {
         let message = format!("`{}` is no argument: only keys lead to one", path.text);
@@ -141,9 +177,10 @@ fn argument(block: &mut Block<'_, '_>) -> Option<String> {
             Diagnostic::at(node.span, message)
                 .help("write e.g. `arg: url`, or `arg: page.cursor` for a key of an object"),
         );
-        return None;
+        return false;
     }
-    Some(path.text)
+    edge.arg = Some(path.text);
+    true
 }
 
 impl EachRun for Axes {
@@ -156,10 +193,6 @@ impl EachRun for Axes {
 
     fn score(&self, _input: &Input<'_>, run: &Run) -> Result<RunScore<AxesReport>, Box<Breach>> {
         Ok(RunScore::of(score_trajectory_axes(&run.trace, self)))
-    }
-
-    fn metrics(&self, report: &AxesReport) -> Value {
-        report.metrics()
     }
 
     fn explain(&self, _input: &Input<'_>, run: &Run, report: &AxesReport) -> Vec<Evidence> {

@@ -208,8 +208,8 @@ impl Ask<'_> {
     pub fn of_run(&self, run: &Run) -> Option<RunVerdict> {
         let input = self.input(slice::from_ref(run));
         Some(match self.gate {
-            Some(gate) => RunVerdict::of(gate.of_run(&input, 0)?.is_empty()),
-            None => Expect::verdicts(&input, 0).of_run(input.gates.expect.len()),
+            Some(gate) => RunVerdict::of(gate.broken_by(&input, 0)?.is_empty()),
+            None => Expect::verdicts(&input, 0).verdict(input.gates.expect.len()),
         })
     }
 

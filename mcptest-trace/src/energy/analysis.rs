@@ -1,7 +1,6 @@
 //! A recorded run under a guard: what would have happened, and what it would have saved.
 
 use serde::Serialize;
-use serde_json::{Value, json};
 
 use super::drift::drift;
 use super::estimate::RunSteps;
@@ -14,34 +13,7 @@ use super::status::{EnergyError, Status, Step, total};
 use super::trajectory::Trajectory;
 use super::unconfirmed::UnconfirmedGrowth;
 use crate::eval::measure::{Measure, Unit};
-use crate::trace::without_null;
-
-/// The targets of the metric.
-pub const TARGETS: &[Measure] = &[
-    Measure::of("energy.tripped", Unit::Flag)
-        .lower_is_better("1 when a guard would have stopped the run for its growth"),
-    Measure::of("energy.frozen", Unit::Flag)
-        .lower_is_better("1 when the run used up its token budget"),
-    Measure::of("energy.trip_step", Unit::Count)
-        .only_describes("the step that tripped, where one did")
-        .at_least(1.0)
-        .sometimes(),
-    Measure::of("energy.peak_ratio", Unit::Ratio)
-        .lower_is_better("the most tokens of a step against the baseline, where there is one")
-        .sometimes(),
-    Measure::of("energy.baseline", Unit::Tokens)
-        .only_describes("tokens of a usual step, where the warm-up came to its end")
-        .sometimes(),
-    Measure::of("energy.tokens", Unit::Tokens).lower_is_better("tokens of the whole run"),
-    Measure::of("energy.tokens_after_trip", Unit::Tokens)
-        .lower_is_better("tokens a live guard would have saved"),
-    Measure::of("energy.pattern", Unit::Word(PATTERNS))
-        .only_describes("how the run failed, as its growth shows it"),
-    Measure::of("energy.drift", Unit::Distance)
-        .lower_is_better("how far the last texts are from the system prompt, where there are both")
-        .up_to(2.0)
-        .sometimes(),
-];
+use crate::eval::metrics::metrics;
 
 /// The words of `energy.pattern`.
 const PATTERNS: &[&str] = &[
@@ -114,24 +86,33 @@ pub struct Analysis {
     pub report: FailureReport,
 }
 
-impl Analysis {
-    /// The numbers under their target names; what the run does not have is left out.
-    #[must_use]
-    pub fn metrics(&self) -> Value {
-        let all = json!({
-            "tripped": u8::from(self.tripped),
-            "frozen": u8::from(self.frozen),
-            "trip_step": self.trip_step,
-            "peak_ratio": self.peak_ratio,
-            "baseline": self.baseline,
-            "tokens": self.tokens,
-            "tokens_after_trip": self.tokens_after_trip,
-            "pattern": self.pattern.as_str(),
-            "drift": self.drift,
-        });
-        json!({ "energy": without_null(all) })
-    }
-}
+metrics! { Analysis as analysis {
+    Measure::of("energy.tripped", Unit::Flag)
+        .lower_is_better("1 when a guard would have stopped the run for its growth")
+        => analysis.tripped,
+    Measure::of("energy.frozen", Unit::Flag)
+        .lower_is_better("1 when the run used up its token budget") => analysis.frozen,
+    Measure::of("energy.trip_step", Unit::Count)
+        .only_describes("the step that tripped, where one did")
+        .at_least(1.0)
+        .sometimes() => analysis.trip_step,
+    Measure::of("energy.peak_ratio", Unit::Ratio)
+        .lower_is_better("the most tokens of a step against the baseline, where there is one")
+        .sometimes() => analysis.peak_ratio,
+    Measure::of("energy.baseline", Unit::Tokens)
+        .only_describes("tokens of a usual step, where the warm-up came to its end")
+        .sometimes() => analysis.baseline,
+    Measure::of("energy.tokens", Unit::Tokens)
+        .lower_is_better("tokens of the whole run") => analysis.tokens,
+    Measure::of("energy.tokens_after_trip", Unit::Tokens)
+        .lower_is_better("tokens a live guard would have saved") => analysis.tokens_after_trip,
+    Measure::of("energy.pattern", Unit::Word(PATTERNS))
+        .only_describes("how the run failed, as its growth shows it") => analysis.pattern.as_str(),
+    Measure::of("energy.drift", Unit::Distance)
+        .lower_is_better("how far the last texts are from the system prompt, where there are both")
+        .up_to(2.0)
+        .sometimes() => analysis.drift,
+} }
 
 /// Replays a recorded run under a guard with these options.
 ///

@@ -62,7 +62,7 @@ mod trajectory;
 mod unconfirmed;
 mod votes;
 
-pub use analysis::{Analysis, DriftInput, TARGETS, analyse};
+pub use analysis::{Analysis, DriftInput, analyse};
 pub use compress::{Compression, Decimator, DecimatorOptions, Message};
 pub use condition::{Condition, Monitor};
 pub use drift::{HolographicEngine, drift};

@@ -1,28 +1,10 @@
 //! `calls`: how much did a run take?
 
 use serde::Serialize;
-use serde_json::{Value, json};
 
 use super::measure::{Measure, Unit};
+use super::metrics::metrics;
 use crate::trace::AsTrace;
-
-/// The targets of the metric.
-pub const TARGETS: &[Measure] = &[
-    Measure::of("calls.count", Unit::Count).lower_is_better("tool calls"),
-    Measure::of("calls.errors", Unit::Count)
-        .lower_is_better(
-            "tool calls that ended in an error, where the recording tells errors and has a \
-             result of each call",
-        )
-        .sometimes(),
-    Measure::of("calls.steps", Unit::Count)
-        .lower_is_better("model calls, where they were recorded")
-        .at_least(1.0)
-        .sometimes(),
-    Measure::of("calls.tokens", Unit::Tokens)
-        .lower_is_better("tokens of the whole run, where they were recorded")
-        .sometimes(),
-];
 
 /// What a run may take at most; what is absent is not limited.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -59,6 +41,23 @@ pub struct CallCounts {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
 }
+
+metrics! { CallCounts as counts {
+    Measure::of("calls.count", Unit::Count).lower_is_better("tool calls") => counts.count,
+    Measure::of("calls.errors", Unit::Count)
+        .lower_is_better(
+            "tool calls that ended in an error, where the recording tells errors and has a \
+             result of each call",
+        )
+        .sometimes() => counts.errors,
+    Measure::of("calls.steps", Unit::Count)
+        .lower_is_better("model calls, where they were recorded")
+        .at_least(1.0)
+        .sometimes() => counts.steps,
+    Measure::of("calls.tokens", Unit::Tokens)
+        .lower_is_better("tokens of the whole run, where they were recorded")
+        .sometimes() => counts.tokens,
+} }
 
 /// Counts what a run took.
 ///
@@ -108,20 +107,13 @@ impl CallLimits {
     }
 }
 
-impl CallCounts {
-    /// The numbers under their target names; what was not recorded is left out.
-    #[must_use]
-    pub fn metrics(&self) -> Value {
-        json!({ "calls": self })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
     use super::*;
+    use crate::eval::Metrics;
 
     #[test]
     fn what_was_not_recorded_has_no_number() {

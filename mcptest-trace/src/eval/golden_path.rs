@@ -3,27 +3,13 @@
 use std::collections::HashSet;
 
 use serde::Serialize;
-use serde_json::{Value, json};
 
 use super::matching::longest_in_order;
 use super::measure::{Measure, Unit};
+use super::metrics::metrics;
 use crate::number::real;
 use crate::setters::setters;
 use crate::trace::AsTrace;
-
-/// The targets of the metric.
-pub const TARGETS: &[Measure] = &[
-    Measure::of("golden_path.penalty", Unit::Fraction)
-        .higher_is_better("1 is no waste at all; the more is wasted, the lower"),
-    Measure::of("golden_path.passed", Unit::Flag)
-        .higher_is_better("1 when nothing that is penalised was wasted"),
-    Measure::of("golden_path.extra_steps", Unit::Count)
-        .lower_is_better("calls beyond the length of the golden path"),
-    Measure::of("golden_path.backtracks", Unit::Count)
-        .lower_is_better("returns to a tool used earlier"),
-    Measure::of("golden_path.repeated_tools", Unit::Count)
-        .lower_is_better("calls of the same tool as the call before"),
-];
 
 /// Options of the golden-path gate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -96,20 +82,18 @@ pub struct GoldenPathReport {
     pub repeats_at: Vec<usize>,
 }
 
-impl GoldenPathReport {
-    /// The targets `golden_path.passed` (0 or 1), `penalty`, `extra_steps`, `backtracks` and
-    /// `repeated_tools`.
-    #[must_use]
-    pub fn metrics(&self) -> Value {
-        json!({ "golden_path": {
-            "passed": u8::from(self.passed),
-            "penalty": self.penalty,
-            "extra_steps": self.extra_steps,
-            "backtracks": self.backtracks,
-            "repeated_tools": self.repeated_tools,
-        }})
-    }
-}
+metrics! { GoldenPathReport as report {
+    Measure::of("golden_path.penalty", Unit::Fraction)
+        .higher_is_better("1 is no waste at all; the more is wasted, the lower") => report.penalty,
+    Measure::of("golden_path.passed", Unit::Flag)
+        .higher_is_better("1 when nothing that is penalised was wasted") => report.passed,
+    Measure::of("golden_path.extra_steps", Unit::Count)
+        .lower_is_better("calls beyond the length of the golden path") => report.extra_steps,
+    Measure::of("golden_path.backtracks", Unit::Count)
+        .lower_is_better("returns to a tool used earlier") => report.backtracks,
+    Measure::of("golden_path.repeated_tools", Unit::Count)
+        .lower_is_better("calls of the same tool as the call before") => report.repeated_tools,
+} }
 
 /// Scores a run for waste.
 ///
@@ -202,7 +186,9 @@ fn off_path(path: &[&str], run: &[&str]) -> Vec<usize> {
 #[allow(clippy::float_cmp, reason = "the expected values are exact")]
 mod tests {
     use super::*;
+    use crate::eval::Metrics;
     use proptest::prelude::*;
+    use serde_json::{Value, json};
 
     fn names<'a>(names: impl IntoIterator<Item = &'a str>) -> Value {
         let calls: Vec<_> = names

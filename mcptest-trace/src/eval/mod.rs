@@ -1,7 +1,7 @@
 //! The metrics: pure functions from recorded runs to numbers, one file a metric.
 //!
 //! Each takes a raw envelope or a typed [`Trace`](crate::trace::Trace) and returns a report with
-//! the evidence behind its numbers; `metrics()` gives the numbers under their target names. No
+//! the evidence behind its numbers. [`Metrics`] says which targets a report has, and gives their numbers. No
 //! file, clock, suite or test case may enter here, and no result is ever `NaN`.
 
 mod arg_diff;
@@ -10,6 +10,7 @@ mod contains;
 mod golden_path;
 mod matching;
 pub(crate) mod measure;
+pub(crate) mod metrics;
 mod narrative;
 mod recovery;
 mod reliability;
@@ -26,6 +27,7 @@ pub use calls::{CallCounts, CallLimits, count_calls};
 pub use contains::{contains, contains_diffs};
 pub use golden_path::{GoldenPath, GoldenPathReport, score_golden_path};
 pub use measure::{Better, Measure, Unit};
+pub use metrics::Metrics;
 pub use narrative::{
     CallFinding, Claim, ClaimVerdict, Considered, KnownTools, NarrativeOptions, NarrativeReport,
     Reported, UnclaimedCall, Unclear, narrative_divergence, narrative_divergence_with,
@@ -36,16 +38,17 @@ pub use recovery::{
     RecoveryMarks, RecoveryReport, RecoveryScore, never_fired, replay_recovery, score_recovery,
 };
 pub use reliability::{
-    Confidence, ReliabilitySummary, confidence_band, recommend_runs, summarize, summarize_with,
+    Confidence, ReliabilityOptions, ReliabilitySummary, confidence_band, recommend_runs, summarize,
+    summarize_with,
 };
 pub use session::{
     DerivedSignals, SessionReport, SessionScore, SessionTrace, Weights, agent_consistency,
     agent_reliability, derive_signals, score_session, session_traces, signals_of_evidence,
 };
 pub use stability::{
-    Dimensions, SUB_SCORES, StabilityAcross, StabilityFloors, StabilityOptions, StabilityReport,
-    SubScore, TOKENS_PER_USEFUL_CALL, Turns, agent_stability, agent_stability_across,
-    agent_stability_across_with, agent_stability_with, drift_flags, drift_flags_of,
+    Dimensions, SUB_SCORE_TARGETS, SUB_SCORES, StabilityAcross, StabilityFloors, StabilityOptions,
+    StabilityReport, SubScore, TOKENS_PER_USEFUL_CALL, Turns, agent_stability,
+    agent_stability_across, agent_stability_across_with, agent_stability_with, drift_flags,
 };
 pub use subset::{subset, subset_diffs};
 pub use tool_pattern::ToolPattern;
@@ -57,25 +60,3 @@ pub use trajectory::{
 pub use trajectory_axes::{
     Axes, AxesReport, Axis, BrokenEdge, Dependency, Order, score_trajectory_axes,
 };
-
-/// What each metric computes: the name, unit, range and direction of every number, metric by metric.
-///
-/// ```
-/// use mcptest_trace::eval::targets;
-///
-/// let penalty = &targets::GOLDEN_PATH[0];
-/// assert_eq!(penalty.name, "golden_path.penalty");
-/// assert_eq!(penalty.unit_and_range(), "a fraction from 0 to 1");
-/// ```
-pub mod targets {
-    pub use super::calls::TARGETS as CALLS;
-    pub use super::golden_path::TARGETS as GOLDEN_PATH;
-    pub use super::narrative::TARGETS as NARRATIVE;
-    pub use super::recovery::TARGETS as RECOVERY;
-    pub use super::reliability::TARGETS as RELIABILITY;
-    pub use super::session::TARGETS as SESSION;
-    pub use super::stability::SUB_SCORE_TARGETS as SUB_SCORES;
-    pub use super::stability::TARGETS as STABILITY;
-    pub use super::trajectory::TARGETS as TRAJECTORY;
-    pub use super::trajectory_axes::TARGETS as TRAJECTORY_AXES;
-}

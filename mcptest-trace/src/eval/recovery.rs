@@ -6,29 +6,11 @@ mod report;
 #[cfg(test)]
 mod tests;
 
-use super::measure::{Measure, Unit};
 use crate::trace::{AsTrace, StopReason, Synthesized, ToolResult, Trace};
 
 pub use faults::{Decisions, Effect, Fault, FaultKind, FaultPlan};
 pub use marks::{RecoveryMarks, RecoveryScore, score_recovery};
 pub use report::{Contradiction, ForeignMark, Hit, HitEvidence, RecoveryReport};
-
-/// The targets of the metric.
-pub const TARGETS: &[Measure] = &[
-    Measure::of("recovery.recovered", Unit::Flag)
-        .higher_is_better("1 when the run completed with a closing message"),
-    Measure::of("recovery.clean_timeout", Unit::Flag)
-        .higher_is_better("1 when every hang was noticed in time; always so on replay"),
-    Measure::of("recovery.detections", Unit::Count).only_describes("timeouts that were noticed"),
-    Measure::of("recovery.time_to_detection_ms", Unit::Milliseconds)
-        .lower_is_better("what noticing took in all, where something was noticed")
-        .sometimes(),
-    Measure::of("recovery.time_to_recovery_ms", Unit::Milliseconds)
-        .lower_is_better("what the faults cost in all, where the run recovered")
-        .sometimes(),
-    Measure::of("recovery.user_visible_hang_ms", Unit::Milliseconds)
-        .lower_is_better("what the faults cost in all"),
-];
 
 /// Whether the recording marks a result as the doing of a fault.
 fn is_marked_by(result: &ToolResult, fault: &Fault) -> bool {

@@ -5,45 +5,12 @@
 mod tests;
 
 use super::measure::{Measure, Unit};
+use super::metrics::{Metrics, metrics};
 use crate::energy::stats::wilson_of;
 use crate::number::{real, share, whole, wide};
+use crate::setters::setters;
 use serde::Serialize;
-use serde_json::{Map, Value, json};
-
-/// The targets of the metric.
-pub const TARGETS: &[Measure] = &[
-    Measure::of("reliability.runs", Unit::Count)
-        .only_describes("how many runs there are")
-        .at_least(1.0),
-    Measure::of("reliability.pass_at_k", Unit::AllOrNothing)
-        .higher_is_better("100 when at least one run passes"),
-    Measure::of("reliability.passhat_k", Unit::AllOrNothing)
-        .higher_is_better("100 when every run passes"),
-    Measure::of("reliability.variance_amplification", Unit::Percent)
-        .lower_is_better("0 when all runs end alike, 100 when half pass and half fail"),
-    Measure::of("reliability.graceful_degradation", Unit::Percent)
-        .higher_is_better("100 when all runs pass, the lower the later failures come"),
-    Measure::of("reliability.pass_rate", Unit::Percent)
-        .higher_is_better("the share of runs that pass"),
-    Measure::of("reliability.decay_curve", Unit::Percent)
-        .higher_is_better("empirical pass^k over the first k runs; index 0 is k = 1")
-        .list(),
-    Measure::of("reliability.ci_low", Unit::Percent)
-        .higher_is_better("lower end of the interval of the pass rate"),
-    Measure::of("reliability.ci_high", Unit::Percent)
-        .higher_is_better("upper end of the interval of the pass rate"),
-    Measure::of("reliability.half_width", Unit::Percent)
-        .lower_is_better("how far the pass rate may be off, at worst"),
-    Measure::of("reliability.recommended_runs", Unit::Count)
-        .only_describes("how many runs the wanted half-width needs")
-        .at_least(1.0),
-    Measure::of("reliability.pass_at", Unit::Fraction)
-        .higher_is_better("chance that one of k runs passes; index 0 is k = 1")
-        .list(),
-    Measure::of("reliability.pass_hat", Unit::Fraction)
-        .higher_is_better("chance that all of k runs pass; index 0 is k = 1")
-        .list(),
-];
+use serde_json::Value;
 
 /// Confidence of an interval.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -176,26 +143,50 @@ impl ReliabilitySummary {
     /// ```
     #[must_use]
     pub fn resolve_target(&self, target: &str) -> Option<Value> {
-        self.targets().remove(target.strip_prefix("reliability.")?)
+        let path = format!("/{}", target.replace('.', "/"));
+        self.metrics_object().pointer(&path).cloned()
     }
 
     /// Every target, as an object below the key `reliability`.
     #[must_use]
     pub fn metrics_object(&self) -> Value {
-        json!({ "reliability": Value::Object(self.targets()) })
-    }
-
-    fn targets(&self) -> Map<String, Value> {
-        let Value::Object(mut targets) = json!(self) else {
-            return Map::new();
-        };
-        for (name, holds) in [("pass_at_k", self.pass_at_k), ("passhat_k", self.passhat_k)] {
-            targets.insert(name.to_owned(), if holds { 100 } else { 0 }.into());
-        }
-        targets.remove("passes");
-        targets
+        self.metrics()
     }
 }
+
+metrics! { ReliabilitySummary as summary {
+    Measure::of("reliability.runs", Unit::Count)
+        .only_describes("how many runs there are")
+        .at_least(1.0) => summary.runs,
+    Measure::of("reliability.pass_at_k", Unit::AllOrNothing)
+        .higher_is_better("100 when at least one run passes") => summary.pass_at_k,
+    Measure::of("reliability.passhat_k", Unit::AllOrNothing)
+        .higher_is_better("100 when every run passes") => summary.passhat_k,
+    Measure::of("reliability.variance_amplification", Unit::Percent)
+        .lower_is_better("0 when all runs end alike, 100 when half pass and half fail") => summary.variance_amplification,
+    Measure::of("reliability.graceful_degradation", Unit::Percent)
+        .higher_is_better("100 when all runs pass, the lower the later failures come") => summary.graceful_degradation,
+    Measure::of("reliability.pass_rate", Unit::Percent)
+        .higher_is_better("the share of runs that pass") => summary.pass_rate,
+    Measure::of("reliability.decay_curve", Unit::Percent)
+        .higher_is_better("empirical pass^k over the first k runs; index 0 is k = 1")
+        .list() => summary.decay_curve.clone(),
+    Measure::of("reliability.ci_low", Unit::Percent)
+        .higher_is_better("lower end of the interval of the pass rate") => summary.ci_low,
+    Measure::of("reliability.ci_high", Unit::Percent)
+        .higher_is_better("upper end of the interval of the pass rate") => summary.ci_high,
+    Measure::of("reliability.half_width", Unit::Percent)
+        .lower_is_better("how far the pass rate may be off, at worst") => summary.half_width,
+    Measure::of("reliability.recommended_runs", Unit::Count)
+        .only_describes("how many runs the wanted half-width needs")
+        .at_least(1.0) => summary.recommended_runs,
+    Measure::of("reliability.pass_at", Unit::Fraction)
+        .higher_is_better("chance that one of k runs passes; index 0 is k = 1")
+        .list() => summary.pass_at.clone(),
+    Measure::of("reliability.pass_hat", Unit::Fraction)
+        .higher_is_better("chance that all of k runs pass; index 0 is k = 1")
+        .list() => summary.pass_hat.clone(),
+} }
 
 /// Summarises outcomes with the defaults: 95 percent confidence, a half-width of 5 percent.
 ///
@@ -207,17 +198,44 @@ impl ReliabilitySummary {
 /// ```
 #[must_use]
 pub fn summarize(outcomes: &[bool]) -> ReliabilitySummary {
-    summarize_with(outcomes, Confidence::default(), 0.05)
+    summarize_with(outcomes, &ReliabilityOptions::default())
 }
 
-/// Summarises outcomes; `half_width` is the wanted one, a fraction. One that is not a positive
-/// number is never reached: it recommends the largest number of runs.
+/// How surely the pass rate must be known.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct ReliabilityOptions {
+    /// Confidence of the intervals.
+    pub confidence: Confidence,
+    /// The wanted half-width, as a fraction. One that is not a positive number is never reached: it
+    /// recommends the largest number of runs.
+    pub half_width: f64,
+}
+
+impl Default for ReliabilityOptions {
+    /// 95 percent confidence, a half-width of 5 percent.
+    fn default() -> Self {
+        Self {
+            confidence: Confidence::default(),
+            half_width: 0.05,
+        }
+    }
+}
+
+setters! {
+    ReliabilityOptions {
+        with_confidence(confidence: Confidence);
+        with_half_width(half_width: f64);
+    }
+}
+
+/// [`summarize`] with options.
 #[must_use]
-pub fn summarize_with(
-    outcomes: &[bool],
-    confidence: Confidence,
-    half_width: f64,
-) -> ReliabilitySummary {
+pub fn summarize_with(outcomes: &[bool], options: &ReliabilityOptions) -> ReliabilitySummary {
+    let ReliabilityOptions {
+        confidence,
+        half_width,
+    } = *options;
     let runs = outcomes.len();
     let passes = outcomes.iter().filter(|passed| **passed).count();
     let z = confidence.critical_value();

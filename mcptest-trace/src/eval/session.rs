@@ -7,33 +7,14 @@ mod tests;
 mod traces;
 
 use super::measure::{Measure, Unit};
+use super::metrics::metrics;
 use crate::number::mean;
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 pub use signals::{DerivedSignals, SessionTrace, Weights, derive_signals};
 use signals::{Risk, with_risks};
 pub use traces::{session_traces, signals_of_evidence};
-
-/// The targets of the metric.
-pub const TARGETS: &[Measure] = &[
-    Measure::of("session.agent_reliability", Unit::Fraction)
-        .higher_is_better(
-            "how bad the worst moments were; 1 is best, where something could be evaluated",
-        )
-        .sometimes(),
-    Measure::of("session.agent_reliability_evaluated", Unit::Count)
-        .only_describes("turns or runs it was computed from"),
-    Measure::of("session.agent_reliability_flagged", Unit::Count)
-        .lower_is_better("those of them that are above 0.5 in risk"),
-    Measure::of("session.agent_consistency", Unit::Fraction)
-        .higher_is_better("how smooth the whole was; 1 is best, where something could be evaluated")
-        .sometimes(),
-    Measure::of("session.agent_consistency_evaluated", Unit::Count)
-        .only_describes("turns or runs it was computed from"),
-    Measure::of("session.agent_consistency_flagged", Unit::Count)
-        .lower_is_better("those of them that are above 0.5 in risk"),
-];
 
 /// Share of the riskiest traces that decide the reliability, in percent.
 const TAIL_PERCENT: usize = 15;
@@ -86,25 +67,31 @@ pub struct SessionReport {
     pub agent_consistency: SessionScore,
 }
 
-impl SessionReport {
-    /// The targets `session.agent_reliability`, `session.agent_consistency`, and for each
-    /// `…_evaluated` and `…_flagged`; a score without evaluable traces is left out.
-    #[must_use]
-    pub fn metrics(&self) -> Value {
-        let mut targets = Map::new();
-        for (name, score) in [
-            ("agent_reliability", &self.agent_reliability),
-            ("agent_consistency", &self.agent_consistency),
-        ] {
-            if score.evaluated > 0 {
-                targets.insert(name.to_owned(), score.score.into());
-            }
-            targets.insert(format!("{name}_evaluated"), score.evaluated.into());
-            targets.insert(format!("{name}_flagged"), score.flagged.len().into());
-        }
-        json!({ "session": Value::Object(targets) })
+impl SessionScore {
+    /// The score, where something could be evaluated.
+    fn known(&self) -> Option<f64> {
+        (self.evaluated > 0).then_some(self.score)
     }
 }
+
+metrics! { SessionReport as report {
+    Measure::of("session.agent_reliability", Unit::Fraction)
+        .higher_is_better(
+            "how bad the worst moments were; 1 is best, where something could be evaluated",
+        )
+        .sometimes() => report.agent_reliability.known(),
+    Measure::of("session.agent_reliability_evaluated", Unit::Count)
+        .only_describes("turns or runs it was computed from") => report.agent_reliability.evaluated,
+    Measure::of("session.agent_reliability_flagged", Unit::Count)
+        .lower_is_better("those of them that are above 0.5 in risk") => report.agent_reliability.flagged.len(),
+    Measure::of("session.agent_consistency", Unit::Fraction)
+        .higher_is_better("how smooth the whole was; 1 is best, where something could be evaluated")
+        .sometimes() => report.agent_consistency.known(),
+    Measure::of("session.agent_consistency_evaluated", Unit::Count)
+        .only_describes("turns or runs it was computed from") => report.agent_consistency.evaluated,
+    Measure::of("session.agent_consistency_flagged", Unit::Count)
+        .lower_is_better("those of them that are above 0.5 in risk") => report.agent_consistency.flagged.len(),
+} }
 
 /// Computes both scores.
 #[must_use]

@@ -17,42 +17,7 @@ use crate::trace::{AsTrace, Trace};
 pub use across::{StabilityAcross, agent_stability_across, agent_stability_across_with};
 pub use options::{Dimensions, StabilityFloors, StabilityOptions, SubScore, Turns};
 
-/// The targets of the metric.
-pub const TARGETS: &[Measure] = &[
-    Measure::of("stability.score", Unit::Fraction)
-        .higher_is_better("mean of each run's weakest sub-score"),
-    Measure::of("stability.weakest_score", Unit::Fraction)
-        .higher_is_better("the lowest sub-score of any run"),
-    Measure::of("stability.variance", Unit::Fraction)
-        .lower_is_better("population variance of the runs' weakest sub-scores")
-        .up_to(0.25),
-    Measure::of("stability.tool_sequence_similarity", Unit::Fraction)
-        .higher_is_better("how alike the order of tools is between runs"),
-    Measure::of("stability.argument_consistency", Unit::Fraction)
-        .higher_is_better("how often aligned calls of two runs have the same arguments"),
-    Measure::of("stability.early_divergence", Unit::Flag)
-        .lower_is_better("1 when most runs that part do so within the first two calls"),
-    Measure::of("stability.drift_flags", Unit::Count)
-        .lower_is_better("sub-scores below their floor, over all runs"),
-    Measure::of("stability.tool_usage_stability.mean", Unit::Fraction)
-        .higher_is_better("how few tools share the calls: mean of the runs"),
-    Measure::of("stability.tool_usage_stability.min", Unit::Fraction)
-        .higher_is_better("how few tools share the calls: the lowest run"),
-    Measure::of("stability.response_consistency.mean", Unit::Fraction)
-        .higher_is_better("how alike in length the answers are: mean of the runs"),
-    Measure::of("stability.response_consistency.min", Unit::Fraction)
-        .higher_is_better("how alike in length the answers are: the lowest run"),
-    Measure::of("stability.redundancy.mean", Unit::Fraction)
-        .higher_is_better("share of calls that repeat no earlier one: mean of the runs"),
-    Measure::of("stability.redundancy.min", Unit::Fraction)
-        .higher_is_better("share of calls that repeat no earlier one: the lowest run"),
-    Measure::of("stability.cost_per_progress.mean", Unit::Fraction)
-        .higher_is_better("tokens against different calls: mean of the runs"),
-    Measure::of("stability.cost_per_progress.min", Unit::Fraction)
-        .higher_is_better("tokens against different calls: the lowest run"),
-];
-
-/// The sub-scores of one run, which floors are held against, in the order of [`SUB_SCORES`].
+/// The sub-scores of one run as targets, which floors are held against, in the order of [`SUB_SCORES`].
 pub const SUB_SCORE_TARGETS: [Measure; 4] = [
     Measure::of("stability.tool_usage_stability", Unit::Fraction)
         .higher_is_better("how few tools share the calls"),
@@ -64,7 +29,8 @@ pub const SUB_SCORE_TARGETS: [Measure; 4] = [
         .higher_is_better("tokens against different calls"),
 ];
 
-/// Tokens per useful call from which `cost_per_progress` starts to fall (seed 1).
+/// Tokens per useful call from which `cost_per_progress` starts to fall, where the options say nothing else
+/// (seed 1).
 pub const TOKENS_PER_USEFUL_CALL: f64 = 2000.0;
 
 /// The names of the four sub-scores, in the order of [`StabilityReport::scores`].
@@ -84,16 +50,16 @@ pub const SUB_SCORES: [&str; 4] = [
 /// - `response_consistency` = 1 − min(1, σ/µ) of the assistant turns' lengths in Unicode scalar
 ///   values, with the population σ; 1 below two such turns or when all are empty;
 /// - `redundancy` = distinct calls / calls; 1 without calls;
-/// - `cost_per_progress` = 2000 / max(2000, tokens / distinct calls); 1 when no tokens were spent,
-///   0 when tokens were spent against no call.
+/// - `cost_per_progress` = par / max(par, tokens / distinct calls), par being 2000 tokens unless the options
+///   say otherwise; 1 when no tokens were spent, 0 when tokens were spent against no call.
 ///
 /// Distinct calls key on name, server and arguments by value (`1` is `1.0`); distinct tools on the name. Across
 /// runs (seed 3, "Within-session stability"): mean, minimum and population variance of each run's
 /// weakest sub-score, and three measures of how alike the runs' paths are.
 ///
-/// Two options depart from the seed where a suite asks for it ([`StabilityOptions`]): which
-/// sub-scores can be the weakest and raise flags ([`Dimensions`]), and whether the turns that stand
-/// for a tool call are left out of `response_consistency` ([`Turns`]).
+/// Three options depart from the seed where a suite asks for it ([`StabilityOptions`]): which
+/// sub-scores can be the weakest and raise flags ([`Dimensions`]), whether the turns that stand
+/// for a tool call are left out of `response_consistency` ([`Turns`]), and what a useful call may cost.
 ///
 /// These are heuristics about the shape of a trace, not judgements of its meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -111,12 +77,16 @@ pub struct StabilityReport {
 
 impl StabilityReport {
     /// Of a trace with so many calls that differ, and so many tools.
-    fn of(trace: &Trace, calls: usize, tools: usize, turns: Turns) -> Self {
+    fn of(trace: &Trace, calls: usize, tools: usize, options: &StabilityOptions) -> Self {
         Self {
             tool_usage_stability: tool_usage_stability(trace.tool_calls.len(), tools),
-            response_consistency: response_consistency(trace, turns),
+            response_consistency: response_consistency(trace, options.turns),
             redundancy: share(calls, trace.tool_calls.len()).unwrap_or(1.0),
-            cost_per_progress: cost_per_progress(trace.conversation.tokens.total, calls),
+            cost_per_progress: cost_per_progress(
+                trace.conversation.tokens.total,
+                calls,
+                options.tokens_per_useful_call,
+            ),
         }
     }
 
@@ -203,16 +173,19 @@ impl StabilityReport {
 /// ```
 #[must_use]
 pub fn agent_stability<T: AsTrace + ?Sized>(envelope: &T) -> StabilityReport {
-    agent_stability_with(envelope, Turns::All)
+    agent_stability_with(envelope, &StabilityOptions::default())
 }
 
-/// [`agent_stability`], with the turns that `response_consistency` looks at.
+/// [`agent_stability`] with options.
 #[must_use]
-pub fn agent_stability_with<T: AsTrace + ?Sized>(envelope: &T, turns: Turns) -> StabilityReport {
+pub fn agent_stability_with<T: AsTrace + ?Sized>(
+    envelope: &T,
+    options: &StabilityOptions,
+) -> StabilityReport {
     let trace = envelope.as_trace();
     let tools = trace.tool_calls.iter().map(|call| call.name.as_str());
     let tools = tools.collect::<HashSet<_>>().len();
-    StabilityReport::of(&trace, trace.distinct_tool_calls(), tools, turns)
+    StabilityReport::of(&trace, trace.distinct_tool_calls(), tools, options)
 }
 
 fn tool_usage_stability(calls: usize, tools: usize) -> f64 {
@@ -236,13 +209,11 @@ fn response_consistency(trace: &Trace, counted: Turns) -> f64 {
     1.0 - (variance(&lengths).sqrt() / mean).min(1.0)
 }
 
-fn cost_per_progress(tokens: u64, distinct: usize) -> f64 {
+fn cost_per_progress(tokens: u64, distinct: usize, par: f64) -> f64 {
     match (tokens, distinct) {
         (0, _) => 1.0,
         (_, 0) => 0.0,
-        (tokens, distinct) => {
-            TOKENS_PER_USEFUL_CALL / TOKENS_PER_USEFUL_CALL.max(real(tokens) / real(distinct))
-        }
+        (tokens, distinct) => par / par.max(real(tokens) / real(distinct)),
     }
 }
 
@@ -283,9 +254,8 @@ pub fn drift_flags(report: &StabilityReport, floors: &StabilityFloors) -> Vec<&'
     drift_flags_of(report, floors, Dimensions::ALL)
 }
 
-/// [`drift_flags`] among these sub-scores alone.
-#[must_use]
-pub fn drift_flags_of(
+/// The names of the sub-scores that count and are strictly below their floors.
+pub(super) fn drift_flags_of(
     report: &StabilityReport,
     floors: &StabilityFloors,
     dimensions: Dimensions,

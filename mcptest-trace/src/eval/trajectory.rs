@@ -7,23 +7,16 @@ mod describe;
 mod tests;
 
 use serde::Serialize;
-use serde_json::{Value, json};
 
 use super::arg_diff::ArgDiff;
 use super::measure::{Measure, Unit};
+use super::metrics::metrics;
 use super::tool_pattern::{Fit, ToolPattern};
 use crate::setters::setters;
 use crate::trace::{AsTrace, ReadOnlyTools, ToolCall, Trace};
 use crate::words::words;
 pub use args::{ArgsCheck, ArgsShape, MalformedSchema, NoSchema};
 use compare::PlanComparison;
-
-/// The targets of the metric.
-pub const TARGETS: &[Measure] = &[
-    Measure::of("trajectory.passed", Unit::Flag).higher_is_better("1 when the calls fit the plan"),
-    Measure::of("trajectory.mismatch_count", Unit::Count)
-        .lower_is_better("calls that do not fit under the best alignment"),
-];
 
 words! {
     /// How expected and recorded calls line up.
@@ -207,16 +200,11 @@ pub struct TrajectoryReport {
     pub alignment: Vec<(Option<usize>, Option<usize>)>,
 }
 
-impl TrajectoryReport {
-    /// The targets `trajectory.passed` (0 or 1) and `trajectory.mismatch_count`.
-    #[must_use]
-    pub fn metrics(&self) -> Value {
-        json!({ "trajectory": {
-            "passed": u8::from(self.passed),
-            "mismatch_count": self.mismatch_count,
-        }})
-    }
-}
+metrics! { TrajectoryReport as report {
+    Measure::of("trajectory.passed", Unit::Flag).higher_is_better("1 when the calls fit the plan") => report.passed,
+    Measure::of("trajectory.mismatch_count", Unit::Count)
+        .lower_is_better("calls that do not fit under the best alignment") => report.mismatch_count,
+} }
 
 /// The recorded calls of a run, in order.
 ///

@@ -7,21 +7,14 @@ mod words;
 mod tests;
 
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::measure::{Measure, Unit};
+use super::metrics::metrics;
 use super::narrative::failed;
 use crate::setters::setters;
 use crate::trace::{AsTrace, Trace, each_scalar};
 use sources::Sources;
-
-/// The targets of the metric.
-pub const TARGETS: &[Measure] = &[
-    Measure::of("trajectory.dependency_satisfaction", Unit::Percent)
-        .higher_is_better("dependencies that hold; 100 when none is declared"),
-    Measure::of("trajectory.order_satisfaction", Unit::Percent)
-        .higher_is_better("pairs in order; 100 when none is declared"),
-];
 
 /// A consumer that must run after the producer whose output it reads.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -176,16 +169,12 @@ pub struct AxesReport {
     pub broken: Vec<BrokenEdge>,
 }
 
-impl AxesReport {
-    /// The targets `trajectory.dependency_satisfaction` and `trajectory.order_satisfaction`.
-    #[must_use]
-    pub fn metrics(&self) -> Value {
-        json!({ "trajectory": {
-            "dependency_satisfaction": self.dependency_satisfaction,
-            "order_satisfaction": self.order_satisfaction,
-        }})
-    }
-}
+metrics! { AxesReport as report {
+    Measure::of("trajectory.dependency_satisfaction", Unit::Percent)
+        .higher_is_better("dependencies that hold; 100 when none is declared") => report.dependency_satisfaction,
+    Measure::of("trajectory.order_satisfaction", Unit::Percent)
+        .higher_is_better("pairs in order; 100 when none is declared") => report.order_satisfaction,
+} }
 
 /// Scores both axes of a run.
 ///

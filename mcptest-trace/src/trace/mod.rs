@@ -42,7 +42,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use canonical::{canonical_json, json_eq, pretty_json};
-pub(crate) use canonical::{each_scalar, each_text, value_json, without_null};
+pub(crate) use canonical::{each_scalar, each_text, value_json};
 pub use cassette::{Run, SCHEMA_VERSION, parse_run};
 pub use conversation::{
     Conversation, Outcome, PerTurn, Signals, StepTokens, StopReason, Tokens, Turn,

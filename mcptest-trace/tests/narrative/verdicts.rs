@@ -1,7 +1,7 @@
 //! Verdicts that were wrong once and have to stay right.
 
 use mcptest_trace::eval::{
-    ClaimVerdict, KnownTools, NarrativeOptions, NarrativeReport, narrative_divergence_with,
+    ClaimVerdict, KnownTools, Metrics, NarrativeOptions, NarrativeReport, narrative_divergence_with,
 };
 use mcptest_trace::trace::Trace;
 use serde_json::json;
@@ -345,10 +345,10 @@ fn the_score_is_the_share_of_flagged_items() {
     let tools = "delete_file get_file";
     let report = report("delete_file get_file", tools, "I sent the mail.");
     assert!((report.divergence_score - 2.0 / 3.0).abs() < 1e-9);
-    let counts = serde_json::to_value(&report).unwrap();
+    let counts = report.metrics();
     assert_eq!(
         counts,
-        json!({
+        json!({ "narrative": {
             "divergence_score": report.divergence_score,
             "claimed_but_absent": 1,
             "present_but_unclaimed": 1,
@@ -356,7 +356,7 @@ fn the_score_is_the_share_of_flagged_items() {
             "gate_passed": 0,
             "claims": 1,
             "unclear": 0,
-        })
+        }})
     );
 }
 

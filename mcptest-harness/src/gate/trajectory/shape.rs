@@ -6,29 +6,31 @@ use mcptest_suite::read::{
     check_needle, check_no_empty_text, did_you_mean, read_schema, read_value,
 };
 use mcptest_suite::{Diagnostic, Node, NodeValue};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::super::block::Block;
 use crate::eval::{ArgsShape, Schema, contains, subset};
 use crate::text::short_json;
 
 /// What may stand at `args`, for editors.
-pub(super) const SCHEMA: &str = r#"{
-    "default": "any",
-    "anyOf": [
-        { "enum": ["any", "ignore"] },
-        { "type": "object", "additionalProperties": false, "properties": { "any": { "description": "Anything." } } },
-        { "type": "object", "additionalProperties": false, "properties": { "ignore": { "description": "Not looked at." } } },
-        { "type": "object", "additionalProperties": false, "properties": { "exact": { "description": "Exactly this." } }, "required": ["exact"] },
-        { "type": "object", "additionalProperties": false, "properties": { "subset": { "description": "At least this, by value: a text is the whole text, `7` is the number or the text that spells it." } }, "required": ["subset"] },
-        { "type": "object", "additionalProperties": false, "properties": { "contains": { "description": "At least this, as the matcher `contains` compares: a text may be a part of the recorded one." } }, "required": ["contains"] },
-        { "type": "object", "additionalProperties": false, "properties": { "schema": {
-            "description": "A JSON Schema that some value breaks. Unknown keywords are refused, a `$ref` may only point inside, and a numeric bound without `type` means a number.",
-            "type": "object",
-            "minProperties": 1
-        } }, "required": ["schema"] }
-    ]
-}"#;
+pub(super) fn schema() -> Value {
+    json!({
+        "default": "any",
+        "anyOf": [
+            { "enum": ["any", "ignore"] },
+            { "type": "object", "additionalProperties": false, "properties": { "any": { "description": "Anything." } } },
+            { "type": "object", "additionalProperties": false, "properties": { "ignore": { "description": "Not looked at." } } },
+            { "type": "object", "additionalProperties": false, "properties": { "exact": { "description": "Exactly this." } }, "required": ["exact"] },
+            { "type": "object", "additionalProperties": false, "properties": { "subset": { "description": "At least this, by value: a text is the whole text, `7` is the number or the text that spells it." } }, "required": ["subset"] },
+            { "type": "object", "additionalProperties": false, "properties": { "contains": { "description": "At least this, as the matcher `contains` compares: a text may be a part of the recorded one." } }, "required": ["contains"] },
+            { "type": "object", "additionalProperties": false, "properties": { "schema": {
+                "description": "A JSON Schema that some value breaks. Unknown keywords are refused, a `$ref` may only point inside, and a numeric bound without `type` means a number.",
+                "type": "object",
+                "minProperties": 1
+            } }, "required": ["schema"] }
+        ]
+    })
+}
 
 const SHAPES: [&str; 6] = ["any", "ignore", "exact", "subset", "contains", "schema"];
 

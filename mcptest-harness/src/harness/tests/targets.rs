@@ -11,21 +11,40 @@ use crate::gate::Scores;
 
 const FAULT: &str = "faults:\n- { name: hung, target: { tool: search }, kind: hang }\n";
 
-/// An agent with every gate.
-const EVERY_GATE: &str = "  system_prompt: Help with bookings.
-  inject: [hung]
-  calls: { max: 9 }
-  energy: { expect: [{ target: energy.drift, matcher: { schema: { maximum: 0.9 } } }] }
-  golden_path: { calls: [search] }
-  narrative: {}
-  recovery: { allow_unexercised: true }
-  reliability: { outcome: [trajectory] }
-  session: {}
-  snapshot: {}
-  stability: {}
-  trajectory: { mode: superset, calls: [{ name: search }] }
-  trajectory_axes: { order: [{ first: search, second: fetch }] }
-";
+/// An agent with the example of every gate, each asked for all that not every run has, so that it is computed.
+fn every_gate() -> String {
+    let mut agent = "  system_prompt: Help with bookings.\n".to_owned();
+    for gate in crate::gates() {
+        let sometimes = gate.targets.iter().filter(|target| !target.always);
+        let asked = sometimes.map(|target| {
+            let name = target.name;
+            format!("{{ target: {name}, matcher: {{ exact: null }} }}")
+        });
+        let asked: Vec<String> = asked.collect();
+        let (keys, block) = gate
+            .example
+            .rsplit_once(&format!("{}: {{", gate.kind.name()))
+            .unwrap();
+        // How many runs there are is said once for all.
+        let keys = keys
+            .split(", ")
+            .filter(|key| !key.is_empty() && !key.starts_with("runs:"));
+        for key in keys {
+            agent += &format!("  {key}\n");
+        }
+        let (name, block) = (gate.kind.name(), block.trim_end_matches('}').trim());
+        let expect = match asked.as_slice() {
+            [] => String::new(),
+            asked => format!("expect: [{}]", asked.join(", ")),
+        };
+        let parts: Vec<&str> = [block, &expect]
+            .into_iter()
+            .filter(|part| !part.is_empty())
+            .collect();
+        agent += &format!("  {name}: {{ {} }}\n", parts.join(", "));
+    }
+    agent
+}
 
 /// A run that has all that can be had: a hit fault, a spiral of tokens, claims.
 fn rich() -> Value {
@@ -38,7 +57,9 @@ fn rich() -> Value {
         { "role": "user", "content": "hi" }, { "role": "assistant", "content": "I updated ticket T-7." },
     ]);
     let signals = json!({ "confidence": 0.9, "coherence": 1.0 });
-    json!({ "trace": run, "system_prompt": "Help with bookings.", "signals": signals })
+    json!({
+        "trace": run, "system_prompt": "Help with bookings.", "signals": signals, "outcome": { "passed": true },
+    })
 }
 
 /// The paths of a gate's metrics; what is no object is a target.
@@ -88,7 +109,7 @@ fn gates_compute_the_targets_they_declare() {
     plain["trace"]["tool_calls"] = json!([{ "name": "fetch" }]);
     plain["trace"]["tool_results"] = json!([]);
     plain["trace"]["conversation"]["steps"] = json!([{ "prompt": 10, "completion": 1 }]);
-    let (_folder, suite) = loaded(FAULT, EVERY_GATE, &[rich(), plain]);
+    let (_folder, suite) = loaded(FAULT, &every_gate(), &[rich(), plain]);
     let subject = Subject { agent: 0, model: 0 };
     let runs = suite.recorded(subject).as_ref().unwrap();
     let snapshots = suite.snapshots(subject);

@@ -24,7 +24,6 @@ mod rules;
 mod said;
 mod scope;
 mod sentence;
-mod targets;
 mod text;
 mod token;
 mod tokenizer;
@@ -44,7 +43,6 @@ pub use report::{
 };
 pub(super) use reported::failed;
 pub use reported::{Reported, reported};
-pub use targets::TARGETS;
 pub use tools::KnownTools;
 
 use judge::{Judge, JudgedClaim};
@@ -135,6 +133,8 @@ pub fn narrative_divergence_with<T: AsTrace + ?Sized>(
         claims,
         present_but_unclaimed: unclaimed::calls(&tools, &messages, &claimed),
         strict: options.strict,
+        max_divergence_score: options.max_divergence_score,
+        fail_on_claimed_but_absent_mutating: options.fail_on_claimed_but_absent_mutating,
     };
     report.divergence_score = score(&report);
     report

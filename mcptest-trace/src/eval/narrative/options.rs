@@ -7,7 +7,7 @@ use serde::Deserialize;
 use crate::setters::{setters, texts};
 
 /// What a suite may adjust about the metric.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct NarrativeOptions {
@@ -30,6 +30,27 @@ pub struct NarrativeOptions {
     /// the agent closes with *You're welcome!*. A claim of any message may be supported by any call of
     /// the run, also by a later one.
     pub all_messages: bool,
+    /// The highest divergence score that still passes, in `0.0..=1.0`; any passes without it.
+    pub max_divergence_score: Option<f64>,
+    /// Whether a claimed but absent change fails the gate; it does unless said otherwise.
+    pub fail_on_claimed_but_absent_mutating: bool,
+}
+
+impl Default for NarrativeOptions {
+    fn default() -> Self {
+        Self {
+            mutating_tools: Vec::new(),
+            readonly_tools: Vec::new(),
+            verbs: Vec::new(),
+            evidence: BTreeMap::new(),
+            tools: Vec::new(),
+            ignore: Vec::new(),
+            strict: false,
+            all_messages: false,
+            max_divergence_score: None,
+            fail_on_claimed_but_absent_mutating: true,
+        }
+    }
 }
 
 impl NarrativeOptions {
@@ -54,5 +75,7 @@ setters! {
         with_ignore(ignore: impl IntoIterator<Item = impl Into<String>>) => texts(ignore);
         with_strict(strict: bool);
         with_all_messages(all_messages: bool);
+        with_max_divergence_score(max_divergence_score: f64) => Some(max_divergence_score);
+        with_fail_on_claimed_but_absent_mutating(fail_on_claimed_but_absent_mutating: bool);
     }
 }

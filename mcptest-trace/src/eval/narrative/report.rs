@@ -4,13 +4,11 @@ use std::fmt;
 use std::ops::Range;
 
 use serde::Serialize;
-use serde::ser::SerializeStruct;
+
+use crate::eval::measure::{Measure, Unit};
+use crate::eval::metrics::metrics;
 
 /// How far the closing of a run and its recorded calls diverge.
-///
-/// Serialized, a report is the object of its counts, the metrics that a gate resolves
-/// (`divergence_score`, `claimed_but_absent`, `present_but_unclaimed`, `arg_mismatch`,
-/// `gate_passed` as 1 or 0, `claims` and `unclear`).
 ///
 /// An agent ends a run by saying what it did, and people read that, not the trace. This metric reads
 /// the closing message, collects every action that it claims to have completed, and looks for the
@@ -38,7 +36,7 @@ use serde::ser::SerializeStruct;
 /// The categories, the score and the default gate are those of the mcptest ecosystem; the gap is
 /// studied in the MCP Pitfall Lab paper (*Narrative-vs-Trace Divergence in Agent Evaluation*,
 /// arXiv:2604.21477). The grammar is that of any English reference grammar.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct NarrativeReport {
     /// Flagged items over recorded calls and claims together, `0.0..=1.0`; 0 when there is neither
@@ -52,6 +50,10 @@ pub struct NarrativeReport {
     pub present_but_unclaimed: Vec<UnclaimedCall>,
     /// Whether unclear claims count as claimed but absent.
     pub strict: bool,
+    /// The highest divergence score that still passes, as the options say.
+    pub max_divergence_score: Option<f64>,
+    /// Whether a claimed but absent change fails the gate, as the options say.
+    pub fail_on_claimed_but_absent_mutating: bool,
 }
 
 impl NarrativeReport {
@@ -77,26 +79,37 @@ impl NarrativeReport {
         self.claims.iter().filter(mismatch)
     }
 
-    /// Whether the default gate holds: nothing is claimed but absent.
+    /// The highest divergence score that passes, where the report is above it.
+    #[must_use]
+    pub fn too_divergent(&self) -> Option<f64> {
+        self.max_divergence_score
+            .filter(|most| self.divergence_score > *most)
+    }
+
+    /// Whether the gate holds: nothing is claimed but absent, where that fails it, and the score is not too
+    /// high.
     #[must_use]
     pub fn gate_passed(&self) -> bool {
-        self.claimed_but_absent().next().is_none()
+        let absent = self.claimed_but_absent().next().is_some();
+        !(self.fail_on_claimed_but_absent_mutating && absent) && self.too_divergent().is_none()
     }
 }
 
-impl Serialize for NarrativeReport {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut object = serializer.serialize_struct("NarrativeReport", 7)?;
-        object.serialize_field("divergence_score", &self.divergence_score)?;
-        object.serialize_field("claimed_but_absent", &self.claimed_but_absent().count())?;
-        object.serialize_field("present_but_unclaimed", &self.present_but_unclaimed.len())?;
-        object.serialize_field("arg_mismatch", &self.arg_mismatch().count())?;
-        object.serialize_field("gate_passed", &u8::from(self.gate_passed()))?;
-        object.serialize_field("claims", &self.claims.len())?;
-        object.serialize_field("unclear", &self.unclear().count())?;
-        object.end()
-    }
-}
+metrics! { NarrativeReport as report {
+    Measure::of("narrative.divergence_score", Unit::Fraction)
+        .lower_is_better("flagged items over recorded calls and claimed actions together") => report.divergence_score,
+    Measure::of("narrative.claimed_but_absent", Unit::Count)
+        .lower_is_better("claimed changes that no successful call made") => report.claimed_but_absent().count(),
+    Measure::of("narrative.present_but_unclaimed", Unit::Count)
+        .lower_is_better("successful changes that the closing never mentions") => report.present_but_unclaimed.len(),
+    Measure::of("narrative.arg_mismatch", Unit::Count)
+        .lower_is_better("claims whose details differ from the call's arguments") => report.arg_mismatch().count(),
+    Measure::of("narrative.unclear", Unit::Count)
+        .lower_is_better("claims that the wording or the recording does not decide") => report.unclear().count(),
+    Measure::of("narrative.claims", Unit::Count).only_describes("claimed changes that were read") => report.claims.len(),
+    Measure::of("narrative.gate_passed", Unit::Flag)
+        .higher_is_better("1 when the options of the gate hold") => report.gate_passed(),
+} }
 
 /// One completed action that the closing claims.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

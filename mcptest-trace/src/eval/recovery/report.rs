@@ -3,7 +3,9 @@
 use std::fmt;
 
 use serde::Serialize;
-use serde_json::{Value, json};
+
+use crate::eval::measure::{Measure, Unit};
+use crate::eval::metrics::metrics;
 
 use crate::trace::Synthesized;
 
@@ -140,6 +142,22 @@ pub struct RecoveryReport {
     pub fired: Vec<usize>,
 }
 
+metrics! { RecoveryReport as report {
+    Measure::of("recovery.recovered", Unit::Flag)
+        .higher_is_better("1 when the run completed with a closing message") => report.recovered,
+    Measure::of("recovery.clean_timeout", Unit::Flag)
+        .higher_is_better("1 when every hang was noticed in time; always so on replay") => report.clean_timeout,
+    Measure::of("recovery.detections", Unit::Count).only_describes("timeouts that were noticed") => report.detections,
+    Measure::of("recovery.time_to_detection_ms", Unit::Milliseconds)
+        .lower_is_better("what noticing took in all, where something was noticed")
+        .sometimes() => report.time_to_detection_ms,
+    Measure::of("recovery.time_to_recovery_ms", Unit::Milliseconds)
+        .lower_is_better("what the faults cost in all, where the run recovered")
+        .sometimes() => report.time_to_recovery_ms,
+    Measure::of("recovery.user_visible_hang_ms", Unit::Milliseconds)
+        .lower_is_better("what the faults cost in all") => report.user_visible_hang_ms,
+} }
+
 /// Contradictions that are told one by one.
 const CONTRADICTIONS_TOLD: usize = 3;
 
@@ -162,20 +180,5 @@ impl RecoveryReport {
             told.push(format!("and {more} more"));
         }
         told.join("; ")
-    }
-
-    /// The targets `recovery.recovered` and `clean_timeout` (0 or 1), `detections`,
-    /// `time_to_detection_ms`, `time_to_recovery_ms` (`null` for never) and
-    /// `user_visible_hang_ms`.
-    #[must_use]
-    pub fn metrics(&self) -> Value {
-        json!({ "recovery": {
-            "recovered": u8::from(self.recovered),
-            "clean_timeout": u8::from(self.clean_timeout),
-            "detections": self.detections,
-            "time_to_detection_ms": self.time_to_detection_ms,
-            "time_to_recovery_ms": self.time_to_recovery_ms,
-            "user_visible_hang_ms": self.user_visible_hang_ms,
-        }})
     }
 }

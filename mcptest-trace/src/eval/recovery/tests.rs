@@ -2,6 +2,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::eval::Metrics;
 
 const HANG: FaultKind = FaultKind::Hang;
 

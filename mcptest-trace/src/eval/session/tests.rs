@@ -2,6 +2,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
+use crate::eval::Metrics;
 use crate::trace::Signals;
 
 fn trace(id: &str, confidence: f64, loops: f64, tools: f64, coherence: f64) -> SessionTrace {

@@ -1,13 +1,11 @@
 //! Several runs together: how stable they were, and how alike their paths are.
 
 use serde::Serialize;
-use serde_json::{Value, json};
 
+use super::super::measure::{Measure, Unit};
+use super::super::metrics::metrics;
 use super::pairs::Paths;
-use super::{
-    Dimensions, StabilityFloors, StabilityOptions, StabilityReport, SubScore, drift_flags_of, mean,
-    variance,
-};
+use super::{StabilityOptions, StabilityReport, SubScore, drift_flags_of, mean, variance};
 use crate::trace::{AsTrace, Tokens, Trace, Turn};
 
 /// What several runs of one agent look like together.
@@ -32,9 +30,9 @@ pub struct StabilityAcross {
     pub eventful: usize,
     /// The runs' own reports, in order.
     pub runs: Vec<StabilityReport>,
-    /// The sub-scores that count for the weakest scores and the drift flags.
+    /// What was looked at, and the floors.
     #[serde(skip)]
-    pub dimensions: Dimensions,
+    pub options: StabilityOptions,
 }
 
 impl StabilityAcross {
@@ -54,32 +52,79 @@ impl StabilityAcross {
         self.eventful == 0
     }
 
-    /// Everything a suite can assert on, under the key `stability`, with the drift flags counted
-    /// for the given floors.
+    /// How many sub-scores that count are below their floors, over all runs.
     #[must_use]
-    pub fn metrics(&self, floors: &StabilityFloors) -> Value {
-        let flags: usize = self
-            .runs
-            .iter()
-            .map(|run| drift_flags_of(run, floors, self.dimensions).len())
-            .sum();
-        let mut metrics = json!({
-            "score": self.score,
-            "weakest_score": self.weakest_score,
-            "variance": self.variance,
-            "tool_sequence_similarity": self.tool_sequence_similarity,
-            "argument_consistency": self.argument_consistency,
-            "early_divergence": self.early_divergence,
-            "drift_flags": flags,
-        });
-        for score in SubScore::ALL {
-            let scores: Vec<f64> = self.runs.iter().map(|run| run.score(score)).collect();
-            let min = scores.iter().copied().fold(f64::INFINITY, f64::min);
-            metrics[score.as_str()] = json!({ "mean": mean(&scores), "min": min });
-        }
-        json!({ "stability": metrics })
+    pub fn drift_flags(&self) -> usize {
+        let flags = |run| drift_flags_of(run, &self.options.floors, self.options.dimensions).len();
+        self.runs.iter().map(flags).sum()
+    }
+
+    /// The names of the sub-scores of a run, by its place, that count and are below their floors.
+    #[must_use]
+    pub fn drift_flags_of(&self, run: usize) -> Vec<&'static str> {
+        let run = self.runs.get(run);
+        run.map_or_else(Vec::new, |run| {
+            drift_flags_of(run, &self.options.floors, self.options.dimensions)
+        })
+    }
+
+    /// The mean of a sub-score over the runs.
+    fn mean(&self, score: SubScore) -> f64 {
+        let scores: Vec<f64> = self.runs.iter().map(|run| run.score(score)).collect();
+        mean(&scores)
+    }
+
+    /// The lowest of a sub-score over the runs.
+    fn min(&self, score: SubScore) -> f64 {
+        let scores = self.runs.iter().map(|run| run.score(score));
+        scores.fold(f64::INFINITY, f64::min)
     }
 }
+
+metrics! { StabilityAcross as across {
+    Measure::of("stability.score", Unit::Fraction)
+        .higher_is_better("mean of each run's weakest sub-score") => across.score,
+    Measure::of("stability.weakest_score", Unit::Fraction)
+        .higher_is_better("the lowest sub-score of any run") => across.weakest_score,
+    Measure::of("stability.variance", Unit::Fraction)
+        .lower_is_better("population variance of the runs' weakest sub-scores")
+        .up_to(0.25) => across.variance,
+    Measure::of("stability.tool_sequence_similarity", Unit::Fraction)
+        .higher_is_better("how alike the order of tools is between runs")
+        => across.tool_sequence_similarity,
+    Measure::of("stability.argument_consistency", Unit::Fraction)
+        .higher_is_better("how often aligned calls of two runs have the same arguments")
+        => across.argument_consistency,
+    Measure::of("stability.early_divergence", Unit::Flag)
+        .lower_is_better("1 when most runs that part do so within the first two calls")
+        => across.early_divergence,
+    Measure::of("stability.drift_flags", Unit::Count)
+        .lower_is_better("sub-scores below their floor, over all runs") => across.drift_flags(),
+    Measure::of("stability.tool_usage_stability.mean", Unit::Fraction)
+        .higher_is_better("how few tools share the calls: mean of the runs")
+        => across.mean(SubScore::ToolUsageStability),
+    Measure::of("stability.tool_usage_stability.min", Unit::Fraction)
+        .higher_is_better("how few tools share the calls: the lowest run")
+        => across.min(SubScore::ToolUsageStability),
+    Measure::of("stability.response_consistency.mean", Unit::Fraction)
+        .higher_is_better("how alike in length the answers are: mean of the runs")
+        => across.mean(SubScore::ResponseConsistency),
+    Measure::of("stability.response_consistency.min", Unit::Fraction)
+        .higher_is_better("how alike in length the answers are: the lowest run")
+        => across.min(SubScore::ResponseConsistency),
+    Measure::of("stability.redundancy.mean", Unit::Fraction)
+        .higher_is_better("share of calls that repeat no earlier one: mean of the runs")
+        => across.mean(SubScore::Redundancy),
+    Measure::of("stability.redundancy.min", Unit::Fraction)
+        .higher_is_better("share of calls that repeat no earlier one: the lowest run")
+        => across.min(SubScore::Redundancy),
+    Measure::of("stability.cost_per_progress.mean", Unit::Fraction)
+        .higher_is_better("tokens against different calls: mean of the runs")
+        => across.mean(SubScore::CostPerProgress),
+    Measure::of("stability.cost_per_progress.min", Unit::Fraction)
+        .higher_is_better("tokens against different calls: the lowest run")
+        => across.min(SubScore::CostPerProgress),
+} }
 
 /// Folds several runs into one report; `None` without runs.
 ///
@@ -130,7 +175,7 @@ pub fn agent_stability_across_with<T: AsTrace>(
     let runs: Vec<StabilityReport> = traces
         .iter()
         .zip(&paths.distinct)
-        .map(|(trace, (calls, tools))| StabilityReport::of(trace, *calls, *tools, options.turns))
+        .map(|(trace, (calls, tools))| StabilityReport::of(trace, *calls, *tools, &options))
         .collect();
     let weakest = |run: &StabilityReport| run.score(run.weakest_of(options.dimensions));
     let weakest: Vec<f64> = runs.iter().map(weakest).collect();
@@ -144,7 +189,7 @@ pub fn agent_stability_across_with<T: AsTrace>(
         early_divergence: u8::from(pairs.early * 2 > pairs.diverging),
         eventful: traces.iter().filter(|trace| is_eventful(trace)).count(),
         runs,
-        dimensions: options.dimensions,
+        options,
     })
 }
 

@@ -114,8 +114,8 @@ impl Turns {
     }
 }
 
-/// What departs from the seed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// What is looked at, and what departs from the seed.
+#[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct StabilityOptions {
     /// The sub-scores that can be a run's weakest, and so make `score`, `weakest_score` and
@@ -123,6 +123,31 @@ pub struct StabilityOptions {
     pub dimensions: Dimensions,
     /// The turns that `response_consistency` looks at.
     pub turns: Turns,
+    /// Tokens per useful call from which `cost_per_progress` starts to fall; above 0.
+    pub tokens_per_useful_call: f64,
+    /// The floors that drift flags are counted for.
+    pub floors: StabilityFloors,
+}
+
+impl Default for StabilityOptions {
+    /// As the seed says: all four sub-scores, all assistant turns, 2000 tokens, floors of 0.5.
+    fn default() -> Self {
+        Self {
+            dimensions: Dimensions::ALL,
+            turns: Turns::All,
+            tokens_per_useful_call: super::TOKENS_PER_USEFUL_CALL,
+            floors: StabilityFloors::default(),
+        }
+    }
+}
+
+setters! {
+    StabilityOptions {
+        with_dimensions(dimensions: Dimensions);
+        with_turns(turns: Turns);
+        with_tokens_per_useful_call(tokens_per_useful_call: f64);
+        with_floors(floors: StabilityFloors);
+    }
 }
 
 /// Floors of the sub-scores, each in `0.0..=1.0`.

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::pairs::Sum;
 use super::*;
+use crate::eval::Metrics;
 use lanes::brute_force;
 
 fn run(tools: &[(&str, i32)], tokens: u64, turns: &[&str]) -> Value {
@@ -133,7 +134,7 @@ fn runs_fold_into_mean_minimum_and_population_variance() {
     let across = agent_stability_across(&runs).unwrap();
     assert_eq!((across.score, across.weakest_score), (0.5, 0.0));
     assert!((across.variance - 1.0 / 6.0).abs() < 1e-12);
-    let metrics = across.metrics(&StabilityFloors::default());
+    let metrics = across.metrics();
     assert_eq!(
         metrics["stability"]["redundancy"],
         json!({ "mean": 2.5 / 3.0, "min": 0.5 })
@@ -279,7 +280,7 @@ proptest! {
         };
         let mut runs: Vec<_> = tokens.iter().zip(&calls).map(run).collect();
         let metrics = |runs: &[serde_json::Value]| {
-            agent_stability_across(runs).unwrap().metrics(&StabilityFloors::default())
+            agent_stability_across(runs).unwrap().metrics()
         };
         let first = metrics(&runs);
         runs.reverse();
@@ -306,10 +307,13 @@ fn swinging() -> Value {
 
 #[test]
 fn turns_that_stand_for_a_call_are_left_out_when_asked() {
-    let all = agent_stability_with(&swinging(), Turns::All);
+    let all = agent_stability_with(&swinging(), &StabilityOptions::default());
     assert_eq!(all, agent_stability(&swinging()));
     assert!(all.response_consistency < 0.5);
-    let said = agent_stability_with(&swinging(), Turns::Said);
+    let said = agent_stability_with(
+        &swinging(),
+        &StabilityOptions::default().with_turns(Turns::Said),
+    );
     assert_eq!(said.response_consistency, 1.0);
     assert_eq!(said.scores()[0], all.scores()[0]);
     assert_eq!(said.scores()[2..], all.scores()[2..]);
@@ -319,39 +323,48 @@ fn turns_that_stand_for_a_call_are_left_out_when_asked() {
 fn only_the_dimensions_that_count_make_the_weakest_score_and_raise_flags() {
     let runs = [swinging(), swinging()];
     let across = |scores: &[SubScore]| {
-        let options = StabilityOptions {
-            dimensions: Dimensions::of(scores.iter().copied()).unwrap(),
-            ..StabilityOptions::default()
-        };
+        let dimensions = Dimensions::of(scores.iter().copied()).unwrap();
+        let options = StabilityOptions::default().with_dimensions(dimensions);
         agent_stability_across_with(&runs, options).unwrap()
     };
-    let floors = StabilityFloors::default();
     let all = agent_stability_across(&runs).unwrap();
     assert_eq!(all, across(&SubScore::ALL));
     assert_eq!(all.runs[0].weakest(), "response_consistency");
-    assert_eq!(all.metrics(&floors)["stability"]["drift_flags"], 4);
+    assert_eq!(all.metrics()["stability"]["drift_flags"], 4);
 
     let two = across(&[SubScore::CostPerProgress, SubScore::Redundancy]);
     assert_eq!(two.weakest_score, 1.0 / 3.0);
     assert_eq!((two.score, two.variance), (1.0 / 3.0, 0.0));
-    assert_eq!(two.runs[0].weakest_of(two.dimensions), SubScore::Redundancy);
-    let metrics = two.metrics(&floors);
+    assert_eq!(
+        two.runs[0].weakest_of(two.options.dimensions),
+        SubScore::Redundancy
+    );
+    let metrics = two.metrics();
     assert_eq!(metrics["stability"]["drift_flags"], 2);
     // What does not count is still measured.
     assert_eq!(
         metrics["stability"]["response_consistency"],
-        all.metrics(&floors)["stability"]["response_consistency"]
+        all.metrics()["stability"]["response_consistency"]
     );
-    assert_eq!(
-        drift_flags_of(&two.runs[0], &floors, two.dimensions),
-        ["redundancy"]
-    );
+    assert_eq!(two.drift_flags_of(0), ["redundancy"]);
     let one = across(&[SubScore::CostPerProgress]);
     assert_eq!(
         (
             one.weakest_score,
-            one.metrics(&floors)["stability"]["drift_flags"].clone()
+            one.metrics()["stability"]["drift_flags"].clone()
         ),
         (0.5, json!(0))
     );
+}
+
+#[test]
+fn what_a_useful_call_may_cost_is_an_option() {
+    let par = |tokens| {
+        let options = StabilityOptions::default().with_tokens_per_useful_call(tokens);
+        agent_stability_with(&run(&[("search", 1)], 8_000, &[]), &options).cost_per_progress
+    };
+    assert_eq!(par(TOKENS_PER_USEFUL_CALL), 0.25);
+    assert_eq!(par(4_000.0), 0.5);
+    assert_eq!(par(8_000.0), 1.0);
+    assert_eq!(par(9_000.0), 1.0);
 }

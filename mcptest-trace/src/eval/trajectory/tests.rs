@@ -5,6 +5,7 @@ mod scope;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::eval::Metrics;
 use crate::trace::Trace;
 use MatchMode::{ExactUnordered, Strict, Subsequence, Subset, Superset, Unordered};
 

@@ -1,4 +1,7 @@
+use serde_json::json;
+
 use super::*;
+use crate::eval::Metrics;
 use proptest::prelude::*;
 
 fn axes(dependencies: &[(&str, &str, Option<&str>)], order: &[(&str, &str)]) -> Axes {

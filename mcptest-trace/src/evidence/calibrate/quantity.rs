@@ -13,12 +13,13 @@ impl Quantity {
     /// The numbers of a target; `None` of words and lists, and where neither end is bad.
     ///
     /// ```
-    /// use mcptest_trace::eval::targets;
+    /// use mcptest_trace::eval::{GoldenPathReport, Metrics, NarrativeReport};
     /// use mcptest_trace::evidence::calibrate::Quantity;
     ///
-    /// let penalty = Quantity::of(&targets::GOLDEN_PATH[0]).unwrap();
+    /// let penalty = Quantity::of(&GoldenPathReport::TARGETS[0]).unwrap();
     /// assert_eq!(penalty.measure().name, "golden_path.penalty");
-    /// let claims = targets::NARRATIVE.iter().find(|target| target.name == "narrative.claims");
+    /// let mut targets = NarrativeReport::TARGETS.iter();
+    /// let claims = targets.find(|target| target.name == "narrative.claims");
     /// assert_eq!(claims.and_then(Quantity::of), None);
     /// ```
     #[must_use]

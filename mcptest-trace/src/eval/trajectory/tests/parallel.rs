@@ -1,5 +1,7 @@
 //! Calls of one step.
 
+use serde_json::json;
+
 use super::*;
 
 fn stepped(calls: &[(&str, u64)]) -> Value {

@@ -1,5 +1,7 @@
 //! Which calls are judged, and which may not be made at all.
 
+use serde_json::json;
+
 use super::*;
 
 fn over_writes(mode: MatchMode, calls: &[ExpectedCall]) -> ExpectedTrace {

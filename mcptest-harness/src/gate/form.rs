@@ -1,0 +1,213 @@
+//! What may stand at a key that is more than a number or a text: words, mappings, lists of mappings, and what a
+//! gate reads its own way.
+
+use mcptest_suite::Node;
+use serde_json::{Value, json};
+
+use super::block::Block;
+use super::key::{Keyed, OptionInfo, options_of, schema_of};
+use crate::eval::ToolPattern;
+
+/// A place in options that values of one kind go to.
+pub(crate) trait Field<T> {
+    fn put(&mut self, value: T);
+
+    /// What is meant where nothing is put there; nothing where that goes without saying.
+    fn usual(&self) -> Option<Value> {
+        None
+    }
+}
+
+impl Field<bool> for bool {
+    fn put(&mut self, value: bool) {
+        *self = value;
+    }
+
+    fn usual(&self) -> Option<Value> {
+        Some((*self).into())
+    }
+}
+
+impl Field<u64> for u64 {
+    fn put(&mut self, value: u64) {
+        *self = value;
+    }
+
+    fn usual(&self) -> Option<Value> {
+        Some((*self).into())
+    }
+}
+
+impl Field<u64> for usize {
+    fn put(&mut self, value: u64) {
+        *self = Self::try_from(value).unwrap_or(Self::MAX);
+    }
+
+    fn usual(&self) -> Option<Value> {
+        Some((*self).into())
+    }
+}
+
+impl Field<f64> for f64 {
+    fn put(&mut self, value: f64) {
+        *self = value;
+    }
+
+    fn usual(&self) -> Option<Value> {
+        Some((*self).into())
+    }
+}
+
+impl Field<String> for String {
+    fn put(&mut self, value: String) {
+        *self = value;
+    }
+}
+
+impl Field<Vec<String>> for Vec<String> {
+    fn put(&mut self, value: Vec<String>) {
+        *self = value;
+    }
+}
+
+impl Field<Vec<ToolPattern>> for Vec<ToolPattern> {
+    fn put(&mut self, value: Vec<ToolPattern>) {
+        *self = value;
+    }
+}
+
+/// What may be left out has no default to show.
+impl<T> Field<T> for Option<T> {
+    fn put(&mut self, value: T) {
+        *self = Some(value);
+    }
+}
+
+/// A value that is read and shown its own way.
+pub(crate) trait Form<O> {
+    /// What an editor is told.
+    fn schema(&self) -> Value;
+
+    /// Reads a node into the options; false where that cannot be.
+    fn read(&self, block: &mut Block<'_, '_>, node: &Node, options: &mut O) -> bool;
+
+    /// What is meant where nothing stands.
+    fn usual(&self, _usual: &mut O) -> Option<Value> {
+        None
+    }
+
+    /// The keys below it that are more to others than to the gate.
+    fn options(&self, _path: &[&'static str]) -> Vec<OptionInfo> {
+        Vec::new()
+    }
+}
+
+/// A variable may stand in the place of a number or a flag.
+pub(super) fn or_variable(schema: &Value) -> Value {
+    json!({ "anyOf": [schema, { "type": "string", "pattern": "\\$\\{" }] })
+}
+
+/// One of some words, as what it stands for.
+pub(super) struct Word<O, T: 'static> {
+    /// What messages call it.
+    pub(super) what: &'static str,
+    pub(super) choices: &'static [(&'static str, T)],
+    pub(super) at: fn(&mut O) -> &mut T,
+}
+
+impl<O, T: Copy + PartialEq> Form<O> for Word<O, T> {
+    fn schema(&self) -> Value {
+        let words = self.choices.iter().map(|(word, _)| *word);
+        json!({ "enum": words.collect::<Vec<_>>() })
+    }
+
+    fn read(&self, block: &mut Block<'_, '_>, node: &Node, options: &mut O) -> bool {
+        let chosen = block.problems.choice(node, self.what, self.choices);
+        if let Some(chosen) = chosen {
+            *(self.at)(options) = chosen;
+        }
+        chosen.is_some()
+    }
+
+    fn usual(&self, usual: &mut O) -> Option<Value> {
+        let usual = *(self.at)(usual);
+        let word = self.choices.iter().find(|(_, choice)| *choice == usual);
+        word.map(|(word, _)| (*word).into())
+    }
+}
+
+/// A mapping with keys of its own.
+pub(super) struct Mapping<O, P> {
+    /// What messages call it.
+    pub(super) called: &'static str,
+    pub(super) at: fn(&mut O) -> &mut P,
+}
+
+impl<O, P: Keyed> Form<O> for Mapping<O, P> {
+    fn schema(&self) -> Value {
+        schema_of::<P>()
+    }
+
+    fn read(&self, block: &mut Block<'_, '_>, node: &Node, options: &mut O) -> bool {
+        let read = block.below(node, self.called);
+        let is_read = read.is_some();
+        if let Some(read) = read {
+            *(self.at)(options) = read;
+        }
+        is_read
+    }
+
+    fn options(&self, path: &[&'static str]) -> Vec<OptionInfo> {
+        options_of::<P>(path)
+    }
+}
+
+/// A list of mappings.
+pub(super) struct Each<O, P> {
+    /// What messages call the list.
+    pub(super) of: &'static str,
+    /// What they call one of the mappings.
+    pub(super) one: &'static str,
+    pub(super) at: fn(&mut O) -> &mut Vec<P>,
+}
+
+impl<O, P: Keyed> Form<O> for Each<O, P> {
+    fn schema(&self) -> Value {
+        let mut item = schema_of::<P>();
+        item["description"] = sentence(self.one).into();
+        json!({ "type": "array", "items": item })
+    }
+
+    fn read(&self, block: &mut Block<'_, '_>, node: &Node, options: &mut O) -> bool {
+        let before = block.problems.noted();
+        *(self.at)(options) = block.each(node, self.of, self.one);
+        block.problems.noted() == before
+    }
+
+    fn options(&self, path: &[&'static str]) -> Vec<OptionInfo> {
+        options_of::<P>(path)
+    }
+}
+
+/// A few words as a sentence.
+fn sentence(words: &str) -> String {
+    let mut letters = words.chars();
+    let first = letters.next().into_iter().flat_map(char::to_uppercase);
+    first.chain(letters).chain(['.']).collect()
+}
+
+/// What only one gate reads.
+pub(super) struct Own<O> {
+    pub(super) schema: fn() -> Value,
+    pub(super) read: fn(&mut Block<'_, '_>, &Node, &mut O) -> bool,
+}
+
+impl<O> Form<O> for Own<O> {
+    fn schema(&self) -> Value {
+        (self.schema)()
+    }
+
+    fn read(&self, block: &mut Block<'_, '_>, node: &Node, options: &mut O) -> bool {
+        (self.read)(block, node, options)
+    }
+}

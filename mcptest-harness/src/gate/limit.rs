@@ -1,0 +1,50 @@
+//! Limits that options set to numbers of a run: data, read off the keys that declare them.
+
+use serde_json::Value;
+
+use super::Breach;
+use super::expectation::Cause;
+use super::scores::value_at;
+use crate::eval::{Measure, Unit};
+use crate::text::thousands;
+
+/// The most that a target may be.
+#[derive(Debug, Clone)]
+pub(crate) struct Limit {
+    /// The option that says so.
+    pub(super) key: &'static str,
+    pub(super) target: &'static str,
+    pub(super) most: Value,
+    /// What is found where a run does not have the number.
+    pub(super) without: &'static str,
+}
+
+impl Limit {
+    /// What the metrics of a run break of it. A run without the number breaks it: silence meets no limit.
+    pub(super) fn breach(&self, targets: &[Measure], metrics: &Value) -> Option<Breach> {
+        let unit = targets.iter().find(|target| target.name == self.target);
+        let unit = unit.map(|target| target.unit);
+        let found = value_at(metrics, self.target).filter(|found| found.is_number());
+        let holds = found.is_some_and(|found| match (found.as_u64(), self.most.as_u64()) {
+            (Some(found), Some(most)) => found <= most,
+            _ => found.as_f64() <= self.most.as_f64(),
+        });
+        let asks = Cause::Gate(format!("`{}` allows {}", self.key, stated(&self.most)));
+        let found = found.map_or_else(|| self.without.to_owned(), |found| measured(found, unit));
+        (!holds).then(|| Breach::new(asks, &found))
+    }
+}
+
+/// A limit as the suite states it.
+fn stated(most: &Value) -> String {
+    most.as_u64().map_or_else(|| most.to_string(), thousands)
+}
+
+/// What was found, as exactly as its unit asks for.
+fn measured(found: &Value, unit: Option<Unit>) -> String {
+    match (found.as_u64(), unit) {
+        (Some(count), _) => thousands(count),
+        (None, Some(Unit::Fraction)) => format!("{:.4}", found.as_f64().unwrap_or_default()),
+        _ => super::short_number(found),
+    }
+}
