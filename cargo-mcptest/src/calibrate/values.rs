@@ -27,7 +27,7 @@ const FREE: [(GateKind, Free); 2] = [
     }),
     (GateKind::Energy, |run| {
         let steps = RunSteps::recorded(&run.trace)?;
-        let some = steps.tokens.iter().any(|step| step.total() > 0);
+        let some = steps.tokens.iter().any(|step| step.total() > Some(0));
         let found = analyse(&steps, GuardOptions::default(), None).ok();
         Some(found.filter(|_| some)?.metrics())
     }),

@@ -30,7 +30,10 @@ pub(super) fn outline(run: &Run) -> String {
         .conversation
         .steps
         .iter()
-        .map(|step| step.prompt.to_string())
+        .map(|step| {
+            step.prompt
+                .map_or_else(|| "?".to_owned(), |prompt| prompt.to_string())
+        })
         .collect();
     if !tokens.is_empty() {
         lines.push(format!("prompt tokens: {}", tokens.join(" ")));

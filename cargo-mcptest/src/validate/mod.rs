@@ -2,6 +2,8 @@
 //!
 //! - `orphans`: recordings and snapshots that no suite asks for;
 //! - `tools`: names of tools in suites that no run knows.
+//!
+//! Keys of recordings that look like a newer one are warnings, which change no exit status.
 
 mod orphans;
 mod tools;
@@ -45,6 +47,16 @@ struct SuiteProblem {
     /// The case, or the file.
     about: String,
     text: String,
+}
+
+/// What there is to say of suites and recordings.
+#[derive(Clone, Copy)]
+struct Found<'a> {
+    problems: &'a [SuiteProblem],
+    /// What is odd in recordings and refuses nothing.
+    warnings: &'a [String],
+    /// The files that were removed.
+    removed: &'a [String],
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -96,8 +108,14 @@ impl Validate {
         problems.retain(|problem| {
             problem.kind != ProblemKind::Orphan || !removed.contains(&problem.about)
         });
+        let warnings = warnings(&opened);
         let agents = (agents.len() - left_out.len(), left_out.len());
-        self.say(&opened, agents, &problems, &removed, output)?;
+        let found = Found {
+            problems: &problems,
+            warnings: &warnings,
+            removed: &removed,
+        };
+        self.say(&opened, agents, &found, output)?;
         Ok(if load > 0 {
             ExitStatus::CouldNotRun
         } else if !problems.is_empty() {
@@ -113,10 +131,14 @@ impl Validate {
         &self,
         opened: &Opened,
         (agents, left_out): (usize, usize),
-        problems: &[SuiteProblem],
-        removed: &[String],
+        found: &Found<'_>,
         output: &mut Output<'_>,
     ) -> Result<(), Failure> {
+        let Found {
+            problems,
+            warnings,
+            removed,
+        } = *found;
         let suites = opened.suites.suites().count();
         if self.format == OutputFormat::Json {
             output.json(&json!({
@@ -126,6 +148,7 @@ impl Validate {
                 "suites": suites,
                 "agents": agents,
                 "problems": problems,
+                "warnings": warnings,
                 "removed": removed,
             }))?;
             return Ok(());
@@ -135,6 +158,9 @@ impl Validate {
         }
         for problem in problems {
             writeln!(output.out, "{}\n", escape(problem.text.trim_end()))?;
+        }
+        for warning in warnings {
+            writeln!(output.out, "warning: {}", escape(warning))?;
         }
         writeln!(
             output.out,
@@ -187,6 +213,17 @@ fn loading(opened: &Opened) -> Vec<SuiteProblem> {
         text: failure.text.clone(),
     };
     failures.map(problem).collect()
+}
+
+/// What is odd in the recordings that can be used, each with its file.
+fn warnings(opened: &Opened) -> Vec<String> {
+    let agents = opened.suites.agents();
+    let warnings = agents.iter().filter_map(|agent| agent.runs().ok());
+    let warnings = warnings.flatten().flat_map(|run| {
+        let of_run = run.warnings().iter();
+        of_run.map(|warning| format!("{}: {warning}", run.origin))
+    });
+    warnings.collect()
 }
 
 /// Agents whose recordings cannot be used, with what lies there under a similar name: that is theirs as long as

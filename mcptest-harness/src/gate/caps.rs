@@ -44,7 +44,7 @@ fn caps(agent: &Agent) -> [Cap<'_>; 3] {
             key: "token_budget",
             unit: "tokens",
             stated: agent.caps.token_budget.as_ref(),
-            taken: |trace| recorded(trace.conversation.tokens.total),
+            taken: Trace::tokens_taken,
             recorded_in: "`conversation.tokens` or `conversation.steps`",
         },
         Cap {

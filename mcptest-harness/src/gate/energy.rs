@@ -186,7 +186,7 @@ pub(super) fn analysis(
     if steps.tokens.is_empty() {
         return not("a run needs at least one model call to be judged", "none");
     }
-    if steps.tokens.iter().all(|step| step.total() == 0) {
+    if steps.tokens.iter().all(|step| step.total() == Some(0)) {
         let asks = "a run's token counts must not all be 0";
         return not(asks, "nothing that could grow");
     }

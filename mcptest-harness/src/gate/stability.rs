@@ -278,7 +278,7 @@ fn rests(score: SubScore, trace: &Trace, counted: Turns) -> bool {
         SubScore::ResponseConsistency => conversation.turns.iter().any(|turn| counted.has(turn)),
         SubScore::CostPerProgress => {
             let mut steps = conversation.steps.iter();
-            conversation.tokens.total > 0 || steps.any(|step| step.total() > 0)
+            trace.tokens_taken() > Some(0) || steps.any(|step| step.total() > Some(0))
         }
     }
 }
@@ -399,7 +399,7 @@ fn reason(sub_score: SubScore, trace: &Trace, options: &StabilityOptions) -> Str
         }
         SubScore::CostPerProgress => {
             let (tokens, distinct) = (
-                trace.conversation.tokens.total,
+                trace.tokens_taken().unwrap_or_default(),
                 trace.distinct_tool_calls() as u64,
             );
             let spent = format!(

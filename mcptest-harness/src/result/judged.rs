@@ -248,7 +248,7 @@ pub(crate) fn run_facts(run: &Run) -> RunFacts {
             .collect(),
         calls: calls.collect(),
         errors: u64::try_from(errors.count()).unwrap_or(u64::MAX),
-        tokens: recorded(trace.conversation.tokens.total),
+        tokens: trace.tokens_taken(),
         model_calls: recorded(trace.model_calls()),
         prompt: digest(&run.user_prompt),
         system_prompt: digest(&run.system_prompt),

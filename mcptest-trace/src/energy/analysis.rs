@@ -206,10 +206,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn run(tokens: &[u64]) -> RunSteps {
-        let step = |prompt: &u64| StepTokens {
-            prompt: *prompt,
-            completion: 0,
-        };
+        let step = |prompt: &u64| StepTokens::new(*prompt, 0);
         RunSteps {
             tokens: tokens.iter().map(step).collect(),
             estimated: false,

@@ -30,11 +30,12 @@ impl RunSteps {
         }
     }
 
-    /// The recorded `conversation.steps`; `None` when there are none.
+    /// The recorded `conversation.steps`; `None` when there are none, or one does not say what it took.
     #[must_use]
     pub fn recorded(trace: &Trace) -> Option<Self> {
         let tokens = &trace.conversation.steps;
-        (!tokens.is_empty()).then(|| Self::new(tokens.clone()))
+        let told = tokens.iter().all(|step| step.total().is_some());
+        (told && !tokens.is_empty()).then(|| Self::new(tokens.clone()))
     }
 
     /// Estimates the steps from the contents of the turns: 4 characters a token, rounded up, each
@@ -46,7 +47,7 @@ impl RunSteps {
     ///
     /// ```
     /// use mcptest_trace::energy::RunSteps;
-    /// use mcptest_trace::trace::Trace;
+    /// use mcptest_trace::trace::{StepTokens, Trace};
     /// use serde_json::json;
     ///
     /// let trace = Trace::from_envelope(&json!({ "conversation": { "turns": [
@@ -57,8 +58,7 @@ impl RunSteps {
     /// ] } }));
     /// let steps = RunSteps::estimated(&trace);
     /// assert!(steps.estimated);
-    /// assert_eq!((steps.tokens[0].prompt, steps.tokens[0].completion), (3, 4));
-    /// assert_eq!((steps.tokens[1].prompt, steps.tokens[1].completion), (7, 2));
+    /// assert_eq!(steps.tokens, [StepTokens::new(3, 4), StepTokens::new(7, 2)]);
     /// ```
     #[must_use]
     pub fn estimated(trace: &Trace) -> Self {
@@ -70,10 +70,10 @@ impl RunSteps {
                 .map(|turn| turn.content.chars().count() as u64)
                 .fold(0, u64::saturating_add);
             if exchange.is_model_call() {
-                tokens.push(StepTokens {
-                    prompt: context.div_ceil(CHARACTERS_PER_TOKEN),
-                    completion: characters.div_ceil(CHARACTERS_PER_TOKEN),
-                });
+                tokens.push(StepTokens::new(
+                    context.div_ceil(CHARACTERS_PER_TOKEN),
+                    characters.div_ceil(CHARACTERS_PER_TOKEN),
+                ));
             }
             context = context.saturating_add(characters);
         }
@@ -92,7 +92,8 @@ impl RunSteps {
     /// What a monitor is told of each step, without errors and drift.
     #[must_use]
     pub fn steps(&self) -> Vec<Step> {
-        let totals = self.tokens.iter().map(|tokens| tokens.total());
+        let totals = self.tokens.iter();
+        let totals = totals.map(|tokens| tokens.total().unwrap_or_default());
         totals.map(Step::of).collect()
     }
 }
@@ -150,7 +151,7 @@ mod tests {
         let pairs: Vec<_> = steps
             .tokens
             .iter()
-            .map(|step| (step.prompt, step.completion))
+            .map(|step| (step.prompt.unwrap(), step.completion.unwrap()))
             .collect();
         // 42 characters of tool use; 8 + 42 + 8 before the second call, 25 more before the third.
         assert_eq!(pairs, [(2, 11), (15, 7), (21, 1)]);
@@ -173,11 +174,12 @@ mod tests {
 
     #[test]
     fn recorded_steps_are_used_as_they_are() {
-        let envelope =
-            json!({ "conversation": { "steps": [{ "prompt": u64::MAX, "completion": 2 }, {}] } });
+        let envelope = json!({ "conversation": { "steps": [{ "prompt": u64::MAX, "completion": 2 }, { "prompt": 0 }] } });
         let steps = RunSteps::recorded_or_estimated(&Trace::from_envelope(&envelope));
         assert!(!steps.estimated);
         assert_eq!(steps.steps(), [Step::of(u64::MAX), Step::of(0)]);
+        let untold = json!({ "conversation": { "steps": [{ "prompt": 7 }, {}] } });
+        assert_eq!(RunSteps::recorded(&Trace::from_envelope(&untold)), None);
     }
 
     /// Three calls one after the other, without a turn for their results.

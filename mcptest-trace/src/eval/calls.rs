@@ -86,7 +86,7 @@ pub fn count_calls(run: &(impl AsTrace + ?Sized)) -> CallCounts {
         count: trace.tool_calls.len() as u64,
         errors: known.then_some(errors.count() as u64),
         steps: recorded(trace.model_calls()),
-        tokens: recorded(trace.conversation.tokens.total),
+        tokens: trace.tokens_taken(),
     }
 }
 

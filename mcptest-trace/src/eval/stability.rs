@@ -83,7 +83,7 @@ impl StabilityReport {
             response_consistency: response_consistency(trace, options.turns),
             redundancy: share(calls, trace.tool_calls.len()).unwrap_or(1.0),
             cost_per_progress: cost_per_progress(
-                trace.conversation.tokens.total,
+                trace.tokens_taken().unwrap_or_default(),
                 calls,
                 options.tokens_per_useful_call,
             ),

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::talk::Talk;
 use crate::eval::{Decisions, Effect};
-use crate::trace::{OfferedTool, StopReason, ToolCall};
+use crate::trace::{OfferedTool, StepTokens, StopReason, ToolCall};
 
 /// A tool call that was written down; hand it back with the call's result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -59,7 +59,7 @@ pub struct Recorder {
     /// Where the result of a call lies in `results`, call by call.
     result_of: Vec<Option<usize>>,
     talk: Talk,
-    steps: Vec<(u64, u64)>,
+    steps: Vec<StepTokens>,
     messages: usize,
     stop_reason: Option<StopReason>,
     refused: bool,
@@ -174,7 +174,12 @@ impl Recorder {
     /// A model call finished: the tokens it was sent and the tokens it wrote. What the model asked
     /// for in this answer (tool calls, text) is written down after it.
     pub fn step(&mut self, prompt_tokens: u64, completion_tokens: u64) -> &mut Self {
-        self.steps.push((prompt_tokens, completion_tokens));
+        self.step_of(StepTokens::new(prompt_tokens, completion_tokens))
+    }
+
+    /// The same, where the provider may not have said what it took: `StepTokens::default()` says nothing.
+    pub fn step_of(&mut self, tokens: StepTokens) -> &mut Self {
+        self.steps.push(tokens);
         self.messages += 1;
         self
     }
@@ -326,10 +331,10 @@ impl Recorder {
     /// Tokens so far: sent to the model, and written by it.
     #[must_use]
     pub fn tokens(&self) -> (u64, u64) {
-        let add = |(prompt, completion): (u64, u64), step: &(u64, u64)| {
+        let add = |(prompt, completion): (u64, u64), step: &StepTokens| {
             (
-                prompt.saturating_add(step.0),
-                completion.saturating_add(step.1),
+                prompt.saturating_add(step.prompt.unwrap_or_default()),
+                completion.saturating_add(step.completion.unwrap_or_default()),
             )
         };
         self.steps.iter().fold((0, 0), add)
@@ -343,7 +348,7 @@ impl Recorder {
 
     /// The tokens of the last model call.
     #[must_use]
-    pub fn last_step(&self) -> Option<(u64, u64)> {
+    pub fn last_step(&self) -> Option<StepTokens> {
         self.steps.last().copied()
     }
 

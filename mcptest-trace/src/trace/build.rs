@@ -65,7 +65,13 @@ impl StepTokens {
     /// Tokens sent to the model, and tokens that it wrote.
     #[must_use]
     pub const fn new(prompt: u64, completion: u64) -> Self {
-        Self { prompt, completion }
+        Self {
+            prompt: Some(prompt),
+            completion: Some(completion),
+            cached: None,
+            reasoning: None,
+            duration_ms: None,
+        }
     }
 }
 

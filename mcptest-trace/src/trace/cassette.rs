@@ -29,6 +29,15 @@ const SPELT: usize = 40;
 /// The one version of the cassette format.
 pub const SCHEMA_VERSION: &str = "v1";
 
+/// The minor version that a recording states: that of the keys that it may have. `v1` states none; `v1.3` the
+/// third.
+fn minor(version: &str) -> Option<u64> {
+    match version.strip_prefix(SCHEMA_VERSION)? {
+        "" => Some(0),
+        rest => rest.strip_prefix('.')?.parse().ok(),
+    }
+}
+
 /// One recorded run of an agent.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -51,6 +60,8 @@ pub struct Run {
     pub signals: Option<Signals>,
     /// The recorded verdict.
     pub outcome: Option<Outcome>,
+    /// Keys that look like one that the format has since a later version than the file states, a line each.
+    warnings: Vec<String>,
     pub(super) recorded: Recorded,
 }
 
@@ -100,9 +111,30 @@ impl Run {
             tools: self.tools.clone(),
             signals: self.signals,
             outcome: self.outcome,
+            warnings: self.warnings.clone(),
             recorded: Recorded::changed(envelope),
             trace,
         }
+    }
+
+    /// What is odd in the recording and refuses nothing, a line each: keys that look like one that came to the
+    /// format after the version that the file states.
+    ///
+    /// ```
+    /// use mcptest_trace::trace::{Origin, parse_run};
+    ///
+    /// let run = |version: &str| {
+    ///     let text = r#"{ "schema_version": "VERSION", "model": "m", "user_prompt": "p", "trace": {
+    ///         "tool_calls": [], "conversation": { "steps": [{ "prompt": 9, "cachd": 4 }] } } }"#;
+    ///     parse_run(text.replace("VERSION", version).as_bytes(), &Origin::file("run.json"))
+    /// };
+    /// assert!(run("v1")?.warnings()[0].contains("did you mean `cached`?"));
+    /// assert!(run("v1.1").is_err());
+    /// # Ok::<(), mcptest_trace::trace::CassetteError>(())
+    /// ```
+    #[must_use]
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
     }
 
     /// Which of its tools only read, as far as the recording and their names tell.
@@ -160,9 +192,10 @@ pub(super) fn parse_text(text: &Arc<Vec<u8>>, origin: &Origin) -> Result<Run, Ca
             "a cassette is an object with `schema_version` and `trace`",
         );
     };
-    match map.get("schema_version") {
-        Some(Json::Text(version)) if version == SCHEMA_VERSION => {}
-        Some(_) => {
+    let stated = map.get("schema_version");
+    let minor = match (stated, stated.and_then(Json::as_str).and_then(minor)) {
+        (_, Some(minor)) => minor,
+        (Some(_), None) => {
             let version = map.take("schema_version").unwrap_or_default().into_value();
             let problem = format!(
                 "`schema_version` is {version}, and only \"{SCHEMA_VERSION}\" is known here"
@@ -172,7 +205,7 @@ pub(super) fn parse_text(text: &Arc<Vec<u8>>, origin: &Origin) -> Result<Run, Ca
                 "upgrade the harness if the recorder is newer, or record the run again",
             );
         }
-        None => {
+        (None, None) => {
             let problem =
                 format!("`schema_version` is missing; this format is \"{SCHEMA_VERSION}\"");
             return refuse(
@@ -180,18 +213,16 @@ pub(super) fn parse_text(text: &Arc<Vec<u8>>, origin: &Origin) -> Result<Run, Ca
                 "check that the file is a cassette and not something else",
             );
         }
-    }
+    };
     let mut problems = Vec::new();
-    let run = typed(map, origin.clone(), text, &mut problems);
+    let mut run = typed(map, origin.clone(), text, minor, &mut problems);
     let lost = if lossy {
         losses(bytes, origin)
     } else {
         Vec::new()
     };
-    if problems.is_empty() && lost.is_empty() {
-        return Ok(run);
-    }
-    let typed = problems.iter().map(|problem| {
+    let warnings: Vec<Problem> = problems.extract_if(.., |it| it.is_warning).collect();
+    let told = |problem: &Problem| {
         let find = if problem.of_key {
             place::find_key
         } else {
@@ -200,7 +231,13 @@ pub(super) fn parse_text(text: &Arc<Vec<u8>>, origin: &Origin) -> Result<Run, Ca
         let at = find(bytes, &problem.path);
         let at = at.map(|offset| Place::of(bytes, offset, origin.line.unwrap_or(1)));
         Flaw::new(&problem.to_string(), at)
-    });
+    };
+    if problems.is_empty() && lost.is_empty() {
+        let warnings = warnings.iter().map(|problem| told(problem).to_string());
+        run.warnings = warnings.collect();
+        return Ok(run);
+    }
+    let typed = problems.iter().map(told);
     Err(flawed(origin, lost.into_iter().chain(typed).collect()))
 }
 
@@ -294,9 +331,10 @@ fn typed(
     mut map: Object<'_>,
     origin: Origin,
     text: &Arc<Vec<u8>>,
+    minor: u64,
     problems: &mut Vec<Problem>,
 ) -> Run {
-    let mut at = Reader::new(problems);
+    let mut at = Reader::new(problems).of_minor(minor);
     at.keys(&map, &keys::RUN);
     let recorded = Recorded::read(text, &map);
     let map = &mut map;
@@ -317,6 +355,7 @@ fn typed(
             });
             trace.unwrap_or_default()
         },
+        warnings: Vec::new(),
         recorded,
     }
 }

@@ -6,12 +6,13 @@ use serde::Serialize;
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Conversation {
-    /// Tokens over the whole run; the sum of the steps where none were recorded.
+    /// Tokens over the whole run; the sum of the steps where none were recorded. See
+    /// [`Trace::tokens_taken`](super::Trace::tokens_taken).
     pub tokens: Tokens,
-    /// Wall time of the recording in milliseconds.
-    pub duration_ms: u64,
-    /// Number of messages exchanged.
-    pub message_count: u64,
+    /// Wall time of the recording in milliseconds; `None` when it was not recorded.
+    pub duration_ms: Option<u64>,
+    /// Number of messages exchanged; `None` when it was not recorded.
+    pub message_count: Option<u64>,
     /// Why the run stopped; `None` when it was not recorded.
     pub stop_reason: Option<StopReason>,
     /// All turns in order.
@@ -22,47 +23,79 @@ pub struct Conversation {
     pub steps: Vec<StepTokens>,
 }
 
-/// Token counts of a run.
+/// Token counts of a run; what was not recorded is `None`, and zero is a number.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Tokens {
     /// Tokens sent to the model.
-    pub prompt: u64,
+    pub prompt: Option<u64>,
     /// Tokens the model wrote.
-    pub completion: u64,
-    /// Both together; their sum when the recording does not state it.
-    pub total: u64,
+    pub completion: Option<u64>,
+    /// Both together; the sum of what is recorded of them when the recording does not state it.
+    pub total: Option<u64>,
+    /// Those of `prompt` that the provider had in its cache.
+    pub cached: Option<u64>,
+    /// Those of `completion` that were spent on reasoning.
+    pub reasoning: Option<u64>,
 }
 
 impl Tokens {
-    /// The sum over model calls, saturating.
+    /// The sum over model calls, saturating. There is none of what some call does not say, nor of no call.
+    ///
+    /// ```
+    /// use mcptest_trace::trace::{StepTokens, Tokens};
+    ///
+    /// let known = StepTokens::new(30, 3);
+    /// assert_eq!(Tokens::of_steps(&[known, known]).total, Some(66));
+    /// assert_eq!(Tokens::of_steps(&[known, StepTokens::default()]).total, None);
+    /// assert_eq!(Tokens::of_steps(&[]).total, None);
+    /// ```
     #[must_use]
     pub fn of_steps(steps: &[StepTokens]) -> Self {
-        let sum =
-            |count: fn(&StepTokens) -> u64| steps.iter().map(count).fold(0, u64::saturating_add);
+        let sum = |count: fn(&StepTokens) -> Option<u64>| {
+            let mut counts = steps.iter().map(count);
+            let first = counts.next()??;
+            counts.try_fold(first, |sum, count| Some(sum.saturating_add(count?)))
+        };
         Self {
             prompt: sum(|step| step.prompt),
             completion: sum(|step| step.completion),
             total: sum(|step| step.total()),
+            cached: sum(|step| step.cached),
+            reasoning: sum(|step| step.reasoning),
         }
     }
 }
 
-/// Token counts of one model call.
+/// Token counts and duration of one model call; what was not recorded is `None`, and zero is a number.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct StepTokens {
     /// Tokens sent to the model.
-    pub prompt: u64,
+    pub prompt: Option<u64>,
     /// Tokens the model wrote.
-    pub completion: u64,
+    pub completion: Option<u64>,
+    /// Those of `prompt` that the provider had in its cache.
+    pub cached: Option<u64>,
+    /// Those of `completion` that were spent on reasoning.
+    pub reasoning: Option<u64>,
+    /// How long the model call took, in milliseconds.
+    pub duration_ms: Option<u64>,
 }
 
 impl StepTokens {
-    /// Prompt and completion together, saturating.
+    /// Prompt and completion together, saturating: what is recorded of the two.
     #[must_use]
-    pub fn total(self) -> u64 {
-        self.prompt.saturating_add(self.completion)
+    pub fn total(self) -> Option<u64> {
+        sum(self.prompt, self.completion)
+    }
+}
+
+/// The sum of what is there.
+pub(super) fn sum(one: Option<u64>, other: Option<u64>) -> Option<u64> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.saturating_add(other)),
+        (one, other) => one.or(other),
     }
 }
 

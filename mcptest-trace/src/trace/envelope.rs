@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::{Map, Value, json};
 
+use super::canonical::without_null;
 use super::digest::Digest;
 use super::json::{Json, Object};
 use super::{OfferedTool, ReadOnlyTools, Tokens, ToolResult, Trace, parse};
@@ -387,11 +388,14 @@ fn filled_in(mut root: Map<String, Value>, trace: &Trace) -> Map<String, Value> 
             prompt,
             completion,
             total,
+            ..
         } = trace.conversation.tokens;
         let recorded = conversation.get("tokens");
         let counted = |name| recorded.is_some_and(|it| it[name].as_f64() > Some(0.0));
-        if total > 0 && !["prompt", "completion", "total"].into_iter().any(counted) {
-            let tokens = json!({ "prompt": prompt, "completion": completion, "total": total });
+        if total > Some(0) && !["prompt", "completion", "total"].into_iter().any(counted) {
+            let tokens = without_null(json!({
+                "prompt": prompt, "completion": completion, "total": total,
+            }));
             conversation.insert("tokens".to_owned(), tokens);
         }
     }

@@ -2,7 +2,8 @@
 //!
 //! Keys that are not known stay allowed, since later versions and other recorders write their own.
 //! A key that is nearly a known one, or the name that another format has for it, is a mistake: it
-//! would be ignored in silence, and what it says would count as absent.
+//! would be ignored in silence, and what it says would count as absent. A key that came to the format later was
+//! no key when older files were written: what is nearly one of those is told, and refuses nothing.
 
 use super::json::{Json, Object};
 
@@ -10,6 +11,8 @@ use super::json::{Json, Object};
 pub(crate) struct Keys {
     /// In the order in which they are written down.
     pub(crate) known: &'static [&'static str],
+    /// Those that came with a later minor version of the format, each with that.
+    newer: &'static [(&'static str, u64)],
     /// Names that mean a known key wherever they stand.
     always: &'static [(&'static str, &'static str)],
     /// Names that mean a known key where that is absent.
@@ -20,11 +23,13 @@ pub(crate) struct Keys {
 macro_rules! keys {
     ($($kind:ident {
         $($known:ident)+;
+        $(since $minor:literal $($newer:ident)+;)?
         $(always $($slip:ident => $meant:ident),+;)?
         $(instead $($other:ident => $key:ident),+;)?
     })+) => {
         $(pub(crate) static $kind: Keys = Keys {
-            known: &[$(stringify!($known)),+],
+            known: &[$(stringify!($known),)+ $($(stringify!($newer)),+)?],
+            newer: &[$($((stringify!($newer), $minor)),+)?],
             always: &[$($((stringify!($slip), stringify!($meant))),+)?],
             instead: &[$($((stringify!($other), stringify!($key))),+)?],
         };)+
@@ -56,6 +61,7 @@ keys! {
     }
     RESULT {
         call_index server is_error synthesized result;
+        since 1 duration_ms;
         instead error => is_error, failed => is_error, content => result, output => result,
             structuredContent => result, server_name => server;
     }
@@ -70,6 +76,7 @@ keys! {
     }
     TOKENS {
         prompt completion total;
+        since 1 cached reasoning;
         instead prompt_tokens => prompt, input_tokens => prompt, input => prompt,
             completion_tokens => completion, output_tokens => completion, output => completion,
             total_tokens => total;
@@ -90,16 +97,30 @@ keys! {
 
 /// A model call has no total of its own: it is the sum.
 pub(super) static STEP: Keys = Keys {
-    known: &["prompt", "completion"],
+    known: &[
+        "prompt",
+        "completion",
+        "cached",
+        "reasoning",
+        "duration_ms",
+        "model",
+    ],
+    newer: &[
+        ("cached", 1),
+        ("reasoning", 1),
+        ("duration_ms", 1),
+        ("model", 1),
+    ],
     ..TOKENS
 };
 
 impl Keys {
-    /// The keys of a map that were meant to be a known one, each with that one.
+    /// The keys of a map that were meant to be a known one, each with that one and the minor version of the
+    /// format that it came with.
     pub(super) fn meant<'a>(
         &'static self,
         map: &'a Object<'_>,
-    ) -> impl Iterator<Item = (&'a str, &'static str)> {
+    ) -> impl Iterator<Item = (&'a str, &'static str, u64)> {
         let unknown = map.iter();
         let unknown = unknown.filter(|(key, _)| !self.known.contains(key));
         unknown.filter_map(|(key, value)| {
@@ -112,7 +133,8 @@ impl Keys {
             let meant = named(self.always)
                 .or_else(|| named(self.instead).filter(absent))
                 .or_else(|| self.near(key))?;
-            Some((key, meant))
+            let newer = self.newer.iter().find(|(newer, _)| *newer == meant);
+            Some((key, meant, newer.map_or(0, |(_, since)| *since)))
         })
     }
 
@@ -149,7 +171,7 @@ mod tests {
             panic!("no object");
         };
         keys.meant(&map)
-            .map(|(key, known)| (key.to_owned(), known))
+            .map(|(key, known, _)| (key.to_owned(), known))
             .collect()
     }
 

@@ -41,6 +41,8 @@ use std::collections::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+#[cfg(feature = "store")]
+pub(crate) use canonical::without_null;
 pub use canonical::{canonical_json, json_eq, pretty_json};
 pub(crate) use canonical::{each_scalar, each_text, value_json};
 pub use cassette::{Run, SCHEMA_VERSION, parse_run};
@@ -79,7 +81,7 @@ pub const CASSETTE_SCHEMA: &str = include_str!("../../schemas/cassette.schema.js
 ///     "conversation": { "tokens": { "total": 3000 } },
 /// }));
 /// assert_eq!(trace.tool_calls[0].name, "search");
-/// assert_eq!(trace.conversation.tokens.total, 3000);
+/// assert_eq!(trace.conversation.tokens.total, Some(3000));
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
@@ -135,6 +137,8 @@ pub struct ToolResult {
     pub result: LazyValue,
     /// Set when a fault answered in the server's place.
     pub synthesized: Option<Synthesized>,
+    /// How long the call took, in milliseconds; `None` when it was not recorded.
+    pub duration_ms: Option<u64>,
 }
 
 /// The fault that answered a call in the server's place.
@@ -234,6 +238,26 @@ impl Trace {
     #[must_use]
     pub fn model_calls(&self) -> u64 {
         responses::model_calls(self)
+    }
+
+    /// The tokens of the whole run, where they were recorded. A model call takes some, so a recording that states
+    /// 0 of a run that called a model does not know them.
+    ///
+    /// ```
+    /// use mcptest_trace::trace::Trace;
+    /// use serde_json::json;
+    ///
+    /// let run = |said: &str| Trace::from_envelope(&json!({ "conversation": {
+    ///     "tokens": { "prompt": 0, "completion": 0, "total": 0 },
+    ///     "turns": [{ "role": said, "content": "Hello." }],
+    /// } }));
+    /// assert_eq!(run("user").tokens_taken(), Some(0));
+    /// assert_eq!(run("assistant").tokens_taken(), None);
+    /// ```
+    #[must_use]
+    pub fn tokens_taken(&self) -> Option<u64> {
+        let total = self.conversation.tokens.total;
+        total.filter(|total| *total > 0 || self.model_calls() == 0)
     }
 
     /// Whether a cap ended the run: a recorded stop reason other than `completed`.

@@ -2,6 +2,7 @@
 
 use serde_json::{Number, json};
 
+use super::conversation::sum;
 use super::json::{Json, Object};
 use super::keys;
 use super::place::is_object;
@@ -98,6 +99,7 @@ fn tool_result(mut map: Object<'_>, index: usize, calls: usize, at: &mut Reader<
         error_known,
         result: map.take("result").unwrap_or_default().into_lazy(),
         synthesized,
+        duration_ms: at.count(map, "duration_ms"),
     }
 }
 
@@ -135,29 +137,37 @@ fn conversation(mut map: Object<'_>, calls: usize, told: u64, at: &mut Reader<'_
     let steps = at.list(map, "steps", |mut map, _, at| {
         at.keys(&map, &keys::STEP);
         StepTokens {
-            prompt: at.count(&mut map, "prompt").unwrap_or_default(),
-            completion: at.count(&mut map, "completion").unwrap_or_default(),
+            prompt: at.count(&mut map, "prompt"),
+            completion: at.count(&mut map, "completion"),
+            cached: at.count(&mut map, "cached"),
+            reasoning: at.count(&mut map, "reasoning"),
+            duration_ms: at.count(&mut map, "duration_ms"),
         }
     });
     let tokens = at.object(map, "tokens", |map, at| {
         let (tokens, all_parts) = tokens(map, at);
         // What is in steps that are not there, or say nothing, is in the total alone.
-        let whole = told <= steps.len() as u64 && steps.iter().all(|step| step.total() > 0);
-        let parts = tokens.prompt.saturating_add(tokens.completion);
-        if !all_parts || parts == tokens.total {
+        let whole = told <= steps.len() as u64 && steps.iter().all(|step| step.total() > Some(0));
+        if !all_parts || sum(tokens.prompt, tokens.completion) == tokens.total {
             contradiction(tokens, all_parts && whole, &steps, at);
         }
         tokens
     });
     let tokens = tokens.unwrap_or_default();
     Conversation {
-        tokens: if tokens == Tokens::default() {
-            Tokens::of_steps(&steps)
+        // Some recorders write zeros for what they do not know.
+        tokens: if tokens.total.unwrap_or_default() == 0 && !steps.is_empty() {
+            let of_steps = Tokens::of_steps(&steps);
+            if of_steps.total.is_some() {
+                of_steps
+            } else {
+                tokens
+            }
         } else {
             tokens
         },
-        duration_ms: at.count(map, "duration_ms").unwrap_or_default(),
-        message_count: at.count(map, "message_count").unwrap_or_default(),
+        duration_ms: at.count(map, "duration_ms"),
+        message_count: at.count(map, "message_count"),
         stop_reason: at
             .text(map, "stop_reason")
             .map(|text| StopReason::from_text(&text)),
@@ -176,7 +186,9 @@ fn conversation(mut map: Object<'_>, calls: usize, told: u64, at: &mut Reader<'_
 /// Notes a total that is not that of the steps. It is never less than what they took together. It may be
 /// more, as some providers count reasoning in it alone, but not where `all_parts` say the same of it as steps do.
 fn contradiction(tokens: Tokens, all_parts: bool, steps: &[StepTokens], at: &mut Reader<'_>) {
-    let (total, sum) = (tokens.total, Tokens::of_steps(steps).total);
+    let known = steps.iter().filter_map(|step| step.total());
+    let sum = known.fold(0, u64::saturating_add);
+    let total = tokens.total.unwrap_or_default();
     if total > 0 && sum > 0 && (total < sum || all_parts && total > sum) {
         let count = steps.len();
         at.at("total").problem(format!(
@@ -191,10 +203,9 @@ fn tokens(mut map: Object<'_>, at: &mut Reader<'_>) -> (Tokens, bool) {
     let map = &mut map;
     let (prompt, completion) = (at.count(map, "prompt"), at.count(map, "completion"));
     let stated = at.count(map, "total");
-    let sum = prompt
-        .unwrap_or_default()
-        .saturating_add(completion.unwrap_or_default());
-    if let (Some(prompt), Some(completion), Some(total)) = (prompt, completion, stated)
+    let sum = sum(prompt, completion);
+    if let (Some(prompt), Some(completion), Some(total), Some(sum)) =
+        (prompt, completion, stated, sum)
         && total != sum
     {
         at.at("total").problem(format!(
@@ -202,9 +213,11 @@ fn tokens(mut map: Object<'_>, at: &mut Reader<'_>) -> (Tokens, bool) {
         ));
     }
     let tokens = Tokens {
-        prompt: prompt.unwrap_or_default(),
-        completion: completion.unwrap_or_default(),
-        total: stated.unwrap_or(sum),
+        prompt,
+        completion,
+        total: stated.or(sum),
+        cached: at.count(map, "cached"),
+        reasoning: at.count(map, "reasoning"),
     };
     (tokens, prompt.is_some() && completion.is_some())
 }

@@ -14,6 +14,8 @@ pub struct Problem {
     pub message: String,
     /// Whether the key itself is wrong, and not its value.
     pub(super) of_key: bool,
+    /// Whether it is told and refuses nothing.
+    pub(super) is_warning: bool,
 }
 
 impl fmt::Display for Problem {
@@ -55,6 +57,8 @@ impl Way<'_> {
 pub(super) struct Reader<'p> {
     step: Way<'p>,
     problems: &'p mut Vec<Problem>,
+    /// The minor version of the format that the value states.
+    minor: u64,
 }
 
 impl<'p> Reader<'p> {
@@ -62,13 +66,20 @@ impl<'p> Reader<'p> {
         Self {
             step: Way::Root,
             problems,
+            minor: 0,
         }
+    }
+
+    /// The same, of a value of this minor version.
+    pub(super) fn of_minor(self, minor: u64) -> Self {
+        Self { minor, ..self }
     }
 
     pub(super) fn at<'r>(&'r mut self, key: &'r str) -> Reader<'r> {
         Reader {
             step: Way::Key(&self.step, key),
             problems: self.problems,
+            minor: self.minor,
         }
     }
 
@@ -76,28 +87,31 @@ impl<'p> Reader<'p> {
         Reader {
             step: Way::Item(&self.step, index),
             problems: self.problems,
+            minor: self.minor,
         }
     }
 
     pub(super) fn problem(&mut self, message: impl Into<String>) {
-        self.note(message.into(), false);
+        self.note(message.into(), false, false);
     }
 
-    fn note(&mut self, message: String, of_key: bool) {
+    fn note(&mut self, message: String, of_key: bool, is_warning: bool) {
         let mut path = String::new();
         self.step.write(&mut path);
         self.problems.push(Problem {
             path,
             message,
             of_key,
+            is_warning,
         });
     }
 
     /// Notes the keys that were meant to be a known one.
     pub(super) fn keys(&mut self, map: &Object<'_>, keys: &'static Keys) {
-        for (key, known) in keys.meant(map) {
+        for (key, known, since) in keys.meant(map) {
             let message = format!("not a known key; did you mean `{known}`?");
-            self.at(key).note(message, true);
+            let is_newer = since > self.minor;
+            self.at(key).note(message, true, is_newer);
         }
     }
 

@@ -117,7 +117,7 @@ fn targets() -> Vec<(String, Quantity, Measured)> {
         "tokens",
         Lower,
         Count,
-        Box::new(|_, run| Some(run.trace.conversation.tokens.total as f64)),
+        Box::new(|_, run| Some(run.trace.tokens_taken()? as f64)),
     );
     add(
         "model_calls",

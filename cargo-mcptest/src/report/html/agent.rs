@@ -221,7 +221,7 @@ fn run_view(test: &AgentTest<'_>, run: &Run) -> RunView {
         passed: recorded.or_else(|| Gates::of(test).hold_without(run, None)),
         recorded: recorded.is_some(),
         stop: stop.map(|reason| reason.as_str().to_owned()),
-        tokens: Some(trace.conversation.tokens.total).filter(|total| *total > 0),
+        tokens: trace.tokens_taken(),
         calls: calls(run),
         closing,
         claims,

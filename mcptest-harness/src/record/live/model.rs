@@ -55,8 +55,7 @@ pub(super) struct Answer {
     pub(super) calls: Vec<AskedCall>,
     /// The answer as the next request repeats it.
     pub(super) message: ChatMessage,
-    pub(super) prompt_tokens: u64,
-    pub(super) completion_tokens: u64,
+    pub(super) tokens: StepTokens,
     /// The answer ends where `max_tokens` cut it.
     pub(super) cut: bool,
     pub(super) refused: bool,
@@ -216,13 +215,12 @@ fn read(response: genai::chat::ChatResponse) -> Answer {
         .and_then(Value::as_str)
         .map(ToOwned::to_owned);
     let filtered = matches!(response.stop_reason, Some(StopReason::ContentFilter(_)));
-    let count = |tokens: Option<i32>| u64::try_from(tokens.unwrap_or(0)).unwrap_or(0);
+    let count = |tokens: Option<i32>| tokens.and_then(|tokens| u64::try_from(tokens).ok());
     let text = response.content.joined_texts().or_else(|| refusal.clone());
     let calls = asked(&response.content.tool_calls(), &raw);
-    let (prompt, completion) = (
-        count(response.usage.prompt_tokens),
-        count(response.usage.completion_tokens),
-    );
+    let mut tokens = StepTokens::default();
+    tokens.prompt = count(response.usage.prompt_tokens);
+    tokens.completion = count(response.usage.completion_tokens);
     let cut = response
         .stop_reason
         .as_ref()
@@ -236,8 +234,7 @@ fn read(response: genai::chat::ChatResponse) -> Answer {
         text: text.filter(|text| !text.trim().is_empty()),
         calls,
         message,
-        prompt_tokens: prompt,
-        completion_tokens: completion,
+        tokens,
         cut,
         refused: filtered || refusal.is_some(),
         by_code: callers(&raw),
@@ -317,13 +314,15 @@ fn salvage(error: genai::Error) -> Result<Answer, ModelError> {
             thought_signatures: None,
         })
     }));
-    let count = |place: &str| response_body["usage"][place].as_u64().unwrap_or(0);
+    let count = |place: &str| response_body["usage"][place].as_u64();
+    let mut tokens = StepTokens::default();
+    tokens.prompt = count("prompt_tokens");
+    tokens.completion = count("completion_tokens");
     Ok(Answer {
         text: text.filter(|text| !text.trim().is_empty()),
         calls,
         message: ChatMessage::assistant(content),
-        prompt_tokens: count("prompt_tokens"),
-        completion_tokens: count("completion_tokens"),
+        tokens,
         cut: response_body["choices"][0]["finish_reason"] == "length",
         refused: false,
         by_code: HashMap::new(),
@@ -404,7 +403,7 @@ mod tests {
         assert_eq!(answer.calls[0].arguments.recorded, json!({ "id": 1 }));
         assert_eq!(answer.calls[1].arguments.recorded, json!("{id: 2"));
         assert_eq!(answer.calls[2].arguments.recorded, json!({}));
-        assert_eq!((answer.prompt_tokens, answer.completion_tokens), (7, 3));
+        assert_eq!(answer.tokens, StepTokens::new(7, 3));
         let problem = salvage(error(json!({ "choices": [] }))).unwrap_err();
         assert!(matches!(problem, ModelError::Unreadable { .. }));
     }

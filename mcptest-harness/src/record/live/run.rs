@@ -121,8 +121,8 @@ impl Loop<'_> {
         let mut most = self.request.max_tokens;
         if let Some(budget) = self.request.token_budget {
             // What was sent and written so far is sent again, at the least.
-            let (sent, wrote) = self.recorder.last_step().unwrap_or_default();
-            let next = self.spent().saturating_add(sent).saturating_add(wrote);
+            let last = self.recorder.last_step().and_then(|step| step.total());
+            let next = self.spent().saturating_add(last.unwrap_or_default());
             most = most.min(budget.saturating_sub(next));
             if most == 0 {
                 return Err(End::Capped(StopReason::TokenBudget));
@@ -141,13 +141,17 @@ impl Loop<'_> {
                 return Err(End::Failed(failed.error));
             }
         };
-        let (prompt, completion) = (answer.prompt_tokens, answer.completion_tokens);
+        let tokens = answer.tokens;
+        let (prompt, completion) = (
+            tokens.prompt.unwrap_or_default(),
+            tokens.completion.unwrap_or_default(),
+        );
         let cost = self.budget.cost(prompt, completion);
         // A provider that does not say what was used is not free.
         if prompt + completion > 0 {
             self.budget.settle(aside, cost.unwrap_or(0))?;
         }
-        self.recorder.step(prompt, completion);
+        self.recorder.step_of(tokens);
         self.progress.spend(Spent {
             tokens: prompt.saturating_add(completion),
             micro_usd: cost,

@@ -6,7 +6,7 @@ use super::super::measure::{Measure, Unit};
 use super::super::metrics::metrics;
 use super::pairs::Paths;
 use super::{StabilityOptions, StabilityReport, SubScore, drift_flags_of, mean, variance};
-use crate::trace::{AsTrace, Tokens, Trace, Turn};
+use crate::trace::{AsTrace, Trace, Turn};
 
 /// What several runs of one agent look like together.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -197,6 +197,6 @@ fn is_eventful(trace: &Trace) -> bool {
     let conversation = &trace.conversation;
     !trace.tool_calls.is_empty()
         || conversation.turns.iter().any(Turn::is_assistant)
-        || conversation.tokens != Tokens::default()
+        || trace.tokens_taken() > Some(0)
         || !conversation.steps.is_empty()
 }

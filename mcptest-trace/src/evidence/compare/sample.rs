@@ -114,7 +114,7 @@ impl RunSample {
     pub fn of(run: &Run, kind: CostKind) -> Self {
         let trace = &run.trace;
         let amount = match kind {
-            CostKind::Tokens => Some(trace.conversation.tokens.total).filter(|total| *total > 0),
+            CostKind::Tokens => trace.tokens_taken(),
             CostKind::Steps => Some(trace.model_calls()).filter(|calls| *calls > 0),
             CostKind::Calls => Some(super::wide(trace.tool_calls.len())),
         };

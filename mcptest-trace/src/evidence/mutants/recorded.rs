@@ -83,12 +83,15 @@ fn make_conversation(
     if let Change::GrowTokens(from) = change {
         let steps = items(recorded, "steps").into_iter().flatten();
         for (recorded, step) in steps.zip(&conversation.steps).skip(*from) {
-            set(recorded, "prompt", json!(step.prompt));
+            if let Some(prompt) = step.prompt {
+                set(recorded, "prompt", json!(prompt));
+            }
         }
         let tokens = &conversation.tokens;
         for (key, count) in [("prompt", tokens.prompt), ("total", tokens.total)] {
             let recorded = recorded.get_mut("tokens").and_then(|it| it.get_mut(key));
-            if let Some(recorded) = recorded.filter(|recorded| recorded.is_u64()) {
+            let recorded = recorded.filter(|recorded| recorded.is_u64());
+            if let (Some(recorded), Some(count)) = (recorded, count) {
                 *recorded = json!(count);
             }
         }

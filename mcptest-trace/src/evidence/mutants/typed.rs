@@ -102,9 +102,13 @@ fn move_bounds(conversation: &mut Conversation, anchors: &[usize]) {
 fn grow(conversation: &mut Conversation, from: usize) {
     let mut more = 0;
     for step in conversation.steps.iter_mut().skip(from) {
-        more += 2 * step.prompt;
-        step.prompt *= 3;
+        if let Some(prompt) = &mut step.prompt {
+            more += 2 * *prompt;
+            *prompt *= 3;
+        }
     }
-    conversation.tokens.prompt += more;
-    conversation.tokens.total += more;
+    let tokens = &mut conversation.tokens;
+    for count in [&mut tokens.prompt, &mut tokens.total] {
+        *count = count.map(|count| count + more);
+    }
 }

@@ -34,7 +34,7 @@ fn what_was_written_down_is_what_replay_reads() {
     );
     assert_eq!(run.system_prompt, "Be brief.");
     assert_eq!(run.trace.closing(), Some("It is not there."));
-    assert_eq!(run.trace.conversation.tokens.total, 35);
+    assert_eq!(run.trace.conversation.tokens.total, Some(35));
     assert_eq!(run.trace.tool_calls[1].step, Some(0));
     let results = run.trace.results_by_call();
     assert!(results[0].unwrap().is_error && !results[1].unwrap().is_error);

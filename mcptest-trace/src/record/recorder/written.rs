@@ -4,28 +4,25 @@ use serde_json::{Value, json};
 
 use super::super::time::rfc3339;
 use super::Recorder;
-use crate::trace::{SCHEMA_VERSION, StopReason, ToolCall};
+use crate::trace::{SCHEMA_VERSION, StopReason, Tokens, ToolCall, without_null};
 
 impl Recorder {
     /// The run as it is recorded: a cassette of schema version `v1`. Secrets are still in it.
     #[must_use]
     pub fn cassette(&self) -> Value {
-        let (prompt, completion) = self.tokens();
         let elapsed = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
         let stop_reason = self.stop_reason.clone().unwrap_or(StopReason::Completed);
         let mut conversation = json!({
             "stop_reason": stop_reason.as_str(),
-            "tokens": {
-                "prompt": prompt,
-                "completion": completion,
-                "total": prompt.saturating_add(completion),
-            },
             "duration_ms": self.duration_ms.unwrap_or(elapsed),
             "message_count": self.messages,
-            "steps": self.steps.iter().map(|(prompt, completion)| {
-                json!({ "prompt": prompt, "completion": completion })
-            }).collect::<Vec<_>>(),
+            "steps": self.steps.iter().map(|step| without_null(json!(step))).collect::<Vec<_>>(),
         });
+        // A sum of what is not known whole would be too low.
+        let tokens = without_null(json!(Tokens::of_steps(&self.steps)));
+        if tokens != json!({}) {
+            conversation["tokens"] = tokens;
+        }
         if self.refused {
             conversation["refused"] = true.into();
         }
