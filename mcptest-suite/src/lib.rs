@@ -27,6 +27,7 @@ mod parse;
 mod plain;
 pub mod read;
 mod source;
+pub mod text;
 mod unreadable;
 
 pub use cases::{Case, CaseKind, Subject};

@@ -8,10 +8,9 @@ use serde_json::{Number, Value};
 
 use super::compare::{self, Subset, comparable_below, lower_case};
 use super::compile::{CompiledMatcher, as_number};
-use super::phrase::difference;
 use super::{Check, Unresolved, resolve};
 use crate::eval::{ArgDiff, Schema, contains, contains_diffs, exact_diffs};
-use crate::text::{normalised, short_json};
+use crate::text::{difference, normalised, short_json};
 
 /// Texts are compared letter by letter only up to this many pairs of letters.
 const LEVENSHTEIN_PAIRS: usize = 25_000_000;

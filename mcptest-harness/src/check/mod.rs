@@ -17,7 +17,7 @@ mod tests;
 
 pub(crate) use compile::{Check, Compiler};
 pub(crate) use judge::{CheckOutcome, Found, Mismatch, Snapshots};
-pub(crate) use phrase::difference;
+
 pub use resolve::{Unresolved, resolve};
 pub use schema::Schema;
 pub use target::{TargetProblem, target};

@@ -3,8 +3,7 @@
 use serde_json::Value;
 
 use super::compile::CompiledMatcher;
-use crate::eval::ArgDiff;
-use crate::text::{short_json, unseen_in};
+use crate::text::short_json;
 
 impl CompiledMatcher {
     /// What is wanted, to be read after "expected `x`".
@@ -107,21 +106,5 @@ impl CompiledMatcher {
         Some(format!(
             "`contains` looks for parts of names, and `{part}` is a part of `{longer}`; `contains: [{part}]` compares whole names, as `exact` does: `tool_calls[0].name` with `exact: {part}`"
         ))
-    }
-}
-
-/// One difference in words.
-pub(crate) fn difference(diff: &ArgDiff) -> String {
-    let shown = |value: &Option<Value>| value.as_ref().map_or("nothing".to_owned(), short_json);
-    let (expected, recorded) = (shown(&diff.expected), shown(&diff.recorded));
-    let values = diff.expected.as_ref().zip(diff.recorded.as_ref());
-    let unseen = values.and_then(|(one, other)| unseen_in(["expected", "recorded"], [one, other]));
-    let unseen = unseen.map_or_else(String::new, |unseen| format!("; {unseen}"));
-    match diff.path.as_str() {
-        "" => format!("expected {expected}, recorded {recorded}{unseen}"),
-        path => format!(
-            "`{}`: expected {expected}, recorded {recorded}{unseen}",
-            mcptest_suite::escape_line(path)
-        ),
     }
 }

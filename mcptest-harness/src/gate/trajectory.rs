@@ -12,13 +12,13 @@ use super::block::Block;
 use super::key::{Key, Role, words};
 use super::table::GateEntry;
 use super::{Breach, Cause, EachRun, Input, Options, RunScore, Threshold};
-use crate::check::difference;
+
 use crate::eval::{
     ArgsShape, ExpectedCall, ExpectedTrace, MatchMode, Measure, Over, Schema, ToolPattern,
     TrajectoryReport, targets, validate_trace_with,
 };
 use crate::render::Evidence;
-use crate::text::truncate_lines;
+use crate::text::{difference, truncate_lines};
 use crate::trace::{ReadOnlyTools, Run};
 use side_by_side::side_by_side;
 
