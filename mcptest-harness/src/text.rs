@@ -1,7 +1,7 @@
 //! Short forms of long things, for whoever says something: knows nothing of gates, verdicts or suites.
 
 pub(crate) use mcptest_suite::text::{
-    difference, kind, normalised, short_json, spell, truncate, unseen, unseen_in,
+    difference, normalised, short_json, spell, truncate, unseen, unseen_in,
 };
 use mcptest_trace::record::fingerprint;
 
