@@ -60,6 +60,7 @@ macro_rules! for_each_matcher {
             contains::ContainsAny;
             contains::Icontains;
             affix::StartsWith;
+            affix::EndsWith;
             is_json::IsJson;
             tool_call::IsValidToolsCall;
             levenshtein::Levenshtein;
