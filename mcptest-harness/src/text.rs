@@ -1,35 +1,9 @@
 //! Short forms of long things, for whoever says something: knows nothing of gates, verdicts or suites.
 
-mod unseen;
-
-use mcptest_suite::escape_line;
+pub(crate) use mcptest_suite::text::{
+    difference, normalised, short_json, spell, truncate, unseen, unseen_in,
+};
 use mcptest_trace::record::fingerprint;
-use serde_json::Value;
-
-use crate::trace::canonical_json;
-pub(crate) use unseen::{normalised, spell, unseen, unseen_in};
-
-/// The most characters of a value that are shown on one line.
-const SHOWN: usize = 160;
-
-/// A value as JSON on one line, cut in the middle when it is long.
-pub(crate) fn short_json(value: &Value) -> String {
-    truncate(&canonical_json(value), SHOWN)
-}
-
-/// Text on one line of at most about `most` characters: what is left out is in the middle, and the
-/// full length is stated.
-pub(crate) fn truncate(text: &str, most: usize) -> String {
-    let shown = escape_line(text);
-    let length = shown.chars().count();
-    if length <= most {
-        return shown.into_owned();
-    }
-    let keep = most / 2;
-    let head: String = shown.chars().take(keep).collect();
-    let tail: String = shown.chars().skip(length - keep).collect();
-    format!("{head} … [{} characters] … {tail}", text.chars().count())
-}
 
 /// A name of at most so many bytes, 17 or more: of a longer one the beginning and a fingerprint.
 pub(crate) fn short_name(name: &str, most: usize) -> String {
@@ -82,30 +56,9 @@ pub(crate) fn truncate_lines(lines: &[String]) -> String {
     )
 }
 
-/// What a value is, in words.
-pub(crate) fn kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "a boolean",
-        Value::Number(_) => "a number",
-        Value::String(_) => "text",
-        Value::Array(_) => "a list",
-        Value::Object(_) => "an object",
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn long_text_keeps_both_ends_and_states_its_length() {
-        assert_eq!(
-            truncate(&"ab".repeat(50), 8),
-            "abab … [100 characters] … abab"
-        );
-        assert_eq!(truncate("a\u{1b}\nb", 80), "a\\u{1b}\\nb");
-    }
 
     #[test]
     fn a_long_list_of_runs_is_cut() {

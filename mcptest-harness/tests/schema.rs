@@ -9,6 +9,7 @@ use std::path::Path;
 
 use jsonschema::Validator;
 use mcptest::parse_suite;
+use mcptest::suite::matcher::{MatcherForm, matchers};
 use mcptest::suite::{SUITE_SCHEMA, Source};
 use serde_json::{Value, json};
 
@@ -33,9 +34,23 @@ fn suites(folder: &str) -> Vec<(String, String)> {
     read.collect()
 }
 
-/// The schema with each gate as the gate declares itself.
-fn schema_of_the_gates() -> Value {
+/// The schema with each matcher and each gate as it declares itself.
+fn declared_schema() -> Value {
     let mut schema = schema();
+    let (mut alone, mut with_key) = (Vec::new(), Vec::new());
+    for matcher in matchers() {
+        if matcher.form == MatcherForm::Alone {
+            alone.push(matcher.key);
+        }
+        with_key.push(json!({
+            "type": "object",
+            "additionalProperties": false,
+            "properties": { matcher.key: matcher.schema() },
+            "required": [matcher.key]
+        }));
+    }
+    with_key.insert(0, json!({ "enum": alone }));
+    schema["$defs"]["matcher"]["anyOf"] = with_key.into();
     for gate in mcptest::gates() {
         let name = gate.kind.name();
         schema["$defs"][name] = gate.schema;
@@ -45,8 +60,8 @@ fn schema_of_the_gates() -> Value {
 }
 
 #[test]
-fn the_schema_says_what_the_gates_declare() {
-    let right = schema_of_the_gates();
+fn the_schema_says_what_matchers_and_gates_declare() {
+    let right = declared_schema();
     if schema() == right {
         return;
     }
@@ -116,6 +131,25 @@ fn every_unknown_key_the_loader_refuses_is_invalid() {
         seen > 15,
         "only {seen} suites with unknown keys were looked at"
     );
+}
+
+#[test]
+fn editors_take_the_example_of_every_matcher_and_know_which_may_stand_alone() {
+    let mut schema = declared_schema();
+    schema["$ref"] = "#/$defs/matcher".into();
+    for key in ["type", "properties", "required", "additionalProperties"] {
+        schema.as_object_mut().unwrap().remove(key);
+    }
+    let validator = jsonschema::options().offline().build(&schema).unwrap();
+    for matcher in matchers() {
+        let key = matcher.key;
+        let example = format!("{{ {key}: {} }}", matcher.example);
+        let example: Value = serde_saphyr::from_str(&example).unwrap();
+        assert!(validator.is_valid(&example), "{example}");
+        let alone = matcher.form == MatcherForm::Alone;
+        assert_eq!(validator.is_valid(&key.into()), alone, "{key}");
+        assert!(!validator.is_valid(&json!({ key: 1, "also": 1 })), "{key}");
+    }
 }
 
 /// The keys the loader says it knows where `zzzzzzzz` stands in a suite.

@@ -1,6 +1,6 @@
 //! The cases of a suite: one list for the runner and for the macro.
 
-use crate::model::{Agent, GateKind, Matcher, MatcherKind, Suite, Unsupported};
+use crate::model::{Agent, GateKind, Suite, Unsupported};
 use crate::{REGRESSION, UNSUPPORTED};
 
 /// One test case of a suite.
@@ -165,7 +165,7 @@ impl Agent {
             || self
                 .expect
                 .iter()
-                .any(|assertion| !is_of_models(&assertion.matcher))
+                .any(|assertion| !assertion.matcher.is_of_models())
     }
 
     /// Why nothing that the suite asks of the agent is judged here, where all of it is recognised
@@ -204,15 +204,6 @@ impl Agent {
                 format!("{}::{}", self.segment, model.unwrap_or_default())
             }
         }
-    }
-}
-
-/// Whether a matcher asks for nothing but what a model would say.
-fn is_of_models(matcher: &Matcher) -> bool {
-    match &matcher.kind {
-        MatcherKind::NeedsModel(_) => true,
-        MatcherKind::AllOf(all) => !all.is_empty() && all.iter().all(is_of_models),
-        _ => false,
     }
 }
 

@@ -3,6 +3,7 @@
 //! tests in, a [`model::Suite`] or every problem of the file out.
 //!
 //! - [`model`] is the suite after loading; nothing in it can be in a bad state.
+//! - [`matcher`] has the matchers: how each is read, what it asks, and how it judges a value.
 //! - [`gates`] is the table of gates; what is in their blocks is read by who brings a
 //!   [`read::GateReader`].
 //! - [`Diagnostic`] and [`LoadError`] say what is wrong and where, drawn as rustc draws.
@@ -19,6 +20,7 @@ pub mod gates;
 mod limits;
 mod load;
 mod mapping;
+pub mod matcher;
 pub mod model;
 mod names;
 mod node;
@@ -27,6 +29,7 @@ mod parse;
 mod plain;
 pub mod read;
 mod source;
+pub mod text;
 mod unreadable;
 
 pub use cases::{Case, CaseKind, Subject};

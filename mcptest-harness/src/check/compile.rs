@@ -1,4 +1,4 @@
-//! From a suite's matchers to ones that can be applied.
+//! From a suite's matchers to ones that can be held against values.
 //!
 //! Regular expressions are compiled while a suite loads, so that a bad one is a load error at its
 //! place. JSON Schemas are checked in their shape by the suite loader and compiled when a value
@@ -8,21 +8,71 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use mcptest_suite::model::{Assertion, JsonSchema, Matcher, MatcherKind, Target};
+use mcptest_suite::matcher::{Asks, Matcher, MatcherVerdict, Prepare, Ready, Stage};
+use mcptest_suite::model::{Assertion, JsonSchema, Target};
 use mcptest_suite::read::{asks_only, holds_for};
 use mcptest_suite::{Diagnostic, Span, Spanned};
 use regex::Regex;
-use serde_json::{Number, Value};
+use serde_json::Value;
 
 use super::pattern::matches_every_text;
 use crate::eval::{Measure, Schema, Unit};
 use crate::trace::canonical_json;
 
+/// Regular expressions and schemas as they are compiled here.
+#[derive(Debug, Clone)]
+pub(crate) enum Compiled {}
+
+/// A schema of a matcher.
+#[derive(Debug, Clone)]
+pub(crate) struct CompiledSchema {
+    pub(super) schema: Arc<Schema>,
+    /// Of a flag, which may be meant as a number or as a boolean.
+    flag: bool,
+}
+
+impl Stage for Compiled {
+    type Pattern = Regex;
+    type Schema = CompiledSchema;
+}
+
+impl Ready for Compiled {
+    fn is_found(pattern: &Regex, text: &str) -> bool {
+        pattern.is_match(text)
+    }
+
+    fn pattern_text(pattern: &Regex) -> &str {
+        pattern.as_str()
+    }
+
+    fn validate(schema: &CompiledSchema, value: &Value) -> MatcherVerdict {
+        if schema.flag && validate(&schema.schema, &(*value == 1).into()) == MatcherVerdict::Holds {
+            return MatcherVerdict::Holds;
+        }
+        validate(&schema.schema, value)
+    }
+
+    fn schema_json(schema: &CompiledSchema) -> &Value {
+        schema.schema.value()
+    }
+}
+
+/// Validity against a schema; one that does not compile decides nothing.
+fn validate(schema: &Schema, value: &Value) -> MatcherVerdict {
+    match schema.violations(value) {
+        Ok(violations) if violations.is_empty() => MatcherVerdict::Holds,
+        Ok(violations) if schema.is_broken_by(value) => MatcherVerdict::Fails(violations),
+        // It says nothing of such a value, so its negation does not hold either.
+        Ok(violations) => MatcherVerdict::NotApplicable(violations),
+        Err(error) => MatcherVerdict::NotApplicable(vec![error.to_string()]),
+    }
+}
+
 /// An assertion that can be judged.
 #[derive(Debug)]
 pub(crate) struct Check {
     pub(crate) target: Target,
-    pub(crate) matcher: CompiledMatcher,
+    pub(crate) matcher: Matcher<Compiled>,
     /// The author's words for a failure.
     pub(crate) message: Option<String>,
     /// The assertion's own name.
@@ -31,39 +81,6 @@ pub(crate) struct Check {
     pub(crate) flag: bool,
     /// A gate's target that not every run has: `exact: null` asks for it to be absent.
     pub(crate) may_be_absent: bool,
-}
-
-/// A matcher that can be applied.
-#[derive(Debug)]
-pub(crate) enum CompiledMatcher {
-    Exact(Value),
-    Contains(Value),
-    Subset(Value),
-    Regex(Regex),
-    Schema(Arc<Schema>),
-    /// Of a flag, which may be meant as a number or as a boolean.
-    FlagSchema(Arc<Schema>),
-    /// With the snapshot's name.
-    Snapshot(String),
-    ContainsAll(Vec<Value>),
-    ContainsAny(Vec<Value>),
-    Icontains(String),
-    StartsWith(String),
-    IsJson(Option<Arc<Schema>>),
-    IsValidToolsCall(Option<Arc<Schema>>),
-    Levenshtein {
-        value: String,
-        max: u64,
-    },
-    Min(Number),
-    Max(Number),
-    Between(Number, Number),
-    Not(Box<CompiledMatcher>),
-    AllOf(Vec<CompiledMatcher>),
-    AnyOf(Vec<CompiledMatcher>),
-    OneOf(Vec<CompiledMatcher>),
-    /// Only a model could apply it.
-    NeedsModel(&'static str),
 }
 
 /// Compiles the assertions of one suite.
@@ -100,15 +117,12 @@ impl Compiler {
     }
 
     fn check(&mut self, assertion: &Assertion, flag: bool) -> Option<Check> {
-        // A snapshot without a name of its own is named after its assertion, else its target.
-        let named = assertion.name.as_ref().map(|name| &name.value);
-        let snapshot_name = named.unwrap_or(&assertion.target.text).clone();
+        let matcher = assertion.matcher.without_models()?;
+        self.no_refuted_snapshot(&matcher);
+        let compiler = self;
         Some(Check {
             target: assertion.target.clone(),
-            matcher: {
-                let matcher = self.matcher(&not_of_models(&assertion.matcher)?, &snapshot_name)?;
-                if flag { matcher.of_flag() } else { matcher }
-            },
+            matcher: matcher.prepare(&mut Preparing { compiler, flag })?,
             message: assertion.message.clone(),
             name: assertion.name.clone(),
             flag,
@@ -116,93 +130,45 @@ impl Compiler {
         })
     }
 
-    fn matcher(&mut self, matcher: &Matcher, snapshot: &str) -> Option<CompiledMatcher> {
-        match &matcher.kind {
-            MatcherKind::Not(inner) => self.no_snapshot_below("not", std::slice::from_ref(inner)),
-            MatcherKind::AnyOf(inner) => self.no_snapshot_below("anyOf", inner),
-            MatcherKind::OneOf(inner) => self.no_snapshot_below("oneOf", inner),
-            _ => {}
-        }
-        Some(match &matcher.kind {
-            MatcherKind::Exact(value) => CompiledMatcher::Exact(value.clone()),
-            MatcherKind::Contains(value) => CompiledMatcher::Contains(value.clone()),
-            MatcherKind::Subset(value) => CompiledMatcher::Subset(value.clone()),
-            MatcherKind::Regex(pattern) => {
-                let regex = self.regex(pattern)?;
-                self.decides("regex", &pattern.value, pattern.span);
-                CompiledMatcher::Regex(regex)
-            }
-            MatcherKind::Schema(schema) => CompiledMatcher::Schema(self.schema(schema)?),
-            MatcherKind::Snapshot(name) => {
-                let name = name.as_ref().map_or(snapshot, |name| &name.value);
-                CompiledMatcher::Snapshot(name.to_owned())
-            }
-            MatcherKind::ContainsAll(values) => CompiledMatcher::ContainsAll(values.clone()),
-            MatcherKind::ContainsAny(values) => CompiledMatcher::ContainsAny(values.clone()),
-            MatcherKind::Icontains(text) => CompiledMatcher::Icontains(text.clone()),
-            MatcherKind::StartsWith(text) => CompiledMatcher::StartsWith(text.clone()),
-            MatcherKind::IsJson(schema) => CompiledMatcher::IsJson(self.optional(schema.as_ref())?),
-            MatcherKind::IsValidToolsCall(schema) => {
-                CompiledMatcher::IsValidToolsCall(self.optional(schema.as_ref())?)
-            }
-            MatcherKind::Levenshtein { value, max } => CompiledMatcher::Levenshtein {
-                value: value.clone(),
-                max: *max,
-            },
-            MatcherKind::Min(least) => CompiledMatcher::Min(least.clone()),
-            MatcherKind::Max(most) => CompiledMatcher::Max(most.clone()),
-            MatcherKind::Between(least, most) => {
-                CompiledMatcher::Between(least.clone(), most.clone())
-            }
-            MatcherKind::Not(inner) => {
-                CompiledMatcher::Not(Box::new(self.matcher(inner, snapshot)?))
-            }
-            MatcherKind::AllOf(all) => CompiledMatcher::AllOf(self.matchers(all, snapshot)?),
-            MatcherKind::AnyOf(any) => CompiledMatcher::AnyOf(self.matchers(any, snapshot)?),
-            MatcherKind::OneOf(one) => CompiledMatcher::OneOf(self.matchers(one, snapshot)?),
-            MatcherKind::NeedsModel(name) => CompiledMatcher::NeedsModel(name),
-            _ => {
-                let name = matcher.name;
-                let message = format!("this version does not know the matcher `{name}`");
-                let problem = Diagnostic::at(matcher.span, message);
-                self.problems
-                    .push(problem.help("use crates of one version"));
-                return None;
-            }
-        })
-    }
-
     /// A snapshot is accepted, not refuted: below a matcher that may want it not to hold it would
     /// pass without ever having been seen.
+    fn no_refuted_snapshot(&mut self, matcher: &Matcher) {
+        let asks = matcher.asks();
+        match asks {
+            Asks::Not(_) | Asks::Any(_) | Asks::One(_) => {
+                self.no_snapshot_below(matcher.name(), asks.inner());
+            }
+            Asks::Exactly(_)
+            | Asks::Whole(_)
+            | Asks::Part(_)
+            | Asks::Parts(_)
+            | Asks::Bounds { .. }
+            | Asks::Valid(_)
+            | Asks::Letters
+            | Asks::Form
+            | Asks::Snapshot(_)
+            | Asks::All(_)
+            | Asks::Model => {}
+        }
+        for inner in asks.inner() {
+            self.no_refuted_snapshot(inner);
+        }
+    }
+
     fn no_snapshot_below(&mut self, name: &str, matchers: &[Matcher]) {
         for matcher in matchers {
-            match &matcher.kind {
-                MatcherKind::Snapshot(_) => self.problems.push(
+            let asks = matcher.asks();
+            if let Asks::Snapshot(_) = asks {
+                self.problems.push(
                     Diagnostic::at(
-                        matcher.span,
+                        matcher.span(),
                         format!("`snapshot` cannot stand below `{name}`"),
                     )
                     .help("give it an assertion of its own"),
-                ),
-                MatcherKind::Not(inner) => {
-                    self.no_snapshot_below(name, std::slice::from_ref(inner));
-                }
-                MatcherKind::AllOf(inner)
-                | MatcherKind::AnyOf(inner)
-                | MatcherKind::OneOf(inner) => {
-                    self.no_snapshot_below(name, inner);
-                }
-                _ => {}
+                );
             }
+            self.no_snapshot_below(name, asks.inner());
         }
-    }
-
-    fn matchers(&mut self, matchers: &[Matcher], snapshot: &str) -> Option<Vec<CompiledMatcher>> {
-        let compiled: Vec<_> = matchers
-            .iter()
-            .map(|matcher| self.matcher(matcher, snapshot))
-            .collect();
-        compiled.into_iter().collect()
     }
 
     /// Regular expressions; those that do not compile are noted as problems.
@@ -266,52 +232,38 @@ impl Compiler {
         }
         Some(shared)
     }
-
-    #[expect(
-        clippy::option_option,
-        reason = "no schema, a schema, or a schema that does not compile"
-    )]
-    fn optional(&mut self, schema: Option<&JsonSchema>) -> Option<Option<Arc<Schema>>> {
-        match schema {
-            None => Some(None),
-            Some(schema) => self.schema(schema).map(Some),
-        }
-    }
 }
 
-/// What is left of a matcher without those that a model alone decides, which are listed as cases of
-/// their own. One below `anyOf`, `oneOf` or `not` stays: it leaves the whole undecided.
-fn not_of_models(matcher: &Matcher) -> Option<Matcher> {
-    let mut left = matcher.clone();
-    match &mut left.kind {
-        MatcherKind::NeedsModel(_) => return None,
-        MatcherKind::AllOf(all) if !all.is_empty() => {
-            *all = all.iter().filter_map(not_of_models).collect();
-            return (!all.is_empty()).then_some(left);
-        }
-        _ => {}
-    }
-    Some(left)
+/// Makes the matcher of one assertion ready.
+struct Preparing<'c> {
+    compiler: &'c mut Compiler,
+    /// The target reads 0 or 1.
+    flag: bool,
 }
 
-impl CompiledMatcher {
-    /// The same for a flag, with `false` and `true` as the numbers they mean.
-    fn of_flag(self) -> Self {
-        let all = |matchers: Vec<Self>| matchers.into_iter().map(Self::of_flag).collect();
-        let numbers = |values: Vec<Value>| values.iter().map(as_number).collect();
-        match self {
-            Self::Exact(value) => Self::Exact(as_number(&value)),
-            Self::Contains(value) => Self::Contains(as_number(&value)),
-            Self::Subset(value) => Self::Subset(as_number(&value)),
-            Self::ContainsAll(values) => Self::ContainsAll(numbers(values)),
-            Self::ContainsAny(values) => Self::ContainsAny(numbers(values)),
-            Self::Schema(schema) => Self::FlagSchema(schema),
-            Self::Not(inner) => Self::Not(Box::new(inner.of_flag())),
-            Self::AllOf(matchers) => Self::AllOf(all(matchers)),
-            Self::AnyOf(matchers) => Self::AnyOf(all(matchers)),
-            Self::OneOf(matchers) => Self::OneOf(all(matchers)),
-            other => other,
+impl Prepare<Compiled> for Preparing<'_> {
+    fn value(&self, value: &Value) -> Value {
+        if self.flag {
+            as_number(value)
+        } else {
+            value.clone()
         }
+    }
+
+    fn pattern(&mut self, key: &str, pattern: &Spanned<String>) -> Option<Regex> {
+        let regex = self.compiler.regex(pattern)?;
+        self.compiler.decides(key, &pattern.value, pattern.span);
+        Some(regex)
+    }
+
+    fn schema_of_found(&mut self, schema: &JsonSchema) -> Option<CompiledSchema> {
+        let (schema, flag) = (self.compiler.schema(schema)?, self.flag);
+        Some(CompiledSchema { schema, flag })
+    }
+
+    fn schema_of_part(&mut self, schema: &JsonSchema) -> Option<CompiledSchema> {
+        let (schema, flag) = (self.compiler.schema(schema)?, false);
+        Some(CompiledSchema { schema, flag })
     }
 }
 

@@ -1,14 +1,14 @@
-//! Targets and matchers: does a recorded value hold what the suite expects of it?
+//! Targets, and what matchers are held against them: does a recorded value hold what the suite expects of
+//! it? What a matcher is, and how it judges, stands in the suite language; here its patterns and schemas are
+//! compiled.
 //!
 //! Pure: a compiled assertion and a value in, a verdict with its evidence out. Nothing here knows
 //! of gates, runs or rendering.
 
-mod compare;
 mod compile;
 mod judge;
-mod limits;
+mod names;
 mod pattern;
-mod phrase;
 mod resolve;
 mod schema;
 mod target;
@@ -17,7 +17,7 @@ mod tests;
 
 pub(crate) use compile::{Check, Compiler};
 pub(crate) use judge::{CheckOutcome, Found, Mismatch, Snapshots};
-pub(crate) use phrase::difference;
+
 pub use resolve::{Unresolved, resolve};
 pub use schema::Schema;
 pub use target::{TargetProblem, target};

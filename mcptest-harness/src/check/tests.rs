@@ -8,6 +8,7 @@
 mod combined;
 mod contained;
 mod schemas;
+mod table;
 
 use mcptest_suite::{Source, model::Suite};
 use serde_json::{Value, json};

@@ -259,7 +259,7 @@ fn breach(index: usize, check: &Check, mismatch: Mismatch<'_>) -> Breach {
         breach.details.extend(unseen_difference(check, value));
     }
     if let Found::Value(value) = &mismatch.found
-        && let Some(help) = check.matcher.part_of_a_name(&check.target.text, value)
+        && let Some(help) = check.part_of_a_name(value)
     {
         breach.help = Some(help);
     }

@@ -13,13 +13,13 @@ use super::form::{Each, Own, Word};
 use super::key::{Key, Keyed, Role};
 use super::table::GateEntry;
 use super::{Breach, Cause, EachRun, Input, Options, RunScore, Threshold};
-use crate::check::difference;
+
 use crate::eval::{
     ArgsShape, ExpectedCall, ExpectedTrace, MatchMode, Over, Schema, ToolPattern, TrajectoryReport,
     validate_trace_with,
 };
 use crate::render::Evidence;
-use crate::text::truncate_lines;
+use crate::text::{difference, truncate_lines};
 use crate::trace::{ReadOnlyTools, Run};
 use side_by_side::side_by_side;
 

@@ -1,10 +1,9 @@
 //! Reading `expect:` lists: what is looked at, and what must hold of it.
 
 use super::fields::Fields;
-use super::matcher;
 use super::problems::Problems;
 use crate::model::{Assertion, Target};
-use crate::{Diagnostic, Node, Span};
+use crate::{Diagnostic, Node, Span, matcher};
 
 /// Reads the list; what is malformed is noted and left out.
 pub(crate) fn list(node: &Node, problems: &mut Problems) -> Vec<Assertion> {

@@ -11,7 +11,8 @@ use mcptest_trace::text::misspelt;
 use super::bounds::{BoundSide, NumberBound, SIDES, bounds_of, shown};
 use super::problems::{Problems, did_you_mean};
 use super::schema::{Schemas, below};
-use crate::model::{Assertion, JsonSchema, Matcher, MatcherKind, Reads, Segment};
+use crate::matcher::{Asks, Matcher};
+use crate::model::{Assertion, JsonSchema, Segment};
 use crate::{Diagnostic, Node, Span};
 
 /// Keywords of a schema that ask nothing of a number that is there.
@@ -73,44 +74,45 @@ fn looked<'a>(assertion: &'a Assertion, target: &Measure, rest: &[Segment]) -> L
 
 impl Looked<'_> {
     fn matcher(&self, matcher: &Matcher, problems: &mut Problems) {
-        let span = matcher.span;
-        match &matcher.kind {
-            MatcherKind::Exact(Value::Array(values))
-            | MatcherKind::Subset(Value::Array(values))
-            | MatcherKind::Contains(Value::Array(values))
+        let span = matcher.span();
+        match matcher.asks() {
+            Asks::Exactly(Value::Array(values))
+            | Asks::Whole(Value::Array(values))
+            | Asks::Part(Value::Array(values))
                 if self.target.list =>
             {
                 self.values(values, span, problems);
             }
-            MatcherKind::Exact(value) | MatcherKind::Subset(value) => {
-                self.exactly(value, span, problems);
-            }
-            MatcherKind::ContainsAll(values) | MatcherKind::ContainsAny(values)
-                if self.target.list || !self.is_word() =>
-            {
+            Asks::Exactly(value) | Asks::Whole(value) => self.exactly(value, span, problems),
+            Asks::Parts(values) if self.target.list || !self.is_word() => {
                 self.values(values, span, problems);
             }
-            MatcherKind::Contains(value) if self.target.list => {
-                self.one().exactly(value, span, problems);
+            Asks::Part(value) if self.target.list => self.one().exactly(value, span, problems),
+            Asks::Part(value) if !self.is_word() => self.exactly(value, span, problems),
+            Asks::Valid(schema) => self.schema(schema, problems),
+            Asks::Bounds { least, most } => {
+                let least = least.map(|least| (BoundSide::Least, least));
+                let most = most.map(|most| (BoundSide::Most, most));
+                let sides: Vec<_> = least.into_iter().chain(most).collect();
+                self.range(&sides, span, problems);
             }
-            MatcherKind::Contains(value) if !self.is_word() => self.exactly(value, span, problems),
-            MatcherKind::Schema(schema) => self.schema(schema, problems),
-            MatcherKind::Min(least) => self.range(&[(BoundSide::Least, least)], span, problems),
-            MatcherKind::Max(most) => self.range(&[(BoundSide::Most, most)], span, problems),
-            MatcherKind::Between(least, most) => {
-                let both = [(BoundSide::Least, least), (BoundSide::Most, most)];
-                self.range(&both, span, problems);
-            }
-            kind if kind.reads() == Reads::Text && !self.is_word() => {
-                let problem = self.problem(span, &format!("`{}` never holds", matcher.name));
+            Asks::Letters | Asks::Form if !self.is_word() => {
+                let problem = self.problem(span, &format!("`{}` never holds", matcher.name()));
                 problems.push(problem.help("use `exact`, `min`, `max` or `between`"));
             }
-            MatcherKind::Not(inner) => self.negated().matcher(inner, problems),
-            _ => {
-                for inner in matcher.inner() {
+            Asks::Not(inner) => self.negated().matcher(inner, problems),
+            Asks::All(inner) | Asks::Any(inner) | Asks::One(inner) => {
+                for inner in inner {
                     self.matcher(inner, problems);
                 }
             }
+            // Of a word any part may be asked; a snapshot and a model ask for nothing that is known here.
+            Asks::Part(_)
+            | Asks::Parts(_)
+            | Asks::Letters
+            | Asks::Form
+            | Asks::Snapshot(_)
+            | Asks::Model => {}
         }
     }
 

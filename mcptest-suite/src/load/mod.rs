@@ -8,7 +8,6 @@ pub(crate) mod demand;
 mod faults;
 pub(crate) mod fields;
 mod inject;
-mod matcher;
 mod models;
 mod names;
 mod of_a_run;

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use super::problems::Problems;
-use crate::model::{Assertion, Matcher, MatcherKind};
+use crate::matcher::{Asks, Matcher};
+use crate::model::Assertion;
 use crate::{Diagnostic, Span, segment};
 
 /// What a snapshot's file is named after when its name has no letter or digit.
@@ -57,10 +58,11 @@ pub fn refuse(assertions: &[Assertion], problems: &mut Problems) {
 
 /// Every snapshot matcher in a matcher: its place, and its name if it has one of its own.
 fn collect<'a>(matcher: &'a Matcher, found: &mut Vec<(Span, Option<&'a crate::Spanned<String>>)>) {
-    if let MatcherKind::Snapshot(name) = &matcher.kind {
-        found.push((matcher.span, name.as_ref()));
+    let asks = matcher.asks();
+    if let Asks::Snapshot(name) = asks {
+        found.push((matcher.span(), name));
     }
-    for inner in matcher.inner() {
+    for inner in asks.inner() {
         collect(inner, found);
     }
 }

@@ -1,26 +1,43 @@
-//! Matchers that hold for everything, or for nothing: no recording can decide them, so they are
-//! mistakes of the suite. Of schemas `schema::vacuous` says it.
+//! Demands that hold for everything: no recording can decide them, so they are mistakes of the suite. Of
+//! schemas `schema::vacuous` says it.
 
 use super::problems::Problems;
-use crate::model::{Matcher, MatcherKind};
 use crate::{Diagnostic, Node, NodeValue, Span};
 
-/// Notes what a matcher is looking for where everything holds that. `name` is the matcher's key.
+/// How something is looked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sought {
+    /// As a part of what is found.
+    Part,
+    /// The same, as one of several.
+    OneOfSeveral,
+    /// All that it says, by its value.
+    Whole,
+}
+
+/// Notes what an argument shape is looking for where everything holds that. `name` is the shape's key.
 pub fn needle(name: &str, node: &Node, problems: &mut Problems) {
+    let sought = match name {
+        "subset" => Sought::Whole,
+        _ => Sought::Part,
+    };
+    says_something(name, sought, node, problems);
+}
+
+/// The same of what a matcher of some key is looking for.
+pub(crate) fn says_something(key: &str, sought: Sought, node: &Node, problems: &mut Problems) {
     let text = matches!(&node.value, NodeValue::Text(text) if text.is_empty());
     let list = node.items().is_some_and(<[Node]>::is_empty);
     let object = node.entries().is_some_and(<[_]>::is_empty);
-    let (shown, what) = match name {
-        "subset" if object => ("{}", "every object"),
-        "subset" => return,
-        _ if text => ("\"\"", "every text"),
-        _ if list => ("[]", "every list"),
+    let (shown, what) = match sought {
+        Sought::Part | Sought::OneOfSeveral if text => ("\"\"", "every text"),
+        Sought::Part | Sought::OneOfSeveral if list => ("[]", "every list"),
         _ if object => ("{}", "every object"),
-        _ => return,
+        Sought::Part | Sought::OneOfSeveral | Sought::Whole => return,
     };
-    let demand = match name {
-        "contains-all" | "contains-any" => format!("{name}: [{shown}]"),
-        _ => format!("{name}: {shown}"),
+    let demand = match sought {
+        Sought::OneOfSeveral => format!("{key}: [{shown}]"),
+        Sought::Part | Sought::Whole => format!("{key}: {shown}"),
     };
     problems.push(holds_for(&demand, what, node.span));
 }
@@ -55,30 +72,6 @@ pub fn empty_text(name: &str, node: &Node, problems: &mut Problems) {
                 .help("where the text must be empty, use `exact`, or `schema` with `const: \"\"`"),
         );
     }
-}
-
-/// Notes a matcher that stands beside its own `not`: one of the two holds for every value.
-pub(super) fn contradiction(name: &str, matchers: &[Matcher], problems: &mut Problems) {
-    let denied = |matcher: &&Matcher| {
-        let is_denied = |other: &Matcher| match &other.kind {
-            MatcherKind::Not(inner) => inner.kind == matcher.kind,
-            _ => false,
-        };
-        matchers.iter().any(is_denied)
-    };
-    let Some(matcher) = matchers.iter().find(denied) else {
-        return;
-    };
-    let (holds, which) = match name {
-        "allOf" => ("for nothing", "the two"),
-        _ => ("for every value", "one of the two"),
-    };
-    let message = format!("`{name}` of a matcher and its `not` holds {holds}");
-    problems.push(
-        Diagnostic::at(matcher.span, message)
-            .note("what no run can decide is no test")
-            .help(format!("remove {which}")),
-    );
 }
 
 /// What is said of a demand that holds for `what`.

@@ -2,13 +2,16 @@
 
 mod agent;
 mod assertion;
+mod json_schema;
+mod numbers;
 mod regression;
 mod target;
 
 pub use agent::{Agent, Caps, CheckOptions, Model, Prompt};
-pub(crate) use assertion::Reads;
-pub use assertion::{Assertion, JsonSchema, Matcher, MatcherKind, compare_numbers};
+pub use assertion::Assertion;
+pub use json_schema::JsonSchema;
 pub use mcptest_trace::eval::{Fault, FaultKind};
+pub use numbers::compare_numbers;
 pub use regression::{AgentRegression, Regression};
 pub use target::{Segment, Target, TargetError};
 

@@ -1,9 +1,8 @@
 //! Matchers that hold a value against a JSON Schema, or against the shape of a tool call.
 
-use mcptest_suite::{Source, model::Suite};
+use mcptest_suite::{Source, matcher::Asks, model::Suite};
 use serde_json::json;
 
-use super::super::compile::CompiledMatcher;
 use super::{Compiler, accepts, details};
 
 #[test]
@@ -117,9 +116,9 @@ fn equal_schemas_are_compiled_once() {
     );
     let suite = Suite::parse(Source::new("a.yml", "a.yml", text)).unwrap();
     let checks = Compiler::default().checks(&suite.agents[0].expect);
-    let schemas = checks.iter().map(|check| match &check.matcher {
-        CompiledMatcher::Schema(schema) => std::sync::Arc::as_ptr(schema),
-        _ => panic!("another matcher"),
+    let schemas = checks.iter().map(|check| match check.matcher.asks() {
+        Asks::Valid(schema) => std::sync::Arc::as_ptr(&schema.schema),
+        other => panic!("another matcher: {other:?}"),
     });
     let schemas: Vec<_> = schemas.collect();
     assert_eq!(schemas[0], schemas[1]);

@@ -2,12 +2,13 @@
 //! taken for a slow one.
 
 use mcptest_suite::quoted_list;
+use mcptest_suite::text::kind;
 use rmcp::RoleClient;
 use rmcp::model::{CallToolResult, Tool};
 use rmcp::service::RxJsonRpcMessage;
 use serde_json::Value;
 
-use crate::text::{kind, truncate};
+use crate::text::truncate;
 
 /// How much is shown before and behind the place of an error, in bytes.
 const AROUND: usize = 60;

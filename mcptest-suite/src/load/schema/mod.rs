@@ -13,7 +13,6 @@ pub(super) use self::keywords::below;
 use self::keywords::{Draft, KEYWORDS, keyword};
 pub(super) use self::references::Schemas;
 pub use self::vacuous::asks_only;
-use super::fields::Fields;
 use super::problems::Problems;
 use super::values as kept;
 use crate::model::JsonSchema;
@@ -106,23 +105,5 @@ fn of_another_draft(entry: &Entry, draft: Draft) -> Diagnostic {
         }
         "id" => problem.help("write `$id`"),
         _ => problem.help("remove `$schema`, so that the newest draft is used"),
-    }
-}
-
-/// Reads the options of `is-json` and `is-valid-tools-call`.
-pub(crate) fn read_optional(
-    node: &Node,
-    owner: &'static str,
-    problems: &mut Problems,
-) -> Option<Option<JsonSchema>> {
-    if matches!(node.value, NodeValue::Null | NodeValue::Bool(true)) {
-        return Some(None);
-    }
-    let mut fields = Fields::open(node, owner, problems)?;
-    let schema = fields.get("schema");
-    fields.finish(problems);
-    match schema {
-        None => Some(None),
-        Some(node) => read(node, problems).map(Some),
     }
 }

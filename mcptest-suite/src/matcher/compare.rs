@@ -2,14 +2,14 @@
 //!
 //! What cannot be compared does not hold, and neither does its negation.
 
+use mcptest_trace::eval::contains;
+use mcptest_trace::trace::json_eq;
 use serde_json::Value;
 
-use crate::eval::contains;
 use crate::text::kind;
-use crate::trace::json_eq;
 
 /// Whether the question makes sense: what can never be contained is not "not contained" either.
-pub(super) fn comparable(expected: &Value, value: &Value) -> Result<(), String> {
+fn comparable(expected: &Value, value: &Value) -> Result<(), String> {
     let advice = if value.is_array() {
         "; look at its elements with `[*]` and a key"
     } else {
@@ -37,7 +37,7 @@ pub(super) fn comparable_below(expected: &Value, value: &Value) -> Result<(), St
         };
         match comparable_below(expected, value) {
             Err(below) => {
-                let key = mcptest_suite::escape_line(key);
+                let key = crate::escape_line(key);
                 reason = reason.or(Some(format!("at `{key}`: {below}")));
             }
             Ok(()) if !contains(expected, value) => return Ok(()),
@@ -108,7 +108,7 @@ fn below(path: &str, expected: &Value, value: &Value) -> Subset {
         _ if kind(expected) != kind(value) => {
             let place = match path {
                 "" => String::new(),
-                path => format!(", at `{}`", mcptest_suite::escape_line(path)),
+                path => format!(", at `{}`", crate::escape_line(path)),
             };
             let (holder, held) = (kind(value), kind(expected));
             Subset::NotComparable(format!("{holder} cannot hold {held}{place}"))

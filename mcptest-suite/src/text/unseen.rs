@@ -3,18 +3,18 @@
 //! Control characters and unusual spaces are shown as escapes wherever text is shown. What is left is
 //! Unicode normalisation (`ü` is one character, or two) and characters that choose a form of the one before.
 
-use mcptest_suite::escape_line;
+use mcptest_trace::text::escape_line;
+use mcptest_trace::trace::canonical_json;
 use serde_json::Value;
 use unicode_normalization::UnicodeNormalization as _;
-
-use crate::trace::canonical_json;
 
 /// The most characters of a difference that are spelt.
 const SPELT: usize = 40;
 
 /// What tells two texts apart that look the same, e.g. ``only Unicode normalisation tells the two apart:
 /// expected `Z\u{fc}rich`, recorded `Zu\u{308}rich` ``; nothing where they are the same, or a look tells.
-pub(crate) fn unseen(names: [&str; 2], texts: [&str; 2]) -> Option<String> {
+#[must_use]
+pub fn unseen(names: [&str; 2], texts: [&str; 2]) -> Option<String> {
     let [old, new] = texts;
     if old == new || look(old) != look(new) {
         return None;
@@ -32,14 +32,16 @@ pub(crate) fn unseen(names: [&str; 2], texts: [&str; 2]) -> Option<String> {
 }
 
 /// The same of values.
-pub(crate) fn unseen_in(names: [&str; 2], values: [&Value; 2]) -> Option<String> {
+#[must_use]
+pub fn unseen_in(names: [&str; 2], values: [&Value; 2]) -> Option<String> {
     let [old, new] = values.map(canonical_json);
     unseen(names, [&old, &new])
 }
 
 /// A value with every text in one form of normalisation: composed, or else decomposed. A key of an object
 /// that becomes another's is left out.
-pub(crate) fn normalised(value: &Value, as_composed: bool) -> Value {
+#[must_use]
+pub fn normalised(value: &Value, as_composed: bool) -> Value {
     let text = |text: &str| {
         if as_composed {
             composed(text)
@@ -76,7 +78,8 @@ fn look(text: &str) -> String {
 }
 
 /// A text with all that is not ASCII as escapes.
-pub(crate) fn spell(text: &str) -> String {
+#[must_use]
+pub fn spell(text: &str) -> String {
     text.chars().map(spelt_character).collect()
 }
 

@@ -1,0 +1,74 @@
+//! What to know where a verdict on a list of names rests on a part of a name.
+
+use mcptest_suite::matcher::{Asks, Matcher};
+use serde_json::Value;
+
+use super::Check;
+use super::compile::Compiled;
+
+impl Check {
+    /// What to know where the verdict on a list of names rests on a part of a name: `contains` looks
+    /// for parts.
+    pub(crate) fn part_of_a_name(&self, value: &Value) -> Option<String> {
+        let target = &self.target.text;
+        let of_names = target.ends_with("tool_names") || target.ends_with("[*].name");
+        of_names.then(|| part_in(&self.matcher, value)).flatten()
+    }
+}
+
+fn part_in(matcher: &Matcher<Compiled>, value: &Value) -> Option<String> {
+    match matcher.asks() {
+        Asks::Part(Value::String(text)) => part_of(&[text], value),
+        Asks::Parts(all) => {
+            let texts: Vec<&str> = all.iter().filter_map(Value::as_str).collect();
+            part_of(&texts, value)
+        }
+        Asks::Not(inner) => part_in(inner, value),
+        Asks::All(inner) | Asks::Any(inner) | Asks::One(inner) => {
+            let mut found = inner.iter().map(|inner| part_in(inner, value));
+            found.find_map(|found| found)
+        }
+        Asks::Exactly(_)
+        | Asks::Whole(_)
+        | Asks::Part(_)
+        | Asks::Bounds { .. }
+        | Asks::Valid(_)
+        | Asks::Letters
+        | Asks::Form
+        | Asks::Snapshot(_)
+        | Asks::Model => None,
+    }
+}
+
+fn part_of(wanted: &[&str], value: &Value) -> Option<String> {
+    let names = || {
+        value
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+    };
+    let respelt = |name: &str| name.to_lowercase().replace('-', "_");
+    let other = wanted.iter().find_map(|part| {
+        let other = names().find(|name| name != part && respelt(name) == respelt(part))?;
+        names().all(|name| name != *part).then_some((part, other))
+    });
+    if let Some((part, other)) = other {
+        let [part, other] = [part, other].map(mcptest_suite::escape_line);
+        return Some(format!(
+            "`{part}` is written otherwise in the recording: `{other}`"
+        ));
+    }
+    let part = wanted.iter().find_map(|part| {
+        let longer = names().find(|name| name.contains(part) && name != part)?;
+        names().all(|name| name != *part).then_some((part, longer))
+    });
+    let (part, longer) = part?;
+    let (part, longer) = (
+        mcptest_suite::escape_line(part),
+        mcptest_suite::escape_line(longer),
+    );
+    Some(format!(
+        "`contains` looks for parts of names, and `{part}` is a part of `{longer}`; `contains: [{part}]` compares whole names, as `exact` does: `tool_calls[0].name` with `exact: {part}`"
+    ))
+}

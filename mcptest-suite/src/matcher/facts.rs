@@ -1,0 +1,168 @@
+//! What follows from what a matcher asks.
+
+use serde_json::{Number, Value};
+
+use super::asks::Asks;
+use super::stage::{Ready, Stage};
+use super::{Kind, Matcher};
+use crate::Span;
+
+impl<S: Stage> Matcher<S> {
+    /// The matchers in it that only a model could apply: their keys and places, in the order of
+    /// the file.
+    #[must_use]
+    pub(crate) fn need_a_model(&self) -> Vec<(&'static str, Span)> {
+        match self.asks() {
+            Asks::Model => vec![(self.name(), self.span)],
+            asks => asks.inner().iter().flat_map(Self::need_a_model).collect(),
+        }
+    }
+
+    /// Whether it can be judged without a model: all of it, or what stands beside a matcher that needs
+    /// one under `allOf`; not where the model would have the last word.
+    #[must_use]
+    pub(crate) fn is_decidable(&self) -> bool {
+        match self.asks() {
+            Asks::All(all) => all.iter().any(Self::is_decidable),
+            _ => self.need_a_model().is_empty(),
+        }
+    }
+
+    /// Whether it asks for nothing but what a model would say.
+    #[must_use]
+    pub(crate) fn is_of_models(&self) -> bool {
+        match self.asks() {
+            Asks::Model => true,
+            Asks::All(all) => !all.is_empty() && all.iter().all(Self::is_of_models),
+            _ => false,
+        }
+    }
+
+    /// Whether a snapshot has a say in it.
+    #[must_use]
+    pub fn has_snapshot(&self) -> bool {
+        match self.asks() {
+            Asks::Snapshot(_) => true,
+            asks => asks.inner().iter().any(Self::has_snapshot),
+        }
+    }
+
+    /// The one value that is wanted, where there is one: it can be compared line by line.
+    #[must_use]
+    pub fn exact(&self) -> Option<&Value> {
+        match self.asks() {
+            Asks::Exactly(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// Whether it asks for this very value, where only `exact` can: nothing at all, or no item.
+    #[must_use]
+    pub fn names(&self, value: &Value) -> bool {
+        match self.asks() {
+            Asks::Exactly(expected) => expected == value,
+            Asks::All(all) => all.iter().all(|matcher| matcher.names(value)),
+            Asks::Any(any) => any.iter().any(|matcher| matcher.names(value)),
+            Asks::One(one) => one.iter().filter(|matcher| matcher.names(value)).count() == 1,
+            Asks::Whole(_)
+            | Asks::Part(_)
+            | Asks::Parts(_)
+            | Asks::Bounds { .. }
+            | Asks::Valid(_)
+            | Asks::Letters
+            | Asks::Form
+            | Asks::Snapshot(_)
+            | Asks::Not(_)
+            | Asks::Model => false,
+        }
+    }
+
+    /// Whether texts that are normalised otherwise could change what it says, where showing what was found
+    /// does not tell.
+    #[must_use]
+    pub fn compares_letters(&self) -> bool {
+        match self.asks() {
+            Asks::Whole(_) | Asks::Part(_) | Asks::Parts(_) | Asks::Letters => true,
+            Asks::Exactly(_)
+            | Asks::Bounds { .. }
+            | Asks::Valid(_)
+            | Asks::Form
+            | Asks::Snapshot(_)
+            | Asks::Not(_)
+            | Asks::All(_)
+            | Asks::Any(_)
+            | Asks::One(_)
+            | Asks::Model => false,
+        }
+    }
+}
+
+impl Matcher {
+    /// What is left of it without the matchers that a model alone decides, which are listed as cases of
+    /// their own. One below `anyOf`, `oneOf` or `not` stays: it leaves the whole undecided.
+    #[must_use]
+    pub fn without_models(&self) -> Option<Self> {
+        match self.asks() {
+            Asks::Model => None,
+            Asks::All(all) if !all.is_empty() => {
+                let left: Vec<Self> = all.iter().filter_map(Self::without_models).collect();
+                (!left.is_empty()).then_some(Self {
+                    kind: Kind::AllOf(left),
+                    span: self.span,
+                })
+            }
+            _ => Some(self.clone()),
+        }
+    }
+}
+
+/// The smallest and the largest number that hold.
+type Limits = (Option<f64>, Option<f64>);
+
+impl<R: Ready> Matcher<R> {
+    /// The smallest and the largest number that hold, where a lowest, a highest, or both, say it all or a part
+    /// of it.
+    #[must_use]
+    pub fn limits(&self) -> (Option<f64>, Option<f64>) {
+        match self.asks() {
+            Asks::Exactly(value) => (value.as_f64(), value.as_f64()),
+            Asks::Bounds { least, most } => (
+                least.and_then(Number::as_f64),
+                most.and_then(Number::as_f64),
+            ),
+            Asks::Valid(schema) => of_schema(R::schema_json(schema)),
+            Asks::All(all) => all.iter().map(Self::limits).fold((None, None), both),
+            Asks::Whole(_)
+            | Asks::Part(_)
+            | Asks::Parts(_)
+            | Asks::Letters
+            | Asks::Form
+            | Asks::Snapshot(_)
+            | Asks::Not(_)
+            | Asks::Any(_)
+            | Asks::One(_)
+            | Asks::Model => (None, None),
+        }
+    }
+}
+
+fn of_schema(schema: &Value) -> Limits {
+    let number = |key: &str| schema.get(key).and_then(Value::as_f64);
+    let only = number("const");
+    (
+        only.or(number("minimum")).or(number("exclusiveMinimum")),
+        only.or(number("maximum")).or(number("exclusiveMaximum")),
+    )
+}
+
+fn both(left: Limits, right: Limits) -> Limits {
+    let pick =
+        |left: Option<f64>, right: Option<f64>, better: fn(f64, f64) -> f64| match (left, right) {
+            (Some(left), Some(right)) => Some(better(left, right)),
+            (one, other) => one.or(other),
+        };
+    (
+        pick(left.0, right.0, f64::max),
+        pick(left.1, right.1, f64::min),
+    )
+}

@@ -1,0 +1,46 @@
+//! Reading what matchers look for: something, and not everything.
+
+use serde_json::Value;
+
+use crate::load::problems::Problems;
+pub(super) use crate::load::vacuous::Sought;
+use crate::load::{vacuous, values};
+use crate::{Diagnostic, Node, NodeValue};
+
+/// A value that a matcher of a key looks for.
+pub(super) fn value(
+    key: &str,
+    sought: Sought,
+    node: &Node,
+    problems: &mut Problems,
+) -> Option<Value> {
+    if node.value == NodeValue::Null {
+        problems.push(
+            Diagnostic::at(
+                node.span,
+                format!("`{key}` looks for something, found nothing"),
+            )
+            .help("write `{ exact: null }` if nothing is what must be there"),
+        );
+        return None;
+    }
+    vacuous::says_something(key, sought, node, problems);
+    Some(values::read(node, problems))
+}
+
+/// Several of them.
+pub(super) fn several(key: &str, node: &Node, problems: &mut Problems) -> Option<Vec<Value>> {
+    let items = problems.items(node, "values")?;
+    let read: Vec<_> = items
+        .iter()
+        .map(|item| value(key, Sought::OneOfSeveral, item, problems))
+        .collect();
+    read.into_iter().collect()
+}
+
+/// A text.
+pub(super) fn text(key: &str, node: &Node, problems: &mut Problems) -> Option<String> {
+    let text = problems.text(node)?;
+    vacuous::says_something(key, Sought::Part, node, problems);
+    Some(text)
+}

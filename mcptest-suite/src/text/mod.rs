@@ -1,0 +1,63 @@
+//! Short forms of recorded values in messages, and what tells two of them apart. For the crates of this
+//! workspace alone: no promise is made of it.
+
+mod difference;
+mod unseen;
+
+use mcptest_trace::text::escape_line;
+use mcptest_trace::trace::canonical_json;
+use serde_json::Value;
+
+pub use difference::difference;
+pub use unseen::{normalised, spell, unseen, unseen_in};
+
+/// The most characters of a value that are shown on one line.
+const SHOWN: usize = 160;
+
+/// A value as JSON on one line, cut in the middle when it is long.
+#[must_use]
+pub fn short_json(value: &Value) -> String {
+    truncate(&canonical_json(value), SHOWN)
+}
+
+/// Text on one line of at most about `most` characters: what is left out is in the middle, and the
+/// full length is stated.
+#[must_use]
+pub fn truncate(text: &str, most: usize) -> String {
+    let shown = escape_line(text);
+    let length = shown.chars().count();
+    if length <= most {
+        return shown.into_owned();
+    }
+    let keep = most / 2;
+    let head: String = shown.chars().take(keep).collect();
+    let tail: String = shown.chars().skip(length - keep).collect();
+    format!("{head} … [{} characters] … {tail}", text.chars().count())
+}
+
+/// What a value is, in words.
+#[must_use]
+pub fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_text_keeps_both_ends_and_states_its_length() {
+        assert_eq!(
+            truncate(&"ab".repeat(50), 8),
+            "abab … [100 characters] … abab"
+        );
+        assert_eq!(truncate("a\u{1b}\nb", 80), "a\\u{1b}\\nb");
+    }
+}
