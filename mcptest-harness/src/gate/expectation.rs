@@ -216,7 +216,7 @@ pub(crate) fn check_run(checks: &[Check], run: &Run, snapshots: &Snapshots<'_>) 
     let paths: Vec<_> = checks.iter().map(|check| keys(&check.target)).collect();
     let snapshot = checks.iter().any(|check| check.matcher.has_snapshot());
     if !snapshot && paths.iter().all(|path| !path.is_empty()) {
-        let verdicts = check_breaches(checks, &run.envelope_along(&paths), snapshots);
+        let verdicts = check_breaches(checks, &run.envelope_for(&paths), snapshots);
         if verdicts.breaches.is_empty() {
             return verdicts;
         }

@@ -148,7 +148,7 @@ fn the_parts_of_a_run_that_paths_lead_to_are_those_of_the_whole() {
                 let beside = beside.map(|path| Target::parse(path, Span::default()).unwrap());
                 let paths: Vec<_> = beside.iter().chain([&target]).map(keys).collect();
                 let parts = run();
-                let parts = parts.envelope_along(&paths);
+                let parts = parts.envelope_for(&paths);
                 let (of_parts, of_whole) =
                     (resolve(&target, &parts), resolve(&target, whole.envelope()));
                 assert_eq!(of_parts.ok(), of_whole.ok(), "{path}");

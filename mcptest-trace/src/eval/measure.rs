@@ -46,7 +46,7 @@ pub enum Unit {
     Count,
     /// Tokens.
     Tokens,
-    /// Milliseconds of virtual time.
+    /// Milliseconds.
     Milliseconds,
     /// How many times as much.
     Ratio,

@@ -88,8 +88,8 @@ impl Run {
     /// its cost; what else is in it, nobody may rely on.
     #[doc(hidden)]
     #[must_use]
-    pub fn envelope_along(&self, paths: &[PathKeys<'_>]) -> Cow<'_, Value> {
-        self.recorded.envelope_along(self.parts(), paths)
+    pub fn envelope_for(&self, paths: &[PathKeys<'_>]) -> Cow<'_, Value> {
+        self.recorded.envelope_for(self.parts(), paths)
     }
 
     fn parts(&self) -> Parts<'_> {

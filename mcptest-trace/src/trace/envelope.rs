@@ -120,29 +120,29 @@ impl Recorded {
 
     /// The envelope of this run, made where it was not yet.
     pub(super) fn envelope(&self, run: Parts<'_>) -> &Arc<Value> {
-        let made = || Arc::new(self.made(run, None));
+        let made = || Arc::new(self.build(run, None));
         self.envelope.get_or_init(made)
     }
 
     /// The envelope of this run as far as it lies along these paths of keys, unless all of it was made.
-    pub(super) fn envelope_along(&self, run: Parts<'_>, paths: &[PathKeys<'_>]) -> Cow<'_, Value> {
+    pub(super) fn envelope_for(&self, run: Parts<'_>, paths: &[PathKeys<'_>]) -> Cow<'_, Value> {
         match self.envelope.get() {
             Some(envelope) => Cow::Borrowed(envelope),
-            None => Cow::Owned(self.made(run, Some(paths))),
+            None => Cow::Owned(self.build(run, Some(paths))),
         }
     }
 
     /// The envelope: of a changed run its own, else of the typed trace where that can tell all that is
     /// wanted, else of the text.
-    fn made(&self, run: Parts<'_>, paths: Option<&[PathKeys<'_>]>) -> Value {
+    fn build(&self, run: Parts<'_>, paths: Option<&[PathKeys<'_>]>) -> Value {
         let leads = |path: &PathKeys<'_>, key: &str| path.first() == Some(key);
         let wanted =
             |key: &str| paths.is_none_or(|paths| paths.iter().any(|path| leads(path, key)));
         let root = if let Some(make) = &self.changed {
             make(run.trace, &wanted)
         } else {
-            let typed = paths.and_then(|paths| typed_along(run.trace, paths, self.says_errors));
-            filled_in(typed.unwrap_or_else(|| self.root(paths)), run.trace)
+            let typed = paths.and_then(|paths| typed_for(run.trace, paths, self.says_errors));
+            with_what_is_said_elsewhere(typed.unwrap_or_else(|| self.root(paths)), run.trace)
         };
         computed(root, run, &wanted)
     }
@@ -153,7 +153,7 @@ impl Recorded {
             return Map::new();
         };
         let mut root = match whole.take("trace") {
-            Some(Json::Object(trace)) => along(trace, paths),
+            Some(Json::Object(trace)) => restricted_to(trace, paths),
             _ => Map::new(),
         };
         if let Some(Value::Array(results)) = root.get_mut("tool_results") {
@@ -211,7 +211,7 @@ const LONG: [&str; 2] = ["tool_calls", "tool_results"];
 
 /// The root of the targets as far as it lies along these paths, of the typed trace; nothing where a path
 /// leads to what that holds otherwise than it was written, or where it cannot tell whether it was written.
-fn typed_along(
+fn typed_for(
     trace: &Trace,
     paths: &[PathKeys<'_>],
     says_errors: bool,
@@ -276,7 +276,7 @@ fn typed_along(
 }
 
 /// A trace without what no path leads through; all of it where there are no paths.
-fn along(trace: Object<'_>, paths: Option<&[PathKeys<'_>]>) -> Map<String, Value> {
+fn restricted_to(trace: Object<'_>, paths: Option<&[PathKeys<'_>]>) -> Map<String, Value> {
     let Some(paths) = paths else {
         return trace.into_map();
     };
@@ -367,7 +367,7 @@ fn computed(mut root: Map<String, Value>, run: Parts<'_>, wanted: Wanted<'_>) ->
 }
 
 /// With what the recording says in another place.
-fn filled_in(mut root: Map<String, Value>, trace: &Trace) -> Map<String, Value> {
+fn with_what_is_said_elsewhere(mut root: Map<String, Value>, trace: &Trace) -> Map<String, Value> {
     let calls = root.get_mut("tool_calls").and_then(Value::as_array_mut);
     for call in calls.into_iter().flatten().filter_map(Value::as_object_mut) {
         if call.get("args").is_none_or(Value::is_null) {

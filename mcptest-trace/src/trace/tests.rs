@@ -258,7 +258,7 @@ fn results_have_the_order_of_their_calls() {
         path(&["tool_results", "result"], Some(2)),
         path(&["tool_results", "is_error"], None),
     ];
-    let along = run.envelope_along(&paths).into_owned();
+    let along = run.envelope_for(&paths).into_owned();
     assert_eq!(
         along["tool_results"],
         json!([

@@ -19,7 +19,7 @@ use super::tools::{KnownTools, Tool, ToolBox};
 
 /// What claims are compared with in the calls of a run.
 #[derive(Debug)]
-pub(super) struct Calls<'t> {
+pub(super) struct CallFacts<'t> {
     trace: &'t Trace,
     tools: &'t ToolBox<'t>,
     known_tools: &'t KnownTools,
@@ -30,7 +30,7 @@ pub(super) struct Calls<'t> {
     read: RefCell<Words<String, Rc<Vec<State<'t>>>>>,
 }
 
-impl<'t> Calls<'t> {
+impl<'t> CallFacts<'t> {
     pub(super) fn of(
         trace: &'t Trace,
         tools: &'t ToolBox<'t>,

@@ -6,7 +6,7 @@ use crate::trace::{each_scalar, words_of_tool};
 
 use super::super::whole::{has_number, stands_whole};
 use super::call::Call;
-use super::calls::Calls;
+use super::calls::CallFacts;
 use super::details::{Detail, Kind, amount, iso_day};
 use super::lexicon::{Lexicon, lower, stem};
 use super::marks::Mark;
@@ -28,7 +28,7 @@ const COMPARED: usize = 16;
 pub(super) fn differs<'f>(
     found: &'f Told<'_>,
     done: &[&Call<'_>],
-    calls: &Calls<'_>,
+    calls: &CallFacts<'_>,
 ) -> Option<Differs<'f>> {
     if done.is_empty() {
         return None;

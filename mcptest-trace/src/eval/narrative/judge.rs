@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::trace::Trace;
 
 use super::call::{Call, Ending};
-use super::calls::{Calls, fewer, only_failed};
+use super::calls::{CallFacts, fewer, only_failed};
 use super::detail_check::{Differs, differs, too_few};
 use super::doers::Doers;
 use super::marks::{Mark, Marks, of};
@@ -34,12 +34,12 @@ pub(super) struct JudgedClaim {
 /// What claims are judged by.
 pub(super) struct Judge<'t> {
     pub(super) tools: &'t ToolBox<'t>,
-    pub(super) calls: Calls<'t>,
+    pub(super) calls: CallFacts<'t>,
 }
 
 impl<'t> Judge<'t> {
     pub(super) fn new(trace: &'t Trace, tools: &'t ToolBox<'t>, known: &'t KnownTools) -> Self {
-        let calls = Calls::of(trace, tools, known);
+        let calls = CallFacts::of(trace, tools, known);
         Self { tools, calls }
     }
 

@@ -3,7 +3,7 @@
 use std::cell::LazyCell;
 
 use super::call::{Call, Ending};
-use super::calls::Calls;
+use super::calls::CallFacts;
 use super::doers::{Doers, by_name};
 use super::lexicon::Lexicon;
 use super::marks::{Mark, Marks, of};
@@ -14,7 +14,7 @@ use super::tools::{Tool, ToolBox, narrowed};
 /// A claim of which no call succeeded.
 pub(super) struct WithoutCall<'j, 't> {
     pub(super) tools: &'t ToolBox<'t>,
-    pub(super) calls: &'j Calls<'t>,
+    pub(super) calls: &'j CallFacts<'t>,
     pub(super) found: &'j Told<'j>,
     pub(super) doers: &'j Doers<'t>,
     /// The last call that failed.

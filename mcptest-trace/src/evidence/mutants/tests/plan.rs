@@ -150,7 +150,7 @@ proptest! {
             // A part that is asked for alone is that of the whole.
             for key in ["tool_calls", "tool_results", "final_response", "conversation", "tool_names", "truncated"] {
                 let along = mutant.apply(&run);
-                let along = along.envelope_along(&[PathKeys::new(vec![key], None)]);
+                let along = along.envelope_for(&[PathKeys::new(vec![key], None)]);
                 prop_assert_eq!(along.get(key), broken.envelope().get(key), "{} {}", mutant.line(), key);
             }
             let (trace, problems) = Trace::check_envelope(broken.envelope());
