@@ -18,6 +18,7 @@ use super::problem::{Again, ModelError, message_of};
 use super::provider::ModelEndpoint;
 use super::tools::LiveTool;
 use crate::record::LiveError;
+use crate::trace::StepTokens;
 
 /// How long is waited before each further try.
 const WAITS: [Duration; 4] = [
