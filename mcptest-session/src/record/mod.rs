@@ -18,6 +18,7 @@ pub mod pairing;
 mod passing;
 #[doc(hidden)]
 pub mod payload;
+mod redacting;
 #[cfg(feature = "record")]
 mod relay;
 mod run;
@@ -31,6 +32,7 @@ mod writing;
 #[cfg(feature = "record")]
 pub use log::Log;
 pub use observed::{Observed, Outcome, digest};
+pub use redacting::redact;
 #[cfg(feature = "record")]
 pub use relay::Relay;
 pub use run::{RecordedRun, RunError, RunOptions};

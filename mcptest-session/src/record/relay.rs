@@ -81,6 +81,13 @@ impl Relay {
         logins.clone()
     }
 
+    /// Whether it is known where a provider is.
+    #[must_use]
+    pub fn knows(&self, provider: &Provider) -> bool {
+        let mut upstreams = self.upstreams.iter();
+        upstreams.any(|upstream| upstream.provider() == provider)
+    }
+
     fn now(&self) -> u64 {
         u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
