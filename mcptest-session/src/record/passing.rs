@@ -39,24 +39,33 @@ pub(super) struct Passing {
     next: VecDeque<Bytes>,
     copy: Vec<u8>,
     too_long: bool,
+    /// How many bytes are still to come, where the answer says how many it has. Nobody asks for more then.
+    to_come: Option<u64>,
     at_end: Option<AtEnd>,
     ended: bool,
 }
 
 impl Passing {
-    pub(super) fn new(upstream: Upstream, without_usage: bool, at_end: AtEnd) -> Self {
+    pub(super) fn new(
+        upstream: Upstream,
+        length: Option<u64>,
+        without_usage: bool,
+        at_end: AtEnd,
+    ) -> Self {
         Self {
             upstream,
             without_usage: without_usage.then(Blocks::default),
             next: VecDeque::new(),
             copy: Vec::new(),
             too_long: false,
+            to_come: length,
             at_end: Some(at_end),
             ended: false,
         }
     }
 
     fn take(&mut self, bytes: Bytes) {
+        let length = bytes.len() as u64;
         if self.copy.len() + bytes.len() > MOST {
             self.too_long = true;
         }
@@ -69,6 +78,12 @@ impl Passing {
                 let whole = blocks.push(&bytes);
                 let asked = whole.into_iter().filter(|block| !usage::is_answer(block));
                 self.next.extend(asked);
+            }
+        }
+        if let Some(to_come) = &mut self.to_come {
+            *to_come = to_come.saturating_sub(length);
+            if *to_come == 0 {
+                self.end(Ending::Whole);
             }
         }
     }
@@ -118,6 +133,12 @@ impl Stream for Passing {
 
 impl Drop for Passing {
     fn drop(&mut self) {
-        self.end(Ending::Gone);
+        // Of an answer without a body nobody asks for one.
+        let ending = if self.to_come == Some(0) {
+            Ending::Whole
+        } else {
+            Ending::Gone
+        };
+        self.end(ending);
     }
 }

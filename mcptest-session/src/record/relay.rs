@@ -270,11 +270,13 @@ impl AnswerOf {
             headers.remove(CONTENT_LENGTH);
         }
         let at_end = Box::new(move |copy, ending| {
-            let gone = ending == Ending::Gone;
             let outcome = head.outcome(self.protocol, copy, &ending);
-            self.end(outcome, gone);
+            let is_whole = matches!(&outcome, Outcome::Said { broken: None, .. });
+            self.end(outcome, ending == Ending::Gone && !is_whole);
         });
-        let body = Passing::new(Box::pin(answer.bytes_stream()), without_usage, at_end);
+        let length = answer.content_length();
+        let upstream = Box::pin(answer.bytes_stream());
+        let body = Passing::new(upstream, length, without_usage, at_end);
         let mut response = Response::new(Body::from_stream(body));
         *response.status_mut() = status;
         *response.headers_mut() = headers;
@@ -341,7 +343,9 @@ impl Head {
         let told = told.map(|error| protocol::error_message(error).unwrap_or("it failed"));
         let told = told.map(|words| format!("the provider broke off: {words}"));
         let cut = (!assembled.ended).then(|| "the stream ended before the answer did".to_owned());
-        let broken = told.or(broken).or(cut);
+        // A client may close a stream whose last event it has.
+        let gone = *ending == Ending::Gone && assembled.ended;
+        let broken = told.or(broken.filter(|_| !gone)).or(cut);
         match assembled.body.and_then(|body| protocol.said(&body)) {
             Some(said) => Outcome::Said { said, broken },
             None => match broken {
