@@ -10,7 +10,9 @@ use crate::{
 
 /// The model that a path asks, and whether it asks for a stream.
 pub(crate) fn model_of(path: &str) -> Option<(&str, bool)> {
-    let (model, method) = path.strip_prefix("/v1beta/models/")?.split_once(':')?;
+    let versions = ["/v1beta", "/v1", "/v1alpha"];
+    let path = versions.iter().find_map(|it| path.strip_prefix(it))?;
+    let (model, method) = path.strip_prefix("/models/")?.split_once(':')?;
     match method {
         "generateContent" => Some((model, false)),
         "streamGenerateContent" => Some((model, true)),

@@ -217,12 +217,14 @@ impl House {
 }
 
 fn check_key(api: Api, seen: &SeenRequest, key: Option<&str>) -> Result<(), ApiError> {
+    let bearer = seen
+        .header("authorization")
+        .and_then(|value| value.strip_prefix("Bearer "));
     let given = match api {
-        Api::Anthropic => seen.header("x-api-key"),
+        // The clients of 2026 send a bearer token.
+        Api::Anthropic => seen.header("x-api-key").or(bearer),
         Api::Gemini => seen.header("x-goog-api-key"),
-        Api::OpenAi | Api::Responses => seen
-            .header("authorization")
-            .and_then(|value| value.strip_prefix("Bearer ")),
+        Api::OpenAi | Api::Responses => bearer,
     };
     let given = given.map(str::trim).filter(|given| !given.is_empty());
     let right = given.is_some() && key.is_none_or(|key| given == Some(key));
