@@ -25,21 +25,16 @@ pub(super) struct ModelCall {
     pub(super) known: usize,
     /// The talk before was changed, such as by a compaction.
     pub(super) changed: bool,
+    /// The model answered. Of a request that came to nothing, what it asked is known all the same.
+    pub(super) answered: bool,
 }
 
 impl ModelCall {
     /// The talk after the answer.
     fn talk(&self) -> Vec<Item> {
-        let answer = Item::Answer(self.said.parts.clone());
-        self.asked.items.iter().cloned().chain([answer]).collect()
+        let answer = self.answered.then(|| Item::Answer(self.said.parts.clone()));
+        self.asked.items.iter().cloned().chain(answer).collect()
     }
-}
-
-/// A request that came to nothing, and was not asked again.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct FailedCall {
-    pub(super) opening: Option<String>,
-    pub(super) words: String,
 }
 
 /// Model calls that belong together, in order.
@@ -49,6 +44,11 @@ pub(super) struct Conversation {
 }
 
 impl Conversation {
+    /// The calls that the model answered.
+    pub(super) fn answered(&self) -> impl Iterator<Item = &ModelCall> {
+        self.calls.iter().filter(|call| call.answered)
+    }
+
     pub(super) fn opening(&self) -> Option<&str> {
         self.calls.first()?.asked.opening()
     }
@@ -66,7 +66,8 @@ pub(super) struct Calls {
     pub(super) conversations: Vec<Conversation>,
     /// Requests that were asked again: their answers are not kept.
     pub(super) retries: usize,
-    pub(super) failed: Vec<FailedCall>,
+    /// Why requests came to nothing that were not asked again.
+    pub(super) failed: Vec<String>,
     /// Answers that cannot be read: the run is not known.
     pub(super) unreadable: Vec<String>,
 }
@@ -89,33 +90,42 @@ pub(super) fn sorted(observed: &[Observed]) -> Calls {
         };
         let key = keys[place];
         let is_asked_again = keys.iter().skip(place + 1).any(|later| *later == key);
-        let failed = |words: String| FailedCall {
-            opening: asked.opening().map(str::to_owned),
-            words,
+        let mut call = ModelCall {
+            protocol: protocol.name(),
+            asked: asked.clone(),
+            said: Said::default(),
+            broken: None,
+            asked_at: one.asked_at,
+            ended_at: one.ended_at.unwrap_or(one.asked_at),
+            known: 0,
+            changed: false,
+            answered: false,
         };
         match &one.outcome {
             Outcome::Said { broken, .. } if is_asked_again && (broken.is_some() || one.gone) => {
                 calls.retries += 1;
             }
-            Outcome::Said { said, broken } => made.push(ModelCall {
-                protocol: protocol.name(),
-                asked: asked.clone(),
-                said: said.clone(),
-                broken: broken.clone(),
-                asked_at: one.asked_at,
-                ended_at: one.ended_at.unwrap_or(one.asked_at),
-                known: 0,
-                changed: false,
-            }),
+            Outcome::Said { said, broken } => {
+                call.said = said.clone();
+                call.broken.clone_from(broken);
+                call.answered = true;
+                made.push(call);
+            }
             Outcome::Failed { .. } | Outcome::Lost(_) | Outcome::Open if is_asked_again => {
                 calls.retries += 1;
             }
-            Outcome::Failed { status, message } => {
-                let words = format!("the provider answered {status}: {message}");
-                calls.failed.push(failed(words));
+            Outcome::Failed { .. } | Outcome::Lost(_) | Outcome::Open => {
+                let words = match &one.outcome {
+                    Outcome::Failed { status, message } => {
+                        format!("the provider answered {status}: {message}")
+                    }
+                    Outcome::Lost(words) => words.clone(),
+                    _ => "no answer had come".to_owned(),
+                };
+                calls.failed.push(words.clone());
+                call.broken = Some(words);
+                made.push(call);
             }
-            Outcome::Lost(words) => calls.failed.push(failed(words.clone())),
-            Outcome::Open => calls.failed.push(failed("no answer had come".to_owned())),
             Outcome::Unreadable(words) => calls.unreadable.push(words.clone()),
             Outcome::Other { .. } => {}
         }

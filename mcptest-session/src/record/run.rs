@@ -96,8 +96,7 @@ impl RecordedRun {
             return Err(if calls.failed.is_empty() {
                 RunError::NothingAsked
             } else {
-                let words = calls.failed.into_iter().map(|failed| failed.words);
-                RunError::NothingSaid(words.collect())
+                RunError::NothingSaid(calls.failed)
             });
         };
         Ok(made(&calls, main, observed, options))
@@ -107,6 +106,7 @@ impl RecordedRun {
 /// The main conversation: that which the user's first words open, else one that holds them, else the first
 /// one with tools, else the first.
 fn main_of(conversations: &[Conversation], options: &RunOptions) -> Option<usize> {
+    let is_answered = |conversation: &Conversation| conversation.answered().next().is_some();
     let prompt = options.turns.first().map(|text| text.trim());
     let prompt = prompt.filter(|text| !text.is_empty());
     let opened = |conversation: &Conversation| {
@@ -123,6 +123,7 @@ fn main_of(conversations: &[Conversation], options: &RunOptions) -> Option<usize
     let best = |fits: &dyn Fn(&Conversation) -> bool| {
         // One with tools is asked before a title that is made of the same words.
         let mut all = conversations.iter();
+        let fits = |it: &Conversation| is_answered(it) && fits(it);
         let with_tools = all.position(|it| fits(it) && it.has_tools());
         let longest = || {
             let fitting = conversations.iter().enumerate().filter(|(_, it)| fits(it));
@@ -182,7 +183,7 @@ fn made(calls: &Calls, main: usize, observed: &[Observed], options: &RunOptions)
     let mut writing = Writing::new(options);
     writing.write(conversations, &roles);
     let mut conversation = writing.conversation(own, &mut notes);
-    ending(calls, own, options, &mut conversation, &mut notes);
+    ending(own, options, &mut conversation, &mut notes);
     if let Some(duration) = options.duration_ms {
         conversation["duration_ms"] = duration.into();
     }
@@ -288,7 +289,6 @@ fn name_of(
 
 /// How the run stopped.
 fn ending(
-    calls: &Calls,
     own: &Conversation,
     options: &RunOptions,
     conversation: &mut Value,
@@ -297,24 +297,18 @@ fn ending(
     let Some(last) = own.calls.last() else {
         return;
     };
-    let opening = own.opening();
-    let failed = calls
-        .failed
-        .iter()
-        .find(|it| it.opening.as_deref() == opening);
     if has_refused(last) {
         conversation["refused"] = true.into();
     }
     let reason = if let Some(stopped) = &options.stopped {
         Some(stopped.as_str())
-    } else if let Some(failed) = failed {
-        notes.push(format!(
-            "the last request came to nothing: {}",
-            failed.words
-        ));
-        Some("error")
     } else if let Some(broken) = &last.broken {
-        notes.push(format!("the last answer is not whole: {broken}"));
+        let what = if last.answered {
+            "the last answer is not whole"
+        } else {
+            "the last request came to nothing"
+        };
+        notes.push(format!("{what}: {broken}"));
         Some("error")
     } else {
         match &last.said.stop {

@@ -42,7 +42,7 @@ pub(super) fn of(
             Role::Agent(name) => ("agent", Some(name)),
         };
         let is_main = role == "main";
-        let written = conversation.calls.iter().map(|call| answer(call, is_main));
+        let written = conversation.answered().map(|call| answer(call, is_main));
         let mut written = json!({ "role": role, "answers": written.collect::<Vec<_>>() });
         if let Some(name) = name {
             written["name"] = name.as_str().into();

@@ -70,7 +70,9 @@ impl<'o> Writing<'o> {
             }
             for call in &conversation.calls {
                 happened.push((call.asked_at, index, Next::Asked(call)));
-                happened.push((call.ended_at, index, Next::Said(call)));
+                if call.answered {
+                    happened.push((call.ended_at, index, Next::Said(call)));
+                }
             }
         }
         // Within a conversation an answer comes after its question, also in the same millisecond.
@@ -246,7 +248,7 @@ impl<'o> Writing<'o> {
     pub(super) fn conversation(&self, main: &Conversation, notes: &mut Vec<String>) -> Value {
         let messages = self.talk.user_turns() + self.steps + self.results.len();
         let mut conversation = json!({ "message_count": messages });
-        let steps: Option<Vec<Value>> = main.calls.iter().map(step).collect();
+        let steps: Option<Vec<Value>> = main.answered().map(step).collect();
         if let Some(steps) = steps {
             let sum = |key: &str| {
                 let counts = steps.iter().filter_map(|step| step[key].as_u64());
@@ -258,8 +260,8 @@ impl<'o> Writing<'o> {
                 json!({ "prompt": prompt, "completion": completion, "total": total });
             conversation["steps"] = steps.into();
         } else {
-            let known = main.calls.iter().filter(|call| call.said.tokens.is_some());
-            let (known, of) = (known.count(), main.calls.len());
+            let known = main.answered().filter(|call| call.said.tokens.is_some());
+            let (known, of) = (known.count(), self.steps);
             notes.push(format!("tokens for {known} of {of} model calls"));
         }
         conversation

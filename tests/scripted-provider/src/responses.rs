@@ -1,5 +1,7 @@
 //! `OpenAI` Responses: what a request must be, and how an answer looks.
 
+use std::collections::HashMap;
+
 use serde_json::{Value, json};
 
 use crate::{
@@ -12,8 +14,53 @@ use crate::{
 /// A moment in 2025: the answers are the same at any time.
 const CREATED: u64 = 1_750_000_000;
 
+/// What was answered, which later requests may name instead of sending it again.
+#[derive(Debug, Default)]
+pub(crate) struct Stored {
+    items: HashMap<String, Value>,
+    /// The items before and of each response.
+    talks: HashMap<String, Vec<Value>>,
+}
+
+impl Stored {
+    /// Keeps an answer and what it was asked.
+    pub(crate) fn keep(&mut self, asked: &Value, body: &Value) {
+        let output = body["output"].as_array().into_iter().flatten();
+        for item in output.clone() {
+            let id = item["id"].as_str().unwrap_or_default().to_owned();
+            self.items.insert(id, item.clone());
+        }
+        let mut talk = self.talk(asked);
+        talk.extend(output.cloned());
+        let id = body["id"].as_str().unwrap_or_default().to_owned();
+        self.talks.insert(id, talk);
+    }
+
+    /// All items that a request stands for.
+    fn talk(&self, asked: &Value) -> Vec<Value> {
+        let previous = asked["previous_response_id"].as_str();
+        let mut talk = previous
+            .and_then(|id| self.talks.get(id).cloned())
+            .unwrap_or_default();
+        match &asked["input"] {
+            Value::String(text) => talk.push(json!({ "role": "user", "content": text })),
+            Value::Array(items) => talk.extend(items.iter().map(|item| self.resolved(item))),
+            _ => {}
+        }
+        talk
+    }
+
+    fn resolved(&self, item: &Value) -> Value {
+        let referred = item["id"]
+            .as_str()
+            .filter(|_| item["type"] == "item_reference");
+        let stored = referred.and_then(|id| self.items.get(id));
+        stored.unwrap_or(item).clone()
+    }
+}
+
 /// Checks a request body.
-pub(crate) fn read(body: &Value) -> Result<Exchange, ApiError> {
+pub(crate) fn read(body: &Value, stored: &Stored) -> Result<Exchange, ApiError> {
     let root = Node::root(Api::Responses, body);
     let mut exchange = Exchange {
         model: root.need("model")?.text()?.to_owned(),
@@ -21,16 +68,16 @@ pub(crate) fn read(body: &Value) -> Result<Exchange, ApiError> {
     };
     if let Some(previous) = root.at("previous_response_id") {
         let id = previous.text()?;
-        return Err(previous.wrong(format!("Previous response with id '{id}' not found.")));
+        if !stored.talks.contains_key(id) {
+            return Err(previous.wrong(format!("Previous response with id '{id}' not found.")));
+        }
     }
     if let Some(instructions) = root.at("instructions") {
         instructions.text()?.clone_into(&mut exchange.system);
     }
-    let input = root.need("input")?;
-    if let Value::String(text) = input.value() {
-        exchange.turns.push(Turn::User(text.clone()));
-        return Ok(exchange);
-    }
+    root.need("input")?;
+    let talk = json!({ "input": stored.talk(body) });
+    let input = Node::root(Api::Responses, &talk).need("input")?;
     let mut open: Vec<String> = Vec::new();
     for item in input.items()? {
         let kind = item.at("type").map_or(Ok("message"), |kind| kind.text())?;
@@ -59,7 +106,7 @@ pub(crate) fn read(body: &Value) -> Result<Exchange, ApiError> {
             }
             "reasoning" => {}
             other => {
-                return Err(item.wrong(format!("The scripted provider takes no item '{other}'.")));
+                return Err(item.wrong(format!("Item of type '{other}' not found.")));
             }
         }
     }

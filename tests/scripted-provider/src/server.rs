@@ -41,6 +41,7 @@ pub(crate) struct House {
     seen: Mutex<Vec<SeenRequest>>,
     log: Option<Mutex<File>>,
     answers: AtomicU64,
+    stored: Mutex<responses::Stored>,
 }
 
 /// What becomes of a request that reached a reply.
@@ -67,6 +68,7 @@ impl House {
             seen: Mutex::default(),
             log: log.map(Mutex::new),
             answers: AtomicU64::new(0),
+            stored: Mutex::default(),
         }
     }
 
@@ -149,7 +151,10 @@ impl House {
         let exchange = match api {
             Api::Anthropic => anthropic::read(&body)?,
             Api::OpenAi => openai::read(&body)?,
-            Api::Responses => responses::read(&body)?,
+            Api::Responses => {
+                let stored = self.stored.lock().unwrap_or_else(PoisonError::into_inner);
+                responses::read(&body, &stored)?
+            }
             Api::Gemini => gemini::read(&seen.path, &body)?,
         };
         if let Some(models) = &script.models
@@ -188,6 +193,10 @@ impl House {
             Api::Responses => responses::body(&answer),
             Api::Gemini => gemini::body(&answer),
         };
+        if api == Api::Responses && !cut {
+            let mut stored = self.stored.lock().unwrap_or_else(PoisonError::into_inner);
+            stored.keep(&asked, &body);
+        }
         if let Some(stream) = streaming::of(api, &seen.path, query, &asked, &body) {
             if !cut {
                 cue.played(&answer);

@@ -222,10 +222,20 @@ fn only_the_answer_that_the_client_went_on_with_is_kept() {
         ]
     );
 
+    // What a request tells is known, also where it came to nothing.
     let mut refused = Wire::default();
-    refused.chat(&begin, &says("Half or whole?"));
+    refused.chat(&begin, &calls(&[("c1", 7)]));
+    let more = json!([user("Cancel 7."), calls(&[("c1", 7)]), result("c1", "done")]);
     refused.asked(path, &chat_request(&more), failed(500));
     let run = refused.run(&options("Cancel 7."));
+    let result = &run.cassette["trace"]["tool_results"][0]["result"];
+    assert_eq!(result["content"][0]["text"], "done");
+    let steps = &run.cassette["trace"]["conversation"]["steps"];
+    assert_eq!(steps.as_array().unwrap().len(), 1);
+    assert_eq!(
+        run.notes,
+        ["the last request came to nothing: the provider answered 500: slow down"]
+    );
     assert_eq!(
         run.cassette["trace"]["conversation"]["stop_reason"],
         "error"

@@ -127,7 +127,7 @@ fn responses_and_contents_are_checked_and_go_on() {
     let first = ask("/v1/responses", &json!({ "model": "m", "input": [user] }));
     let output = first["output"].as_array().unwrap();
     assert_eq!(output.len(), 3);
-    let mut input = vec![user];
+    let mut input = vec![user.clone()];
     input.extend(output.iter().cloned());
     for call in &output[1..] {
         input.push(
@@ -136,6 +136,25 @@ fn responses_and_contents_are_checked_and_go_on() {
     }
     let last = ask("/v1/responses", &json!({ "model": "m", "input": input }));
     assert_eq!(last["output"][0]["content"][0]["text"], "Found.");
+
+    // What was answered may be named instead of sent again.
+    let references = output
+        .iter()
+        .map(|item| json!({ "type": "item_reference", "id": item["id"] }));
+    let results = input[4..].iter().cloned();
+    let by_items: Vec<Value> = [user.clone()]
+        .into_iter()
+        .chain(references)
+        .chain(results.clone())
+        .collect();
+    let by_id: Vec<Value> = results.collect();
+    for more in [
+        json!({ "model": "m", "input": by_items }),
+        json!({ "model": "m", "input": by_id, "previous_response_id": first["id"] }),
+    ] {
+        let last = ask("/v1/responses", &more);
+        assert_eq!(last["output"][0]["content"][0]["text"], "Found.", "{last}");
+    }
 
     let path = "/v1beta/models/m:generateContent";
     let user = json!({ "role": "user", "parts": [{ "text": "go" }] });
