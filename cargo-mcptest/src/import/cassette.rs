@@ -1,15 +1,15 @@
 //! A foreign run as a recording: the one place where recordings are made.
 
-mod pairing;
 mod result;
 mod stop;
 mod written;
 
+use mcptest_session::record::pairing::Pairing;
+use mcptest_session::record::payload::payload;
 use mcptest_trace::record::Talk;
 use mcptest_trace::trace::canonical_json;
 use serde_json::{Value, json};
 
-use self::pairing::Pairing;
 use super::blob;
 use super::event::{Answer, Call, CallTokens, Event, ForeignRun, Lost};
 use super::mapping::Mapping;
@@ -260,7 +260,7 @@ impl<'m> Writer<'m> {
     }
 
     fn result(&mut self, call: usize, answer: &Answer) {
-        let (mut value, is_mcp) = result::payload(answer.value.clone());
+        let (mut value, is_mcp) = payload(answer.value.clone());
         blob::condense(&mut value);
         let is_error = result::is_error(answer, &mut value, is_mcp, self.mapping);
         let mut written = json!({ "call_index": call, "result": value });

@@ -13,13 +13,11 @@
 
 mod anthropic;
 mod atif;
-mod blob;
 mod blocks;
 mod cassette;
 mod claude_code;
 mod codex;
 mod command;
-mod content;
 mod digest;
 mod event;
 mod forks;
@@ -53,6 +51,8 @@ mod time;
 mod undo;
 mod verdict;
 mod writing;
+
+use mcptest_session::protocol::{blob, content};
 
 pub(crate) use command::Import;
 pub(crate) use starter::is_first_suite;

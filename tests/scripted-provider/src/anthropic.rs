@@ -49,10 +49,8 @@ pub(crate) fn read(body: &Value) -> Result<Exchange, ApiError> {
             number.number_up_to(max)?;
         }
     }
-    if let Some(stream) = root.at("stream")
-        && stream.flag()?
-    {
-        return Err(stream.wrong("the scripted provider does not stream"));
+    if let Some(stream) = root.at("stream") {
+        stream.flag()?;
     }
     let system = match root.at("system") {
         Some(system) => plain_text(&system)?,

@@ -1,6 +1,8 @@
-//! The two APIs, and how each of them words an error.
+//! The APIs, and how each of them words an error.
 
 use serde_json::{Value, json};
+
+use crate::gemini;
 
 /// The shape a request is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,6 +11,10 @@ pub(crate) enum Api {
     Anthropic,
     /// `OpenAI` Chat Completions.
     OpenAi,
+    /// `OpenAI` Responses.
+    Responses,
+    /// Gemini's `generateContent` and `streamGenerateContent`.
+    Gemini,
 }
 
 impl Api {
@@ -17,7 +23,8 @@ impl Api {
         match path {
             "/v1/messages" => Some(Self::Anthropic),
             "/v1/chat/completions" | "/chat/completions" => Some(Self::OpenAi),
-            _ => None,
+            "/v1/responses" | "/responses" => Some(Self::Responses),
+            _ => gemini::model_of(path).map(|_| Self::Gemini),
         }
     }
 
@@ -25,7 +32,8 @@ impl Api {
     pub(crate) fn request_id_header(self) -> &'static str {
         match self {
             Self::Anthropic => "request-id",
-            Self::OpenAi => "x-request-id",
+            Self::OpenAi | Self::Responses => "x-request-id",
+            Self::Gemini => "x-goog-request-id",
         }
     }
 
@@ -38,7 +46,10 @@ impl Api {
                 "error": { "type": kind, "message": error.message },
                 "request_id": request_id,
             }),
-            Self::OpenAi => json!({
+            Self::Gemini => json!({
+                "error": { "code": error.status, "message": error.message, "status": kind }
+            }),
+            Self::OpenAi | Self::Responses => json!({
                 "error": {
                     "code": error.code.or(usual_code),
                     "message": error.message,
@@ -54,12 +65,17 @@ impl Api {
         match (self, status) {
             (Self::Anthropic, 429) => "This request would exceed your rate limit.",
             (Self::Anthropic, 529) => "Overloaded",
-            (Self::OpenAi, 429) => "Rate limit reached for requests. Please try again later.",
-            (Self::OpenAi, 503 | 529) => {
+            (Self::Gemini, 429) => "Resource has been exhausted (e.g. check quota).",
+            (Self::OpenAi | Self::Responses, 429) => {
+                "Rate limit reached for requests. Please try again later."
+            }
+            (Self::OpenAi | Self::Responses, 503 | 529) => {
                 "The engine is currently overloaded, please try again later"
             }
-            (Self::Anthropic, 500..) => "Internal server error",
-            (Self::OpenAi, 500..) => "The server had an error while processing your request.",
+            (Self::Anthropic | Self::Gemini, 500..) => "Internal server error",
+            (Self::OpenAi | Self::Responses, 500..) => {
+                "The server had an error while processing your request."
+            }
             _ => "The request was refused.",
         }
     }
@@ -82,7 +98,19 @@ impl Api {
                 };
                 (kind, None)
             }
-            Self::OpenAi => match status {
+            Self::Gemini => {
+                let kind = match status {
+                    400 => "INVALID_ARGUMENT",
+                    401 => "UNAUTHENTICATED",
+                    403 => "PERMISSION_DENIED",
+                    404 => "NOT_FOUND",
+                    429 => "RESOURCE_EXHAUSTED",
+                    503 => "UNAVAILABLE",
+                    _ => "INTERNAL",
+                };
+                (kind, None)
+            }
+            Self::OpenAi | Self::Responses => match status {
                 429 => ("requests", Some("rate_limit_exceeded")),
                 500.. => ("server_error", None),
                 _ => ("invalid_request_error", None),

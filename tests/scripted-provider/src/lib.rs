@@ -1,9 +1,11 @@
 //! A model API on loopback that plays a script, for tests.
 //!
 //! It answers `POST /v1/messages` in the shape of the Anthropic Messages API,
-//! and `POST /v1/chat/completions` and `POST /chat/completions` in the shape of
-//! `OpenAI` Chat Completions, both without streaming. Requests are checked as the
-//! real services check them, and the answers come from a [`Script`]:
+//! `POST /v1/chat/completions` and `POST /v1/responses`, also without `/v1`, in
+//! the shapes of `OpenAI`, and `POST /v1beta/models/<model>:generateContent` and
+//! `:streamGenerateContent` in that of Gemini, each whole or as a stream, and
+//! `GET /v1/models`. Requests are checked as the real services check them, and
+//! the answers come from a [`Script`]:
 //!
 //! ```json
 //! {
@@ -23,6 +25,9 @@
 //! }
 //! ```
 //!
+//! With `"gzip": true` answers are compressed for clients that take it. `{ "cut": true }`
+//! before a reply breaks its answer off in the middle, whole or streamed.
+//!
 //! A request without any assistant message starts the next run of the
 //! conversation whose `user` is its first user message. A later request is
 //! given to the run that its history shows: by the ids of the tool calls, else
@@ -34,12 +39,16 @@
 mod anthropic;
 mod api;
 mod exchange;
+mod gemini;
 mod node;
 mod openai;
+mod pieces;
 mod play;
 mod provider;
+mod responses;
 mod script;
 mod server;
+mod streaming;
 mod template;
 
 pub use provider::{Options, Provider, SeenRequest};

@@ -42,7 +42,7 @@ impl<'a> Node<'a> {
             let path = self.field_path(key);
             match self.api {
                 Api::Anthropic => ApiError::invalid(format!("{path}: Field required")),
-                Api::OpenAi => ApiError::invalid(format!("Missing required parameter: '{path}'."))
+                _ => ApiError::invalid(format!("Missing required parameter: '{path}'."))
                     .with_code("missing_required_parameter")
                     .with_param(path),
             }
@@ -103,7 +103,7 @@ impl<'a> Node<'a> {
             Ok(number) if number > 0 => Ok(number),
             _ => Err(match self.api {
                 Api::Anthropic => self.wrong("Input should be greater than or equal to 1"),
-                Api::OpenAi => self
+                _ => self
                     .wrong(format!(
                         "Invalid '{}': integer below minimum value. Expected a value >= 1, but \
                          got {number} instead.",
@@ -125,7 +125,7 @@ impl<'a> Node<'a> {
         }
         Err(match self.api {
             Api::Anthropic => self.wrong(format!("range: 0..{max}")),
-            Api::OpenAi => self.wrong(format!(
+            _ => self.wrong(format!(
                 "Invalid '{}': expected a value between 0 and {max}, but got {number} instead.",
                 self.path
             )),
@@ -150,7 +150,7 @@ impl<'a> Node<'a> {
         let path = self.field_path(key);
         Err(match self.api {
             Api::Anthropic => ApiError::invalid(format!("{path}: Extra inputs are not permitted")),
-            Api::OpenAi => ApiError::invalid(format!("Unknown parameter: '{path}'."))
+            _ => ApiError::invalid(format!("Unknown parameter: '{path}'."))
                 .with_code("unknown_parameter")
                 .with_param(path),
         })
@@ -162,14 +162,14 @@ impl<'a> Node<'a> {
         let message = message.into();
         match self.api {
             Api::Anthropic => ApiError::invalid(format!("{}: {message}", self.path)),
-            Api::OpenAi => ApiError::invalid(message).with_param(self.path.clone()),
+            _ => ApiError::invalid(message).with_param(self.path.clone()),
         }
     }
 
     fn not_a(&self, openai: &str, anthropic: &str) -> ApiError {
         match self.api {
             Api::Anthropic => self.wrong(format!("Input should be a valid {anthropic}")),
-            Api::OpenAi => self
+            _ => self
                 .wrong(format!(
                     "Invalid type for '{}': expected {openai}, but got {} instead.",
                     self.path,
@@ -198,7 +198,7 @@ impl<'a> Node<'a> {
     fn index_path(&self, index: usize) -> String {
         match self.api {
             Api::Anthropic => format!("{}.{index}", self.path),
-            Api::OpenAi => format!("{}[{index}]", self.path),
+            _ => format!("{}[{index}]", self.path),
         }
     }
 }

@@ -65,6 +65,11 @@ pub(crate) fn read(body: &Value) -> Result<Exchange, ApiError> {
     Ok(exchange)
 }
 
+/// A flag of the request, where it is there.
+fn body_flag(root: &Node<'_>, key: &str) -> Option<bool> {
+    root.value().get(key)?.as_bool()
+}
+
 fn check_limits(root: &Node<'_>) -> Result<(), ApiError> {
     for key in ["max_tokens", "max_completion_tokens"] {
         if let Some(limit) = root.at(key) {
@@ -81,10 +86,14 @@ fn check_limits(root: &Node<'_>) -> Result<(), ApiError> {
             number.number_up_to(max)?;
         }
     }
-    if let Some(stream) = root.at("stream")
-        && stream.flag()?
+    if let Some(stream) = root.at("stream") {
+        stream.flag()?;
+    }
+    if let Some(options) = root.at("stream_options")
+        && body_flag(root, "stream") != Some(true)
     {
-        return Err(stream.wrong("The scripted provider does not stream."));
+        return Err(options
+            .wrong("The 'stream_options' parameter is only allowed when 'stream' is enabled."));
     }
     if let Some(choices) = root.at("n")
         && choices.positive()? > 1

@@ -25,6 +25,9 @@ impl std::error::Error for ScriptError {}
 pub struct Script {
     pub(crate) key: Option<String>,
     pub(crate) models: Option<Vec<String>>,
+    /// Answers are compressed for clients that take it.
+    #[serde(default)]
+    pub(crate) gzip: bool,
     pub(crate) conversations: Vec<Conversation>,
 }
 

@@ -3,34 +3,36 @@
 use std::{
     fs::File,
     io::{self, Write},
-    pin::Pin,
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
-    task::{Context, Poll},
     time::Duration,
 };
 
+use flate2::{Compression, write::GzEncoder};
 use http_body_util::{BodyExt, Either, Full};
 use hyper::{
     Method, Request, Response, StatusCode,
-    body::{Body, Bytes, Frame, Incoming},
-    header::{CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER},
+    body::{Bytes, Incoming},
+    header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER},
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{
     anthropic,
     api::{Api, ApiError},
-    openai,
+    gemini, openai,
+    pieces::Pieces,
     play::Stage,
     provider::SeenRequest,
+    responses,
     script::Failure,
+    streaming,
 };
 
-/// A whole body, or the half of one.
-pub(crate) type ReplyBody = Either<Full<Bytes>, Half>;
+/// A whole body, or one that comes in pieces.
+pub(crate) type ReplyBody = Either<Full<Bytes>, Pieces>;
 
 /// What all connections share.
 #[derive(Debug)]
@@ -39,14 +41,24 @@ pub(crate) struct House {
     seen: Mutex<Vec<SeenRequest>>,
     log: Option<Mutex<File>>,
     answers: AtomicU64,
+    stored: Mutex<responses::Stored>,
 }
 
 /// What becomes of a request that reached a reply.
 enum Outcome {
     Reply(Value),
     Half(Value),
+    /// The events of a stream, and whether it breaks off in the middle.
+    Stream(Stream),
     Page(String),
     Nothing,
+}
+
+/// An answer in pieces.
+struct Stream {
+    events: Vec<Bytes>,
+    media_type: &'static str,
+    cut: bool,
 }
 
 impl House {
@@ -56,6 +68,7 @@ impl House {
             seen: Mutex::default(),
             log: log.map(Mutex::new),
             answers: AtomicU64::new(0),
+            stored: Mutex::default(),
         }
     }
 
@@ -79,8 +92,14 @@ impl House {
         let number = self.answers.fetch_add(1, Ordering::Relaxed) + 1;
         let request_id = format!("req_{number:06}");
         let outcome = match api {
+            None if head.method == Method::GET && is_models(head.uri.path()) => {
+                Ok(Outcome::Reply(self.models()))
+            }
             Some(_) if head.method != Method::POST => Err(ApiError::new(405, "Method Not Allowed")),
-            Some(api) => self.play(api, &seen, &body).await,
+            Some(api) => {
+                let query = head.uri.query().unwrap_or_default();
+                self.play(api, &seen, query, &body).await
+            }
             None => Err(ApiError::new(
                 404,
                 format!("Not found: {}", head.uri.path()),
@@ -89,6 +108,7 @@ impl House {
         let mut response = match outcome {
             Ok(Outcome::Reply(body)) => json_response(StatusCode::OK, &body),
             Ok(Outcome::Half(body)) => half_response(&body),
+            Ok(Outcome::Stream(stream)) => stream_response(stream),
             Ok(Outcome::Page(body)) => typed(StatusCode::OK, "text/html; charset=utf-8", body),
             Ok(Outcome::Nothing) => return Err(io::Error::other("the script closes")),
             Err(error) => {
@@ -104,16 +124,38 @@ impl House {
         response
             .headers_mut()
             .insert(shape.request_id_header(), request_id);
+        let takes = seen.header("accept-encoding").unwrap_or_default();
+        if self.stage.script().gzip && takes.contains("gzip") {
+            return compressed(response).await;
+        }
         Ok(response)
     }
 
-    async fn play(&self, api: Api, seen: &SeenRequest, body: &[u8]) -> Result<Outcome, ApiError> {
+    /// The models, as `OpenAI` lists them.
+    fn models(&self) -> Value {
+        let models = self.stage.script().models.iter().flatten();
+        let models = models.map(|id| json!({ "id": id, "object": "model" }));
+        json!({ "object": "list", "data": models.collect::<Vec<_>>() })
+    }
+
+    async fn play(
+        &self,
+        api: Api,
+        seen: &SeenRequest,
+        query: &str,
+        body: &[u8],
+    ) -> Result<Outcome, ApiError> {
         let script = self.stage.script();
         check_key(api, seen, script.key.as_deref())?;
         let body = parse(api, seen, body)?;
         let exchange = match api {
             Api::Anthropic => anthropic::read(&body)?,
             Api::OpenAi => openai::read(&body)?,
+            Api::Responses => {
+                let stored = self.stored.lock().unwrap_or_else(PoisonError::into_inner);
+                responses::read(&body, &stored)?
+            }
+            Api::Gemini => gemini::read(&seen.path, &body)?,
         };
         if let Some(models) = &script.models
             && !models.contains(&exchange.model)
@@ -144,10 +186,27 @@ impl House {
             }
         }
         let answer = cue.answer(&exchange)?;
+        let asked = body;
         let body = match api {
             Api::Anthropic => anthropic::body(&answer),
             Api::OpenAi => openai::body(&answer),
+            Api::Responses => responses::body(&answer),
+            Api::Gemini => gemini::body(&answer),
         };
+        if api == Api::Responses && !cut {
+            let mut stored = self.stored.lock().unwrap_or_else(PoisonError::into_inner);
+            stored.keep(&asked, &body);
+        }
+        if let Some(stream) = streaming::of(api, &seen.path, query, &asked, &body) {
+            if !cut {
+                cue.played(&answer);
+            }
+            return Ok(Outcome::Stream(Stream {
+                events: stream.events,
+                media_type: stream.media_type,
+                cut,
+            }));
+        }
         if cut {
             return Ok(Outcome::Half(body));
         }
@@ -167,11 +226,14 @@ impl House {
 }
 
 fn check_key(api: Api, seen: &SeenRequest, key: Option<&str>) -> Result<(), ApiError> {
+    let bearer = seen
+        .header("authorization")
+        .and_then(|value| value.strip_prefix("Bearer "));
     let given = match api {
-        Api::Anthropic => seen.header("x-api-key"),
-        Api::OpenAi => seen
-            .header("authorization")
-            .and_then(|value| value.strip_prefix("Bearer ")),
+        // The clients of 2026 send a bearer token.
+        Api::Anthropic => seen.header("x-api-key").or(bearer),
+        Api::Gemini => seen.header("x-goog-api-key"),
+        Api::OpenAi | Api::Responses => bearer,
     };
     let given = given.map(str::trim).filter(|given| !given.is_empty());
     let right = given.is_some() && key.is_none_or(|key| given == Some(key));
@@ -179,12 +241,16 @@ fn check_key(api: Api, seen: &SeenRequest, key: Option<&str>) -> Result<(), ApiE
         _ if right => Ok(()),
         (Api::Anthropic, None) => Err(ApiError::new(401, "x-api-key header is required")),
         (Api::Anthropic, Some(_)) => Err(ApiError::new(401, "invalid x-api-key")),
-        (Api::OpenAi, None) => Err(ApiError::new(
+        (Api::Gemini, _) => Err(ApiError::new(
+            400,
+            "API key not valid. Please pass a valid API key.",
+        )),
+        (Api::OpenAi | Api::Responses, None) => Err(ApiError::new(
             401,
             "You didn't provide an API key. You need to provide your API key in an Authorization \
              header using Bearer auth (i.e. Authorization: Bearer YOUR_KEY).",
         )),
-        (Api::OpenAi, Some(_)) => {
+        (Api::OpenAi | Api::Responses, Some(_)) => {
             Err(ApiError::new(401, "Incorrect API key provided.").with_code("invalid_api_key"))
         }
     }
@@ -204,7 +270,10 @@ fn parse(api: Api, seen: &SeenRequest, body: &[u8]) -> Result<Value, ApiError> {
     let body: Value = serde_json::from_slice(body).map_err(|error| {
         ApiError::invalid(match api {
             Api::Anthropic => format!("The request body is not valid JSON: {error}"),
-            Api::OpenAi => format!("We could not parse the JSON body of your request: {error}"),
+            Api::Gemini => format!("Invalid JSON payload received. {error}"),
+            Api::OpenAi | Api::Responses => {
+                format!("We could not parse the JSON body of your request: {error}")
+            }
         })
     })?;
     if body.is_object() {
@@ -217,7 +286,8 @@ fn parse(api: Api, seen: &SeenRequest, body: &[u8]) -> Result<Value, ApiError> {
 fn unknown_model(api: Api, model: &str) -> ApiError {
     match api {
         Api::Anthropic => ApiError::new(404, format!("model: {model}")),
-        Api::OpenAi => ApiError::new(
+        Api::Gemini => ApiError::new(404, format!("models/{model} is not found")),
+        Api::OpenAi | Api::Responses => ApiError::new(
             404,
             format!("The model `{model}` does not exist or you do not have access to it."),
         )
@@ -244,39 +314,51 @@ fn half_response(body: &Value) -> Response<ReplyBody> {
     response
         .headers_mut()
         .insert(CONTENT_LENGTH, whole.len().into());
-    response.map(|_| {
-        Either::Right(Half {
-            data: Some(whole.slice(..whole.len() / 2)),
-            sent: false,
-        })
-    })
+    let half = whole.slice(..whole.len() / 2);
+    response.map(|_| Either::Right(Pieces::new([half], true)))
 }
 
-/// The half of a body, then an error.
-#[derive(Debug)]
-pub(crate) struct Half {
-    data: Option<Bytes>,
-    sent: bool,
+/// Whether a path is that of the list of models.
+fn is_models(path: &str) -> bool {
+    matches!(path, "/v1/models" | "/models")
 }
 
-impl Body for Half {
-    type Data = Bytes;
-    type Error = io::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
-        if let Some(data) = self.data.take() {
-            return Poll::Ready(Some(Ok(Frame::data(data))));
-        }
-        if self.sent {
-            let error = io::Error::other("the script cuts the answer");
-            return Poll::Ready(Some(Err(error)));
-        }
-        // What was given so far is sent while the next part is waited for.
-        self.sent = true;
-        context.waker().wake_by_ref();
-        Poll::Pending
+/// A stream, of which the half is sent where it breaks off.
+fn stream_response(stream: Stream) -> Response<ReplyBody> {
+    let Stream {
+        mut events,
+        media_type,
+        cut,
+    } = stream;
+    if cut {
+        events.truncate(events.len().div_ceil(2));
     }
+    let response = typed(StatusCode::OK, media_type, String::new());
+    response.map(|_| Either::Right(Pieces::new(events, cut)))
+}
+
+/// The same answer, compressed. What is streamed stays in pieces.
+async fn compressed(response: Response<ReplyBody>) -> io::Result<Response<ReplyBody>> {
+    let (mut head, body) = response.into_parts();
+    let (is_stream, cut) = match &body {
+        Either::Left(_) => (false, false),
+        Either::Right(pieces) => (true, pieces.is_cut()),
+    };
+    let bytes = match body {
+        Either::Left(whole) => whole.collect().await.map_err(io::Error::other)?.to_bytes(),
+        Either::Right(pieces) => pieces.all(),
+    };
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(&bytes)?;
+    let packed = encoder.finish()?;
+    head.headers.remove(CONTENT_LENGTH);
+    let kind = hyper::header::HeaderValue::from_static("gzip");
+    head.headers.insert(CONTENT_ENCODING, kind);
+    let body = if is_stream {
+        let pieces = packed.chunks(40).map(Bytes::copy_from_slice);
+        Either::Right(Pieces::new(pieces, cut))
+    } else {
+        Either::Left(Full::new(packed.into()))
+    };
+    Ok(Response::from_parts(head, body))
 }

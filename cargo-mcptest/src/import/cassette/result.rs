@@ -27,45 +27,6 @@ pub(super) fn args(args: Value, changes: &mut Vec<Change>) -> Value {
     }
 }
 
-/// A result in MCP's form, and whether it had that form in the source.
-pub(super) fn payload(value: Value) -> (Value, bool) {
-    match value {
-        Value::Null => (json!({ "content": [] }), false),
-        Value::String(text) => match mcp_result(&text) {
-            Some(result) => (result, true),
-            None => (
-                json!({ "content": [{ "type": "text", "text": text }] }),
-                false,
-            ),
-        },
-        Value::Array(blocks) if !blocks.is_empty() && blocks.iter().all(is_block) => {
-            (json!({ "content": blocks }), false)
-        }
-        other => {
-            let is_mcp = is_mcp(&other);
-            (other, is_mcp)
-        }
-    }
-}
-
-fn is_block(value: &Value) -> bool {
-    value.get("type").is_some_and(Value::is_string)
-}
-
-/// A text that is wholly one MCP result.
-fn mcp_result(text: &str) -> Option<Value> {
-    if !text.trim_start().starts_with('{') {
-        return None;
-    }
-    serde_json::from_str(text).ok().filter(is_mcp)
-}
-
-fn is_mcp(value: &Value) -> bool {
-    let blocks = value["content"].as_array();
-    blocks.is_some_and(|blocks| blocks.iter().all(is_block))
-        && (flag(&value["isError"]).is_some() || value.get("structuredContent").is_some())
-}
-
 /// Whether a result is an error, where something says so. The result's own flag is set right.
 pub(super) fn is_error(
     answer: &Answer,

@@ -9,6 +9,7 @@ mod conversations;
 mod failures;
 mod openai;
 mod scripts;
+mod streams;
 mod strict;
 
 use scripted_provider::{Provider, Script};

@@ -40,8 +40,8 @@ fn anthropic_fields() {
         (json!({ "temperature": 1.5 }), "temperature: range: 0..1"),
         (json!({ "seed": 1 }), "seed: Extra inputs are not permitted"),
         (
-            json!({ "stream": true }),
-            "stream: the scripted provider does not stream",
+            json!({ "stream": "yes" }),
+            "stream: Input should be a valid boolean",
         ),
         (
             json!({ "tools": [tool("a.b")] }),
@@ -164,9 +164,9 @@ fn openai_fields() {
             "Invalid 'max_tokens': integer below",
         ),
         (
-            json!({ "stream": true }),
-            "stream",
-            "The scripted provider does not stream.",
+            json!({ "stream_options": { "include_usage": true } }),
+            "stream_options",
+            "The 'stream_options' parameter is only allowed",
         ),
         (
             json!({ "tools": [] }),

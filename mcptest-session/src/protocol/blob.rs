@@ -57,7 +57,8 @@ impl Blob {
 }
 
 /// Lower-case hex digits.
-pub(super) fn hex(bytes: &[u8]) -> String {
+#[must_use]
+pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
@@ -99,7 +100,7 @@ fn payload_of(map: &Map<String, Value>) -> Option<(String, Blob)> {
 }
 
 /// Replaces payloads by what is kept of them, at any depth.
-pub(super) fn condense(value: &mut Value) {
+pub fn condense(value: &mut Value) {
     match value {
         Value::String(text) if text.starts_with("data:") => {
             if let Some(blob) = Blob::of_address(text) {
@@ -120,7 +121,8 @@ pub(super) fn condense(value: &mut Value) {
 }
 
 /// What a turn says of a part that is no text: a payload, or where it lies.
-pub(super) fn words(part: &Value) -> String {
+#[must_use]
+pub fn words(part: &Value) -> String {
     let Value::Object(map) = part else {
         return part.as_str().unwrap_or_default().to_owned();
     };

@@ -5,8 +5,9 @@
 
 use std::collections::HashMap;
 
+/// The calls of a run, and their results.
 #[derive(Debug, Default)]
-pub(super) struct Pairing {
+pub struct Pairing {
     /// How many model calls there were.
     steps: usize,
     /// For each call, its model call and its result.
@@ -21,13 +22,13 @@ pub(super) struct Pairing {
 
 impl Pairing {
     /// The model is called.
-    pub(super) fn step(&mut self) {
+    pub fn step(&mut self) {
         self.steps += 1;
         self.nameless.clear();
     }
 
     /// The next call is made.
-    pub(super) fn call(&mut self, id: Option<&str>, name: &str) {
+    pub fn call(&mut self, id: Option<&str>, name: &str) {
         let call = self.calls.len();
         self.names.push(name.to_owned());
         self.calls.push((self.steps, None));
@@ -38,7 +39,8 @@ impl Pairing {
     }
 
     /// The call that a result with this identifier answers.
-    pub(super) fn of(&self, id: &str) -> Option<usize> {
+    #[must_use]
+    pub fn of(&self, id: &str) -> Option<usize> {
         let calls = self.by_id.get(id)?;
         let last = *calls.last()?;
         let (step, _) = self.calls[last];
@@ -48,7 +50,8 @@ impl Pairing {
 
     /// The call that the result of a tool answers: the only one of the last model call that waits and has
     /// the tool's name.
-    pub(super) fn by_name(&self, name: &str) -> Option<usize> {
+    #[must_use]
+    pub fn by_name(&self, name: &str) -> Option<usize> {
         let (last, _) = *self.calls.last()?;
         let is_waiting =
             |call: &usize| self.calls[*call] == (last, None) && self.names[*call] == name;
@@ -57,27 +60,33 @@ impl Pairing {
     }
 
     /// Whether a call is of a tool.
-    pub(super) fn is_of(&self, call: usize, name: &str) -> bool {
+    #[must_use]
+    pub fn is_of(&self, call: usize, name: &str) -> bool {
         self.names[call] == name
     }
 
     /// The calls without an identifier that wait for a result, of the last message.
-    pub(super) fn nameless(&mut self) -> Vec<usize> {
+    pub fn nameless(&mut self) -> Vec<usize> {
         let calls = std::mem::take(&mut self.nameless).into_iter();
         calls
             .filter(|call| self.result_of(*call).is_none())
             .collect()
     }
 
-    pub(super) fn answered(&mut self, call: usize, result: usize) {
+    /// A call is answered by the result of this index.
+    pub fn answered(&mut self, call: usize, result: usize) {
         self.calls[call].1 = Some(result);
     }
 
-    pub(super) fn result_of(&self, call: usize) -> Option<usize> {
+    /// The index of the result of a call.
+    #[must_use]
+    pub fn result_of(&self, call: usize) -> Option<usize> {
         self.calls[call].1
     }
 
-    pub(super) fn last_is_open(&self) -> bool {
+    /// Whether the last call has no result.
+    #[must_use]
+    pub fn last_is_open(&self) -> bool {
         self.calls
             .last()
             .is_some_and(|(_, result)| result.is_none())

@@ -3,10 +3,11 @@
 use serde_json::Value;
 
 use super::blob;
-use super::json::text;
+use crate::json::text;
 
 /// The text of a content: a text, or the texts of its parts one after another.
-pub(super) fn text_of(content: Option<&Value>) -> String {
+#[must_use]
+pub fn text_of(content: Option<&Value>) -> String {
     match content {
         None | Some(Value::Null) => String::new(),
         Some(Value::String(text)) => text.clone(),

@@ -1,0 +1,244 @@
+//! An agent that is a command: it is started without a shell, asked, and ended.
+//!
+//! The command runs in a process group of its own. The group ends when the command does, when it takes too
+//! long, and when this process ends, whatever ends it.
+
+mod talk;
+#[cfg(test)]
+mod tests;
+#[cfg(unix)]
+mod watcher;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+
+use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop};
+
+use talk::{Listener, Said};
+
+/// What stands for the prompt in an argument.
+const PROMPT: &str = "{{prompt}}";
+
+/// How long what a command printed may take to arrive when it has ended.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+
+/// How an agent is started.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct AgentCommand {
+    /// The program and its arguments. `{{prompt}}` in an argument is the prompt.
+    pub command: Vec<String>,
+    /// Where it runs; a relative path to a program starts here too.
+    pub folder: PathBuf,
+    /// Environment variables besides those that this process has.
+    pub environment: Vec<(String, String)>,
+    /// What the user asks, all turns in order. A program that is asked several speaks JSON lines.
+    pub turns: Vec<String>,
+    /// How long it may run.
+    pub time_limit: Option<Duration>,
+}
+
+impl AgentCommand {
+    /// A command that is asked one prompt.
+    pub fn new(
+        command: impl IntoIterator<Item = impl Into<String>>,
+        folder: impl Into<PathBuf>,
+        prompt: impl Into<String>,
+    ) -> Self {
+        Self {
+            command: command.into_iter().map(Into::into).collect(),
+            folder: folder.into(),
+            environment: Vec::new(),
+            turns: vec![prompt.into()],
+            time_limit: None,
+        }
+    }
+}
+
+/// How a command ended.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Ended {
+    /// How it ended; `None` where it took too long and was ended.
+    pub status: Option<ExitStatus>,
+    /// What it printed on its standard output.
+    pub stdout: String,
+    /// The last lines of what it printed on its standard error.
+    pub stderr: Vec<String>,
+    /// What it said in answer to each turn, where it was asked in JSON lines.
+    pub said: Vec<String>,
+    /// Why it could not be asked all turns.
+    pub unasked: Option<String>,
+}
+
+impl Ended {
+    /// Whether the program ended well.
+    #[must_use]
+    pub fn is_success(&self) -> bool {
+        self.status.is_some_and(|status| status.success()) && self.unasked.is_none()
+    }
+
+    /// Whether it took too long.
+    #[must_use]
+    pub fn is_too_late(&self) -> bool {
+        self.status.is_none()
+    }
+}
+
+impl fmt::Display for Ended {
+    /// How it ended, and the last it said.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.unasked, self.status) {
+            (Some(unasked), _) => f.write_str(unasked)?,
+            (None, Some(status)) => write!(f, "the program ended with {status}")?,
+            (None, None) => f.write_str("the program took too long and was ended")?,
+        }
+        if !self.stderr.is_empty() {
+            write!(f, "; on standard error:\n{}", self.stderr.join("\n"))?;
+        }
+        Ok(())
+    }
+}
+
+/// Why a command could not be started.
+#[derive(Debug)]
+pub struct StartError {
+    program: String,
+    source: std::io::Error,
+}
+
+impl fmt::Display for StartError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { program, source } = self;
+        if program.is_empty() {
+            return f.write_str(
+                "`command` is empty; write the program and its arguments, as [python, agent.py]",
+            );
+        }
+        write!(
+            f,
+            "`{program}` cannot be started: {source}; it is started without a shell, so write the program and its \
+             arguments apart, as [python, agent.py]"
+        )
+    }
+}
+
+impl std::error::Error for StartError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.source)
+    }
+}
+
+/// A command that runs. What it started ends with it.
+struct Running {
+    child: Box<dyn ChildWrapper>,
+    #[cfg(unix)]
+    _watcher: Option<watcher::Watcher>,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // The group may be gone; nothing is left to do then.
+        let _ = self.child.start_kill();
+    }
+}
+
+/// Runs a command until it ends. To call in a runtime of tokio with its drivers on.
+///
+/// # Errors
+///
+/// It cannot be started.
+pub async fn run(agent: &AgentCommand) -> Result<Ended, StartError> {
+    let mut running = start(agent)?;
+    let (stdin, stdout, stderr) = (
+        running.child.stdin().take(),
+        running.child.stdout().take(),
+        running.child.stderr().take(),
+    );
+    let said = Said::default();
+    let listener = Listener::new(stdout, stderr, &said);
+    let talking = talk::talk(stdin, &agent.turns, &said);
+    let child = &mut running.child;
+    let ending = async {
+        // A program that ends is asked nothing more.
+        tokio::pin!(talking);
+        let mut unasked = None;
+        let mut is_asked = false;
+        loop {
+            tokio::select! {
+                asked = &mut talking, if !is_asked => {
+                    is_asked = true;
+                    unasked = asked.err();
+                }
+                status = child.wait() => {
+                    if !is_asked && agent.turns.len() > 1 {
+                        let words = "the program ended before it was asked all turns";
+                        unasked = Some(words.to_owned());
+                    }
+                    return (status.ok(), unasked);
+                }
+            }
+        }
+    };
+    let (status, unasked) = match agent.time_limit {
+        Some(limit) => tokio::time::timeout(limit, ending)
+            .await
+            .unwrap_or((None, None)),
+        None => ending.await,
+    };
+    // What it left running goes too.
+    drop(running);
+    listener.end(LAST_WORDS).await;
+    let printed = said.printed();
+    Ok(Ended {
+        status,
+        stdout: printed.stdout,
+        stderr: printed.stderr.into(),
+        said: printed.said,
+        unasked,
+    })
+}
+
+fn start(agent: &AgentCommand) -> Result<Running, StartError> {
+    let program = agent.command.first().map_or("", String::as_str);
+    let failed = |source| StartError {
+        program: program.to_owned(),
+        source,
+    };
+    if program.is_empty() {
+        return Err(failed(std::io::ErrorKind::InvalidInput.into()));
+    }
+    let path = Path::new(program);
+    let found = if path.components().count() > 1 {
+        agent.folder.join(path).into_os_string()
+    } else {
+        program.into()
+    };
+    let prompt = agent.turns.first().map_or("", String::as_str);
+    let arguments = agent.command.iter().skip(1);
+    let arguments = arguments.map(|argument| argument.replace(PROMPT, prompt));
+    let mut command = CommandWrap::with_new(found, |command| {
+        command
+            .args(arguments)
+            .envs(agent.environment.iter().map(|(name, value)| (name, value)))
+            .current_dir(&agent.folder)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+    });
+    #[cfg(unix)]
+    command.wrap(process_wrap::tokio::ProcessGroup::leader());
+    #[cfg(windows)]
+    command.wrap(process_wrap::tokio::JobObject);
+    command.wrap(KillOnDrop);
+    let child = command.spawn().map_err(failed)?;
+    #[cfg(unix)]
+    let watcher = child.id().and_then(watcher::Watcher::of);
+    Ok(Running {
+        child,
+        #[cfg(unix)]
+        _watcher: watcher,
+    })
+}

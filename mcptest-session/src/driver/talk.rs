@@ -1,0 +1,167 @@
+//! What a command is asked on its standard input, and what it prints.
+
+use std::collections::VecDeque;
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
+use tokio::sync::Notify;
+use tokio::task::JoinHandle;
+
+/// The last lines of standard error that are kept.
+const SHOWN_LINES: usize = 20;
+
+/// The most bytes of a line that are kept.
+const LONGEST_LINE: usize = 64 << 10;
+
+/// The most bytes of standard output that are kept.
+const MOST: usize = 16 << 20;
+
+/// What a command printed.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Printed {
+    pub(super) stdout: String,
+    pub(super) stderr: VecDeque<String>,
+    /// The lines `{"said": "…"}`.
+    pub(super) said: Vec<String>,
+}
+
+/// What a command printed till now.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Said {
+    printed: Arc<Mutex<Printed>>,
+    more: Arc<Notify>,
+}
+
+impl Said {
+    fn lock(&self) -> MutexGuard<'_, Printed> {
+        self.printed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn printed(&self) -> Printed {
+        self.lock().clone()
+    }
+
+    /// Waits until so many turns were answered.
+    async fn answers(&self, count: usize) {
+        loop {
+            let more = self.more.notified();
+            if self.lock().said.len() >= count {
+                return;
+            }
+            more.await;
+        }
+    }
+
+    fn line_of_stdout(&self, line: &str) {
+        let mut printed = self.lock();
+        if printed.stdout.len() + line.len() < MOST {
+            printed.stdout.push_str(line);
+        }
+        if let Ok(value) = serde_json::from_str::<Value>(line)
+            && let Some(said) = value["said"].as_str()
+        {
+            printed.said.push(said.to_owned());
+            drop(printed);
+            self.more.notify_one();
+        }
+    }
+
+    fn line_of_stderr(&self, line: &str) {
+        let mut printed = self.lock();
+        if printed.stderr.len() == SHOWN_LINES {
+            printed.stderr.pop_front();
+        }
+        printed.stderr.push_back(line.trim_end().to_owned());
+    }
+}
+
+/// Reads what a command prints, until its end.
+pub(super) struct Listener(Vec<JoinHandle<()>>);
+
+impl Listener {
+    pub(super) fn new(
+        stdout: Option<ChildStdout>,
+        stderr: Option<ChildStderr>,
+        said: &Said,
+    ) -> Self {
+        let (out, err) = (said.clone(), said.clone());
+        Self(vec![
+            tokio::spawn(lines(stdout, move |line| out.line_of_stdout(line))),
+            tokio::spawn(lines(stderr, move |line| err.line_of_stderr(line))),
+        ])
+    }
+
+    /// Waits a moment for what is on its way.
+    pub(super) async fn end(self, moment: Duration) {
+        for mut reading in self.0 {
+            if tokio::time::timeout(moment, &mut reading).await.is_err() {
+                reading.abort();
+            }
+        }
+    }
+}
+
+/// Gives each line, with its end; of one that is too long, pieces.
+async fn lines(from: Option<impl AsyncRead + Unpin>, mut each: impl FnMut(&str)) {
+    let Some(mut from) = from else { return };
+    let (mut held, mut part) = (Vec::new(), vec![0; 8 << 10]);
+    loop {
+        let read = from.read(&mut part).await.unwrap_or_default();
+        held.extend_from_slice(&part[..read]);
+        while let Some(end) = held.iter().position(|byte| *byte == b'\n') {
+            let line: Vec<u8> = held.drain(..=end).collect();
+            each(&String::from_utf8_lossy(&line));
+        }
+        if read == 0 || held.len() > LONGEST_LINE {
+            if !held.is_empty() {
+                each(&String::from_utf8_lossy(&held));
+                held.clear();
+            }
+            if read == 0 {
+                return;
+            }
+        }
+    }
+}
+
+/// Asks a command: one prompt as it is; several turns a JSON line each, and each is answered by one.
+///
+/// # Errors
+///
+/// The command closed its standard input before it was asked all turns.
+pub(super) async fn talk(
+    stdin: Option<ChildStdin>,
+    turns: &[String],
+    said: &Said,
+) -> Result<(), String> {
+    let Some(mut stdin) = stdin else {
+        return Ok(());
+    };
+    if let [prompt] = turns {
+        // A program may take the prompt from elsewhere, and read nothing.
+        let _ = give(&mut stdin, prompt).await;
+        return Ok(());
+    }
+    for (index, turn) in turns.iter().enumerate() {
+        let line = format!("{}\n", json!({ "user": turn }));
+        give(&mut stdin, &line).await.map_err(|error| {
+            format!(
+                "turn {} of {} could not be asked: {error}; with several turns the program reads lines \
+                 `{{\"user\": \"…\"}}` and answers each with a line `{{\"said\": \"…\"}}`",
+                index + 1,
+                turns.len()
+            )
+        })?;
+        said.answers(index + 1).await;
+    }
+    Ok(())
+}
+
+async fn give(stdin: &mut ChildStdin, text: &str) -> io::Result<()> {
+    stdin.write_all(text.as_bytes()).await?;
+    stdin.flush().await
+}

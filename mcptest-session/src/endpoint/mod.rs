@@ -1,0 +1,244 @@
+//! The address on loopback that an agent is given in place of its model's API.
+//!
+//! It listens on 127.0.0.1 alone, under a path that nobody can guess, and answers no request that names
+//! another host, so that a page in a browser cannot reach it. What is too large is an error in the shape of
+//! the provider. What is answered is not decided here: an [`Answerer`] does.
+
+#[cfg(feature = "record")]
+mod headers;
+mod upstream;
+
+use std::future::Future;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use axum::Router;
+use axum::body::{self, Body, Bytes};
+use axum::extract::{Request, State};
+use axum::http::header::{CONTENT_TYPE, HOST};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
+use axum::response::Response;
+use axum::serve::ListenerExt as _;
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+
+use crate::protocol;
+
+#[cfg(feature = "record")]
+pub(crate) use headers::further;
+#[cfg(feature = "record")]
+pub(crate) use upstream::names;
+pub use upstream::{Provider, Upstream, UpstreamError};
+
+/// The most bytes that a request may have.
+pub const MAX_BODY: usize = 64 << 20;
+
+/// The most requests that one session may make.
+pub const MAX_REQUESTS: usize = 20_000;
+
+/// The most requests that may be open at once.
+pub const MAX_OPEN: usize = 256;
+
+/// The bytes of chance in a path.
+const SECRET: usize = 16;
+
+/// A request that reached the endpoint.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Incoming {
+    /// Its number in the session, from 0.
+    pub number: usize,
+    /// The method.
+    pub method: Method,
+    /// The path, without what nobody can guess: `/openai/v1/chat/completions`.
+    pub path: String,
+    /// The query, as it came.
+    pub query: Option<String>,
+    /// The headers, as they came.
+    pub headers: HeaderMap,
+    /// The whole body.
+    pub body: Bytes,
+}
+
+/// An answer that is being made.
+pub type Answering = Pin<Box<dyn Future<Output = Response> + Send>>;
+
+/// What answers the requests of an endpoint.
+pub trait Answerer: Send + Sync + 'static {
+    /// Answers a request.
+    fn answer(&self, incoming: Incoming) -> Answering;
+}
+
+/// An endpoint that listens. It stops when it is dropped.
+#[derive(Debug)]
+pub struct Endpoint {
+    address: SocketAddr,
+    secret: String,
+    door: Arc<Door>,
+    serving: JoinHandle<()>,
+}
+
+/// What is counted at the door.
+#[derive(Debug, Default)]
+struct Door {
+    closed: AtomicBool,
+    requests: AtomicUsize,
+    open: AtomicUsize,
+    /// Requests that went to another path, or named another host.
+    strangers: AtomicUsize,
+}
+
+#[derive(Clone)]
+struct Serving {
+    address: SocketAddr,
+    secret: Arc<str>,
+    door: Arc<Door>,
+    answerer: Arc<dyn Answerer>,
+}
+
+impl Endpoint {
+    /// Starts to listen, on a port that is free. To call in a runtime of tokio with its drivers on.
+    ///
+    /// # Errors
+    ///
+    /// No port can be listened at, or the system gives no random bytes.
+    pub async fn start(answerer: Arc<dyn Answerer>) -> io::Result<Self> {
+        let mut random = [0; SECRET];
+        getrandom::fill(&mut random).map_err(|error| {
+            io::Error::other(format!("the system gives no random bytes: {error}"))
+        })?;
+        let secret = protocol::blob::hex(&random);
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+        let address = listener.local_addr()?;
+        let door = Arc::<Door>::default();
+        let state = Serving {
+            address,
+            secret: secret.as_str().into(),
+            door: Arc::clone(&door),
+            answerer,
+        };
+        // A piece of a stream is small, and is waited for.
+        let listener = listener.tap_io(|connection| _ = connection.set_nodelay(true));
+        let router = Router::new().fallback(serve).with_state(state);
+        let serving = tokio::spawn(async move {
+            // It never ends by itself.
+            let _ = axum::serve(listener, router).await;
+        });
+        Ok(Self {
+            address,
+            secret,
+            door,
+            serving,
+        })
+    }
+
+    /// The address below which requests are answered, without a slash at its end.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("http://{}/{}", self.address, self.secret)
+    }
+
+    /// How many requests were let in.
+    #[must_use]
+    pub fn requests(&self) -> usize {
+        self.door.requests.load(Ordering::Relaxed)
+    }
+
+    /// How many requests went to another path of this port, or named another host.
+    #[must_use]
+    pub fn strangers(&self) -> usize {
+        self.door.strangers.load(Ordering::Relaxed)
+    }
+
+    /// Lets no further request in.
+    pub fn close(&self) {
+        self.door.closed.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Endpoint {
+    fn drop(&mut self) {
+        self.close();
+        self.serving.abort();
+    }
+}
+
+/// A request that is open.
+struct Open(Arc<Door>);
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.0.open.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Lets a request in, or says why not.
+async fn serve(State(serving): State<Serving>, request: Request) -> Response {
+    let door = &serving.door;
+    let (head, body) = request.into_parts();
+    let path = head.uri.path();
+    let inside = path
+        .strip_prefix('/')
+        .and_then(|path| path.strip_prefix(&*serving.secret))
+        .filter(|rest| rest.is_empty() || rest.starts_with('/'));
+    let hosts = head.headers.get_all(HOST).iter();
+    let is_here = |host: &HeaderValue| {
+        let port = serving.address.port();
+        let host = host.as_bytes();
+        host == format!("127.0.0.1:{port}").as_bytes()
+            || host == format!("localhost:{port}").as_bytes()
+    };
+    let mut hosts = hosts.map(is_here);
+    let (Some(inside), (Some(true), None)) = (inside, (hosts.next(), hosts.next())) else {
+        door.strangers.fetch_add(1, Ordering::Relaxed);
+        return error(path, 404, "no session of mcptest has this address");
+    };
+    let number = door.requests.fetch_add(1, Ordering::Relaxed);
+    door.open.fetch_add(1, Ordering::Relaxed);
+    let _open = Open(Arc::clone(door));
+    if door.closed.load(Ordering::Relaxed) {
+        return error(inside, 410, "this session of mcptest has ended");
+    }
+    if number >= MAX_REQUESTS {
+        let text = format!("a session of mcptest takes at most {MAX_REQUESTS} requests");
+        return error(inside, 429, &text);
+    }
+    if door.open.load(Ordering::Relaxed) > MAX_OPEN {
+        let text = format!("a session of mcptest takes at most {MAX_OPEN} requests at once");
+        return error(inside, 429, &text);
+    }
+    let Ok(body) = body::to_bytes(body, MAX_BODY).await else {
+        let most = MAX_BODY >> 20;
+        let text =
+            format!("the request is larger than the {most} MiB that mcptest reads, or broke off");
+        return error(inside, 413, &text);
+    };
+    let incoming = Incoming {
+        number,
+        path: inside.to_owned(),
+        query: head.uri.query().map(str::to_owned),
+        method: head.method,
+        headers: head.headers,
+        body,
+    };
+    serving.answerer.answer(incoming).await
+}
+
+/// An error in the shape of the provider that a path belongs to.
+#[must_use]
+pub fn error(path: &str, status: u16, message: &str) -> Response {
+    let message = format!("mcptest: {message}");
+    let body = protocol::for_error(path).error(status, &message);
+    let mut response = Response::new(Body::from(body.to_string()));
+    *response.status_mut() =
+        StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let kind = HeaderValue::from_static("application/json");
+    response.headers_mut().insert(CONTENT_TYPE, kind);
+    // The clients of OpenAI and Anthropic do not ask again where this says so.
+    let never = HeaderValue::from_static("false");
+    response.headers_mut().insert("x-should-retry", never);
+    response
+}

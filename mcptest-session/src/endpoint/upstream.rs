@@ -1,0 +1,288 @@
+//! The providers that an endpoint stands in place of, and where they are.
+
+use std::fmt;
+
+/// A provider: where its clients look for its address, and where it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Provider {
+    /// The first segment of its paths at the endpoint.
+    pub name: &'static str,
+    /// What its address at the endpoint ends with.
+    pub suffix: &'static str,
+    /// The environment variables from which its clients take the address.
+    pub variables: &'static [&'static str],
+    /// Where it is, unless a variable says otherwise.
+    pub default: Option<&'static str>,
+    version: Version,
+}
+
+/// Where the version stands in the addresses of a provider.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Version {
+    /// In the address: clients add the path after it.
+    InAddress(&'static str),
+    /// In the path: clients add it; some expect it in the address.
+    InPath(&'static str),
+    /// Nowhere.
+    None,
+}
+
+impl Provider {
+    /// All providers that are known.
+    pub const ALL: &[Self] = &[
+        Self {
+            name: "openai",
+            suffix: "/v1",
+            variables: &["OPENAI_BASE_URL", "OPENAI_API_BASE"],
+            default: Some("https://api.openai.com/v1"),
+            version: Version::InAddress("/v1"),
+        },
+        Self {
+            name: "anthropic",
+            suffix: "",
+            variables: &["ANTHROPIC_BASE_URL"],
+            default: Some("https://api.anthropic.com"),
+            version: Version::InPath("/v1"),
+        },
+        Self {
+            name: "gemini",
+            suffix: "",
+            variables: &["GOOGLE_GEMINI_BASE_URL"],
+            default: Some("https://generativelanguage.googleapis.com"),
+            version: Version::InPath("/v1beta"),
+        },
+        Self {
+            name: "azure",
+            suffix: "",
+            variables: &["AZURE_OPENAI_ENDPOINT"],
+            default: None,
+            version: Version::None,
+        },
+    ];
+
+    /// The provider of a name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<&'static Self> {
+        Self::ALL.iter().find(|provider| provider.name == name)
+    }
+
+    /// The provider that a path at the endpoint names, and the rest of the path.
+    #[must_use]
+    pub fn of_path(path: &str) -> Option<(&'static Self, &str)> {
+        let path = path.strip_prefix('/')?;
+        let (name, rest) = path
+            .find('/')
+            .map_or((path, ""), |slash| path.split_at(slash));
+        Some((Self::named(name)?, rest))
+    }
+}
+
+/// Where a provider is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Upstream {
+    provider: &'static Provider,
+    base: String,
+}
+
+impl Upstream {
+    /// The provider at another address, such as one that speaks its format.
+    ///
+    /// # Errors
+    ///
+    /// There is no such provider, or the address is none over HTTP.
+    ///
+    /// ```
+    /// use mcptest_session::endpoint::Upstream;
+    ///
+    /// let openai = Upstream::new("openai", "https://openrouter.ai/api/v1").unwrap();
+    /// let path = openai.url("/v1/chat/completions", None);
+    /// assert_eq!(path, "https://openrouter.ai/api/v1/chat/completions");
+    /// assert!(Upstream::new("openai", "openrouter.ai").is_err());
+    /// ```
+    pub fn new(provider: &str, base: &str) -> Result<Self, UpstreamError> {
+        let Some(provider) = Provider::named(provider) else {
+            return Err(UpstreamError(format!(
+                "there is no provider `{provider}`; there are {}",
+                names()
+            )));
+        };
+        let base = base.trim().trim_end_matches('/');
+        let host = ["https://", "http://"]
+            .iter()
+            .find_map(|scheme| base.strip_prefix(scheme));
+        if host.is_none_or(|host| host.is_empty() || host.starts_with('/')) {
+            return Err(UpstreamError(format!(
+                "`{base}` is no address of `{}`; write it as `https://example.com/v1`",
+                provider.name
+            )));
+        }
+        let base = match provider.version {
+            Version::InPath(version) => base.strip_suffix(version).unwrap_or(base),
+            Version::InAddress(_) | Version::None => base,
+        };
+        Ok(Self {
+            provider,
+            base: base.to_owned(),
+        })
+    }
+
+    /// Where each provider is: where its variable says, else where it is by default.
+    ///
+    /// # Errors
+    ///
+    /// A variable holds no address.
+    pub fn from_environment(
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> Result<Vec<Self>, UpstreamError> {
+        let mut upstreams = Vec::new();
+        for provider in Provider::ALL {
+            let set = provider.variables.iter().find_map(|name| {
+                let value = variable(name).filter(|value| !value.trim().is_empty())?;
+                Some((*name, value))
+            });
+            match (set, provider.default) {
+                (Some((name, value)), _) => {
+                    let upstream = Self::new(provider.name, &value).map_err(|error| {
+                        UpstreamError(format!("the environment variable `{name}`: {error}"))
+                    })?;
+                    upstreams.push(upstream);
+                }
+                (None, Some(default)) => upstreams.push(Self::new(provider.name, default)?),
+                (None, None) => {}
+            }
+        }
+        Ok(upstreams)
+    }
+
+    /// The provider.
+    #[must_use]
+    pub fn provider(&self) -> &'static Provider {
+        self.provider
+    }
+
+    /// The address of a path and its query.
+    #[must_use]
+    pub fn url(&self, path: &str, query: Option<&str>) -> String {
+        let is_version = |version: &str| {
+            path.strip_prefix(version)
+                .filter(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        let versioned = path.strip_prefix("/v").is_some_and(|rest| {
+            let number = rest.split('/').next().unwrap_or_default();
+            number.starts_with(|first: char| first.is_ascii_digit())
+        });
+        let path = match self.provider.version {
+            // A version that the client adds is the one that the address ends with.
+            Version::InAddress(version) => is_version(version).unwrap_or(path).to_owned(),
+            Version::InPath(version) if !versioned => format!("{version}{path}"),
+            Version::InPath(_) | Version::None => path.to_owned(),
+        };
+        let query = query.map_or_else(String::new, |query| format!("?{query}"));
+        format!("{}{path}{query}", self.base)
+    }
+}
+
+/// The names of all providers, for a message.
+pub(crate) fn names() -> String {
+    let names = Provider::ALL
+        .iter()
+        .map(|provider| format!("`{}`", provider.name));
+    names.collect::<Vec<_>>().join(", ")
+}
+
+/// Why an address of a provider cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UpstreamError(String);
+
+impl fmt::Display for UpstreamError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for UpstreamError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_lead_to_the_provider_whatever_a_client_adds() {
+        for (name, base, path, url) in [
+            ("openai", "http://a/v1/", "/v1/models", "http://a/v1/models"),
+            (
+                "openai",
+                "http://a/v1",
+                "/responses",
+                "http://a/v1/responses",
+            ),
+            ("openai", "http://a", "/v1/responses", "http://a/responses"),
+            (
+                "anthropic",
+                "http://a",
+                "/v1/messages",
+                "http://a/v1/messages",
+            ),
+            (
+                "anthropic",
+                "http://a/v1",
+                "/messages",
+                "http://a/v1/messages",
+            ),
+            (
+                "gemini",
+                "http://a/v1beta",
+                "/models/g:generateContent",
+                "http://a/v1beta/models/g:generateContent",
+            ),
+            (
+                "gemini",
+                "http://a",
+                "/v1alpha/models",
+                "http://a/v1alpha/models",
+            ),
+            (
+                "azure",
+                "http://a",
+                "/openai/deployments/d/chat/completions",
+                "http://a/openai/deployments/d/chat/completions",
+            ),
+        ] {
+            assert_eq!(Upstream::new(name, base).unwrap().url(path, None), url);
+        }
+    }
+
+    #[test]
+    fn a_variable_says_where_a_provider_is() {
+        let found = Upstream::from_environment(|name| {
+            (name == "OPENAI_API_BASE").then(|| "http://b/v1".to_owned())
+        });
+        let found = found.unwrap();
+        assert_eq!(
+            found[0].url("/models", Some("a=1")),
+            "http://b/v1/models?a=1"
+        );
+        let names: Vec<_> = found.iter().map(|it| it.provider().name).collect();
+        assert_eq!(names, ["openai", "anthropic", "gemini"]);
+        let error = Upstream::from_environment(|_| Some("nowhere".to_owned())).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "the environment variable `OPENAI_BASE_URL`: `nowhere` is no address of `openai`; write it as \
+             `https://example.com/v1`"
+        );
+        assert_eq!(
+            Upstream::new("opnai", "http://a").unwrap_err().to_string(),
+            "there is no provider `opnai`; there are `openai`, `anthropic`, `gemini`, `azure`"
+        );
+    }
+
+    #[test]
+    fn a_path_at_the_endpoint_names_its_provider() {
+        let of = |path| Provider::of_path(path).map(|(provider, rest)| (provider.name, rest));
+        assert_eq!(of("/openai/v1/models"), Some(("openai", "/v1/models")));
+        assert_eq!(of("/gemini"), Some(("gemini", "")));
+        assert_eq!(of("/other/v1"), None);
+        assert_eq!(of(""), None);
+    }
+}

@@ -1,0 +1,23 @@
+#![forbid(unsafe_code)]
+//! Sessions: an agent's own code runs, and an address on loopback stands in place of its model's API.
+//!
+//! - [`exchange`]: what was asked and what was said, in the words of no provider;
+//! - [`protocol`]: the wire formats of the providers, to and from an exchange;
+//! - `endpoint`, with the feature `endpoint`: the address, and who may ask;
+//! - `driver`, with the feature `endpoint`: an agent that is a command is started, asked and ended;
+//! - [`record`]: what went by becomes a run; with the feature `record` it also passes requests on to the real model.
+//! - `session`, with the feature `record`: one run of an agent, from its address to its cassette.
+//!
+//! The crate knows recorded runs (`mcptest-trace`) and nothing of suites or gates.
+
+#[cfg(feature = "endpoint")]
+pub mod driver;
+#[cfg(feature = "endpoint")]
+pub mod endpoint;
+pub mod exchange;
+#[doc(hidden)]
+pub mod json;
+pub mod protocol;
+pub mod record;
+#[cfg(feature = "record")]
+pub mod session;

@@ -1,0 +1,312 @@
+//! Anthropic Messages.
+
+mod stream;
+
+use serde_json::{Value, json};
+
+use super::content::text_of;
+use super::request::{ends_with, parameters};
+use super::sse::Event;
+use super::{Assembled, Protocol, Route, arguments};
+use crate::exchange::{Asked, Call, CallTokens, Item, Opaque, Part, Said, Stop, Tool, ToolResult};
+use crate::json::{count, flag, given, identifier, list, member, named, role, text, word};
+
+/// The format.
+#[derive(Debug)]
+pub struct Anthropic;
+
+/// The name of the format.
+const NAME: &str = "anthropic_messages";
+
+/// Fields of a request that are read into fields of their own, or say nothing of the answer.
+const READ: [&str; 6] = ["messages", "model", "stream", "system", "tools", "metadata"];
+
+impl Protocol for Anthropic {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn route(&self, path: &str) -> Option<Route> {
+        ends_with(path, "messages").then(Route::default)
+    }
+
+    fn asked(&self, route: &Route, body: &Value) -> Asked {
+        // Blocks of a system prompt are texts of their own, as several messages are.
+        let system = match body.get("system") {
+            Some(Value::Array(blocks)) => {
+                let texts = blocks.iter().map(|block| text_of(Some(block)));
+                texts.collect::<Vec<_>>().join("\n\n")
+            }
+            other => text_of(other),
+        };
+        Asked {
+            model: named(body, "model").or_else(|| route.model.clone()),
+            system: (!system.is_empty()).then_some(system),
+            items: self.items(list(body, "messages")),
+            tools: list(body, "tools").iter().filter_map(tool).collect(),
+            previous: None,
+            streamed: body["stream"] == true,
+            parameters: parameters(body, &READ),
+        }
+    }
+
+    fn items(&self, messages: &[Value]) -> Vec<Item> {
+        let mut items = Vec::new();
+        for message in messages {
+            match role(message).as_deref().unwrap_or_default() {
+                "assistant" => items.push(Item::Answer(parts(message.get("content")))),
+                "user" => user(message.get("content"), &mut items),
+                role => items.push(Item::Turn {
+                    role: role.to_owned(),
+                    text: text_of(message.get("content")),
+                }),
+            }
+        }
+        items
+    }
+
+    fn said(&self, body: &Value) -> Option<Said> {
+        if text(body, "type") == Some("error") || body.get("content")?.is_null() {
+            return None;
+        }
+        Some(Said {
+            id: identifier(body, "id"),
+            model: named(body, "model"),
+            parts: parts(body.get("content")),
+            item_ids: Vec::new(),
+            stop: word(body, "stop_reason").map(|reason| stop(reason, body)),
+            tokens: tokens(body),
+            others: 0,
+        })
+    }
+
+    fn assembled(&self, events: &[Event]) -> Assembled {
+        stream::assembled(events)
+    }
+
+    fn answer(&self, said: &Said) -> Value {
+        let sequence = match &said.stop {
+            Some(Stop::Sequence(text)) => Some(text),
+            _ => None,
+        };
+        let mut body = json!({
+            "type": "message",
+            "role": "assistant",
+            "content": blocks(&said.parts),
+            "stop_reason": stop_reason(said),
+            "stop_sequence": sequence,
+        });
+        if let Some(id) = &said.id {
+            body["id"] = id.as_str().into();
+        }
+        if let Some(model) = &said.model {
+            body["model"] = model.as_str().into();
+        }
+        if let Some(tokens) = said.tokens {
+            body["usage"] = usage(tokens);
+        }
+        body
+    }
+
+    fn events(&self, said: &Said) -> Vec<Event> {
+        stream::events(&self.answer(said))
+    }
+
+    fn error(&self, status: u16, message: &str) -> Value {
+        let kind = match status {
+            401 => "authentication_error",
+            403 => "permission_error",
+            404 => "not_found_error",
+            413 => "request_too_large",
+            429 => "rate_limit_error",
+            500.. => "api_error",
+            _ => "invalid_request_error",
+        };
+        json!({ "type": "error", "error": { "type": kind, "message": message } })
+    }
+}
+
+/// What stands in a message of the user: results first, then what is left as one text.
+fn user(content: Option<&Value>, items: &mut Vec<Item>) {
+    let Some(Value::Array(blocks)) = content else {
+        items.push(Item::User(text_of(content)));
+        return;
+    };
+    let is_result = |block: &&Value| text(block, "type") == Some("tool_result");
+    let (results, rest): (Vec<&Value>, Vec<&Value>) = blocks.iter().partition(is_result);
+    items.extend(results.iter().map(|block| Item::Result(result(block))));
+    let said: String = rest.iter().map(|block| text_of(Some(block))).collect();
+    if !said.is_empty() || results.is_empty() {
+        items.push(Item::User(said));
+    }
+}
+
+/// A result. The format has a flag for errors: one that is not set says that it is none.
+fn result(block: &Value) -> ToolResult {
+    ToolResult {
+        id: identifier(block, "tool_use_id"),
+        value: member(block, "content"),
+        is_error: given(block, "is_error").map_or(Some(false), flag),
+        ..ToolResult::default()
+    }
+}
+
+/// What an answer says, block by block.
+fn parts(content: Option<&Value>) -> Vec<Part> {
+    let Some(Value::Array(blocks)) = content else {
+        let said = text_of(content);
+        return if said.is_empty() {
+            Vec::new()
+        } else {
+            vec![Part::Text(said)]
+        };
+    };
+    blocks.iter().map(part).collect()
+}
+
+fn part(block: &Value) -> Part {
+    let native = || Opaque {
+        protocol: NAME.to_owned(),
+        value: block.clone(),
+    };
+    match text(block, "type").unwrap_or("text") {
+        "text" if given(block, "citations").is_none() => Part::Text(text_of(Some(block))),
+        "tool_use" => Part::Call(call(block)),
+        "mcp_tool_use" | "server_tool_use" => Part::Call(Call {
+            native: Some(native()),
+            ..call(block)
+        }),
+        "tool_result" => Part::Result(result(block)),
+        other if other.ends_with("_tool_result") => {
+            let content = member(block, "content");
+            let failed = text(&content, "type").is_some_and(|kind| kind.ends_with("_error"));
+            Part::Result(ToolResult {
+                is_error: if failed {
+                    Some(true)
+                } else {
+                    result(block).is_error
+                },
+                native: Some(native()),
+                ..result(block)
+            })
+        }
+        // Thinking, compaction, text with its sources, and what is not known.
+        _ => Part::Opaque(native()),
+    }
+}
+
+fn call(block: &Value) -> Call {
+    let caller = given(block, "caller").filter(|it| text(it, "type") != Some("direct"));
+    Call {
+        id: identifier(block, "id"),
+        name: text(block, "name").unwrap_or_default().to_owned(),
+        server: named(block, "server_name"),
+        args: arguments::read(block.get("input")),
+        caller: caller
+            .map(|caller| json!({ "kind": "code_execution", "tool_id": caller.get("tool_id") })),
+        native: None,
+    }
+}
+
+fn tool(tool: &Value) -> Option<Tool> {
+    let name = text(tool, "name").or_else(|| text(tool, "type"))?;
+    Some(Tool {
+        name: name.to_owned(),
+        description: named(tool, "description"),
+        schema: given(tool, "input_schema").cloned(),
+    })
+}
+
+fn stop(reason: &str, body: &Value) -> Stop {
+    match reason {
+        "end_turn" => Stop::End,
+        "tool_use" => Stop::Calls,
+        "max_tokens" => Stop::Length,
+        "stop_sequence" => {
+            Stop::Sequence(text(body, "stop_sequence").unwrap_or_default().to_owned())
+        }
+        "refusal" => Stop::Refused,
+        other => Stop::Other(other.to_owned()),
+    }
+}
+
+fn stop_reason(said: &Said) -> Option<&str> {
+    Some(match said.stop.as_ref()? {
+        Stop::End | Stop::Failed => "end_turn",
+        Stop::Calls => "tool_use",
+        Stop::Length => "max_tokens",
+        Stop::Sequence(_) => "stop_sequence",
+        Stop::Refused => "refusal",
+        Stop::Other(other) => other,
+    })
+}
+
+/// What was read from a cache and written to it is not in `input_tokens`.
+fn tokens(body: &Value) -> Option<CallTokens> {
+    let usage = given(body, "usage")?;
+    let cached = count(usage, "cache_read_input_tokens");
+    let written = count(usage, "cache_creation_input_tokens");
+    let more = cached
+        .unwrap_or_default()
+        .saturating_add(written.unwrap_or_default());
+    Some(CallTokens {
+        prompt: count(usage, "input_tokens")?.saturating_add(more),
+        cached,
+        written,
+        completion: count(usage, "output_tokens")?,
+        reasoning: usage
+            .get("output_tokens_details")
+            .and_then(|details| count(details, "thinking_tokens")),
+    })
+}
+
+fn usage(tokens: CallTokens) -> Value {
+    let more = tokens
+        .cached
+        .unwrap_or_default()
+        .saturating_add(tokens.written.unwrap_or_default());
+    let mut usage = json!({
+        "input_tokens": tokens.prompt.saturating_sub(more),
+        "output_tokens": tokens.completion,
+    });
+    let optional = [
+        ("cache_read_input_tokens", tokens.cached),
+        ("cache_creation_input_tokens", tokens.written),
+    ];
+    for (key, count) in optional {
+        if let Some(count) = count {
+            usage[key] = count.into();
+        }
+    }
+    if let Some(reasoning) = tokens.reasoning {
+        usage["output_tokens_details"] = json!({ "thinking_tokens": reasoning });
+    }
+    usage
+}
+
+/// The blocks of an answer. What another provider made is left out; a refusal is text.
+fn blocks(parts: &[Part]) -> Vec<Value> {
+    let own = |opaque: &Opaque| {
+        (opaque.protocol == NAME && opaque.value.is_object()).then(|| opaque.value.clone())
+    };
+    let block = |part: &Part| match part {
+        Part::Text(text) | Part::Refusal(text) => Some(json!({ "type": "text", "text": text })),
+        Part::Call(Call {
+            native: Some(native),
+            ..
+        })
+        | Part::Result(ToolResult {
+            native: Some(native),
+            ..
+        })
+        | Part::Opaque(native) => own(native),
+        Part::Call(call) => Some(json!({
+            "type": "tool_use",
+            "id": call.id,
+            "name": call.name,
+            "input": arguments::object(&call.args),
+        })),
+        Part::Result(_) => None,
+    };
+    parts.iter().filter_map(block).collect()
+}

@@ -1,0 +1,62 @@
+//! The arguments of a call: JSON in a text.
+
+use mcptest_trace::trace::{canonical_json, without_rounding};
+use serde_json::{Value, json};
+
+/// Reads arguments. Nothing is the empty object; what is no JSON object stays text.
+pub(super) fn read(args: Option<&Value>) -> Value {
+    match args {
+        None | Some(Value::Null) => json!({}),
+        Some(Value::String(text)) => of_text(text),
+        Some(other) => other.clone(),
+    }
+}
+
+fn of_text(text: &str) -> Value {
+    if text.trim().is_empty() {
+        return json!({});
+    }
+    // A number that would be rounded stays the digits that it is.
+    let exact = without_rounding(text, str::to_owned);
+    match serde_json::from_str(exact.as_deref().unwrap_or(text)) {
+        Ok(object @ Value::Object(_)) => object,
+        _ => Value::String(text.to_owned()),
+    }
+}
+
+/// Writes arguments as text.
+pub(super) fn text(args: &Value) -> String {
+    match args {
+        Value::String(raw) => raw.clone(),
+        Value::Null => "{}".to_owned(),
+        other => canonical_json(other),
+    }
+}
+
+/// Writes arguments where an object is expected.
+pub(super) fn object(args: &Value) -> Value {
+    match args {
+        Value::Object(_) => args.clone(),
+        Value::Null => json!({}),
+        other => json!({ "input": other }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_are_the_object_that_a_text_holds_and_else_the_text() {
+        let of = |text: &str| read(Some(&text.into()));
+        assert_eq!(of(r#"{"a": 1}"#), json!({ "a": 1 }));
+        assert_eq!(of(" "), json!({}));
+        assert_eq!(of("{\"a\": "), json!("{\"a\": "));
+        assert_eq!(of("[1]"), json!("[1]"));
+        assert_eq!(
+            of(r#"{"id": 12345678901234567890123}"#),
+            json!({ "id": "12345678901234567890123" })
+        );
+        assert_eq!(read(None), json!({}));
+    }
+}

@@ -1,0 +1,364 @@
+//! Gemini `generateContent` and `streamGenerateContent`.
+
+mod stream;
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value, json};
+
+use super::content::text_of;
+use super::request::parameters;
+use super::sse::Event;
+use super::{Assembled, Protocol, Route, arguments};
+use crate::exchange::{Asked, Call, CallTokens, Item, Opaque, Part, Said, Stop, Tool, ToolResult};
+use crate::json::{count, given, identifier, list, member, named, role, text, word};
+
+/// The format.
+#[derive(Debug)]
+pub struct Gemini;
+
+/// The name of the format.
+const NAME: &str = "gemini";
+
+/// Fields of a request that are read into fields of their own.
+const READ: [&str; 5] = [
+    "contents",
+    "model",
+    "systemInstruction",
+    "system_instruction",
+    "tools",
+];
+
+/// Fields of a part that are read.
+const OF_PART: [&str; 4] = ["text", "functionCall", "functionResponse", "thought"];
+
+impl Protocol for Gemini {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn route(&self, path: &str) -> Option<Route> {
+        let (before, method) = path.rsplit_once(':')?;
+        let streamed = match method {
+            "generateContent" => false,
+            "streamGenerateContent" => true,
+            _ => return None,
+        };
+        let model = before.rsplit('/').next()?;
+        Some(Route {
+            model: Some(mcptest_trace::record::redact::percent_decoded(model)),
+            streamed: Some(streamed),
+        })
+    }
+
+    fn asked(&self, route: &Route, body: &Value) -> Asked {
+        let system = ["systemInstruction", "system_instruction"];
+        let system = system.iter().find_map(|key| given(body, key));
+        let system = system.map(|content| match content.get("parts") {
+            Some(parts) => text_of(Some(parts)),
+            None => text_of(Some(content)),
+        });
+        let declared = list(body, "tools").iter().flat_map(|tool| {
+            let own = list(tool, "functionDeclarations").iter();
+            own.chain(list(tool, "function_declarations"))
+        });
+        Asked {
+            model: route.model.clone().or_else(|| named(body, "model")),
+            system: system.filter(|text| !text.is_empty()),
+            items: self.items(list(body, "contents")),
+            tools: declared.filter_map(tool).collect(),
+            previous: None,
+            streamed: route.streamed == Some(true),
+            parameters: parameters(body, &READ),
+        }
+    }
+
+    fn items(&self, messages: &[Value]) -> Vec<Item> {
+        let mut items = Vec::new();
+        let mut names = Names::default();
+        for message in messages {
+            let own = list(message, "parts");
+            if role(message).as_deref() == Some("model") {
+                let mut parts = parts(own);
+                names.call(&mut parts);
+                items.push(Item::Answer(parts));
+                continue;
+            }
+            let is_result = |part: &&Value| response_of(part).is_some();
+            let (results, rest): (Vec<&Value>, Vec<&Value>) = own.iter().partition(is_result);
+            for part in &results {
+                let mut result = response_of(part).map(result).unwrap_or_default();
+                names.answer(&mut result);
+                items.push(Item::Result(result));
+            }
+            if !rest.is_empty() || results.is_empty() {
+                let said = rest.iter().map(|part| text_of(Some(part))).collect();
+                items.push(Item::User(said));
+            }
+        }
+        items
+    }
+
+    fn said(&self, body: &Value) -> Option<Said> {
+        let candidates = body.get("candidates").and_then(Value::as_array);
+        let blocked = body
+            .get("promptFeedback")
+            .and_then(|it| word(it, "blockReason"));
+        if candidates.is_none() && blocked.is_none() {
+            return None;
+        }
+        let candidates = candidates.map_or(&[][..], Vec::as_slice);
+        let first = candidates.first();
+        let own = first.and_then(|it| it.get("content"));
+        let mut parts = parts(own.map_or(&[], |content| list(content, "parts")));
+        // Calls without an identifier are counted within their answer.
+        Names::default().call(&mut parts);
+        let reason = first.and_then(|it| word(it, "finishReason"));
+        let stop = reason.map(|reason| stop(reason, &parts));
+        Some(Said {
+            id: identifier(body, "responseId"),
+            model: named(body, "modelVersion"),
+            parts,
+            item_ids: Vec::new(),
+            stop: stop.or_else(|| blocked.map(|_| Stop::Refused)),
+            tokens: tokens(body),
+            others: candidates.len().saturating_sub(1),
+        })
+    }
+
+    fn assembled(&self, events: &[Event]) -> Assembled {
+        stream::assembled(events)
+    }
+
+    fn answer(&self, said: &Said) -> Value {
+        let mut candidate = json!({
+            "content": { "role": "model", "parts": written(&said.parts) },
+            "index": 0,
+        });
+        if let Some(reason) = finish_reason(said) {
+            candidate["finishReason"] = reason.into();
+        }
+        let mut body = json!({ "candidates": [candidate] });
+        if let Some(id) = &said.id {
+            body["responseId"] = id.as_str().into();
+        }
+        if let Some(model) = &said.model {
+            body["modelVersion"] = model.as_str().into();
+        }
+        if let Some(tokens) = said.tokens {
+            body["usageMetadata"] = usage(tokens);
+        }
+        body
+    }
+
+    fn events(&self, said: &Said) -> Vec<Event> {
+        stream::events(&self.answer(said))
+    }
+
+    fn error(&self, status: u16, message: &str) -> Value {
+        let word = match status {
+            401 => "UNAUTHENTICATED",
+            403 => "PERMISSION_DENIED",
+            404 => "NOT_FOUND",
+            429 => "RESOURCE_EXHAUSTED",
+            503 => "UNAVAILABLE",
+            500.. => "INTERNAL",
+            _ => "INVALID_ARGUMENT",
+        };
+        json!({ "error": { "code": status, "message": message, "status": word } })
+    }
+}
+
+/// Identifiers of calls. Many calls have none: a result is then that of the call of its name whose turn it
+/// is, so that such calls are told apart by name and number.
+#[derive(Default)]
+struct Names {
+    called: HashMap<String, usize>,
+    answered: HashMap<String, usize>,
+}
+
+/// The identifier that stands for none.
+fn numbered(name: &str, number: usize) -> String {
+    format!("{NAME}:{name}:{number}")
+}
+
+impl Names {
+    fn call(&mut self, parts: &mut [Part]) {
+        for part in parts {
+            if let Part::Call(call) = part
+                && call.id.is_none()
+            {
+                let number = self.called.entry(call.name.clone()).or_default();
+                call.id = Some(numbered(&call.name, *number));
+                *number += 1;
+            }
+        }
+    }
+
+    fn answer(&mut self, result: &mut ToolResult) {
+        if result.id.is_none()
+            && let Some(name) = &result.name
+        {
+            let number = self.answered.entry(name.clone()).or_default();
+            result.id = Some(numbered(name, *number));
+            *number += 1;
+        }
+    }
+}
+
+fn response_of(part: &Value) -> Option<&Value> {
+    given(part, "functionResponse").or_else(|| given(part, "function_response"))
+}
+
+/// The format has no flag for errors: nothing is known of them.
+fn result(response: &Value) -> ToolResult {
+    ToolResult {
+        id: identifier(response, "id"),
+        name: named(response, "name"),
+        value: member(response, "response"),
+        ..ToolResult::default()
+    }
+}
+
+fn opaque(value: Value) -> Part {
+    Part::Opaque(Opaque {
+        protocol: NAME.to_owned(),
+        value,
+    })
+}
+
+/// What an answer says. What stands beside a part, such as a signature, goes before it as a part of its own.
+fn parts(own: &[Value]) -> Vec<Part> {
+    let mut parts = Vec::new();
+    for part in own {
+        let call = given(part, "functionCall").or_else(|| given(part, "function_call"));
+        let said = text(part, "text");
+        if part["thought"] == true || call.is_none() && said.is_none() {
+            parts.push(opaque(json!({ "part": part })));
+            continue;
+        }
+        let beside = parameters(part, &[&OF_PART[..], &["function_call"]].concat());
+        if !beside.is_empty() {
+            parts.push(opaque(json!({ "beside": beside })));
+        }
+        if let Some(call) = call {
+            parts.push(Part::Call(Call {
+                id: identifier(call, "id"),
+                name: text(call, "name").unwrap_or_default().to_owned(),
+                args: arguments::read(call.get("args")),
+                ..Call::default()
+            }));
+        } else if let Some(said) = said {
+            parts.push(Part::Text(said.to_owned()));
+        }
+    }
+    parts
+}
+
+/// The parts of an answer. What another provider made is left out; a refusal is text.
+fn written(parts: &[Part]) -> Vec<Value> {
+    let mut written = Vec::new();
+    let mut beside = Map::new();
+    let mut names = Names::default();
+    for part in parts {
+        let mut value = match part {
+            Part::Text(text) | Part::Refusal(text) => json!({ "text": text }),
+            Part::Call(call) if call.native.is_none() => {
+                let mut value = json!({
+                    "name": call.name,
+                    "args": arguments::object(&call.args),
+                });
+                // An identifier that stands for none is none.
+                let number = names.called.entry(call.name.clone()).or_default();
+                let stands_for_none = numbered(&call.name, *number);
+                match &call.id {
+                    Some(id) if *id == stands_for_none => *number += 1,
+                    Some(id) => value["id"] = id.as_str().into(),
+                    None => {}
+                }
+                json!({ "functionCall": value })
+            }
+            Part::Opaque(opaque) if opaque.protocol == NAME => {
+                if let Some(part) = opaque.value.get("part") {
+                    written.push(part.clone());
+                } else if let Some(more) = opaque.value.get("beside").and_then(Value::as_object) {
+                    beside.clone_from(more);
+                }
+                continue;
+            }
+            _ => continue,
+        };
+        for (key, more) in std::mem::take(&mut beside) {
+            value[key] = more;
+        }
+        written.push(value);
+    }
+    written
+}
+
+fn tool(declared: &Value) -> Option<Tool> {
+    let schemas = [
+        "parametersJsonSchema",
+        "parameters_json_schema",
+        "parameters",
+    ];
+    Some(Tool {
+        name: text(declared, "name")?.to_owned(),
+        description: named(declared, "description"),
+        schema: schemas.iter().find_map(|key| given(declared, key)).cloned(),
+    })
+}
+
+fn stop(reason: &str, parts: &[Part]) -> Stop {
+    let calls = parts.iter().any(|part| matches!(part, Part::Call(_)));
+    match reason {
+        "STOP" if calls => Stop::Calls,
+        "STOP" => Stop::End,
+        "MAX_TOKENS" => Stop::Length,
+        "SAFETY" => Stop::Refused,
+        other => Stop::Other(other.to_owned()),
+    }
+}
+
+fn finish_reason(said: &Said) -> Option<&str> {
+    Some(match said.stop.as_ref()? {
+        Stop::End | Stop::Calls | Stop::Sequence(_) => "STOP",
+        Stop::Length => "MAX_TOKENS",
+        Stop::Refused => "SAFETY",
+        Stop::Failed => "OTHER",
+        Stop::Other(other) => other,
+    })
+}
+
+/// Thinking is not in `candidatesTokenCount`; what is cached is in `promptTokenCount`, and what tools of the
+/// provider brought is not.
+fn tokens(body: &Value) -> Option<CallTokens> {
+    let usage = given(body, "usageMetadata")?;
+    let reasoning = count(usage, "thoughtsTokenCount");
+    let of_tools = count(usage, "toolUsePromptTokenCount").unwrap_or_default();
+    Some(CallTokens {
+        prompt: count(usage, "promptTokenCount")?.saturating_add(of_tools),
+        cached: count(usage, "cachedContentTokenCount"),
+        written: None,
+        completion: count(usage, "candidatesTokenCount")
+            .unwrap_or_default()
+            .saturating_add(reasoning.unwrap_or_default()),
+        reasoning,
+    })
+}
+
+fn usage(tokens: CallTokens) -> Value {
+    let thought = tokens.reasoning.unwrap_or_default();
+    let mut usage = json!({
+        "promptTokenCount": tokens.prompt,
+        "candidatesTokenCount": tokens.completion.saturating_sub(thought),
+        "totalTokenCount": tokens.prompt.saturating_add(tokens.completion),
+    });
+    if let Some(cached) = tokens.cached {
+        usage["cachedContentTokenCount"] = cached.into();
+    }
+    if let Some(reasoning) = tokens.reasoning {
+        usage["thoughtsTokenCount"] = reasoning.into();
+    }
+    usage
+}

@@ -1,0 +1,134 @@
+//! Chunks of generated content.
+
+use serde_json::{Value, json};
+
+use super::super::Assembled;
+use super::super::sse::Event;
+use super::super::written::pieces;
+use crate::json::{count, given, list, text};
+
+pub(super) fn assembled(events: &[Event]) -> Assembled {
+    let mut assembled = Assembled::default();
+    let mut body = json!({});
+    let mut candidates: Vec<(u64, Value)> = Vec::new();
+    let mut any = false;
+    for event in events {
+        let Ok(Value::Object(chunk)) = serde_json::from_str(&event.data) else {
+            continue;
+        };
+        if let Some(error) = chunk.get("error").filter(|error| !error.is_null()) {
+            assembled.error = Some(error.clone());
+            continue;
+        }
+        any = true;
+        for (key, value) in chunk {
+            if key != "candidates" {
+                if !value.is_null() {
+                    body[key] = value;
+                }
+                continue;
+            }
+            for piece in value.as_array().into_iter().flatten() {
+                let index = count(piece, "index").unwrap_or_default();
+                let at = candidates.iter().position(|(own, _)| *own == index);
+                let at = at.unwrap_or_else(|| {
+                    let empty = json!({ "content": { "role": "model", "parts": [] } });
+                    candidates.push((index, empty));
+                    candidates.len() - 1
+                });
+                take(&mut candidates[at].1, piece);
+            }
+        }
+    }
+    candidates.sort_by_key(|(index, _)| *index);
+    let stopped = |(_, candidate): &(u64, Value)| given(candidate, "finishReason").is_some();
+    let blocked = body.pointer("/promptFeedback/blockReason").is_some();
+    assembled.ended = blocked || !candidates.is_empty() && candidates.iter().all(stopped);
+    if any {
+        if !candidates.is_empty() {
+            let candidates = candidates.into_iter().map(|(_, candidate)| candidate);
+            body["candidates"] = candidates.collect();
+        }
+        assembled.body = Some(body);
+    }
+    assembled
+}
+
+/// Takes a chunk into a candidate.
+fn take(candidate: &mut Value, piece: &Value) {
+    for (key, value) in piece.as_object().into_iter().flatten() {
+        if key != "content" && !value.is_null() {
+            candidate[key] = value.clone();
+        }
+    }
+    let Some(parts) = candidate["content"]["parts"].as_array_mut() else {
+        return;
+    };
+    let own = piece.get("content").map_or(&[][..], |it| list(it, "parts"));
+    for part in own {
+        match parts.last_mut() {
+            Some(last) if is_words(last) && goes_on(last, part) => {
+                let said = [last, part].map(|it| text(it, "text").unwrap_or_default());
+                let said = said.concat();
+                // A signature comes with the last piece.
+                for (key, value) in part.as_object().into_iter().flatten() {
+                    last[key] = value.clone();
+                }
+                last["text"] = said.into();
+            }
+            _ => parts.push(part.clone()),
+        }
+    }
+}
+
+/// Whether a part is text and nothing is said beside it that would end it.
+fn is_words(part: &Value) -> bool {
+    text(part, "text").is_some() && given(part, "thoughtSignature").is_none()
+}
+
+/// Whether a part is more of the text before it.
+fn goes_on(last: &Value, part: &Value) -> bool {
+    let thinks = |part: &Value| part.get("thought") == Some(&Value::Bool(true));
+    text(part, "text").is_some() && thinks(last) == thinks(part)
+}
+
+pub(super) fn events(answer: &Value) -> Vec<Event> {
+    let mut events = Vec::new();
+    let candidate = &answer["candidates"][0];
+    let mut chunk = |parts: Value, last: bool| {
+        let mut chunk = answer.clone();
+        let mut own = json!({ "content": { "role": "model", "parts": parts }, "index": 0 });
+        if last {
+            if let Some(reason) = given(candidate, "finishReason") {
+                own["finishReason"] = reason.clone();
+            }
+        } else if let Some(chunk) = chunk.as_object_mut() {
+            chunk.remove("usageMetadata");
+        }
+        chunk["candidates"] = json!([own]);
+        events.push(Event::data(chunk.to_string()));
+    };
+    for part in list(&candidate["content"], "parts") {
+        let Some(said) = text(part, "text") else {
+            chunk(json!([part]), false);
+            continue;
+        };
+        let pieces: Vec<&str> = pieces(said).collect();
+        let Some((end, begin)) = pieces.split_last() else {
+            chunk(json!([part]), false);
+            continue;
+        };
+        for piece in begin {
+            let mut own = json!({ "text": piece });
+            if part["thought"] == true {
+                own["thought"] = true.into();
+            }
+            chunk(json!([own]), false);
+        }
+        let mut own = part.clone();
+        own["text"] = (*end).into();
+        chunk(json!([own]), false);
+    }
+    chunk(json!([]), true);
+    events
+}

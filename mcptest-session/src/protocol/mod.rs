@@ -1,0 +1,158 @@
+//! The wire formats of model providers, to and from one neutral [`Exchange`](crate::exchange::Exchange).
+//!
+//! A format is one file and one line in [`ALL`]. It reads a request and an answer, whole and as a stream of
+//! events, and writes an answer, whole and as a stream, and an error. A stream is read by putting its events
+//! together to the answer that would have come whole, so each field is read in one place.
+//!
+//! Nothing here reaches a network, and nothing makes a request fail: what is not known is left out of the
+//! neutral form, and whoever passes bytes on passes on all of them.
+
+mod anthropic;
+mod arguments;
+#[doc(hidden)]
+pub mod blob;
+mod chat;
+#[doc(hidden)]
+pub mod content;
+mod gemini;
+mod request;
+mod responses;
+pub mod sse;
+#[cfg(test)]
+mod tests;
+mod written;
+
+use std::fmt::Debug;
+
+use serde_json::Value;
+
+use crate::exchange::{Asked, Item, Said};
+use sse::Event;
+
+pub use anthropic::Anthropic;
+pub use chat::Chat;
+pub use gemini::Gemini;
+pub use responses::Responses;
+
+/// All wire formats that are known.
+pub const ALL: &[&dyn Protocol] = &[&Chat, &Responses, &Anthropic, &Gemini];
+
+/// A wire format.
+pub trait Protocol: Debug + Send + Sync {
+    /// Its name, as recordings have it.
+    fn name(&self) -> &'static str;
+
+    /// What a path says of a request, where requests for an answer go there. The path is without its query.
+    fn route(&self, path: &str) -> Option<Route>;
+
+    /// Reads a request.
+    fn asked(&self, route: &Route, body: &Value) -> Asked;
+
+    /// Reads a list of messages, or of items, as requests hold them and teams keep them.
+    fn items(&self, messages: &[Value]) -> Vec<Item>;
+
+    /// Reads an answer; `None` where the value is none, such as an error.
+    fn said(&self, body: &Value) -> Option<Said>;
+
+    /// Puts the events of a stream together.
+    fn assembled(&self, events: &[Event]) -> Assembled;
+
+    /// Writes an answer.
+    fn answer(&self, said: &Said) -> Value;
+
+    /// Writes an answer as the events of a stream.
+    fn events(&self, said: &Said) -> Vec<Event>;
+
+    /// Writes an error.
+    fn error(&self, status: u16, message: &str) -> Value;
+}
+
+/// What the path of a request says.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Route {
+    /// The model, where the path names it (Azure's deployments, Gemini).
+    pub model: Option<String>,
+    /// Whether the answer is streamed, where the path says it (Gemini).
+    pub streamed: Option<bool>,
+}
+
+/// The events of a stream, put together.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Assembled {
+    /// The answer as it would have come whole; `None` where the stream held none of it.
+    pub body: Option<Value>,
+    /// Whether the stream came to its end.
+    pub ended: bool,
+    /// The error that the stream told.
+    pub error: Option<Value>,
+}
+
+/// The format that a path belongs to, and what it says.
+///
+/// ```
+/// use mcptest_session::protocol;
+///
+/// let (protocol, _) = protocol::at("/v1/chat/completions").unwrap();
+/// assert_eq!(protocol.name(), "openai_chat");
+/// let (protocol, route) = protocol::at("/v1beta/models/gemini-3:streamGenerateContent").unwrap();
+/// assert_eq!((protocol.name(), route.model.as_deref()), ("gemini", Some("gemini-3")));
+/// assert!(protocol::at("/v1/models").is_none());
+/// ```
+#[must_use]
+pub fn at(path: &str) -> Option<(&'static dyn Protocol, Route)> {
+    let mut all = ALL.iter();
+    all.find_map(|protocol| Some((*protocol, protocol.route(path)?)))
+}
+
+/// The format of a name.
+#[must_use]
+pub fn named(name: &str) -> Option<&'static dyn Protocol> {
+    let mut all = ALL.iter().copied();
+    all.find(|protocol| protocol.name() == name)
+}
+
+/// The format in whose shape an error about this path is told: that of the path, else that of the provider
+/// whose address the path begins with.
+#[must_use]
+pub fn for_error(path: &str) -> &'static dyn Protocol {
+    if let Some((protocol, _)) = at(path) {
+        return protocol;
+    }
+    match path.trim_start_matches('/').split('/').next() {
+        Some("anthropic") => &Anthropic,
+        Some("gemini") => &Gemini,
+        _ => &Chat,
+    }
+}
+
+/// The message of an error, in the shapes that providers have for it.
+#[must_use]
+pub fn error_message(body: &Value) -> Option<&str> {
+    let error = body.get("error").unwrap_or(body);
+    let message = error.get("message").or_else(|| body.get("message"));
+    message.unwrap_or(error).as_str()
+}
+
+/// A stream of server-sent events, or one answer: the answer as it would have come whole. A stream that is no
+/// list of events, as Gemini has one without `alt=sse`, is a JSON array of what the events would hold.
+#[must_use]
+pub fn assembled(protocol: &dyn Protocol, is_events: bool, bytes: &[u8], whole: bool) -> Assembled {
+    if is_events {
+        return protocol.assembled(&sse::events(bytes, whole));
+    }
+    match serde_json::from_slice(bytes) {
+        Ok(Value::Array(parts)) => {
+            let events: Vec<Event> = parts
+                .iter()
+                .map(|part| Event::data(part.to_string()))
+                .collect();
+            protocol.assembled(&events)
+        }
+        Ok(body) => Assembled {
+            error: body.get("error").filter(|error| !error.is_null()).cloned(),
+            body: Some(body),
+            ended: true,
+        },
+        Err(_) => Assembled::default(),
+    }
+}

@@ -1,0 +1,400 @@
+//! `OpenAI` Responses.
+
+mod stream;
+
+use serde_json::{Value, json};
+
+use super::content::text_of;
+use super::request::{deployment, ends_with, parameters, tool};
+use super::sse::Event;
+use super::written::{CREATED, id_or, openai_error};
+use super::{Assembled, Protocol, Route, arguments};
+use crate::exchange::{Asked, Call, CallTokens, Item, Opaque, Part, Said, Stop, ToolResult};
+use crate::json::{count, given, identifier, list, member, named, role, text, without, word};
+
+/// The format.
+#[derive(Debug)]
+pub struct Responses;
+
+/// The name of the format.
+const NAME: &str = "openai_responses";
+
+/// Fields of a request that are read into fields of their own, or say nothing of the answer.
+const READ: [&str; 7] = [
+    "input",
+    "instructions",
+    "metadata",
+    "model",
+    "previous_response_id",
+    "stream",
+    "tools",
+];
+
+/// Keys of an item that are neither arguments nor results.
+const ABOUT: [&str; 8] = [
+    "call_id",
+    "caller",
+    "created_by",
+    "id",
+    "namespace",
+    "status",
+    "type",
+    "environment",
+];
+
+/// Keys of an item under which a tool of the provider puts what it found.
+const FOUND: [&str; 4] = ["output", "outputs", "result", "results"];
+
+impl Protocol for Responses {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn route(&self, path: &str) -> Option<Route> {
+        ends_with(path, "responses").then(|| Route {
+            model: deployment(path),
+            streamed: None,
+        })
+    }
+
+    fn asked(&self, route: &Route, body: &Value) -> Asked {
+        let (leading, items) = match body.get("input") {
+            Some(Value::Array(items)) => talk(items),
+            None | Some(Value::Null) => (Vec::new(), Vec::new()),
+            Some(input) => (Vec::new(), vec![Item::User(text_of(Some(input)))]),
+        };
+        let mut system = vec![text_of(body.get("instructions"))];
+        system.extend(leading);
+        system.retain(|text| !text.is_empty());
+        Asked {
+            model: named(body, "model").or_else(|| route.model.clone()),
+            system: (!system.is_empty()).then(|| system.join("\n\n")),
+            items,
+            tools: list(body, "tools").iter().filter_map(tool).collect(),
+            previous: named(body, "previous_response_id"),
+            streamed: body["stream"] == true,
+            parameters: parameters(body, &READ),
+        }
+    }
+
+    fn items(&self, messages: &[Value]) -> Vec<Item> {
+        talk(messages).1
+    }
+
+    fn said(&self, body: &Value) -> Option<Said> {
+        let output = body.get("output")?.as_array()?;
+        let mut parts = Vec::new();
+        for item in output {
+            read_item(item, &mut parts);
+        }
+        let ids = output.iter().map(|item| identifier(item, "id"));
+        let stop = stop(body, &parts);
+        Some(Said {
+            id: identifier(body, "id"),
+            model: named(body, "model"),
+            parts,
+            item_ids: ids.collect::<Option<Vec<String>>>().unwrap_or_default(),
+            stop,
+            tokens: tokens(body),
+            others: 0,
+        })
+    }
+
+    fn assembled(&self, events: &[Event]) -> Assembled {
+        stream::assembled(events)
+    }
+
+    fn answer(&self, said: &Said) -> Value {
+        let (status, details) = match &said.stop {
+            None => (None, Value::Null),
+            Some(Stop::Length) => (Some("incomplete"), json!({ "reason": "max_output_tokens" })),
+            Some(Stop::Refused) if !said.parts.iter().any(refuses) => {
+                (Some("incomplete"), json!({ "reason": "content_filter" }))
+            }
+            Some(Stop::Other(reason)) => (Some("incomplete"), json!({ "reason": reason })),
+            Some(Stop::Failed) => (Some("failed"), Value::Null),
+            Some(_) => (Some("completed"), Value::Null),
+        };
+        let mut body = json!({
+            "id": id_or(said, "resp_"),
+            "object": "response",
+            "created_at": CREATED,
+            "status": status,
+            "error": null,
+            "incomplete_details": details,
+            "instructions": null,
+            "metadata": {},
+            "model": said.model,
+            "output": output(said),
+            "parallel_tool_calls": true,
+            "temperature": null,
+            "tool_choice": "auto",
+            "tools": [],
+            "top_p": null,
+        });
+        if let Some(tokens) = said.tokens {
+            body["usage"] = usage(tokens);
+        }
+        body
+    }
+
+    fn events(&self, said: &Said) -> Vec<Event> {
+        stream::events(&self.answer(said))
+    }
+
+    fn error(&self, status: u16, message: &str) -> Value {
+        openai_error(status, message)
+    }
+}
+
+/// The texts of leading system messages, and the talk after them. Items of the model that follow one
+/// another are one answer.
+fn talk(input: &[Value]) -> (Vec<String>, Vec<Item>) {
+    let (mut system, mut items) = (Vec::new(), Vec::new());
+    for item in input {
+        let kind = text(item, "type").unwrap_or("message");
+        let role = role(item).unwrap_or_default();
+        if kind == "message" && role != "assistant" {
+            let said = text_of(item.get("content"));
+            match role.as_str() {
+                "system" | "developer" if items.is_empty() => system.push(said),
+                "user" => items.push(Item::User(said)),
+                _ => items.push(Item::Turn { role, text: said }),
+            }
+        } else if kind == "item_reference" {
+            items.push(Item::Reference(identifier(item, "id").unwrap_or_default()));
+        } else if kind.ends_with("_call_output") {
+            // The format has no flag for errors: nothing is known of them.
+            items.push(Item::Result(ToolResult {
+                id: identifier(item, "call_id"),
+                value: member(item, "output"),
+                ..ToolResult::default()
+            }));
+        } else if let Some(Item::Answer(parts)) = items.last_mut() {
+            read_item(item, parts);
+        } else {
+            let mut parts = Vec::new();
+            read_item(item, &mut parts);
+            items.push(Item::Answer(parts));
+        }
+    }
+    (system, items)
+}
+
+/// Reads an item of an answer.
+fn read_item(item: &Value, parts: &mut Vec<Part>) {
+    let native = || Opaque {
+        protocol: NAME.to_owned(),
+        value: item.clone(),
+    };
+    match text(item, "type").unwrap_or("message") {
+        "message" => read_message(item, parts),
+        kind @ ("function_call" | "custom_tool_call") => parts.push(Part::Call(call(item, kind))),
+        "mcp_call" => {
+            let id = identifier(item, "id");
+            let error = given(item, "error");
+            let output = given(item, "output");
+            parts.push(Part::Call(Call {
+                id: id.clone(),
+                name: text(item, "name").unwrap_or_default().to_owned(),
+                server: named(item, "server_label"),
+                args: arguments::read(item.get("arguments")),
+                caller: None,
+                native: Some(native()),
+            }));
+            let failed = error.is_some() || failed(item);
+            if failed || output.is_some() {
+                parts.push(Part::Result(ToolResult {
+                    id,
+                    value: output.or(error).cloned().unwrap_or_default(),
+                    is_error: Some(failed),
+                    ..ToolResult::default()
+                }));
+            }
+        }
+        other => match other.strip_suffix("_call") {
+            Some(tool) => built_in(tool, item, native(), parts),
+            // Reasoning, compaction, lists of tools, approvals, and what is not known.
+            None => parts.push(Part::Opaque(native())),
+        },
+    }
+}
+
+fn read_message(item: &Value, parts: &mut Vec<Part>) {
+    let Some(Value::Array(content)) = item.get("content") else {
+        let said = text_of(item.get("content"));
+        if !said.is_empty() {
+            parts.push(Part::Text(said));
+        }
+        return;
+    };
+    for part in content {
+        let said = text_of(Some(part));
+        match text(part, "type") {
+            Some("refusal") => parts.push(Part::Refusal(said)),
+            _ => parts.push(Part::Text(said)),
+        }
+    }
+}
+
+fn call(item: &Value, kind: &str) -> Call {
+    let namespace = word(item, "namespace");
+    let caller = given(item, "caller").filter(|caller| text(caller, "type") == Some("program"));
+    Call {
+        id: identifier(item, "call_id"),
+        name: text(item, "name").unwrap_or_default().to_owned(),
+        server: namespace.map(|it| it.strip_prefix("mcp__").unwrap_or(it).to_owned()),
+        args: match kind {
+            "custom_tool_call" => json!({ "input": item.get("input") }),
+            _ => arguments::read(item.get("arguments")),
+        },
+        caller: caller
+            .map(|caller| json!({ "kind": "code_execution", "tool_id": caller.get("caller_id") })),
+        native: None,
+    }
+}
+
+/// A tool that the provider runs itself.
+fn built_in(tool: &str, item: &Value, native: Opaque, parts: &mut Vec<Part>) {
+    let id = identifier(item, "call_id").or_else(|| identifier(item, "id"));
+    parts.push(Part::Call(Call {
+        id: id.clone(),
+        name: tool.to_owned(),
+        args: without(item, &[&ABOUT[..], &FOUND].concat()),
+        native: Some(native),
+        ..Call::default()
+    }));
+    let found = FOUND.iter().find_map(|key| given(item, key));
+    if found.is_some() || failed(item) {
+        parts.push(Part::Result(ToolResult {
+            id,
+            value: found.cloned().unwrap_or_default(),
+            is_error: failed(item).then_some(true),
+            ..ToolResult::default()
+        }));
+    }
+}
+
+/// Whether a call failed, with or without anything that came back.
+fn failed(item: &Value) -> bool {
+    text(item, "status").is_some_and(|status| status.eq_ignore_ascii_case("failed"))
+}
+
+fn refuses(part: &Part) -> bool {
+    matches!(part, Part::Refusal(_))
+}
+
+fn stop(body: &Value, parts: &[Part]) -> Option<Stop> {
+    let waits = |part: &Part| matches!(part, Part::Call(call) if call.native.is_none());
+    Some(match word(body, "status")? {
+        "incomplete" => match word(&body["incomplete_details"], "reason") {
+            Some("max_output_tokens") => Stop::Length,
+            Some("content_filter") => Stop::Refused,
+            other => Stop::Other(other.unwrap_or("incomplete").to_owned()),
+        },
+        "failed" | "cancelled" => Stop::Failed,
+        "completed" if parts.iter().any(waits) => Stop::Calls,
+        "completed" if parts.iter().any(refuses) => Stop::Refused,
+        "completed" => Stop::End,
+        // It goes on in the background.
+        _ => return None,
+    })
+}
+
+fn tokens(body: &Value) -> Option<CallTokens> {
+    let usage = given(body, "usage")?;
+    let part = |of: &str, key: &str| count(usage.get(of)?, key);
+    Some(CallTokens {
+        prompt: count(usage, "input_tokens")?,
+        cached: part("input_tokens_details", "cached_tokens"),
+        written: None,
+        completion: count(usage, "output_tokens")?,
+        reasoning: part("output_tokens_details", "reasoning_tokens"),
+    })
+}
+
+fn usage(tokens: CallTokens) -> Value {
+    let mut usage = json!({
+        "input_tokens": tokens.prompt,
+        "output_tokens": tokens.completion,
+        "total_tokens": tokens.prompt.saturating_add(tokens.completion),
+    });
+    if let Some(cached) = tokens.cached {
+        usage["input_tokens_details"] = json!({ "cached_tokens": cached });
+    }
+    if let Some(reasoning) = tokens.reasoning {
+        usage["output_tokens_details"] = json!({ "reasoning_tokens": reasoning });
+    }
+    usage
+}
+
+/// The items of an answer. Text that follows text is of one message; what another provider made is left out.
+fn output(said: &Said) -> Vec<Value> {
+    let mut items: Vec<Value> = Vec::new();
+    for part in &said.parts {
+        match part {
+            Part::Text(text) => words(
+                &mut items,
+                json!({ "type": "output_text", "text": text, "annotations": [] }),
+            ),
+            Part::Refusal(text) => {
+                words(&mut items, json!({ "type": "refusal", "refusal": text }));
+            }
+            Part::Call(Call {
+                native: Some(native),
+                ..
+            })
+            | Part::Opaque(native) => {
+                if native.protocol == NAME && native.value.is_object() {
+                    items.push(native.value.clone());
+                }
+            }
+            Part::Call(call) => {
+                let mut item = json!({
+                    "type": "function_call",
+                    "call_id": call.id,
+                    "name": call.name,
+                    "arguments": arguments::text(&call.args),
+                    "status": "completed",
+                });
+                if let Some(server) = &call.server {
+                    item["namespace"] = format!("mcp__{server}").into();
+                }
+                items.push(item);
+            }
+            // It stands in the item of its call.
+            Part::Result(_) => {}
+        }
+    }
+    let answer = id_or(said, "resp_");
+    let given = said.item_ids.len() == items.len();
+    for (index, item) in items.iter_mut().enumerate() {
+        if given {
+            item["id"] = said.item_ids[index].as_str().into();
+        } else if item.get("id").is_none() {
+            let prefix = match text(item, "type") {
+                Some("function_call") => "fc",
+                _ => "msg",
+            };
+            item["id"] = format!("{prefix}_{answer}_{index}").into();
+        }
+    }
+    items
+}
+
+/// Puts words into the message that is last, or into a new one.
+fn words(items: &mut Vec<Value>, part: Value) {
+    if let Some(last) = items.last_mut()
+        && text(last, "type") == Some("message")
+        && let Some(content) = last["content"].as_array_mut()
+    {
+        content.push(part);
+        return;
+    }
+    items.push(json!({
+        "type": "message",
+        "role": "assistant",
+        "status": "completed",
+        "content": [part],
+    }));
+}

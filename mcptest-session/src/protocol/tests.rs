@@ -1,0 +1,6 @@
+//! The wire formats: what is written is read again, and what is hostile does no harm.
+
+mod asked;
+mod hostile;
+mod said;
+mod streams;

@@ -1,0 +1,295 @@
+//! Which model calls belong to one conversation.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+use super::essence::{self, Essence};
+use super::observed::{Observed, Outcome};
+use crate::exchange::{Asked, Item, Part, Said};
+
+/// A text that is shorter is in many texts by chance.
+const TELLING: usize = 40;
+
+/// A model call whose answer the client went on with.
+#[derive(Debug, Clone)]
+pub(super) struct ModelCall {
+    pub(super) protocol: &'static str,
+    /// What was asked, with the whole talk so far.
+    pub(super) asked: Asked,
+    pub(super) said: Said,
+    /// Why the answer is not whole, where it is not.
+    pub(super) broken: Option<String>,
+    pub(super) asked_at: u64,
+    pub(super) ended_at: u64,
+    /// How many items of the talk were known before.
+    pub(super) known: usize,
+    /// The talk before was changed, such as by a compaction.
+    pub(super) changed: bool,
+    /// The model answered. Of a request that came to nothing, what it asked is known all the same.
+    pub(super) answered: bool,
+}
+
+impl ModelCall {
+    /// The talk after the answer.
+    fn talk(&self) -> Vec<Item> {
+        let answer = self.answered.then(|| Item::Answer(self.said.parts.clone()));
+        self.asked.items.iter().cloned().chain(answer).collect()
+    }
+}
+
+/// Model calls that belong together, in order.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Conversation {
+    pub(super) calls: Vec<ModelCall>,
+}
+
+impl Conversation {
+    /// The calls that the model answered.
+    pub(super) fn answered(&self) -> impl Iterator<Item = &ModelCall> {
+        self.calls.iter().filter(|call| call.answered)
+    }
+
+    pub(super) fn opening(&self) -> Option<&str> {
+        self.calls.first()?.asked.opening()
+    }
+
+    /// Whether a tool was offered, or called.
+    pub(super) fn has_tools(&self) -> bool {
+        let mut calls = self.calls.iter();
+        calls.any(|call| !call.asked.tools.is_empty() || call.said.calls().next().is_some())
+    }
+}
+
+/// What model calls were made.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Calls {
+    pub(super) conversations: Vec<Conversation>,
+    /// Requests that were asked again: their answers are not kept.
+    pub(super) retries: usize,
+    /// Why requests came to nothing that were not asked again.
+    pub(super) failed: Vec<String>,
+    /// Answers that cannot be read: the run is not known.
+    pub(super) unreadable: Vec<String>,
+}
+
+/// Sorts what went by.
+pub(super) fn sorted(observed: &[Observed]) -> Calls {
+    let mut calls = Calls::default();
+    let mut made: Vec<ModelCall> = Vec::new();
+    let whole = whole_talks(observed);
+    let keys: Vec<Option<u64>> = whole.iter().map(|it| it.as_ref().map(key)).collect();
+    for (place, one) in observed.iter().enumerate() {
+        let Some(protocol) = one.protocol else {
+            continue;
+        };
+        let Some(asked) = &whole[place] else {
+            calls
+                .unreadable
+                .push(format!("the request to `{}` is no JSON object", one.path));
+            continue;
+        };
+        let key = keys[place];
+        let is_asked_again = keys.iter().skip(place + 1).any(|later| *later == key);
+        let mut call = ModelCall {
+            protocol: protocol.name(),
+            asked: asked.clone(),
+            said: Said::default(),
+            broken: None,
+            asked_at: one.asked_at,
+            ended_at: one.ended_at.unwrap_or(one.asked_at),
+            known: 0,
+            changed: false,
+            answered: false,
+        };
+        match &one.outcome {
+            Outcome::Said { broken, .. } if is_asked_again && (broken.is_some() || one.gone) => {
+                calls.retries += 1;
+            }
+            Outcome::Said { said, broken } => {
+                call.said = said.clone();
+                call.broken.clone_from(broken);
+                call.answered = true;
+                made.push(call);
+            }
+            Outcome::Failed { .. } | Outcome::Lost(_) | Outcome::Open if is_asked_again => {
+                calls.retries += 1;
+            }
+            Outcome::Failed { .. } | Outcome::Lost(_) | Outcome::Open => {
+                let words = match &one.outcome {
+                    Outcome::Failed { status, message } => {
+                        format!("the provider answered {status}: {message}")
+                    }
+                    Outcome::Lost(words) => words.clone(),
+                    _ => "no answer had come".to_owned(),
+                };
+                calls.failed.push(words.clone());
+                call.broken = Some(words);
+                made.push(call);
+            }
+            Outcome::Unreadable(words) => calls.unreadable.push(words.clone()),
+            Outcome::Other { .. } => {}
+        }
+    }
+    calls.retries += without_unused(&mut made);
+    for call in made {
+        place(call, &mut calls.conversations);
+    }
+    calls
+}
+
+/// What each request asked, with the talk that it stands for: what an answer before it held, and items that
+/// stand there by their identifiers alone.
+fn whole_talks(observed: &[Observed]) -> Vec<Option<Asked>> {
+    let mut whole: Vec<Option<Asked>> = Vec::new();
+    let mut answers: HashMap<&str, usize> = HashMap::new();
+    let mut items: HashMap<&str, usize> = HashMap::new();
+    for (place, one) in observed.iter().enumerate() {
+        let Some(mut asked) = one.asked.clone() else {
+            whole.push(None);
+            continue;
+        };
+        let parts_of = |place: &usize| match &observed[*place].outcome {
+            Outcome::Said { said, .. } => said.parts.clone(),
+            _ => Vec::new(),
+        };
+        let mut talk = Vec::new();
+        let before = asked.previous.as_deref().and_then(|id| answers.get(id));
+        if let Some(before) = before
+            && let Some(Some(earlier)) = whole.get(*before)
+        {
+            talk.clone_from(&earlier.items);
+            talk.push(Item::Answer(parts_of(before)));
+        }
+        let mut last = None;
+        for item in asked.items {
+            let referred = match &item {
+                Item::Reference(id) => items.get(id.as_str()),
+                _ => None,
+            };
+            match referred {
+                // All items of an answer stand for the answer, once.
+                Some(place) if last == Some(*place) => {}
+                Some(place) => talk.push(Item::Answer(parts_of(place))),
+                None => talk.push(item),
+            }
+            last = referred.copied();
+        }
+        asked.items = talk;
+        whole.push(Some(asked));
+        if let Outcome::Said { said, .. } = &one.outcome {
+            answers.extend(said.id.as_deref().map(|id| (id, place)));
+            items.extend(said.item_ids.iter().map(|id| (id.as_str(), place)));
+        }
+    }
+    whole
+}
+
+/// What makes two requests the same question.
+fn key(asked: &Asked) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (&asked.system, essence::of(&asked.items)).hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Leaves out answers to a question that was asked again, where the client went on with another one; how many.
+fn without_unused(made: &mut Vec<ModelCall>) -> usize {
+    let mut by_key: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
+    for (place, call) in made.iter().enumerate() {
+        by_key.entry(key(&call.asked)).or_default().push(place);
+    }
+    let is_used = |place: &usize| {
+        let after = essence::of(&made[*place].talk());
+        let mut later = made.iter().skip(place + 1);
+        later.any(|later| essence::of(&later.asked.items).starts_with(&after))
+    };
+    let mut unused: BTreeSet<usize> = BTreeSet::new();
+    for places in by_key.values().filter(|places| places.len() > 1) {
+        let used: Vec<usize> = places.iter().copied().filter(is_used).collect();
+        // Of answers that nobody went on with, the last one counts.
+        let last = || places.last().copied().into_iter().collect();
+        let kept: Vec<usize> = if used.is_empty() { last() } else { used };
+        unused.extend(places.iter().filter(|place| !kept.contains(place)));
+    }
+    let mut place = 0;
+    made.retain(|_| {
+        place += 1;
+        !unused.contains(&(place - 1))
+    });
+    unused.len()
+}
+
+/// Puts a call into the conversation that it goes on with, or begins one.
+fn place(mut call: ModelCall, conversations: &mut Vec<Conversation>) {
+    let talk = essence::of(&call.asked.items);
+    let mut best: Option<(usize, usize)> = None;
+    for (index, conversation) in conversations.iter().enumerate() {
+        if let Some(last) = conversation.calls.last() {
+            let before = essence::of(&last.talk());
+            let is_longer = best.is_none_or(|(_, length)| before.len() > length);
+            if talk.starts_with(&before) && is_longer {
+                best = Some((index, before.len()));
+            }
+        }
+    }
+    if let Some((index, length)) = best {
+        call.known = items_of(&call.asked.items, length);
+        conversations[index].calls.push(call);
+        return;
+    }
+    let goes_on = conversations
+        .iter()
+        .rposition(|conversation| has_changed(conversation, &call, &talk));
+    if let Some(index) = goes_on {
+        call.changed = true;
+        let is_answer = |item: &Item| matches!(item, Item::Answer(_));
+        let last = call.asked.items.iter().rposition(is_answer);
+        call.known = last.map_or(call.asked.items.len(), |last| last + 1);
+        conversations[index].calls.push(call);
+        return;
+    }
+    conversations.push(Conversation { calls: vec![call] });
+}
+
+/// How many items the first things of a talk are.
+fn items_of(items: &[Item], length: usize) -> usize {
+    let is_enough = |count: &usize| essence::of(&items[..*count]).len() >= length;
+    let first = (0..=items.len()).find(is_enough);
+    let mut count = first.unwrap_or(items.len());
+    // An answer may be several messages.
+    while matches!(items.get(count), Some(Item::Answer(_)))
+        && essence::of(&items[..=count]).len() == length
+    {
+        count += 1;
+    }
+    count
+}
+
+/// Whether a call goes on with a conversation whose past was changed.
+fn has_changed(conversation: &Conversation, call: &ModelCall, talk: &[Essence]) -> bool {
+    let Some(last) = conversation.calls.last() else {
+        return false;
+    };
+    let before = essence::of(&last.talk());
+    let is_call = |it: &&Essence| matches!(it, Essence::Call { .. });
+    let shares_calls = talk
+        .iter()
+        .filter(is_call)
+        .any(|call| before.contains(call));
+    let same_system = conversation
+        .calls
+        .iter()
+        .any(|earlier| earlier.asked.system == call.asked.system);
+    let same_opening =
+        call.asked.opening().is_some() && call.asked.opening() == conversation.opening();
+    let goes_on = call.asked.answers() > 0;
+    // A summary of what was said before is what a client begins again with.
+    let has_summary = call.asked.opening().is_some_and(|opening| {
+        conversation.calls.iter().any(|earlier| {
+            earlier.said.parts.iter().any(|part| match part {
+                Part::Text(text) => text.len() >= TELLING && opening.contains(text.trim()),
+                _ => false,
+            })
+        })
+    });
+    same_system && (shares_calls || same_opening && goes_on || has_summary)
+}

@@ -1,0 +1,66 @@
+//! What makes two talks the same talk: who said what, which calls were made, what came back. How a client
+//! cuts a message into pieces, and what only a provider understands, is no difference.
+
+use mcptest_trace::trace::canonical_json;
+
+use crate::exchange::{Item, Part};
+
+/// One thing that happened in a talk.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) enum Essence {
+    User(String),
+    Said(String),
+    Call { id: Option<String>, what: String },
+    Result { id: Option<String>, value: String },
+    Turn(String, String),
+}
+
+/// The things that happened in a talk. What one answer says comes before its calls, as some formats have it.
+pub(super) fn of(items: &[Item]) -> Vec<Essence> {
+    let mut all = Vec::new();
+    let mut items = items.iter().peekable();
+    while let Some(item) = items.next() {
+        match item {
+            Item::User(text) => all.push(Essence::User(text.trim().to_owned())),
+            Item::Turn { role, text } => {
+                all.push(Essence::Turn(role.clone(), text.trim().to_owned()));
+            }
+            Item::Result(result) => all.push(Essence::Result {
+                id: result.id.clone(),
+                value: canonical_json(&result.value),
+            }),
+            Item::Reference(id) => all.push(Essence::Said(id.clone())),
+            Item::Answer(parts) => {
+                let mut parts: Vec<&Part> = parts.iter().collect();
+                // Some clients send an answer back as several messages.
+                while let Some(Item::Answer(more)) =
+                    items.next_if(|next| matches!(next, Item::Answer(_)))
+                {
+                    parts.extend(more);
+                }
+                answer(&parts, &mut all);
+            }
+        }
+    }
+    all
+}
+
+fn answer(parts: &[&Part], all: &mut Vec<Essence>) {
+    let mut said = String::new();
+    let mut calls = Vec::new();
+    for part in parts {
+        match part {
+            Part::Text(text) | Part::Refusal(text) => said += text,
+            Part::Call(call) if call.native.is_none() => calls.push(Essence::Call {
+                id: call.id.clone(),
+                what: format!("{} {}", call.name, canonical_json(&call.args)),
+            }),
+            _ => {}
+        }
+    }
+    let said = said.trim();
+    if !said.is_empty() {
+        all.push(Essence::Said(said.to_owned()));
+    }
+    all.extend(calls);
+}

@@ -1,0 +1,65 @@
+//! The log of a session, and what never gets into it.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::observed::{Observed, Outcome};
+
+/// What went by in a session, in the order in which it was asked.
+#[derive(Debug, Clone, Default)]
+pub struct Log(Arc<Mutex<Vec<Observed>>>);
+
+impl Log {
+    /// Notes a request; its place is returned.
+    pub(crate) fn begin(&self, observed: Observed) -> usize {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.push(observed);
+        all.len() - 1
+    }
+
+    /// Notes what came of a request.
+    pub(crate) fn end(&self, place: usize, ended_at: u64, gone: bool, outcome: Outcome) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(observed) = all.get_mut(place) {
+            observed.ended_at = Some(ended_at);
+            observed.gone = gone;
+            observed.outcome = outcome;
+        }
+    }
+
+    /// What went by till now.
+    #[must_use]
+    pub fn observed(&self) -> Vec<Observed> {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.clone()
+    }
+}
+
+/// The query without the values of keys, and those values.
+pub(crate) fn without_keys(query: &str) -> (String, Vec<String>) {
+    let mut keys = Vec::new();
+    let parts = query.split('&').map(|part| {
+        let (name, value) = part.split_once('=').unwrap_or((part, ""));
+        let is_key = ["key", "api_key", "api-key", "access_token", "token"];
+        if is_key.contains(&name.to_ascii_lowercase().as_str()) && !value.is_empty() {
+            keys.push(value.to_owned());
+            format!("{name}=")
+        } else {
+            part.to_owned()
+        }
+    });
+    let rest = parts.collect::<Vec<_>>().join("&");
+    (rest, keys)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_query_loses_its_keys() {
+        assert_eq!(
+            without_keys("alt=sse&key=AIza1&n"),
+            ("alt=sse&key=&n".to_owned(), vec!["AIza1".to_owned()])
+        );
+    }
+}

@@ -1,0 +1,103 @@
+//! What went by: requests and what came of them, decoded.
+
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+use crate::exchange::{Asked, Said};
+use crate::protocol::{Protocol, blob};
+
+/// A request, and what came of it.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Observed {
+    /// The wire format, where it is a request for an answer.
+    pub protocol: Option<&'static dyn Protocol>,
+    /// The method.
+    pub method: String,
+    /// The path at the endpoint: `/openai/v1/chat/completions`.
+    pub path: String,
+    /// The query, without the values that log in.
+    pub query: Option<String>,
+    /// The digest of method, path, query and body.
+    pub digest: String,
+    /// What was asked, where the body could be read.
+    pub asked: Option<Asked>,
+    /// When it was asked, in milliseconds since the session began.
+    pub asked_at: u64,
+    /// When the answer had come, in milliseconds since the session began.
+    pub ended_at: Option<u64>,
+    /// What came of it.
+    pub outcome: Outcome,
+    /// The client went away before it had the whole answer.
+    pub gone: bool,
+}
+
+/// What came of a request.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Outcome {
+    /// Nothing yet.
+    Open,
+    /// The model answered.
+    Said {
+        /// What it said.
+        said: Said,
+        /// Why the answer is not whole, where it is not.
+        broken: Option<String>,
+    },
+    /// The provider answered with an error.
+    Failed {
+        /// The status.
+        status: u16,
+        /// What the provider says of it.
+        message: String,
+    },
+    /// The provider could not be reached, or the connection broke before anything was said.
+    Lost(String),
+    /// The answer came, but it cannot be read.
+    Unreadable(String),
+    /// No request for an answer of a model: kept as it is.
+    Other {
+        /// The status.
+        status: u16,
+        /// The media type.
+        media_type: Option<String>,
+        /// The body, no longer compressed.
+        body: Vec<u8>,
+    },
+}
+
+/// What tells one request from another. A body of JSON counts by its value.
+#[must_use]
+pub fn digest(method: &str, path: &str, query: Option<&str>, body: &[u8]) -> String {
+    let canonical = serde_json::from_slice::<Value>(body)
+        .map(|body| mcptest_trace::trace::canonical_json(&body).into_bytes());
+    let body = canonical.as_deref().unwrap_or(body);
+    let mut digest = Sha256::new();
+    for part in [
+        method.as_bytes(),
+        path.as_bytes(),
+        query.unwrap_or_default().as_bytes(),
+        body,
+    ] {
+        digest.update(part.len().to_be_bytes());
+        digest.update(part);
+    }
+    blob::hex(&digest.finalize())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_digest_is_of_what_the_request_says() {
+        let one = digest("POST", "/a", None, br#"{"b":1,"a":2}"#);
+        assert_eq!(one, digest("POST", "/a", None, br#"{ "a": 2, "b": 1 }"#));
+        assert_ne!(one, digest("POST", "/a", Some("x"), br#"{"b":1,"a":2}"#));
+        assert_ne!(
+            digest("POST", "/a", None, b"x"),
+            digest("POST", "/ax", None, b"")
+        );
+    }
+}

@@ -1,0 +1,360 @@
+//! Requests go on to the real provider and answers come back, byte for byte; a copy is decoded.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use axum::body::Body;
+use axum::http::header::{
+    ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap,
+};
+use axum::http::{HeaderName, HeaderValue, Method};
+use axum::response::Response;
+use reqwest::Client;
+use reqwest::redirect::Policy;
+use serde_json::Value;
+
+use super::compression::{Decoded, decoded};
+use super::log::{Log, without_keys};
+use super::observed::{Observed, Outcome, digest};
+use super::passing::{Ending, MOST, Passing};
+use super::usage;
+use crate::endpoint::{Answerer, Answering, Incoming, Provider, Upstream, error, further};
+use crate::protocol::{self, Protocol, Route};
+
+/// The headers that log in.
+const LOGINS: [&str; 6] = [
+    "authorization",
+    "proxy-authorization",
+    "x-api-key",
+    "api-key",
+    "x-goog-api-key",
+    "cookie",
+];
+
+/// Passes requests on to the real providers.
+#[derive(Debug, Clone)]
+pub struct Relay {
+    client: Client,
+    upstreams: Arc<Vec<Upstream>>,
+    untouched: bool,
+    began: Instant,
+    log: Log,
+    logins: Arc<Mutex<Vec<String>>>,
+}
+
+impl Relay {
+    /// A relay to these providers. `untouched` leaves streamed chats as they are: their tokens are unknown
+    /// where the client does not ask for them.
+    ///
+    /// # Errors
+    ///
+    /// No connection can be made: what the system says.
+    pub fn new(upstreams: Vec<Upstream>, untouched: bool) -> Result<Self, String> {
+        // The first in a process wins, and there is no other.
+        rustls::crypto::ring::default_provider()
+            .install_default()
+            .ok();
+        let client = Client::builder()
+            .redirect(Policy::none())
+            .build()
+            .map_err(|error| format!("no connection can be made: {error}"))?;
+        Ok(Self {
+            client,
+            upstreams: Arc::new(upstreams),
+            untouched,
+            began: Instant::now(),
+            log: Log::default(),
+            logins: Arc::default(),
+        })
+    }
+
+    /// What went by.
+    #[must_use]
+    pub fn log(&self) -> &Log {
+        &self.log
+    }
+
+    /// What clients logged in with: values that must not get into a file.
+    #[must_use]
+    pub fn logins(&self) -> Vec<String> {
+        let logins = self.logins.lock().unwrap_or_else(PoisonError::into_inner);
+        logins.clone()
+    }
+
+    /// Whether it is known where a provider is.
+    #[must_use]
+    pub fn knows(&self, provider: &Provider) -> bool {
+        let mut upstreams = self.upstreams.iter();
+        upstreams.any(|upstream| upstream.provider() == provider)
+    }
+
+    fn now(&self) -> u64 {
+        u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    fn keep_login(&self, value: &str) {
+        let value = value.rsplit(' ').next().unwrap_or(value).trim();
+        let mut logins = self.logins.lock().unwrap_or_else(PoisonError::into_inner);
+        if value.len() >= 6 && !logins.iter().any(|known| known == value) {
+            logins.push(value.to_owned());
+        }
+    }
+
+    async fn pass(self, incoming: Incoming) -> Response {
+        let Some((provider, path)) = Provider::of_path(&incoming.path) else {
+            let text = format!(
+                "the address ends with no provider; there are {}",
+                crate::endpoint::names()
+            );
+            return error(&incoming.path, 404, &text);
+        };
+        let mut upstreams = self.upstreams.iter();
+        let Some(upstream) = upstreams.find(|upstream| upstream.provider() == provider) else {
+            let variable = provider.variables.first().copied().unwrap_or_default();
+            let text = format!(
+                "where `{}` is, is not known; set {variable} to its address",
+                provider.name
+            );
+            return error(&incoming.path, 502, &text);
+        };
+        let url = upstream.url(path, incoming.query.as_deref());
+        let known = protocol::at(path).filter(|_| incoming.method == Method::POST);
+        let mut headers = further(&incoming.headers);
+        for name in LOGINS {
+            let values = headers.get_all(name).iter();
+            values
+                .filter_map(|value| value.to_str().ok())
+                .for_each(|value| self.keep_login(value));
+        }
+        let asks = match known {
+            Some((protocol, _)) if protocol.name() == "openai_chat" && !self.untouched => {
+                usage::asked_for(&incoming.body)
+            }
+            _ => None,
+        };
+        let without_usage = asks.is_some();
+        let place = self.observe(&incoming, known.as_ref());
+        let mut ending = AnswerOf {
+            relay: self.clone(),
+            place,
+            protocol: known.map(|(protocol, _)| protocol),
+            is_told: false,
+        };
+        let body = match asks {
+            Some(body) => {
+                headers.remove(CONTENT_LENGTH);
+                // An event can be taken out of what is not compressed.
+                headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+                body.into()
+            }
+            None => incoming.body,
+        };
+        let mut request = self.client.request(incoming.method, url).headers(headers);
+        if !body.is_empty() {
+            request = request.body(body);
+        }
+        match request.send().await {
+            Ok(answer) => ending.pass(answer, without_usage),
+            Err(failure) => {
+                let words = words_of(&failure.without_url());
+                let text = format!("`{}` cannot be reached: {words}", provider.name);
+                ending.end(Outcome::Lost(words), false);
+                error(&incoming.path, 502, &text)
+            }
+        }
+    }
+
+    /// Notes a request; its place in the log is returned.
+    fn observe(
+        &self,
+        incoming: &Incoming,
+        known: Option<&(&'static dyn Protocol, Route)>,
+    ) -> usize {
+        let query = incoming.query.as_deref().map(|query| {
+            let (query, keys) = without_keys(query);
+            for key in &keys {
+                self.keep_login(key);
+            }
+            query
+        });
+        let encodings = encodings(&incoming.headers);
+        let body = decoded(&encodings, incoming.body.to_vec(), MOST);
+        let asked = known.and_then(|(protocol, route)| {
+            let body: Value = serde_json::from_slice(&body.bytes).ok()?;
+            body.is_object().then(|| protocol.asked(route, &body))
+        });
+        self.log.begin(Observed {
+            protocol: known.map(|(protocol, _)| *protocol),
+            method: incoming.method.to_string(),
+            path: incoming.path.clone(),
+            digest: digest(
+                incoming.method.as_str(),
+                &incoming.path,
+                query.as_deref(),
+                &body.bytes,
+            ),
+            query,
+            asked,
+            asked_at: self.now(),
+            ended_at: None,
+            outcome: Outcome::Open,
+            gone: false,
+        })
+    }
+}
+
+impl Answerer for Relay {
+    fn answer(&self, incoming: Incoming) -> Answering {
+        Box::pin(self.clone().pass(incoming))
+    }
+}
+
+/// What an error says, and what it says of its cause.
+fn words_of(error: &dyn std::error::Error) -> String {
+    let mut words = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        words = format!("{words}: {cause}");
+        source = cause.source();
+    }
+    words
+}
+
+/// The encodings of a body, in the order in which they were done.
+fn encodings(headers: &HeaderMap) -> Vec<String> {
+    let values = headers.get_all(CONTENT_ENCODING).iter();
+    let values = values.filter_map(|value| value.to_str().ok());
+    let each = values.flat_map(|value| value.split(','));
+    each.map(|name| name.trim().to_ascii_lowercase())
+        .filter(|name| !name.is_empty())
+        .collect()
+}
+
+/// The answer to a request that was noted. One that is dropped came to nothing: its client went away.
+struct AnswerOf {
+    relay: Relay,
+    place: usize,
+    protocol: Option<&'static dyn Protocol>,
+    is_told: bool,
+}
+
+impl Drop for AnswerOf {
+    fn drop(&mut self) {
+        if !self.is_told {
+            let words = "the client went away before the answer began";
+            self.end(Outcome::Lost(words.to_owned()), true);
+        }
+    }
+}
+
+impl AnswerOf {
+    fn end(&mut self, outcome: Outcome, gone: bool) {
+        self.is_told = true;
+        let log = &self.relay.log;
+        log.end(self.place, self.relay.now(), gone, outcome);
+    }
+
+    /// Passes an answer back while it comes.
+    fn pass(mut self, answer: reqwest::Response, without_usage: bool) -> Response {
+        let status = answer.status();
+        let is_events = media_type(answer.headers()).is_some_and(|it| it == "text/event-stream");
+        let head = Head {
+            status: status.as_u16(),
+            media_type: media_type(answer.headers()),
+            encodings: encodings(answer.headers()),
+            is_events,
+        };
+        let mut headers = further(answer.headers());
+        let without_usage = without_usage && is_events && head.encodings.is_empty();
+        if without_usage {
+            headers.remove(CONTENT_LENGTH);
+        }
+        let at_end = Box::new(move |copy, ending| {
+            let outcome = head.outcome(self.protocol, copy, &ending);
+            let is_whole = matches!(&outcome, Outcome::Said { broken: None, .. });
+            self.end(outcome, ending == Ending::Gone && !is_whole);
+        });
+        let length = answer.content_length();
+        let upstream = Box::pin(answer.bytes_stream());
+        let body = Passing::new(upstream, length, without_usage, at_end);
+        let mut response = Response::new(Body::from_stream(body));
+        *response.status_mut() = status;
+        *response.headers_mut() = headers;
+        response
+    }
+}
+
+fn media_type(headers: &HeaderMap) -> Option<String> {
+    let value = headers.get::<HeaderName>(CONTENT_TYPE)?.to_str().ok()?;
+    let kind = value.split(';').next().unwrap_or(value);
+    Some(kind.trim().to_ascii_lowercase())
+}
+
+/// What an answer says before its body.
+struct Head {
+    status: u16,
+    media_type: Option<String>,
+    encodings: Vec<String>,
+    is_events: bool,
+}
+
+impl Head {
+    fn outcome(
+        self,
+        protocol: Option<&'static dyn Protocol>,
+        copy: Vec<u8>,
+        ending: &Ending,
+    ) -> Outcome {
+        let whole = *ending == Ending::Whole;
+        let Decoded { bytes, problem } = decoded(&self.encodings, copy, MOST);
+        let broken = match ending {
+            Ending::Whole => None,
+            Ending::Gone => Some("the client went away before the answer had come".to_owned()),
+            Ending::Broken(words) => Some(format!("the connection broke off: {words}")),
+            Ending::TooLong => {
+                let most = MOST >> 20;
+                let text = format!("the answer is larger than the {most} MiB that are read");
+                return Outcome::Unreadable(text);
+            }
+        };
+        let Some(protocol) = protocol else {
+            return match problem.filter(|_| whole).or(broken) {
+                Some(problem) => Outcome::Lost(problem),
+                None => Outcome::Other {
+                    status: self.status,
+                    media_type: self.media_type,
+                    body: bytes,
+                },
+            };
+        };
+        if self.status >= 400 {
+            let body: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+            let message = protocol::error_message(&body)
+                .unwrap_or_default()
+                .to_owned();
+            let status = self.status;
+            return Outcome::Failed { status, message };
+        }
+        if let Some(problem) = problem.filter(|_| whole) {
+            return Outcome::Unreadable(problem);
+        }
+        let assembled = protocol::assembled(protocol, self.is_events, &bytes, whole);
+        let told = assembled.error.as_ref();
+        let told = told.map(|error| protocol::error_message(error).unwrap_or("it failed"));
+        let told = told.map(|words| format!("the provider broke off: {words}"));
+        let cut = (!assembled.ended).then(|| "the stream ended before the answer did".to_owned());
+        // A client may close a stream whose last event it has.
+        let gone = *ending == Ending::Gone && assembled.ended;
+        let broken = told.or(broken.filter(|_| !gone)).or(cut);
+        match assembled.body.and_then(|body| protocol.said(&body)) {
+            Some(said) => Outcome::Said { said, broken },
+            None => match broken {
+                Some(broken) => Outcome::Lost(broken),
+                None => Outcome::Unreadable(format!(
+                    "the answer has not the form of `{}`",
+                    protocol.name()
+                )),
+            },
+        }
+    }
+}

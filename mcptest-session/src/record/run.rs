@@ -1,0 +1,338 @@
+//! Conversations become a run: a cassette of schema version `v1`.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use mcptest_trace::trace::SCHEMA_VERSION;
+use serde_json::{Map, Value, json};
+
+use super::conversation::{self, Calls, Conversation, ModelCall};
+use super::observed::Observed;
+use super::session_field;
+use super::writing::Writing;
+use crate::exchange::{Item, Part, Stop, Tool};
+use crate::json::count;
+
+/// What is known of a run besides what went by.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct RunOptions {
+    /// The agent's name in its suite.
+    pub agent: String,
+    /// The model as the suite has it; without one, the model that was asked.
+    pub model: Option<String>,
+    /// What the user asks, all turns in order.
+    pub turns: Vec<String>,
+    /// The servers whose tools are offered as `<server>__<tool>`.
+    pub servers: Vec<String>,
+    /// When the run began, as RFC 3339 has it.
+    pub recorded_at: Option<String>,
+    /// How long it took, in milliseconds.
+    pub duration_ms: Option<u64>,
+    /// What the agent's program printed, where that is what the user reads.
+    pub closing: Option<String>,
+    /// Why the run stopped, where its conversation does not tell: a time limit, a program that failed.
+    pub stopped: Option<String>,
+}
+
+/// A run, and what is said of it.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct RecordedRun {
+    /// The cassette. Secrets are still in it.
+    pub cassette: Value,
+    /// What whoever records should know.
+    pub notes: Vec<String>,
+}
+
+/// Why what went by makes no run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RunError {
+    /// The agent asked no model.
+    NothingAsked,
+    /// No request got an answer: what was said instead.
+    NothingSaid(Vec<String>),
+    /// An answer came that cannot be read, so that the run is not known.
+    Unreadable(Vec<String>),
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NothingAsked => f.write_str(
+                "the agent asked no model at the address that it was given; let its client take the address from \
+                 OPENAI_BASE_URL, ANTHROPIC_BASE_URL or GOOGLE_GEMINI_BASE_URL, which the session sets",
+            ),
+            Self::NothingSaid(why) => write!(
+                f,
+                "the agent got no answer of a model: {}",
+                why.first().map_or("it waited for none", String::as_str)
+            ),
+            Self::Unreadable(why) => write!(
+                f,
+                "the run is not known, as {} of its model calls cannot be read: {}",
+                why.len(),
+                why.first().map_or("", String::as_str)
+            ),
+        }
+    }
+}
+
+impl std::error::Error for RunError {}
+
+impl RecordedRun {
+    /// Makes a run of what went by.
+    ///
+    /// # Errors
+    ///
+    /// No model was asked, none answered, or an answer cannot be read.
+    pub fn of(observed: &[Observed], options: &RunOptions) -> Result<Self, RunError> {
+        let calls = conversation::sorted(observed);
+        if !calls.unreadable.is_empty() {
+            return Err(RunError::Unreadable(calls.unreadable));
+        }
+        let Some(main) = main_of(&calls.conversations, options) else {
+            return Err(if calls.failed.is_empty() {
+                RunError::NothingAsked
+            } else {
+                RunError::NothingSaid(calls.failed)
+            });
+        };
+        Ok(made(&calls, main, observed, options))
+    }
+}
+
+/// The main conversation: that which the user's first words open, else one that holds them, else the first
+/// one with tools, else the first.
+fn main_of(conversations: &[Conversation], options: &RunOptions) -> Option<usize> {
+    let is_answered = |conversation: &Conversation| conversation.answered().next().is_some();
+    let prompt = options.turns.first().map(|text| text.trim());
+    let prompt = prompt.filter(|text| !text.is_empty());
+    let opened = |conversation: &Conversation| {
+        let opening = conversation.opening().map(str::trim);
+        prompt.is_some() && opening == prompt
+    };
+    let holds = |conversation: &Conversation| {
+        let first = conversation.calls.first();
+        let mut items = first.iter().flat_map(|call| &call.asked.items);
+        prompt.is_some_and(|prompt| {
+            items.any(|item| matches!(item, Item::User(text) if text.contains(prompt)))
+        })
+    };
+    let best = |fits: &dyn Fn(&Conversation) -> bool| {
+        // One with tools is asked before a title that is made of the same words.
+        let mut all = conversations.iter();
+        let fits = |it: &Conversation| is_answered(it) && fits(it);
+        let with_tools = all.position(|it| fits(it) && it.has_tools());
+        let longest = || {
+            let fitting = conversations.iter().enumerate().filter(|(_, it)| fits(it));
+            let longest = fitting.rev().max_by_key(|(_, it)| it.calls.len());
+            longest.map(|(index, _)| index)
+        };
+        with_tools.or_else(longest)
+    };
+    best(&opened)
+        .or_else(|| best(&holds))
+        .or_else(|| best(&|_| true))
+}
+
+/// What a side conversation is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Role {
+    Main,
+    /// A title, a summary: kept for playing, and no part of the run.
+    Side,
+    /// A sub-agent, with its name.
+    Agent(String),
+}
+
+fn made(calls: &Calls, main: usize, observed: &[Observed], options: &RunOptions) -> RecordedRun {
+    let conversations = &calls.conversations;
+    let mut names = BTreeSet::new();
+    let role = |(index, conversation): (usize, &Conversation)| {
+        if index == main {
+            Role::Main
+        } else if conversation.has_tools() {
+            Role::Agent(name_of(conversation, &conversations[main], &mut names))
+        } else {
+            Role::Side
+        }
+    };
+    let roles: Vec<Role> = conversations.iter().enumerate().map(role).collect();
+    let mut notes = Vec::new();
+    let own = &conversations[main];
+    let prompt = options.turns.first().map(|text| text.trim());
+    if prompt.is_some_and(|prompt| !prompt.is_empty() && !opening_holds(own, prompt)) {
+        notes.push("no conversation begins with the prompt: the first one is taken".to_owned());
+    }
+    if own.calls.iter().any(|call| call.changed) {
+        notes.push("the agent changed the past of its conversation (compaction)".to_owned());
+    }
+    let systems: BTreeSet<_> = own.calls.iter().map(|call| &call.asked.system).collect();
+    if systems.len() > 1 {
+        notes.push(format!(
+            "{} system prompts; the first one is kept",
+            systems.len()
+        ));
+    }
+    let others: usize = own.calls.iter().map(|call| call.said.others).sum();
+    if others > 0 {
+        notes.push(format!("{others} other choices left out"));
+    }
+    let mut writing = Writing::new(options);
+    writing.write(conversations, &roles);
+    let mut conversation = writing.conversation(own, &mut notes);
+    ending(own, options, &mut conversation, &mut notes);
+    if let Some(duration) = options.duration_ms {
+        conversation["duration_ms"] = duration.into();
+    }
+    let unknown = writing.unknown();
+    let tools: Vec<Value> = tools_of(own)
+        .iter()
+        .map(|tool| writing.tool(tool))
+        .collect();
+    let trace = writing.trace(&conversation, options.closing.as_deref());
+    let first = own.calls.first();
+    let asked = first.and_then(|call| call.asked.model.clone());
+    let prompt = options.turns.first().map(String::as_str);
+    let mut cassette = json!({
+        "schema_version": SCHEMA_VERSION,
+        "agent_name": options.agent,
+        "model": options.model.clone().or(asked).unwrap_or_default(),
+        "user_prompt": prompt.or(own.opening()).unwrap_or_default(),
+        "trace": trace,
+    });
+    if let Some(system) = first.and_then(|call| call.asked.system.as_deref()) {
+        cassette["system_prompt"] = system.into();
+    }
+    if let Some(at) = &options.recorded_at {
+        cassette["recorded_at"] = at.as_str().into();
+    }
+    if !tools.is_empty() {
+        cassette["tools"] = tools.into();
+    }
+    if let Some(first) = first {
+        let parameters = Value::Object(first.asked.parameters.clone());
+        for (key, value) in limits(&parameters) {
+            cassette[key] = value;
+        }
+    }
+    cassette["session"] = session_field::of(calls, &roles, observed, &notes, &unknown);
+    RecordedRun { cassette, notes }
+}
+
+fn opening_holds(conversation: &Conversation, prompt: &str) -> bool {
+    let first = conversation.calls.first();
+    let mut items = first.iter().flat_map(|call| &call.asked.items);
+    items.any(|item| matches!(item, Item::User(text) if text.contains(prompt)))
+}
+
+/// The sampling temperature and the most tokens, in the spellings of all formats.
+fn limits(parameters: &Value) -> Map<String, Value> {
+    let config = &parameters["generationConfig"];
+    let mut limits = Map::new();
+    let temperature = [parameters.get("temperature"), config.get("temperature")];
+    if let Some(temperature) = temperature.into_iter().flatten().find(|it| it.is_number()) {
+        limits.insert("temperature".to_owned(), temperature.clone());
+    }
+    let most = ["max_completion_tokens", "max_output_tokens", "max_tokens"];
+    let most = most.iter().find_map(|key| count(parameters, key));
+    if let Some(most) = most.or_else(|| count(config, "maxOutputTokens")) {
+        limits.insert("max_tokens".to_owned(), most.into());
+    }
+    limits
+}
+
+/// The tools that a conversation was offered, each once, in order.
+fn tools_of(conversation: &Conversation) -> Vec<Tool> {
+    let mut tools: Vec<Tool> = Vec::new();
+    for tool in conversation.calls.iter().flat_map(|it| &it.asked.tools) {
+        if !tools.iter().any(|known| known.name == tool.name) {
+            tools.push(tool.clone());
+        }
+    }
+    tools
+}
+
+/// The name of a sub-agent: what the call that began it says, else a number.
+fn name_of(
+    conversation: &Conversation,
+    main: &Conversation,
+    names: &mut BTreeSet<String>,
+) -> String {
+    const KEYS: [&str; 5] = ["subagent_type", "agent_type", "agent_name", "agent", "name"];
+    let opening = conversation.opening().unwrap_or_default().trim();
+    let asks = |args: &Value| {
+        let mut texts = args.as_object().into_iter().flatten();
+        !opening.is_empty()
+            && texts.any(|(_, text)| {
+                text.as_str()
+                    .is_some_and(|text| !text.trim().is_empty() && opening.contains(text.trim()))
+            })
+    };
+    let calls = main.calls.iter().flat_map(|call| call.said.calls());
+    let mut found = calls.filter(|call| asks(&call.args)).map(|call| {
+        let said = KEYS.iter().find_map(|key| call.args.get(*key)?.as_str());
+        let said = said.map(str::trim).filter(|name| !name.is_empty());
+        said.unwrap_or(&call.name).to_owned()
+    });
+    let base = found.next().unwrap_or_else(|| "sub-agent".to_owned());
+    let mut name = base.clone();
+    let mut number = 2;
+    while !names.insert(name.clone()) {
+        name = format!("{base} {number}");
+        number += 1;
+    }
+    name
+}
+
+/// How the run stopped.
+fn ending(
+    own: &Conversation,
+    options: &RunOptions,
+    conversation: &mut Value,
+    notes: &mut Vec<String>,
+) {
+    let Some(last) = own.calls.last() else {
+        return;
+    };
+    if has_refused(last) {
+        conversation["refused"] = true.into();
+    }
+    let reason = if let Some(stopped) = &options.stopped {
+        Some(stopped.as_str())
+    } else if let Some(broken) = &last.broken {
+        let what = if last.answered {
+            "the last answer is not whole"
+        } else {
+            "the last request came to nothing"
+        };
+        notes.push(format!("{what}: {broken}"));
+        Some("error")
+    } else {
+        match &last.said.stop {
+            Some(Stop::End | Stop::Sequence(_) | Stop::Refused) => Some("completed"),
+            Some(Stop::Length) => Some("token_budget"),
+            Some(Stop::Failed) => Some("error"),
+            Some(Stop::Other(word)) => match word.as_str() {
+                "pause_turn" | "compaction" => None,
+                "model_context_window_exceeded" => Some("context_window"),
+                other => Some(other),
+            },
+            Some(Stop::Calls) => {
+                notes.push("ends in an unanswered call".to_owned());
+                None
+            }
+            None => None,
+        }
+    };
+    if let Some(reason) = reason {
+        conversation["stop_reason"] = reason.into();
+    }
+}
+
+fn has_refused(call: &ModelCall) -> bool {
+    let refuses = |part: &Part| matches!(part, Part::Refusal(_));
+    call.said.stop == Some(Stop::Refused) || call.said.parts.iter().any(refuses)
+}

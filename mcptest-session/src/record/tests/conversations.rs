@@ -1,0 +1,210 @@
+//! Which requests belong together.
+
+use serde_json::json;
+
+use super::{Wire, calls, chat_answer, options, result, says, system, user};
+
+#[test]
+fn calls_of_sub_agents_stand_among_those_of_the_agent_with_its_name() {
+    let begin = [system("Help."), user("Cancel 7.")];
+    let ask = json!({ "role": "assistant", "content": null, "tool_calls": [{ "id": "t1", "type": "function",
+        "function": { "name": "task", "arguments": "{\"subagent_type\":\"checker\",\"prompt\":\"Check order 7.\"}" } }] });
+    let inner = [system("You check."), user("Check order 7.")];
+    let inner_call = calls(&[("i1", 7)]);
+    let mut wire = Wire::default();
+    wire.chat(&json!(begin), &ask);
+    wire.chat(&json!(inner), &inner_call);
+    let more = [&inner[..], &[inner_call, result("i1", "ok")]].concat();
+    wire.chat(&json!(more), &says("It may be cancelled."));
+    let checked = [&begin[..], &[ask, result("t1", "It may be cancelled.")]].concat();
+    let own_call = calls(&[("c1", 7)]);
+    wire.chat(&json!(checked), &own_call);
+    let done = [&checked[..], &[own_call, result("c1", "done")]].concat();
+    wire.chat(&json!(done), &says("Done."));
+    let cassette = wire.run(&options("Cancel 7.")).cassette;
+    let trace = &cassette["trace"];
+    let calls = trace["tool_calls"].as_array().unwrap();
+    let shown: Vec<_> = calls
+        .iter()
+        .map(|call| {
+            (
+                call["name"].as_str().unwrap(),
+                call["agent_id"].as_str(),
+                call["step"].as_u64(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            ("task", None, Some(0)),
+            ("cancel", Some("checker"), None),
+            ("cancel", None, Some(1))
+        ]
+    );
+    let results = trace["tool_results"].as_array().unwrap();
+    let answered: Vec<_> = results
+        .iter()
+        .map(|it| it["call_index"].as_u64().unwrap())
+        .collect();
+    assert_eq!(answered, [1, 0, 2]);
+    // Its words and its tokens are not the agent's.
+    assert_eq!(trace["conversation"]["steps"].as_array().unwrap().len(), 3);
+    assert!(
+        !trace["conversation"]["turns"]
+            .to_string()
+            .contains("may be")
+    );
+    let conversations = cassette["session"]["conversations"].as_array().unwrap();
+    assert_eq!(conversations[1]["name"], "checker");
+    assert_eq!(
+        conversations[1]["answers"][1]["parts"],
+        json!([{ "text": "It may be cancelled." }])
+    );
+}
+
+#[test]
+fn titles_are_kept_for_playing_and_are_no_part_of_the_run() {
+    let title =
+        json!({ "model": "gpt-5-mini", "messages": [system("Write a title."), user("Cancel 7.")] });
+    let mut wire = Wire::default();
+    wire.answered(
+        "/v1/chat/completions",
+        &title,
+        &chat_answer(&says("Cancelling")),
+    );
+    wire.chat(&json!([system("Help."), user("Cancel 7.")]), &says("Done."));
+    let cassette = wire.run(&options("Cancel 7.")).cassette;
+    assert_eq!(cassette["system_prompt"], "Help.");
+    assert_eq!(cassette["model"], "gpt-5");
+    assert!(!cassette["trace"].to_string().contains("Cancelling"));
+    let side = &cassette["session"]["conversations"][0];
+    assert_eq!(
+        (&side["role"], &side["opening"]),
+        (&json!("side"), &json!("Cancel 7."))
+    );
+    assert_eq!(
+        side["answers"][0]["parts"],
+        json!([{ "text": "Cancelling" }])
+    );
+}
+
+#[test]
+fn a_compaction_goes_on_with_its_conversation_and_the_run_says_so() {
+    let summary = "The user wants order 7 cancelled; it was found and is not shipped yet.";
+    let begin = [system("Help."), user("Cancel 7.")];
+    let first = calls(&[("c1", 7)]);
+    let found = [&begin[..], &[first.clone(), result("c1", "found")]].concat();
+    let second = calls(&[("c2", 7)]);
+    // The past is cleared away, and the last call is still there.
+    let cleared = [
+        &begin[..],
+        &[
+            first,
+            result("c1", "[cleared]"),
+            second.clone(),
+            result("c2", "done"),
+        ],
+    ]
+    .concat();
+    let mut edited = Wire::default();
+    edited.chat(&json!(begin), &calls(&[("c1", 7)]));
+    edited.chat(&json!(found), &second);
+    edited.chat(&json!(cleared), &says("Done."));
+
+    // A summary takes the place of all that was said.
+    let asks = [&found[..], &[user("Summarise.")]].concat();
+    let anew = [system("Help."), user(&format!("So far: {summary}"))];
+    let mut summarised = Wire::default();
+    summarised.chat(&json!(begin), &calls(&[("c1", 7)]));
+    summarised.chat(&json!(asks), &says(summary));
+    summarised.chat(&json!(anew), &says("Done."));
+
+    for wire in [edited, summarised] {
+        let run = wire.run(&options("Cancel 7."));
+        assert_eq!(
+            run.notes,
+            ["the agent changed the past of its conversation (compaction)"]
+        );
+        assert_eq!(run.cassette["session"]["notes"], json!(run.notes));
+        assert_eq!(
+            run.cassette["session"]["conversations"]
+                .as_array()
+                .unwrap()
+                .len(),
+            1
+        );
+        assert_eq!(run.cassette["trace"]["final_response"], "Done.");
+        assert_eq!(
+            run.cassette["trace"]["conversation"]["steps"]
+                .as_array()
+                .unwrap()
+                .len(),
+            3
+        );
+    }
+}
+
+#[test]
+fn a_hand_over_with_another_system_prompt_is_the_same_conversation() {
+    let hand_over = calls(&[("h1", 0)]);
+    let mut wire = Wire::default();
+    wire.chat(&json!([system("Triage."), user("Cancel 7.")]), &hand_over);
+    let more = [
+        system("Refunds."),
+        user("Cancel 7."),
+        hand_over,
+        result("h1", "{}"),
+    ];
+    wire.chat(&json!(more), &says("Done."));
+    let run = wire.run(&options("Cancel 7."));
+    assert_eq!(run.notes, ["2 system prompts; the first one is kept"]);
+    assert_eq!(run.cassette["system_prompt"], "Triage.");
+    assert_eq!(run.cassette["trace"]["final_response"], "Done.");
+}
+
+#[test]
+fn an_answer_that_comes_back_in_pieces_is_the_same_answer() {
+    let message = json!({ "role": "assistant", "content": "Wait.", "tool_calls": calls(&[("c1", 7)])["tool_calls"] });
+    let mut wire = Wire::default();
+    wire.chat(&json!([user("Cancel 7.")]), &message);
+    let pieces = [
+        user("Cancel 7."),
+        says("Wait."),
+        calls(&[("c1", 7)]),
+        result("c1", "done"),
+    ];
+    wire.chat(&json!(pieces), &says("Done."));
+    let run = wire.run(&options("Cancel 7."));
+    assert!(run.notes.is_empty(), "{:?}", run.notes);
+    assert_eq!(
+        run.cassette["trace"]["conversation"]["turns"]
+            .as_array()
+            .unwrap()
+            .len(),
+        4
+    );
+    assert_eq!(
+        run.cassette["trace"]["tool_results"]
+            .as_array()
+            .unwrap()
+            .len(),
+        1
+    );
+}
+
+#[test]
+fn a_prompt_that_the_agent_wraps_is_found() {
+    let mut wire = Wire::default();
+    wire.chat(&json!([user("Something else.")]), &says("No."));
+    wire.chat(&json!([user("<task>Cancel 7.</task>")]), &says("Done."));
+    let run = wire.run(&options("Cancel 7."));
+    assert_eq!(run.cassette["user_prompt"], "Cancel 7.");
+    assert_eq!(run.cassette["trace"]["final_response"], "Done.");
+    assert!(run.notes.is_empty());
+    let other = wire.run(&options("Cancel 9."));
+    assert_eq!(
+        other.notes,
+        ["no conversation begins with the prompt: the first one is taken"]
+    );
+}

@@ -1,0 +1,307 @@
+//! Calls, results and turns of a run, written in the order in which they happened.
+
+use std::collections::BTreeSet;
+
+use mcptest_trace::record::Talk;
+use serde_json::{Value, json};
+
+use super::conversation::{Conversation, ModelCall};
+use super::pairing::Pairing;
+use super::payload::payload;
+use super::run::{Role, RunOptions};
+use crate::exchange::{Call, Item, Part, Tool, ToolResult};
+use crate::protocol::blob;
+
+/// A run that is being written.
+pub(super) struct Writing<'o> {
+    options: &'o RunOptions,
+    talk: Talk,
+    calls: Vec<Value>,
+    results: Vec<Value>,
+    /// Model calls of the main conversation so far.
+    steps: usize,
+}
+
+/// A conversation whose calls wait for their results.
+struct Open {
+    pairing: Pairing,
+    /// The calls of this conversation among those of the run.
+    calls: Vec<usize>,
+    agent: Option<String>,
+    /// The calls of the last answer, and when it had come.
+    last: (Vec<usize>, u64),
+}
+
+/// What happens next in a conversation.
+enum Next<'c> {
+    Asked(&'c ModelCall),
+    Said(&'c ModelCall),
+}
+
+impl<'o> Writing<'o> {
+    pub(super) fn new(options: &'o RunOptions) -> Self {
+        Self {
+            options,
+            talk: Talk::default(),
+            calls: Vec::new(),
+            results: Vec::new(),
+            steps: 0,
+        }
+    }
+
+    /// Writes what happened in the conversations that are part of the run, by time.
+    pub(super) fn write(&mut self, conversations: &[Conversation], roles: &[Role]) {
+        let mut open: Vec<Open> = roles
+            .iter()
+            .map(|role| Open {
+                pairing: Pairing::default(),
+                calls: Vec::new(),
+                agent: match role {
+                    Role::Agent(name) => Some(name.clone()),
+                    Role::Main | Role::Side => None,
+                },
+                last: (Vec::new(), 0),
+            })
+            .collect();
+        let mut happened = Vec::new();
+        for (index, conversation) in conversations.iter().enumerate() {
+            if roles[index] == Role::Side {
+                continue;
+            }
+            for call in &conversation.calls {
+                happened.push((call.asked_at, index, Next::Asked(call)));
+                if call.answered {
+                    happened.push((call.ended_at, index, Next::Said(call)));
+                }
+            }
+        }
+        // Within a conversation an answer comes after its question, also in the same millisecond.
+        happened.sort_by_key(|(at, _, _)| *at);
+        for (_, index, next) in happened {
+            match next {
+                Next::Asked(call) => self.asked(call, &mut open[index]),
+                Next::Said(call) => self.said(call, &mut open[index]),
+            }
+        }
+    }
+
+    /// What a request tells that is new: results, and what the user says.
+    fn asked(&mut self, call: &ModelCall, open: &mut Open) {
+        let new = call.asked.items.get(call.known..).unwrap_or_default();
+        let waited = call.asked_at.saturating_sub(open.last.1);
+        for item in new {
+            match item {
+                Item::Result(result) => self.result(result, Some(waited), open),
+                Item::User(text) if open.agent.is_none() => {
+                    // Of a past that was changed, only what the user is known to say is the user's.
+                    let turns = &self.options.turns;
+                    if !call.changed || turns.iter().any(|turn| turn.trim() == text.trim()) {
+                        self.talk.user(text, self.calls.len());
+                    }
+                }
+                Item::Turn { role, text } if open.agent.is_none() => self.talk.turn(role, text),
+                // Answers that no model gave here, such as examples, are what the talk began with.
+                Item::Answer(parts) if open.agent.is_none() && !call.changed => {
+                    for part in parts {
+                        if let Part::Text(text) | Part::Refusal(text) = part {
+                            self.talk.said(text);
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// What an answer says and calls.
+    fn said(&mut self, call: &ModelCall, open: &mut Open) {
+        let is_own = open.agent.is_none();
+        open.pairing.step();
+        open.last = (Vec::new(), call.ended_at);
+        if is_own {
+            self.steps += 1;
+        }
+        for part in &call.said.parts {
+            match part {
+                Part::Text(text) | Part::Refusal(text) if is_own => self.talk.said(text),
+                Part::Call(call) => self.call(call, open),
+                Part::Result(result) => self.result(result, None, open),
+                _ => {}
+            }
+        }
+    }
+
+    fn call(&mut self, call: &Call, open: &mut Open) {
+        let (server, name) = match call.server.as_deref() {
+            Some(server) => (Some(server), call.name.as_str()),
+            None => self.split_name(&call.name),
+        };
+        let mut args = call.args.clone();
+        blob::condense(&mut args);
+        let mut written = json!({ "name": name, "args": args, "hop_index": self.calls.len() });
+        if let Some(server) = server {
+            written["server"] = server.into();
+        }
+        if let Some(caller) = &call.caller {
+            written["caller"] = caller.clone();
+        }
+        if let Some(agent) = &open.agent {
+            written["agent_id"] = agent.as_str().into();
+        } else {
+            self.talk.called(server, name, &args);
+            written["step"] = self.steps.saturating_sub(1).into();
+        }
+        open.pairing.call(call.id.as_deref(), &call.name);
+        open.calls.push(self.calls.len());
+        if call.native.is_none() {
+            open.last.0.push(self.calls.len());
+        }
+        self.calls.push(written);
+    }
+
+    /// A result. Only of a call that was alone it is known how long it took.
+    fn result(&mut self, result: &ToolResult, waited: Option<u64>, open: &mut Open) {
+        let id = result.id.as_deref().unwrap_or_default();
+        let by_name = || open.pairing.by_name(result.name.as_deref()?);
+        let Some(own) = open.pairing.of(id).or_else(by_name) else {
+            return;
+        };
+        if open.pairing.result_of(own).is_some() {
+            return;
+        }
+        let call = open.calls[own];
+        let (mut value, is_mcp) = payload(result.value.clone());
+        blob::condense(&mut value);
+        let own_flag = value.get("isError").and_then(Value::as_bool);
+        let is_error = match (result.is_error, own_flag) {
+            (Some(true), _) | (_, Some(true)) => Some(true),
+            (Some(false), _) => Some(false),
+            (None, _) => is_mcp.then_some(false),
+        };
+        if is_error == Some(true) && own_flag == Some(false) {
+            value["isError"] = true.into();
+        }
+        let mut written = json!({ "call_index": call, "result": value });
+        if let Some(server) = self.calls[call].get("server") {
+            written["server"] = server.clone();
+        }
+        if let Some(is_error) = is_error {
+            written["is_error"] = is_error.into();
+        }
+        if let (Some(waited), [alone]) = (waited, open.last.0.as_slice())
+            && *alone == call
+        {
+            written["duration_ms"] = waited.into();
+        }
+        open.pairing.answered(own, self.results.len());
+        self.results.push(written);
+    }
+
+    /// The server that a tool's name tells, and the tool.
+    fn split_name<'n>(&self, name: &'n str) -> (Option<&'n str>, &'n str) {
+        let both = |(server, tool): &(&str, &str)| !server.is_empty() && !tool.is_empty();
+        let mcp = name
+            .strip_prefix("mcp__")
+            .and_then(|rest| rest.split_once("__"));
+        if let Some((server, tool)) = mcp.filter(both) {
+            return (Some(server), tool);
+        }
+        let mut servers: Vec<&String> = self.options.servers.iter().collect();
+        servers.sort_by_key(|server| std::cmp::Reverse(server.len()));
+        let known = servers.into_iter().find_map(|server| {
+            let tool = name.strip_prefix(server.as_str())?.strip_prefix("__")?;
+            Some((name.get(..server.len())?, tool)).filter(both)
+        });
+        match known {
+            Some((server, tool)) => (Some(server), tool),
+            None => (None, name),
+        }
+    }
+
+    /// A tool that was offered, with what the model was told of it.
+    pub(super) fn tool(&self, tool: &Tool) -> Value {
+        let (server, name) = self.split_name(&tool.name);
+        let mut written = json!({ "name": name });
+        let optional = [
+            ("server", server.map(Value::from)),
+            ("description", tool.description.clone().map(Value::from)),
+            ("input_schema", tool.schema.clone()),
+        ];
+        for (key, value) in optional {
+            if let Some(value) = value {
+                written[key] = value;
+            }
+        }
+        written
+    }
+
+    /// What the formats of this run cannot tell.
+    pub(super) fn unknown(&self) -> BTreeSet<&'static str> {
+        let mut unknown = BTreeSet::new();
+        if self.results.iter().any(|it| it.get("is_error").is_none()) {
+            unknown.insert("is_error");
+        }
+        unknown
+    }
+
+    /// The conversation around the calls. Tokens are told of all model calls or of none.
+    pub(super) fn conversation(&self, main: &Conversation, notes: &mut Vec<String>) -> Value {
+        let messages = self.talk.user_turns() + self.steps + self.results.len();
+        let mut conversation = json!({ "message_count": messages });
+        let steps: Option<Vec<Value>> = main.answered().map(step).collect();
+        if let Some(steps) = steps {
+            let sum = |key: &str| {
+                let counts = steps.iter().filter_map(|step| step[key].as_u64());
+                counts.fold(0, u64::saturating_add)
+            };
+            let (prompt, completion) = (sum("prompt"), sum("completion"));
+            let total = prompt.saturating_add(completion);
+            conversation["tokens"] =
+                json!({ "prompt": prompt, "completion": completion, "total": total });
+            conversation["steps"] = steps.into();
+        } else {
+            let known = main.answered().filter(|call| call.said.tokens.is_some());
+            let (known, of) = (known.count(), self.steps);
+            notes.push(format!("tokens for {known} of {of} model calls"));
+        }
+        conversation
+    }
+
+    /// The trace, with the conversation that was made.
+    pub(super) fn trace(mut self, conversation: &Value, closing: Option<&str>) -> Value {
+        let closing = closing.map(str::trim).filter(|text| !text.is_empty());
+        if let Some(closing) = closing
+            && self.talk.answer().map(str::trim) != Some(closing)
+        {
+            self.talk.said(closing);
+        }
+        let mut trace = json!({
+            "tool_calls": self.calls,
+            "tool_results": self.results,
+            "conversation": conversation,
+        });
+        self.talk.write(&mut trace);
+        trace
+    }
+}
+
+/// The tokens of a model call, and how long it took.
+fn step(call: &ModelCall) -> Option<Value> {
+    let tokens = call.said.tokens?;
+    let mut step = json!({
+        "prompt": tokens.prompt,
+        "completion": tokens.completion,
+        "duration_ms": call.ended_at.saturating_sub(call.asked_at),
+    });
+    for (key, count) in [("cached", tokens.cached), ("reasoning", tokens.reasoning)] {
+        if let Some(count) = count {
+            step[key] = count.into();
+        }
+    }
+    if let Some(model) = &call.said.model
+        && call.said.model != call.asked.model
+    {
+        step["model"] = model.as_str().into();
+    }
+    Some(step)
+}

@@ -1,0 +1,402 @@
+//! One run of an agent, from the address that it is given to its cassette.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use jiff::Timestamp;
+use mcptest_trace::record::environment::{secrets_by_name, usual_secrets, variables};
+use mcptest_trace::record::redact::Redactor;
+use mcptest_trace::record::say;
+use mcptest_trace::record::store::{Layout, Lock, Store, StoreError};
+use regex::Regex;
+use serde_json::Value;
+
+use crate::driver::{AgentCommand, Ended};
+use crate::endpoint::{Endpoint, Provider, Upstream};
+use crate::record::{RecordedRun, Relay, RunError, RunOptions, redact};
+
+/// The most bytes of a variable: a little less than Linux takes.
+const LONGEST_VARIABLE: usize = 100 << 10;
+
+/// What a session does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Mode {
+    /// The real model is asked, and what it says is written down.
+    Record,
+}
+
+impl Mode {
+    /// The word for it, as `MCPTEST_MODE` has it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Record => "record",
+        }
+    }
+}
+
+/// What a session is told of its run.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct SessionOptions {
+    /// The agent's name in its suite.
+    pub agent: String,
+    /// The model as the suite has it; without one, the model that is asked.
+    pub model: Option<String>,
+    /// What the user asks, all turns in order.
+    pub turns: Vec<String>,
+    /// The servers whose tools are offered as `<server>__<tool>`.
+    pub servers: Vec<String>,
+    /// Where the providers are, besides what the environment says of them.
+    pub upstreams: Vec<Upstream>,
+    /// Streamed chats are left as they are, so that their tokens are unknown.
+    pub untouched: bool,
+    /// Names and values that must not get into a file.
+    pub secrets: Vec<(String, String)>,
+    /// What must not get into a file either.
+    pub patterns: Vec<Regex>,
+    /// What only its key makes a secret (`password`, `token`) is kept.
+    pub keep_named: bool,
+    /// What a program prints is what the user reads.
+    pub closing_is_stdout: bool,
+}
+
+impl SessionOptions {
+    /// An agent that is asked one prompt.
+    pub fn new(agent: impl Into<String>, prompt: impl Into<String>) -> Self {
+        Self {
+            agent: agent.into(),
+            turns: vec![prompt.into()],
+            ..Self::default()
+        }
+    }
+}
+
+/// One run of an agent's own code.
+///
+/// ```no_run
+/// use mcptest_session::session::{Session, SessionOptions};
+///
+/// # async fn answer(_url: String, _prompt: &str) -> Result<(), std::io::Error> { Ok(()) }
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// let session = Session::record(SessionOptions::new("Refund agent", "Refund order 7.")).await?;
+/// answer(session.openai_url(), session.prompt()).await?;
+/// session.finish()?.add_to("suites/cassettes/Refund_agent__gpt-5")?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Session {
+    options: SessionOptions,
+    endpoint: Endpoint,
+    relay: Relay,
+    began: Instant,
+    recorded_at: Timestamp,
+    mode: Mode,
+}
+
+impl Session {
+    /// Begins a session in which the real model is asked. To call in a runtime of tokio with its drivers on.
+    ///
+    /// # Errors
+    ///
+    /// No port can be listened at, or the address of a provider is none.
+    pub async fn record(options: SessionOptions) -> Result<Self, SessionError> {
+        let begins = |error: String| SessionError::Begin(error);
+        let given = options.upstreams.clone();
+        let is_given = |upstream: &Upstream| {
+            given
+                .iter()
+                .any(|own| own.provider() == upstream.provider())
+        };
+        let variable = |name: &str| {
+            // What is given counts, whatever the environment holds.
+            let of_given = |own: &Upstream| own.provider().variables.contains(&name);
+            std::env::var(name)
+                .ok()
+                .filter(|_| !given.iter().any(of_given))
+        };
+        let mut upstreams =
+            Upstream::from_environment(variable).map_err(|error| begins(error.to_string()))?;
+        upstreams.retain(|upstream| !is_given(upstream));
+        upstreams.extend(given.iter().cloned());
+        let relay = Relay::new(upstreams, options.untouched).map_err(begins)?;
+        let endpoint = Endpoint::start(Arc::new(relay.clone()))
+            .await
+            .map_err(|error| begins(format!("no port can be listened at: {error}")))?;
+        Ok(Self {
+            options,
+            endpoint,
+            relay,
+            began: Instant::now(),
+            recorded_at: Timestamp::now(),
+            mode: Mode::Record,
+        })
+    }
+
+    /// What the session does.
+    #[must_use]
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// What the user asks first.
+    #[must_use]
+    pub fn prompt(&self) -> &str {
+        self.options.turns.first().map_or("", String::as_str)
+    }
+
+    /// What the user asks, all turns in order.
+    #[must_use]
+    pub fn turns(&self) -> &[String] {
+        &self.options.turns
+    }
+
+    /// The address of a provider, as its clients take it.
+    #[must_use]
+    pub fn url(&self, provider: &Provider) -> String {
+        format!(
+            "{}/{}{}",
+            self.endpoint.url(),
+            provider.name,
+            provider.suffix
+        )
+    }
+
+    /// The base URL for clients of `OpenAI` and of all that speak its format, with `/v1`.
+    #[must_use]
+    pub fn openai_url(&self) -> String {
+        self.url_of("openai")
+    }
+
+    /// The base URL for clients of Anthropic.
+    #[must_use]
+    pub fn anthropic_url(&self) -> String {
+        self.url_of("anthropic")
+    }
+
+    /// The base URL for clients of Gemini.
+    #[must_use]
+    pub fn gemini_url(&self) -> String {
+        self.url_of("gemini")
+    }
+
+    fn url_of(&self, name: &str) -> String {
+        let provider = Provider::named(name);
+        provider.map_or_else(String::new, |provider| self.url(provider))
+    }
+
+    /// The environment variables that an agent is given. `MCPTEST_PROMPT` is among them unless the prompt is longer
+    /// than a system lets a variable be.
+    #[must_use]
+    pub fn environment(&self) -> Vec<(String, String)> {
+        let mut environment = Vec::new();
+        for provider in Provider::ALL {
+            // Where nobody says where a provider is, its variable would lead nowhere.
+            if self.relay.knows(provider) {
+                let url = self.url(provider);
+                let variables = provider.variables.iter();
+                environment.extend(variables.map(|name| ((*name).to_owned(), url.clone())));
+            }
+        }
+        environment.push(("MCPTEST_MODE".to_owned(), self.mode.as_str().to_owned()));
+        if self.prompt().len() <= LONGEST_VARIABLE {
+            environment.push(("MCPTEST_PROMPT".to_owned(), self.prompt().to_owned()));
+        }
+        // A proxy of the machine would be asked for the address, and does not have it.
+        for name in ["NO_PROXY", "no_proxy"] {
+            let before = std::env::var(name).unwrap_or_default();
+            let separator = if before.is_empty() { "" } else { "," };
+            let value = format!("{before}{separator}127.0.0.1,localhost");
+            environment.push((name.to_owned(), value));
+        }
+        environment
+    }
+
+    /// A command that is given the address: with the session's environment and turns.
+    #[must_use]
+    pub fn command(
+        &self,
+        command: impl IntoIterator<Item = impl Into<String>>,
+        folder: impl Into<PathBuf>,
+    ) -> AgentCommand {
+        let mut agent = AgentCommand::new(command, folder, "");
+        agent.environment = self.environment();
+        agent.turns.clone_from(&self.options.turns);
+        agent
+    }
+
+    /// How many requests reached the address.
+    #[must_use]
+    pub fn requests(&self) -> usize {
+        self.endpoint.requests()
+    }
+
+    /// Ends the session of a function that returned.
+    ///
+    /// # Errors
+    ///
+    /// No run can be made of what went by.
+    pub fn finish(self) -> Result<FinishedRun, SessionError> {
+        self.end(None, None)
+    }
+
+    /// Ends the session of a function that failed: the run is not completed.
+    ///
+    /// # Errors
+    ///
+    /// No run can be made of what went by.
+    pub fn finish_failed(self) -> Result<FinishedRun, SessionError> {
+        self.end(Some("error"), None)
+    }
+
+    /// Ends the session of a command that ended.
+    ///
+    /// # Errors
+    ///
+    /// No run can be made of what went by; with how the command ended.
+    pub fn finish_command(self, ended: &Ended) -> Result<FinishedRun, SessionError> {
+        let stopped = match ended.is_success() {
+            true => None,
+            false if ended.is_too_late() => Some("time_budget"),
+            false => Some("error"),
+        };
+        let stdout = ended.said.last().unwrap_or(&ended.stdout).clone();
+        let closing = self.options.closing_is_stdout.then_some(stdout);
+        self.end(stopped, closing).map_err(|error| match error {
+            SessionError::Run { error, strangers } => SessionError::Command {
+                error,
+                strangers,
+                ended: ended.to_string(),
+            },
+            other => other,
+        })
+    }
+
+    fn end(
+        self,
+        stopped: Option<&str>,
+        closing: Option<String>,
+    ) -> Result<FinishedRun, SessionError> {
+        self.endpoint.close();
+        let duration = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let mut run = RunOptions::default();
+        run.agent.clone_from(&self.options.agent);
+        run.model.clone_from(&self.options.model);
+        run.turns.clone_from(&self.options.turns);
+        run.servers.clone_from(&self.options.servers);
+        run.recorded_at = Some(format!("{:.3}", self.recorded_at));
+        run.duration_ms = Some(duration);
+        run.closing = closing;
+        run.stopped = stopped.map(str::to_owned);
+        let observed = self.relay.log().observed();
+        let RecordedRun {
+            mut cassette,
+            notes,
+        } = RecordedRun::of(&observed, &run).map_err(|error| SessionError::Run {
+            error,
+            strangers: self.endpoint.strangers(),
+        })?;
+        let logins = self.relay.logins().into_iter();
+        let secrets = usual_secrets()
+            .chain(self.options.secrets)
+            .chain(secrets_by_name(variables()))
+            .chain(logins.map(|value| ("key of a client".to_owned(), value)));
+        let redactor = Redactor::new(secrets, self.options.patterns)
+            .map_err(|error| SessionError::Secrets(error.to_string()))?
+            .with_shapes();
+        let redactor = if self.options.keep_named {
+            redactor
+        } else {
+            redactor.with_named()
+        };
+        redact(&redactor, &mut cassette);
+        Ok(FinishedRun { cassette, notes })
+    }
+}
+
+/// A run whose secrets are taken out, to be written.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct FinishedRun {
+    /// The cassette.
+    pub cassette: Value,
+    /// What whoever records should know.
+    pub notes: Vec<String>,
+}
+
+impl FinishedRun {
+    /// Adds the run to a folder of runs, as `run-1.json` or the next number that is free; the file is
+    /// returned.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be written.
+    pub fn add_to(&self, folder: impl AsRef<Path>) -> Result<PathBuf, SessionError> {
+        let layout = Layout::Folder(folder.as_ref().to_owned());
+        let failed = |error: StoreError| {
+            SessionError::Store(format!("{}; {}", error.problem(), error.help()))
+        };
+        let waiting = || say("waiting: another process records there");
+        let _lock = Lock::acquire(&layout, waiting).map_err(failed)?;
+        let store = Store::pinned(&layout).map_err(failed)?;
+        store.add(&self.cassette).map_err(failed)
+    }
+}
+
+/// Why a session gives no run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SessionError {
+    /// The session cannot begin.
+    Begin(String),
+    /// What went by makes no run.
+    Run {
+        /// Why.
+        error: RunError,
+        /// How many requests came to the port and named another path or host.
+        strangers: usize,
+    },
+    /// What went by makes no run, and a command was run for it.
+    Command {
+        /// Why.
+        error: RunError,
+        /// How many requests came to the port and named another path or host.
+        strangers: usize,
+        /// How the command ended.
+        ended: String,
+    },
+    /// Secrets cannot be looked for.
+    Secrets(String),
+    /// The run cannot be written.
+    Store(String),
+}
+
+impl fmt::Display for SessionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (error, strangers, ended) = match self {
+            Self::Begin(text) | Self::Secrets(text) | Self::Store(text) => {
+                return f.write_str(text);
+            }
+            Self::Run { error, strangers } => (error, strangers, None),
+            Self::Command {
+                error,
+                strangers,
+                ended,
+            } => (error, strangers, Some(ended)),
+        };
+        write!(f, "{error}")?;
+        if *strangers > 0 {
+            write!(
+                f,
+                "; {strangers} requests came to the port of the session under another path: use the whole address"
+            )?;
+        }
+        ended.map_or(Ok(()), |ended| write!(f, "; {ended}"))
+    }
+}
+
+impl std::error::Error for SessionError {}

@@ -1,0 +1,127 @@
+//! Gemini's content: what a request must be, and how an answer looks.
+
+use serde_json::{Value, json};
+
+use crate::{
+    api::ApiError,
+    exchange::{Answer, Arguments, Exchange, PastCall, Turn},
+    script::Stop,
+};
+
+/// The model that a path asks, and whether it asks for a stream.
+pub(crate) fn model_of(path: &str) -> Option<(&str, bool)> {
+    let versions = ["/v1beta", "/v1", "/v1alpha"];
+    let path = versions.iter().find_map(|it| path.strip_prefix(it))?;
+    let (model, method) = path.strip_prefix("/models/")?.split_once(':')?;
+    match method {
+        "generateContent" => Some((model, false)),
+        "streamGenerateContent" => Some((model, true)),
+        _ => None,
+    }
+}
+
+/// Checks a request.
+pub(crate) fn read(path: &str, body: &Value) -> Result<Exchange, ApiError> {
+    let (model, _) =
+        model_of(path).ok_or_else(|| ApiError::new(404, format!("Not found: {path}")))?;
+    let mut exchange = Exchange {
+        model: model.to_owned(),
+        system: words(&body["systemInstruction"]),
+        ..Exchange::default()
+    };
+    let contents = body["contents"].as_array().filter(|all| !all.is_empty());
+    let contents = contents.ok_or_else(|| {
+        ApiError::invalid("* GenerateContentRequest.contents: contents is not specified")
+    })?;
+    let mut open: Vec<String> = Vec::new();
+    for content in contents {
+        let parts = content["parts"].as_array().map_or(&[][..], Vec::as_slice);
+        if parts.is_empty() {
+            return Err(ApiError::invalid(
+                "* GenerateContentRequest.contents: contents.parts must not be empty.",
+            ));
+        }
+        if content["role"] == "model" {
+            let calls = parts.iter().filter(|part| part["functionCall"].is_object());
+            let calls: Vec<PastCall> = calls.map(call).collect();
+            open.extend(calls.iter().map(|call| call.id.clone()));
+            let text = words(content);
+            exchange.turns.push(Turn::Assistant { text, calls });
+            continue;
+        }
+        for part in parts {
+            let response = &part["functionResponse"];
+            if let Some(text) = part["text"].as_str() {
+                exchange.turns.push(Turn::User(text.to_owned()));
+            } else if response.is_object() {
+                let call_id = response["id"].as_str().unwrap_or_default().to_owned();
+                if !open.contains(&call_id) {
+                    return Err(ApiError::invalid(
+                        "Please ensure that function response turn comes immediately after a function call turn.",
+                    ));
+                }
+                open.retain(|open| *open != call_id);
+                let text = response["response"].to_string();
+                exchange.turns.push(Turn::Result { call_id, text });
+            }
+        }
+    }
+    if open.is_empty() {
+        Ok(exchange)
+    } else {
+        Err(ApiError::invalid(
+            "Please ensure that the number of function response parts is equal to the number of function call parts.",
+        ))
+    }
+}
+
+fn call(part: &Value) -> PastCall {
+    let call = &part["functionCall"];
+    PastCall {
+        id: call["id"].as_str().unwrap_or_default().to_owned(),
+        name: call["name"].as_str().unwrap_or_default().to_owned(),
+        arguments: call["args"].to_string(),
+    }
+}
+
+/// The texts of a content.
+fn words(content: &Value) -> String {
+    let parts = content["parts"].as_array().into_iter().flatten();
+    parts.filter_map(|part| part["text"].as_str()).collect()
+}
+
+/// The body of an answer.
+pub(crate) fn body(answer: &Answer) -> Value {
+    let mut parts = Vec::new();
+    if !answer.text.is_empty() || answer.calls.is_empty() {
+        parts.push(json!({ "text": answer.text }));
+    }
+    for (index, call) in answer.calls.iter().enumerate() {
+        let args = match &call.arguments {
+            Arguments::Json(args) => args.clone(),
+            Arguments::Raw(raw) => json!({ "raw": raw }),
+        };
+        parts.push(json!({ "functionCall": {
+            "id": format!("fc_{}_{index}", answer.id), "name": call.name, "args": args,
+        } }));
+    }
+    let reason = match answer.stop {
+        Some(Stop::MaxTokens) => "MAX_TOKENS",
+        Some(Stop::Refusal) => "SAFETY",
+        None => "STOP",
+    };
+    json!({
+        "candidates": [{
+            "content": { "role": "model", "parts": parts },
+            "finishReason": reason,
+            "index": 0,
+        }],
+        "usageMetadata": {
+            "promptTokenCount": answer.usage.prompt,
+            "candidatesTokenCount": answer.usage.completion,
+            "totalTokenCount": answer.usage.prompt + answer.usage.completion,
+        },
+        "modelVersion": answer.model,
+        "responseId": answer.id,
+    })
+}

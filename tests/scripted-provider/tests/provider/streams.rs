@@ -1,0 +1,174 @@
+//! Answers as streams, and the formats that have no tests of their own.
+
+use std::io::Read as _;
+
+use scripted_provider::Provider;
+use serde_json::{Value, json};
+
+use crate::start;
+
+fn provider(more: &Value) -> Provider {
+    let calls =
+        json!([{ "name": "find", "args": { "q": "a" } }, { "name": "find", "args": { "q": "b" } }]);
+    let mut script = json!({ "models": ["m"], "conversations": [{ "user": "go", "runs": [[
+        { "text": "Looking for it.", "calls": calls, "usage": { "prompt": 9, "completion": 4 } }, { "text": "Found." },
+    ]] }] });
+    for (key, value) in more.as_object().unwrap() {
+        script[key] = value.clone();
+    }
+    start(&script)
+}
+
+/// The path, the body and the header with the key of a request in each format.
+fn requests() -> [(&'static str, Value); 4] {
+    let messages = json!([{ "role": "user", "content": "go" }]);
+    let contents = json!([{ "role": "user", "parts": [{ "text": "go" }] }]);
+    [
+        (
+            "/v1/chat/completions",
+            json!({ "model": "m", "stream": true, "stream_options": { "include_usage": true }, "messages": messages }),
+        ),
+        (
+            "/v1/responses",
+            json!({ "model": "m", "stream": true, "input": messages }),
+        ),
+        (
+            "/v1/messages",
+            json!({ "model": "m", "max_tokens": 9, "stream": true, "messages": messages }),
+        ),
+        (
+            "/v1beta/models/m:streamGenerateContent?alt=sse",
+            json!({ "contents": contents }),
+        ),
+    ]
+}
+
+fn streamed(provider: &Provider, path: &str, body: &Value, take: &str) -> (String, Vec<u8>) {
+    let mut answer = ureq::post(format!("{}{path}", provider.url()))
+        .header("authorization", "Bearer k")
+        .header("x-api-key", "k")
+        .header("x-goog-api-key", "k")
+        .header("anthropic-version", "2023-06-01")
+        .header("accept-encoding", take)
+        .content_type("application/json")
+        .send(body.to_string())
+        .unwrap();
+    let kind = answer.headers()["content-type"]
+        .to_str()
+        .unwrap()
+        .to_owned();
+    let mut bytes = Vec::new();
+    // A stream that breaks off gives what came.
+    let _ = answer.body_mut().as_reader().read_to_end(&mut bytes);
+    (kind, bytes)
+}
+
+#[test]
+fn every_format_streams_its_answer_in_pieces() {
+    let provider = provider(&json!({}));
+    for (path, body) in requests() {
+        let (kind, bytes) = streamed(&provider, path, &body, "identity");
+        assert_eq!(kind, "text/event-stream; charset=utf-8", "{path}");
+        let text = String::from_utf8(bytes).unwrap();
+        let datas = text.lines().filter_map(|line| line.strip_prefix("data: "));
+        let datas: Vec<Value> = datas
+            .filter_map(|data| serde_json::from_str(data).ok())
+            .collect();
+        assert!(datas.len() >= 5, "{path}: {text}");
+        assert!(text.contains("find"), "{path}");
+        // Not in one piece.
+        assert!(
+            text.contains("Looking") && !text[..text.len() / 3].contains("Looking for it."),
+            "{path}"
+        );
+    }
+}
+
+#[test]
+fn a_stream_that_is_cut_ends_in_the_middle() {
+    let script = json!({ "conversations": [{ "user": "go", "runs": [[{ "text": "Looking for it.", "before": [{ "cut": true }] }]] }] });
+    let provider = provider(&script);
+    let (path, body) = &requests()[0];
+    let (_, cut) = streamed(&provider, path, body, "identity");
+    let (_, whole) = streamed(&provider, path, body, "identity");
+    assert!(!cut.is_empty() && cut.len() < whole.len());
+    assert!(whole.starts_with(&cut));
+    assert!(whole.ends_with(b"data: [DONE]\n\n"));
+}
+
+#[test]
+fn answers_are_compressed_for_clients_that_take_it() {
+    let packed = provider(&json!({ "gzip": true }));
+    let (path, body) = &requests()[1];
+    let (_, plain) = streamed(&packed, path, body, "identity");
+    let (_, bytes) = streamed(&packed, path, body, "br, gzip");
+    let bytes = match bytes.as_slice() {
+        // Clients take it apart themselves, or leave it.
+        [0x1f, 0x8b, ..] => {
+            let mut decoded = Vec::new();
+            flate2::read::GzDecoder::new(bytes.as_slice())
+                .read_to_end(&mut decoded)
+                .unwrap();
+            decoded
+        }
+        _ => bytes,
+    };
+    assert_eq!(bytes.len(), plain.len());
+}
+
+#[test]
+fn responses_and_contents_are_checked_and_go_on() {
+    let provider = provider(&json!({}));
+    let ask = |path: &str, body: &Value| -> Value {
+        let (_, bytes) = streamed(&provider, path, body, "identity");
+        serde_json::from_slice(&bytes).unwrap()
+    };
+    let user = json!({ "role": "user", "content": "go" });
+    let first = ask("/v1/responses", &json!({ "model": "m", "input": [user] }));
+    let output = first["output"].as_array().unwrap();
+    assert_eq!(output.len(), 3);
+    let mut input = vec![user.clone()];
+    input.extend(output.iter().cloned());
+    for call in &output[1..] {
+        input.push(
+            json!({ "type": "function_call_output", "call_id": call["call_id"], "output": "x" }),
+        );
+    }
+    let last = ask("/v1/responses", &json!({ "model": "m", "input": input }));
+    assert_eq!(last["output"][0]["content"][0]["text"], "Found.");
+
+    // What was answered may be named instead of sent again.
+    let references = output
+        .iter()
+        .map(|item| json!({ "type": "item_reference", "id": item["id"] }));
+    let results = input[4..].iter().cloned();
+    let by_items: Vec<Value> = [user.clone()]
+        .into_iter()
+        .chain(references)
+        .chain(results.clone())
+        .collect();
+    let by_id: Vec<Value> = results.collect();
+    for more in [
+        json!({ "model": "m", "input": by_items }),
+        json!({ "model": "m", "input": by_id, "previous_response_id": first["id"] }),
+    ] {
+        let last = ask("/v1/responses", &more);
+        assert_eq!(last["output"][0]["content"][0]["text"], "Found.", "{last}");
+    }
+
+    let path = "/v1beta/models/m:generateContent";
+    let user = json!({ "role": "user", "parts": [{ "text": "go" }] });
+    let first = ask(path, &json!({ "contents": [user] }));
+    let content = first["candidates"][0]["content"].clone();
+    let responses = content["parts"].as_array().unwrap().iter().skip(1).map(|part| {
+        let call = &part["functionCall"];
+        json!({ "functionResponse": { "id": call["id"], "name": call["name"], "response": { "result": "x" } } })
+    });
+    let responses: Vec<Value> = responses.collect();
+    let results = json!({ "role": "user", "parts": responses });
+    let last = ask(path, &json!({ "contents": [user, content, results] }));
+    assert_eq!(
+        last["candidates"][0]["content"]["parts"][0]["text"],
+        "Found."
+    );
+}
