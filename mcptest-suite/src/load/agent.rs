@@ -5,8 +5,8 @@ use super::fields::{Fields, is_own_key};
 use super::names::Identity;
 use super::problems::{Problems, did_you_mean};
 use super::{
-    assertion, defaults, inject, models, names, of_a_run, oracle, prompt, regression, snapshots,
-    values,
+    assertion, command, defaults, inject, models, names, of_a_run, oracle, prompt, regression,
+    snapshots, values,
 };
 use crate::gates::{Gate, GateKind};
 use crate::model::{Agent, Assertion, Caps, CheckOptions, Unsupported};
@@ -75,6 +75,7 @@ fn read(
     let models = models::read(&mut fields, problems);
     let servers = servers(&mut fields, context.servers, problems);
     let prompt = prompt::read(&mut fields, problems);
+    let command = command::read(&mut fields, problems);
     let system_prompt = fields
         .get("system_prompt")
         .and_then(|node| Some(Spanned::new(problems.text(node)?, node.span)));
@@ -156,6 +157,7 @@ fn read(
         cassette,
         unsupported,
         regression,
+        command,
     })
 }
 

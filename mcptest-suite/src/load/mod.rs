@@ -3,6 +3,7 @@
 mod agent;
 pub(crate) mod assertion;
 mod bounds;
+mod command;
 mod defaults;
 pub(crate) mod demand;
 mod faults;

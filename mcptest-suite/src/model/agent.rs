@@ -46,6 +46,22 @@ pub struct Agent {
     pub unsupported: Vec<Unsupported>,
     /// What it says of its comparison with the suite's baseline.
     pub regression: Option<AgentRegression>,
+    /// Its own program, where a command is what runs it.
+    pub command: Option<AgentCommand>,
+}
+
+/// An agent's own program: what runs it when it is recorded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AgentCommand {
+    /// The program and its arguments; never empty. It runs in the suite's folder, without a shell.
+    pub command: Vec<String>,
+    /// Where it is written.
+    pub span: Span,
+    /// Whether what the program prints is what the user reads; else what the model said last.
+    pub closing_is_stdout: bool,
+    /// The program that sets everything back before each run.
+    pub before: Option<Vec<String>>,
 }
 
 impl Agent {

@@ -7,7 +7,7 @@ mod numbers;
 mod regression;
 mod target;
 
-pub use agent::{Agent, Caps, CheckOptions, Model, Prompt};
+pub use agent::{Agent, AgentCommand, Caps, CheckOptions, Model, Prompt};
 pub use assertion::Assertion;
 pub use json_schema::JsonSchema;
 pub use mcptest_trace::eval::{Fault, FaultKind};

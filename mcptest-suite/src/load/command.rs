@@ -1,0 +1,100 @@
+//! Reading `command:` and what goes with it: the agent's own program.
+
+use super::fields::Fields;
+use super::problems::Problems;
+use crate::Diagnostic;
+use crate::model::AgentCommand;
+
+/// What only means something beside `command:`.
+const BESIDE: [&str; 2] = ["closing", "before"];
+
+/// The agent's own program, where there is one.
+pub(super) fn read(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<AgentCommand> {
+    let node = fields.get("command");
+    let beside = BESIDE.map(|key| fields.entry(key));
+    let Some(node) = node else {
+        for entry in beside.into_iter().flatten() {
+            let message = format!("`{}` does nothing without `command`", entry.key);
+            problems.push(
+                Diagnostic::at(entry.key_span, message).help(
+                    "add the program that runs the agent, e.g. `command: [python, agent.py]`",
+                ),
+            );
+        }
+        return None;
+    };
+    let command = program(node, problems);
+    let [closing, before] = beside;
+    let closing_is_stdout = closing.and_then(|entry| {
+        let words = [("stdout", true), ("model", false)];
+        problems.choice(&entry.value, "closing", &words)
+    });
+    let before = before.and_then(|entry| program(&entry.value, problems));
+    Some(AgentCommand {
+        command: command?,
+        span: node.span,
+        closing_is_stdout: closing_is_stdout.unwrap_or_default(),
+        before,
+    })
+}
+
+/// A program and its arguments.
+fn program(node: &crate::Node, problems: &mut Problems) -> Option<Vec<String>> {
+    if let Some(line) = node.text() {
+        let words: Vec<String> = line.split_whitespace().map(ToOwned::to_owned).collect();
+        problems.push(
+            Diagnostic::at(
+                node.span,
+                "a program is started without a shell, so its arguments stand apart",
+            )
+            .help(format!("write `[{}]`", words.join(", "))),
+        );
+        return None;
+    }
+    let words = problems.texts(node, "the program and its arguments");
+    let words: Vec<String> = words.into_iter().map(|word| word.value).collect();
+    (!words.is_empty()).then_some(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Source;
+    use crate::model::Suite;
+
+    fn agent(keys: &str) -> Result<Suite, String> {
+        let text = format!("agents: [{{ name: a, model: m, prompt: p, narrative: {{}}, {keys} }}]");
+        Suite::parse(Source::new("a.yml", "a.yml", text)).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_command_is_a_program_with_its_arguments() {
+        let suite =
+            agent("command: [python, agent.py, 7], closing: stdout, before: [sh, reset.sh]");
+        let suite = suite.unwrap();
+        let command = suite.agents[0].command.as_ref().unwrap();
+        assert_eq!(command.command, ["python", "agent.py", "7"]);
+        assert!(command.closing_is_stdout);
+        assert_eq!(command.before.as_ref().unwrap()[1], "reset.sh");
+        assert!(agent("runs: 1").unwrap().agents[0].command.is_none());
+    }
+
+    #[test]
+    fn a_line_of_a_shell_and_what_does_nothing_is_refused() {
+        for (keys, said) in [
+            ("command: python agent.py", "write `[python, agent.py]`"),
+            ("command: []", "is empty"),
+            (
+                "closing: stdout",
+                "`closing` does nothing without `command`",
+            ),
+            (
+                "before: [sh, reset.sh]",
+                "`before` does nothing without `command`",
+            ),
+            ("command: [a], closing: stdot", "did you mean `stdout`?"),
+        ] {
+            let error = agent(keys).unwrap_err();
+            assert!(error.contains(said), "{error}");
+        }
+    }
+}
