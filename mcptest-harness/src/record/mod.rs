@@ -3,13 +3,16 @@
 //! - `mode`: whether to record, as the environment says it;
 //! - `request`: what a run is asked for;
 //! - `progress`: what a long recording says meanwhile;
-//! - `live`, with the feature `record`: the agent itself: real MCP servers, a real model.
+//! - `live`, with the feature `record`: the agent itself: real MCP servers, a real model;
+//! - `command`, with the feature `session`: an agent's own program, whose model is asked through an address of ours.
 //!
 //! How a run is written down and gets into a file is `mcptest-trace`'s business, when to record and
 //! what happens to the runs then the harness's; this module knows suites, and nothing of gates and
-//! test cases. Without the feature `record` nothing
+//! test cases. Without these features nothing
 //! here can reach a network.
 
+#[cfg(feature = "session")]
+pub(crate) mod command;
 #[cfg(feature = "record")]
 pub(crate) mod environment;
 #[cfg(feature = "record")]

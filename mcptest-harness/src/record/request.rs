@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use mcptest_suite::model::{Agent, Inherit, Model, Prompt, Suite, Transport};
 use mcptest_suite::{Span, Spanned};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use mcptest_trace::record::{Recorder, fingerprint};
 
@@ -120,6 +120,12 @@ fn canonical_request(suite: &Suite, agent: &Agent, model: usize) -> String {
             "failures": fault.kind.failures(),
         })
     });
+    let command = agent.command.as_ref();
+    let command = command.map(|own| {
+        json!({
+            "command": own.command, "before": own.before, "closing_is_stdout": own.closing_is_stdout,
+        })
+    });
     let RunRequest {
         agent,
         model,
@@ -135,7 +141,7 @@ fn canonical_request(suite: &Suite, agent: &Agent, model: usize) -> String {
         max_tool_calls,
         time_budget,
     } = &request;
-    canonical_json(&json!({
+    let mut form = json!({
         "version": REQUEST_FORM,
         "agent": agent,
         "model": model,
@@ -150,7 +156,11 @@ fn canonical_request(suite: &Suite, agent: &Agent, model: usize) -> String {
         "token_budget": token_budget,
         "max_tool_calls": max_tool_calls,
         "time_budget_seconds": time_budget.map(|time| time.as_secs()),
-    }))
+    });
+    if let Some(command) = command {
+        form["command"] = command;
+    }
+    canonical_json(&form)
 }
 
 /// Why something could not be recorded, for people.
@@ -178,7 +188,7 @@ impl LiveError {
         }
     }
 
-    #[cfg(feature = "record")]
+    #[cfg(any(feature = "record", feature = "session"))]
     pub(crate) fn at(mut self, span: Span) -> Self {
         self.at = Some(span);
         self
@@ -207,7 +217,8 @@ pub(crate) trait Live: Send + Sync {
     /// server that the suite does not declare.
     fn prepare(&self, suite: &Suite, agent: &Agent, model: usize) -> Result<(), LiveError>;
 
-    /// Runs the agent once. What it does goes to the recorder.
+    /// Runs the agent once. What it does goes to the recorder; of an agent that is watched from outside, what it did
+    /// is given back as a cassette.
     fn run(
         &self,
         suite: &Suite,
@@ -216,7 +227,7 @@ pub(crate) trait Live: Send + Sync {
         request: &RunRequest,
         recorder: &mut Recorder,
         progress: &Progress,
-    ) -> Result<(), LiveError>;
+    ) -> Result<Option<Value>, LiveError>;
 }
 
 #[cfg(test)]

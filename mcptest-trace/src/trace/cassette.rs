@@ -60,6 +60,8 @@ pub struct Run {
     pub signals: Option<Signals>,
     /// The recorded verdict.
     pub outcome: Option<Outcome>,
+    /// Whether a session recorded it: the agent's own code ran, and its system prompt stands in that code.
+    pub by_session: bool,
     /// Keys that look like one that the format has since a later version than the file states, a line each.
     warnings: Vec<String>,
     pub(super) recorded: Recorded,
@@ -111,6 +113,7 @@ impl Run {
             tools: self.tools.clone(),
             signals: self.signals,
             outcome: self.outcome,
+            by_session: self.by_session,
             warnings: self.warnings.clone(),
             recorded: Recorded::changed(envelope),
             trace,
@@ -347,6 +350,7 @@ fn typed(
         tools: at.values(map, "tools", |tool, _, at| tools::read(tool, at)),
         signals: at.object(map, "signals", read::signals),
         outcome: at.object(map, "outcome", read::outcome),
+        by_session: map.take("session").is_some_and(|field| !field.is_null()),
         trace: {
             at.require(map, "trace");
             let trace = at.object(map, "trace", |trace, at| {

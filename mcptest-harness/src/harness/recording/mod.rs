@@ -4,7 +4,7 @@
 //!
 //! - `session`: the runs of one agent;
 //! - `blank`: what must not get into them;
-//! - `own_loop`: who answers where the built-in agent does not.
+//! - `own_loop`: who answers where the built-in agent does not; an agent with `command:` is run by that.
 
 mod blank;
 mod own_loop;
@@ -41,6 +41,8 @@ const TOGETHER: &str = "NEXTEST_RUN_ID";
 pub(crate) struct LiveRecording {
     mode: Mode,
     live: Arc<dyn Live>,
+    /// What runs agents that are commands.
+    commands: Arc<dyn Live>,
     /// Why nothing may be spent.
     refused: OnceLock<String>,
 }
@@ -54,6 +56,7 @@ pub(crate) fn asked(own_loop: Option<&Arc<dyn Live>>) -> Result<Option<LiveRecor
     Ok(Some(LiveRecording {
         mode,
         live,
+        commands: commands(),
         refused: OnceLock::new(),
     }))
 }
@@ -65,7 +68,17 @@ fn built_in() -> Arc<dyn Live> {
 
 #[cfg(not(feature = "record"))]
 fn built_in() -> Arc<dyn Live> {
-    Arc::new(own_loop::NotBuilt)
+    Arc::new(own_loop::NotBuilt { feature: "record" })
+}
+
+#[cfg(feature = "session")]
+fn commands() -> Arc<dyn Live> {
+    Arc::new(crate::record::command::Commands)
+}
+
+#[cfg(not(feature = "session"))]
+fn commands() -> Arc<dyn Live> {
+    Arc::new(own_loop::NotBuilt { feature: "session" })
 }
 
 /// What is recorded: an agent with a model, at its place.
@@ -90,6 +103,14 @@ impl<'a> ToRecord<'a> {
 }
 
 impl LiveRecording {
+    /// What runs an agent: one driver each.
+    fn driver(&self, agent: &Agent) -> &dyn Live {
+        match &agent.command {
+            Some(_) => &*self.commands,
+            None => &*self.live,
+        }
+    }
+
     /// From now on nothing is recorded, for a reason.
     pub(crate) fn refuse(&self, why: String) {
         self.refused.get_or_init(|| why);

@@ -3,6 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use mcptest_suite::model::{Agent, Suite};
+use serde_json::Value;
 
 use mcptest_trace::record::Recorder;
 
@@ -29,7 +30,7 @@ where
         request: &RunRequest,
         recorder: &mut Recorder,
         progress: &Progress,
-    ) -> Result<(), LiveError> {
+    ) -> Result<Option<Value>, LiveError> {
         // What the loop left half done is thrown away with the recorder.
         let ran = catch_unwind(AssertUnwindSafe(|| (self.0)(request, recorder)));
         match ran {
@@ -53,7 +54,8 @@ where
             tokens: prompt.saturating_add(completion),
             micro_usd: None,
         });
-        asked_for_what_the_suite_asks(request, recorder)
+        asked_for_what_the_suite_asks(request, recorder)?;
+        Ok(None)
     }
 }
 
@@ -73,18 +75,21 @@ fn asked_for_what_the_suite_asks(
     Err(error.help("begin with `run.user(&asked.user_turns[0])`"))
 }
 
-/// The built-in agent of builds that have none.
-#[cfg(not(feature = "record"))]
-pub(super) struct NotBuilt;
+/// What runs agents in builds that cannot: why not, and what to do.
+#[cfg(not(all(feature = "record", feature = "session")))]
+pub(super) struct NotBuilt {
+    pub(super) feature: &'static str,
+}
 
-#[cfg(not(feature = "record"))]
+#[cfg(not(all(feature = "record", feature = "session")))]
 impl Live for NotBuilt {
     fn prepare(&self, _: &Suite, _: &Agent, _: usize) -> Result<(), LiveError> {
+        let feature = self.feature;
         Err(LiveError::new(format!(
-            "`{}` is set, but these tests were built without the feature `record`",
+            "`{}` is set, but these tests were built without the feature `{feature}`",
             crate::record::VARIABLE
         ))
-        .help("cargo test --features mcptest-harness/record"))
+        .help(format!("cargo test --features mcptest-harness/{feature}")))
     }
 
     fn run(
@@ -95,7 +100,7 @@ impl Live for NotBuilt {
         _: &RunRequest,
         _: &mut Recorder,
         _: &Progress,
-    ) -> Result<(), LiveError> {
-        self.prepare(suite, agent, model)
+    ) -> Result<Option<Value>, LiveError> {
+        self.prepare(suite, agent, model).map(|()| None)
     }
 }

@@ -136,7 +136,7 @@ impl RecordingSession<'_> {
         let redactor = redactor(subject.suite, agent, subject.redact, None).map_err(failed)?;
         no_secret_in_the_suite(agent, subject.model, &redactor).map_err(failed)?;
         self.recording
-            .live
+            .driver(agent)
             .prepare(subject.suite, agent, subject.model)
             .map_err(|found| failed(redacted(found, &redactor)))?;
         Ok(Progress::new(&agent.name.value, agent.runs.value))
@@ -164,12 +164,13 @@ impl RecordingSession<'_> {
         if !agent.inject.is_empty() {
             recorder.inject(Decisions::new(faults.clone()));
         }
-        let live = &self.recording.live;
+        let live = self.recording.driver(agent);
         let ran = live.run(suite, agent, model, &request, &mut recorder, progress);
         let redactor = redactor(suite, agent, redact, Some(&recorder));
         let redactor = redactor.map_err(|error| failure(agent, error))?;
-        ran.map_err(|found| failure(agent, self.of_run(number, redacted(found, &redactor))))?;
-        let mut run = recorder.cassette();
+        let ran =
+            ran.map_err(|found| failure(agent, self.in_run(number, redacted(found, &redactor))))?;
+        let mut run = ran.unwrap_or_else(|| recorder.cassette());
         run[REQUEST] = self.asked().into();
         redactor.redact_run(&mut run);
         self.warn_of_keys(number, &run);
@@ -199,7 +200,7 @@ impl RecordingSession<'_> {
     }
 
     /// Says which run it was, and what becomes of those before it.
-    fn of_run(&self, number: usize, mut error: LiveError) -> LiveError {
+    fn in_run(&self, number: usize, mut error: LiveError) -> LiveError {
         let declared = self.subject.agent.runs.value;
         if declared > 1 {
             error.problem = format!("run {number} of {declared}: {}", error.problem);

@@ -3,6 +3,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use mcptest_trace::record::Recorder;
+use serde_json::Value;
 
 use super::*;
 use crate::harness::discovery::SuiteFile;
@@ -42,6 +43,7 @@ fn recording(asked: &Arc<AtomicUsize>, mode: Mode) -> LiveRecording {
     LiveRecording {
         mode,
         live: Arc::new(OwnLoop(answer)),
+        commands: commands(),
         refused: OnceLock::new(),
     }
 }
@@ -129,8 +131,8 @@ impl Live for Broken {
         _: &RunRequest,
         _: &mut Recorder,
         _: &Progress,
-    ) -> Result<(), LiveError> {
-        Ok(())
+    ) -> Result<Option<Value>, LiveError> {
+        Ok(None)
     }
 }
 
@@ -141,6 +143,7 @@ fn a_panic_is_the_failure_of_its_agent_alone() {
     let recording = LiveRecording {
         mode: Mode::Missing,
         live: Arc::new(Broken),
+        commands: commands(),
         refused: OnceLock::new(),
     };
     let one = subject(&suite, "One");

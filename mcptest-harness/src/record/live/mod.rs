@@ -30,6 +30,7 @@ mod wire;
 use std::time::{Duration, Instant};
 
 use mcptest_suite::model::{Agent, Suite};
+use serde_json::Value;
 
 use mcptest_trace::record::Recorder;
 
@@ -57,7 +58,7 @@ impl Live for BuiltIn {
         request: &RunRequest,
         recorder: &mut Recorder,
         progress: &Progress,
-    ) -> Result<(), LiveError> {
+    ) -> Result<Option<Value>, LiveError> {
         let timeouts = Timeouts::asked()?;
         let provider = provider::ModelEndpoint::of(suite, &agent.models[model])?;
         let budget = budget::Budget::of(suite, &agent.models[model])?;
@@ -93,7 +94,7 @@ impl Live for BuiltIn {
             let took = u64::try_from(started.elapsed().as_millis());
             recorder.duration_ms(took.unwrap_or(u64::MAX));
             servers.close().await;
-            ran
+            ran.map(|()| None)
         })
     }
 }
