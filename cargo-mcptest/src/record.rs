@@ -1,5 +1,5 @@
-//! `cargo mcptest record`: what `MCPTEST_RECORD` does, without the feature `record` in the build of the
-//! package's tests.
+//! `cargo mcptest record`: what `MCPTEST_RECORD` does, without its features in the build of the package's tests;
+//! and `cargo mcptest test`: what `cargo test` prints of the cases, also where there is no crate.
 //!
 //! The harness records in a process of its own, which this executable is started as once more: there
 //! the environment and the arguments are those of a test that records.
@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
 
 use mcptest::Harness;
-use mcptest::replay::ReplayCase;
+use mcptest::replay::{AgentTest, ReplayCase};
 use mcptest_suite::escape;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -40,6 +40,9 @@ pub(crate) struct Record {
     /// Record every run anew.
     #[arg(long)]
     all: bool,
+    /// The agents' own program with its arguments, in the place of the suites' `command:`.
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<String>,
     /// How to say what the cases came to.
     #[arg(long, value_enum, default_value_t)]
     format: OutputFormat,
@@ -51,34 +54,42 @@ struct RecordJob {
     package: String,
     folder: PathBuf,
     roots: Vec<PathBuf>,
+    /// What runs every agent, where the suites need not say.
+    command: Vec<String>,
 }
 
 impl Record {
     pub(crate) fn run(&self, output: &mut Output<'_>) -> Result<ExitStatus, Failure> {
-        if !cfg!(feature = "record") {
-            return Err(Failure::new("this command was built without recording").help(
-                "`cargo install cargo-mcptest --features record` builds it in; \
-                 `MCPTEST_RECORD=missing cargo test --features mcptest-harness/record` records as well",
-            ));
-        }
         let opened = Opened::whole(&self.judging, output)?;
         let cases = opened.suites.cases();
         let names = || cases.iter().map(ReplayCase::name);
         if !names().any(|name| self.filter.wants(name)) {
             return Err(self.filter.nothing(names()));
         }
+        let agents = opened.suites.agents();
+        let mut wanted = agents
+            .iter()
+            .filter(|agent| self.filter.wants(agent.case()));
+        let built_in = |agent: &&AgentTest<'_>| agent.agent().command.is_none();
+        if !cfg!(feature = "record")
+            && self.command.is_empty()
+            && wanted.any(|agent| built_in(&agent))
+        {
+            return Err(Failure::new("this command was built without the built-in agent").help(
+                "say the agent's own program: `command: [python, agent.py]` in the suite, or `-- python agent.py` here; \
+                 `cargo install cargo-mcptest --features record` builds the built-in agent in",
+            ));
+        }
         let package = &opened.package;
         let asked = RecordJob {
             package: package.name.clone(),
             folder: package.folder.clone(),
             roots: package.roots.clone(),
+            command: self.command.clone(),
         };
-        let mut child = Command::new(env::current_exe()?);
+        let mut child = asked.process()?;
         child
             .args(self.filter.arguments())
-            .current_dir(&package.folder)
-            .env(CHILD, serde_json::to_string(&asked).unwrap_or_default())
-            .env("CARGO_MANIFEST_DIR", &package.folder)
             .env("MCPTEST_RECORD", if self.all { "all" } else { "missing" })
             .stdin(Stdio::null());
         let holds = match self.format {
@@ -116,6 +127,53 @@ impl Record {
     }
 }
 
+/// Runs the cases as `cargo test` does: its text, its filters and options, its exit status.
+///
+/// A folder `suites` is enough. With `MCPTEST_RECORD` set it records first.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXIT_STATUS)]
+pub(crate) struct Test {
+    #[command(flatten)]
+    judging: Judging,
+    /// Filters and options of `cargo test`, e.g. `::narrative`, `--exact`, `--list`, `--format json`.
+    #[arg(
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "ARGUMENTS"
+    )]
+    arguments: Vec<String>,
+}
+
+impl Test {
+    pub(crate) fn run(&self) -> Result<ExitStatus, Failure> {
+        let package = self.judging.find()?;
+        let asked = RecordJob {
+            package: package.name.clone(),
+            folder: package.folder.clone(),
+            roots: package.roots.clone(),
+            command: Vec::new(),
+        };
+        let status = asked.process()?.args(&self.arguments).status()?;
+        Ok(if status.success() {
+            ExitStatus::Holds
+        } else {
+            ExitStatus::Finding
+        })
+    }
+}
+
+impl RecordJob {
+    /// This executable as the process that runs the cases.
+    fn process(&self) -> Result<Command, Failure> {
+        let mut child = Command::new(env::current_exe()?);
+        child
+            .current_dir(&self.folder)
+            .env(CHILD, serde_json::to_string(self).unwrap_or_default())
+            .env("CARGO_MANIFEST_DIR", &self.folder);
+        Ok(child)
+    }
+}
+
 /// Records, where this is the process that does; nothing elsewhere.
 pub(crate) fn child() -> Option<ExitCode> {
     let asked = env::var(CHILD).ok()?;
@@ -123,5 +181,9 @@ pub(crate) fn child() -> Option<ExitCode> {
     let folder = asked.folder.to_string_lossy();
     let harness = Harness::new(&folder, &asked.package);
     let harness = asked.roots.into_iter().fold(harness, Harness::root);
+    let harness = match asked.command.as_slice() {
+        [] => harness,
+        _ => harness.record_by(asked.command),
+    };
     Some(harness.run())
 }

@@ -33,7 +33,7 @@ pub(super) fn read(manifest: Option<&Path>) -> Result<Metadata, Failure> {
 fn said(stderr: &str) -> Failure {
     if stderr.contains("could not find `Cargo.toml`") {
         return Failure::new("there is no package here, nor in any folder above").help(
-            "run it in the folder of a crate, or say `--manifest-path <path of its Cargo.toml>`",
+            "run it in the folder of a crate, or in one that has a folder `suites`; else say `--manifest-path <path of its Cargo.toml>` or `--suites <folder>`",
         );
     }
     let stderr = stderr.trim();

@@ -1,7 +1,8 @@
 //! The crate that a command is about, as `cargo metadata` finds it.
 //!
 //! A command is about one package: the one whose folder it is called in, or the only one of a
-//! workspace that has agent tests, or the one that `--package` names.
+//! workspace that has agent tests, or the one that `--package` names. Where there is no crate at all, a folder of
+//! suites is enough: agents in other languages have no `Cargo.toml`.
 
 mod metadata;
 #[cfg(test)]
@@ -30,6 +31,9 @@ pub(crate) struct Selection {
     /// The `Cargo.toml` of the package, or of its workspace.
     #[arg(long, value_name = "PATH")]
     manifest_path: Option<PathBuf>,
+    /// A folder of suites that belongs to no crate.
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["package", "manifest_path"])]
+    suites: Option<PathBuf>,
 }
 
 /// Which package a command judges.
@@ -82,6 +86,9 @@ impl Judging {
 impl Selection {
     /// A package, whether it has agent tests or not.
     pub(crate) fn any(&self) -> Result<FoundPackage, Failure> {
+        if let Some(folder) = self.without_crate()? {
+            return Ok(folder);
+        }
         let metadata = self.metadata()?;
         if let Some(name) = &self.package {
             return FoundPackage::named(&metadata, name);
@@ -97,6 +104,9 @@ impl Selection {
 
     /// A package that has agent tests.
     pub(crate) fn with_agent_tests(&self) -> Result<FoundPackage, Failure> {
+        if let Some(folder) = self.without_crate()? {
+            return Ok(folder);
+        }
         let metadata = self.metadata()?;
         let chosen = match &self.package {
             Some(name) => Some(FoundPackage::named(&metadata, name)?),
@@ -125,6 +135,27 @@ impl Selection {
             1 => Ok(tested.remove(0)),
             _ => Err(several(&names)),
         }
+    }
+
+    /// The folder whose suites are meant, where they belong to no crate.
+    fn without_crate(&self) -> Result<Option<FoundPackage>, Failure> {
+        let here = std::env::current_dir()?;
+        if let Some(suites) = &self.suites {
+            let root = here.join(suites);
+            if !root.is_dir() {
+                let shown = escape_line(&suites.display().to_string()).into_owned();
+                return Err(Failure::new(format!("there is no folder `{shown}`"))
+                    .help("say the folder that holds the suites, e.g. `--suites suites`"));
+            }
+            return Ok(Some(FoundPackage::without_crate(here, suites.clone())));
+        }
+        let asks_for_one = self.package.is_some() || self.manifest_path.is_some();
+        let in_crate = here
+            .ancestors()
+            .any(|folder| folder.join("Cargo.toml").is_file());
+        let root = PathBuf::from("suites");
+        let found = !asks_for_one && !in_crate && here.join(&root).is_dir();
+        Ok(found.then(|| FoundPackage::without_crate(here, root)))
     }
 
     fn metadata(&self) -> Result<Metadata, Failure> {
@@ -158,6 +189,21 @@ impl Selection {
 }
 
 impl FoundPackage {
+    /// A folder with suites and no crate. Its name is empty: no command of cargo is about it.
+    fn without_crate(folder: PathBuf, root: PathBuf) -> Self {
+        Self {
+            name: String::new(),
+            roots: vec![root],
+            harness: None,
+            tests: Vec::new(),
+            workspace: folder.clone(),
+            target: folder.join("target"),
+            versions: Versions::without_crate(),
+            named_roots: true,
+            folder,
+        }
+    }
+
     fn named(metadata: &Metadata, name: &str) -> Result<Self, Failure> {
         let packages = metadata.workspace_packages();
         if let Some(package) = packages.iter().find(|package| *package.name == name) {

@@ -22,6 +22,11 @@ pub(crate) struct Versions {
 }
 
 impl Versions {
+    /// Those of a folder that has no lock file.
+    pub(super) fn without_crate() -> Self {
+        Self { locked: None }
+    }
+
     /// Reads the lock file of a package's workspace.
     pub(super) fn read(
         workspace: &Path,

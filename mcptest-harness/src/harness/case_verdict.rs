@@ -3,6 +3,7 @@
 use mcptest_suite::Style;
 
 use crate::gate::Judgement;
+use crate::record::rerun;
 use crate::render::Failure;
 
 /// What a case needs besides its suite.
@@ -34,11 +35,6 @@ impl Context {
         }
         exact
     }
-}
-
-/// The command that runs a case of a package alone.
-pub(crate) fn rerun(package: &str, case: &str) -> String {
-    format!("cargo test -p {package} -- --exact {case}")
 }
 
 /// What became of a case that does not fail.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use mcptest_suite::model::{Agent, Suite};
+use mcptest_suite::model::{Agent, AgentCommand, Suite};
 use mcptest_suite::{Case, Diagnostic, LoadError, Source, Subject};
 use regex::Regex;
 
@@ -111,6 +111,21 @@ impl LoadedSuite {
     /// The same. `command`: what a person types to record.
     pub(crate) fn recorded_with(mut self, command: RecordCommand) -> Self {
         self.command = command;
+        self
+    }
+
+    /// The same, in which each agent is run by this program, whatever the suite says.
+    pub(crate) fn run_by(mut self, program: &[String]) -> Self {
+        if let Some(suite) = Arc::get_mut(&mut self.suite) {
+            for agent in &mut suite.agents {
+                let mut command = AgentCommand::new(program.to_vec(), &self.crate_dir);
+                if let Some(own) = &agent.command {
+                    command.before.clone_from(&own.before);
+                    command.closing_is_stdout = own.closing_is_stdout;
+                }
+                agent.command = Some(command);
+            }
+        }
         self
     }
 
@@ -280,7 +295,8 @@ impl LoadedSuite {
 
     /// What a person types to record an agent.
     pub(crate) fn command(&self, subject: Subject) -> String {
-        self.command.of(&self.case_name(subject))
+        let by_program = self.agent(subject).command.is_some();
+        self.command.of(&self.case_name(subject), by_program)
     }
 
     /// The runs of an agent, read when the first case asks for them.

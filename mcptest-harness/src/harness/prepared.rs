@@ -9,11 +9,11 @@ use mcptest_suite::{
 };
 
 use super::arguments::Asked;
-use super::case_verdict::rerun;
 use super::loaded::LoadedSuite;
 use super::recording::{LiveRecording, needed};
 use super::tags::Selection;
 use super::trials::{RustCheck, Settings, check_trial, trial};
+use crate::record::rerun;
 use crate::render::rerun_line;
 use crate::result::{CaseResult, folder};
 

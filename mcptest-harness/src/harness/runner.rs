@@ -50,6 +50,8 @@ pub struct Harness {
     roots: Vec<PathBuf>,
     checks: Vec<(String, RustCheck)>,
     own_loop: Option<Arc<dyn Live>>,
+    /// What runs every agent, whatever the suites say.
+    program: Vec<String>,
 }
 
 impl fmt::Debug for Harness {
@@ -77,6 +79,7 @@ impl Harness {
             roots: Vec::new(),
             checks: Vec::new(),
             own_loop: None,
+            program: Vec::new(),
         }
     }
 
@@ -84,6 +87,13 @@ impl Harness {
     #[must_use]
     pub fn built_as(mut self, target: &str) -> Self {
         self.target = Some(target.to_owned());
+        self
+    }
+
+    #[doc(hidden)]
+    #[must_use]
+    pub fn record_by(mut self, program: Vec<String>) -> Self {
+        self.program = program;
         self
     }
 
@@ -314,6 +324,10 @@ impl Harness {
                 own_loop: self.own_loop.is_some(),
             };
             let loaded = loaded.map(|suite| suite.recorded_with(command));
+            let loaded = match self.program.as_slice() {
+                [] => loaded,
+                program => loaded.map(|suite| suite.run_by(program)),
+            };
             match loaded.and_then(|suite| self.knows_checks(suite)) {
                 Ok(suite) => prepared.add(path, suite, &names, &self.checks),
                 Err(error) => prepared.refuse(&path, error),

@@ -77,7 +77,8 @@ impl Live for Commands {
             let session = Session::record(options)
                 .await
                 .map_err(|error| LiveError::new(error.to_string()).at(command.span))?;
-            let mut program = session.command(command.command.iter().cloned(), folder(suite));
+            let mut program =
+                session.command(command.command.iter().cloned(), folder(command, suite));
             program.time_limit = request.time_budget;
             let ended = driver::run(&program)
                 .await
@@ -107,7 +108,10 @@ fn command_of(agent: &Agent) -> Result<&AgentCommand, LiveError> {
 }
 
 /// Where its programs run.
-fn folder(suite: &Suite) -> PathBuf {
+fn folder(command: &AgentCommand, suite: &Suite) -> PathBuf {
+    if let Some(folder) = &command.folder {
+        return folder.clone();
+    }
     let folder = suite.source.path().parent();
     let folder = folder.filter(|folder| !folder.as_os_str().is_empty());
     folder.unwrap_or(Path::new(".")).to_owned()
@@ -131,13 +135,17 @@ fn upstream(suite: &Suite, provider: &str) -> Option<Result<Upstream, LiveError>
 fn program(command: &AgentCommand, suite: &Suite, words: &[String]) -> Result<Program, LiveError> {
     let name = words.first().map_or("", String::as_str);
     let path = Path::new(name);
-    if path.components().count() > 1 && !folder(suite).join(path).is_file() {
-        let problem = format!("there is no program `{name}` in the suite's folder");
+    if path.components().count() > 1 && !folder(command, suite).join(path).is_file() {
+        let problem = format!("there is no program `{name}` in the folder that it is started in");
         return Err(LiveError::new(problem).at(command.span).help(
             "a path is looked for from the folder of the suite; a name alone is looked for on `PATH`",
         ));
     }
-    Ok(Program::new(words.iter().cloned(), folder(suite), ""))
+    Ok(Program::new(
+        words.iter().cloned(),
+        folder(command, suite),
+        "",
+    ))
 }
 
 /// Runs the program that sets everything back. A run after it failed would be of another state.

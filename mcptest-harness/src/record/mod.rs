@@ -21,7 +21,7 @@ mod mode;
 mod progress;
 mod request;
 
-pub(crate) use mode::{Mode, RecordCommand, VARIABLE, asked, in_ci};
+pub(crate) use mode::{Mode, RecordCommand, VARIABLE, asked, in_ci, rerun};
 
 #[cfg(feature = "record")]
 pub(crate) use progress::usd;

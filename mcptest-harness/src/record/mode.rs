@@ -3,16 +3,25 @@
 /// The variable that asks for recording.
 pub(crate) const VARIABLE: &str = "MCPTEST_RECORD";
 
-/// What a build that cannot record needs.
-#[cfg(feature = "record")]
-const FEATURE: &str = "";
-#[cfg(not(feature = "record"))]
-const FEATURE: &str = " --features mcptest-harness/record";
+/// What a build needs that cannot record what the built-in agent does, or what an agent's own program does.
+const FEATURES: [&str; 2] = [
+    if cfg!(feature = "record") {
+        ""
+    } else {
+        " --features mcptest-harness/record"
+    },
+    if cfg!(feature = "session") {
+        ""
+    } else {
+        " --features mcptest-harness/session"
+    },
+];
 
 /// How the runs of a suite are recorded: what a person types after the variable.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RecordCommand {
-    /// The crate's package; the folder's own where it is not known.
+    /// The crate's package; the folder's own where it is not known. An empty one is a folder without a crate, whose
+    /// cases the command runs.
     pub(crate) package: Option<String>,
     /// The test target, where it is known.
     pub(crate) target: Option<String>,
@@ -22,11 +31,24 @@ pub(crate) struct RecordCommand {
     pub(crate) own_loop: bool,
 }
 
+/// What a person types to run one case alone. A folder without a crate has no package.
+pub(crate) fn rerun(package: &str, case: &str) -> String {
+    if package.is_empty() {
+        format!("cargo mcptest test --exact {case}")
+    } else {
+        format!("cargo test -p {package} -- --exact {case}")
+    }
+}
+
 impl RecordCommand {
     /// The command that records the runs of one agent test and of no other, by its case's name below
-    /// the suite's.
-    pub(crate) fn of(&self, case: &str) -> String {
-        let feature = if self.own_loop { "" } else { FEATURE };
+    /// the suite's. `by_program`: whether its own program runs it.
+    pub(crate) fn of(&self, case: &str, by_program: bool) -> String {
+        let feature = match (by_program, self.own_loop) {
+            (true, _) => FEATURES[1],
+            (false, true) => "",
+            (false, false) => FEATURES[0],
+        };
         let Some(package) = &self.package else {
             return format!("cargo test{feature}");
         };
@@ -43,6 +65,9 @@ impl RecordCommand {
             "" => case.to_owned(),
             suite => format!("{suite}::{case}"),
         };
+        if package.is_empty() {
+            return rerun(package, &case);
+        }
         format!("cargo test{feature} -p {package}{target} -- --exact {case}")
     }
 }
@@ -127,14 +152,14 @@ mod tests {
             own_loop: true,
         };
         assert_eq!(
-            command.of("desk"),
+            command.of("desk", false),
             "cargo test -p shop --test agents -- --exact refunds::desk"
         );
         command.target = Some("my_agents".to_owned());
-        assert!(command.of("desk").contains(" --test 'my?agents' "));
+        assert!(command.of("desk", false).contains(" --test 'my?agents' "));
         command.own_loop = false;
         assert_eq!(
-            command.of("desk").contains("--features"),
+            command.of("desk", false).contains("--features"),
             !cfg!(feature = "record")
         );
     }

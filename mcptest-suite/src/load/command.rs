@@ -35,6 +35,7 @@ pub(super) fn read(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<A
         span: node.span,
         closing_is_stdout: closing_is_stdout.unwrap_or_default(),
         before,
+        folder: None,
     })
 }
 

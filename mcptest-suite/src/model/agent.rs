@@ -1,5 +1,7 @@
 //! One agent test.
 
+use std::path::PathBuf;
+
 use serde_json::Value;
 
 use super::{AgentRegression, Assertion, Gate, GateKind, Unsupported};
@@ -62,6 +64,22 @@ pub struct AgentCommand {
     pub closing_is_stdout: bool,
     /// The program that sets everything back before each run.
     pub before: Option<Vec<String>>,
+    /// Where it runs; the suite's folder where nothing stands.
+    pub folder: Option<PathBuf>,
+}
+
+impl AgentCommand {
+    /// A program with its arguments, written nowhere in a suite.
+    #[must_use]
+    pub fn new(command: Vec<String>, folder: impl Into<PathBuf>) -> Self {
+        Self {
+            command,
+            span: Span::default(),
+            closing_is_stdout: false,
+            before: None,
+            folder: Some(folder.into()),
+        }
+    }
 }
 
 impl Agent {
