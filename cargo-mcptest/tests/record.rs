@@ -9,9 +9,10 @@ fn a_command_without_recording_says_how_to_get_it() {
     let shop = support::shop(&support::good());
     assert_eq!(
         support::mcptest(shop.path(), &["record"]).exits(2).stderr,
-        "error: this command was built without recording\n\n\
-         help: `cargo install cargo-mcptest --features record` builds it in; \
-         `MCPTEST_RECORD=missing cargo test --features mcptest-harness/record` records as well\n"
+        "mcptest-harness 0.1.0 here, none in Cargo.lock\n\
+         error: this command was built without the built-in agent\n\n\
+         help: say the agent's own program: `command: [python, agent.py]` in the suite, or `-- python agent.py` here; \
+         `cargo install cargo-mcptest --features record` builds the built-in agent in\n"
     );
 }
 

@@ -1,0 +1,203 @@
+//! An agent of one's own in a folder without a crate: recorded by an address, judged, broken and mended. The agent
+//! is this executable, started as a program once more.
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+use std::process::Command;
+
+use e2e_support::folder::Folder;
+use e2e_support::process::{Finished, command, run};
+use scripted_provider::{Provider, Script};
+use serde_json::{Value, json};
+
+/// What authorises with the scripted provider.
+const KEY: &str = "sk-test-anywhere-51c07";
+
+/// The agent: it asks the model at the address that it is given, and answers one tool itself.
+#[test]
+#[ignore = "the agent of the other tests, which they start"]
+fn agent() {
+    let Ok(base) = std::env::var("OPENAI_BASE_URL") else {
+        return;
+    };
+    let prompt = std::env::var("MCPTEST_PROMPT").unwrap();
+    let mut messages = vec![
+        json!({ "role": "system", "content": "You are a refund clerk." }),
+        json!({ "role": "user", "content": prompt }),
+    ];
+    let key = std::env::var("OPENAI_API_KEY").unwrap_or_default();
+    loop {
+        let body = json!({
+            "model": "gpt-5", "messages": messages,
+            "tools": [{ "type": "function", "function": {
+                "name": "get_order", "description": "Looks an order up.",
+                "parameters": { "type": "object", "properties": { "order": { "type": "integer" } } },
+            } }],
+        });
+        let mut answer = ureq::post(format!("{base}/chat/completions"))
+            .header("content-type", "application/json")
+            .header("authorization", format!("Bearer {key}"))
+            .send(body.to_string())
+            .unwrap();
+        let answer = answer.body_mut().read_to_string().unwrap();
+        let answer: Value = serde_json::from_str(&answer).unwrap();
+        let message = answer["choices"][0]["message"].clone();
+        messages.push(message.clone());
+        let calls = message["tool_calls"]
+            .as_array()
+            .cloned()
+            .unwrap_or_default();
+        if calls.is_empty() {
+            return;
+        }
+        for call in calls {
+            messages.push(json!({
+                "role": "tool", "tool_call_id": call["id"],
+                "content": json!({ "order": 7, "status": "delivered" }).to_string(),
+            }));
+        }
+    }
+}
+
+/// The agent as words of YAML.
+fn program() -> Vec<String> {
+    let agent = std::env::current_exe().unwrap();
+    let words = [
+        &agent.display().to_string(),
+        "--exact",
+        "agent",
+        "--ignored",
+        "--nocapture",
+    ];
+    words.map(str::to_owned).to_vec()
+}
+
+fn suite(rest: &str) -> String {
+    format!(
+        "agents:\n- name: Refund agent\n  model: gpt-5\n  prompt: Where is order 7?\n  runs: 2\n  \
+         trajectory: {{ mode: strict, calls: [{{ name: get_order, args: {{ subset: {{ order: 7 }} }} }}] }}\n  \
+         narrative: {{}}\n{rest}"
+    )
+}
+
+fn with_command() -> String {
+    suite(&format!("  command: {}\n", json!(program())))
+}
+
+fn provider() -> Provider {
+    let asks = || json!({ "calls": [{ "name": "get_order", "args": { "order": 7 } }], "usage": { "prompt": 100, "completion": 10 } });
+    let says = |text: &str| json!({ "text": text, "usage": { "prompt": 150, "completion": 8 } });
+    let script = json!({ "key": KEY, "conversations": [{
+        "user": "Where is order 7?", "model": "gpt-5",
+        "runs": [[asks(), says("Order 7 was delivered.")], [asks(), says("It was delivered.")]],
+    }] });
+    Provider::start(Script::from_json(&script.to_string()).unwrap()).unwrap()
+}
+
+fn mcptest(folder: &Folder, provider: Option<&Provider>, arguments: &[&str]) -> Finished {
+    let mut command: Command = command(env!("CARGO_BIN_EXE_cargo-mcptest"), folder.path());
+    command.arg("mcptest").args(arguments);
+    if let Some(provider) = provider {
+        command
+            .env("OPENAI_BASE_URL", format!("{}/v1", provider.url()))
+            .env("OPENAI_API_KEY", KEY);
+    }
+    run(&mut command)
+}
+
+fn recorded(folder: &Folder, run: usize) -> Value {
+    let file = format!("suites/cassettes/Refund_agent__gpt-5/run-{run}.json");
+    serde_json::from_str(&std::fs::read_to_string(folder.at(&file)).unwrap()).unwrap()
+}
+
+#[test]
+fn an_agent_is_recorded_and_judged_in_a_folder_without_a_crate() {
+    let folder = Folder::new().with("suites/refunds.yml", with_command());
+    let model = provider();
+    let said = mcptest(&folder, Some(&model), &["record"]).exits(0);
+    assert!(
+        said.stderr
+            .contains("recorded 2 runs of `Refund agent` (536 tokens)"),
+        "{said}"
+    );
+    let run = recorded(&folder, 1);
+    assert_eq!(run["system_prompt"], "You are a refund clerk.");
+    assert_eq!(run["trace"]["tool_calls"][0]["args"], json!({ "order": 7 }));
+    assert_eq!(run["trace"]["final_response"], "Order 7 was delivered.");
+    assert_eq!(run["trace"]["conversation"]["tokens"]["total"], 268);
+    // A chat's tool message does not say whether the tool failed.
+    assert_eq!(run["trace"]["tool_results"][0].get("is_error"), None);
+    assert!(!run.to_string().contains(KEY));
+    // From now on nothing is asked.
+    drop(model);
+    mcptest(&folder, None, &["test"]).exits(0);
+    let listed = mcptest(&folder, None, &["test", "--list"]).exits(0);
+    assert!(
+        listed
+            .stdout
+            .contains("refunds::refund_agent::trajectory: test"),
+        "{listed}"
+    );
+    folder.write(
+        "suites/refunds.yml",
+        with_command().replace("order: 7 }", "order: 8 }"),
+    );
+    let red = mcptest(&folder, None, &["test", "::trajectory"]).exits(1);
+    assert!(
+        red.stdout.contains(
+            "run this case alone: cargo mcptest test --exact refunds::refund_agent::trajectory"
+        ),
+        "{red}"
+    );
+    let report = mcptest(&folder, None, &["report", "--format", "json"]).exits(1);
+    assert!(
+        report.stdout.contains("refunds::refund_agent::trajectory"),
+        "{report}"
+    );
+}
+
+#[test]
+fn the_program_may_stand_in_the_command_and_the_suites_in_another_folder() {
+    let folder = Folder::new().with("checks/refunds.yml", suite(""));
+    let program = program();
+    let program: Vec<&str> = program.iter().map(String::as_str).collect();
+    let arguments = [&["record", "--suites", "checks", "--"], program.as_slice()].concat();
+    let model = provider();
+    let said = mcptest(&folder, Some(&model), &arguments).exits(0);
+    assert!(said.stdout.contains("3 passed"), "{said}");
+    mcptest(&folder, None, &["test", "--suites", "checks"]).exits(0);
+    let nowhere = mcptest(&folder, None, &["test", "--suites", "check"]).exits(2);
+    assert!(
+        nowhere.stderr.contains("there is no folder `check`"),
+        "{nowhere}"
+    );
+}
+
+#[test]
+fn an_agent_that_asks_nothing_says_what_to_set() {
+    let silent = suite("  command: [cargo, --version]\n");
+    let folder = Folder::new().with("suites/refunds.yml", silent);
+    let said = mcptest(&folder, Some(&provider()), &["record"]).exits(1);
+    assert!(said.stdout.contains("OPENAI_BASE_URL"), "{said}");
+    assert!(
+        !folder
+            .at("suites/cassettes")
+            .join("Refund_agent__gpt-5")
+            .join("run-1.json")
+            .exists()
+    );
+}
+
+#[test]
+fn what_sets_back_must_end_well_before_a_run() {
+    let failing = suite(&format!(
+        "  command: {}\n  before: [cargo, no-such-command]\n",
+        json!(program())
+    ));
+    let folder = Folder::new().with("suites/refunds.yml", failing);
+    let said = mcptest(&folder, Some(&provider()), &["record"]).exits(1);
+    assert!(
+        said.stdout
+            .contains("`before` failed, so the run was not begun"),
+        "{said}"
+    );
+}
