@@ -48,6 +48,8 @@ pub mod eval {
     pub use mcptest_trace::eval::*;
 }
 
+#[cfg(feature = "session")]
+pub use mcptest_session::handle::AgentSession as Session;
 pub use mcptest_trace::record::{CallId, RecordError, Recorder};
 pub use record::RunRequest;
 

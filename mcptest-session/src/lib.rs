@@ -15,6 +15,8 @@ pub mod driver;
 #[cfg(feature = "endpoint")]
 pub mod endpoint;
 pub mod exchange;
+#[cfg(feature = "record")]
+pub mod handle;
 #[doc(hidden)]
 pub mod json;
 pub mod protocol;

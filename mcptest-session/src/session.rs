@@ -253,6 +253,15 @@ impl Session {
         self.end(Some("error"), None)
     }
 
+    /// Ends the session of a function that took longer than it may.
+    ///
+    /// # Errors
+    ///
+    /// No run can be made of what went by.
+    pub fn finish_late(self) -> Result<FinishedRun, SessionError> {
+        self.end(Some("time_budget"), None)
+    }
+
     /// Ends the session of a command that ended.
     ///
     /// # Errors

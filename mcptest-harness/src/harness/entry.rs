@@ -107,7 +107,7 @@ pub fn run_check<V: Verdict>(
 /// The suite, the case in it, and the names around it. What the case is judged by is recorded where that
 /// was asked for: each test function is one case, and selects it.
 fn find(case: &MacroCase<'_>) -> Result<(Arc<LoadedSuite>, Case, Context), Shown> {
-    let recording = recording::asked(None);
+    let recording = recording::asked(None, &Vec::new());
     let recording = recording.map_err(|problem| Shown(format!("error: {problem}")))?;
     let loaded = load(&crate_dir(case.crate_dir), case, recording.is_some());
     let mut suite = loaded.map_err(Shown)?;

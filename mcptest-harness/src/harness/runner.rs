@@ -21,12 +21,14 @@ use super::discovery::discover;
 use super::loaded::LoadedSuite;
 use super::output;
 use super::prepared::Prepared;
-use super::recording::{self, OwnLoop};
+use super::recording::{self, AgentFunctions, OwnLoop};
 use super::tags::Selection;
 use super::trials::{RustCheck, Settings};
 use super::verdicts::Verdicts;
 use mcptest_trace::record::Recorder;
 
+#[cfg(feature = "session")]
+use crate::record::function::Function;
 use crate::record::{Live, RecordCommand, RunRequest};
 
 /// The crate's folder: where cargo or nextest says it is now, else where it was compiled.
@@ -52,6 +54,8 @@ pub struct Harness {
     own_loop: Option<Arc<dyn Live>>,
     /// What runs every agent, whatever the suites say.
     program: Vec<String>,
+    /// The agents that are async functions.
+    functions: AgentFunctions,
 }
 
 impl fmt::Debug for Harness {
@@ -80,6 +84,7 @@ impl Harness {
             checks: Vec::new(),
             own_loop: None,
             program: Vec::new(),
+            functions: Vec::new(),
         }
     }
 
@@ -171,6 +176,60 @@ impl Harness {
         self
     }
 
+    /// The agent is an async function of this crate. Where `MCPTEST_RECORD` asks for recording, it is called once for
+    /// every run, with the address that stands in place of its model's API: what it asks there, and what it does with
+    /// the answers, becomes the run. It writes nothing down itself. Needs the feature `session`.
+    ///
+    /// An agent with `command:` in its suite is run by that. A function that fails leaves a run that is not
+    /// `completed`; a panic is a failure of the agent's cases.
+    ///
+    /// ```no_run
+    /// # use std::process::ExitCode;
+    /// # mod my_crate {
+    /// #     pub struct Client;
+    /// #     impl Client { pub fn at(_: &str) -> Self { Self } }
+    /// #     pub async fn answer(_: &Client, _: &str) -> Result<(), String> { Ok(()) }
+    /// # }
+    /// async fn run(session: mcptest::Session) -> Result<(), String> {
+    ///     let client = my_crate::Client::at(session.openai_url());
+    ///     my_crate::answer(&client, session.prompt()).await
+    /// }
+    ///
+    /// fn main() -> ExitCode {
+    ///     mcptest::harness!().agent(run).run()
+    /// }
+    /// ```
+    #[cfg(feature = "session")]
+    #[must_use]
+    pub fn agent<R, E>(
+        mut self,
+        run: impl Fn(mcptest_session::handle::AgentSession) -> R + Send + Sync + 'static,
+    ) -> Self
+    where
+        R: Future<Output = Result<(), E>> + 'static,
+        E: fmt::Display + 'static,
+    {
+        self.functions.push((None, Arc::new(Function::new(run))));
+        self
+    }
+
+    /// The same of the agent of this name, where a crate has several.
+    #[cfg(feature = "session")]
+    #[must_use]
+    pub fn agent_named<R, E>(
+        mut self,
+        name: impl Into<String>,
+        run: impl Fn(mcptest_session::handle::AgentSession) -> R + Send + Sync + 'static,
+    ) -> Self
+    where
+        R: Future<Output = Result<(), E>> + 'static,
+        E: fmt::Display + 'static,
+    {
+        let function: Arc<dyn Live> = Arc::new(Function::new(run));
+        self.functions.push((Some(name.into()), function));
+        self
+    }
+
     /// Runs the cases that the command line asks for.
     ///
     /// The exit code is libtest's: 0 when nothing failed, 101 when a case failed or the arguments
@@ -193,7 +252,7 @@ impl Harness {
         let recording = if asked.arguments.list {
             None
         } else {
-            recording::asked(self.own_loop.as_ref())?
+            recording::asked(self.own_loop.as_ref(), &self.functions)?
         };
         let prepared = self.prepare(&asked, Selection::asked()?, recording.is_some());
         prepared.check_selection()?;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use mcptest_session::driver::{self, AgentCommand as Program};
 use mcptest_session::endpoint::Upstream;
-use mcptest_session::session::{Session, SessionOptions};
+use mcptest_session::session::{FinishedRun, Session, SessionOptions};
 use mcptest_suite::model::{Agent, AgentCommand, Suite};
 use mcptest_trace::record::{Recorder, say};
 use serde_json::Value;
@@ -62,18 +62,8 @@ impl Live for Commands {
             if let Some(before) = &command.before {
                 set_back(command, suite, before).await?;
             }
-            let mut options = SessionOptions::default();
-            options.agent.clone_from(&request.agent);
-            options.model = Some(request.model.clone());
-            options.turns.clone_from(&request.user_turns);
-            options.servers.clone_from(&request.servers);
+            let mut options = options(suite, agent, model, request)?;
             options.closing_is_stdout = command.closing_is_stdout;
-            // What the suite's own redaction keeps is its business; it runs over the cassette too.
-            options.keep_named = true;
-            let provider = agent.models[model].value.provider.as_deref();
-            if let Some(given) = provider.and_then(|provider| upstream(suite, provider)) {
-                options.upstreams.push(given?);
-            }
             let session = Session::record(options)
                 .await
                 .map_err(|error| LiveError::new(error.to_string()).at(command.span))?;
@@ -87,19 +77,45 @@ impl Live for Commands {
                 .finish_command(&ended)
                 .map_err(|error| LiveError::new(error.to_string()).at(command.span))
         })?;
-        for note in &run.notes {
-            say(&format!(
-                "note: run {} of `{}`: {note}",
-                request.run, request.agent
-            ));
-        }
-        let total = run.cassette["trace"]["conversation"]["tokens"]["total"].as_u64();
-        progress.spend(Spent {
-            tokens: total.unwrap_or_default(),
-            micro_usd: None,
-        });
-        Ok(Some(run.cassette))
+        Ok(Some(told(run, request, progress)))
     }
+}
+
+/// What a session is told of a run.
+pub(super) fn options(
+    suite: &Suite,
+    agent: &Agent,
+    model: usize,
+    request: &RunRequest,
+) -> Result<SessionOptions, LiveError> {
+    let mut options = SessionOptions::default();
+    options.agent.clone_from(&request.agent);
+    options.model = Some(request.model.clone());
+    options.turns.clone_from(&request.user_turns);
+    options.servers.clone_from(&request.servers);
+    // What the suite's own redaction keeps is its business; it runs over the cassette too.
+    options.keep_named = true;
+    let provider = agent.models[model].value.provider.as_deref();
+    if let Some(given) = provider.and_then(|provider| upstream(suite, provider)) {
+        options.upstreams.push(given?);
+    }
+    Ok(options)
+}
+
+/// The cassette of a run, after what is to be said of it.
+pub(super) fn told(run: FinishedRun, request: &RunRequest, progress: &Progress) -> Value {
+    for note in &run.notes {
+        say(&format!(
+            "note: run {} of `{}`: {note}",
+            request.run, request.agent
+        ));
+    }
+    let total = run.cassette["trace"]["conversation"]["tokens"]["total"].as_u64();
+    progress.spend(Spent {
+        tokens: total.unwrap_or_default(),
+        micro_usd: None,
+    });
+    run.cassette
 }
 
 fn command_of(agent: &Agent) -> Result<&AgentCommand, LiveError> {

@@ -4,7 +4,8 @@
 //! - `request`: what a run is asked for;
 //! - `progress`: what a long recording says meanwhile;
 //! - `live`, with the feature `record`: the agent itself: real MCP servers, a real model;
-//! - `command`, with the feature `session`: an agent's own program, whose model is asked through an address of ours.
+//! - `command` and `function`, with the feature `session`: an agent's own program or async function, whose model is
+//!   asked through an address of ours.
 //!
 //! How a run is written down and gets into a file is `mcptest-trace`'s business, when to record and
 //! what happens to the runs then the harness's; this module knows suites, and nothing of gates and
@@ -15,6 +16,8 @@
 pub(crate) mod command;
 #[cfg(feature = "record")]
 pub(crate) mod environment;
+#[cfg(feature = "session")]
+pub(crate) mod function;
 #[cfg(feature = "record")]
 pub(crate) mod live;
 mod mode;

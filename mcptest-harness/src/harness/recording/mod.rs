@@ -37,18 +37,26 @@ use session::RecordingSession;
 /// The variable under which nextest tells its processes that they belong together.
 const TOGETHER: &str = "NEXTEST_RUN_ID";
 
+/// Agents that are functions, each with its name; one without a name is all others.
+pub(crate) type AgentFunctions = Vec<(Option<String>, Arc<dyn Live>)>;
+
 /// Recording live, as it was asked for.
 pub(crate) struct LiveRecording {
     mode: Mode,
     live: Arc<dyn Live>,
     /// What runs agents that are commands.
     commands: Arc<dyn Live>,
+    /// The agents that are functions, each with its name; one without a name is all others.
+    functions: AgentFunctions,
     /// Why nothing may be spent.
     refused: OnceLock<String>,
 }
 
 /// What the environment asks to record, with the loop of one's own if there is one.
-pub(crate) fn asked(own_loop: Option<&Arc<dyn Live>>) -> Result<Option<LiveRecording>, String> {
+pub(crate) fn asked(
+    own_loop: Option<&Arc<dyn Live>>,
+    functions: &AgentFunctions,
+) -> Result<Option<LiveRecording>, String> {
     let Some(mode) = crate::record::asked()? else {
         return Ok(None);
     };
@@ -57,6 +65,7 @@ pub(crate) fn asked(own_loop: Option<&Arc<dyn Live>>) -> Result<Option<LiveRecor
         mode,
         live,
         commands: commands(),
+        functions: functions.clone(),
         refused: OnceLock::new(),
     }))
 }
@@ -105,10 +114,15 @@ impl<'a> ToRecord<'a> {
 impl LiveRecording {
     /// What runs an agent: one driver each.
     fn driver(&self, agent: &Agent) -> &dyn Live {
-        match &agent.command {
-            Some(_) => &*self.commands,
-            None => &*self.live,
+        if agent.command.is_some() {
+            return &*self.commands;
         }
+        let named = |wanted: Option<&str>| {
+            let mut functions = self.functions.iter();
+            functions.find(|(name, _)| name.as_deref() == wanted)
+        };
+        let function = named(Some(&agent.name.value)).or_else(|| named(None));
+        function.map_or(&*self.live, |(_, function)| &**function)
     }
 
     /// From now on nothing is recorded, for a reason.

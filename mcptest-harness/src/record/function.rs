@@ -1,0 +1,87 @@
+//! An agent that is an async function of this crate: it is called, and an address on loopback stands in place of its
+//! model's API.
+
+use std::fmt::Display;
+use std::future::Future;
+use std::pin::Pin;
+
+use mcptest_session::handle::AgentSession;
+use mcptest_session::session::Session;
+use mcptest_suite::model::{Agent, Suite};
+use mcptest_trace::record::{Recorder, say};
+use serde_json::Value;
+
+use super::command::{options, told};
+use super::{Live, LiveError, Progress, RunRequest};
+
+/// What a function makes of a session: nothing, or why it failed.
+type Ran = Pin<Box<dyn Future<Output = Result<(), String>>>>;
+
+/// An agent that is an async function.
+pub(crate) struct Function(Box<dyn Fn(AgentSession) -> Ran + Send + Sync>);
+
+impl Function {
+    pub(crate) fn new<F, R, E>(run: F) -> Self
+    where
+        F: Fn(AgentSession) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<(), E>> + 'static,
+        E: Display,
+    {
+        Self(Box::new(move |session| {
+            let ran = run(session);
+            // `{:#}` shows the causes of errors that have them.
+            Box::pin(async move { ran.await.map_err(|error| format!("{error:#}")) })
+        }))
+    }
+}
+
+impl Live for Function {
+    fn prepare(&self, _: &Suite, agent: &Agent, _: usize) -> Result<(), LiveError> {
+        let fault = agent.inject.first();
+        fault.map_or(Ok(()), |fault| {
+            let problem = "faults cannot be injected into the tools of an agent's own function";
+            Err(LiveError::new(problem)
+                .at(fault.span)
+                .help("leave `inject:` out"))
+        })
+    }
+
+    fn run(
+        &self,
+        suite: &Suite,
+        agent: &Agent,
+        model: usize,
+        request: &RunRequest,
+        _: &mut Recorder,
+        progress: &Progress,
+    ) -> Result<Option<Value>, LiveError> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| LiveError::new(format!("no runtime could be started: {error}")))?;
+        let run = runtime.block_on(async {
+            let failed = |error: String| LiveError::new(error);
+            let session = Session::record(options(suite, agent, model, request)?)
+                .await
+                .map_err(|error| failed(error.to_string()))?;
+            let ran = (self.0)(AgentSession::of(&session));
+            let ended = match request.time_budget {
+                Some(limit) => tokio::time::timeout(limit, ran).await,
+                None => Ok(ran.await),
+            };
+            let run = match ended {
+                Ok(Ok(())) => session.finish(),
+                Ok(Err(error)) => {
+                    say(&format!(
+                        "note: run {} of `{}` failed: {error}",
+                        request.run, request.agent
+                    ));
+                    session.finish_failed()
+                }
+                Err(_) => session.finish_late(),
+            };
+            run.map_err(|error| failed(error.to_string()))
+        })?;
+        Ok(Some(told(run, request, progress)))
+    }
+}
