@@ -9,7 +9,7 @@ use std::path::Path;
 
 use e2e_support::folder::{Folder, collect};
 use e2e_support::process::Finished;
-use e2e_support::workshop::{harness_path, lock_dependencies, run_cargo};
+use e2e_support::workshop::{harness_path, run_cargo, share_packages};
 use support::mcptest;
 
 const CASES: [&str; 3] = [
@@ -33,7 +33,7 @@ fn init(folder: &Path, more: &[&str]) -> Finished {
 
 /// The next `cargo test`.
 fn test(folder: &Path) -> Finished {
-    lock_dependencies(folder);
+    share_packages(folder);
     let tested = run_cargo(folder, &["test"]);
     for executable in tested.executables() {
         _ = fs::remove_file(executable);
@@ -96,7 +96,7 @@ fn an_empty_crate_is_green_right_after() {
 fn a_false_closing_is_red_in_the_first_suite() {
     let folder = crate_named("init-claims", "");
     init(folder.path(), &[]).exits(0);
-    lock_dependencies(folder.path());
+    share_packages(folder.path());
     let recording = folder.at("suites/cassettes/Refund_agent__gpt-5.json");
     let text = fs::read_to_string(&recording).unwrap();
     let claims = "for order 7. I have also cancelled order 8.";

@@ -7,7 +7,7 @@ use std::fs;
 
 use e2e_support::folder::Folder;
 use e2e_support::process::{Finished, command, run};
-use e2e_support::workshop::{lock_dependencies, manifest, run_cargo};
+use e2e_support::workshop::{cargo, manifest, share_packages, share_target};
 use serde_json::{Value, json};
 use support::four_agents::four_agents;
 use support::{SUITE, VERSIONS, good, mcptest, run_of, shop};
@@ -328,29 +328,21 @@ fn checks_in_rust_are_in_it_when_the_tests_run() {
     for (path, bytes) in e2e_support::folder::collect(&plain.at("suites")) {
         folder.write(&format!("suites/{path}"), bytes);
     }
-    lock_dependencies(folder.path());
-    // Where the tests are built, nothing is built twice.
-    let tests = run_cargo(folder.path(), &["test", "--no-run"]).exits(0);
-    let target = tests.executables();
-    let target = target.iter().find_map(|path| {
-        path.ancestors()
-            .find(|folder| folder.join("CACHEDIR.TAG").is_file())
-    });
+    share_packages(folder.path());
     let mut line = command(env!("CARGO_BIN_EXE_cargo-mcptest"), folder.path());
-    line.args(["report", "--format", "markdown", "--with-checks"])
-        .env("CARGO_NET_OFFLINE", "true");
-    if let Some(target) = target {
-        line.env("CARGO_TARGET_DIR", target);
-    }
-    line.env("CARGO_PROFILE_DEV_DEBUG", "0")
-        .env("CARGO_INCREMENTAL", "0");
+    line.args(["report", "--format", "markdown", "--with-checks"]);
+    share_target(&mut line);
     let said = run(&mut line).exits(0);
     assert!(said.stdout.contains("✅ polite"), "{said}");
 
     // The results stay where they are asked for, and those of cases that are gone are named.
     let results = folder.at("results");
-    let mut tests = e2e_support::workshop::cargo(folder.path(), &["test"]);
-    run(tests.env("MCPTEST_RESULTS", &results)).exits(0);
+    let mut tests = cargo(folder.path(), &["test"]);
+    let ran = run(tests.env("MCPTEST_RESULTS", &results)).exits(0);
+    // In the shared target folder nothing else would remove them.
+    for executable in ran.executables() {
+        _ = fs::remove_file(executable);
+    }
     let suite = fs::read_to_string(folder.at("suites/refunds.yml")).unwrap();
     folder.write(
         "suites/refunds.yml",

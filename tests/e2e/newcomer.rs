@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::guide::{Block, block, blocks};
 use crate::support::folder::{Folder, write};
 use crate::support::process::Finished;
-use crate::support::workshop::{harness_path, lock_dependencies, run_cargo};
+use crate::support::workshop::{harness_path, run_cargo, share_packages};
 
 const CASSETTE: &str = "suites/cassettes/Refund_agent__gpt-5.json";
 
@@ -32,7 +32,7 @@ pub(crate) fn demo(folder: &Folder, blocks: &[Block]) -> PathBuf {
         .unwrap_or(&old)
         .to_owned();
     fs::write(manifest, format!("{old}{lines}")).unwrap();
-    lock_dependencies(&here);
+    share_packages(&here);
     here
 }
 
@@ -80,7 +80,7 @@ fn declare_polite(here: &Path) {
         "serde = { version = \"1\", features = [\"derive\"] }\n\n[[test]]\nname = \"polite\"\nharness = false\n\n[[test]]",
     );
     fs::write(manifest, text).unwrap();
-    lock_dependencies(here);
+    share_packages(here);
 }
 
 /// Takes the `refund` call and its result out of the recording.

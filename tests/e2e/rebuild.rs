@@ -5,7 +5,7 @@ use std::fs;
 use crate::support::clerk::{SUITE, counted};
 use crate::support::folder::Folder;
 use crate::support::process::Finished;
-use crate::support::workshop::{lock_dependencies, manifest, run_cargo};
+use crate::support::workshop::{manifest, run_cargo, share_packages};
 
 const LIBRARY: &str = "\
 //! A library.
@@ -27,7 +27,7 @@ fn a_changed_suite_is_compiled_again_and_a_changed_recording_is_not() {
         .with("src/lib.rs", LIBRARY)
         .with("suites/desk.yml", SUITE)
         .with_run(run, &counted(3));
-    lock_dependencies(folder.path());
+    share_packages(folder.path());
     let compiled = |ran: &Finished| ran.stderr.contains("Compiling rebuilt_by_the_macro");
 
     let first = test(&folder).exits(0);

@@ -66,7 +66,7 @@ fn package() -> Folder {
             folder = folder.with_run(&path, &run(agent, &closing, 400 * number));
         }
     }
-    workshop::lock_dependencies(folder.path());
+    workshop::share_packages(folder.path());
     folder
 }
 

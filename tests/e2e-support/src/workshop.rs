@@ -34,11 +34,17 @@ pub fn workspace() -> &'static Path {
 
 /// Where all children build: the target folder of these tests themselves, so that nothing is built
 /// twice.
-fn target() -> PathBuf {
+pub fn target() -> PathBuf {
     let executable = std::env::current_exe().expect("the test's executable");
-    let marked = |folder: &&Path| folder.join("CACHEDIR.TAG").is_file();
-    let target = executable.ancestors().find(marked);
-    target.expect("cargo's target folder").to_owned()
+    let target = target_of(&executable).expect("cargo's target folder");
+    target.to_owned()
+}
+
+/// The target folder that a test's executable lies in, `<target>/<profile>/deps/<executable>`. Its place
+/// says so, no mark in it: a folder that was there before cargo has none.
+pub fn target_of(executable: &Path) -> Option<&Path> {
+    let deps = executable.parent().filter(|deps| deps.ends_with("deps"))?;
+    deps.ancestors().nth(2)
 }
 
 /// The variables by which whoever runs these tests may have asked for another build.
@@ -49,12 +55,21 @@ const PROFILE: [&str; 3] = [
 ];
 
 /// The program of a package of this workspace. One of the package's integration tests is built, for which
-/// cargo builds the program too; with `--workspace`, so that features are those of `cargo test --workspace`
-/// and what it depends on is there.
+/// cargo builds the program too.
 pub fn program_of(package: &str, test: &str) -> PathBuf {
-    let json = "--message-format=json";
-    let arguments = ["test", "--workspace", "--no-run", "--test", test, json];
-    let mut command = cargo(workspace(), &arguments);
+    built_here(&["test", "--no-run", "--test", test], package)
+}
+
+/// An example of a package of this workspace.
+pub fn example_of(name: &str) -> PathBuf {
+    built_here(&["build", "--example", name], name)
+}
+
+/// An executable of this workspace, by its name; with `--workspace`, so that features are those of
+/// `cargo test --workspace` and what it depends on is there.
+fn built_here(arguments: &[&str], name: &str) -> PathBuf {
+    let more = ["--workspace", "--message-format=json"];
+    let mut command = cargo(workspace(), &[arguments, &more].concat());
     for name in PROFILE {
         match std::env::var_os(name) {
             Some(value) => command.env(name, value),
@@ -68,8 +83,8 @@ pub fn program_of(package: &str, test: &str) -> PathBuf {
         .filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let mut programs =
         messages.filter_map(|message| Some(PathBuf::from(message["executable"].as_str()?)));
-    let program = programs.find(|path| path.file_stem() == Some(package.as_ref()));
-    program.unwrap_or_else(|| panic!("{package} has a program"))
+    let program = programs.find(|path| path.file_stem() == Some(name.as_ref()));
+    program.unwrap_or_else(|| panic!("`{name}` is built"))
 }
 
 /// Where what is made for these tests is kept from run to run.
@@ -78,19 +93,21 @@ pub fn kept() -> PathBuf {
 }
 
 /// Makes a crate at a fixed place, so that a second run need not build it again: these files, no
-/// others, and the workspace's lock file. Safe against another process that makes the same crate.
+/// others, and what the workspace shares. Safe against another process that makes the same crate.
 pub fn kept_crate(name: &str, files: &[(String, Vec<u8>)]) -> PathBuf {
     let top = kept().join("crates");
     fs::create_dir_all(&top).unwrap();
     let lock = File::create(top.join(format!("{name}.lock"))).unwrap();
     lock.lock().unwrap();
     let folder = top.join(name);
-    let wanted: Vec<PathBuf> = files.iter().map(|(path, _)| folder.join(path)).collect();
+    let shared = ["Cargo.lock", CONFIG].into_iter();
+    let wanted = files.iter().map(|(path, _)| path.as_str()).chain(shared);
+    let wanted: Vec<PathBuf> = wanted.map(|path| folder.join(path)).collect();
     remove_others(&folder, &wanted);
     for (path, (_, bytes)) in wanted.iter().zip(files) {
         folder::write(path, bytes);
     }
-    lock_dependencies(&folder);
+    share_packages(&folder);
     folder
 }
 
@@ -99,14 +116,20 @@ fn remove_others(folder: &Path, wanted: &[PathBuf]) {
         let path = entry.unwrap().path();
         if path.is_dir() {
             remove_others(&path, wanted);
-        } else if !wanted.contains(&path) && !path.ends_with("Cargo.lock") {
+        } else if !wanted.contains(&path) {
             fs::remove_file(path).unwrap();
         }
     }
 }
 
-/// Gives a crate the workspace's lock file, so that nothing is resolved and nothing downloaded.
-pub fn lock_dependencies(folder: &Path) {
+/// How this workspace's packages are built, and where it stands in a crate.
+const CONFIG: &str = ".cargo/config.toml";
+
+/// Gives a crate the lock file and the config of this workspace: the same versions are built in the same
+/// way, so that nothing is resolved or downloaded, and packages that are built serve all.
+pub fn share_packages(folder: &Path) {
+    let config = fs::read(workspace().join(CONFIG)).unwrap();
+    folder::write(&folder.join(CONFIG), &config);
     let lock = folder.join("Cargo.lock");
     let current = fs::read_to_string(workspace().join("Cargo.lock")).unwrap();
     // Cargo takes out what the crate does not use, so the file is only written when a version that
@@ -131,16 +154,21 @@ pub fn program() -> OsString {
 /// `cargo` in a crate's folder, with the target folder of these tests and without the network. What it may
 /// need is downloaded before.
 pub fn cargo(folder: &Path, arguments: &[&str]) -> Command {
-    downloads::complete();
     let mut command = process::command(program(), folder);
+    command.args(arguments);
+    share_target(&mut command);
     command
-        .args(arguments)
+}
+
+/// The same for a program that runs cargo by itself.
+pub fn share_target(command: &mut Command) {
+    downloads::complete();
+    command
         .env("CARGO_TARGET_DIR", target())
         .env("CARGO_NET_OFFLINE", "true")
         // Nothing here is debugged or edited, and both cost much of the build's time.
         .env("CARGO_PROFILE_DEV_DEBUG", "0")
         .env("CARGO_INCREMENTAL", "0");
-    command
 }
 
 /// Runs `cargo` in a crate's folder.

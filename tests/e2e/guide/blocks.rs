@@ -7,7 +7,9 @@ use mcptest::suite::{Source, Style};
 use mcptest::trace::{Origin, parse_run};
 
 use super::{Block, USED, blocks, pages};
-use crate::support::workshop::{run_cargo, workspace};
+use crate::support::folder::Folder;
+use crate::support::process::{command, run};
+use crate::support::workshop::{example_of, workspace};
 
 /// Around keys of one agent: what they may leave to others.
 const AROUND_AN_AGENT: &str = "\
@@ -104,15 +106,8 @@ fn the_live_guard_is_the_example_and_prints_what_is_shown() {
     };
     let part = super::block(&blocks, "part of", example);
     assert!(unindented(&code).contains(&unindented(part)), "{part}");
-    let arguments = [
-        "run",
-        "-q",
-        "-p",
-        "mcptest-trace",
-        "--example",
-        "live_guard",
-    ];
-    let ran = run_cargo(workspace(), &arguments).exits(0);
+    let folder = Folder::new();
+    let ran = run(&mut command(example_of("live_guard"), folder.path())).exits(0);
     assert_eq!(ran.stdout, super::block(&blocks, "example", "live_guard"));
 }
 
