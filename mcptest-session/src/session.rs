@@ -1,6 +1,7 @@
 //! One run of an agent, from the address that it is given to its cassette.
 
-use std::fmt;
+mod error;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -15,7 +16,9 @@ use serde_json::Value;
 
 use crate::driver::{AgentCommand, Ended};
 use crate::endpoint::{Endpoint, Provider, Upstream};
-use crate::record::{RecordedRun, Relay, RunError, RunOptions, redact};
+use crate::record::{RecordedRun, Relay, RunOptions, redact};
+
+pub use error::SessionError;
 
 /// The most bytes of a variable: a little less than Linux takes.
 const LONGEST_VARIABLE: usize = 100 << 10;
@@ -346,57 +349,3 @@ impl FinishedRun {
         store.add(&self.cassette).map_err(failed)
     }
 }
-
-/// Why a session gives no run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum SessionError {
-    /// The session cannot begin.
-    Begin(String),
-    /// What went by makes no run.
-    Run {
-        /// Why.
-        error: RunError,
-        /// How many requests came to the port and named another path or host.
-        strangers: usize,
-    },
-    /// What went by makes no run, and a command was run for it.
-    Command {
-        /// Why.
-        error: RunError,
-        /// How many requests came to the port and named another path or host.
-        strangers: usize,
-        /// How the command ended.
-        ended: String,
-    },
-    /// Secrets cannot be looked for.
-    Secrets(String),
-    /// The run cannot be written.
-    Store(String),
-}
-
-impl fmt::Display for SessionError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (error, strangers, ended) = match self {
-            Self::Begin(text) | Self::Secrets(text) | Self::Store(text) => {
-                return f.write_str(text);
-            }
-            Self::Run { error, strangers } => (error, strangers, None),
-            Self::Command {
-                error,
-                strangers,
-                ended,
-            } => (error, strangers, Some(ended)),
-        };
-        write!(f, "{error}")?;
-        if *strangers > 0 {
-            write!(
-                f,
-                "; {strangers} requests came to the port of the session under another path: use the whole address"
-            )?;
-        }
-        ended.map_or(Ok(()), |ended| write!(f, "; {ended}"))
-    }
-}
-
-impl std::error::Error for SessionError {}

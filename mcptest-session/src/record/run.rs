@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use mcptest_trace::text::counted;
 use mcptest_trace::trace::SCHEMA_VERSION;
 use serde_json::{Map, Value, json};
 
@@ -49,8 +50,8 @@ pub struct RecordedRun {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RunError {
-    /// The agent asked no model.
-    NothingAsked,
+    /// The agent asked no model; the paths that it asked instead.
+    NothingAsked(Vec<String>),
     /// No request got an answer: what was said instead.
     NothingSaid(Vec<String>),
     /// An answer came that cannot be read, so that the run is not known.
@@ -60,10 +61,20 @@ pub enum RunError {
 impl fmt::Display for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NothingAsked => f.write_str(
-                "the agent asked no model at the address that it was given; let its client take the address from \
-                 OPENAI_BASE_URL, ANTHROPIC_BASE_URL or GOOGLE_GEMINI_BASE_URL, which the session sets",
-            ),
+            Self::NothingAsked(others) => {
+                f.write_str(
+                    "the agent asked no model at the address that it was given; let its client take the address from \
+                     OPENAI_BASE_URL, ANTHROPIC_BASE_URL or GOOGLE_GEMINI_BASE_URL, which the session sets",
+                )?;
+                let Some(first) = others.first() else {
+                    return Ok(());
+                };
+                write!(
+                    f,
+                    "; it asked {} of other kinds, such as `{first}`, which no known format has",
+                    counted(others.len(), "request")
+                )
+            }
             Self::NothingSaid(why) => write!(
                 f,
                 "the agent got no answer of a model: {}",
@@ -94,7 +105,8 @@ impl RecordedRun {
         }
         let Some(main) = main_of(&calls.conversations, options) else {
             return Err(if calls.failed.is_empty() {
-                RunError::NothingAsked
+                let others = observed.iter().map(|one| one.path.clone());
+                RunError::NothingAsked(others.collect())
             } else {
                 RunError::NothingSaid(calls.failed)
             });

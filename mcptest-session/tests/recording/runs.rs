@@ -208,7 +208,7 @@ fn an_agent_that_asks_nothing_is_told_what_to_set() {
     assert_eq!(
         error.to_string(),
         "the agent asked no model at the address that it was given; let its client take the address from \
-         OPENAI_BASE_URL, ANTHROPIC_BASE_URL or GOOGLE_GEMINI_BASE_URL, which the session sets; 1 requests came to the \
+         OPENAI_BASE_URL, ANTHROPIC_BASE_URL or GOOGLE_GEMINI_BASE_URL, which the session sets; 1 request came to the \
          port of the session under another path: use the whole address; the program ended with exit status: 0; on \
          standard error:\nno network here"
     );

@@ -246,14 +246,18 @@ fn only_the_answer_that_the_client_went_on_with_is_kept() {
 fn a_run_that_is_not_known_is_an_error() {
     let of = |wire: &Wire| RecordedRun::of(&wire.observed, &options("Cancel 7.")).unwrap_err();
     let mut wire = Wire::default();
-    assert_eq!(of(&wire), RunError::NothingAsked);
+    assert_eq!(of(&wire), RunError::NothingAsked(Vec::new()));
     let other = |body: &str| Outcome::Other {
         status: 200,
         media_type: None,
         body: body.as_bytes().to_vec(),
     };
-    wire.asked("/openai/v1/models", &json!({}), other("{}"));
-    assert_eq!(of(&wire), RunError::NothingAsked);
+    wire.asked("/openai/v1/completions", &json!({}), other("{}"));
+    let text = of(&wire).to_string();
+    assert!(
+        text.ends_with("; it asked 1 request of other kinds, such as `/openai/v1/completions`, which no known format has"),
+        "{text}"
+    );
     let request = chat_request(&json!([user("Cancel 7.")]));
     let path = "/v1/chat/completions";
     let message = "no such key".to_owned();
@@ -298,6 +302,20 @@ fn what_asks_no_model_is_kept_under_the_digest_of_its_request() {
     assert_eq!(others[0]["body"], "{\"data\":[]}");
     assert_eq!(others[0]["digest"], wire.observed[1].digest);
     assert_eq!(others[1]["body_base64"], "/wA=");
+}
+
+#[test]
+fn a_client_that_asks_on_before_the_end_is_seen_loses_nothing() {
+    let begin = [user("Cancel 7.")];
+    let call = calls(&[("c1", 7)]);
+    let mut wire = Wire::default();
+    wire.chat(&json!(begin), &call);
+    let more = [&begin[..], &[call, result("c1", "done")]].concat();
+    wire.chat(&json!(more), &says("Done."));
+    wire.observed[0].ended_at = Some(12);
+    let trace = wire.run(&options("Cancel 7.")).cassette["trace"].clone();
+    assert_eq!(trace["tool_results"][0]["duration_ms"], 0);
+    assert_eq!(trace["final_response"], "Done.");
 }
 
 #[test]
