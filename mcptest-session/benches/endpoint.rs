@@ -44,7 +44,10 @@ async fn measured() -> Result<bool, Failure> {
     let direct = format!("{}/v1/chat/completions", provider.url());
     let through = format!("{}/chat/completions", session.openai_url());
     let mut is_fine = true;
-    for (row, streamed) in [("a whole answer", false), ("the first byte of a stream", true)] {
+    for (row, streamed) in [
+        ("a whole answer", false),
+        ("the first byte of a stream", true),
+    ] {
         let mut times = [Vec::new(), Vec::new()];
         // By turns, so that what else the machine does falls on both.
         for call in 0..CALLS + WARM {

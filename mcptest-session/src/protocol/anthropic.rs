@@ -73,7 +73,7 @@ impl Protocol for Anthropic {
             id: identifier(body, "id"),
             model: named(body, "model"),
             parts: parts(body.get("content")),
-            item_ids: Vec::new(),
+            items: Vec::new(),
             stop: word(body, "stop_reason").map(|reason| stop(reason, body)),
             tokens: tokens(body),
             others: 0,

@@ -79,7 +79,7 @@ impl Protocol for Chat {
             id: identifier(body, "id"),
             model: named(body, "model"),
             parts,
-            item_ids: Vec::new(),
+            items: Vec::new(),
             stop,
             tokens: tokens(body),
             others: choices.len().saturating_sub(1),

@@ -9,7 +9,9 @@ use super::request::{deployment, ends_with, parameters, tool};
 use super::sse::Event;
 use super::written::{CREATED, id_or, openai_error};
 use super::{Assembled, Protocol, Route, arguments};
-use crate::exchange::{Asked, Call, CallTokens, Item, Opaque, Part, Said, Stop, ToolResult};
+use crate::exchange::{
+    AnswerItem, Asked, Call, CallTokens, Item, Opaque, Part, Said, Stop, ToolResult,
+};
 use crate::json::{count, given, identifier, list, member, named, role, text, without, word};
 
 /// The format.
@@ -83,17 +85,21 @@ impl Protocol for Responses {
 
     fn said(&self, body: &Value) -> Option<Said> {
         let output = body.get("output")?.as_array()?;
-        let mut parts = Vec::new();
+        let (mut parts, mut items) = (Vec::new(), Vec::new());
         for item in output {
+            let before = parts.len();
             read_item(item, &mut parts);
+            items.push(identifier(item, "id").map(|id| AnswerItem {
+                id,
+                parts: parts.len() - before,
+            }));
         }
-        let ids = output.iter().map(|item| identifier(item, "id"));
         let stop = stop(body, &parts);
         Some(Said {
             id: identifier(body, "id"),
             model: named(body, "model"),
             parts,
-            item_ids: ids.collect::<Option<Vec<String>>>().unwrap_or_default(),
+            items: items.into_iter().collect::<Option<_>>().unwrap_or_default(),
             stop,
             tokens: tokens(body),
             others: 0,
@@ -381,10 +387,10 @@ fn output(said: &Said) -> Vec<Value> {
         }
     }
     let answer = id_or(said, "resp_");
-    let given = said.item_ids.len() == items.len();
+    let given = said.items.len() == items.len();
     for (index, item) in items.iter_mut().enumerate() {
         if given {
-            item["id"] = said.item_ids[index].as_str().into();
+            item["id"] = said.items[index].id.as_str().into();
         } else if item.get("id").is_none() {
             let prefix = match text(item, "type") {
                 Some("function_call") => "fc",

@@ -115,18 +115,23 @@ fn messages_tell_errors_and_thinking_is_kept_for_playing() {
 fn a_response_goes_on_with_the_one_before_it() {
     let call = json!({ "type": "function_call", "id": "fc_1", "call_id": "c1", "name": "shop__cancel", "arguments": "{\"order\":7}" });
     let reasoning = json!({ "type": "reasoning", "id": "rs_1", "encrypted_content": "gAAAA" });
+    let wait = json!({ "type": "message", "id": "msg_0", "role": "assistant", "content": [{ "type": "output_text", "text": "Wait." }] });
     let done = json!({ "type": "function_call_output", "call_id": "c1", "output": "done" });
     let said = json!({ "type": "message", "id": "msg_1", "content": [{ "type": "output_text", "text": "Done." }] });
     let by_id = json!({ "model": "gpt-5", "previous_response_id": "r1", "input": [done] });
-    let references = [("rs_1", "item_reference"), ("fc_1", "item_reference")];
-    let references = references.map(|(id, kind)| json!({ "type": kind, "id": id }));
-    let by_items = json!({ "model": "gpt-5", "input": [user("Cancel 7."), references[0], references[1], done] });
-    for second in [by_id, by_items] {
+    let references =
+        ["rs_1", "msg_0", "fc_1"].map(|id| json!({ "type": "item_reference", "id": id }));
+    let by_items = json!({ "model": "gpt-5", "input": [user("Cancel 7."), references[0], references[1], references[2], done] });
+    // The AI SDK names what is stored, and sends calls again.
+    let mixed = json!({ "model": "gpt-5", "input": [user("Cancel 7."), references[0], references[1], call, done] });
+    let words_again =
+        json!({ "model": "gpt-5", "input": [user("Cancel 7."), references[0], wait, call, done] });
+    for second in [by_id, by_items, mixed, words_again] {
         let mut wire = Wire::default();
         wire.answered(
             "/v1/responses",
             &json!({ "model": "gpt-5", "input": "Cancel 7." }),
-            &json!({ "id": "r1", "status": "completed", "output": [reasoning, call] }),
+            &json!({ "id": "r1", "status": "completed", "output": [reasoning, wait, call] }),
         );
         let last = json!({ "id": "r2", "status": "completed", "output": [said] });
         wire.answered("/v1/responses", &second, &last);
@@ -148,7 +153,18 @@ fn a_response_goes_on_with_the_one_before_it() {
             1
         );
         let answers = &cassette["session"]["conversations"][0]["answers"];
-        assert_eq!(answers[0]["item_ids"], json!(["rs_1", "fc_1"]));
+        assert_eq!(
+            answers[0]["items"],
+            json!([{ "id": "rs_1", "parts": 1 }, { "id": "msg_0", "parts": 1 }, { "id": "fc_1", "parts": 1 }])
+        );
+        let turns = trace["conversation"]["turns"].as_array().unwrap();
+        assert_eq!(turns.len(), 4, "{second}");
+        assert!(
+            cassette["session"]
+                .get("notes")
+                .is_none_or(|notes| !notes.to_string().contains("past")),
+            "{second}"
+        );
     }
 }
 
