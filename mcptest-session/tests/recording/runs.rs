@@ -19,7 +19,7 @@ fn recorded(script: &Value, format: Format, streamed: bool, encoding: &'static s
             retries: 3,
         };
         agent.run().await;
-        session.finish().unwrap().cassette
+        session.finish().await.unwrap().cassette
     })
 }
 
@@ -173,7 +173,7 @@ fn a_stream_that_breaks_off_for_good_is_kept_and_the_run_is_not_completed() {
                 retries: 0,
             };
             agent.run().await;
-            session.finish().unwrap().cassette
+            session.finish().await.unwrap().cassette
         });
         let trace = &cassette["trace"];
         assert_eq!(trace["conversation"]["stop_reason"], "error", "{format:?}");
@@ -203,7 +203,7 @@ fn an_agent_that_asks_nothing_is_told_what_to_set() {
             std::env::temp_dir(),
         );
         let ended = mcptest_session::driver::run(&command).await.unwrap();
-        session.finish_command(&ended).unwrap_err()
+        session.finish_command(&ended).await.unwrap_err()
     });
     assert_eq!(
         error.to_string(),
@@ -249,7 +249,7 @@ fn a_command_is_recorded_without_a_line_of_glue() {
         let command = session.command(agent, folder.path());
         let ended = mcptest_session::driver::run(&command).await.unwrap();
         assert!(ended.is_success(), "{ended}: {}", ended.stdout);
-        let run = session.finish_command(&ended).unwrap();
+        let run = session.finish_command(&ended).await.unwrap();
         let file = run.add_to(folder.path().join("Order_desk__m")).unwrap();
         assert!(file.ends_with("run-1.json"));
         let text = std::fs::read_to_string(file).unwrap();
