@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::conversation::{Calls, ModelCall};
 use super::observed::{Observed, Outcome};
-use super::run::Role;
+use super::options::Role;
 use crate::exchange::Part;
 
 /// The version of the field.

@@ -6,9 +6,9 @@ use mcptest_trace::record::Talk;
 use serde_json::{Value, json};
 
 use super::conversation::{Conversation, ModelCall};
+use super::options::{Role, RunOptions};
 use super::pairing::Pairing;
 use super::payload::payload;
-use super::run::{Role, RunOptions};
 use crate::exchange::{Call, Item, Part, Tool, ToolResult};
 use crate::protocol::blob;
 

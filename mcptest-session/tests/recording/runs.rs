@@ -245,7 +245,11 @@ fn a_command_is_recorded_without_a_line_of_glue() {
         "--ignored",
     ];
     let cassette = block_on(async {
-        let session = session(&provider).await;
+        let mut options = crate::options(&provider);
+        options.closing_is_stdout = true;
+        let session = mcptest_session::session::Session::record(options)
+            .await
+            .unwrap();
         let command = session.command(agent, folder.path());
         let ended = mcptest_session::driver::run(&command).await.unwrap();
         assert!(ended.is_success(), "{ended}: {}", ended.stdout);
@@ -256,6 +260,9 @@ fn a_command_is_recorded_without_a_line_of_glue() {
         serde_json::from_str::<Value>(&text).unwrap()
     });
     assert_eq!(cassette["trace"]["tool_calls"].as_array().unwrap().len(), 2);
+    // What the program printed is what the user read.
+    let closing = cassette["trace"]["final_response"].as_str().unwrap();
+    assert!(closing.starts_with("running 1 test"), "{closing}");
     assert!(
         cassette["trace"]["conversation"]
             .get("stop_reason")
