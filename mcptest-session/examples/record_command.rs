@@ -32,7 +32,7 @@ async fn record(folder: &str, prompt: &str, command: &[String]) -> Result<(), Bo
     let session = Session::record(SessionOptions::new("Agent", prompt)).await?;
     let command = session.command(command.iter().cloned(), ".");
     let ended = driver::run(&command).await?;
-    let run = session.finish_command(&ended)?;
+    let run = session.finish_command(&ended).await?;
     let file = run.add_to(folder)?;
     println!("{}: {ended}", file.display());
     for note in &run.notes {

@@ -159,8 +159,8 @@ pub struct Said {
     pub model: Option<String>,
     /// What it said.
     pub parts: Vec<Part>,
-    /// The identifiers of the items that it said, where the format has items (Responses).
-    pub item_ids: Vec<String>,
+    /// The items that it said, where the format has items (Responses).
+    pub items: Vec<AnswerItem>,
     /// Why it stopped; `None` where the answer does not say.
     pub stop: Option<Stop>,
     /// The tokens that it took; `None` where the answer does not say.
@@ -177,6 +177,15 @@ impl Said {
             _ => None,
         })
     }
+}
+
+/// An item of an answer: a later request may name it instead of sending it again.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AnswerItem {
+    /// Its identifier.
+    pub id: String,
+    /// How many of the parts are of it.
+    pub parts: usize,
 }
 
 /// Why a model stopped.

@@ -1,9 +1,10 @@
 //! One run of an agent, from the address that it is given to its cassette.
 
-use std::fmt;
+mod error;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use mcptest_trace::record::environment::{secrets_by_name, usual_secrets, variables};
@@ -15,10 +16,15 @@ use serde_json::Value;
 
 use crate::driver::{AgentCommand, Ended};
 use crate::endpoint::{Endpoint, Provider, Upstream};
-use crate::record::{RecordedRun, Relay, RunError, RunOptions, redact};
+use crate::record::{RecordedRun, Relay, RunOptions, redact};
+
+pub use error::SessionError;
 
 /// The most bytes of a variable: a little less than Linux takes.
 const LONGEST_VARIABLE: usize = 100 << 10;
+
+/// How long the end of an answer may take to be seen.
+const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// What a session does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,7 +90,7 @@ impl SessionOptions {
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 /// let session = Session::record(SessionOptions::new("Refund agent", "Refund order 7.")).await?;
 /// answer(session.openai_url(), session.prompt()).await?;
-/// session.finish()?.add_to("suites/cassettes/Refund_agent__gpt-5")?;
+/// session.finish().await?.add_to("suites/cassettes/Refund_agent__gpt-5")?;
 /// # Ok(())
 /// # }
 /// ```
@@ -240,8 +246,8 @@ impl Session {
     /// # Errors
     ///
     /// No run can be made of what went by.
-    pub fn finish(self) -> Result<FinishedRun, SessionError> {
-        self.end(None, None)
+    pub async fn finish(self) -> Result<FinishedRun, SessionError> {
+        self.end(None, None).await
     }
 
     /// Ends the session of a function that failed: the run is not completed.
@@ -249,8 +255,8 @@ impl Session {
     /// # Errors
     ///
     /// No run can be made of what went by.
-    pub fn finish_failed(self) -> Result<FinishedRun, SessionError> {
-        self.end(Some("error"), None)
+    pub async fn finish_failed(self) -> Result<FinishedRun, SessionError> {
+        self.end(Some("error"), None).await
     }
 
     /// Ends the session of a function that took longer than it may.
@@ -267,7 +273,7 @@ impl Session {
     /// # Errors
     ///
     /// No run can be made of what went by; with how the command ended.
-    pub fn finish_command(self, ended: &Ended) -> Result<FinishedRun, SessionError> {
+    pub async fn finish_command(self, ended: &Ended) -> Result<FinishedRun, SessionError> {
         let stopped = match ended.is_success() {
             true => None,
             false if ended.is_too_late() => Some("time_budget"),
@@ -275,7 +281,8 @@ impl Session {
         };
         let stdout = ended.said.last().unwrap_or(&ended.stdout).clone();
         let closing = self.options.closing_is_stdout.then_some(stdout);
-        self.end(stopped, closing).map_err(|error| match error {
+        let finished = self.end(stopped, closing).await;
+        finished.map_err(|error| match error {
             SessionError::Run { error, strangers } => SessionError::Command {
                 error,
                 strangers,
@@ -285,12 +292,14 @@ impl Session {
         })
     }
 
-    fn end(
+    async fn end(
         self,
         stopped: Option<&str>,
         closing: Option<String>,
     ) -> Result<FinishedRun, SessionError> {
         self.endpoint.close();
+        // A client may leave a stream whose last event it has before its end is seen here.
+        self.relay.log().settled(LAST_WORDS).await;
         let duration = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
         let mut run = RunOptions::default();
         run.agent.clone_from(&self.options.agent);
@@ -355,57 +364,3 @@ impl FinishedRun {
         store.add(&self.cassette).map_err(failed)
     }
 }
-
-/// Why a session gives no run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum SessionError {
-    /// The session cannot begin.
-    Begin(String),
-    /// What went by makes no run.
-    Run {
-        /// Why.
-        error: RunError,
-        /// How many requests came to the port and named another path or host.
-        strangers: usize,
-    },
-    /// What went by makes no run, and a command was run for it.
-    Command {
-        /// Why.
-        error: RunError,
-        /// How many requests came to the port and named another path or host.
-        strangers: usize,
-        /// How the command ended.
-        ended: String,
-    },
-    /// Secrets cannot be looked for.
-    Secrets(String),
-    /// The run cannot be written.
-    Store(String),
-}
-
-impl fmt::Display for SessionError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (error, strangers, ended) = match self {
-            Self::Begin(text) | Self::Secrets(text) | Self::Store(text) => {
-                return f.write_str(text);
-            }
-            Self::Run { error, strangers } => (error, strangers, None),
-            Self::Command {
-                error,
-                strangers,
-                ended,
-            } => (error, strangers, Some(ended)),
-        };
-        write!(f, "{error}")?;
-        if *strangers > 0 {
-            write!(
-                f,
-                "; {strangers} requests came to the port of the session under another path: use the whole address"
-            )?;
-        }
-        ended.map_or(Ok(()), |ended| write!(f, "; {ended}"))
-    }
-}
-
-impl std::error::Error for SessionError {}

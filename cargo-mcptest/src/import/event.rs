@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use mcptest_session::exchange;
 use mcptest_trace::trace::OfferedTool;
 use serde_json::{Number, Value};
 
@@ -204,6 +205,30 @@ pub(crate) struct Answer {
     pub(crate) value: Value,
     /// What the format's own flag says, where it has one.
     pub(crate) is_error: Option<bool>,
+}
+
+impl From<exchange::Call> for Call {
+    fn from(call: exchange::Call) -> Self {
+        Self {
+            id: call.id,
+            name: call.name,
+            server: call.server,
+            args: call.args,
+            agent_id: None,
+            caller: call.caller,
+        }
+    }
+}
+
+impl From<exchange::ToolResult> for Answer {
+    fn from(result: exchange::ToolResult) -> Self {
+        Self {
+            id: result.id,
+            name: result.name,
+            value: result.value,
+            is_error: result.is_error,
+        }
+    }
 }
 
 impl ForeignRun {

@@ -73,7 +73,7 @@ impl Protocol for Anthropic {
             id: identifier(body, "id"),
             model: named(body, "model"),
             parts: parts(body.get("content")),
-            item_ids: Vec::new(),
+            items: Vec::new(),
             stop: word(body, "stop_reason").map(|reason| stop(reason, body)),
             tokens: tokens(body),
             others: 0,
@@ -142,12 +142,25 @@ fn user(content: Option<&Value>, items: &mut Vec<Item>) {
 }
 
 /// A result. The format has a flag for errors: one that is not set says that it is none.
-fn result(block: &Value) -> ToolResult {
+#[must_use]
+pub fn result(block: &Value) -> ToolResult {
     ToolResult {
         id: identifier(block, "tool_use_id"),
         value: member(block, "content"),
         is_error: given(block, "is_error").map_or(Some(false), flag),
         ..ToolResult::default()
+    }
+}
+
+/// The result of a tool that the provider runs itself: one whose content is an error is one.
+#[must_use]
+pub fn result_of_provider(block: &Value) -> ToolResult {
+    let content = member(block, "content");
+    let failed = text(&content, "type").is_some_and(|kind| kind.ends_with("_error"));
+    let result = result(block);
+    ToolResult {
+        is_error: if failed { Some(true) } else { result.is_error },
+        ..result
     }
 }
 
@@ -171,37 +184,30 @@ fn part(block: &Value) -> Part {
     };
     match text(block, "type").unwrap_or("text") {
         "text" if given(block, "citations").is_none() => Part::Text(text_of(Some(block))),
-        "tool_use" => Part::Call(call(block)),
+        "tool_use" => Part::Call(arguments::of_call(call(block))),
         "mcp_tool_use" | "server_tool_use" => Part::Call(Call {
             native: Some(native()),
-            ..call(block)
+            ..arguments::of_call(call(block))
         }),
         "tool_result" => Part::Result(result(block)),
-        other if other.ends_with("_tool_result") => {
-            let content = member(block, "content");
-            let failed = text(&content, "type").is_some_and(|kind| kind.ends_with("_error"));
-            Part::Result(ToolResult {
-                is_error: if failed {
-                    Some(true)
-                } else {
-                    result(block).is_error
-                },
-                native: Some(native()),
-                ..result(block)
-            })
-        }
+        other if other.ends_with("_tool_result") => Part::Result(ToolResult {
+            native: Some(native()),
+            ..result_of_provider(block)
+        }),
         // Thinking, compaction, text with its sources, and what is not known.
         _ => Part::Opaque(native()),
     }
 }
 
-fn call(block: &Value) -> Call {
+/// A call, with its arguments as they stand there.
+#[must_use]
+pub fn call(block: &Value) -> Call {
     let caller = given(block, "caller").filter(|it| text(it, "type") != Some("direct"));
     Call {
         id: identifier(block, "id"),
         name: text(block, "name").unwrap_or_default().to_owned(),
         server: named(block, "server_name"),
-        args: arguments::read(block.get("input")),
+        args: member(block, "input"),
         caller: caller
             .map(|caller| json!({ "kind": "code_execution", "tool_id": caller.get("tool_id") })),
         native: None,

@@ -3,12 +3,22 @@
 use mcptest_trace::trace::{canonical_json, without_rounding};
 use serde_json::{Value, json};
 
+use crate::exchange::Call;
+
 /// Reads arguments. Nothing is the empty object; what is no JSON object stays text.
 pub(super) fn read(args: Option<&Value>) -> Value {
     match args {
         None | Some(Value::Null) => json!({}),
         Some(Value::String(text)) => of_text(text),
         Some(other) => other.clone(),
+    }
+}
+
+/// A call whose arguments are read.
+pub(super) fn of_call(call: Call) -> Call {
+    Call {
+        args: read(Some(&call.args)),
+        ..call
     }
 }
 

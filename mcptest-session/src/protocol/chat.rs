@@ -79,7 +79,7 @@ impl Protocol for Chat {
             id: identifier(body, "id"),
             model: named(body, "model"),
             parts,
-            item_ids: Vec::new(),
+            items: Vec::new(),
             stop,
             tokens: tokens(body),
             others: choices.len().saturating_sub(1),
@@ -162,16 +162,10 @@ fn parts(message: &Value) -> Vec<Part> {
         if !more.is_empty() {
             parts.push(opaque(json!({ "tool_call": more })));
         }
-        parts.push(Part::Call(tool_call(call)));
+        parts.push(Part::Call(arguments::of_call(tool_call(call))));
     }
     if let Some(call) = given(message, "function_call") {
-        let name = text(call, "name").unwrap_or_default();
-        parts.push(Part::Call(Call {
-            id: Some(format!("function:{name}")),
-            name: name.to_owned(),
-            args: arguments::read(call.get("arguments")),
-            ..Call::default()
-        }));
+        parts.push(Part::Call(arguments::of_call(function_call(call))));
     }
     parts
 }
@@ -183,7 +177,9 @@ fn opaque(value: Value) -> Part {
     })
 }
 
-fn tool_call(call: &Value) -> Call {
+/// A call of a message, with its arguments as they stand there.
+#[must_use]
+pub fn tool_call(call: &Value) -> Call {
     let id = identifier(call, "id");
     if let Some(custom) = given(call, "custom") {
         return Call {
@@ -193,11 +189,29 @@ fn tool_call(call: &Value) -> Call {
             ..Call::default()
         };
     }
-    let function = given(call, "function").unwrap_or(call);
+    // Some keep the function's fields beside the identifier, and some name it there alone.
+    let name = text(call, "function");
+    let function = given(call, "function").filter(|_| name.is_none());
+    let function = function.unwrap_or(call);
+    let args = ["arguments", "args", "input"];
+    let args = args.iter().find_map(|key| function.get(*key));
+    let name = name.or_else(|| text(function, "name"));
     Call {
         id,
-        name: text(function, "name").unwrap_or_default().to_owned(),
-        args: arguments::read(function.get("arguments")),
+        name: name.unwrap_or_default().to_owned(),
+        args: args.cloned().unwrap_or_default(),
+        ..Call::default()
+    }
+}
+
+/// A call as messages had it before there were several, with its arguments as they stand there.
+#[must_use]
+pub fn function_call(call: &Value) -> Call {
+    let name = text(call, "name").unwrap_or_default();
+    Call {
+        id: Some(format!("function:{name}")),
+        name: name.to_owned(),
+        args: member(call, "arguments"),
         ..Call::default()
     }
 }

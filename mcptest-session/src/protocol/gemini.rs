@@ -119,7 +119,7 @@ impl Protocol for Gemini {
             id: identifier(body, "responseId"),
             model: named(body, "modelVersion"),
             parts,
-            item_ids: Vec::new(),
+            items: Vec::new(),
             stop: stop.or_else(|| blocked.map(|_| Stop::Refused)),
             tokens: tokens(body),
             others: candidates.len().saturating_sub(1),

@@ -29,6 +29,16 @@ use serde_json::Value;
 use crate::exchange::{Asked, Item, Said};
 use sse::Event;
 
+/// Calls and results as messages hold them, for whoever reads messages that are kept elsewhere.
+#[doc(hidden)]
+pub mod parts {
+    pub use super::anthropic::{
+        call as block_call, result as block_result, result_of_provider as block_of_provider,
+    };
+    pub use super::chat::{function_call, tool_call};
+    pub use super::responses::{built_in, call as item_call, mcp_call};
+}
+
 pub use anthropic::Anthropic;
 pub use chat::Chat;
 pub use gemini::Gemini;

@@ -9,7 +9,9 @@ use super::request::{deployment, ends_with, parameters, tool};
 use super::sse::Event;
 use super::written::{CREATED, id_or, openai_error};
 use super::{Assembled, Protocol, Route, arguments};
-use crate::exchange::{Asked, Call, CallTokens, Item, Opaque, Part, Said, Stop, ToolResult};
+use crate::exchange::{
+    AnswerItem, Asked, Call, CallTokens, Item, Opaque, Part, Said, Stop, ToolResult,
+};
 use crate::json::{count, given, identifier, list, member, named, role, text, without, word};
 
 /// The format.
@@ -83,17 +85,21 @@ impl Protocol for Responses {
 
     fn said(&self, body: &Value) -> Option<Said> {
         let output = body.get("output")?.as_array()?;
-        let mut parts = Vec::new();
+        let (mut parts, mut items) = (Vec::new(), Vec::new());
         for item in output {
+            let before = parts.len();
             read_item(item, &mut parts);
+            items.push(identifier(item, "id").map(|id| AnswerItem {
+                id,
+                parts: parts.len() - before,
+            }));
         }
-        let ids = output.iter().map(|item| identifier(item, "id"));
         let stop = stop(body, &parts);
         Some(Said {
             id: identifier(body, "id"),
             model: named(body, "model"),
             parts,
-            item_ids: ids.collect::<Option<Vec<String>>>().unwrap_or_default(),
+            items: items.into_iter().collect::<Option<_>>().unwrap_or_default(),
             stop,
             tokens: tokens(body),
             others: 0,
@@ -189,31 +195,12 @@ fn read_item(item: &Value, parts: &mut Vec<Part>) {
     };
     match text(item, "type").unwrap_or("message") {
         "message" => read_message(item, parts),
-        kind @ ("function_call" | "custom_tool_call") => parts.push(Part::Call(call(item, kind))),
-        "mcp_call" => {
-            let id = identifier(item, "id");
-            let error = given(item, "error");
-            let output = given(item, "output");
-            parts.push(Part::Call(Call {
-                id: id.clone(),
-                name: text(item, "name").unwrap_or_default().to_owned(),
-                server: named(item, "server_label"),
-                args: arguments::read(item.get("arguments")),
-                caller: None,
-                native: Some(native()),
-            }));
-            let failed = error.is_some() || failed(item);
-            if failed || output.is_some() {
-                parts.push(Part::Result(ToolResult {
-                    id,
-                    value: output.or(error).cloned().unwrap_or_default(),
-                    is_error: Some(failed),
-                    ..ToolResult::default()
-                }));
-            }
+        kind @ ("function_call" | "custom_tool_call") => {
+            parts.push(Part::Call(arguments::of_call(call(item, kind))));
         }
+        "mcp_call" => provided(mcp_call(item), native(), parts),
         other => match other.strip_suffix("_call") {
-            Some(tool) => built_in(tool, item, native(), parts),
+            Some(tool) => provided(built_in(tool, item), native(), parts),
             // Reasoning, compaction, lists of tools, approvals, and what is not known.
             None => parts.push(Part::Opaque(native())),
         },
@@ -237,7 +224,9 @@ fn read_message(item: &Value, parts: &mut Vec<Part>) {
     }
 }
 
-fn call(item: &Value, kind: &str) -> Call {
+/// A call that the client has to run, with its arguments as they stand there.
+#[must_use]
+pub fn call(item: &Value, kind: &str) -> Call {
     let namespace = word(item, "namespace");
     let caller = given(item, "caller").filter(|caller| text(caller, "type") == Some("program"));
     Call {
@@ -246,7 +235,7 @@ fn call(item: &Value, kind: &str) -> Call {
         server: namespace.map(|it| it.strip_prefix("mcp__").unwrap_or(it).to_owned()),
         args: match kind {
             "custom_tool_call" => json!({ "input": item.get("input") }),
-            _ => arguments::read(item.get("arguments")),
+            _ => member(item, "arguments"),
         },
         caller: caller
             .map(|caller| json!({ "kind": "code_execution", "tool_id": caller.get("caller_id") })),
@@ -254,25 +243,56 @@ fn call(item: &Value, kind: &str) -> Call {
     }
 }
 
-/// A tool that the provider runs itself.
-fn built_in(tool: &str, item: &Value, native: Opaque, parts: &mut Vec<Part>) {
-    let id = identifier(item, "call_id").or_else(|| identifier(item, "id"));
+/// A call that the provider ran itself, and its result.
+fn provided((call, result): (Call, Option<ToolResult>), native: Opaque, parts: &mut Vec<Part>) {
     parts.push(Part::Call(Call {
+        native: Some(native),
+        ..arguments::of_call(call)
+    }));
+    parts.extend(result.map(Part::Result));
+}
+
+/// Call and result in one: a tool of an MCP server that the provider asks itself.
+#[must_use]
+pub fn mcp_call(item: &Value) -> (Call, Option<ToolResult>) {
+    let id = identifier(item, "id");
+    let call = Call {
+        id: id.clone(),
+        name: text(item, "name").unwrap_or_default().to_owned(),
+        server: named(item, "server_label"),
+        args: member(item, "arguments"),
+        ..Call::default()
+    };
+    let error = given(item, "error");
+    let output = given(item, "output");
+    let failed = error.is_some() || failed(item);
+    let result = (failed || output.is_some()).then(|| ToolResult {
+        id,
+        value: output.or(error).cloned().unwrap_or_default(),
+        is_error: Some(failed),
+        ..ToolResult::default()
+    });
+    (call, result)
+}
+
+/// A tool that the provider runs itself.
+#[must_use]
+pub fn built_in(tool: &str, item: &Value) -> (Call, Option<ToolResult>) {
+    let id = identifier(item, "call_id").or_else(|| identifier(item, "id"));
+    let call = Call {
         id: id.clone(),
         name: tool.to_owned(),
         args: without(item, &[&ABOUT[..], &FOUND].concat()),
-        native: Some(native),
         ..Call::default()
-    }));
+    };
     let found = FOUND.iter().find_map(|key| given(item, key));
-    if found.is_some() || failed(item) {
-        parts.push(Part::Result(ToolResult {
-            id,
-            value: found.cloned().unwrap_or_default(),
-            is_error: failed(item).then_some(true),
-            ..ToolResult::default()
-        }));
-    }
+    let result = (found.is_some() || failed(item)).then(|| ToolResult {
+        id,
+        value: found.cloned().unwrap_or_default(),
+        is_error: failed(item).then_some(true),
+        ..ToolResult::default()
+    });
+    (call, result)
 }
 
 /// Whether a call failed, with or without anything that came back.
@@ -367,10 +387,10 @@ fn output(said: &Said) -> Vec<Value> {
         }
     }
     let answer = id_or(said, "resp_");
-    let given = said.item_ids.len() == items.len();
+    let given = said.items.len() == items.len();
     for (index, item) in items.iter_mut().enumerate() {
         if given {
-            item["id"] = said.item_ids[index].as_str().into();
+            item["id"] = said.items[index].id.as_str().into();
         } else if item.get("id").is_none() {
             let prefix = match text(item, "type") {
                 Some("function_call") => "fc",

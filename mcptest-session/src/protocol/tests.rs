@@ -1,6 +1,7 @@
 //! The wire formats: what is written is read again, and what is hostile does no harm.
 
 mod asked;
+mod clients;
 mod hostile;
 mod said;
 mod streams;

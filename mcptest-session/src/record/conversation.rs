@@ -142,7 +142,7 @@ pub(super) fn sorted(observed: &[Observed]) -> Calls {
 fn whole_talks(observed: &[Observed]) -> Vec<Option<Asked>> {
     let mut whole: Vec<Option<Asked>> = Vec::new();
     let mut answers: HashMap<&str, usize> = HashMap::new();
-    let mut items: HashMap<&str, usize> = HashMap::new();
+    let mut items: HashMap<&str, &[Part]> = HashMap::new();
     for (place, one) in observed.iter().enumerate() {
         let Some(mut asked) = one.asked.clone() else {
             whole.push(None);
@@ -160,25 +160,23 @@ fn whole_talks(observed: &[Observed]) -> Vec<Option<Asked>> {
             talk.clone_from(&earlier.items);
             talk.push(Item::Answer(parts_of(before)));
         }
-        let mut last = None;
         for item in asked.items {
             let referred = match &item {
                 Item::Reference(id) => items.get(id.as_str()),
                 _ => None,
             };
-            match referred {
-                // All items of an answer stand for the answer, once.
-                Some(place) if last == Some(*place) => {}
-                Some(place) => talk.push(Item::Answer(parts_of(place))),
-                None => talk.push(item),
-            }
-            last = referred.copied();
+            talk.push(referred.map_or(item.clone(), |parts| Item::Answer(parts.to_vec())));
         }
         asked.items = talk;
         whole.push(Some(asked));
         if let Outcome::Said { said, .. } = &one.outcome {
             answers.extend(said.id.as_deref().map(|id| (id, place)));
-            items.extend(said.item_ids.iter().map(|id| (id.as_str(), place)));
+            let mut rest = said.parts.as_slice();
+            for item in &said.items {
+                let (own, after) = rest.split_at(item.parts.min(rest.len()));
+                items.insert(&item.id, own);
+                rest = after;
+            }
         }
     }
     whole

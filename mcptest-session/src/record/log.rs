@@ -1,8 +1,12 @@
 //! The log of a session, and what never gets into it.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use super::observed::{Observed, Outcome};
+
+/// How often it is looked whether an answer has ended.
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// What went by in a session, in the order in which it was asked.
 #[derive(Debug, Clone, Default)]
@@ -24,6 +28,22 @@ impl Log {
             observed.gone = gone;
             observed.outcome = outcome;
         }
+    }
+
+    fn has_open(&self) -> bool {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.iter().any(|one| one.outcome == Outcome::Open)
+    }
+
+    /// Waits until no request is open, at most so long.
+    pub(crate) async fn settled(&self, most: Duration) {
+        let settles = async {
+            while self.has_open() {
+                tokio::time::sleep(PAUSE).await;
+            }
+        };
+        // What is open then came to nothing.
+        let _ = tokio::time::timeout(most, settles).await;
     }
 
     /// What went by till now.

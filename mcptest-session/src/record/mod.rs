@@ -12,6 +12,7 @@ mod essence;
 #[cfg(feature = "record")]
 mod log;
 mod observed;
+mod options;
 #[doc(hidden)]
 pub mod pairing;
 #[cfg(feature = "record")]
@@ -32,7 +33,8 @@ mod writing;
 #[cfg(feature = "record")]
 pub use log::Log;
 pub use observed::{Observed, Outcome, digest};
+pub use options::RunOptions;
 pub use redacting::redact;
 #[cfg(feature = "record")]
 pub use relay::Relay;
-pub use run::{RecordedRun, RunError, RunOptions};
+pub use run::{RecordedRun, RunError};

@@ -3,37 +3,17 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use mcptest_trace::text::counted;
 use mcptest_trace::trace::SCHEMA_VERSION;
 use serde_json::{Map, Value, json};
 
 use super::conversation::{self, Calls, Conversation, ModelCall};
 use super::observed::Observed;
+use super::options::{Role, RunOptions};
 use super::session_field;
 use super::writing::Writing;
 use crate::exchange::{Item, Part, Stop, Tool};
 use crate::json::count;
-
-/// What is known of a run besides what went by.
-#[derive(Debug, Clone, Default)]
-#[non_exhaustive]
-pub struct RunOptions {
-    /// The agent's name in its suite.
-    pub agent: String,
-    /// The model as the suite has it; without one, the model that was asked.
-    pub model: Option<String>,
-    /// What the user asks, all turns in order.
-    pub turns: Vec<String>,
-    /// The servers whose tools are offered as `<server>__<tool>`.
-    pub servers: Vec<String>,
-    /// When the run began, as RFC 3339 has it.
-    pub recorded_at: Option<String>,
-    /// How long it took, in milliseconds.
-    pub duration_ms: Option<u64>,
-    /// What the agent's program printed, where that is what the user reads.
-    pub closing: Option<String>,
-    /// Why the run stopped, where its conversation does not tell: a time limit, a program that failed.
-    pub stopped: Option<String>,
-}
 
 /// A run, and what is said of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,8 +29,8 @@ pub struct RecordedRun {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RunError {
-    /// The agent asked no model.
-    NothingAsked,
+    /// The agent asked no model; the paths that it asked instead.
+    NothingAsked(Vec<String>),
     /// No request got an answer: what was said instead.
     NothingSaid(Vec<String>),
     /// An answer came that cannot be read, so that the run is not known.
@@ -60,10 +40,20 @@ pub enum RunError {
 impl fmt::Display for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NothingAsked => f.write_str(
-                "the agent asked no model at the address that it was given; let its client take the address from \
-                 OPENAI_BASE_URL, ANTHROPIC_BASE_URL or GOOGLE_GEMINI_BASE_URL, which the session sets",
-            ),
+            Self::NothingAsked(others) => {
+                f.write_str(
+                    "the agent asked no model at the address that it was given; let its client take the address from \
+                     OPENAI_BASE_URL, ANTHROPIC_BASE_URL or GOOGLE_GEMINI_BASE_URL, which the session sets",
+                )?;
+                let Some(first) = others.first() else {
+                    return Ok(());
+                };
+                write!(
+                    f,
+                    "; it asked {} of other kinds, such as `{first}`, which no known format has",
+                    counted(others.len(), "request")
+                )
+            }
             Self::NothingSaid(why) => write!(
                 f,
                 "the agent got no answer of a model: {}",
@@ -94,7 +84,8 @@ impl RecordedRun {
         }
         let Some(main) = main_of(&calls.conversations, options) else {
             return Err(if calls.failed.is_empty() {
-                RunError::NothingAsked
+                let others = observed.iter().map(|one| one.path.clone());
+                RunError::NothingAsked(others.collect())
             } else {
                 RunError::NothingSaid(calls.failed)
             });
@@ -135,16 +126,6 @@ fn main_of(conversations: &[Conversation], options: &RunOptions) -> Option<usize
     best(&opened)
         .or_else(|| best(&holds))
         .or_else(|| best(&|_| true))
-}
-
-/// What a side conversation is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Role {
-    Main,
-    /// A title, a summary: kept for playing, and no part of the run.
-    Side,
-    /// A sub-agent, with its name.
-    Agent(String),
 }
 
 fn made(calls: &Calls, main: usize, observed: &[Observed], options: &RunOptions) -> RecordedRun {

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::conversation::{Calls, ModelCall};
 use super::observed::{Observed, Outcome};
-use super::run::Role;
+use super::options::Role;
 use crate::exchange::Part;
 
 /// The version of the field.
@@ -76,10 +76,7 @@ fn answer(call: &ModelCall, is_main: bool) -> Value {
                 .as_ref()
                 .and_then(|stop| serde_json::to_value(stop).ok()),
         ),
-        (
-            "item_ids",
-            (!said.item_ids.is_empty()).then(|| said.item_ids.clone().into()),
-        ),
+        ("items", (!said.items.is_empty()).then(|| json!(said.items))),
         ("broken", call.broken.clone().map(Value::from)),
         ("streamed", call.asked.streamed.then_some(Value::Bool(true))),
     ];

@@ -6,9 +6,9 @@ use mcptest_trace::record::Talk;
 use serde_json::{Value, json};
 
 use super::conversation::{Conversation, ModelCall};
+use super::options::{Role, RunOptions};
 use super::pairing::Pairing;
 use super::payload::payload;
-use super::run::{Role, RunOptions};
 use crate::exchange::{Call, Item, Part, Tool, ToolResult};
 use crate::protocol::blob;
 
@@ -68,14 +68,18 @@ impl<'o> Writing<'o> {
             if roles[index] == Role::Side {
                 continue;
             }
+            // A client may ask on before the end of a stream is seen here; an answer comes after its question,
+            // and what goes on with it after the answer.
+            let mut now = 0;
             for call in &conversation.calls {
-                happened.push((call.asked_at, index, Next::Asked(call)));
+                now = now.max(call.asked_at);
+                happened.push((now, index, Next::Asked(call)));
                 if call.answered {
-                    happened.push((call.ended_at, index, Next::Said(call)));
+                    now = now.max(call.ended_at);
+                    happened.push((now, index, Next::Said(call)));
                 }
             }
         }
-        // Within a conversation an answer comes after its question, also in the same millisecond.
         happened.sort_by_key(|(at, _, _)| *at);
         for (_, index, next) in happened {
             match next {

@@ -103,7 +103,7 @@ fn a_provider_that_cannot_be_reached_is_said() {
             text.contains("mcptest: `openai` cannot be reached: "),
             "{text}"
         );
-        let error = session.finish().unwrap_err().to_string();
+        let error = session.finish().await.unwrap_err().to_string();
         assert!(
             error.starts_with("the agent got no answer of a model: "),
             "{error}"

@@ -106,7 +106,7 @@ fn a_chat_is_asked_for_its_tokens_and_the_client_does_not_see_them() {
                     .collect()
             };
             assert_eq!(events(&through.bytes), events(&without.bytes));
-            session.finish().unwrap().cassette
+            session.finish().await.unwrap().cassette
         });
         let asked = asked.requests()[0].json();
         assert_eq!(
@@ -135,7 +135,7 @@ fn what_is_no_request_for_an_answer_is_passed_on_and_kept() {
             retries: 0,
         };
         agent.run().await;
-        session.finish().unwrap().cassette
+        session.finish().await.unwrap().cassette
     });
     let others = cassette["session"]["others"].as_array().unwrap();
     assert_eq!(others.len(), 1);
@@ -208,11 +208,48 @@ fn a_client_that_goes_away_is_seen_and_what_it_asks_again_is_kept() {
         // The connection is noticed to be gone at the next piece.
         tokio::time::sleep(std::time::Duration::from_millis(200)).await;
         agent.run().await;
-        session.finish().unwrap().cassette
+        session.finish().await.unwrap().cassette
     });
     assert_eq!(cassette["session"]["retries"], 1);
     assert_eq!(
         cassette["trace"]["conversation"]["stop_reason"],
         "completed"
+    );
+}
+
+#[test]
+fn a_stream_that_a_client_leaves_after_its_last_event_is_whole() {
+    let provider = provider(&script(&json!({})));
+    let cassette = block_on(async {
+        let session = session(&provider).await;
+        let agent = Agent {
+            session: &session,
+            format: Format::Chat,
+            streamed: true,
+            encoding: "identity",
+            retries: 0,
+        };
+        let client = reqwest::Client::builder().no_proxy().build().unwrap();
+        let request = client
+            .post(agent.url())
+            .header("authorization", "Bearer k")
+            .header("content-type", "application/json");
+        let body = agent.request(&agent.opening()).to_string();
+        let mut answer = request.body(body).send().await.unwrap();
+        let mut text = String::new();
+        while !text.contains("[DONE]") {
+            let chunk = answer.chunk().await.unwrap().unwrap();
+            text.push_str(std::str::from_utf8(&chunk).unwrap());
+        }
+        let finished = session.finish().await;
+        drop(answer);
+        finished.unwrap().cassette
+    });
+    let conversation = &cassette["trace"]["conversation"];
+    assert_eq!(conversation["steps"].as_array().unwrap().len(), 1);
+    assert_eq!(cassette["trace"]["tool_calls"].as_array().unwrap().len(), 2);
+    assert_eq!(
+        cassette["session"]["notes"],
+        json!(["ends in an unanswered call"])
     );
 }

@@ -19,7 +19,7 @@ fn recorded(script: &Value, format: Format, streamed: bool, encoding: &'static s
             retries: 3,
         };
         agent.run().await;
-        session.finish().unwrap().cassette
+        session.finish().await.unwrap().cassette
     })
 }
 
@@ -173,7 +173,7 @@ fn a_stream_that_breaks_off_for_good_is_kept_and_the_run_is_not_completed() {
                 retries: 0,
             };
             agent.run().await;
-            session.finish().unwrap().cassette
+            session.finish().await.unwrap().cassette
         });
         let trace = &cassette["trace"];
         assert_eq!(trace["conversation"]["stop_reason"], "error", "{format:?}");
@@ -203,12 +203,12 @@ fn an_agent_that_asks_nothing_is_told_what_to_set() {
             std::env::temp_dir(),
         );
         let ended = mcptest_session::driver::run(&command).await.unwrap();
-        session.finish_command(&ended).unwrap_err()
+        session.finish_command(&ended).await.unwrap_err()
     });
     assert_eq!(
         error.to_string(),
         "the agent asked no model at the address that it was given; let its client take the address from \
-         OPENAI_BASE_URL, ANTHROPIC_BASE_URL or GOOGLE_GEMINI_BASE_URL, which the session sets; 1 requests came to the \
+         OPENAI_BASE_URL, ANTHROPIC_BASE_URL or GOOGLE_GEMINI_BASE_URL, which the session sets; 1 request came to the \
          port of the session under another path: use the whole address; the program ended with exit status: 0; on \
          standard error:\nno network here"
     );
@@ -245,17 +245,24 @@ fn a_command_is_recorded_without_a_line_of_glue() {
         "--ignored",
     ];
     let cassette = block_on(async {
-        let session = session(&provider).await;
+        let mut options = crate::options(&provider);
+        options.closing_is_stdout = true;
+        let session = mcptest_session::session::Session::record(options)
+            .await
+            .unwrap();
         let command = session.command(agent, folder.path());
         let ended = mcptest_session::driver::run(&command).await.unwrap();
         assert!(ended.is_success(), "{ended}: {}", ended.stdout);
-        let run = session.finish_command(&ended).unwrap();
+        let run = session.finish_command(&ended).await.unwrap();
         let file = run.add_to(folder.path().join("Order_desk__m")).unwrap();
         assert!(file.ends_with("run-1.json"));
         let text = std::fs::read_to_string(file).unwrap();
         serde_json::from_str::<Value>(&text).unwrap()
     });
     assert_eq!(cassette["trace"]["tool_calls"].as_array().unwrap().len(), 2);
+    // What the program printed is what the user read.
+    let closing = cassette["trace"]["final_response"].as_str().unwrap();
+    assert!(closing.starts_with("running 1 test"), "{closing}");
     assert!(
         cassette["trace"]["conversation"]
             .get("stop_reason")

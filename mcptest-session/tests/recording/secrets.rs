@@ -34,7 +34,7 @@ fn planted_secrets_are_nowhere_on_disk() {
                     retries: 0,
                 };
                 agent.run().await;
-                let run = session.finish().unwrap();
+                let run = session.finish().await.unwrap();
                 run.add_to(folder.path().join("runs")).unwrap();
             });
             let text = std::fs::read_to_string(folder.path().join("runs/run-1.json")).unwrap();

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use mcptest_session::protocol::parts;
 use mcptest_trace::trace::{OfferedTool, canonical_json};
 use serde_json::Value;
 
@@ -153,15 +154,13 @@ pub(in crate::import) fn calls(message: &Value, run: &mut ForeignRun) {
     let told: Vec<Option<String>> = told.map(|block| identifier(block, "id")).collect();
     let own = list(message, "tool_calls").iter();
     for call in own.filter(|call| !is_of_user(call)) {
-        let call = tool_call(call);
+        let call = Call::from(parts::tool_call(call));
         if call.id.is_none() || !told.contains(&call.id) {
             run.call(call);
         }
     }
     if let Some(call) = given(message, "function_call") {
-        let name = text(call, "name").unwrap_or_default();
-        let id = Some(format!("function:{name}"));
-        run.call(Call::new(id, Some(name), member(call, "arguments")));
+        run.call(parts::function_call(call).into());
     }
 }
 
@@ -181,22 +180,6 @@ fn parts_of(message: &Value, said: String, run: &mut ForeignRun) {
         run.refused = true;
         run.said(refusal.to_owned());
     }
-}
-
-fn tool_call(call: &Value) -> Call {
-    let id = identifier(call, "id");
-    if let Some(custom) = given(call, "custom") {
-        let args = serde_json::json!({ "input": custom.get("input") });
-        return Call::new(id, text(custom, "name"), args);
-    }
-    // Some keep the function's fields beside the identifier, and some name it there alone.
-    let name = text(call, "function");
-    let function = given(call, "function").filter(|_| name.is_none());
-    let function = function.unwrap_or(call);
-    let args = ["arguments", "args", "input"];
-    let args = args.iter().find_map(|key| function.get(*key));
-    let name = name.or_else(|| text(function, "name"));
-    Call::new(id, name, args.cloned().unwrap_or_default())
 }
 
 pub(in crate::import) fn answer(message: &Value, options: &ChatOptions) -> Answer {

@@ -1,27 +1,14 @@
 //! Items of the Responses API.
 
-use serde_json::{Value, json};
+use mcptest_session::exchange;
+use mcptest_session::protocol::parts;
+use serde_json::Value;
 
 use super::chat::lose_message;
 use super::tokens;
 use crate::import::content::text_of;
-use crate::import::event::{Call, ForeignRun, Leading, Stop};
-use crate::import::json::{given, identifier, list, member, named, role, text, without, word};
-
-/// Keys of an item that are neither arguments nor results.
-const ABOUT: [&str; 8] = [
-    "call_id",
-    "caller",
-    "created_by",
-    "id",
-    "namespace",
-    "status",
-    "type",
-    "environment",
-];
-
-/// Keys of an item under which a tool of the provider puts what it found.
-const FOUND: [&str; 4] = ["output", "outputs", "result", "results"];
+use crate::import::event::{Call, Event, ForeignRun, Leading, Stop};
+use crate::import::json::{given, identifier, list, member, role, text, word};
 
 /// Reads a call: what is new of its input, and its output. `seen` is how many items of the input are
 /// known; what the next call knows is returned.
@@ -117,7 +104,7 @@ fn read_item(item: &Value, run: &mut ForeignRun) {
             run.said(text_of(item.get("content")));
         }
         "function_call" | "custom_tool_call" => run.call(function_call(item, kind)),
-        "mcp_call" => mcp_call(item, run),
+        "mcp_call" => provided(parts::mcp_call(item), run),
         "mcp_list_tools" => run.note("lists of tools left out"),
         "mcp_approval_request" | "mcp_approval_response" => run.note("approvals left out"),
         "reasoning" => run.note("reasoning left out"),
@@ -133,7 +120,7 @@ fn read_item(item: &Value, run: &mut ForeignRun) {
             run.answer(identifier(item, "call_id"), member(item, "output"), None);
         }
         other => match other.strip_suffix("_call") {
-            Some(tool) => built_in(tool, item, run),
+            Some(tool) => provided(parts::built_in(tool, item), run),
             None => run.lose(
                 "item of an unknown type",
                 mcptest_trace::trace::canonical_json(item),
@@ -143,49 +130,13 @@ fn read_item(item: &Value, run: &mut ForeignRun) {
 }
 
 pub(in crate::import) fn function_call(item: &Value, kind: &str) -> Call {
-    let namespace = word(item, "namespace");
-    let caller = given(item, "caller").filter(|caller| text(caller, "type") == Some("program"));
-    let args = match kind {
-        "custom_tool_call" => json!({ "input": item.get("input") }),
-        _ => member(item, "arguments"),
-    };
-    Call {
-        server: namespace.map(|it| it.strip_prefix("mcp__").unwrap_or(it).to_owned()),
-        caller: caller
-            .map(|caller| json!({ "kind": "code_execution", "tool_id": caller.get("caller_id") })),
-        ..Call::new(identifier(item, "call_id"), text(item, "name"), args)
-    }
+    parts::item_call(item, kind).into()
 }
 
-/// Call and result in one.
-fn mcp_call(item: &Value, run: &mut ForeignRun) {
-    let id = identifier(item, "id");
-    run.call(Call {
-        server: named(item, "server_label"),
-        ..Call::new(id.clone(), text(item, "name"), member(item, "arguments"))
-    });
-    let error = given(item, "error");
-    let output = given(item, "output");
-    let failed = error.is_some() || failed(item);
-    if failed || output.is_some() {
-        let value = output.or(error).cloned().unwrap_or_default();
-        run.answer(id, value, Some(failed));
+/// A call that the provider ran, and its result.
+fn provided((call, result): (exchange::Call, Option<exchange::ToolResult>), run: &mut ForeignRun) {
+    run.call(call.into());
+    if let Some(result) = result {
+        run.push(Event::Answer(result.into()));
     }
-}
-
-/// A tool that the provider runs itself.
-fn built_in(tool: &str, item: &Value, run: &mut ForeignRun) {
-    let id = identifier(item, "call_id").or_else(|| identifier(item, "id"));
-    let args = without(item, &[&ABOUT[..], &FOUND].concat());
-    run.call(Call::new(id.clone(), Some(tool), args));
-    let found = FOUND.iter().find_map(|key| given(item, key));
-    if found.is_some() || failed(item) {
-        let is_error = failed(item).then_some(true);
-        run.answer(id, found.cloned().unwrap_or_default(), is_error);
-    }
-}
-
-/// Whether a call failed, with or without anything that came back.
-fn failed(item: &Value) -> bool {
-    text(item, "status").is_some_and(|status| status.eq_ignore_ascii_case("failed"))
 }

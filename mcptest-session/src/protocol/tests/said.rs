@@ -135,7 +135,7 @@ fn said(shape: Shape) -> impl Strategy<Value = Said> {
             id: Some("answer-1".to_owned()),
             model: Some("model-1".to_owned()),
             parts: made,
-            item_ids: Vec::new(),
+            items: Vec::new(),
             stop: told.then_some(stop),
             tokens: tokens.map(|(fresh, cached, written, more, reasoning)| CallTokens {
                 prompt: fresh + cached + if shape.written { written } else { 0 },
@@ -159,7 +159,7 @@ fn each() -> impl Strategy<Value = (&'static dyn Protocol, Said)> {
 /// The identifiers of items are made where there are none.
 fn without_items(said: Said) -> Said {
     Said {
-        item_ids: Vec::new(),
+        items: Vec::new(),
         ..said
     }
 }

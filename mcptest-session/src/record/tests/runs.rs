@@ -115,18 +115,23 @@ fn messages_tell_errors_and_thinking_is_kept_for_playing() {
 fn a_response_goes_on_with_the_one_before_it() {
     let call = json!({ "type": "function_call", "id": "fc_1", "call_id": "c1", "name": "shop__cancel", "arguments": "{\"order\":7}" });
     let reasoning = json!({ "type": "reasoning", "id": "rs_1", "encrypted_content": "gAAAA" });
+    let wait = json!({ "type": "message", "id": "msg_0", "role": "assistant", "content": [{ "type": "output_text", "text": "Wait." }] });
     let done = json!({ "type": "function_call_output", "call_id": "c1", "output": "done" });
     let said = json!({ "type": "message", "id": "msg_1", "content": [{ "type": "output_text", "text": "Done." }] });
     let by_id = json!({ "model": "gpt-5", "previous_response_id": "r1", "input": [done] });
-    let references = [("rs_1", "item_reference"), ("fc_1", "item_reference")];
-    let references = references.map(|(id, kind)| json!({ "type": kind, "id": id }));
-    let by_items = json!({ "model": "gpt-5", "input": [user("Cancel 7."), references[0], references[1], done] });
-    for second in [by_id, by_items] {
+    let references =
+        ["rs_1", "msg_0", "fc_1"].map(|id| json!({ "type": "item_reference", "id": id }));
+    let by_items = json!({ "model": "gpt-5", "input": [user("Cancel 7."), references[0], references[1], references[2], done] });
+    // The AI SDK names what is stored, and sends calls again.
+    let mixed = json!({ "model": "gpt-5", "input": [user("Cancel 7."), references[0], references[1], call, done] });
+    let words_again =
+        json!({ "model": "gpt-5", "input": [user("Cancel 7."), references[0], wait, call, done] });
+    for second in [by_id, by_items, mixed, words_again] {
         let mut wire = Wire::default();
         wire.answered(
             "/v1/responses",
             &json!({ "model": "gpt-5", "input": "Cancel 7." }),
-            &json!({ "id": "r1", "status": "completed", "output": [reasoning, call] }),
+            &json!({ "id": "r1", "status": "completed", "output": [reasoning, wait, call] }),
         );
         let last = json!({ "id": "r2", "status": "completed", "output": [said] });
         wire.answered("/v1/responses", &second, &last);
@@ -148,7 +153,18 @@ fn a_response_goes_on_with_the_one_before_it() {
             1
         );
         let answers = &cassette["session"]["conversations"][0]["answers"];
-        assert_eq!(answers[0]["item_ids"], json!(["rs_1", "fc_1"]));
+        assert_eq!(
+            answers[0]["items"],
+            json!([{ "id": "rs_1", "parts": 1 }, { "id": "msg_0", "parts": 1 }, { "id": "fc_1", "parts": 1 }])
+        );
+        let turns = trace["conversation"]["turns"].as_array().unwrap();
+        assert_eq!(turns.len(), 4, "{second}");
+        assert!(
+            cassette["session"]
+                .get("notes")
+                .is_none_or(|notes| !notes.to_string().contains("past")),
+            "{second}"
+        );
     }
 }
 
@@ -246,14 +262,18 @@ fn only_the_answer_that_the_client_went_on_with_is_kept() {
 fn a_run_that_is_not_known_is_an_error() {
     let of = |wire: &Wire| RecordedRun::of(&wire.observed, &options("Cancel 7.")).unwrap_err();
     let mut wire = Wire::default();
-    assert_eq!(of(&wire), RunError::NothingAsked);
+    assert_eq!(of(&wire), RunError::NothingAsked(Vec::new()));
     let other = |body: &str| Outcome::Other {
         status: 200,
         media_type: None,
         body: body.as_bytes().to_vec(),
     };
-    wire.asked("/openai/v1/models", &json!({}), other("{}"));
-    assert_eq!(of(&wire), RunError::NothingAsked);
+    wire.asked("/openai/v1/completions", &json!({}), other("{}"));
+    let text = of(&wire).to_string();
+    assert!(
+        text.ends_with("; it asked 1 request of other kinds, such as `/openai/v1/completions`, which no known format has"),
+        "{text}"
+    );
     let request = chat_request(&json!([user("Cancel 7.")]));
     let path = "/v1/chat/completions";
     let message = "no such key".to_owned();
@@ -298,6 +318,20 @@ fn what_asks_no_model_is_kept_under_the_digest_of_its_request() {
     assert_eq!(others[0]["body"], "{\"data\":[]}");
     assert_eq!(others[0]["digest"], wire.observed[1].digest);
     assert_eq!(others[1]["body_base64"], "/wA=");
+}
+
+#[test]
+fn a_client_that_asks_on_before_the_end_is_seen_loses_nothing() {
+    let begin = [user("Cancel 7.")];
+    let call = calls(&[("c1", 7)]);
+    let mut wire = Wire::default();
+    wire.chat(&json!(begin), &call);
+    let more = [&begin[..], &[call, result("c1", "done")]].concat();
+    wire.chat(&json!(more), &says("Done."));
+    wire.observed[0].ended_at = Some(12);
+    let trace = wire.run(&options("Cancel 7.")).cassette["trace"].clone();
+    assert_eq!(trace["tool_results"][0]["duration_ms"], 0);
+    assert_eq!(trace["final_response"], "Done.");
 }
 
 #[test]

@@ -1,0 +1,33 @@
+//! What a run is made with, besides what went by.
+
+/// What is known of a run besides what went by.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct RunOptions {
+    /// The agent's name in its suite.
+    pub agent: String,
+    /// The model as the suite has it; without one, the model that was asked.
+    pub model: Option<String>,
+    /// What the user asks, all turns in order.
+    pub turns: Vec<String>,
+    /// The servers whose tools are offered as `<server>__<tool>`.
+    pub servers: Vec<String>,
+    /// When the run began, as RFC 3339 has it.
+    pub recorded_at: Option<String>,
+    /// How long it took, in milliseconds.
+    pub duration_ms: Option<u64>,
+    /// What the agent's program printed, where that is what the user reads.
+    pub closing: Option<String>,
+    /// Why the run stopped, where its conversation does not tell: a time limit, a program that failed.
+    pub stopped: Option<String>,
+}
+
+/// What a conversation is in its run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Role {
+    Main,
+    /// A title, a summary: kept for playing, and no part of the run.
+    Side,
+    /// A sub-agent, with its name.
+    Agent(String),
+}

@@ -1,0 +1,64 @@
+//! Why a session gives no run.
+
+use std::fmt;
+
+use crate::record::RunError;
+
+/// Why a session gives no run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SessionError {
+    /// The session cannot begin.
+    Begin(String),
+    /// What went by makes no run.
+    Run {
+        /// Why.
+        error: RunError,
+        /// How many requests came to the port and named another path or host.
+        strangers: usize,
+    },
+    /// What went by makes no run, and a command was run for it.
+    Command {
+        /// Why.
+        error: RunError,
+        /// How many requests came to the port and named another path or host.
+        strangers: usize,
+        /// How the command ended.
+        ended: String,
+    },
+    /// Secrets cannot be looked for.
+    Secrets(String),
+    /// The run cannot be written.
+    Store(String),
+}
+
+impl fmt::Display for SessionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (error, strangers, ended) = match self {
+            Self::Begin(text) | Self::Secrets(text) | Self::Store(text) => {
+                return f.write_str(text);
+            }
+            Self::Run { error, strangers } => (error, strangers, None),
+            Self::Command {
+                error,
+                strangers,
+                ended,
+            } => (error, strangers, Some(ended)),
+        };
+        write!(f, "{error}")?;
+        if *strangers > 0 {
+            let requests = if *strangers == 1 {
+                "request"
+            } else {
+                "requests"
+            };
+            write!(
+                f,
+                "; {strangers} {requests} came to the port of the session under another path: use the whole address"
+            )?;
+        }
+        ended.map_or(Ok(()), |ended| write!(f, "; {ended}"))
+    }
+}
+
+impl std::error::Error for SessionError {}
