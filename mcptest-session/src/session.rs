@@ -264,8 +264,8 @@ impl Session {
     /// # Errors
     ///
     /// No run can be made of what went by.
-    pub fn finish_late(self) -> Result<FinishedRun, SessionError> {
-        self.end(Some("time_budget"), None)
+    pub async fn finish_late(self) -> Result<FinishedRun, SessionError> {
+        self.end(Some("time_budget"), None).await
     }
 
     /// Ends the session of a command that ended.

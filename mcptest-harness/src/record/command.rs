@@ -75,6 +75,7 @@ impl Live for Commands {
                 .map_err(|error| LiveError::new(error.to_string()).at(command.span))?;
             session
                 .finish_command(&ended)
+                .await
                 .map_err(|error| LiveError::new(error.to_string()).at(command.span))
         })?;
         Ok(Some(told(run, request, progress)))

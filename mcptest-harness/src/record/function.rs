@@ -70,15 +70,15 @@ impl Live for Function {
                 None => Ok(ran.await),
             };
             let run = match ended {
-                Ok(Ok(())) => session.finish(),
+                Ok(Ok(())) => session.finish().await,
                 Ok(Err(error)) => {
                     say(&format!(
                         "note: run {} of `{}` failed: {error}",
                         request.run, request.agent
                     ));
-                    session.finish_failed()
+                    session.finish_failed().await
                 }
-                Err(_) => session.finish_late(),
+                Err(_) => session.finish_late().await,
             };
             run.map_err(|error| failed(error.to_string()))
         })?;
