@@ -5,7 +5,7 @@
 #![expect(
     clippy::panic,
     clippy::unwrap_used,
-    reason = "a failed helper fails its test"
+    reason = "what fails here fails its test"
 )]
 
 mod agent;

@@ -169,6 +169,8 @@ async fn serve(
             tokio::time::sleep(Duration::from_millis(10)).await;
             continue;
         };
+        // A piece of a stream is small, and is waited for.
+        let _ = stream.set_nodelay(true);
         let house = Arc::clone(&house);
         tokio::spawn(async move {
             let service = service_fn(|request| house.answer(request));
