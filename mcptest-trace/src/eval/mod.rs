@@ -20,6 +20,10 @@ mod subset;
 mod tool_pattern;
 mod trajectory;
 mod trajectory_axes;
+#[cfg(test)]
+mod values;
+#[cfg(any(feature = "store", test))]
+pub(crate) mod views;
 mod whole;
 
 pub use arg_diff::{ArgDiff, exact_diffs};
