@@ -12,6 +12,9 @@ pub(super) const WORDS: usize = 5;
 /// The fewest digits of a number.
 const DIGITS: usize = 4;
 
+/// How many beginnings of an address are looked at.
+const STEPS: usize = 32;
+
 /// A value of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Value {
@@ -101,12 +104,11 @@ fn words(text: &str, found: &mut Vec<Value>) {
 /// The parts of a text between signs, with their places.
 fn split(text: &str, between: impl Fn(char) -> bool) -> impl Iterator<Item = (usize, &str)> {
     let mut at = 0;
-    text.split_inclusive(move |sign| between(sign))
-        .map(move |part| {
-            let start = at;
-            at += part.len();
-            (start, part)
-        })
+    text.split_inclusive(between).map(move |part| {
+        let start = at;
+        at += part.len();
+        (start, part)
+    })
 }
 
 /// URLs and paths, and how they begin.
@@ -158,8 +160,8 @@ fn address(text: &str, at: usize, found: &mut Vec<Value>) {
     // Beginnings of one that is as long in lower case; others are told as wholes.
     if folded.len() == whole.len() {
         let steps = folded.match_indices(['/', '?', '&', '#', ';']);
-        for (end, _) in steps.filter(|(end, _)| *end > 1) {
-            push(fnv1a64(folded[..end].as_bytes()), Kind::Part, end);
+        for (end, _) in steps.filter(|(end, _)| *end > 1).take(STEPS) {
+            push(fnv1a64(&folded.as_bytes()[..end]), Kind::Part, end);
         }
     }
 }
