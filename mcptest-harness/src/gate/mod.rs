@@ -14,6 +14,7 @@ mod each_run;
 mod energy;
 mod expect;
 mod expectation;
+mod flow;
 mod form;
 mod golden_path;
 mod inject;
