@@ -46,7 +46,7 @@ pub enum Unit {
     Count,
     /// Tokens.
     Tokens,
-    /// Milliseconds of virtual time.
+    /// Milliseconds: of virtual time in `recovery`, else as they were recorded.
     Milliseconds,
     /// How many times as much.
     Ratio,
