@@ -155,17 +155,10 @@ fn editors_take_the_example_of_every_matcher_and_know_which_may_stand_alone() {
 /// The keys the loader says it knows where `zzzzzzzz` stands in a suite.
 fn keys_of_the_loader(suite: &str) -> BTreeSet<String> {
     let error = parse_suite(Source::new("a.yml", "a.yml", suite)).unwrap_err();
-    let known = error
-        .problems()
-        .iter()
-        .filter(|problem| problem.message.contains("zzzzzzzz"))
-        .flat_map(|problem| &problem.helps)
-        .find_map(|help| help.strip_prefix("known keys: "));
-    let known = known.unwrap_or_else(|| panic!("{suite}\n{error}"));
-    known
-        .split(", ")
-        .map(|key| key.trim_matches('`').to_owned())
-        .collect()
+    let mut problems = error.problems().iter();
+    let unknown = problems.find(|problem| problem.message.contains("zzzzzzzz"));
+    let unknown = unknown.unwrap_or_else(|| panic!("{suite}\n{error}"));
+    unknown.known_keys.iter().cloned().collect()
 }
 
 /// The keys of the schema at a pointer that are run here.

@@ -34,6 +34,8 @@ pub struct Diagnostic {
     pub notes: Vec<String>,
     /// What to do next.
     pub helps: Vec<String>,
+    /// Where a key is unknown: every key that could stand there. Helps name only a few of many.
+    pub known_keys: Vec<String>,
 }
 
 impl Diagnostic {
@@ -46,6 +48,7 @@ impl Diagnostic {
             secondary: Vec::new(),
             notes: Vec::new(),
             helps: Vec::new(),
+            known_keys: Vec::new(),
         }
     }
 

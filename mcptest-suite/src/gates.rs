@@ -14,6 +14,7 @@ macro_rules! for_each_gate {
         $then! {
             Calls, calls;
             Energy, energy;
+            Flow, flow;
             GoldenPath, golden_path;
             Narrative, narrative;
             Recovery, recovery;

@@ -107,6 +107,20 @@ impl Node {
         }
     }
 
+    /// A mapping with this node at its one key, in the place of this node.
+    #[must_use]
+    pub fn under(&self, key: &str) -> Self {
+        let entry = Entry {
+            key: key.to_owned(),
+            key_span: self.span,
+            value: self.clone(),
+        };
+        Self {
+            value: NodeValue::Map(vec![entry]),
+            ..*self
+        }
+    }
+
     /// The text of a scalar where text is wanted: a number is taken as it was written.
     #[must_use]
     pub fn text(&self) -> Option<&str> {

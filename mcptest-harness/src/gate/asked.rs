@@ -241,22 +241,30 @@ fn gate(
     problems: &mut Problems,
 ) -> Option<ReadGate> {
     let span = node.key_span;
-    if node.value.entries().is_none() {
-        let message = format!(
-            "{} needs a mapping, found {}",
-            kind.quoted(),
-            node.value.kind()
-        );
-        let help = format!("write `{}: {{}}` for its default gate", kind.name());
-        problems.push(Diagnostic::at(span, message).help(help));
-        return None;
-    }
     let Some(entry) = entry(kind) else {
         let message = format!("this version does not know the gate {}", kind.quoted());
         problems.push(Diagnostic::at(span, message).help("use crates of one version"));
         return None;
     };
-    let place = (&node.value, span);
+    let is_list = node.value.items().is_some();
+    let listed = entry.list.filter(|_| is_list);
+    let listed = listed.map(|key| node.value.under(key));
+    let node = listed.as_ref().unwrap_or(&node.value);
+    if node.entries().is_none() {
+        let or_list = entry.list.map_or("", |_| " or a list");
+        let message = format!(
+            "{} needs a mapping{or_list}, found {}",
+            kind.quoted(),
+            node.kind()
+        );
+        let help = match entry.list {
+            Some(_) => format!("write e.g. `{}`", entry.example),
+            None => format!("write `{}: {{}}` for its default gate", kind.name()),
+        };
+        problems.push(Diagnostic::at(span, message).help(help));
+        return None;
+    }
+    let place = (node, span);
     let mut block = Block::open(place, kind.quoted(), agent, compiler, problems)?;
     let before = block.problems.noted();
     let gate = (entry.read)(&mut block);

@@ -14,7 +14,7 @@ use crate::trace::Run;
 pub(super) const ENTRY: GateEntry = GateEntry::each_run::<CallLimits>();
 
 impl Options for CallLimits {
-    const SAYS: &'static str = "A run takes no more tool calls, errors, model calls and tokens than it may. It has no default: say a limit, or `expect:`.";
+    const SAYS: &'static str = "A run takes no more tool calls, errors, model calls, tokens and time than it may. It has no default: say a limit, or `expect:`.";
 
     const EXAMPLE: &'static str = "calls: { max: 8 }";
 
@@ -40,6 +40,15 @@ impl Keyed for CallLimits {
         Key::count("max_tokens", 1, |limits: &mut Self| &mut limits.max_tokens)
             .says("The most tokens of the whole run; they must be recorded.")
             .limits("calls.tokens"),
+        Key::count("max_ms", 1, |limits: &mut Self| &mut limits.max_ms)
+            .says("The most milliseconds of the whole run; they must be recorded.")
+            .limits("calls.ms"),
+        Key::count("max_call_ms", 1, |limits: &mut Self| {
+            &mut limits.max_call_ms
+        })
+        .says("The most milliseconds of any one tool call; those of each must be recorded.")
+        .limits("calls.slowest_ms")
+        .without("calls whose time was not recorded, so nothing was judged"),
     ];
 
     fn usual() -> Self {

@@ -14,6 +14,7 @@ mod each_run;
 mod energy;
 mod expect;
 mod expectation;
+mod flow;
 mod form;
 mod golden_path;
 mod inject;
@@ -240,6 +241,9 @@ pub(crate) trait Options: Keyed + fmt::Debug + Send + Sync {
 
     /// The target that a threshold in the place of its default is of; nothing where runs cannot move it.
     const CALIBRATED_BY: Option<&'static str>;
+
+    /// The key whose list may stand in the place of the whole block.
+    const LIST: Option<&'static str> = None;
 
     /// The tools that the options name as recordings have them.
     fn tools(&self) -> Vec<&str> {

@@ -1,8 +1,8 @@
 //! The `reliability` gate: how often does the agent succeed, and how sure can one be?
 
 use mcptest_suite::model::GateKind;
-use mcptest_suite::read::{DeclaredAgent, Expects, Problems, did_you_mean};
-use mcptest_suite::{Diagnostic, Node, Span, quoted_list};
+use mcptest_suite::read::{DeclaredAgent, Expects, Problems};
+use mcptest_suite::{Diagnostic, Node, Span, nearest};
 use serde_json::{Value, json};
 
 use super::block::Block;
@@ -20,6 +20,10 @@ use crate::render::{Evidence, Table};
 use crate::text::truncate;
 
 pub(super) const ENTRY: GateEntry = GateEntry::all_runs::<Reliability>();
+
+/// What may be an outcome.
+const OUTCOMES: &str =
+    "`expect`, `recorded`, or a gate of this agent that judges one run at a time";
 
 /// What makes a run a pass, and how surely the rate must be known.
 #[derive(Debug, Clone)]
@@ -212,18 +216,17 @@ fn successes(node: &Node, agent: &DeclaredAgent<'_>, problems: &mut Problems) ->
                 .help(format!("add `{name}:` to the agent, or leave it out here")),
             ),
             (name, None) => {
-                let known = ["expect", "recorded"]
-                    .into_iter()
-                    .chain(judging_each_run().map(GateKind::name));
+                let gates = judging_each_run().map(GateKind::name);
+                let near = nearest(name, ["expect", "recorded"].into_iter().chain(gates));
                 let problem =
                     Diagnostic::at(word.span, format!("`{name}` is no outcome of a single run"));
                 let across = GateKind::ALL.iter().any(|kind| kind.name() == name);
-                problems.push(if across {
-                    problem
+                problems.push(match near {
+                    _ if across => problem
                         .note("it looks at all runs together")
-                        .help(format!("name what judges each run: {}", quoted_list(known)))
-                } else {
-                    did_you_mean(problem, name, known, "outcomes")
+                        .help(format!("name what judges each run: {OUTCOMES}")),
+                    Some(near) => problem.help(format!("did you mean `{near}`?")),
+                    None => problem.help(format!("known outcomes: {OUTCOMES}")),
                 });
             }
         }

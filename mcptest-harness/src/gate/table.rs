@@ -16,6 +16,8 @@ pub(super) struct GateEntry {
     pub(super) targets: &'static [Measure],
     pub(super) example: &'static str,
     pub(super) calibrated_by: Option<&'static str>,
+    /// The key whose list may stand in the place of the whole block.
+    pub(super) list: Option<&'static str>,
     /// Whether it judges one run at a time, so that a run's outcome can be its verdict.
     pub(super) each_run: bool,
     /// Whether its verdict rests on which results are errors.
@@ -57,6 +59,7 @@ impl GateEntry {
             targets,
             example: G::EXAMPLE,
             calibrated_by: G::CALIBRATED_BY,
+            list: G::LIST,
             each_run: false,
             rests_on_errors: G::RESTS_ON_ERRORS,
             read,
@@ -116,6 +119,8 @@ pub struct GateInfo {
     /// The target that a threshold in the place of its default is of; nothing for a gate whose default is no
     /// threshold that runs could move.
     pub calibrated_by: Option<&'static str>,
+    /// The key of its block whose list may stand in the place of the whole block.
+    pub list: Option<&'static str>,
     /// Those of its options that are limits of targets, or name tools.
     pub options: Vec<OptionInfo>,
     /// Its block, as a JSON Schema.
@@ -139,15 +144,22 @@ pub fn gates() -> Vec<GateInfo> {
         each_run: entry.each_run,
         example: entry.example,
         calibrated_by: entry.calibrated_by,
+        list: entry.list,
         options: (entry.options)(&[]),
-        schema: schema(entry),
+        schema: schema(*kind, entry),
     });
     all.collect()
 }
 
-fn schema(entry: &GateEntry) -> Value {
+fn schema(kind: GateKind, entry: &GateEntry) -> Value {
     let mut schema = (entry.schema)();
     schema["description"] = entry.says.into();
+    if let Some(key) = entry.list {
+        let item = format!("#/$defs/{}/properties/{key}/items", kind.name());
+        schema["type"] = json!(["object", "array"]);
+        schema["items"] = json!({ "$ref": item });
+        schema["minItems"] = 1.into();
+    }
     if !entry.targets.is_empty() {
         let lines = entry.targets.iter();
         let lines = lines.map(|target| format!("`{}`: {target}.", target.name));

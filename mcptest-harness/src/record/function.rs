@@ -55,7 +55,9 @@ impl Live for Function {
         _: &mut Recorder,
         progress: &Progress,
     ) -> Result<Option<Value>, LiveError> {
-        let runtime = tokio::runtime::Builder::new_current_thread()
+        // A function may block its thread; the address is served by others.
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
             .enable_all()
             .build()
             .map_err(|error| LiveError::new(format!("no runtime could be started: {error}")))?;

@@ -129,6 +129,8 @@ fn read(
         let span = name.as_ref().map_or(fields.span, |name| name.span);
         problems.push(asks_for_nothing(span));
     }
+    let names = GateKind::ALL.iter().map(|kind| kind.name());
+    fields.told_together("the name of a gate, e.g. `trajectory`", names.collect());
     fields.finish(problems);
     if let Some(name) = &name {
         identities.push(Identity {

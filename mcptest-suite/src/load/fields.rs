@@ -1,7 +1,10 @@
 //! Reading a mapping key by key, noting every problem on the way.
 
-use super::problems::{Problems, did_you_mean};
-use crate::{Diagnostic, Entry, Node, Span, nearest};
+use super::problems::Problems;
+use crate::{Diagnostic, Entry, Node, Span, nearest, quoted_list};
+
+/// How many of the known keys are named where none is near.
+const NAMED: usize = 12;
 
 /// Whether a key is the author's own, where such keys may be.
 pub(super) fn is_own_key(key: &str) -> bool {
@@ -18,6 +21,8 @@ pub struct Fields<'n> {
     /// Where to point when a key is missing.
     pub span: Span,
     asked: Vec<&'static str>,
+    /// Those of them that are told together, by this word.
+    together: Option<(&'static str, Vec<&'static str>)>,
     /// Known, but nothing to recommend.
     tolerated: Vec<&'static str>,
 }
@@ -33,6 +38,7 @@ impl<'n> Fields<'n> {
                 own_keys: false,
                 span,
                 asked: Vec::new(),
+                together: None,
                 tolerated: Vec::new(),
             });
         }
@@ -44,6 +50,11 @@ impl<'n> Fields<'n> {
     pub(super) fn with_own_keys(mut self) -> Self {
         self.own_keys = true;
         self
+    }
+
+    /// Tells the known keys among these by one word, and not each by its name.
+    pub(super) fn told_together(&mut self, called: &'static str, keys: Vec<&'static str>) {
+        self.together = Some((called, keys));
     }
 
     /// Adds entries that are not there themselves.
@@ -155,13 +166,35 @@ impl<'n> Fields<'n> {
                 let message = format!("unknown key `{}` in {}", entry.key, self.owner);
                 let problem = Diagnostic::at(entry.key_span, message);
                 // A key that is only tolerated is not recommended, but it may be what was meant.
-                problems.push(match nearest(key, self.tolerated.iter().copied()) {
-                    Some(near) if nearest(key, self.asked.iter().copied()).is_none() => {
-                        problem.help(format!("did you mean `{near}`?"))
-                    }
-                    _ => did_you_mean(problem, key, self.asked.iter().copied(), "keys"),
+                let [asked, tolerated] =
+                    [&self.asked, &self.tolerated].map(|keys| keys.iter().copied());
+                let near = nearest(key, asked).or_else(|| nearest(key, tolerated));
+                let mut problem = problem.help(match near {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => self.known(),
                 });
+                problem.known_keys = self.asked.iter().copied().map(str::to_owned).collect();
+                problems.push(problem);
             }
         }
+    }
+
+    /// The known keys in words: the first of them where they are many.
+    fn known(&self) -> String {
+        let (called, together) = match &self.together {
+            Some((called, keys)) => (Some(called), keys.as_slice()),
+            None => (None, [].as_slice()),
+        };
+        let alone = self.asked.iter().copied();
+        let alone: Vec<&str> = alone.filter(|key| !together.contains(key)).collect();
+        let (named, more) = alone.split_at(alone.len().min(NAMED));
+        let mut text = format!("known keys: {}", quoted_list(named.iter().copied()));
+        if !more.is_empty() {
+            text += &format!(" and {} more", more.len());
+        }
+        if let Some(called) = called {
+            text += &format!(", or {called}");
+        }
+        text
     }
 }

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use super::problems::Problems;
-use crate::model::{GateKind, Model, Unsupported};
-use crate::{Diagnostic, LOAD, Span, Spanned, UNSUPPORTED, is_reserved, quoted_list, segment};
+use crate::model::{Model, Unsupported};
+use crate::{Diagnostic, LOAD, Span, Spanned, UNSUPPORTED, is_reserved, segment};
 
 /// The segment of a name, or a problem noted.
 pub(super) fn segment_of(
@@ -14,15 +14,14 @@ pub(super) fn segment_of(
 ) -> Option<String> {
     match segment(&name.value) {
         Some(segment) if is_reserved(&segment) => {
-            let own = [UNSUPPORTED, LOAD]
-                .into_iter()
-                .chain(GateKind::ALL.iter().map(|kind| kind.name()));
             problems.push(
                 Diagnostic::at(
                     name.span,
                     format!("`{segment}` cannot name {what}: the harness names its own cases so"),
                 )
-                .note(format!("taken: {}", quoted_list(own)))
+                .note(format!(
+                    "taken: `{UNSUPPORTED}`, `{LOAD}` and the names of the gates"
+                ))
                 .help("choose another name, e.g. one more word"),
             );
             None

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::measure::{Measure, Unit};
 use super::metrics::metrics;
-use crate::trace::AsTrace;
+use crate::trace::{AsTrace, Trace};
 
 /// What a run may take at most; what is absent is not limited.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -18,12 +18,16 @@ pub struct CallLimits {
     pub max_steps: Option<u64>,
     /// Tokens.
     pub max_tokens: Option<u64>,
+    /// Milliseconds of the whole run.
+    pub max_ms: Option<u64>,
+    /// Milliseconds of any one tool call.
+    pub max_call_ms: Option<u64>,
 }
 
 /// What a run took.
 ///
-/// Source: spec 5. Nothing is derived: tool calls, results that are errors, model calls and tokens
-/// are counted as they were recorded. What was not recorded has no number, so that a limit on it is
+/// Source: spec 5, and spec 13 for time. Nothing is derived: tool calls, results that are errors, model calls, tokens
+/// and times are as they were recorded. What was not recorded has no number, so that a limit on it is
 /// not met by silence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
@@ -40,6 +44,13 @@ pub struct CallCounts {
     /// Tokens; nothing where none were recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
+    /// Milliseconds of the whole run; nothing where they were not recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ms: Option<u64>,
+    /// Milliseconds of the slowest tool call, 0 where there is none; nothing where the time of some call was not
+    /// recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slowest_ms: Option<u64>,
 }
 
 metrics! { CallCounts as counts {
@@ -57,6 +68,12 @@ metrics! { CallCounts as counts {
     Measure::of("calls.tokens", Unit::Tokens)
         .lower_is_better("tokens of the whole run, where they were recorded")
         .sometimes() => counts.tokens,
+    Measure::of("calls.ms", Unit::Milliseconds)
+        .lower_is_better("what the whole run took, where it was recorded")
+        .sometimes() => counts.ms,
+    Measure::of("calls.slowest_ms", Unit::Milliseconds)
+        .lower_is_better("what the slowest tool call took, where the time of each was recorded")
+        .sometimes() => counts.slowest_ms,
 } }
 
 /// Counts what a run took.
@@ -87,7 +104,17 @@ pub fn count_calls(run: &(impl AsTrace + ?Sized)) -> CallCounts {
         errors: known.then_some(errors.count() as u64),
         steps: recorded(trace.model_calls()),
         tokens: trace.tokens_taken(),
+        ms: trace.conversation.duration_ms,
+        slowest_ms: slowest(&trace),
     }
+}
+
+/// The longest time of a tool call, where each has one.
+fn slowest(trace: &Trace) -> Option<u64> {
+    let answered = trace.results_by_call().iter().all(Option::is_some);
+    let mut times = trace.tool_results.iter().map(|result| result.duration_ms);
+    let longest = times.try_fold(0, |longest, time| Some(time?.max(longest)));
+    longest.filter(|_| answered)
 }
 
 impl CallLimits {
@@ -99,6 +126,8 @@ impl CallLimits {
             ("max_errors", self.max_errors, counts.errors),
             ("max_steps", self.max_steps, counts.steps),
             ("max_tokens", self.max_tokens, counts.tokens),
+            ("max_ms", self.max_ms, counts.ms),
+            ("max_call_ms", self.max_call_ms, counts.slowest_ms),
         ];
         let stated = all.into_iter();
         stated
@@ -130,7 +159,39 @@ mod tests {
         let nothing = count_calls(&json!({}));
         assert_eq!(
             nothing.metrics(),
-            json!({ "calls": { "count": 0, "errors": 0 } })
+            json!({ "calls": { "count": 0, "errors": 0, "slowest_ms": 0 } })
+        );
+    }
+
+    #[test]
+    fn time_is_known_where_all_of_it_was_recorded() {
+        let run = |times: &[Option<u64>], answered: usize| {
+            let calls = times.iter().map(|_| json!({ "name": "a" }));
+            let results = times.iter().enumerate().take(answered);
+            let results = results.map(|(call, time)| match time {
+                Some(time) => json!({ "call_index": call, "is_error": false, "duration_ms": time }),
+                None => json!({ "call_index": call, "is_error": false }),
+            });
+            count_calls(&json!({
+                "tool_calls": calls.collect::<Vec<_>>(),
+                "tool_results": results.collect::<Vec<_>>(),
+                "conversation": { "duration_ms": 0 },
+            }))
+        };
+        let known = run(&[Some(40), Some(900), Some(0)], 3);
+        assert_eq!((known.ms, known.slowest_ms), (Some(0), Some(900)));
+        assert_eq!(run(&[Some(40), None], 2).slowest_ms, None);
+        assert_eq!(run(&[Some(40), Some(50)], 1).slowest_ms, None);
+        assert_eq!(count_calls(&json!({})).ms, None);
+        let limits = CallLimits {
+            max_ms: Some(5),
+            max_call_ms: Some(800),
+            ..CallLimits::default()
+        };
+        let against = limits.against(&known);
+        assert_eq!(
+            against,
+            [("max_ms", 5, Some(0)), ("max_call_ms", 800, Some(900))]
         );
     }
 

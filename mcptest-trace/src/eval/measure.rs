@@ -46,7 +46,7 @@ pub enum Unit {
     Count,
     /// Tokens.
     Tokens,
-    /// Milliseconds.
+    /// Milliseconds: of virtual time in `recovery`, else as they were recorded.
     Milliseconds,
     /// How many times as much.
     Ratio,

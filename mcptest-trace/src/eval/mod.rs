@@ -7,6 +7,7 @@
 mod arg_diff;
 mod calls;
 mod contains;
+mod flow;
 mod golden_path;
 mod matching;
 pub(crate) mod measure;
@@ -20,11 +21,17 @@ mod subset;
 mod tool_pattern;
 mod trajectory;
 mod trajectory_axes;
+mod values;
+pub(crate) mod views;
 mod whole;
 
 pub use arg_diff::{ArgDiff, exact_diffs};
 pub use calls::{CallCounts, CallLimits, count_calls};
 pub use contains::{contains, contains_diffs};
+pub use flow::{
+    Flow, FlowEntry, FlowReport, FlowUnless, Leak, MarkedText, Told, calls_to_judge, trace_flow,
+    trace_flow_with,
+};
 pub use golden_path::{GoldenPath, GoldenPathReport, score_golden_path};
 pub use measure::{Better, Measure, Unit};
 pub use metrics::Metrics;

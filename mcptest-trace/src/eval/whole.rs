@@ -46,7 +46,7 @@ fn is_time_of_day(date: &str, after: &str) -> bool {
 }
 
 /// Whether a character makes a word longer. Scripts that are written without spaces have no such words.
-fn in_word(character: char) -> bool {
+pub(super) fn in_word(character: char) -> bool {
     let unspaced = matches!(
         u32::from(character),
         0x0E00..=0x0EFF // Thai, Lao

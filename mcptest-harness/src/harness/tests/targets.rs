@@ -56,6 +56,8 @@ fn rich() -> Value {
     run["conversation"]["turns"] = json!([
         { "role": "user", "content": "hi" }, { "role": "assistant", "content": "I updated ticket T-7." },
     ]);
+    run["conversation"]["duration_ms"] = json!(900);
+    run["tool_results"][0]["duration_ms"] = json!(40);
     let signals = json!({ "confidence": 0.9, "coherence": 1.0 });
     json!({
         "trace": run, "system_prompt": "Help with bookings.", "signals": signals, "outcome": { "passed": true },

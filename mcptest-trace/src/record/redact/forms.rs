@@ -1,6 +1,6 @@
 //! The forms a secret can stand in, as one regular expression.
 
-use super::views::CONTROLS;
+use crate::eval::views::CONTROLS;
 
 /// Secrets below this many bytes are not looked for in hex: they would be found everywhere.
 const HEX: usize = 4;

@@ -13,7 +13,6 @@ mod shapes;
 mod suspects;
 #[cfg(test)]
 mod tests;
-mod views;
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
@@ -23,12 +22,13 @@ use std::ops::Range;
 use regex::{Regex, RegexBuilder};
 use serde_json::{Map, Value};
 
+use crate::eval::views;
 use named::Named;
 use shapes::Shape;
 
+pub use crate::eval::views::percent_decoded;
 pub use counts::RedactionCounts;
 pub use suspects::suspects;
-pub use views::percent_decoded;
 
 /// A number is text that holds a secret by chance unless this much of it is the secret.
 const DIGITS: usize = 6;

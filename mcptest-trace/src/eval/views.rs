@@ -1,5 +1,5 @@
-//! The texts behind a text: what it says once an encoding is taken off it. A pattern that matches
-//! behind an encoding takes out the encoded part.
+//! The texts behind a text: what it says once an encoding is taken off it. What is found behind an encoding
+//! has its place in the text in front.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use std::ops::Range;
 const SHORTEST: usize = 8;
 
 /// The letters that JSON writes for control characters, behind a backslash.
-pub(super) const CONTROLS: [(char, char); 5] = [
+pub(crate) const CONTROLS: [(char, char); 5] = [
     ('n', '\n'),
     ('t', '\t'),
     ('r', '\r'),
@@ -17,15 +17,15 @@ pub(super) const CONTROLS: [(char, char); 5] = [
 
 /// A text behind a text.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct View {
-    pub(super) text: String,
+pub(crate) struct View {
+    pub(crate) text: String,
     /// Where each byte of it comes from.
     places: Vec<Range<usize>>,
 }
 
 impl View {
     /// The part of the text in front that a part of this one comes from.
-    pub(super) fn place(&self, part: Range<usize>) -> Range<usize> {
+    pub(crate) fn place(&self, part: Range<usize>) -> Range<usize> {
         match (
             self.places.get(part.start),
             self.places.get(part.end.saturating_sub(1)),
@@ -59,7 +59,7 @@ impl View {
 }
 
 /// Every text behind a text: JSON text to two levels, percent encoding, base64 and hex.
-pub(super) fn of(text: &str) -> Vec<View> {
+pub(crate) fn of(text: &str) -> Vec<View> {
     let mut views = Vec::new();
     if let Some(once) = unescaped(text) {
         if let Some(twice) = unescaped(&once.text) {
@@ -77,6 +77,7 @@ pub(super) fn of(text: &str) -> Vec<View> {
 }
 
 /// A text with its percent encoding taken off.
+#[cfg(feature = "store")]
 #[must_use]
 pub fn percent_decoded(text: &str) -> String {
     unpercented(text).map_or_else(|| text.to_owned(), |view| view.text)
