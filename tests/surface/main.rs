@@ -50,6 +50,11 @@ fn the_public_items_of_the_harness_are_those_that_are_listed() {
 }
 
 #[test]
+fn the_public_items_of_sessions_are_those_that_are_listed() {
+    compare("mcptest-session", "mcptest_session");
+}
+
+#[test]
 fn no_modules_import_each_other_in_a_circle() {
     let project = Path::new(env!("CARGO_MANIFEST_DIR"));
     let circles = [
@@ -57,6 +62,7 @@ fn no_modules_import_each_other_in_a_circle() {
         "mcptest-suite/src/lib.rs",
         "mcptest-macros/src/lib.rs",
         "mcptest-harness/src/lib.rs",
+        "mcptest-session/src/lib.rs",
         "cargo-mcptest/src/main.rs",
     ];
     let circles = circles.map(|root| circles::of(&sources::read("crate", &project.join(root))));

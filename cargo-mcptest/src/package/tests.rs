@@ -34,6 +34,7 @@ fn select(folder: &Folder, manifest: &str, package: Option<&str>) -> Result<Foun
     let selection = Selection {
         package: package.map(ToOwned::to_owned),
         manifest_path: Some(folder.at(manifest)),
+        suites: None,
     };
     selection.with_agent_tests()
 }

@@ -1,12 +1,10 @@
-//! Reading a gate's block straight into the options of its metric.
+//! The block of a gate while it is read. Which keys it has, `key` says; `reading` reads them.
 
 use mcptest_suite::read::{DeclaredAgent, Fields, Problems};
-use mcptest_suite::{Diagnostic, Node, NodeValue, Span, Spanned};
+use mcptest_suite::{Node, NodeValue, Span};
 
-use super::key::{Key, Keyed, ToolOfServer};
 use super::limit::Limit;
 use crate::check::Compiler;
-use crate::eval::ToolPattern;
 
 /// The block of a gate, or a mapping below it, while it is read.
 pub(crate) struct Block<'n, 'r> {
@@ -43,16 +41,6 @@ impl<'n, 'r> Block<'n, 'r> {
         })
     }
 
-    /// Reads the options, each by the key that declares it; nothing where they make none.
-    pub(super) fn read<O: Keyed>(&mut self) -> Option<O> {
-        let mut options = O::usual();
-        let mut whole = true;
-        for key in O::KEYS {
-            whole &= key.read(self, &mut options);
-        }
-        options.check(self, whole).then_some(options)
-    }
-
     /// Reports every key that is not known.
     pub(super) fn finish(self) {
         self.fields.finish(self.problems);
@@ -71,23 +59,6 @@ impl<'n, 'r> Block<'n, 'r> {
         self.fields.has(name)
     }
 
-    /// What stands at a key.
-    pub(super) fn at<O>(&mut self, key: &Key<O>) -> Option<&'n Node> {
-        self.fields.get(key.name)
-    }
-
-    /// Whether something stands at a key.
-    pub(super) fn has<O>(&self, key: &Key<O>) -> bool {
-        self.fields.has(key.name)
-    }
-
-    /// Whether none of the keys stands there, nor `expect`, nor one of them misspelt, which is told elsewhere.
-    pub(super) fn says_nothing<O: Keyed>(&self) -> bool {
-        let names: Vec<&str> = O::KEYS.iter().map(|key| key.name).collect();
-        let stands = |name: &&str| self.fields.has(name);
-        !names.iter().chain(&["expect"]).any(stands) && !self.misspells(&names)
-    }
-
     /// Whether one of some keys seems to be there misspelt.
     pub(super) fn misspells(&self, keys: &[&'static str]) -> bool {
         self.fields.misspells(keys)
@@ -98,68 +69,22 @@ impl<'n, 'r> Block<'n, 'r> {
         self.fields.span
     }
 
-    /// Tool patterns, each with its place: a text, or a mapping with the server that the tool is of.
-    pub(super) fn tool_patterns(&mut self, node: &Node, of: &str) -> Vec<Spanned<ToolPattern>> {
-        if node.items().is_none() {
-            self.problems.texts(node, of);
-            return Vec::new();
-        }
-        let items = self.problems.items(node, of).unwrap_or_default();
-        let patterns = items.iter().filter_map(|item| {
-            let pattern = if item.entries().is_some() {
-                let tool: ToolOfServer = self.below(item, "a tool pattern")?;
-                ToolPattern::new(tool.name).with_server(tool.server)
-            } else {
-                ToolPattern::new(self.problems.words(item)?.value)
-            };
-            Some(Spanned::new(pattern, item.span))
-        });
-        patterns.collect()
-    }
-
-    /// Reads each mapping of a list.
-    pub(super) fn each<O: Keyed>(&mut self, node: &Node, of: &str, one: &'static str) -> Vec<O> {
-        let items = self.problems.any_items(node, of);
-        let read = items.iter().filter_map(|item| {
-            if let (Some(text), Some(only)) = (item.text(), the_required::<O>()) {
-                self.named_alone(item, text, one, only);
-                return None;
-            }
-            self.below(item, one)
-        });
-        read.collect()
-    }
-
-    /// Notes text in the place of a mapping of which it would be one value.
-    fn named_alone(&mut self, node: &Node, text: &str, one: &str, key: &str) {
-        let message = format!("expected a mapping for {one}, found text");
-        let help = format!("write `{{ {key}: {text} }}`");
-        self.problems
-            .push(Diagnostic::at(node.span, message).help(help));
-    }
-
-    /// Reads a mapping below this one, called so in messages.
-    pub(super) fn below<O: Keyed>(&mut self, node: &Node, called: &'static str) -> Option<O> {
+    /// A mapping below this one, called so in messages.
+    pub(super) fn nested<'b>(
+        &'b mut self,
+        node: &'b Node,
+        called: &'static str,
+    ) -> Option<Block<'b, 'b>> {
         let fields = Fields::open(node, called, self.problems)?;
-        let mut block = Block {
+        Some(Block {
             fields,
             span: self.span,
             agent: self.agent,
             compiler: self.compiler,
             problems: self.problems,
             limits: Vec::new(),
-        };
-        let options = block.read();
-        block.finish();
-        options
+        })
     }
-}
-
-/// The one key that must be there, where there is one.
-fn the_required<O: Keyed>() -> Option<&'static str> {
-    let mut required = O::KEYS.iter().filter(|key| key.is_required());
-    let first = required.next()?;
-    required.next().is_none().then_some(first.name)
 }
 
 /// A number as it is written, where a node is one.

@@ -5,7 +5,7 @@ use mcptest_suite::{Node, Spanned};
 use serde_json::{Map, Value, json};
 
 use super::block::Block;
-use super::form::{Field, Form, or_variable};
+use super::field::Field;
 use super::limit::Limit;
 use crate::eval::ToolPattern;
 
@@ -81,6 +81,25 @@ enum Takes<O: 'static> {
     Tools(&'static str, At<O, Vec<ToolPattern>>),
     /// Anything else.
     Form(&'static dyn Form<O>),
+}
+
+/// A value that is read and shown its own way.
+pub(crate) trait Form<O> {
+    /// What an editor is told.
+    fn schema(&self) -> Value;
+
+    /// Reads a node into the options; false where that cannot be.
+    fn read(&self, block: &mut Block<'_, '_>, node: &Node, options: &mut O) -> bool;
+
+    /// What is meant where nothing stands.
+    fn usual(&self, _usual: &mut O) -> Option<Value> {
+        None
+    }
+
+    /// The keys below it that are more to others than to the gate.
+    fn options(&self, _path: &[&'static str]) -> Vec<OptionInfo> {
+        Vec::new()
+    }
 }
 
 /// Which numbers may stand there.
@@ -395,4 +414,9 @@ pub(super) fn options_of<O: Keyed>(above: &[&'static str]) -> Vec<OptionInfo> {
         found.extend(key.role.map(|role| OptionInfo { path, role }));
     }
     found
+}
+
+/// A variable may stand in the place of a number or a flag.
+pub(super) fn or_variable(schema: &Value) -> Value {
+    json!({ "anyOf": [schema, { "type": "string", "pattern": "\\$\\{" }] })
 }

@@ -4,8 +4,8 @@ use mcptest_suite::Node;
 use serde_json::{Value, json};
 
 use super::block::Block;
-use super::form::{Own, or_variable};
-use super::key::{Key, Keyed, Range, Role};
+use super::form::Own;
+use super::key::{Key, Keyed, Range, Role, or_variable};
 use super::table::GateEntry;
 use super::{Breach, Counts, EachRun, Input, Options, RunScore, Threshold, wide};
 use crate::eval::{Claim, ClaimVerdict, narrative_rules};

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use super::block::Block;
 use super::expect::no_items;
 use super::expectation::CheckVerdicts;
-use super::form::{Own, or_variable};
-use super::key::{Key, Keyed};
+use super::form::Own;
+use super::key::{Key, Keyed, or_variable};
 use super::table::{GateEntry, judging_each_run};
 use super::{AllRuns, Breach, Cause, Expect, Input, NotJudged, Options, Threshold, named};
 use crate::eval::{

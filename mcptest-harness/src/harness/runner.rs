@@ -68,6 +68,8 @@ impl fmt::Debug for Harness {
             .field("roots", &self.roots)
             .field("checks", &checks)
             .field("own_loop", &self.own_loop.is_some())
+            .field("program", &self.program)
+            .field("functions", &self.functions.len())
             .finish()
     }
 }

@@ -47,6 +47,7 @@ keys! {
     }
     TOOL {
         name server line read_only;
+        since 1 description input_schema;
         instead tool => name, tool_name => name, server_name => server, readOnlyHint => read_only;
     }
     TRACE {
