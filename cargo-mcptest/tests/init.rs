@@ -269,6 +269,7 @@ fn a_folder_without_a_package_is_told() {
     assert_eq!(
         mcptest(folder.path(), &["init"]).exits(2).stderr,
         "error: there is no package here, nor in any folder above\n\n\
-         help: run it in the folder of a crate, or say `--manifest-path <path of its Cargo.toml>`\n"
+         help: run it in the folder of a crate, or in one that has a folder `suites`; else say \
+         `--manifest-path <path of its Cargo.toml>` or `--suites <folder>`\n"
     );
 }

@@ -86,8 +86,11 @@ impl Judging {
 impl Selection {
     /// A package, whether it has agent tests or not.
     pub(crate) fn any(&self) -> Result<FoundPackage, Failure> {
-        if let Some(folder) = self.without_crate()? {
-            return Ok(folder);
+        if self.suites.is_some() {
+            return Err(
+                Failure::new("`--suites` names a folder that belongs to no crate")
+                    .help("leave it out, and run this in the folder of a crate"),
+            );
         }
         let metadata = self.metadata()?;
         if let Some(name) = &self.package {

@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use crate::words::words;
 
-/// A number, or a word, that a metric gives: what a suite calls a target. Each metric's are in
-/// [`targets`](super::targets).
+/// A number, or a word, that a metric gives: what a suite calls a target. A report's are in
+/// [`Metrics::TARGETS`](super::Metrics::TARGETS).
 #[non_exhaustive]
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Measure {

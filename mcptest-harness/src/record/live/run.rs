@@ -12,7 +12,7 @@ use super::tools::Offered;
 use mcptest_trace::record::{CallId, Recorder};
 
 use crate::record::{LiveError, Progress, RunRequest, Spent};
-use crate::trace::{StopReason, canonical_json};
+use crate::trace::{StepTokens, StopReason, canonical_json};
 
 /// The fewest bytes that a token has on average in what is sent to models.
 const FEWEST_BYTES: u64 = 2;
@@ -121,7 +121,7 @@ impl Loop<'_> {
         let mut most = self.request.max_tokens;
         if let Some(budget) = self.request.token_budget {
             // What was sent and written so far is sent again, at the least.
-            let last = self.recorder.last_step().and_then(|step| step.total());
+            let last = self.recorder.last_step().and_then(StepTokens::total);
             let next = self.spent().saturating_add(last.unwrap_or_default());
             most = most.min(budget.saturating_sub(next));
             if most == 0 {
