@@ -79,21 +79,25 @@ impl EachRun for CallLimits {
     fn explain(&self, _input: &Input<'_>, run: &Run, _counts: &CallCounts) -> Vec<Evidence> {
         let results = run.trace.results_by_call();
         let unknown = run.trace.errors_unknown() > 0;
-        let calls = run.trace.tool_calls.iter().zip(results);
-        let calls = calls.map(|(call, result)| {
-            let mark = match result {
-                Some(result) if result.is_error => " (an error)",
-                Some(_) if unknown => " (an error or not)",
-                Some(_) => "",
-                None => " (no result)",
-            };
-            format!("{}{mark}", call.name)
-        });
-        let calls: Vec<String> = calls.collect();
-        let calls = match calls.as_slice() {
+        let told = run
+            .trace
+            .tool_calls
+            .iter()
+            .zip(results)
+            .map(|(call, result)| {
+                let mark = match result {
+                    Some(result) if result.is_error => " (an error)",
+                    Some(_) if unknown => " (an error or not)",
+                    Some(_) => "",
+                    None => " (no result)",
+                };
+                format!("{}{mark}", call.name)
+            });
+        let told: Vec<String> = told.collect();
+        let shown = match told.as_slice() {
             [] => "none".to_owned(),
-            calls => truncate(&calls.join(", "), 400),
+            told => truncate(&told.join(", "), 400),
         };
-        vec![Evidence::Text(format!("calls: {calls}"))]
+        vec![Evidence::Text(format!("calls: {shown}"))]
     }
 }

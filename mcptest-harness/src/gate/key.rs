@@ -199,8 +199,8 @@ impl<O> Key<O> {
     }
 
     /// The same, which must be there unless another key is.
-    pub(super) const fn required_unless(mut self, other: &'static str) -> Self {
-        self.unless = Some(other);
+    pub(super) const fn required_unless(mut self, other: &Self) -> Self {
+        self.unless = Some(other.name);
         self.required()
     }
 

@@ -82,7 +82,7 @@ const MODE: Key<Plan> = Key::form(
     "How expected and recorded calls line up. May be left out, with `calls`, where \
      there is `forbid`.",
 )
-.required_unless("forbid");
+.required_unless(&FORBID);
 
 const CALLS: Key<Plan> = Key::form(
     "calls",
@@ -93,7 +93,7 @@ const CALLS: Key<Plan> = Key::form(
     },
 )
 .says("The expected calls. None, `[]`, with `over: writes` and `mode: strict`: nothing may be changed.")
-.required_unless("forbid");
+.required_unless(&FORBID);
 
 const PARALLEL: Key<Plan> = Key::form(
     "parallel",
