@@ -173,6 +173,23 @@ fn the_program_may_stand_in_the_command_and_the_suites_in_another_folder() {
 }
 
 #[test]
+fn a_cap_on_model_calls_holds_for_a_program_of_ones_own() {
+    let capped = with_command().replace("runs: 2", "runs: 1\n  max_turns: 1");
+    let folder = Folder::new().with("suites/refunds.yml", capped);
+    mcptest(&folder, Some(&provider()), &["record"]);
+    let file = folder.at("suites/cassettes/Refund_agent__gpt-5.json");
+    let run: Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
+    assert_eq!(run["trace"]["conversation"]["stop_reason"], "turn_budget");
+    assert_eq!(
+        run["trace"]["conversation"]["steps"]
+            .as_array()
+            .unwrap()
+            .len(),
+        1
+    );
+}
+
+#[test]
 fn an_agent_that_asks_nothing_says_what_to_set() {
     let silent = suite("  command: [cargo, --version]\n");
     let folder = Folder::new().with("suites/refunds.yml", silent);

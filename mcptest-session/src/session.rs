@@ -68,6 +68,9 @@ pub struct SessionOptions {
     pub keep_named: bool,
     /// What a program prints is what the user reads.
     pub closing_is_stdout: bool,
+    /// The most model calls, those that are asked again among them; what is asked then is refused, and the run says
+    /// `turn_budget`.
+    pub max_model_calls: Option<u64>,
 }
 
 impl SessionOptions {
@@ -130,6 +133,10 @@ impl Session {
         upstreams.retain(|upstream| !is_given(upstream));
         upstreams.extend(given.iter().cloned());
         let relay = Relay::new(upstreams, options.untouched).map_err(begins)?;
+        let relay = match options.max_model_calls {
+            Some(most) => relay.with_most_calls(most),
+            None => relay,
+        };
         let endpoint = Endpoint::start(Arc::new(relay.clone()))
             .await
             .map_err(|error| begins(format!("no port can be listened at: {error}")))?;
@@ -309,6 +316,11 @@ impl Session {
         run.recorded_at = Some(format!("{:.3}", self.recorded_at));
         run.duration_ms = Some(duration);
         run.closing = closing;
+        let stopped = if self.relay.is_capped() {
+            Some("turn_budget")
+        } else {
+            stopped
+        };
         run.stopped = stopped.map(str::to_owned);
         let observed = self.relay.log().observed();
         let RecordedRun {

@@ -96,6 +96,8 @@ pub(super) fn options(
     options.servers.clone_from(&request.servers);
     // What the suite's own redaction keeps is its business; it runs over the cassette too.
     options.keep_named = true;
+    // A loop of one's own has a cap of its own; the suite's holds where it says one.
+    options.max_model_calls = agent.caps.max_turns.as_ref().map(|most| most.value);
     let provider = agent.models[model].value.provider.as_deref();
     if let Some(given) = provider.and_then(|provider| upstream(suite, provider)) {
         options.upstreams.push(given?);

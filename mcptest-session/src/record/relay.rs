@@ -1,5 +1,6 @@
 //! Requests go on to the real provider and answers come back, byte for byte; a copy is decoded.
 
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -40,6 +41,8 @@ pub struct Relay {
     began: Instant,
     log: Log,
     logins: Arc<Mutex<Vec<String>>>,
+    /// How many model calls may still be made, where there is a cap; below 0 once one was refused.
+    left: Option<Arc<AtomicI64>>,
 }
 
 impl Relay {
@@ -65,7 +68,23 @@ impl Relay {
             began: Instant::now(),
             log: Log::default(),
             logins: Arc::default(),
+            left: None,
         })
+    }
+
+    /// The same, which refuses model calls after so many.
+    #[must_use]
+    pub fn with_most_calls(mut self, most: u64) -> Self {
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        self.left = Some(Arc::new(AtomicI64::new(most)));
+        self
+    }
+
+    /// Whether a model call was refused, as there were as many as may be.
+    #[must_use]
+    pub fn is_capped(&self) -> bool {
+        let left = self.left.as_ref();
+        left.is_some_and(|left| left.load(Ordering::SeqCst) < 0)
     }
 
     /// What went by.
@@ -119,6 +138,13 @@ impl Relay {
         };
         let url = upstream.url(path, incoming.query.as_deref());
         let known = protocol::at(path).filter(|_| incoming.method == Method::POST);
+        if let (Some(_), Some(left)) = (&known, &self.left)
+            && left.fetch_sub(1, Ordering::SeqCst) <= 0
+        {
+            // No client asks again after such an error.
+            let text = "no more model calls may be made in this run: its cap is reached";
+            return error(&incoming.path, 400, text);
+        }
         let mut headers = further(&incoming.headers);
         for name in LOGINS {
             let values = headers.get_all(name).iter();
