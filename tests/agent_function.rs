@@ -15,7 +15,7 @@ const RUNNER: &str = "AGENT_FUNCTION";
 
 const SUITE: &str = "agents:
 - { name: Greeter, model: gpt-5, prompt: Say hello., runs: 2, narrative: {}, expect: [{ target: final_response, matcher: { starts-with: Hello } }] }
-- { name: Thrower, model: gpt-5, prompt: Say hello., narrative: {}, expect: [{ target: truncated, matcher: { exact: true } }] }
+- { name: Thrower, model: gpt-5, prompt: Say hello., narrative: {} }
 - { name: Silent, model: gpt-5, prompt: Say hello., narrative: {} }
 ";
 
@@ -80,9 +80,10 @@ fn functions_are_recorded_and_judged() {
     assert_eq!(first["trace"]["final_response"], "Hello one.");
     // Nothing is asked from now on.
     runner(false, &["greeter"]).exits(0);
-    // A function that fails leaves a run that says so.
-    let thrown = runner(true, &["thrower"]).exits(0);
-    assert!(thrown.stderr.contains("the agent gave up"), "{thrown}");
+    // A function that fails leaves no run.
+    let thrown = runner(true, &["thrower"]).exits(101);
+    assert!(thrown.stdout.contains("the agent gave up"), "{thrown}");
+    assert!(!folder.at("suites/cassettes/Thrower__gpt-5.json").exists());
     // One that asks nothing leaves none, and is told what to set.
     let silent = runner(true, &["silent"]).exits(101);
     assert!(silent.stdout.contains("OPENAI_BASE_URL"), "{silent}");

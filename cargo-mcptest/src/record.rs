@@ -56,6 +56,8 @@ struct RecordJob {
     roots: Vec<PathBuf>,
     /// What runs every agent, where the suites need not say.
     command: Vec<String>,
+    /// Whether it ends as a test does, and not as this command.
+    is_test: bool,
 }
 
 impl Record {
@@ -86,6 +88,7 @@ impl Record {
             folder: package.folder.clone(),
             roots: package.roots.clone(),
             command: self.command.clone(),
+            is_test: false,
         };
         let mut child = asked.process()?;
         child
@@ -93,7 +96,7 @@ impl Record {
             .env("MCPTEST_RECORD", if self.all { "all" } else { "missing" })
             .stdin(Stdio::null());
         let holds = match self.format {
-            OutputFormat::Text => child.status()?.success(),
+            OutputFormat::Text => ran(&mut child)?,
             OutputFormat::Json => {
                 let ran = child.stderr(Stdio::inherit()).output()?;
                 write!(
@@ -131,7 +134,6 @@ impl Record {
 ///
 /// A folder `suites` is enough. With `MCPTEST_RECORD` set it records first.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXIT_STATUS)]
 pub(crate) struct Test {
     #[command(flatten)]
     judging: Judging,
@@ -152,14 +154,28 @@ impl Test {
             folder: package.folder.clone(),
             roots: package.roots.clone(),
             command: Vec::new(),
+            is_test: true,
         };
-        let status = asked.process()?.args(&self.arguments).status()?;
-        Ok(if status.success() {
+        Ok(if ran(asked.process()?.args(&self.arguments))? {
             ExitStatus::Holds
         } else {
             ExitStatus::Finding
         })
     }
+}
+
+/// Runs the process that runs the cases; whether it ended well. It takes this one's place where the system can do
+/// that, so that what ends this one ends it too.
+#[cfg(unix)]
+fn ran(process: &mut Command) -> Result<bool, Failure> {
+    use std::os::unix::process::CommandExt;
+
+    Err(process.exec().into())
+}
+
+#[cfg(not(unix))]
+fn ran(process: &mut Command) -> Result<bool, Failure> {
+    Ok(process.status()?.success())
 }
 
 impl RecordJob {
@@ -185,5 +201,10 @@ pub(crate) fn child() -> Option<ExitCode> {
         [] => harness,
         _ => harness.record_by(asked.command),
     };
-    Some(harness.run())
+    let ended = harness.run();
+    Some(if asked.is_test || ended == ExitCode::SUCCESS {
+        ended
+    } else {
+        ExitStatus::Finding.into()
+    })
 }

@@ -58,6 +58,23 @@ fn agent() {
     }
 }
 
+/// The same, which fails after its first answer.
+#[test]
+#[ignore = "an agent of the other tests, which they start"]
+fn crashing_agent() {
+    let Ok(base) = std::env::var("OPENAI_BASE_URL") else {
+        return;
+    };
+    let key = std::env::var("OPENAI_API_KEY").unwrap_or_default();
+    let prompt = std::env::var("MCPTEST_PROMPT").unwrap();
+    let body = json!({ "model": "gpt-5", "messages": [{ "role": "user", "content": prompt }] });
+    let asked = ureq::post(format!("{base}/chat/completions"))
+        .header("content-type", "application/json")
+        .header("authorization", format!("Bearer {key}"))
+        .send(body.to_string());
+    assert!(asked.is_err(), "the agent gave up");
+}
+
 /// The agent as words of YAML.
 fn program() -> Vec<String> {
     let agent = std::env::current_exe().unwrap();
@@ -141,7 +158,7 @@ fn an_agent_is_recorded_and_judged_in_a_folder_without_a_crate() {
         "suites/refunds.yml",
         with_command().replace("order: 7 }", "order: 8 }"),
     );
-    let red = mcptest(&folder, None, &["test", "::trajectory"]).exits(1);
+    let red = mcptest(&folder, None, &["test", "::trajectory"]).exits(101);
     assert!(
         red.stdout.contains(
             "run this case alone: cargo mcptest test --exact refunds::refund_agent::trajectory"
@@ -187,6 +204,44 @@ fn a_cap_on_model_calls_holds_for_a_program_of_ones_own() {
             .len(),
         1
     );
+}
+
+#[test]
+fn a_program_that_fails_leaves_no_run_and_its_last_words() {
+    let failing = with_command()
+        .replace("runs: 2", "runs: 1")
+        .replace("\"--exact\",\"agent\"", "\"--exact\",\"crashing_agent\"");
+    let folder = Folder::new().with("suites/refunds.yml", failing);
+    let said = mcptest(&folder, Some(&provider()), &["record"]).exits(1);
+    assert!(
+        said.stdout
+            .contains("the program ended with exit status: 101"),
+        "{said}"
+    );
+    assert!(said.stdout.contains("the agent gave up"), "{said}");
+    assert!(
+        !folder
+            .at("suites/cassettes/Refund_agent__gpt-5.json")
+            .exists()
+    );
+}
+
+#[test]
+fn a_run_of_another_model_is_none_of_this_agent() {
+    let other = with_command().replace("model: gpt-5", "model: gpt-6");
+    let folder = Folder::new().with("suites/refunds.yml", other);
+    let said = mcptest(&folder, Some(&provider()), &["record"]).exits(1);
+    let told = "the agent asked the model `gpt-5`, and the suite says `gpt-6`";
+    assert!(said.stdout.contains(told), "{said}");
+}
+
+#[test]
+fn a_budget_that_nobody_would_keep_is_refused() {
+    let budget = format!("budget: {{ per_suite_usd_cents: 1 }}\n{}", with_command());
+    let folder = Folder::new().with("suites/refunds.yml", budget);
+    let model = provider();
+    let said = mcptest(&folder, Some(&model), &["record"]).exits(1);
+    assert!(said.stdout.contains("`budget:` cannot be kept"), "{said}");
 }
 
 #[test]

@@ -242,6 +242,12 @@ impl Session {
         agent
     }
 
+    /// Whether a model call was refused, as the run had made as many as it may.
+    #[must_use]
+    pub fn is_capped(&self) -> bool {
+        self.relay.is_capped()
+    }
+
     /// How many requests reached the address.
     #[must_use]
     pub fn requests(&self) -> usize {
@@ -326,6 +332,7 @@ impl Session {
         let RecordedRun {
             mut cassette,
             notes,
+            asked_model,
         } = RecordedRun::of(&observed, &run).map_err(|error| SessionError::Run {
             error,
             strangers: self.endpoint.strangers(),
@@ -344,7 +351,11 @@ impl Session {
             redactor.with_named()
         };
         redact(&redactor, &mut cassette);
-        Ok(FinishedRun { cassette, notes })
+        Ok(FinishedRun {
+            cassette,
+            notes,
+            asked_model,
+        })
     }
 }
 
@@ -356,6 +367,8 @@ pub struct FinishedRun {
     pub cassette: Value,
     /// What whoever records should know.
     pub notes: Vec<String>,
+    /// The model that the agent asked, where its requests say so.
+    pub asked_model: Option<String>,
 }
 
 impl FinishedRun {

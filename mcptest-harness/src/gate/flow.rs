@@ -8,10 +8,10 @@ use super::block::Block;
 use super::form::{Each, Own};
 use super::key::{Key, Keyed, ToolOfServer, schema_of};
 use super::table::GateEntry;
-use super::{Breach, Counts, EachRun, Input, Options, RunScore, Threshold, places, wide};
+use super::{Breach, Cause, Counts, EachRun, Input, Options, RunScore, Threshold, places, wide};
 use crate::eval::{
     Flow, FlowEntry, FlowReport, FlowUnless, Leak, MarkedText, Told, ToolPattern, calls_to_judge,
-    trace_flow_with,
+    has_arguments, trace_flow_with,
 };
 use crate::render::Evidence;
 use crate::text::{numbers, truncate_lines};
@@ -164,6 +164,26 @@ impl EachRun for Flow {
                 numbers(&idle)
             )),
         }
+    }
+
+    /// An argument that no call has is a slip, and would hide every leak.
+    fn across(&self, runs: &[Run], _reports: &[FlowReport]) -> Vec<Breach> {
+        let narrowed = self.entries.iter().filter(|entry| !entry.args.is_empty());
+        let unseen = narrowed.filter(|entry| {
+            let has = |run| told(run, |told| has_arguments(&run.trace, entry, told));
+            runs.iter()
+                .filter_map(has)
+                .reduce(|one, other| one || other)
+                == Some(false)
+        });
+        let breaches = unseen.map(|entry| {
+            let asks = format!(
+                "an argument of `args: [{}]` must be in some call of `to`",
+                entry.args.join(", ")
+            );
+            Breach::new(Cause::Gate(asks), "none, so nothing was judged")
+        });
+        breaches.collect()
     }
 
     fn explain(&self, _input: &Input<'_>, run: &Run, report: &FlowReport) -> Vec<Evidence> {

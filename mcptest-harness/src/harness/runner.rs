@@ -182,8 +182,8 @@ impl Harness {
     /// every run, with the address that stands in place of its model's API: what it asks there, and what it does with
     /// the answers, becomes the run. It writes nothing down itself. Needs the feature `session`.
     ///
-    /// An agent with `command:` in its suite is run by that. A function that fails leaves a run that is not
-    /// `completed`; a panic is a failure of the agent's cases.
+    /// An agent with `command:` in its suite is run by that. An error, or a panic, is a failure of the agent's cases;
+    /// the runs that were recorded before it stay.
     ///
     /// ```no_run
     /// # use std::process::ExitCode;

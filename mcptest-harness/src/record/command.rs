@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use mcptest_session::driver::{self, AgentCommand as Program};
+use mcptest_session::driver::{self, AgentCommand as Program, Ended};
 use mcptest_session::endpoint::Upstream;
 use mcptest_session::session::{FinishedRun, Session, SessionOptions};
 use mcptest_suite::model::{Agent, AgentCommand, Suite};
@@ -29,10 +29,11 @@ impl Live for Commands {
             .at(fault.span)
             .help("leave `inject:` out, or let the built-in agent record this test without `command:`"));
         }
+        no_budget(suite)?;
         let provider = agent.models[model].value.provider.as_deref();
         if let Some(provider) = provider
             && upstream(suite, provider).is_none()
-            && mcptest_session::endpoint::Provider::named(provider).is_none()
+            && spoken(provider).is_none()
         {
             let problem = format!("nobody knows where the provider `{provider}` is");
             return Err(LiveError::new(problem)
@@ -73,13 +74,33 @@ impl Live for Commands {
             let ended = driver::run(&program)
                 .await
                 .map_err(|error| LiveError::new(error.to_string()).at(command.span))?;
+            // A program that failed did not do what it does: such a run takes no other's place. One that a cap ended
+            // did.
+            if !ended.is_success()
+                && !ended.is_too_late()
+                && !session.is_capped()
+                && session.requests() > 0
+            {
+                let (problem, said) = failed(&ended);
+                return Err(LiveError::new(problem).at(command.span).show(said));
+            }
             session
                 .finish_command(&ended)
                 .await
                 .map_err(|error| LiveError::new(error.to_string()).at(command.span))
         })?;
-        Ok(Some(told(run, request, progress)))
+        told(run, request, progress).map(Some)
     }
+}
+
+/// A budget that nobody would keep is refused before anything is spent.
+pub(super) fn no_budget(suite: &Suite) -> Result<(), LiveError> {
+    suite.per_suite_usd_cents.as_ref().map_or(Ok(()), |cents| {
+        let problem = "`budget:` cannot be kept for an agent whose own code asks the model";
+        Err(LiveError::new(problem)
+            .at(cents.span)
+            .help("leave `per_suite_usd_cents` out, and say `max_turns`; the provider's own limits hold too"))
+    })
 }
 
 /// What a session is told of a run.
@@ -94,8 +115,6 @@ pub(super) fn options(
     options.model = Some(request.model.clone());
     options.turns.clone_from(&request.user_turns);
     options.servers.clone_from(&request.servers);
-    // What the suite's own redaction keeps is its business; it runs over the cassette too.
-    options.keep_named = true;
     // A loop of one's own has a cap of its own; the suite's holds where it says one.
     options.max_model_calls = agent.caps.max_turns.as_ref().map(|most| most.value);
     let provider = agent.models[model].value.provider.as_deref();
@@ -105,8 +124,25 @@ pub(super) fn options(
     Ok(options)
 }
 
-/// The cassette of a run, after what is to be said of it.
-pub(super) fn told(run: FinishedRun, request: &RunRequest, progress: &Progress) -> Value {
+/// The cassette of a run, after what is to be said of it. A run of another model is none of this agent.
+pub(super) fn told(
+    run: FinishedRun,
+    request: &RunRequest,
+    progress: &Progress,
+) -> Result<Value, LiveError> {
+    if let Some(asked) = run
+        .asked_model
+        .as_deref()
+        .filter(|asked| *asked != request.model)
+    {
+        let problem = format!(
+            "the agent asked the model `{asked}`, and the suite says `{}`",
+            request.model
+        );
+        return Err(LiveError::new(problem).help(format!(
+            "write `model: {asked}` in the suite, or let the agent ask the suite's model"
+        )));
+    }
     for note in &run.notes {
         say(&format!(
             "note: run {} of `{}`: {note}",
@@ -118,7 +154,16 @@ pub(super) fn told(run: FinishedRun, request: &RunRequest, progress: &Progress) 
         tokens: total.unwrap_or_default(),
         micro_usd: None,
     });
-    run.cassette
+    Ok(run.cassette)
+}
+
+/// What is said of a program that failed, and the last that it said itself.
+fn failed(ended: &Ended) -> (String, String) {
+    let said = ended.to_string();
+    let (problem, said) = said
+        .split_once("; on standard error:\n")
+        .unwrap_or((&said, ""));
+    (problem.to_owned(), said.to_owned())
 }
 
 fn command_of(agent: &Agent) -> Result<&AgentCommand, LiveError> {
@@ -134,6 +179,15 @@ fn folder(command: &AgentCommand, suite: &Suite) -> PathBuf {
     let folder = suite.source.path().parent();
     let folder = folder.filter(|folder| !folder.as_os_str().is_empty());
     folder.unwrap_or(Path::new(".")).to_owned()
+}
+
+/// The format that a provider is known to speak, by the name that suites have for it.
+fn spoken(provider: &str) -> Option<&'static str> {
+    let name = match provider {
+        "google" => "gemini",
+        other => other,
+    };
+    Some(mcptest_session::endpoint::Provider::named(name)?.name)
 }
 
 /// Where the suite says that a provider is.

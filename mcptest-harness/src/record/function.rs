@@ -8,10 +8,10 @@ use std::pin::Pin;
 use mcptest_session::handle::AgentSession;
 use mcptest_session::session::Session;
 use mcptest_suite::model::{Agent, Suite};
-use mcptest_trace::record::{Recorder, say};
+use mcptest_trace::record::Recorder;
 use serde_json::Value;
 
-use super::command::{options, told};
+use super::command::{no_budget, options, told};
 use super::{Live, LiveError, Progress, RunRequest};
 
 /// What a function makes of a session: nothing, or why it failed.
@@ -36,7 +36,8 @@ impl Function {
 }
 
 impl Live for Function {
-    fn prepare(&self, _: &Suite, agent: &Agent, _: usize) -> Result<(), LiveError> {
+    fn prepare(&self, suite: &Suite, agent: &Agent, _: usize) -> Result<(), LiveError> {
+        no_budget(suite)?;
         let fault = agent.inject.first();
         fault.map_or(Ok(()), |fault| {
             let problem = "faults cannot be injected into the tools of an agent's own function";
@@ -74,16 +75,13 @@ impl Live for Function {
             let run = match ended {
                 Ok(Ok(())) => session.finish().await,
                 Ok(Err(error)) => {
-                    say(&format!(
-                        "note: run {} of `{}` failed: {error}",
-                        request.run, request.agent
-                    ));
-                    session.finish_failed().await
+                    let problem = "the agent's own function failed";
+                    return Err(LiveError::new(problem).show(error));
                 }
                 Err(_) => session.finish_late().await,
             };
             run.map_err(|error| failed(error.to_string()))
         })?;
-        Ok(Some(told(run, request, progress)))
+        told(run, request, progress).map(Some)
     }
 }

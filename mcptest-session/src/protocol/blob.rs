@@ -120,6 +120,23 @@ pub fn condense(value: &mut Value) {
     }
 }
 
+/// Replaces payloads in the arguments of a call. What stands beside a payload stays: it says where that goes.
+pub fn condense_arguments(value: &mut Value) {
+    match value {
+        Value::Object(map) => {
+            for value in map.values_mut() {
+                match value {
+                    Value::Object(_) | Value::Array(_) => condense_arguments(value),
+                    // An address of data tells its kind itself; any other text may be what is asked of.
+                    other => condense(other),
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(condense_arguments),
+        other => condense(other),
+    }
+}
+
 /// What a turn says of a part that is no text: a payload, or where it lies.
 #[must_use]
 pub fn words(part: &Value) -> String {

@@ -59,8 +59,18 @@ pub(crate) fn without_keys(query: &str) -> (String, Vec<String>) {
     let mut keys = Vec::new();
     let parts = query.split('&').map(|part| {
         let (name, value) = part.split_once('=').unwrap_or((part, ""));
-        let is_key = ["key", "api_key", "api-key", "access_token", "token"];
-        if is_key.contains(&name.to_ascii_lowercase().as_str()) && !value.is_empty() {
+        // Whatever is not known to be harmless may be a key.
+        let harmless = [
+            "after",
+            "alt",
+            "api-version",
+            "beta",
+            "limit",
+            "order",
+            "pagesize",
+            "purpose",
+        ];
+        if !harmless.contains(&name.to_ascii_lowercase().as_str()) && !value.is_empty() {
             keys.push(value.to_owned());
             format!("{name}=")
         } else {
@@ -78,8 +88,11 @@ mod tests {
     #[test]
     fn a_query_loses_its_keys() {
         assert_eq!(
-            without_keys("alt=sse&key=AIza1&n"),
-            ("alt=sse&key=&n".to_owned(), vec!["AIza1".to_owned()])
+            without_keys("alt=sse&key=AIza1&n&sig=S1"),
+            (
+                "alt=sse&key=&n&sig=".to_owned(),
+                vec!["AIza1".to_owned(), "S1".to_owned()]
+            )
         );
     }
 }

@@ -22,15 +22,18 @@ use super::usage;
 use crate::endpoint::{Answerer, Answering, Incoming, Provider, Upstream, error, further};
 use crate::protocol::{self, Protocol, Route};
 
-/// The headers that log in.
-const LOGINS: [&str; 6] = [
-    "authorization",
-    "proxy-authorization",
-    "x-api-key",
-    "api-key",
-    "x-goog-api-key",
-    "cookie",
-];
+/// Whether a header may log in, by how its name ends.
+fn logs_in(name: &HeaderName) -> bool {
+    let ends = [
+        "authorization",
+        "key",
+        "token",
+        "secret",
+        "cookie",
+        "signature",
+    ];
+    ends.iter().any(|end| name.as_str().ends_with(end))
+}
 
 /// Passes requests on to the real providers.
 #[derive(Debug, Clone)]
@@ -146,11 +149,10 @@ impl Relay {
             return error(&incoming.path, 400, text);
         }
         let mut headers = further(&incoming.headers);
-        for name in LOGINS {
-            let values = headers.get_all(name).iter();
-            values
-                .filter_map(|value| value.to_str().ok())
-                .for_each(|value| self.keep_login(value));
+        for (_, value) in headers.iter().filter(|(name, _)| logs_in(name)) {
+            if let Ok(value) = value.to_str() {
+                self.keep_login(value);
+            }
         }
         let asks = match known {
             Some((protocol, _)) if protocol.name() == "openai_chat" && !self.untouched => {

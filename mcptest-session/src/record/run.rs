@@ -23,6 +23,8 @@ pub struct RecordedRun {
     pub cassette: Value,
     /// What whoever records should know.
     pub notes: Vec<String>,
+    /// The model that the main conversation asks, where its requests say so.
+    pub asked_model: Option<String>,
 }
 
 /// Why what went by makes no run.
@@ -163,7 +165,11 @@ fn made(calls: &Calls, main: usize, observed: &[Observed], options: &RunOptions)
     }
     let mut writing = Writing::new(options);
     writing.write(conversations, &roles);
-    let mut conversation = writing.conversation(own, &mut notes);
+    let others = conversations.iter().enumerate();
+    let others = others
+        .filter(|(place, _)| *place != main)
+        .map(|(_, other)| other);
+    let mut conversation = writing.conversation(own, others, &mut notes);
     ending(own, options, &mut conversation, &mut notes);
     if let Some(duration) = options.duration_ms {
         conversation["duration_ms"] = duration.into();
@@ -175,12 +181,12 @@ fn made(calls: &Calls, main: usize, observed: &[Observed], options: &RunOptions)
         .collect();
     let trace = writing.trace(&conversation, options.closing.as_deref());
     let first = own.calls.first();
-    let asked = first.and_then(|call| call.asked.model.clone());
+    let asked_model = first.and_then(|call| call.asked.model.clone());
     let prompt = options.turns.first().map(String::as_str);
     let mut cassette = json!({
         "schema_version": SCHEMA_VERSION,
         "agent_name": options.agent,
-        "model": options.model.clone().or(asked).unwrap_or_default(),
+        "model": options.model.clone().or(asked_model.clone()).unwrap_or_default(),
         "user_prompt": prompt.or(own.opening()).unwrap_or_default(),
         "trace": trace,
     });
@@ -200,7 +206,11 @@ fn made(calls: &Calls, main: usize, observed: &[Observed], options: &RunOptions)
         }
     }
     cassette["session"] = session_field::of(calls, &roles, observed, &notes, &unknown);
-    RecordedRun { cassette, notes }
+    RecordedRun {
+        cassette,
+        notes,
+        asked_model,
+    }
 }
 
 fn opening_holds(conversation: &Conversation, prompt: &str) -> bool {

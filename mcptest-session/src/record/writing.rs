@@ -141,7 +141,7 @@ impl<'o> Writing<'o> {
             None => self.split_name(&call.name),
         };
         let mut args = call.args.clone();
-        blob::condense(&mut args);
+        blob::condense_arguments(&mut args);
         let mut written = json!({ "name": name, "args": args, "hop_index": self.calls.len() });
         if let Some(server) = server {
             written["server"] = server.into();
@@ -248,8 +248,14 @@ impl<'o> Writing<'o> {
         unknown
     }
 
-    /// The conversation around the calls. Tokens are told of all model calls or of none.
-    pub(super) fn conversation(&self, main: &Conversation, notes: &mut Vec<String>) -> Value {
+    /// The conversation around the calls. Tokens are told of all model calls or of none: those of sub-agents and on the
+    /// side, in `others`, are in the total, which then stands without its parts, as the steps are the agent's own.
+    pub(super) fn conversation<'c>(
+        &self,
+        main: &Conversation,
+        others: impl Iterator<Item = &'c Conversation>,
+        notes: &mut Vec<String>,
+    ) -> Value {
         let messages = self.talk.user_turns() + self.steps + self.results.len();
         let mut conversation = json!({ "message_count": messages });
         let steps: Option<Vec<Value>> = main.answered().map(step).collect();
@@ -260,8 +266,19 @@ impl<'o> Writing<'o> {
             };
             let (prompt, completion) = (sum("prompt"), sum("completion"));
             let total = prompt.saturating_add(completion);
-            conversation["tokens"] =
-                json!({ "prompt": prompt, "completion": completion, "total": total });
+            let beside: Vec<Option<u64>> = others
+                .flat_map(|other| other.answered().map(taken))
+                .collect();
+            if beside.is_empty() {
+                conversation["tokens"] =
+                    json!({ "prompt": prompt, "completion": completion, "total": total });
+            } else if let Some(beside) = beside.iter().copied().sum::<Option<u64>>() {
+                conversation["tokens"] = json!({ "total": total.saturating_add(beside) });
+            } else {
+                // A total without them would be too low, and so would the sum of the steps.
+                notes.push("the tokens of sub-agents or side calls are not known".to_owned());
+                return conversation;
+            }
             conversation["steps"] = steps.into();
         } else {
             let known = main.answered().filter(|call| call.said.tokens.is_some());
@@ -287,6 +304,12 @@ impl<'o> Writing<'o> {
         self.talk.write(&mut trace);
         trace
     }
+}
+
+/// What a model call took.
+fn taken(call: &ModelCall) -> Option<u64> {
+    let tokens = call.said.tokens?;
+    Some(tokens.prompt.saturating_add(tokens.completion))
 }
 
 /// The tokens of a model call, and how long it took.

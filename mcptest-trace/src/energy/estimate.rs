@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn recorded_steps_are_used_as_they_are() {
-        let envelope = json!({ "conversation": { "steps": [{ "prompt": u64::MAX, "completion": 2 }, { "prompt": 0 }] } });
+        let envelope = json!({ "conversation": { "steps": [{ "prompt": u64::MAX, "completion": 2 }, { "prompt": 0, "completion": 0 }] } });
         let steps = RunSteps::recorded_or_estimated(&Trace::from_envelope(&envelope));
         assert!(!steps.estimated);
         assert_eq!(steps.steps(), [Step::of(u64::MAX), Step::of(0)]);

@@ -312,6 +312,38 @@ fn knew(trace: &Trace, earlier: usize, later: usize) -> bool {
     earlier < later && (one.is_none() || one != other)
 }
 
+/// Whether an argument, by its path, is one of those that are looked at. Arguments that are one text are each of them.
+fn is_named(wanted: &[String], path: &str) -> bool {
+    let begins = |name: &String| {
+        let rest = path.strip_prefix(name.as_str());
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+    };
+    wanted.is_empty() || path.is_empty() || wanted.iter().any(begins)
+}
+
+/// Whether some call of the sinks of an entry has one of the arguments that it looks at; nothing where the run has no
+/// call of them.
+#[must_use]
+pub fn has_arguments(
+    run: &(impl AsTrace + ?Sized),
+    entry: &FlowEntry,
+    told: &Told<'_>,
+) -> Option<bool> {
+    let trace = run.as_trace();
+    let way = Way {
+        entry,
+        trace: &trace,
+        told,
+    };
+    let calls = (0..trace.tool_calls.len()).filter(|call| way.is_of(*call, &entry.to, true));
+    let has = calls.map(|call| {
+        let paths = leaves(&trace.tool_calls[call].args);
+        let mut paths = paths.iter().map(|(path, _)| shown(path));
+        paths.any(|path| is_named(&entry.args, path.trim_start_matches('.')))
+    });
+    has.reduce(|one, other| one || other)
+}
+
 /// One entry, and a run.
 struct Way<'a> {
     entry: &'a FlowEntry,
@@ -353,9 +385,7 @@ impl<'a> Way<'a> {
             }
             for (path, scalar) in leaves(&call.args) {
                 let arg = shown(&path).trim_start_matches('.').to_owned();
-                let name = arg.split(['.', '[']).next().unwrap_or_default();
-                let wanted = &self.entry.args;
-                let looked_at = wanted.is_empty() || wanted.iter().any(|wanted| wanted == name);
+                let looked_at = is_named(&self.entry.args, &arg);
                 let text = text_of(scalar).filter(|_| looked_at);
                 found.extend(text.map(|text| (index, arg, text)));
             }
@@ -387,8 +417,13 @@ impl<'a> Way<'a> {
             }
             Some(FlowUnless::Tools(tools)) => {
                 for (place, call) in self.results(tools, false) {
+                    // An error knows nothing, and what a call was told comes back as it is.
+                    if self.trace.tool_results[place].is_error {
+                        continue;
+                    }
+                    let told = told_to(&self.trace.tool_calls[call].args);
                     for text in &texts.of_results[place] {
-                        let_through(text, &mut wanted, |known| {
+                        let_through_but(text, &told, &mut wanted, |known| {
                             let first = known.let_through.unwrap_or(call);
                             known.let_through = Some(first.min(call));
                         });
@@ -419,6 +454,34 @@ impl<'a> Way<'a> {
             }
         }
         wanted
+    }
+}
+
+/// The values of the arguments of a call.
+fn told_to(args: &Value) -> HashSet<u64> {
+    let mut told = HashSet::new();
+    each_scalar(args, &mut |scalar| {
+        if let Some(text) = text_of(scalar) {
+            told.extend(layers(&text).into_iter().flatten().map(|value| value.key));
+        }
+    });
+    told
+}
+
+/// Notes the values of a text that are wanted, but not these.
+fn let_through_but(
+    text: &str,
+    told: &HashSet<u64>,
+    wanted: &mut HashMap<u64, Known>,
+    mut note: impl FnMut(&mut Known),
+) {
+    for value in layers(text).into_iter().flatten() {
+        if let Some(known) = wanted
+            .get_mut(&value.key)
+            .filter(|_| !told.contains(&value.key))
+        {
+            note(known);
+        }
     }
 }
 

@@ -29,8 +29,8 @@ pub use arg_diff::{ArgDiff, exact_diffs};
 pub use calls::{CallCounts, CallLimits, count_calls};
 pub use contains::{contains, contains_diffs};
 pub use flow::{
-    Flow, FlowEntry, FlowReport, FlowUnless, Leak, MarkedText, Told, calls_to_judge, trace_flow,
-    trace_flow_with,
+    Flow, FlowEntry, FlowReport, FlowUnless, Leak, MarkedText, Told, calls_to_judge, has_arguments,
+    trace_flow, trace_flow_with,
 };
 pub use golden_path::{GoldenPath, GoldenPathReport, score_golden_path};
 pub use measure::{Better, Measure, Unit};

@@ -31,7 +31,7 @@ pub struct Tokens {
     pub prompt: Option<u64>,
     /// Tokens the model wrote.
     pub completion: Option<u64>,
-    /// Both together; the sum of what is recorded of them when the recording does not state it.
+    /// Both together; their sum when the recording does not state it.
     pub total: Option<u64>,
     /// Those of `prompt` that the provider had in its cache.
     pub cached: Option<u64>,
@@ -84,19 +84,16 @@ pub struct StepTokens {
 }
 
 impl StepTokens {
-    /// Prompt and completion together, saturating: what is recorded of the two.
+    /// Prompt and completion together, saturating; `None` where one of the two is not recorded.
     #[must_use]
     pub fn total(self) -> Option<u64> {
         sum(self.prompt, self.completion)
     }
 }
 
-/// The sum of what is there.
+/// The sum of two counts; one of them alone is no sum.
 pub(super) fn sum(one: Option<u64>, other: Option<u64>) -> Option<u64> {
-    match (one, other) {
-        (Some(one), Some(other)) => Some(one.saturating_add(other)),
-        (one, other) => one.or(other),
-    }
+    Some(one?.saturating_add(other?))
 }
 
 /// One turn of the conversation.

@@ -257,7 +257,9 @@ impl Trace {
     #[must_use]
     pub fn tokens_taken(&self) -> Option<u64> {
         let total = self.conversation.tokens.total;
-        total.filter(|total| *total > 0 || self.model_calls() == 0)
+        let called =
+            self.model_calls() > 0 || !self.tool_calls.is_empty() || self.final_response.is_some();
+        total.filter(|total| *total > 0 || !called)
     }
 
     /// Whether a cap ended the run: a recorded stop reason other than `completed`.

@@ -156,7 +156,7 @@ fn conversation(mut map: Object<'_>, calls: usize, told: u64, at: &mut Reader<'_
     let tokens = tokens.unwrap_or_default();
     Conversation {
         // Some recorders write zeros for what they do not know.
-        tokens: if tokens.total.unwrap_or_default() == 0 && !steps.is_empty() {
+        tokens: if tokens.total.unwrap_or_default() == 0 && told.max(1) <= steps.len() as u64 {
             let of_steps = Tokens::of_steps(&steps);
             if of_steps.total.is_some() {
                 of_steps
@@ -188,12 +188,29 @@ fn conversation(mut map: Object<'_>, calls: usize, told: u64, at: &mut Reader<'_
 fn contradiction(tokens: Tokens, all_parts: bool, steps: &[StepTokens], at: &mut Reader<'_>) {
     let known = steps.iter().filter_map(|step| step.total());
     let sum = known.fold(0, u64::saturating_add);
+    let count = steps.len();
     let total = tokens.total.unwrap_or_default();
     if total > 0 && sum > 0 && (total < sum || all_parts && total > sum) {
-        let count = steps.len();
         at.at("total").problem(format!(
             "is {total}, but the {count} `steps` took {sum} together; one of the two is wrong"
         ));
+    }
+    if tokens.total.is_some() {
+        return;
+    }
+    let of_steps = Tokens::of_steps(steps);
+    let parts = [
+        ("prompt", tokens.prompt, of_steps.prompt),
+        ("completion", tokens.completion, of_steps.completion),
+    ];
+    for (key, stated, taken) in parts {
+        if let (Some(stated), Some(taken)) = (stated.filter(|count| *count > 0), taken)
+            && stated < taken
+        {
+            at.at(key).problem(format!(
+                "is {stated}, but the {count} `steps` took {taken} together; one of the two is wrong"
+            ));
+        }
     }
 }
 

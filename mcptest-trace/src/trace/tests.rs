@@ -226,7 +226,16 @@ fn a_total_that_is_not_that_of_the_steps_is_refused_with_both_numbers() {
     assert_eq!(run(json!({ "total": 32 }), steps.clone(), 0), refused(32));
     assert_eq!(run(parts(29), steps.clone(), 0), refused(32));
     assert_eq!(run(parts(9_997), steps.clone(), 0), refused(10_000));
-    assert_eq!(run(json!({ "prompt": 5 }), steps.clone(), 0), refused(5));
+    let part = "`trace.conversation.tokens.prompt`: is 5, but the 2 `steps` took 30 together; one of the two is wrong";
+    assert_eq!(
+        run(json!({ "prompt": 5 }), steps.clone(), 0),
+        Err(vec![part.to_owned()])
+    );
+    // One part alone is no total.
+    assert_eq!(run(json!({ "prompt": 35 }), json!([]), 0), Ok(None));
+    // Nor are the steps, where a call names one that is not among them.
+    assert_eq!(run(json!({}), steps.clone(), 2), Ok(None));
+    assert_eq!(run(json!({}), steps.clone(), 1), Ok(Some(33)));
     // A total may count what the parts do not, and what steps took of which nothing is known.
     assert_eq!(run(json!({ "total": 34 }), steps.clone(), 0), Ok(Some(34)));
     assert_eq!(run(parts(31), steps.clone(), 2), Ok(Some(34)));

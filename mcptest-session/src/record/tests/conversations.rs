@@ -48,7 +48,8 @@ fn calls_of_sub_agents_stand_among_those_of_the_agent_with_its_name() {
         .map(|it| it["call_index"].as_u64().unwrap())
         .collect();
     assert_eq!(answered, [1, 0, 2]);
-    // Its words and its tokens are not the agent's.
+    // Its words and its model calls are not the agent's; what it took is in the total.
+    assert_eq!(trace["conversation"]["tokens"], json!({ "total": 70 }));
     assert_eq!(trace["conversation"]["steps"].as_array().unwrap().len(), 3);
     assert!(
         !trace["conversation"]["turns"]
