@@ -332,6 +332,22 @@ mod tests {
     }
 
     #[test]
+    fn an_argument_that_no_call_has_breaks_the_gate() {
+        let run = run(
+            &json!([
+                { "name": "read_mail" },
+                { "name": "send_money", "args": { "to": "GB33BUKB20201555" } },
+            ]),
+            &json!([{ "call_index": 0, "result": "pay to GB33BUKB20201555" }]),
+        );
+        let broken = |name: &str| {
+            let flow = Flow::new([entry().with_args(vec![name.to_owned()])]);
+            flow.across(std::slice::from_ref(&run), &[]).len()
+        };
+        assert_eq!((broken("to"), broken("too")), (0, 1));
+    }
+
+    #[test]
     fn a_leak_is_underlined_in_both_places() {
         let run = run(
             &json!([

@@ -341,6 +341,8 @@ fn typed(
     at.keys(&map, &keys::RUN);
     let recorded = Recorded::read(text, &map);
     let map = &mut map;
+    let session = map.take("session").map(Json::into_value);
+    let session = session.filter(|field| !field.is_null());
     Run {
         origin,
         agent_name: at.text(map, "agent_name"),
@@ -350,14 +352,20 @@ fn typed(
         tools: at.values(map, "tools", |tool, _, at| tools::read(tool, at)),
         signals: at.object(map, "signals", read::signals),
         outcome: at.object(map, "outcome", read::outcome),
-        by_session: map.take("session").is_some_and(|field| !field.is_null()),
+        by_session: session.is_some(),
         trace: {
             at.require(map, "trace");
             let trace = at.object(map, "trace", |trace, at| {
                 at.require(&trace, "tool_calls");
                 read::trace_of(trace, at)
             });
-            trace.unwrap_or_default()
+            let mut trace = trace.unwrap_or_default();
+            let unknown = session
+                .as_ref()
+                .and_then(|field| field.get("unknown")?.as_array());
+            let mut unknown = unknown.into_iter().flatten();
+            trace.flags_are_partial = unknown.any(|what| what == "is_error");
+            trace
         },
         warnings: Vec::new(),
         recorded,

@@ -94,6 +94,9 @@ pub struct Trace {
     pub final_response: Option<String>,
     /// Turns, tokens and how the run stopped.
     pub conversation: Conversation,
+    /// Whether the recording says that a result without a flag may be an error, also where others have one.
+    #[serde(skip)]
+    pub flags_are_partial: bool,
 }
 
 /// One tool call.
@@ -184,7 +187,8 @@ impl Trace {
 
     /// In how many results an error would not show: all of them where no result of the run says
     /// whether it is one (neither `is_error` nor MCP's `isError`), as in many imported runs; else
-    /// none, as what is left out beside results that say so is a success.
+    /// none, as what is left out beside results that say so is a success, unless the recording says that its format could not
+    /// tell (`session.unknown`).
     ///
     /// ```
     /// use mcptest_trace::trace::Trace;
@@ -197,10 +201,15 @@ impl Trace {
     /// ```
     #[must_use]
     pub fn errors_unknown(&self) -> usize {
-        if self.tool_results.iter().any(|result| result.error_known) {
+        let unknown = self
+            .tool_results
+            .iter()
+            .filter(|result| !result.error_known);
+        let unknown = unknown.count();
+        if unknown < self.tool_results.len() && !self.flags_are_partial {
             0
         } else {
-            self.tool_results.len()
+            unknown
         }
     }
 

@@ -39,6 +39,7 @@ pub(super) fn trace_of(mut map: Object<'_>, at: &mut Reader<'_>) -> Trace {
         tool_results,
         tool_calls,
         final_response: at.text(map, "final_response"),
+        flags_are_partial: false,
         conversation: at
             .object(map, "conversation", |map, at| {
                 conversation(map, calls, told, at)

@@ -299,3 +299,23 @@ fn a_call_that_tells_no_arguments_is_one_with_none() {
     let again = Trace::from_envelope(run.envelope());
     assert_eq!(again.tool_calls, run.trace.tool_calls);
 }
+
+#[test]
+fn a_session_says_which_flags_its_format_could_not_tell() {
+    let unknown = |session: serde_json::Value| {
+        let mut run = run();
+        run["trace"]["tool_calls"] = json!([{ "name": "a" }, { "name": "b" }]);
+        run["trace"]["tool_results"] = json!([
+            { "call_index": 0, "is_error": false },
+            { "call_index": 1, "result": "Error: mail server refused" },
+        ]);
+        run["session"] = session;
+        parse(&run.to_string()).unwrap().trace.errors_unknown()
+    };
+    assert_eq!(unknown(json!(null)), 0);
+    assert_eq!(unknown(json!({ "version": "1.0" })), 0);
+    assert_eq!(
+        unknown(json!({ "version": "1.0", "unknown": ["is_error"] })),
+        1
+    );
+}
