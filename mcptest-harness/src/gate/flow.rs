@@ -82,16 +82,42 @@ impl Keyed for FlowEntry {
             .required(),
         Key::some_texts("args", "argument names", |entry: &mut Self| &mut entry.args)
             .says("The arguments that are looked at, by name; all of them without it."),
-        Key::form("unless", &Own { schema: unless_schema, read: unless }).says(
-            "Who may have said a value too, so that it may go on: `user`, `system`, or a list as under `from`, \
-             of which an earlier result has it.",
-        ),
+        UNLESS,
     ];
 
     fn usual() -> Self {
         Self::default()
     }
+
+    fn check(&mut self, block: &mut Block<'_, '_>, whole: bool) -> bool {
+        let Some(FlowUnless::Tools(tools)) = &self.unless else {
+            return whole;
+        };
+        let covers = |tool: &&ToolPattern| {
+            let mut sources = self.from.iter().map(ToolPattern::as_str);
+            tool.server().is_none() && sources.any(|source| tool.matches(source))
+        };
+        let (Some(tool), Some(node)) = (tools.iter().find(covers), block.at(&UNLESS)) else {
+            return whole;
+        };
+        let message = format!(
+            "`{}` lets everything through that `from` may not",
+            tool.as_str()
+        );
+        block.problems.push(
+            Diagnostic::at(node.span, message)
+                .note("what no run can decide is no test")
+                .help("name tools under `unless` that are none of `from`"),
+        );
+        false
+    }
 }
+
+const UNLESS: Key<FlowEntry> =
+    Key::form("unless", &Own { schema: unless_schema, read: unless }).says(
+        "Who may have said a value too, so that it may go on: `user`, `system`, or a list as under `from`, \
+         of which an earlier result has it.",
+    );
 
 /// What may stand at `unless`, for editors.
 fn unless_schema() -> Value {
@@ -314,6 +340,11 @@ mod tests {
                 "[{ from: [a], to: [b], unless: get_user }]",
                 "`unless` takes `user`, `system` or a list of tools, found `get_user`",
                 "write `[get_user]` for a tool",
+            ),
+            (
+                "[{ from: [a_page], to: [b], unless: ['a_*'] }]",
+                "`a_*` lets everything through that `from` may not",
+                "name tools under `unless` that are none of `from`",
             ),
             (
                 "[{ from: [a], to: [b], arg: [x] }]",
