@@ -1,6 +1,6 @@
 //! `cargo mcptest explain`: every number of some cases, and what it was made of.
 
-use mcptest::replay::ReplayCase;
+use mcptest::judge::PackageCase;
 use mcptest::result::{Bound, CaseResult};
 use mcptest_suite::escape;
 use serde_json::{Value, json};
@@ -38,7 +38,7 @@ impl Explain {
         let made_of = |case: &CaseResult| {
             let found = all.iter().find(|known| known.name() == case.case);
             let found = found.filter(|case| case.left_out().is_none());
-            found.map(ReplayCase::explain).unwrap_or_default()
+            found.map(PackageCase::explain).unwrap_or_default()
         };
         match self.format {
             OutputFormat::Json => {

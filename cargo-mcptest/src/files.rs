@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use mcptest::replay::AgentTest;
+use mcptest::judge::AgentTest;
 use walkdir::{DirEntry, WalkDir};
 
 /// The files below a folder that end so, in the order of their names; what is hidden or has one of some names

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use mcptest::replay;
+use mcptest::judge;
 use mcptest::result::folder::{Results, VARIABLE};
 use mcptest::result::{CaseResult, CaseStatus};
 use mcptest_suite::{escape, nearest};
@@ -80,7 +80,7 @@ impl Filter {
 /// A package with its suites loaded.
 pub(crate) struct Opened {
     pub(crate) package: FoundPackage,
-    pub(crate) suites: replay::Package,
+    pub(crate) suites: judge::Package,
 }
 
 impl Opened {
@@ -88,7 +88,7 @@ impl Opened {
     pub(crate) fn of(judging: &Judging, output: &mut Output<'_>) -> Result<Self, Failure> {
         let package = judging.find()?;
         writeln!(output.err, "{}", package.versions.line())?;
-        let suites = replay::Package::open(&package.folder, &package.name, &package.roots);
+        let suites = judge::Package::open(&package.folder, &package.name, &package.roots);
         Ok(Self { package, suites })
     }
 
@@ -157,7 +157,7 @@ impl VerdictSource {
         read.missing.retain(|case| filter.wants(case));
         if read.cases.is_empty() && read.missing.is_empty() {
             let all = opened.suites.cases();
-            let names = all.iter().map(replay::ReplayCase::name);
+            let names = all.iter().map(judge::PackageCase::name);
             return Err(filter.nothing(names));
         }
         let without = read
@@ -333,7 +333,7 @@ impl FolderVerdicts {
             .iter()
             .filter(|case| case.ignored().is_none() && case.left_out().is_none());
         let missing = judged
-            .map(replay::ReplayCase::name)
+            .map(judge::PackageCase::name)
             .filter(|name| results.cases.iter().all(|case| case.case != *name))
             .map(str::to_owned)
             .collect();

@@ -1,6 +1,6 @@
 //! What says whether a run passed.
 
-use mcptest::replay::{AgentTest, Ask};
+use mcptest::judge::{AgentTest, Ask};
 use mcptest::result::RunVerdict;
 use mcptest::suite::gates::GateKind;
 use mcptest::trace::Run;

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
 
 use mcptest::Harness;
-use mcptest::replay::{AgentTest, ReplayCase};
+use mcptest::judge::{AgentTest, PackageCase};
 use mcptest_suite::escape;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -64,7 +64,7 @@ impl Record {
     pub(crate) fn run(&self, output: &mut Output<'_>) -> Result<ExitStatus, Failure> {
         let opened = Opened::whole(&self.judging, output)?;
         let cases = opened.suites.cases();
-        let names = || cases.iter().map(ReplayCase::name);
+        let names = || cases.iter().map(PackageCase::name);
         if !names().any(|name| self.filter.wants(name)) {
             return Err(self.filter.nothing(names()));
         }

@@ -121,11 +121,11 @@ fn a_client_sees_what_it_would_see_without_and_the_run_is_recorded() {
     assert_eq!(run["tools"].as_array().unwrap().len(), 6);
     let suite = "agents: [{ name: Desk agent, model: gpt-5, runs: 2, prompt: \"Where is order A-1001?\", calls: { max: 2 } }]";
     folder.write("suites/desk.yml", suite);
-    let package = mcptest::replay::Package::open(folder.path(), "desk", &["suites".into()]);
+    let package = mcptest::judge::Package::open(folder.path(), "desk", &["suites".into()]);
     let failed: Vec<_> = package
         .cases()
         .iter()
-        .map(mcptest::replay::ReplayCase::judge)
+        .map(mcptest::judge::PackageCase::judge)
         .filter_map(|result| result.failure)
         .collect();
     assert_eq!(failed, []);

@@ -3,7 +3,7 @@
 //!
 //! A team records what its agent did (tool calls, arguments, results, tokens, the closing message)
 //! into *cassettes*, and writes what must hold of every recorded run into YAML *suites*. From then
-//! on `cargo test` replays all recorded runs through deterministic gates: no model, no key, no
+//! on `cargo test` judges all recorded runs with deterministic gates: no model, no key, no
 //! server, no network, the same bytes on every machine.
 //!
 //! There are two ways in, with the same cases and the same names:
@@ -34,7 +34,15 @@ mod text;
 #[doc(hidden)]
 pub use check::TargetProblem;
 pub use gate::{GateInfo, OptionInfo, Role, gates, parse_suite, read_suite};
-pub use harness::{AgentRuns, CheckFailure, Harness, Verdict, replay};
+pub use harness::{AgentRuns, CheckFailure, Harness, Verdict, judge};
+/// The old name of [`judge`].
+#[deprecated(note = "`mcptest::replay` is `mcptest::judge` now")]
+pub mod replay {
+    /// The old name of [`PackageCase`](crate::judge::PackageCase).
+    #[deprecated(note = "`ReplayCase` is `mcptest::judge::PackageCase` now")]
+    pub type ReplayCase<'a> = crate::judge::PackageCase<'a>;
+    pub use crate::judge::{AgentTest, Ask, LoadFailure, Package, SideRuns};
+}
 /// The suite language: the model of a suite, its loader and its diagnostics.
 pub use mcptest_suite as suite;
 pub use mcptest_trace::{energy, trace};

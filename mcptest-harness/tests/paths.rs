@@ -14,7 +14,7 @@ mod eval {
         SessionTrace, StabilityAcross, StabilityFloors, StabilityReport, TOKENS_PER_USEFUL_CALL,
         TrajectoryReport, Weights, agent_consistency, agent_reliability, agent_stability,
         agent_stability_across, confidence_band, contains, contains_diffs, derive_signals,
-        drift_flags, exact_diffs, narrative_divergence, recommend_runs, replay_recovery,
+        drift_flags, exact_diffs, judge_recovery, narrative_divergence, recommend_runs,
         score_golden_path, score_recovery, score_session, score_trajectory_axes, summarize,
         summarize_with, tool_calls_from_envelope, validate_trace,
     };

@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::Path;
 
-use mcptest::replay::{Ask, Package, ReplayCase};
+use mcptest::judge::{Ask, Package, PackageCase};
 use mcptest::result::{CaseResult, CaseStatus, RESULTS_SCHEMA, RunVerdict};
 use serde_json::{Value, json};
 
@@ -65,7 +65,7 @@ fn results(package: &Package) -> Vec<CaseResult> {
     let failures = package.failures().iter();
     let failures = failures.map(|failure| failure.result(package.name()));
     failures
-        .chain(package.cases().iter().map(ReplayCase::judge))
+        .chain(package.cases().iter().map(PackageCase::judge))
         .collect()
 }
 

@@ -153,7 +153,7 @@ impl Suite {
 }
 
 impl Agent {
-    /// Whether something is asked of the agent that replaying can judge: in `expect:`, by a gate, a
+    /// Whether something is asked of the agent that can be judged without a model: in `expect:`, by a gate, a
     /// cap or an injected fault.
     #[must_use]
     pub fn asks_something(&self) -> bool {

@@ -1,6 +1,6 @@
 //! What a suite may cost to read.
 
-/// Aliases may replay this many events in all: one for a scalar, two for a list or a map beside what is in it.
+/// Aliases may stand for this many events in all: one for a scalar, two for a list or a map beside what is in it.
 /// A list of 98 tools in each of two thousand agents is as many.
 pub(crate) const ALIAS_EVENTS: usize = 200_000;
 /// A suite may have this many nodes.

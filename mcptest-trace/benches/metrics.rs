@@ -5,7 +5,7 @@ use mcptest_trace::energy::{GuardOptions, RunSteps, analyse};
 use mcptest_trace::eval::{
     ArgsShape, Axes, Dependency, ExpectedCall, ExpectedTrace, Fault, FaultKind, FaultPlan,
     GoldenPath, KnownTools, MatchMode, NarrativeOptions, NoSchema, Order, Weights, agent_stability,
-    count_calls, narrative_divergence, replay_recovery, score_golden_path, score_session,
+    count_calls, judge_recovery, narrative_divergence, score_golden_path, score_session,
     score_trajectory_axes, session_traces, validate_trace,
 };
 use mcptest_trace::trace::Trace;
@@ -74,7 +74,7 @@ metrics! {
     energy: |trace| analyse(&RunSteps::recorded_or_estimated(trace), GuardOptions::default(), None);
     golden_path: |trace| score_golden_path(trace, &GoldenPath::new(["get_order", "cancel_order"]));
     narrative: |trace| narrative_divergence(trace, &NarrativeOptions::default());
-    recovery: |trace| replay_recovery(trace, &plan());
+    recovery: |trace| judge_recovery(trace, &plan());
     redundancy: |trace| trace.redundant_tool_calls();
     session: |trace| score_session(&session_traces([(trace, None)], Some((&NarrativeOptions::default(), &KnownTools::default()))), &Weights::default());
     stability: |trace| agent_stability(trace);

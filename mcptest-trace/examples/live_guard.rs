@@ -1,4 +1,4 @@
-//! An agent loop under a live guard: the agent replays everything it has seen with every call,
+//! An agent loop under a live guard: the agent sends everything it has seen with every call,
 //! spirals, and is stopped.
 //!
 //! Run with `cargo run --example live_guard`.

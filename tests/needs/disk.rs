@@ -83,11 +83,11 @@ pub(crate) fn a_full_disk_is_said_and_loses_nothing() {
         .1;
     assert!(text.contains("the disk is full"), "{text}");
     assert!(stage.runs() == all, "the old runs are changed");
-    stage.replay().exits(0);
+    stage.judge().exits(0);
     disk.change("size=8m");
     stage.record("all", &[("GENERATION", "new")]).exits(0);
     assert_eq!(stage.runs().len(), 60);
-    stage.replay().exits(0);
+    stage.judge().exits(0);
 }
 
 pub(crate) fn a_folder_that_may_not_be_written_is_said_before_anything_is_spent() {
@@ -102,6 +102,6 @@ pub(crate) fn a_folder_that_may_not_be_written_is_said_before_anything_is_spent(
     stage.record("missing", &[]).exits(0);
     // What is there is judged, also from a disk that may only be read.
     disk.change("ro");
-    stage.replay().exits(0);
+    stage.judge().exits(0);
     stage.record("missing", &[]).exits(0);
 }

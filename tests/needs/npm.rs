@@ -78,7 +78,7 @@ pub(crate) fn the_server_that_has_everything() {
     assert!(texts[1].contains("42"), "{texts:?}");
     assert!(run["tools"].as_array().unwrap().len() > 5);
     scene.stop();
-    scene.replay(&[]).exits(0);
+    scene.judge(&[]).exits(0);
 }
 
 pub(crate) fn the_server_of_a_file_system() {
@@ -103,7 +103,7 @@ pub(crate) fn the_server_of_a_file_system() {
     scene.record("missing", &[]).exits(0);
     assert_eq!(texts(&scene.run(PLACE))[1], "pens: 3");
     assert_eq!(std::fs::read_to_string(file).unwrap(), "pens: 3");
-    scene.replay(&[]).exits(0);
+    scene.judge(&[]).exits(0);
 }
 
 /// The server says its whole environment; what is secret by its name does not get into the file.
@@ -163,5 +163,5 @@ pub(crate) fn the_server_of_a_memory() {
     scene.record("missing", &[]).exits(0);
     let texts = texts(&scene.run(PLACE));
     assert!(texts[1].contains("likes pens"), "{texts:?}");
-    scene.replay(&[]).exits(0);
+    scene.judge(&[]).exits(0);
 }

@@ -45,7 +45,7 @@ fn recorded(suite: &str, prompt: &str, calls: &Value) -> Vec<String> {
     let run = json!([{ "calls": calls }, { "text": "Done." }]);
     let scene = Scene::new(suite, &script(prompt, &[run])).set("MCPTEST_RECORD_TIMEOUT", "60");
     scene.record("missing", &[]).exits(0);
-    scene.replay(&[]).exits(0);
+    scene.judge(&[]).exits(0);
     texts(&scene.run(PLACE))
 }
 
@@ -115,5 +115,5 @@ pub(crate) fn a_server_of_our_own_in_python() {
     );
     assert_eq!(results[1]["is_error"], true, "{results}");
     assert!(results[1].to_string().contains("not today"), "{results}");
-    scene.replay(&[]).exits(0);
+    scene.judge(&[]).exits(0);
 }

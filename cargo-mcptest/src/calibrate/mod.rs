@@ -92,7 +92,7 @@ impl Promise {
     ) -> Result<Vec<SuiteFound>, Failure> {
         let agents = opened.suites.agents();
         if agents.iter().all(|test| !filter.wants(test.case())) {
-            let names = agents.iter().map(mcptest::replay::AgentTest::case);
+            let names = agents.iter().map(mcptest::judge::AgentTest::case);
             return Err(filter.nothing(names));
         }
         let mut found = Vec::new();

@@ -5,7 +5,7 @@ use std::iter;
 
 use mcptest::energy::{GuardOptions, RunSteps, analyse};
 use mcptest::eval::{Metrics, SUB_SCORE_TARGETS, agent_stability, count_calls};
-use mcptest::replay::{AgentTest, ReplayCase};
+use mcptest::judge::{AgentTest, PackageCase};
 use mcptest::result::CaseResult;
 use mcptest::suite::gates::GateKind;
 use mcptest::trace::Run;
@@ -167,7 +167,7 @@ pub(super) fn of(opened: &Opened, filter: &Filter) -> Vec<SuiteValues> {
         .collect()
 }
 
-fn of_suite(name: &str, mut tests: Vec<AgentTest<'_>>, cases: &[ReplayCase<'_>]) -> SuiteValues {
+fn of_suite(name: &str, mut tests: Vec<AgentTest<'_>>, cases: &[PackageCase<'_>]) -> SuiteValues {
     tests.sort_by_key(AgentTest::stem);
     let (mut judged, mut unusable) = (Vec::new(), Vec::new());
     for test in tests {
@@ -180,7 +180,7 @@ fn of_suite(name: &str, mut tests: Vec<AgentTest<'_>>, cases: &[ReplayCase<'_>])
             Err(why) => unusable.push((test.case().to_owned(), why)),
         }
     }
-    let mut gates: BTreeMap<String, Vec<&ReplayCase<'_>>> = BTreeMap::new();
+    let mut gates: BTreeMap<String, Vec<&PackageCase<'_>>> = BTreeMap::new();
     for case in cases.iter().filter(|case| case.gate().is_some()) {
         if let Some(agent) = case.agent() {
             gates.entry(agent).or_default().push(case);

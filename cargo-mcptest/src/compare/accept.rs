@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mcptest::replay::{ReplayCase, SideRuns};
+use mcptest::judge::{PackageCase, SideRuns};
 use mcptest::result::{CaseResult, folder};
 use mcptest_suite::escape;
 use mcptest_trace::evidence::compare::CostKind;
@@ -67,7 +67,7 @@ pub(super) fn save(
     };
     let cases = opened.suites.cases();
     let mut names: BTreeSet<String> = BTreeSet::new();
-    for mut result in in_parallel(&cases, ReplayCase::judge) {
+    for mut result in in_parallel(&cases, PackageCase::judge) {
         let agent = result.agent.as_ref().map(|agent| agent.case.as_str());
         if agent.is_some_and(|agent| unusable.contains(agent)) {
             continue;

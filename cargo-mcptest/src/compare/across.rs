@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use mcptest::replay::AgentTest;
+use mcptest::judge::AgentTest;
 use mcptest::trace::{Run, read_runs};
 use mcptest_suite::{cassette_slug, quoted_list, shown_path};
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mcptest::replay::{AgentTest, SideRuns};
+use mcptest::judge::{AgentTest, SideRuns};
 use mcptest_trace::evidence::compare::{AgentSamples, CostKind, Sides};
 
 use super::across::{self, agent_of};

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mcptest::replay::{AgentTest, Ask};
+use mcptest::judge::{AgentTest, Ask};
 use mcptest::result::RunVerdict;
 use mcptest::suite::gates::GateKind;
 use mcptest::trace::Run;

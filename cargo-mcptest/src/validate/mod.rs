@@ -10,7 +10,7 @@ mod tools;
 
 use std::fs;
 
-use mcptest::replay::AgentTest;
+use mcptest::judge::AgentTest;
 use mcptest_suite::{escape, nearest};
 use serde::Serialize;
 use serde_json::json;
@@ -207,7 +207,7 @@ fn remove(opened: &Opened, orphans: &Orphans) -> Result<Vec<String>, Failure> {
 
 fn loading(opened: &Opened) -> Vec<SuiteProblem> {
     let failures = opened.suites.failures().iter();
-    let problem = |failure: &mcptest::replay::LoadFailure| SuiteProblem {
+    let problem = |failure: &mcptest::judge::LoadFailure| SuiteProblem {
         kind: ProblemKind::Load,
         about: failure.case.clone(),
         text: failure.text.clone(),

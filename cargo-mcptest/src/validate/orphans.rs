@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mcptest::replay::AgentTest;
+use mcptest::judge::AgentTest;
 use mcptest_suite::{segment, shown_path};
 use serde_json::Value;
 

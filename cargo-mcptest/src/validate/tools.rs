@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use mcptest::eval::{KnownTools, ToolPattern};
-use mcptest::replay::AgentTest;
+use mcptest::judge::AgentTest;
 use mcptest::suite::gates::GateKind;
 use mcptest::suite::model::Suite;
 use mcptest::suite::read::{DeclaredAgent, GateReader, Problems};

@@ -188,7 +188,7 @@ impl CheckVerdicts {
 
 /// Why nothing can be said of an assertion.
 pub(crate) fn needs_model(matcher: &str) -> String {
-    format!("`{matcher}` needs a model, and replaying has none")
+    format!("`{matcher}` needs a model, and judging has none")
 }
 
 /// Judges assertions on a value.

@@ -2,7 +2,7 @@
 
 use super::recovery::{Recovery, not_exercised, silent_faults};
 use super::{Criterion, Input, Judgement, findings};
-use crate::eval::{RecoveryReport, replay_recovery};
+use crate::eval::{RecoveryReport, judge_recovery};
 use mcptest_suite::model::GateKind;
 
 /// The injected faults of an agent.
@@ -21,7 +21,7 @@ impl Criterion for Inject {
             return Judgement::default();
         }
         let runs = input.runs.iter();
-        let reports = runs.map(|run| replay_recovery(&run.trace, &plan));
+        let reports = runs.map(|run| judge_recovery(&run.trace, &plan));
         let reports: Vec<RecoveryReport> = reports.collect();
         let mut unmet = Vec::new();
         if recovery.is_none() {

@@ -6,7 +6,7 @@ use super::block::Block;
 use super::key::{Key, Keyed};
 use super::table::GateEntry;
 use super::{Breach, Cause, Counts, EachRun, Input, Options, RunScore, Threshold, wide};
-use crate::eval::{Fault, FaultPlan, RecoveryReport, never_fired, replay_recovery};
+use crate::eval::{Fault, FaultPlan, RecoveryReport, judge_recovery, never_fired};
 use crate::render::Evidence;
 use crate::text::{thousands, truncate_lines};
 use crate::trace::Run;
@@ -19,7 +19,7 @@ pub(super) struct Recovery {
     pub(super) plan: FaultPlan,
     /// What recovering may take in all, in milliseconds; unbounded when absent.
     max_recovery_ms: Option<u64>,
-    /// Whether every fault must be noticed within the plan's time. In the virtual time of a replay
+    /// Whether every fault must be noticed within the plan's time. In the virtual time of a recorded run
     /// a timeout is noticed at just that moment, so there this holds whenever a fault fired.
     require_clean_timeout: bool,
     /// Whether a run in which no fault fired may pass.
@@ -87,7 +87,7 @@ impl EachRun for Recovery {
     const DEFAULT: &'static [Threshold] = &[Threshold::at_least("recovery.recovered", 1.0)];
 
     fn score(&self, input: &Input<'_>, run: &Run) -> Result<RunScore<RecoveryReport>, Box<Breach>> {
-        let report = replay_recovery(&run.trace, &self.plan);
+        let report = judge_recovery(&run.trace, &self.plan);
         let unmet = not_exercised(&report, run, self.allow_unexercised, OR_SAY);
         // A run without the fault says nothing of recovering from it. With `allow_unexercised`, a
         // run that met no fault had nothing to recover from; what the suite asserts is judged all

@@ -5,7 +5,7 @@ use mcptest_suite::{Diagnostic, Span, Spanned, cassette_slug};
 
 use super::{AgentGates, Criterion, Input, Judgement, named, places, scope};
 use crate::eval::FaultPlan;
-use crate::eval::{HitEvidence, replay_recovery};
+use crate::eval::{HitEvidence, judge_recovery};
 use crate::render::{Diff, Evidence, Finding};
 use crate::trace::Run;
 
@@ -173,7 +173,7 @@ fn other_mark(plan: &FaultPlan, run: &Run) -> Option<String> {
     if results.all(|result| result.synthesized.is_none()) {
         return None;
     }
-    let report = replay_recovery(&run.trace, plan);
+    let report = judge_recovery(&run.trace, plan);
     if let Some(mark) = report.foreign_marks.first() {
         return Some(mark.to_string());
     }

@@ -26,7 +26,7 @@ const LONGEST: usize = 160;
 /// what [`CostKind`] says.
 ///
 /// ```
-/// use mcptest::replay::{Package, SideRuns};
+/// use mcptest::judge::{Package, SideRuns};
 /// use mcptest_trace::evidence::compare::{CompareOptions, CostKind, compare};
 ///
 /// fn worse(package: &Package, trusted: &std::path::Path) -> Result<bool, String> {

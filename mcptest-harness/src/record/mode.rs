@@ -84,7 +84,7 @@ pub(crate) enum Mode {
     All,
 }
 
-/// What the environment asks for; `None` is replay only.
+/// What the environment asks for; `None` only judges.
 pub(crate) fn asked() -> Result<Option<Mode>, String> {
     let value = match std::env::var(VARIABLE) {
         Ok(value) => value,
@@ -110,7 +110,7 @@ fn read(value: &str, in_ci: bool, allowed: bool) -> Result<Option<Mode>, String>
             let other = mcptest_suite::escape_line(other);
             let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
             return Err(format!(
-                "`{VARIABLE}={other}` is not known{hint}\n\nhelp: `missing` records what has no recording, `all` records everything anew; without the variable recordings are replayed"
+                "`{VARIABLE}={other}` is not known{hint}\n\nhelp: `missing` records what has no recording, `all` records everything anew; without the variable recordings are judged"
             ));
         }
     };
@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_two_words_are_read_and_nothing_means_replay() {
+    fn the_two_words_are_read_and_nothing_means_judge() {
         assert_eq!(read("missing", false, false), Ok(Some(Mode::Missing)));
         assert_eq!(read("all", false, false), Ok(Some(Mode::All)));
         assert_eq!(read("", true, false), Ok(None));
@@ -169,7 +169,7 @@ mod tests {
         insta::assert_snapshot!(read("mising", false, false).unwrap_err(), @r"
         `MCPTEST_RECORD=mising` is not known; did you mean `missing`?
 
-        help: `missing` records what has no recording, `all` records everything anew; without the variable recordings are replayed
+        help: `missing` records what has no recording, `all` records everything anew; without the variable recordings are judged
         ");
         assert!(read("1", false, false).is_err());
         assert!(

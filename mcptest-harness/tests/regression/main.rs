@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use mcptest::replay::{Package, ReplayCase};
+use mcptest::judge::{Package, PackageCase};
 use mcptest::result::{CaseResult, CaseStatus, folder};
 use serde_json::json;
 use tempfile::TempDir;
@@ -81,7 +81,7 @@ fn regressions(folder: &TempDir) -> BTreeMap<String, CaseResult> {
     let results = package
         .cases()
         .iter()
-        .map(ReplayCase::judge)
+        .map(PackageCase::judge)
         .collect::<Vec<_>>();
     let of_gate = results
         .into_iter()

@@ -231,7 +231,7 @@ fn checks(node: &Node, problems: &mut Problems) -> Vec<CheckOptions> {
     checks
 }
 
-/// The servers of an agent. A suite that is only replayed declares none; where some are declared,
+/// The servers of an agent. A suite that is only judged declares none; where some are declared,
 /// another name is a mistake.
 fn servers(
     fields: &mut Fields<'_>,
@@ -324,7 +324,7 @@ fn expect(
         .flat_map(|assertion| assertion.matcher.need_a_model())
     {
         if !unsupported.iter().any(|known| known.key == name) {
-            let reason = "needs a model, and replaying has none";
+            let reason = "needs a model, and judging has none";
             unsupported.push(names::unsupported(name, span, reason));
         }
     }

@@ -29,7 +29,7 @@ pub struct Suite {
     pub agents: Vec<Agent>,
     /// The faults that agents can inject, each with the place of its name.
     pub faults: Vec<Spanned<Fault>>,
-    /// The MCP servers; needed to record, never to replay.
+    /// The MCP servers; needed to record, never to judge.
     pub servers: Vec<Server>,
     /// OpenAI-compatible model providers; needed to record.
     pub providers: Vec<Provider>,

@@ -114,7 +114,7 @@ metrics! { Analysis as analysis {
         .sometimes() => analysis.drift,
 } }
 
-/// Replays a recorded run under a guard with these options.
+/// Takes a recorded run through a guard with these options.
 ///
 /// Drift is measured when there is something to measure it between; it decides only when the
 /// options have a drift threshold.

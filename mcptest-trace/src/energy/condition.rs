@@ -123,10 +123,17 @@ impl Monitor {
         }
     }
 
-    /// Replays recorded steps: what ends the run, if anything does.
+    /// The first recorded step that ends the run, if any does.
     #[must_use]
-    pub fn replay(mut self, steps: &[Step]) -> Option<EnergyError> {
+    pub fn first_stop(mut self, steps: &[Step]) -> Option<EnergyError> {
         steps.iter().find_map(|step| self.record(*step).err())
+    }
+
+    /// The old name of [`first_stop`](Self::first_stop).
+    #[deprecated(note = "`Monitor::replay` is `Monitor::first_stop` now")]
+    #[must_use]
+    pub fn replay(self, steps: &[Step]) -> Option<EnergyError> {
+        self.first_stop(steps)
     }
 }
 
@@ -144,7 +151,7 @@ mod tests {
         let stop = |condition: Condition, steps: &[Step]| {
             let monitor = condition.monitor(GuardOptions::default()).unwrap();
             monitor
-                .replay(steps)
+                .first_stop(steps)
                 .map(|stop| (stop.status(), stop.step()))
         };
         let tripped = Some((Status::Tripped, 6));
@@ -161,7 +168,7 @@ mod tests {
             Some((Status::Frozen, 8))
         );
         let naive = Monitor::Naive(LyapunovMonitor::default());
-        assert_eq!(naive.replay(&spiral).map(|stop| stop.step()), Some(4));
+        assert_eq!(naive.first_stop(&spiral).map(|stop| stop.step()), Some(4));
     }
 
     #[test]

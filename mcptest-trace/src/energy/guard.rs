@@ -6,7 +6,7 @@ use super::status::{EnergyError, Status, Step};
 use super::trajectory::{Trajectory, recent_drift};
 use crate::number::{real, whole};
 
-/// Watches a run live or replays a recorded one.
+/// Watches a run live, or goes through a recorded one.
 ///
 /// - Warm-up: the baseline is the median tokens of the first W₀ steps; they never warn or stop.
 /// - From then on V̂(k) = S(k) / baseline. Cumulative tokens at the `token_budget` freeze the run;

@@ -101,7 +101,7 @@ pub struct Sweep {
     pub cells: Vec<SweepCell>,
 }
 
-/// Replays every run under every pair of τ and W; the other options are `base`'s, τ not adapted.
+/// Judges every run under every pair of τ and W; the other options are `base`'s, τ not adapted.
 ///
 /// # Errors
 ///
@@ -156,7 +156,7 @@ fn cell(runs: &[SweepRun<'_>], options: GuardOptions) -> Result<SweepCell, Optio
     };
     let monitor = condition.monitor(options)?;
     for run in runs {
-        let stop = monitor.clone().replay(run.steps);
+        let stop = monitor.clone().first_stop(run.steps);
         let trip = stop.filter(|stop| stop.status() == Status::Tripped);
         cell.freezes += usize::from(stop.is_some() && trip.is_none());
         cell.tally.add(*run, trip);
@@ -178,7 +178,7 @@ pub fn ablation(
         let monitor = condition.monitor(options)?;
         let mut tally = Tally::default();
         for run in runs {
-            tally.add(*run, monitor.clone().replay(run.steps));
+            tally.add(*run, monitor.clone().first_stop(run.steps));
         }
         Ok((condition, tally))
     };

@@ -40,9 +40,11 @@ pub use narrative::{
     Reported, UnclaimedCall, Unclear, narrative_divergence, narrative_divergence_with,
     narrative_rules, reported,
 };
+#[allow(deprecated, reason = "the old name of `judge_recovery`")]
+pub use recovery::replay_recovery;
 pub use recovery::{
     Contradiction, Decisions, Effect, Fault, FaultKind, FaultPlan, ForeignMark, Hit, HitEvidence,
-    RecoveryMarks, RecoveryReport, RecoveryScore, never_fired, replay_recovery, score_recovery,
+    RecoveryMarks, RecoveryReport, RecoveryScore, judge_recovery, never_fired, score_recovery,
 };
 pub use reliability::{
     Confidence, ReliabilityOptions, ReliabilitySummary, confidence_band, recommend_runs, summarize,

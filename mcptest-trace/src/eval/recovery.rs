@@ -18,10 +18,17 @@ fn is_marked_by(result: &ToolResult, fault: &Fault) -> bool {
     synthesized.is_some_and(|synthesized| synthesized.fault == fault.name)
 }
 
-/// Replays a fault plan over a recorded run; [`RecoveryReport`] says by which rules.
+/// The old name of [`judge_recovery`].
+#[deprecated(note = "`replay_recovery` is `judge_recovery` now")]
+#[must_use]
+pub fn replay_recovery(run: &(impl AsTrace + ?Sized), plan: &FaultPlan) -> RecoveryReport {
+    judge_recovery(run, plan)
+}
+
+/// Holds a recorded run against its fault plan; [`RecoveryReport`] says by which rules.
 ///
 /// ```
-/// use mcptest_trace::eval::{Fault, FaultKind, FaultPlan, replay_recovery};
+/// use mcptest_trace::eval::{Fault, FaultKind, FaultPlan, judge_recovery};
 /// use serde_json::json;
 ///
 /// let flaky = Fault::new("flaky-search", FaultKind::RecoverAfter { failures: 1 });
@@ -35,12 +42,12 @@ fn is_marked_by(result: &ToolResult, fault: &Fault) -> bool {
 ///     "final_response": "Found it on the second try.",
 ///     "conversation": { "stop_reason": "completed" },
 /// });
-/// let report = replay_recovery(&run, &plan);
+/// let report = judge_recovery(&run, &plan);
 /// assert!(report.recovered && report.clean_timeout && report.contradictions.is_empty());
 /// assert_eq!(report.time_to_recovery_ms, Some(3_000));
 /// ```
 #[must_use]
-pub fn replay_recovery(run: &(impl AsTrace + ?Sized), plan: &FaultPlan) -> RecoveryReport {
+pub fn judge_recovery(run: &(impl AsTrace + ?Sized), plan: &FaultPlan) -> RecoveryReport {
     let trace = run.as_trace();
     let recovered = has_recovered(&trace);
     let results = trace.results_by_call();
@@ -134,12 +141,12 @@ pub fn replay_recovery(run: &(impl AsTrace + ?Sized), plan: &FaultPlan) -> Recov
 /// failures.
 ///
 /// ```
-/// use mcptest_trace::eval::{Fault, FaultKind, FaultPlan, never_fired, replay_recovery};
+/// use mcptest_trace::eval::{Fault, FaultKind, FaultPlan, never_fired, judge_recovery};
 /// use serde_json::json;
 ///
 /// let on = |name: &str, tool: &str| Fault::new(name, FaultKind::Hang).with_tool(tool);
 /// let plan = FaultPlan::new(vec![on("a", "search"), on("b", "serach")]);
-/// let reports = [replay_recovery(&json!({ "tool_calls": [{ "name": "search" }] }), &plan)];
+/// let reports = [judge_recovery(&json!({ "tool_calls": [{ "name": "search" }] }), &plan)];
 /// let names: Vec<_> = never_fired(&plan, &reports).map(|fault| fault.name.as_str()).collect();
 /// assert_eq!(names, ["b"]);
 /// ```

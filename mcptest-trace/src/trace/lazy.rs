@@ -3,7 +3,7 @@
 //!
 //! A value is parsed once, whoever looks at it. What is made of it to compare calls is not kept: each
 //! metric is a function of traces alone, and numbers equal tools and arguments for itself. Measured by
-//! instructions of a whole replay, with callgrind: where all cases of 50 agents hold, canonical arguments
+//! instructions of judging a whole package, with callgrind: where all cases of 50 agents hold, canonical arguments
 //! are 1.1% and numbering them 1%, once and by `stability`; `trajectory` makes 0.17% of them anew. Where
 //! most cases of 120 real runs fail, canonical arguments are 1.4%, of which 1.1% are made again, a third
 //! of that to be shown. One table for all gates of an agent could save no more than that, and every

@@ -56,11 +56,11 @@ fn ci_that_says_no_is_not_ci() {
 }
 
 #[test]
-fn ci_alone_replays() {
+fn ci_alone_judges() {
     let scene = Scene::new(TWICE, &refunds());
     scene.record("missing", &[]).exits(0);
     let scene = scene.set("CI", "true");
-    scene.replay(&[]).exits(0);
+    scene.judge(&[]).exits(0);
     assert_eq!(scene.requests().len(), 6);
 }
 
@@ -90,7 +90,7 @@ fn a_build_without_the_feature_says_how_to_build_one_with_it() {
 }
 
 #[test]
-fn what_is_recorded_already_replays_without_the_feature_too() {
+fn what_is_recorded_already_is_judged_without_the_feature_too() {
     let scene = Scene::new(TWICE, &refunds());
     scene.record("missing", &[]).exits(0);
     let mut command = scene.command(sample().executable("agents"), &[]);

@@ -38,7 +38,7 @@ fn scene(cap: &str, reason: &str, run: &Value) -> Scene {
     )
 }
 
-/// The trace of the run, which is recorded and replays.
+/// The trace of the run, which is recorded and judged.
 #[track_caller]
 fn stops(cap: &str, reason: &str, run: &Value) -> (Value, Scene) {
     let mut scene = scene(cap, reason, run);
@@ -52,7 +52,7 @@ fn stops(cap: &str, reason: &str, run: &Value) -> (Value, Scene) {
         calls,
         "{trace:#}"
     );
-    scene.replay(&[]).exits(0);
+    scene.judge(&[]).exits(0);
     assert_eq!(scene.requests().len(), requests.len());
     scene.record("missing", &[]).exits(0);
     assert_eq!(scene.requests().len(), requests.len());
@@ -116,7 +116,7 @@ fn max_tokens_is_sent_and_an_answer_that_it_cuts_is_recorded_as_cut() {
     assert_eq!(run["max_tokens"], 7);
     assert_eq!(run["trace"]["final_response"], "It is a long sto");
     assert_eq!(run["trace"]["conversation"]["stop_reason"], "token_budget");
-    scene.replay(&[]).exits(0);
+    scene.judge(&[]).exits(0);
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn time_budget_ends_a_run_that_waits_for_a_tool() {
     scene.record("missing", &[]).exits(0);
     let trace = &scene.run(PLACE)["trace"];
     assert_eq!(counts(trace).0, 1);
-    scene.replay(&[]).exits(0);
+    scene.judge(&[]).exits(0);
 }
 
 #[test]

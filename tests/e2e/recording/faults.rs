@@ -69,7 +69,7 @@ fn a_call_that_is_struck_never_reaches_the_server_and_the_retry_does() {
     let told = scene.requests()[1].json()["messages"].to_string();
     assert!(told.contains("timed out"), "{told}");
     scene.stop();
-    scene.replay(&[]).exits(0);
+    scene.judge(&[]).exits(0);
 }
 
 #[test]

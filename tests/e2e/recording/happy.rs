@@ -1,4 +1,4 @@
-//! What a recorded run holds, and that it replays without anything that was there to record it.
+//! What a recorded run holds, and that it is judged without anything that was there to record it.
 
 use std::collections::BTreeSet;
 
@@ -43,7 +43,7 @@ fn looks_as_reviewed(name: &str, run: Value) {
 }
 
 #[test]
-fn missing_runs_are_recorded_over_stdio_and_replay_without_the_provider() {
+fn missing_runs_are_recorded_over_stdio_and_judged_without_the_provider() {
     let mut scene = Scene::new(TWICE, &refunds());
     let ran = scene.record("missing", &[]).exits(0);
     all_pass(&ran);
@@ -84,7 +84,7 @@ fn missing_runs_are_recorded_over_stdio_and_replay_without_the_provider() {
 
     let before = scene.recorded();
     scene.stop();
-    all_pass(&scene.replay(&[]).exits(0));
+    all_pass(&scene.judge(&[]).exits(0));
     // Nothing is missing, so nothing needs a provider either.
     all_pass(&scene.record("missing", &[]).exits(0));
     assert_eq!(scene.recorded(), before);
@@ -180,7 +180,7 @@ fn a_model_of_openai_and_a_server_behind_http_with_a_token() {
 
     drop(desk);
     scene.stop();
-    all_pass(&scene.replay(&[]).exits(0));
+    all_pass(&scene.judge(&[]).exits(0));
 }
 
 #[test]

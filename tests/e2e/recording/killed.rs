@@ -81,11 +81,11 @@ fn killed_while_missing_runs_are_recorded() {
             "run {last} was begun, and kept are {:?}",
             runs.keys()
         );
-        let replayed = stage.replay();
+        let judged = stage.judge();
         if runs.len() == RUNS {
-            replayed.exits(0);
+            judged.exits(0);
         } else {
-            let (_, text) = replayed.exits(101).only_failure();
+            let (_, text) = judged.exits(101).only_failure();
             let counted = format!("{RUNS} runs declared, {} recorded", runs.len());
             assert!(
                 text.contains(&counted) || text.contains("no recorded run"),
@@ -114,7 +114,7 @@ fn killed_while_missing_runs_are_recorded() {
         .filter(|path| !stage.runs().contains_key(path))
         .collect();
     eprintln!("left over: {leftovers:?}");
-    stage.replay().exits(0);
+    stage.judge().exits(0);
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn killed_while_all_runs_are_recorded_anew() {
             .filter(|(path, run)| before[*path] == **run)
             .count();
         mixed += usize::from(same != 0 && same != RUNS);
-        stage.replay().exits(0);
+        stage.judge().exits(0);
     }
     eprintln!("{kills} kills, {mixed} of them while the runs were replaced");
     stage.record("all", &[("GENERATION", "last")]).exits(0);
@@ -158,5 +158,5 @@ fn killed_while_all_runs_are_recorded_anew() {
             .ends_with("newest")
     };
     assert!(stage.runs().values().all(newest));
-    stage.replay().exits(0);
+    stage.judge().exits(0);
 }

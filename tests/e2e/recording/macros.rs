@@ -14,7 +14,7 @@ fn run(scene: &Scene, word: Option<&str>, more: &[(&str, &str)]) -> Finished {
 }
 
 #[test]
-fn the_cases_of_the_macro_are_recorded_once_and_replay() {
+fn the_cases_of_the_macro_are_recorded_once_and_judged() {
     let mut scene = Scene::new(TWICE, &refunds());
     let ran = run(&scene, None, &[]).exits(101);
     assert_eq!(ran.failures().len(), 2, "{ran}");

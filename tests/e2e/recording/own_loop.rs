@@ -9,9 +9,9 @@ use crate::support::folder::Folder;
 use crate::support::snapshot;
 
 #[test]
-fn a_loop_of_ones_own_records_and_replays() {
+fn a_loop_of_ones_own_records_and_is_judged() {
     let stage = Stage::new(&counting(2));
-    stage.replay().exits(101);
+    stage.judge().exits(101);
     assert!(stage.begun().is_empty());
     let ran = stage.record("missing", &[]).exits(0);
     assert!(
@@ -20,7 +20,7 @@ fn a_loop_of_ones_own_records_and_replays() {
         "{ran}"
     );
     assert_eq!(stage.begun(), [1, 2]);
-    stage.replay().exits(0);
+    stage.judge().exits(0);
     stage.record("missing", &[]).exits(0);
     assert_eq!(stage.begun(), [1, 2]);
     stage.record("all", &[]).exits(0);
@@ -96,7 +96,7 @@ fn quick_runs_that_are_alike_are_still_runs() {
     let stage = Stage::in_folder(folder, &suite("Say the same.", 40));
     let ran = stage.record("missing", &[]);
     assert_eq!(stage.runs().len(), 40, "{ran}");
-    stage.replay().exits(0);
+    stage.judge().exits(0);
 }
 
 #[test]

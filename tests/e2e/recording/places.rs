@@ -30,13 +30,13 @@ fn cassette_names_a_file_a_folder_or_a_file_of_lines() {
         let scene = named(runs, cassette);
         let ran = scene.record("missing", &[]).exits(0);
         assert_eq!(scene.places(), places, "{cassette}\n{ran}");
-        scene.replay(&[]).exits(0);
+        scene.judge(&[]).exits(0);
         scene.record("missing", &[]).exits(0);
         assert_eq!(scene.conversations(), runs, "{cassette}");
         scene.record("all", &[]).exits(0);
         assert_eq!(scene.places(), places, "{cassette}");
         assert_eq!(scene.conversations(), 2 * runs, "{cassette}");
-        scene.replay(&[]).exits(0);
+        scene.judge(&[]).exits(0);
     }
 }
 

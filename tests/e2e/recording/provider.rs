@@ -278,7 +278,7 @@ fn arguments_that_are_not_json_are_written_down_and_the_model_is_told() {
     assert!(said.contains("the arguments are not JSON"), "{said}");
     let told = scene.requests()[1].json()["messages"].to_string();
     assert!(told.contains("the arguments are not JSON"), "{told}");
-    scene.replay(&[]).exits(0);
+    scene.judge(&[]).exits(0);
 }
 
 #[test]
@@ -314,7 +314,7 @@ fn numbers_beyond_64_bits_reach_the_server_and_the_recording_as_they_were() {
     assert_eq!(total, "-18446744073709551617");
     let repeated = scene.requests()[1].json()["messages"].to_string();
     assert!(!repeated.contains("e21"), "{repeated}");
-    scene.replay(&[]).exits(0);
+    scene.judge(&[]).exits(0);
 }
 
 #[test]
@@ -332,7 +332,7 @@ fn arguments_that_are_no_object_are_written_down_and_the_model_is_told() {
         told.contains("the arguments must be a JSON object"),
         "{told}"
     );
-    scene.replay(&[]).exits(0);
+    scene.judge(&[]).exits(0);
 }
 
 #[test]

@@ -80,7 +80,7 @@ fn a_single_file_grows_into_a_folder() {
     scene.record("missing", &[]).exits(0);
     assert_eq!(scene.places(), [place(1), place(2)]);
     assert_eq!(scene.text(&place(1)), text);
-    scene.replay(&[]).exits(0);
+    scene.judge(&[]).exits(0);
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn a_file_of_lines_grows_by_a_line() {
     let text = scene.text(lines);
     assert_eq!(text.lines().next(), Some(line.as_str()));
     assert_eq!(text.lines().count(), 2);
-    scene.replay(&[]).exits(0);
+    scene.judge(&[]).exits(0);
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn stale_recordings_that_are_all_there_cost_nothing_and_still_fail() {
     assert_eq!(scene.requests().len(), 6);
     // Recording all of them anew mends it.
     scene.record("all", &[]).exits(0);
-    scene.replay(&[]).exits(0);
+    scene.judge(&[]).exits(0);
     assert_eq!(scene.places().len(), 2);
 }
 
@@ -171,7 +171,7 @@ fn all_that_fails_halfway_leaves_the_old_runs_and_goes_on_next_time() {
         assert_eq!(&between[path], bytes, "{path}");
     }
     // What is judged meanwhile is the old recording.
-    scene.replay(&[]).exits(0);
+    scene.judge(&[]).exits(0);
 
     scene.start(&script(
         "Pay order A-1003 back.",
@@ -253,7 +253,7 @@ fn missing_after_an_all_that_failed_loses_nothing() {
         "{:?}",
         scene.places()
     );
-    scene.replay(&[]).exits(0);
+    scene.judge(&[]).exits(0);
 }
 
 #[test]

@@ -70,7 +70,7 @@ fn a_token_that_a_server_echoes_is_blanked() {
         run["trace"]["tool_results"][0]["result"]["structuredContent"]["ledger_key"],
         "[redacted DESK_TOKEN]"
     );
-    scene.replay(&[]).exits(0);
+    scene.judge(&[]).exits(0);
 }
 
 #[test]
@@ -272,7 +272,7 @@ fn the_key_is_in_the_header_of_a_request_and_in_no_body() {
 /// A pattern for keys in general fits much that is none: what the recording is read by must stay,
 /// or nothing may be spent.
 #[test]
-fn a_broad_pattern_leaves_a_recording_that_replays() {
+fn a_broad_pattern_leaves_a_recording_that_is_judged() {
     let mut spoilt = Vec::new();
     for pattern in ["[A-Za-z0-9-]{16,}", "[A-Za-z_]{14,}", "gpt"] {
         let suite = format!(

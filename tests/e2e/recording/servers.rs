@@ -97,7 +97,7 @@ fn a_server_that_does_not_answer_a_call_is_for_the_agent_to_see() {
     assert_eq!(said, "`find_order` timed out: no answer within 4 s");
     let told = scene.requests()[1].json()["messages"].to_string();
     assert!(told.contains("timed out"), "{told}");
-    scene.replay(&[]).exits(0);
+    scene.judge(&[]).exits(0);
 }
 
 #[test]
@@ -235,7 +235,7 @@ fn a_tool_that_the_model_made_up_is_recorded_and_the_model_is_told() {
             told.contains(&format!("there is no tool `{name}`")),
             "{told}"
         );
-        scene.replay(&[]).exits(0);
+        scene.judge(&[]).exits(0);
     }
 }
 
@@ -256,7 +256,7 @@ fn arguments_that_do_not_fit_the_schema_are_for_the_server_to_refuse() {
     assert_eq!(result["is_error"], true, "{result:#}");
     let said = result["result"]["content"][0]["text"].as_str().unwrap();
     assert!(said.contains("order"), "{said}");
-    scene.replay(&[]).exits(0);
+    scene.judge(&[]).exits(0);
 }
 
 #[test]

@@ -28,7 +28,7 @@ fn nothing_goes_live_without_the_variable() {
         &["--exact", "desk::refunds"],
         &["--include-ignored"],
     ] {
-        let ran = scene.replay(arguments).exits(101);
+        let ran = scene.judge(arguments).exits(101);
         assert!(
             ran.only_failure()
                 .1
@@ -36,7 +36,7 @@ fn nothing_goes_live_without_the_variable() {
             "{ran}"
         );
     }
-    scene.replay(&["--list"]).exits(0);
+    scene.judge(&["--list"]).exits(0);
     assert_eq!(scene.requests().len(), 0);
     assert!(!started.exists());
     assert!(scene.places().is_empty());

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use mcptest::replay::AgentTest;
+use mcptest::judge::AgentTest;
 use mcptest::result::{CaseResult, CaseStatus, TargetResult};
 use mcptest_trace::eval::{SUB_SCORES, agent_stability, summarize};
 use mcptest_trace::trace::{Run, canonical_json};

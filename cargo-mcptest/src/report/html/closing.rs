@@ -1,6 +1,6 @@
 //! What a run's closing claims, and the messages before it.
 
-use mcptest::replay::AgentTest;
+use mcptest::judge::AgentTest;
 use mcptest_trace::eval::{Claim, ClaimVerdict};
 use mcptest_trace::trace::Run;
 use serde::Serialize;

@@ -15,7 +15,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
-use mcptest::replay::Package;
+use mcptest::judge::Package;
 use mcptest::result::CaseResult;
 use serde::Serialize;
 
@@ -90,7 +90,7 @@ mod tests {
     use std::io::Read as _;
 
     use flate2::read::DeflateDecoder;
-    use mcptest::replay::ReplayCase;
+    use mcptest::judge::PackageCase;
     use serde_json::{Value, json};
 
     use super::*;
@@ -135,7 +135,7 @@ mod tests {
         });
         std::fs::write(below.join("A__m.json"), run.to_string()).unwrap();
         let package = Package::open(folder.path(), "shop", &["suites".into()]);
-        let results: Vec<_> = package.cases().iter().map(ReplayCase::judge).collect();
+        let results: Vec<_> = package.cases().iter().map(PackageCase::judge).collect();
         render(&package, &results, remarks).unwrap()
     }
 

@@ -1,6 +1,6 @@
 //! What the first page shows: verdicts, how reliable the agents are, what they cost, one row each.
 
-use mcptest::replay::AgentTest;
+use mcptest::judge::AgentTest;
 use mcptest::result::{CaseResult, CaseStatus};
 use mcptest_trace::eval::summarize;
 use mcptest_trace::evidence::stratified::mean_interval;

@@ -47,7 +47,7 @@ pub(super) fn redactor(
     Redactor::new(secrets, patterns.to_vec()).map_err(|error| LiveError::new(error.to_string()))
 }
 
-/// What the suite itself says is compared with the recording on replay, so blanking must not touch
+/// What the suite itself says is compared with the recording when it is judged, so blanking must not touch
 /// it; and a secret in it would be no secret.
 pub(super) fn no_secret_in_the_suite(
     agent: &Agent,

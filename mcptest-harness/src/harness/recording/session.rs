@@ -221,7 +221,7 @@ impl RecordingSession<'_> {
         error
     }
 
-    /// A run as replay will read it.
+    /// A run as it will be read.
     fn read_back(&self, run: &Value) -> Result<Run, CassetteError> {
         let origin = Origin::file(self.shown());
         parse_run(render(run).as_bytes(), &origin)

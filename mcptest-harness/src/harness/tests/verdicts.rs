@@ -38,7 +38,7 @@ fn a_model_with_the_last_word_leaves_the_case_undecided() {
     assert_eq!(
         own_case(&agent("a"), false),
         Ok(CaseOutcome::Undecided(
-            "`final_response`: `llm-judge` needs a model, and replaying has none".to_owned()
+            "`final_response`: `llm-judge` needs a model, and judging has none".to_owned()
         ))
     );
     // What can be judged still fails.

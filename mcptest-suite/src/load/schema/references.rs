@@ -205,7 +205,7 @@ impl Astray<'_> {
         let problem = |message: String| Diagnostic::at(node.span, message);
         match self {
             Self::Outside => problem("a `$ref` may only point inside its own schema".to_owned())
-                .note("replaying reads no other file and no network")
+                .note("judging reads no other file and no network")
                 .help("copy the definition under `$defs` and refer to it as `#/$defs/name`"),
             Self::Nowhere(step, there) => {
                 let problem = problem(format!("`{reference}` leads nowhere in this schema"));

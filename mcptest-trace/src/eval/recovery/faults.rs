@@ -150,7 +150,7 @@ impl Effect {
     }
 }
 
-/// A plan's decisions, call after call: the same ones on replay as when the run is recorded.
+/// A plan's decisions, call after call: the same ones when a run is judged as when it is recorded.
 #[derive(Debug, Clone)]
 pub struct Decisions {
     plan: FaultPlan,

@@ -1,4 +1,4 @@
-//! What a replayed plan came to.
+//! What a fault plan came to in a run.
 
 use std::fmt;
 
@@ -97,7 +97,7 @@ impl fmt::Display for ForeignMark {
 /// How a run coped with the injected faults, in virtual time.
 ///
 /// Source: seed 3, "Fault injection and recovery", and spec 3, "recovery". [`score_recovery`](super::score_recovery) folds
-/// millisecond marks into a report. [`replay_recovery`](super::replay_recovery) replays an injected [`FaultPlan`](super::FaultPlan) over a
+/// millisecond marks into a report. [`judge_recovery`](super::judge_recovery) holds an injected [`FaultPlan`](super::FaultPlan) against a
 /// recorded run, in virtual time: for each call it makes the decision the injecting executor made.
 ///
 /// 1. The first fault whose target fits the call decides; a call whose server only its result names
@@ -146,7 +146,7 @@ metrics! { RecoveryReport as report {
     Measure::of("recovery.recovered", Unit::Flag)
         .higher_is_better("1 when the run completed with a closing message") => report.recovered,
     Measure::of("recovery.clean_timeout", Unit::Flag)
-        .higher_is_better("1 when every hang was noticed in time; always so on replay") => report.clean_timeout,
+        .higher_is_better("1 when every hang was noticed in time; always so for recorded runs") => report.clean_timeout,
     Measure::of("recovery.detections", Unit::Count).only_describes("timeouts that were noticed") => report.detections,
     Measure::of("recovery.time_to_detection_ms", Unit::Milliseconds)
         .lower_is_better("what noticing took in all, where something was noticed")

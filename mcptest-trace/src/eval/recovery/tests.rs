@@ -43,8 +43,8 @@ fn searches(results: &str, ending: &Value) -> Value {
     })
 }
 
-fn replay(results: &str, kind: FaultKind) -> RecoveryReport {
-    replay_recovery(&searches(results, &json!("done")), &on_search(kind))
+fn report_of(results: &str, kind: FaultKind) -> RecoveryReport {
+    judge_recovery(&searches(results, &json!("done")), &on_search(kind))
 }
 
 fn marks(detected_ms: Option<u64>, recovered_ms: Option<u64>) -> RecoveryScore {
@@ -79,7 +79,7 @@ fn marks_before_the_start_count_as_never() {
 
 #[test]
 fn a_call_is_hit_when_marked_failed_or_unanswered_and_contradicts_when_it_succeeded() {
-    let report = replay("*!.+", HANG);
+    let report = report_of("*!.+", HANG);
     let evidence: Vec<_> = report
         .hits
         .iter()
@@ -109,7 +109,7 @@ fn a_call_is_hit_when_marked_failed_or_unanswered_and_contradicts_when_it_succee
 #[test]
 fn recover_after_lets_later_calls_succeed_or_fail_on_their_own() {
     let kind = FaultKind::RecoverAfter { failures: 2 };
-    let report = replay("!.+!+", kind);
+    let report = report_of("!.+!+", kind);
     assert_eq!(
         report
             .hits
@@ -119,9 +119,9 @@ fn recover_after_lets_later_calls_succeed_or_fail_on_their_own() {
         [0, 1]
     );
     assert!(report.contradictions.is_empty());
-    assert_eq!(replay("!+", kind).contradictions[0].call_index, 1);
+    assert_eq!(report_of("!+", kind).contradictions[0].call_index, 1);
     // Marked beyond the failures the plan names: recorded with another plan.
-    assert_eq!(replay("***", kind).unplanned, [2]);
+    assert_eq!(report_of("***", kind).unplanned, [2]);
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn an_exhausted_fault_still_shields_its_calls_from_later_faults() {
         ),
         fault("second", Some("search"), None, HANG),
     ]);
-    let report = replay_recovery(&searches("!+", &json!("done")), &plan);
+    let report = judge_recovery(&searches("!+", &json!("done")), &plan);
     assert!(report.contradictions.is_empty());
     assert_eq!(report.hits.len(), 1);
 }
@@ -156,7 +156,7 @@ fn the_first_fault_that_fits_decides() {
         fault("server", None, Some("docs"), FaultKind::Wedged),
         fault("tool", Some("search"), None, HANG),
     ]);
-    let report = replay_recovery(&run, &plan);
+    let report = judge_recovery(&run, &plan);
     let by: Vec<_> = report.hits.iter().map(|hit| hit.fault.as_str()).collect();
     assert_eq!(by, ["both", "server", "tool"]);
     assert!(report.contradictions.is_empty());
@@ -164,18 +164,18 @@ fn the_first_fault_that_fits_decides() {
 
 #[test]
 fn a_slow_answer_within_the_budget_costs_its_delay_and_is_no_timeout() {
-    let report = replay("+!", FaultKind::Slow { delay_ms: 2_999 });
+    let report = report_of("+!", FaultKind::Slow { delay_ms: 2_999 });
     assert_eq!((report.detections, report.time_to_detection_ms), (0, None));
     assert_eq!(report.user_visible_hang_ms, 5_998);
     assert!(report.clean_timeout && report.exercised && report.contradictions.is_empty());
     assert_eq!(
-        replay("+", FaultKind::Slow { delay_ms: 3_000 })
+        report_of("+", FaultKind::Slow { delay_ms: 3_000 })
             .contradictions
             .len(),
         1
     );
     assert_eq!(
-        replay("!", FaultKind::Slow { delay_ms: 9_000 }).user_visible_hang_ms,
+        report_of("!", FaultKind::Slow { delay_ms: 9_000 }).user_visible_hang_ms,
         3_000
     );
 }
@@ -183,15 +183,15 @@ fn a_slow_answer_within_the_budget_costs_its_delay_and_is_no_timeout() {
 #[test]
 fn a_run_recovers_by_completing_with_something_to_say() {
     let plan = on_search(HANG);
-    assert!(replay_recovery(&searches("!", &json!("sorry")), &plan).recovered);
-    let silent = replay_recovery(&searches("!", &json!("  ")), &plan);
+    assert!(judge_recovery(&searches("!", &json!("sorry")), &plan).recovered);
+    let silent = judge_recovery(&searches("!", &json!("  ")), &plan);
     assert_eq!(
         (silent.recovered, silent.time_to_recovery_ms),
         (false, None)
     );
     let mut stopped = searches("!", &json!("sorry"));
     stopped["conversation"]["stop_reason"] = json!("turn_budget");
-    assert!(!replay_recovery(&stopped, &plan).recovered);
+    assert!(!judge_recovery(&stopped, &plan).recovered);
 }
 
 #[test]
@@ -200,7 +200,7 @@ fn a_call_without_a_result_costs_a_timeout_like_any_other() {
         "tool_calls": [{ "name": "search" }],
         "conversation": { "stop_reason": "turn_budget" },
     });
-    let report = replay_recovery(&run, &on_search(HANG));
+    let report = judge_recovery(&run, &on_search(HANG));
     assert_eq!(
         (report.detections, report.time_to_detection_ms),
         (1, Some(3_000))
@@ -208,7 +208,7 @@ fn a_call_without_a_result_costs_a_timeout_like_any_other() {
     assert!(report.clean_timeout && !report.recovered);
     // What another fault answered is an error, but was not recorded under this plan.
     run["tool_results"] = json!([{ "call_index": 0, "synthesized": { "fault": "another" } }]);
-    let report = replay_recovery(&run, &on_search(HANG));
+    let report = judge_recovery(&run, &on_search(HANG));
     assert_eq!(report.hits[0].evidence, HitEvidence::Error);
     assert_eq!(report.foreign_marks.len(), 1);
 }
@@ -216,11 +216,11 @@ fn a_call_without_a_result_costs_a_timeout_like_any_other() {
 #[test]
 fn a_fault_that_never_fires_exercises_nothing() {
     let plan = FaultPlan::new(vec![fault("f", Some("other"), None, HANG)]);
-    let report = replay_recovery(&searches("+", &json!("done")), &plan);
+    let report = judge_recovery(&searches("+", &json!("done")), &plan);
     assert!(!report.exercised && report.clean_timeout);
     assert_eq!(report.time_to_recovery_ms, Some(0));
-    assert!(!replay("+", HANG).exercised);
-    assert!(!replay("+", FaultKind::RecoverAfter { failures: 0 }).exercised);
+    assert!(!report_of("+", HANG).exercised);
+    assert!(!report_of("+", FaultKind::RecoverAfter { failures: 0 }).exercised);
 }
 
 proptest! {
@@ -231,7 +231,7 @@ proptest! {
         delay_ms in prop_oneof![0u64..6_000, Just(u64::MAX)],
     ) {
         for kind in [HANG, FaultKind::RecoverAfter { failures }, FaultKind::Slow { delay_ms }] {
-            let report = replay(&results, kind);
+            let report = report_of(&results, kind);
             let calls = results.len();
             prop_assert!(report.hits.len() + report.contradictions.len() <= calls);
             prop_assert!(report.detections <= report.hits.len());
@@ -265,7 +265,7 @@ fn every_fault_says_how_often_it_fired() {
         fault("shadowed", Some("search"), None, HANG),
         fault("typo", Some("serach"), None, HANG),
     ]);
-    let reports = ["!+", "++"].map(|run| replay_recovery(&searches(run, &json!("done")), &plan));
+    let reports = ["!+", "++"].map(|run| judge_recovery(&searches(run, &json!("done")), &plan));
     assert_eq!(reports[0].fired, [1, 0, 0]);
     assert_eq!(reports[1].fired, [0, 0, 0]);
     let never: Vec<_> = never_fired(&plan, &reports)
@@ -279,7 +279,7 @@ fn every_fault_says_how_often_it_fired() {
 #[test]
 fn a_run_that_never_recovered_breaks_every_limit() {
     let report =
-        |run: &str, ending: Value| replay_recovery(&searches(run, &ending), &on_search(HANG));
+        |run: &str, ending: Value| judge_recovery(&searches(run, &ending), &on_search(HANG));
     assert!(report("!", json!(null)).exceeds_recovery(u64::MAX));
     assert!(report("!", json!("done")).exceeds_recovery(2_999));
     assert!(!report("!", json!("done")).exceeds_recovery(3_000));
@@ -296,7 +296,7 @@ fn a_call_is_of_the_server_that_its_result_names() {
         ],
     });
     let plan = FaultPlan::new(vec![fault("docs", None, Some("docs"), HANG)]);
-    let report = replay_recovery(&run, &plan);
+    let report = judge_recovery(&run, &plan);
     assert_eq!((report.fired, report.hits[0].call_index), (vec![1], 0));
 }
 
@@ -307,7 +307,7 @@ fn an_error_among_the_results_of_a_call_is_no_contradiction() {
         "tool_results": [{ "call_index": 0, "is_error": true }, { "call_index": 0, "result": 1 }],
     });
     assert!(
-        replay_recovery(&run, &on_search(HANG))
+        judge_recovery(&run, &on_search(HANG))
             .contradictions
             .is_empty()
     );
@@ -316,7 +316,7 @@ fn an_error_among_the_results_of_a_call_is_no_contradiction() {
 #[test]
 fn marks_of_another_plan_are_told() {
     let told = |plan: &FaultPlan| {
-        let report = replay_recovery(&searches("*", &json!("done")), plan);
+        let report = judge_recovery(&searches("*", &json!("done")), plan);
         report
             .foreign_marks
             .iter()
@@ -341,12 +341,12 @@ fn marks_of_another_plan_are_told() {
 
 #[test]
 fn many_contradictions_are_a_short_line() {
-    let report = replay(&"+".repeat(10_000), HANG);
+    let report = report_of(&"+".repeat(10_000), HANG);
     assert_eq!(report.contradictions.len(), 10_000);
     let told = report.contradictions_told();
     assert!(
         told.ends_with("; and 9997 more") && told.len() < 500,
         "{told}"
     );
-    assert_eq!(replay("!", HANG).contradictions_told(), "");
+    assert_eq!(report_of("!", HANG).contradictions_told(), "");
 }

@@ -3,11 +3,11 @@ use serde_json::{Value, json};
 
 use super::Recorder;
 use crate::eval::Decisions;
-use crate::eval::{Fault, FaultKind, FaultPlan, replay_recovery};
+use crate::eval::{Fault, FaultKind, FaultPlan, judge_recovery};
 use crate::trace::parse_run;
 use crate::trace::{OfferedTool, Origin, Run, StopReason, Trace};
 
-/// The run as replay reads it.
+/// The run as it is read back.
 fn read(recorder: &Recorder) -> Run {
     let origin = Origin {
         shown: "run.json".to_owned(),
@@ -17,7 +17,7 @@ fn read(recorder: &Recorder) -> Run {
 }
 
 #[test]
-fn what_was_written_down_is_what_replay_reads() {
+fn what_was_written_down_is_what_is_read() {
     let mut recorder = Recorder::new("Clerk", "m-1");
     recorder.system_prompt("Be brief.").user("Find A-1.");
     recorder.step(10, 2);
@@ -90,7 +90,7 @@ fn several_user_turns_are_told_apart() {
 }
 
 #[test]
-fn an_injected_fault_answers_as_replay_expects_it() {
+fn an_injected_fault_answers_as_the_judge_expects_it() {
     let plan = FaultPlan::new(vec![Fault {
         name: "flaky".to_owned(),
         tool: Some("find".to_owned()),
@@ -110,7 +110,7 @@ fn an_injected_fault_answers_as_replay_expects_it() {
     assert_eq!(recorder.injected_fault(again), None);
     recorder.tool_returned(again, json!("found"));
     recorder.said("Found it.");
-    let report = replay_recovery(&recorder.cassette()["trace"], &plan);
+    let report = judge_recovery(&recorder.cassette()["trace"], &plan);
     assert!(
         report.recovered && report.contradictions.is_empty(),
         "{report:?}"

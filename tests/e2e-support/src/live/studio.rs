@@ -138,7 +138,7 @@ impl Scene {
             .map_or_else(|| "http://127.0.0.1:9".to_owned(), Provider::url)
     }
 
-    /// A test executable in this folder, with keys and addresses; it replays.
+    /// A test executable in this folder, with keys and addresses; it judges.
     pub fn command(&self, executable: &Path, arguments: &[&str]) -> Command {
         let mut command = process::command(executable, self.folder.path());
         command.args(arguments);
@@ -164,7 +164,7 @@ impl Scene {
     }
 
     /// Runs the cases over what is recorded.
-    pub fn replay(&self, arguments: &[&str]) -> Finished {
+    pub fn judge(&self, arguments: &[&str]) -> Finished {
         process::run(&mut self.command(studio().executable("agents"), arguments))
     }
 

@@ -161,7 +161,7 @@ impl Stage {
         Self { folder }
     }
 
-    /// The executable; `None` replays.
+    /// The executable; `None` judges.
     pub fn command(&self, word: Option<&str>, more: &[(&str, &str)]) -> Command {
         let mut command = process::command(executable(), self.folder.path());
         command
@@ -181,7 +181,7 @@ impl Stage {
     }
 
     /// Runs the cases over what is recorded.
-    pub fn replay(&self) -> Finished {
+    pub fn judge(&self) -> Finished {
         process::run(&mut self.command(None, &[]))
     }
 

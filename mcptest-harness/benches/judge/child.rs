@@ -137,7 +137,7 @@ pub(crate) fn nextest(role: &str, package: &Path) -> io::Result<Option<Duration>
                 "--package",
                 "mcptest-harness",
                 "--bench",
-                "replay",
+                "judge",
             ])
             .args(["--cargo-profile", profile])
             .args(&what[1..])

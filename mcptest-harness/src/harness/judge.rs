@@ -23,7 +23,7 @@ pub use super::side_runs::SideRuns;
 /// The suites of a package, loaded.
 ///
 /// ```no_run
-/// use mcptest::replay::Package;
+/// use mcptest::judge::Package;
 ///
 /// let package = Package::open("path/to/shop".as_ref(), "shop", &["suites".into()]);
 /// for case in package.cases() {
@@ -147,10 +147,10 @@ impl Package {
 
     /// The cases of all suites that load, by name.
     #[must_use]
-    pub fn cases(&self) -> Vec<ReplayCase<'_>> {
+    pub fn cases(&self) -> Vec<PackageCase<'_>> {
         let mut cases = Vec::new();
         for (name, suite) in &self.suites {
-            cases.extend(suite.suite.cases().into_iter().map(|case| ReplayCase {
+            cases.extend(suite.suite.cases().into_iter().map(|case| PackageCase {
                 package: &self.name,
                 suite_name: name,
                 suite,
@@ -177,7 +177,7 @@ impl Package {
 
 /// A case of a package.
 #[derive(Clone)]
-pub struct ReplayCase<'a> {
+pub struct PackageCase<'a> {
     package: &'a str,
     suite_name: &'a str,
     suite: &'a LoadedSuite,
@@ -185,13 +185,13 @@ pub struct ReplayCase<'a> {
     case: Case,
 }
 
-impl std::fmt::Debug for ReplayCase<'_> {
+impl std::fmt::Debug for PackageCase<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("ReplayCase").field(&self.name).finish()
+        f.debug_tuple("PackageCase").field(&self.name).finish()
     }
 }
 
-impl ReplayCase<'_> {
+impl PackageCase<'_> {
     /// The case's full name.
     #[must_use]
     pub fn name(&self) -> &str {

@@ -1,8 +1,8 @@
-//! What replay costs, as ratios measured in one run: to a floor, which reads and parses the same
+//! What judging costs, as ratios measured in one run: to a floor, which reads and parses the same
 //! recordings into `serde_json::Value` and does nothing else, and to a libtest-mimic binary of
 //! cases that do nothing.
 //!
-//! `cargo bench -p mcptest-harness --bench replay`, and `--profile dev` for what users wait for.
+//! `cargo bench -p mcptest-harness --bench judge`, and `--profile dev` for what users wait for.
 //! Words after `--` choose rows by a part of their name.
 
 mod child;
@@ -20,7 +20,7 @@ fn main() -> ExitCode {
         .skip(1)
         .filter(|argument| !argument.starts_with('-'))
         .collect();
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("replay-bench");
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("judge-bench");
     match data::written(&folder).and_then(|data| rows::print(&data, &chosen)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

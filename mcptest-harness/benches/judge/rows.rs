@@ -21,7 +21,7 @@ const ALONE: usize = 60;
 type Row = fn(&Data) -> io::Result<String>;
 
 const ROWS: [(&str, Row); 8] = [
-    ("whole replay", |data| against_floor(data, &[])),
+    ("whole package", |data| against_floor(data, &[])),
     ("loading alone", |data| {
         against_floor(data, &["golden_path"])
     }),
