@@ -6,6 +6,7 @@
 //! - `endpoint`, with the feature `endpoint`: the address, and who may ask;
 //! - `driver`, with the feature `endpoint`: an agent that is a command is started, asked and ended;
 //! - [`record`]: what went by becomes a run; with the feature `record` it also passes requests on to the real model.
+//! - `play`, with the feature `play`: a recording answers in the model's place, and what the agent does otherwise is told;
 //! - `session`, with the feature `record`: one run of an agent, from its address to its cassette.
 //!
 //! The crate knows recorded runs (`mcptest-trace`) and nothing of suites or gates.
@@ -19,6 +20,8 @@ pub mod exchange;
 pub mod handle;
 #[doc(hidden)]
 pub mod json;
+#[cfg(feature = "play")]
+pub mod play;
 pub mod protocol;
 pub mod record;
 #[cfg(feature = "record")]

@@ -29,7 +29,7 @@ use crate::protocol;
 
 #[cfg(feature = "record")]
 pub(crate) use headers::further;
-#[cfg(feature = "record")]
+#[cfg(any(feature = "play", feature = "record"))]
 pub(crate) use upstream::names;
 pub use upstream::{Provider, Upstream, UpstreamError};
 

@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use super::essence::{self, Essence};
 use super::observed::{Observed, Outcome};
-use crate::exchange::{Asked, Item, Part, Said};
+use crate::exchange::{Asked, Item, Part, Said, Tool};
 
 /// A text that is shorter is in many texts by chance.
 const TELLING: usize = 40;
@@ -51,6 +51,17 @@ impl Conversation {
 
     pub(super) fn opening(&self) -> Option<&str> {
         self.calls.first()?.asked.opening()
+    }
+
+    /// The tools that were offered, each once, in order.
+    pub(super) fn tools(&self) -> Vec<Tool> {
+        let mut tools: Vec<Tool> = Vec::new();
+        for tool in self.calls.iter().flat_map(|it| &it.asked.tools) {
+            if !tools.iter().any(|known| known.name == tool.name) {
+                tools.push(tool.clone());
+            }
+        }
+        tools
     }
 
     /// Whether a tool was offered, or called.

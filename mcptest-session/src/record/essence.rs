@@ -2,8 +2,10 @@
 //! cuts a message into pieces, and what only a provider understands, is no difference.
 
 use mcptest_trace::trace::canonical_json;
+use sha2::{Digest as _, Sha256};
 
 use crate::exchange::{Item, Part};
+use crate::protocol::blob;
 
 /// One thing that happened in a talk.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -43,6 +45,25 @@ pub(super) fn of(items: &[Item]) -> Vec<Essence> {
         }
     }
     all
+}
+
+/// The same for talks that are the same, whichever program asks.
+pub(crate) fn digest(items: &[Item]) -> String {
+    let mut digest = Sha256::new();
+    for one in of(items) {
+        let (kind, texts) = match one {
+            Essence::User(text) => ("user", [text, String::new()]),
+            Essence::Said(text) => ("said", [text, String::new()]),
+            Essence::Call { id, what } => ("call", [id.unwrap_or_default(), what]),
+            Essence::Result { id, value } => ("result", [id.unwrap_or_default(), value]),
+            Essence::Turn(role, text) => ("turn", [role, text]),
+        };
+        for part in [kind, &texts[0], &texts[1]] {
+            digest.update(part.len().to_be_bytes());
+            digest.update(part);
+        }
+    }
+    blob::hex(&digest.finalize())
 }
 
 fn answer(parts: &[&Part], all: &mut Vec<Essence>) {

@@ -19,6 +19,8 @@ pub mod pairing;
 mod passing;
 #[doc(hidden)]
 pub mod payload;
+#[cfg(any(feature = "play", feature = "record"))]
+mod query;
 mod redacting;
 #[cfg(feature = "record")]
 mod relay;
@@ -30,11 +32,17 @@ mod tests;
 mod usage;
 mod writing;
 
+#[cfg(feature = "play")]
+pub(crate) use essence::digest as talk_digest;
 #[cfg(feature = "record")]
 pub use log::Log;
 pub use observed::{Observed, Outcome, digest};
 pub use options::RunOptions;
+#[cfg(feature = "play")]
+pub(crate) use query::without_keys;
 pub use redacting::redact;
 #[cfg(feature = "record")]
 pub use relay::Relay;
 pub use run::{RecordedRun, RunError};
+#[cfg(feature = "play")]
+pub(crate) use writing::split_name;

@@ -15,9 +15,10 @@ use reqwest::redirect::Policy;
 use serde_json::Value;
 
 use super::compression::{Decoded, decoded};
-use super::log::{Log, without_keys};
+use super::log::Log;
 use super::observed::{Observed, Outcome, digest};
 use super::passing::{Ending, MOST, Passing};
+use super::query::without_keys;
 use super::usage;
 use crate::endpoint::{Answerer, Answering, Incoming, Provider, Upstream, error, further};
 use crate::protocol::{self, Protocol, Route};

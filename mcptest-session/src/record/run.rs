@@ -12,7 +12,7 @@ use super::observed::Observed;
 use super::options::{Role, RunOptions};
 use super::session_field;
 use super::writing::Writing;
-use crate::exchange::{Item, Part, Stop, Tool};
+use crate::exchange::{Item, Part, Stop};
 use crate::json::count;
 
 /// A run, and what is said of it.
@@ -175,11 +175,9 @@ fn made(calls: &Calls, main: usize, observed: &[Observed], options: &RunOptions)
         conversation["duration_ms"] = duration.into();
     }
     let unknown = writing.unknown();
-    let tools: Vec<Value> = tools_of(own)
-        .iter()
-        .map(|tool| writing.tool(tool))
-        .collect();
-    let trace = writing.trace(&conversation, options.closing.as_deref());
+    let tools: Vec<Value> = own.tools().iter().map(|tool| writing.tool(tool)).collect();
+    let closing = writing.own_closing();
+    let trace = writing.trace(&conversation, closing);
     let first = own.calls.first();
     let asked_model = first.and_then(|call| call.asked.model.clone());
     let prompt = options.turns.first().map(String::as_str);
@@ -206,6 +204,10 @@ fn made(calls: &Calls, main: usize, observed: &[Observed], options: &RunOptions)
         }
     }
     cassette["session"] = session_field::of(calls, &roles, observed, &notes, &unknown);
+    if closing.is_some() {
+        // No answer of the model says it.
+        cassette["session"]["closing"] = "stdout".into();
+    }
     RecordedRun {
         cassette,
         notes,
@@ -233,17 +235,6 @@ fn limits(parameters: &Value) -> Map<String, Value> {
         limits.insert("max_tokens".to_owned(), most.into());
     }
     limits
-}
-
-/// The tools that a conversation was offered, each once, in order.
-fn tools_of(conversation: &Conversation) -> Vec<Tool> {
-    let mut tools: Vec<Tool> = Vec::new();
-    for tool in conversation.calls.iter().flat_map(|it| &it.asked.tools) {
-        if !tools.iter().any(|known| known.name == tool.name) {
-            tools.push(tool.clone());
-        }
-    }
-    tools
 }
 
 /// The name of a sub-agent: what the call that began it says, else a number.

@@ -7,12 +7,13 @@ use std::collections::BTreeSet;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use super::conversation::{Calls, ModelCall};
+use super::conversation::{Calls, Conversation, ModelCall};
+use super::essence;
 use super::observed::{Observed, Outcome};
 use super::options::Role;
-use crate::exchange::Part;
+use crate::exchange::{Part, Tool};
 
 /// The version of the field.
 const VERSION: &str = "1.0";
@@ -42,10 +43,28 @@ pub(super) fn of(
             Role::Agent(name) => ("agent", Some(name)),
         };
         let is_main = role == "main";
-        let written = conversation.answered().map(|call| answer(call, is_main));
+        let mut told = Told::of(conversation, is_main);
+        let written = conversation.answered().map(|call| {
+            let mut written = answer(call, is_main);
+            told.add(call, &mut written);
+            written
+        });
         let mut written = json!({ "role": role, "answers": written.collect::<Vec<_>>() });
         if let Some(name) = name {
             written["name"] = name.as_str().into();
+        }
+        if role == "agent" {
+            let tools = conversation.tools();
+            written["tools"] = tools.iter().map(written_tool).collect();
+        }
+        // It was asked, and nothing came of it.
+        if let Some(ModelCall {
+            answered: false,
+            broken,
+            ..
+        }) = conversation.calls.last()
+        {
+            written["failed"] = broken.as_deref().unwrap_or_default().into();
         }
         if let (Some(first), false) = (conversation.calls.first(), is_main) {
             written["opening"] = first.asked.opening().into();
@@ -59,6 +78,67 @@ pub(super) fn of(
         field["others"] = others.into();
     }
     field
+}
+
+/// What the requests of a conversation say besides its talk: each thing is written where it changes.
+struct Told<'c> {
+    system: Option<&'c str>,
+    tools: Vec<&'c str>,
+    parameters: Option<&'c Map<String, Value>>,
+}
+
+impl<'c> Told<'c> {
+    /// What stands elsewhere in the cassette already.
+    fn of(conversation: &'c Conversation, is_main: bool) -> Self {
+        let first = conversation.calls.first();
+        let has_list = is_main || conversation.has_tools();
+        let calls = conversation.calls.iter().filter(|_| has_list);
+        Self {
+            system: first.and_then(|call| call.asked.system.as_deref()),
+            tools: names(calls.flat_map(|call| &call.asked.tools)),
+            parameters: None,
+        }
+    }
+
+    fn add(&mut self, call: &'c ModelCall, written: &mut Value) {
+        let asked = &call.asked;
+        if asked.system.as_deref() != self.system {
+            self.system = asked.system.as_deref();
+            written["system_prompt"] = self.system.into();
+        }
+        let tools = names(asked.tools.iter());
+        if tools != self.tools {
+            written["tools"] = json!(tools);
+            self.tools = tools;
+        }
+        if self
+            .parameters
+            .map_or(!asked.parameters.is_empty(), |it| *it != asked.parameters)
+        {
+            written["parameters"] = asked.parameters.clone().into();
+            self.parameters = Some(&asked.parameters);
+        }
+        if call.changed {
+            written["past"] = essence::digest(&asked.items).into();
+        }
+    }
+}
+
+/// The names of tools, each once, in their order by name.
+fn names<'t>(tools: impl Iterator<Item = &'t Tool>) -> Vec<&'t str> {
+    let names: BTreeSet<&str> = tools.map(|tool| tool.name.as_str()).collect();
+    names.into_iter().collect()
+}
+
+fn written_tool(tool: &Tool) -> Value {
+    let mut written = json!({ "name": tool.name });
+    if let Some(description) = &tool.description {
+        written["description"] = description.as_str().into();
+    }
+    if let Some(schema) = &tool.schema {
+        written["input_schema"] = schema.clone();
+    }
+    written
 }
 
 /// An answer. What the main conversation says stands in the trace; it is kept here where something of it is
@@ -89,6 +169,12 @@ fn answer(call: &ModelCall, is_main: bool) -> Value {
     let ids: Vec<Option<String>> = ids.collect();
     if !ids.is_empty() {
         written["call_ids"] = json!(ids);
+    }
+    // How many texts of the trace are of this answer, where it is not one text or calls alone.
+    let is_text = |part: &&Part| matches!(part, Part::Text(_) | Part::Refusal(_));
+    let texts = said.parts.iter().filter(is_text).count();
+    if texts != usize::from(ids.is_empty()) {
+        written["texts"] = texts.into();
     }
     let is_opaque = |part: &Part| match part {
         Part::Opaque(_) => true,

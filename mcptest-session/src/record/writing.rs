@@ -138,7 +138,7 @@ impl<'o> Writing<'o> {
     fn call(&mut self, call: &Call, open: &mut Open) {
         let (server, name) = match call.server.as_deref() {
             Some(server) => (Some(server), call.name.as_str()),
-            None => self.split_name(&call.name),
+            None => split_name(&call.name, &self.options.servers),
         };
         let mut args = call.args.clone();
         blob::condense_arguments(&mut args);
@@ -201,30 +201,9 @@ impl<'o> Writing<'o> {
         self.results.push(written);
     }
 
-    /// The server that a tool's name tells, and the tool.
-    fn split_name<'n>(&self, name: &'n str) -> (Option<&'n str>, &'n str) {
-        let both = |(server, tool): &(&str, &str)| !server.is_empty() && !tool.is_empty();
-        let mcp = name
-            .strip_prefix("mcp__")
-            .and_then(|rest| rest.split_once("__"));
-        if let Some((server, tool)) = mcp.filter(both) {
-            return (Some(server), tool);
-        }
-        let mut servers: Vec<&String> = self.options.servers.iter().collect();
-        servers.sort_by_key(|server| std::cmp::Reverse(server.len()));
-        let known = servers.into_iter().find_map(|server| {
-            let tool = name.strip_prefix(server.as_str())?.strip_prefix("__")?;
-            Some((name.get(..server.len())?, tool)).filter(both)
-        });
-        match known {
-            Some((server, tool)) => (Some(server), tool),
-            None => (None, name),
-        }
-    }
-
     /// A tool that was offered, with what the model was told of it.
     pub(super) fn tool(&self, tool: &Tool) -> Value {
-        let (server, name) = self.split_name(&tool.name);
+        let (server, name) = split_name(&tool.name, &self.options.servers);
         let mut written = json!({ "name": name });
         let optional = [
             ("server", server.map(Value::from)),
@@ -288,12 +267,15 @@ impl<'o> Writing<'o> {
         conversation
     }
 
+    /// What the agent's program printed, where no answer of the model says it.
+    pub(super) fn own_closing(&self) -> Option<&'o str> {
+        let closing = self.options.closing.as_deref().map(str::trim);
+        closing.filter(|text| !text.is_empty() && self.talk.answer().map(str::trim) != Some(*text))
+    }
+
     /// The trace, with the conversation that was made.
     pub(super) fn trace(mut self, conversation: &Value, closing: Option<&str>) -> Value {
-        let closing = closing.map(str::trim).filter(|text| !text.is_empty());
-        if let Some(closing) = closing
-            && self.talk.answer().map(str::trim) != Some(closing)
-        {
+        if let Some(closing) = closing {
             self.talk.said(closing);
         }
         let mut trace = json!({
@@ -331,4 +313,25 @@ fn step(call: &ModelCall) -> Option<Value> {
         step["model"] = model.as_str().into();
     }
     Some(step)
+}
+
+/// The server that a tool's name on the wire tells, and the tool: `<server>__<tool>` and `mcp__<server>__<tool>`.
+pub(crate) fn split_name<'n>(name: &'n str, servers: &[String]) -> (Option<&'n str>, &'n str) {
+    let both = |(server, tool): &(&str, &str)| !server.is_empty() && !tool.is_empty();
+    let mcp = name
+        .strip_prefix("mcp__")
+        .and_then(|rest| rest.split_once("__"));
+    if let Some((server, tool)) = mcp.filter(both) {
+        return (Some(server), tool);
+    }
+    let mut servers: Vec<&String> = servers.iter().collect();
+    servers.sort_by_key(|server| std::cmp::Reverse(server.len()));
+    let known = servers.into_iter().find_map(|server| {
+        let tool = name.strip_prefix(server.as_str())?.strip_prefix("__")?;
+        Some((name.get(..server.len())?, tool)).filter(both)
+    });
+    match known {
+        Some((server, tool)) => (Some(server), tool),
+        None => (None, name),
+    }
 }

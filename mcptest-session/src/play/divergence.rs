@@ -1,0 +1,121 @@
+//! A difference between what the agent's code does now and what was recorded.
+
+use std::fmt;
+
+use serde_json::Value;
+
+use super::recording::Conversation;
+
+/// What differs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Kind {
+    /// The system prompt.
+    SystemPrompt,
+    /// The tools that are offered: their names, descriptions and schemas.
+    Tools,
+    /// What the user, or anybody but the agent, said.
+    UserTurns,
+    /// The result of a tool.
+    ToolResults,
+    /// The model that is asked.
+    Model,
+    /// Something else in a request that changes answers.
+    Parameters,
+    /// A model call that was not recorded: after the last one, or of a conversation that is not known.
+    AnotherCall,
+    /// The same question again, though it was answered.
+    AskedAgain,
+    /// A recorded answer that was never asked for.
+    Unasked,
+    /// A request that asks no model, and was not recorded.
+    OtherRequest,
+    /// A call of a tool of a server that was not recorded.
+    ServerCall,
+}
+
+impl Kind {
+    /// All kinds.
+    pub const ALL: [Self; 11] = [
+        Self::SystemPrompt,
+        Self::Tools,
+        Self::UserTurns,
+        Self::ToolResults,
+        Self::Model,
+        Self::Parameters,
+        Self::AnotherCall,
+        Self::AskedAgain,
+        Self::Unasked,
+        Self::OtherRequest,
+        Self::ServerCall,
+    ];
+
+    /// The word for it, as options of suites and results have it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::SystemPrompt => "system_prompt",
+            Self::Tools => "tools",
+            Self::UserTurns => "user_turns",
+            Self::ToolResults => "tool_results",
+            Self::Model => "model",
+            Self::Parameters => "parameters",
+            Self::AnotherCall => "another_call",
+            Self::AskedAgain => "asked_again",
+            Self::Unasked => "unasked",
+            Self::OtherRequest => "other_request",
+            Self::ServerCall => "server_call",
+        }
+    }
+}
+
+/// One difference.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Divergence {
+    /// What differs.
+    pub kind: Kind,
+    /// The model call whose request shows it, from 1; that of the answer which nobody asked for.
+    pub call: usize,
+    /// How many model calls the recording holds in this conversation.
+    pub of: usize,
+    /// The sub-agent or side conversation that it is in; `None` for the agent's own.
+    pub conversation: Option<String>,
+    /// What differs, as a path: `tool_results[3]`, `tools[refund].description`, `parameters.temperature`.
+    pub path: String,
+    /// The recorded value; `None` where there is none.
+    pub recorded: Option<Value>,
+    /// The value now; `None` where there is none.
+    pub played: Option<Value>,
+    /// Where the recorded value stands in the cassette, where one thing there says it.
+    pub place: Option<String>,
+    /// What happened, in a few words.
+    pub message: String,
+}
+
+impl Divergence {
+    /// A difference at an answer of a conversation, without values.
+    pub(super) fn of(own: &Conversation, answer: usize, kind: Kind, message: String) -> Self {
+        Self {
+            kind,
+            call: answer + 1,
+            of: own.moves.len(),
+            conversation: own.name.clone(),
+            path: String::new(),
+            recorded: None,
+            played: None,
+            place: None,
+            message,
+        }
+    }
+}
+
+impl fmt::Display for Divergence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.conversation {
+            None => write!(f, "model call {} of {}", self.call, self.of)?,
+            Some(name) => write!(f, "model call {} of {} of `{name}`", self.call, self.of)?,
+        }
+        write!(f, ": {}", self.message)
+    }
+}

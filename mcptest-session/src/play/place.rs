@@ -1,0 +1,142 @@
+//! Which answer a request asks for: its conversation by its opening, its place by the answers that it holds.
+
+use super::recording::{Recording, Role, tool_name};
+use crate::exchange::{Asked, Item, Part};
+use crate::record::talk_digest;
+
+/// Where a request stands in a recording.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// It asks for this answer of this conversation.
+    At {
+        conversation: usize,
+        answer: usize,
+        /// The request holds only what is new since the answer before.
+        is_new: bool,
+    },
+    /// No conversation of the recording begins as it does.
+    Unknown,
+}
+
+/// Finds the place of a request.
+pub(super) fn of(recording: &Recording, asked: &Asked) -> Place {
+    let before = asked
+        .previous
+        .as_deref()
+        .and_then(|id| recording.ids.get(id));
+    if let Some((conversation, answer)) = before {
+        let held = last_known(recording, *conversation, asked);
+        return Place::At {
+            conversation: *conversation,
+            answer: held.unwrap_or(answer + 1),
+            is_new: true,
+        };
+    }
+    let Some(conversation) = conversation(recording, asked) else {
+        return Place::Unknown;
+    };
+    let moves = &recording.conversations[conversation].moves;
+    let changed = moves.iter().any(|one| one.past.is_some());
+    let digest = changed.then(|| talk_digest(&asked.items));
+    let by_past = moves
+        .iter()
+        .position(|one| one.past.is_some() && one.past == digest);
+    let answer = by_past
+        .or_else(|| last_known(recording, conversation, asked))
+        .unwrap_or_else(|| groups(&asked.items));
+    Place::At {
+        conversation,
+        answer,
+        is_new: false,
+    }
+}
+
+/// The place after the last answer of a talk that has a call which is known, and after the answers that follow it.
+fn last_known(recording: &Recording, conversation: usize, asked: &Asked) -> Option<usize> {
+    let answer_of = |item: &Item| {
+        let moves = &recording.conversations[conversation].moves;
+        let id = |id: &str| recording.call_ids.get(id);
+        match item {
+            Item::Answer(parts) => {
+                let mut calls = parts.iter().filter_map(|part| match part {
+                    Part::Call(call) => id(call.id.as_deref()?),
+                    _ => None,
+                });
+                calls.find_map(|call| moves.iter().position(|one| one.calls.contains(call)))
+            }
+            Item::Reference(id) => {
+                let known = recording
+                    .ids
+                    .get(id)
+                    .filter(|(own, _)| *own == conversation);
+                known.map(|(_, answer)| *answer)
+            }
+            _ => None,
+        }
+    };
+    let mut items = asked.items.iter().enumerate().rev();
+    let (at, answer) = items.find_map(|(at, item)| Some((at, answer_of(item)?)))?;
+    // What stands right after it is of the same answer.
+    let rest = &asked.items[at + 1..];
+    let same = rest.iter().take_while(|item| is_answer(item)).count();
+    Some(answer + 1 + groups(&rest[same..]))
+}
+
+fn is_answer(item: &Item) -> bool {
+    matches!(item, Item::Answer(_) | Item::Reference(_))
+}
+
+/// How many answers a talk holds. Some clients send one back as several messages.
+fn groups(items: &[Item]) -> usize {
+    let starts = items.iter().enumerate();
+    starts
+        .filter(|(at, item)| is_answer(item) && (*at == 0 || !is_answer(&items[at - 1])))
+        .count()
+}
+
+/// The conversation that begins as a request does: the one with the same opening and the same system prompt, else with
+/// the same opening, else with the same system prompt, else the main one where the same tools are offered.
+fn conversation(recording: &Recording, asked: &Asked) -> Option<usize> {
+    let opening = asked.opening().map(str::trim);
+    let likeness = |number: usize| {
+        let known = &recording.conversations[number];
+        let own = known.opening.as_deref().map(str::trim);
+        let has_opening = own.is_some() && own == opening;
+        let first = known.moves.first();
+        let system = first.and_then(|first| first.system.as_ref());
+        let has_system = system.is_some_and(|system| *system == asked.system);
+        let has_words = system.is_none_or(|system| system.is_some() || asked.system.is_none());
+        let has_tools = offers_the_same(recording, number, asked);
+        let holds = own.zip(opening).is_some_and(|(own, opening)| {
+            !own.is_empty()
+                && (opening.contains(own) || own.contains(opening) && !opening.is_empty())
+        });
+        let likeness = u8::from(has_opening) * 8
+            + u8::from(has_system && has_words) * 4
+            + u8::from(has_tools) * 2
+            + u8::from(holds);
+        // A side call has no tools; one with tools is none.
+        let fits = known.role != Role::Side || asked.tools.is_empty();
+        // That neither has a system prompt says nothing alone.
+        let only_silence = likeness == 4 && asked.system.is_none();
+        (fits && likeness > 0 && !only_silence).then_some(likeness)
+    };
+    let all = 0..recording.conversations.len();
+    let likely = all.filter_map(|number| Some((likeness(number)?, number)));
+    let best = likely.max_by_key(|(likeness, number)| (*likeness, std::cmp::Reverse(*number)));
+    best.map(|(_, number)| number)
+}
+
+fn offers_the_same(recording: &Recording, number: usize, asked: &Asked) -> bool {
+    let first = recording.conversations[number].moves.first();
+    let tools = first.and_then(|first| first.tools.as_ref());
+    let live = asked.tools.iter();
+    let live = live.map(|tool| tool_name(&tool.name, &recording.servers).1);
+    let live: std::collections::BTreeSet<String> = live.collect();
+    let has = |tools: &std::collections::BTreeSet<super::recording::ToolName>| {
+        !live.is_empty()
+            && tools.iter().all(|(_, name)| live.contains(name))
+            && tools.len() == live.len()
+    };
+    tools.is_some_and(has)
+}

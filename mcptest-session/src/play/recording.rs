@@ -1,0 +1,513 @@
+//! What a cassette holds for playing, whoever wrote it.
+
+use std::collections::{BTreeSet, HashMap};
+use std::fmt;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use mcptest_trace::trace::{SCHEMA_VERSION, StepTokens, Trace};
+use serde_json::{Map, Value};
+
+use super::moves::{self, Shape};
+use crate::exchange::{AnswerItem, CallTokens, Part, Said, Stop, Tool};
+use crate::json::{list, named, text};
+use crate::record::split_name;
+
+/// The first number of the version of the field `session` that is read here.
+const VERSION: &str = "1.";
+
+/// A recorded run, to be played.
+#[derive(Debug, Clone, Default)]
+pub struct Recording {
+    /// The agent's own conversation first.
+    pub(super) conversations: Vec<Conversation>,
+    /// The calls of the trace.
+    pub(super) calls: Vec<RecordedCall>,
+    /// Answers to what asks no model, by the digest of the request.
+    pub(super) others: HashMap<String, Vec<Other>>,
+    /// The answers that have an identifier: their conversation and their place in it.
+    pub(super) ids: HashMap<String, (usize, usize)>,
+    /// The calls by the identifiers that the client is given.
+    pub(super) call_ids: HashMap<String, usize>,
+    /// The servers whose tools were offered.
+    pub(super) servers: Vec<String>,
+    /// When the run was recorded.
+    recorded_at: Option<String>,
+}
+
+/// A conversation of a recorded run.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Conversation {
+    /// The name of the sub-agent that has it.
+    pub(super) name: Option<String>,
+    pub(super) role: Role,
+    pub(super) opening: Option<String>,
+    pub(super) moves: Vec<Answer>,
+    /// The tools that were offered, where the recording lists them.
+    pub(super) tools: Option<Vec<OfferedTool>>,
+    /// The request after the last answer came to nothing, for this reason.
+    pub(super) failed: Option<String>,
+}
+
+/// What a conversation is in its run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Role {
+    #[default]
+    Main,
+    Agent,
+    Side,
+}
+
+/// A recorded answer, and what its request said.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Answer {
+    pub(super) said: Said,
+    /// The calls of the trace that are of it.
+    pub(super) calls: Vec<usize>,
+    /// What others than the agent had said since the answer before.
+    pub(super) heard: Vec<(String, String)>,
+    /// The system prompt of its request, where that is known; that there was none is known too.
+    pub(super) system: Option<Option<String>>,
+    /// The tools that its request offered, where they are known.
+    pub(super) tools: Option<BTreeSet<ToolName>>,
+    pub(super) asked_model: Option<String>,
+    pub(super) parameters: Option<Map<String, Value>>,
+    pub(super) protocol: Option<String>,
+    /// The digest of the talk of its request, where the agent had changed the past.
+    pub(super) past: Option<String>,
+    /// Why the answer is not whole.
+    pub(super) broken: Option<String>,
+    /// When it was given among all answers of the run.
+    pub(super) rank: usize,
+}
+
+/// A tool as it was offered.
+#[derive(Debug, Clone, Default)]
+pub(super) struct OfferedTool {
+    pub(super) server: Option<String>,
+    pub(super) tool: Tool,
+}
+
+/// A call of the trace, and what came back.
+#[derive(Debug, Clone, Default)]
+pub(super) struct RecordedCall {
+    pub(super) name: String,
+    pub(super) result: Option<Value>,
+    pub(super) is_error: Option<bool>,
+}
+
+/// What was answered to a request that asks no model.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Other {
+    pub(super) status: u16,
+    pub(super) media_type: Option<String>,
+    pub(super) body: Vec<u8>,
+}
+
+/// The name of a tool: its server, where that is known, and its name there.
+pub(super) type ToolName = (Option<String>, String);
+
+/// Why a cassette cannot be played.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RecordingError {
+    /// The value is no cassette of a version that is known.
+    NoCassette,
+    /// The run holds no answer of a model.
+    NoAnswer,
+}
+
+impl fmt::Display for RecordingError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NoCassette => "this is no cassette of schema version `v1`",
+            Self::NoAnswer => {
+                "the recording holds no answer of the model, so there is nothing to play"
+            }
+        })
+    }
+}
+
+impl std::error::Error for RecordingError {}
+
+impl Recording {
+    /// What a cassette holds for playing.
+    ///
+    /// ```
+    /// use mcptest_session::play::Recording;
+    /// use serde_json::json;
+    ///
+    /// let cassette = json!({
+    ///     "schema_version": "v1", "model": "gpt-5", "user_prompt": "Refund order 7.",
+    ///     "trace": { "tool_calls": [{ "name": "refund", "args": { "order": 7 } }], "final_response": "Done." },
+    /// });
+    /// assert_eq!(Recording::of(&cassette)?.answers(), 2);
+    /// # Ok::<(), mcptest_session::play::RecordingError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The value is no cassette, or its run holds no answer of a model.
+    pub fn of(cassette: &Value) -> Result<Self, RecordingError> {
+        let version = text(cassette, "schema_version").unwrap_or_default();
+        if !version.starts_with(SCHEMA_VERSION) || !cassette["trace"].is_object() {
+            return Err(RecordingError::NoCassette);
+        }
+        let trace = Trace::from_envelope(&cassette["trace"]);
+        let field = &cassette["session"];
+        let known = text(field, "version").is_some_and(|version| version.starts_with(VERSION));
+        let field = if known { field } else { &Value::Null };
+        let tools = cassette.get("tools").filter(|tools| tools.is_array());
+        let tools = tools.map(offered);
+        let mut recording = Self {
+            calls: calls(&trace),
+            recorded_at: named(cassette, "recorded_at"),
+            servers: servers(&trace, tools.as_deref()),
+            others: others(field),
+            ..Self::default()
+        };
+        recording.main(cassette, &trace, field, tools);
+        for (number, other) in list(field, "conversations").iter().enumerate() {
+            match text(other, "role") {
+                Some("agent") => recording.other(other, &trace, Role::Agent, number),
+                Some("side") => recording.other(other, &trace, Role::Side, number),
+                _ => {}
+            }
+        }
+        if recording.answers() == 0 && recording.conversations[0].failed.is_none() {
+            return Err(RecordingError::NoAnswer);
+        }
+        recording.rank();
+        recording.index();
+        Ok(recording)
+    }
+
+    /// How many answers of a model it holds.
+    #[must_use]
+    pub fn answers(&self) -> usize {
+        self.conversations.iter().map(|it| it.moves.len()).sum()
+    }
+
+    /// When the run was recorded, as RFC 3339 has it, where the recording says so.
+    #[must_use]
+    pub fn recorded_at(&self) -> Option<&str> {
+        self.recorded_at.as_deref()
+    }
+
+    fn main(
+        &mut self,
+        cassette: &Value,
+        trace: &Trace,
+        field: &Value,
+        tools: Option<Vec<OfferedTool>>,
+    ) {
+        let prompt = text(cassette, "user_prompt").unwrap_or_default();
+        let own = list(field, "conversations").iter();
+        let own = own.clone().find(|it| text(it, "role") == Some("main"));
+        let answers = own.map_or(&[][..], |own| list(own, "answers"));
+        let shapes: Vec<Shape> = answers.iter().map(shape).collect();
+        let own_closing = text(field, "closing") == Some("stdout");
+        let moves = moves::of(trace, prompt, own_closing, &shapes);
+        // Answers that do not go together with the trace say nothing of it.
+        let fits = moves.len() == answers.len();
+        let model = named(cassette, "model");
+        let system = cassette.get("system_prompt").and_then(Value::as_str);
+        // Only a session knows that there was none.
+        let mut told = Told {
+            system: (own.is_some() || system.is_some()).then(|| system.map(str::to_owned)),
+            tools: tools.as_deref().map(tool_names),
+            parameters: own.map(|_| Map::new()),
+            servers: &self.servers,
+        };
+        let steps = &trace.conversation.steps;
+        let mut written = Vec::new();
+        for (place, one) in moves.into_iter().enumerate() {
+            let answer = answers.get(place).filter(|_| fits).unwrap_or(&Value::Null);
+            let tokens = steps.get(place).and_then(tokens);
+            let mut said = said(answer, one.parts, tokens);
+            said.model = said.model.or_else(|| model.clone());
+            let mut own = told.answer(answer, said);
+            own.calls = one.calls;
+            own.heard = one.heard;
+            written.push(own);
+        }
+        let opening = written.first().and_then(|first| {
+            let user = first.heard.iter().find(|(role, _)| role == "user");
+            user.map(|(_, text)| text.clone())
+        });
+        self.conversations.push(Conversation {
+            name: None,
+            role: Role::Main,
+            opening: opening.or_else(|| Some(prompt.to_owned())),
+            moves: written,
+            tools,
+            failed: own.and_then(|own| named(own, "failed")),
+        });
+    }
+
+    /// A conversation besides the agent's own.
+    fn other(&mut self, other: &Value, trace: &Trace, role: Role, number: usize) {
+        let name = named(other, "name");
+        let of_agent = |call: &usize| {
+            let agent = trace.tool_calls[*call].agent_id.as_deref();
+            role == Role::Agent && agent == name.as_deref()
+        };
+        let calls: Vec<usize> = (0..trace.tool_calls.len()).filter(of_agent).collect();
+        let mut calls = calls.into_iter();
+        let tools = other.get("tools").filter(|tools| tools.is_array());
+        let tools = tools.map(offered);
+        let mut told = Told {
+            system: Some(named(other, "system_prompt")),
+            tools: match role {
+                Role::Side => Some(BTreeSet::new()),
+                _ => tools.as_deref().map(tool_names),
+            },
+            parameters: Some(Map::new()),
+            servers: &self.servers,
+        };
+        let opening = named(other, "opening");
+        let mut moves = Vec::new();
+        for (place, answer) in list(other, "answers").iter().enumerate() {
+            let parts = parts(answer).unwrap_or_default();
+            let made = parts.iter().filter(|part| matches!(part, Part::Call(_)));
+            let mut own = told.answer(answer, said(answer, parts.clone(), None));
+            own.calls = calls.by_ref().take(made.count()).collect();
+            if let (0, Some(opening)) = (place, &opening) {
+                own.heard.push(("user".to_owned(), opening.clone()));
+            }
+            moves.push(own);
+        }
+        self.conversations.push(Conversation {
+            name: name.or_else(|| Some(format!("side {number}"))),
+            role,
+            opening,
+            moves,
+            tools,
+            failed: named(other, "failed"),
+        });
+    }
+
+    /// Puts all answers into the order in which they were given, as far as the calls tell it.
+    fn rank(&mut self) {
+        let mut order = Vec::new();
+        for (conversation, it) in self.conversations.iter().enumerate() {
+            let mut last = 0;
+            for (place, answer) in it.moves.iter().enumerate() {
+                last = answer.calls.first().copied().unwrap_or(last);
+                order.push((last, place, conversation));
+            }
+        }
+        order.sort_unstable();
+        for (rank, (_, place, conversation)) in order.into_iter().enumerate() {
+            self.conversations[conversation].moves[place].rank = rank;
+        }
+    }
+
+    /// Gives every answer and every call an identifier, and keeps where it is.
+    fn index(&mut self) {
+        for (number, conversation) in self.conversations.iter_mut().enumerate() {
+            for (place, answer) in conversation.moves.iter_mut().enumerate() {
+                let said = &mut answer.said;
+                let id = said
+                    .id
+                    .get_or_insert_with(|| format!("mcptest_{number}_{place}"));
+                self.ids.insert(id.clone(), (number, place));
+                for item in &said.items {
+                    self.ids.insert(item.id.clone(), (number, place));
+                }
+                let mut calls = answer.calls.iter();
+                for part in &mut said.parts {
+                    let Part::Call(call) = part else { continue };
+                    let Some(index) = calls.next() else { continue };
+                    if call.native.is_none() {
+                        let id = call
+                            .id
+                            .get_or_insert_with(|| format!("call_mcptest_{index}"));
+                        self.call_ids.insert(id.clone(), *index);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What requests say besides their talk, from one answer to the next.
+struct Told<'r> {
+    system: Option<Option<String>>,
+    tools: Option<BTreeSet<ToolName>>,
+    parameters: Option<Map<String, Value>>,
+    servers: &'r [String],
+}
+
+impl Told<'_> {
+    fn answer(&mut self, answer: &Value, said: Said) -> Answer {
+        if let Some(system) = answer.get("system_prompt") {
+            self.system = Some(system.as_str().map(str::to_owned));
+        }
+        if let Some(Value::Array(tools)) = answer.get("tools") {
+            let names = tools.iter().filter_map(Value::as_str);
+            self.tools = Some(names.map(|name| tool_name(name, self.servers)).collect());
+        }
+        if let Some(Value::Object(parameters)) = answer.get("parameters") {
+            self.parameters = Some(parameters.clone());
+        }
+        Answer {
+            said,
+            system: self.system.clone(),
+            tools: self.tools.clone(),
+            parameters: self.parameters.clone(),
+            asked_model: named(answer, "asked"),
+            protocol: named(answer, "protocol"),
+            past: named(answer, "past"),
+            broken: named(answer, "broken"),
+            ..Answer::default()
+        }
+    }
+}
+
+fn shape(answer: &Value) -> Shape {
+    let ids = list(answer, "call_ids").len();
+    let parts = parts(answer);
+    let calls = parts.as_ref().map(|parts| {
+        let calls = parts.iter().filter(|part| matches!(part, Part::Call(_)));
+        calls.count()
+    });
+    let texts = answer["texts"]
+        .as_u64()
+        .and_then(|texts| usize::try_from(texts).ok());
+    Shape {
+        texts: texts.unwrap_or_else(|| usize::from(ids == 0)),
+        calls: calls.unwrap_or(ids),
+        parts,
+    }
+}
+
+fn parts(answer: &Value) -> Option<Vec<Part>> {
+    serde_json::from_value(answer.get("parts")?.clone()).ok()
+}
+
+/// An answer of the model, from what is kept of it.
+fn said(answer: &Value, mut parts: Vec<Part>, tokens: Option<CallTokens>) -> Said {
+    let ids = list(answer, "call_ids").iter().map(Value::as_str);
+    let own = parts.iter_mut().filter_map(|part| match part {
+        Part::Call(call) if call.native.is_none() => Some(call),
+        _ => None,
+    });
+    for (call, id) in own.zip(ids) {
+        call.id = call.id.take().or_else(|| id.map(str::to_owned));
+    }
+    let waits = parts
+        .iter()
+        .any(|part| matches!(part, Part::Call(call) if call.native.is_none()));
+    let stop = answer
+        .get("stop")
+        .cloned()
+        .and_then(|stop| serde_json::from_value(stop).ok());
+    let guessed = || if waits { Stop::Calls } else { Stop::End };
+    let items = answer.get("items").cloned();
+    let items: Option<Vec<AnswerItem>> = items.and_then(|items| serde_json::from_value(items).ok());
+    Said {
+        id: named(answer, "id"),
+        model: named(answer, "model"),
+        items: items.unwrap_or_default(),
+        stop: stop.or_else(|| answer.get("broken").is_none().then(guessed)),
+        tokens,
+        others: 0,
+        parts,
+    }
+}
+
+fn tokens(step: &StepTokens) -> Option<CallTokens> {
+    Some(CallTokens {
+        prompt: step.prompt?,
+        completion: step.completion?,
+        cached: step.cached,
+        written: None,
+        reasoning: step.reasoning,
+    })
+}
+
+fn calls(trace: &Trace) -> Vec<RecordedCall> {
+    let results = trace.results_by_call();
+    let calls = trace.tool_calls.iter().zip(results);
+    let unknown = trace.errors_unknown() > 0;
+    calls
+        .map(|(call, result)| RecordedCall {
+            name: call.name.clone(),
+            result: result.map(|result| Value::clone(&result.result)),
+            is_error: result.and_then(|result| {
+                let known = result.error_known || !unknown;
+                known.then_some(result.is_error)
+            }),
+        })
+        .collect()
+}
+
+fn offered(tools: &Value) -> Vec<OfferedTool> {
+    let tools = tools.as_array().into_iter().flatten();
+    tools
+        .filter_map(|tool| {
+            let (server, name) = match tool {
+                Value::String(line) => {
+                    let tool = mcptest_trace::trace::OfferedTool::in_line(line);
+                    (tool.server, tool.name)
+                }
+                tool => (named(tool, "server"), named(tool, "name")?),
+            };
+            Some(OfferedTool {
+                server,
+                tool: Tool {
+                    name,
+                    description: named(tool, "description"),
+                    schema: tool.get("input_schema").cloned(),
+                },
+            })
+        })
+        .collect()
+}
+
+fn tool_names(tools: &[OfferedTool]) -> BTreeSet<ToolName> {
+    let names = tools
+        .iter()
+        .map(|it| (it.server.clone(), it.tool.name.clone()));
+    names.collect()
+}
+
+/// The tool that a name on the wire is of.
+pub(super) fn tool_name(wire: &str, servers: &[String]) -> ToolName {
+    let (server, name) = split_name(wire, servers);
+    (server.map(str::to_owned), name.to_owned())
+}
+
+fn servers(trace: &Trace, tools: Option<&[OfferedTool]>) -> Vec<String> {
+    let of_calls = trace.tool_calls.iter().map(|call| call.server.clone());
+    let of_tools = tools
+        .into_iter()
+        .flatten()
+        .filter_map(|it| it.server.clone());
+    let mut servers: Vec<String> = of_calls.chain(of_tools).collect();
+    servers.retain(|server| !server.is_empty());
+    servers.sort_unstable();
+    servers.dedup();
+    servers
+}
+
+fn others(field: &Value) -> HashMap<String, Vec<Other>> {
+    let mut others: HashMap<String, Vec<Other>> = HashMap::new();
+    for other in list(field, "others") {
+        let Some(digest) = named(other, "digest") else {
+            continue;
+        };
+        let encoded = text(other, "body_base64").and_then(|body| STANDARD.decode(body).ok());
+        let body = encoded.or_else(|| text(other, "body").map(|body| body.as_bytes().to_vec()));
+        let status = other["status"]
+            .as_u64()
+            .and_then(|status| u16::try_from(status).ok());
+        others.entry(digest).or_default().push(Other {
+            status: status.unwrap_or(200),
+            media_type: named(other, "media_type"),
+            body: body.unwrap_or_default(),
+        });
+    }
+    others
+}

@@ -1,0 +1,223 @@
+//! An agent: it asks in a wire format, runs the tools that it is asked for, and stops when there is none.
+
+use axum::body;
+use axum::http::{HeaderMap, Method};
+use serde_json::{Value, json};
+
+use super::super::{PlayOptions, Player, Recording};
+use crate::endpoint::{Answerer as _, Incoming};
+use crate::exchange::{Call, Part, Said};
+use crate::protocol;
+
+/// What an agent's code says and does.
+pub(super) struct Agent {
+    pub(super) protocol: &'static str,
+    pub(super) streamed: bool,
+    pub(super) model: &'static str,
+    pub(super) system: Option<&'static str>,
+    pub(super) prompt: &'static str,
+    pub(super) tools: Vec<(&'static str, &'static str)>,
+    pub(super) temperature: f64,
+    /// What a tool answers.
+    pub(super) run: fn(&Call) -> String,
+    /// Most model calls.
+    pub(super) most: usize,
+    /// Each question is asked so often.
+    pub(super) times: usize,
+}
+
+impl Default for Agent {
+    fn default() -> Self {
+        Self {
+            protocol: "openai_chat",
+            streamed: false,
+            model: "gpt-5",
+            system: Some("Help."),
+            prompt: "Cancel 7 and 8.",
+            tools: vec![("shop__cancel", "Cancels.")],
+            temperature: 0.5,
+            run: |call| format!("{{\"cancelled\":{}}}", call.args["order"]),
+            most: 10,
+            times: 1,
+        }
+    }
+}
+
+/// What the agent ended with.
+#[derive(Debug, PartialEq)]
+pub(super) struct Ended {
+    pub(super) said: Vec<Said>,
+    /// The error that ended it.
+    pub(super) error: Option<String>,
+}
+
+impl Agent {
+    fn path(&self) -> (String, Option<String>) {
+        match self.protocol {
+            "openai_chat" => ("/openai/v1/chat/completions".to_owned(), None),
+            "openai_responses" => ("/openai/v1/responses".to_owned(), None),
+            "anthropic_messages" => ("/anthropic/v1/messages".to_owned(), None),
+            _ if self.streamed => (
+                format!("/gemini/v1beta/models/{}:streamGenerateContent", self.model),
+                Some("alt=sse".to_owned()),
+            ),
+            _ => (
+                format!("/gemini/v1beta/models/{}:generateContent", self.model),
+                None,
+            ),
+        }
+    }
+
+    /// The messages that it begins with.
+    pub(super) fn begin(&self) -> Vec<Value> {
+        let system = self.system.filter(|_| self.protocol == "openai_chat");
+        let system = system.map(|text| json!({ "role": "system", "content": text }));
+        let user = match self.protocol {
+            "gemini" => json!({ "role": "user", "parts": [{ "text": self.prompt }] }),
+            _ => json!({ "role": "user", "content": self.prompt }),
+        };
+        system.into_iter().chain([user]).collect()
+    }
+
+    pub(super) fn request(&self, messages: &[Value]) -> Value {
+        let schema = json!({ "type": "object" });
+        let tools = self.tools.iter().map(|(name, says)| match self.protocol {
+            "openai_chat" => json!({ "type": "function", "function": { "name": name, "description": says, "parameters": schema } }),
+            "openai_responses" => json!({ "type": "function", "name": name, "description": says, "parameters": schema }),
+            "anthropic_messages" => json!({ "name": name, "description": says, "input_schema": schema }),
+            _ => json!({ "name": name, "description": says, "parameters": schema }),
+        });
+        let tools: Vec<Value> = tools.collect();
+        let mut request = match self.protocol {
+            "gemini" => json!({
+                "contents": messages, "generationConfig": { "temperature": self.temperature },
+                "tools": [{ "functionDeclarations": tools }],
+            }),
+            "openai_responses" => {
+                json!({ "input": messages, "temperature": self.temperature, "tools": tools })
+            }
+            _ => json!({ "messages": messages, "temperature": self.temperature, "tools": tools }),
+        };
+        if self.protocol != "gemini" {
+            request["model"] = self.model.into();
+            request["stream"] = self.streamed.into();
+        }
+        let key = match self.protocol {
+            "openai_responses" => "instructions",
+            "anthropic_messages" => "system",
+            "gemini" => "systemInstruction",
+            _ => return request,
+        };
+        if let Some(system) = self.system {
+            request[key] = match self.protocol {
+                "gemini" => json!({ "parts": [{ "text": system }] }),
+                _ => system.into(),
+            };
+        }
+        request
+    }
+
+    /// What an answer adds to the talk: itself, and the results of its calls.
+    pub(super) fn goes_on(&self, body: &Value, said: &Said) -> Vec<Value> {
+        let results = said.calls().map(|call| {
+            let (id, text) = (&call.id, (self.run)(call));
+            match self.protocol {
+                "openai_chat" => json!({ "role": "tool", "tool_call_id": id, "content": text }),
+                "openai_responses" => {
+                    json!({ "type": "function_call_output", "call_id": id, "output": text })
+                }
+                "anthropic_messages" => json!({ "role": "user", "content": [
+                    { "type": "tool_result", "tool_use_id": id, "content": text },
+                ] }),
+                _ => json!({ "role": "user", "parts": [
+                    { "functionResponse": { "name": call.name, "response": { "output": text } } },
+                ] }),
+            }
+        });
+        let results: Vec<Value> = results.collect();
+        let own = match self.protocol {
+            "openai_chat" => vec![body["choices"][0]["message"].clone()],
+            "openai_responses" => body["output"].as_array().cloned().unwrap_or_default(),
+            "anthropic_messages" => {
+                vec![json!({ "role": "assistant", "content": body["content"] })]
+            }
+            _ => vec![body["candidates"][0]["content"].clone()],
+        };
+        own.into_iter().chain(results).collect()
+    }
+
+    /// Runs against a recording.
+    pub(super) async fn plays(&self, player: &Player) -> Ended {
+        let mut messages = self.begin();
+        let mut ended = Ended {
+            said: Vec::new(),
+            error: None,
+        };
+        let (path, query) = self.path();
+        for number in 0..self.most {
+            let request = self.request(&messages);
+            let mut last = None;
+            for _ in 0..self.times {
+                last = Some(ask(player, number, &path, query.as_deref(), &request).await);
+            }
+            let (status, bytes) = last.unwrap();
+            let (protocol, _) = protocol::at(&path).unwrap();
+            if status != 200 {
+                let body: Value = serde_json::from_slice(&bytes).unwrap();
+                ended.error = protocol::error_message(&body).map(str::to_owned);
+                return ended;
+            }
+            let is_events = self.streamed;
+            let assembled = protocol::assembled(protocol, is_events, &bytes, true);
+            assert!(assembled.ended, "{}", String::from_utf8_lossy(&bytes));
+            let body = assembled.body.unwrap();
+            let said = protocol.said(&body).unwrap();
+            let stops = said.calls().next().is_none();
+            messages.extend(self.goes_on(&body, &said));
+            ended.said.push(said);
+            if stops {
+                return ended;
+            }
+        }
+        ended
+    }
+}
+
+/// Asks a player as an endpoint does.
+pub(super) async fn ask(
+    player: &Player,
+    number: usize,
+    path: &str,
+    query: Option<&str>,
+    request: &Value,
+) -> (u16, Vec<u8>) {
+    let response = player
+        .answer(Incoming {
+            number,
+            method: Method::POST,
+            path: path.to_owned(),
+            query: query.map(str::to_owned),
+            headers: HeaderMap::new(),
+            body: request.to_string().into(),
+        })
+        .await;
+    let status = response.status().as_u16();
+    let bytes = body::to_bytes(response.into_body(), 1 << 20).await.unwrap();
+    (status, bytes.to_vec())
+}
+
+/// A player of a cassette.
+pub(super) fn player(cassette: &Value, options: PlayOptions) -> Player {
+    Player::new(Recording::of(cassette).unwrap(), options)
+}
+
+/// The texts of answers.
+pub(super) fn texts(said: &Said) -> String {
+    said.parts
+        .iter()
+        .filter_map(|part| match part {
+            Part::Text(text) => Some(text.as_str()),
+            _ => None,
+        })
+        .collect()
+}

@@ -1,0 +1,205 @@
+//! What a recording answers.
+
+use serde_json::{Value, json};
+
+use super::agent::{Agent, ask, player, texts};
+use crate::play::{Kind, PlayOptions, Recording, RecordingError};
+use crate::record::RunOptions;
+
+const FORMATS: [&str; 4] = [
+    "openai_chat",
+    "openai_responses",
+    "anthropic_messages",
+    "gemini",
+];
+
+/// A run as somebody writes it by hand: two calls of one answer, one more, and the closing.
+pub(super) fn by_hand() -> Value {
+    let result = |call: usize, order: u32| json!({ "call_index": call, "result": { "content": [{ "type": "text", "text": format!("{{\"cancelled\": {order}}}") }] } });
+    json!({
+        "schema_version": "v1", "model": "gpt-5", "user_prompt": "Cancel 7 and 8.", "system_prompt": "Help.",
+        "trace": {
+            "tool_calls": [
+                { "name": "cancel", "server": "shop", "args": { "order": 7 }, "step": 0 },
+                { "name": "cancel", "server": "shop", "args": { "order": 8 }, "step": 0 },
+                { "name": "cancel", "server": "shop", "args": { "order": 9 }, "step": 1 },
+            ],
+            "tool_results": [result(0, 7), result(1, 8), result(2, 9)],
+            "final_response": "All three are cancelled.",
+        },
+    })
+}
+
+#[tokio::test]
+async fn every_format_plays_what_was_written_by_hand_whole_and_streamed() {
+    for protocol in FORMATS {
+        for streamed in [false, true] {
+            let agent = Agent {
+                protocol,
+                streamed,
+                ..Agent::default()
+            };
+            let player = player(&by_hand(), PlayOptions::default());
+            let ended = agent.plays(&player).await;
+            let what = format!("{protocol}, streamed: {streamed}");
+            assert_eq!(ended.error, None, "{what}");
+            let calls: Vec<Vec<&str>> = ended
+                .said
+                .iter()
+                .map(|said| said.calls().map(|call| call.name.as_str()).collect())
+                .collect();
+            let name = "shop__cancel";
+            assert_eq!(calls, [vec![name, name], vec![name], vec![]], "{what}");
+            assert_eq!(texts(&ended.said[2]), "All three are cancelled.", "{what}");
+            let outcome = player.played();
+            assert_eq!(outcome.divergences, [], "{what}");
+            assert!(
+                outcome.unasked.is_empty() && outcome.model_calls == 3,
+                "{what}"
+            );
+        }
+    }
+}
+
+/// A recording of a session: the agent's own requests, and what a scripted model said to them.
+pub(super) async fn recorded(agent: &Agent) -> Value {
+    let source = player(&by_hand(), PlayOptions::default());
+    agent.plays(&source).await;
+    source.run(&options(agent)).unwrap()
+}
+
+pub(super) fn options(agent: &Agent) -> RunOptions {
+    RunOptions {
+        agent: "Order desk".to_owned(),
+        turns: vec![agent.prompt.to_owned()],
+        servers: vec!["shop".to_owned()],
+        ..RunOptions::default()
+    }
+}
+
+#[tokio::test]
+async fn what_a_session_recorded_plays_to_every_other_format_and_makes_the_same_run() {
+    for protocol in FORMATS {
+        for streamed in [false, true] {
+            let by = Agent {
+                protocol,
+                streamed,
+                ..Agent::default()
+            };
+            let cassette = recorded(&by).await;
+            for other in FORMATS {
+                let agent = Agent {
+                    protocol: other,
+                    streamed: !streamed,
+                    ..Agent::default()
+                };
+                let player = player(&cassette, PlayOptions::default());
+                agent.plays(&player).await;
+                let what = format!("{protocol} played to {other}");
+                let outcome = player.played();
+                assert_eq!(outcome.divergences, [], "{what}");
+                assert!(outcome.unasked.is_empty(), "{what}");
+                let run = player.run(&options(&agent)).unwrap();
+                let calls = |run: &Value| run["trace"]["tool_calls"].clone();
+                assert_eq!(calls(&run), calls(&cassette), "{what}");
+                if protocol == other {
+                    assert_eq!(run["trace"], cassette["trace"], "{what}");
+                }
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_run_that_is_played_twice_has_the_same_bytes() {
+    let agent = Agent::default();
+    let cassette = recorded(&agent).await;
+    let mut runs = Vec::new();
+    for _ in 0..2 {
+        let player = player(&cassette, PlayOptions::default());
+        agent.plays(&player).await;
+        runs.push(player.run(&options(&agent)).unwrap().to_string());
+    }
+    assert_eq!(runs[0], runs[1]);
+}
+
+#[tokio::test]
+async fn a_question_that_comes_again_gets_the_same_answer_and_is_told() {
+    let agent = Agent {
+        times: 2,
+        ..Agent::default()
+    };
+    let player = player(&by_hand(), PlayOptions::default());
+    let ended = agent.plays(&player).await;
+    assert_eq!(ended.said.len(), 3);
+    let kinds: Vec<Kind> = player
+        .played()
+        .divergences
+        .iter()
+        .map(|it| it.kind)
+        .collect();
+    assert_eq!(kinds, [Kind::AskedAgain; 3]);
+}
+
+#[tokio::test]
+async fn after_the_last_answer_the_recording_ends() {
+    let player = player(&by_hand(), PlayOptions::default());
+    let agent = Agent::default();
+    let ended = agent.plays(&player).await;
+    let mut messages = agent.begin();
+    for said in &ended.said {
+        let body = crate::protocol::named("openai_chat").unwrap().answer(said);
+        messages.extend(agent.goes_on(&body, said));
+    }
+    messages.push(json!({ "role": "user", "content": "Really?" }));
+    let request = agent.request(&messages);
+    let (status, bytes) = ask(&player, 3, "/openai/v1/chat/completions", None, &request).await;
+    let body: Value = serde_json::from_slice(&bytes).unwrap();
+    assert_eq!(status, 400);
+    assert_eq!(
+        body["error"]["message"],
+        "mcptest: the recording ends here after 3 model calls"
+    );
+    let found = player.played().divergences;
+    assert_eq!(found.len(), 1);
+    assert_eq!(
+        found[0].to_string(),
+        "model call 4 of 3: the recording ends here after 3 model calls"
+    );
+}
+
+#[tokio::test]
+async fn what_nobody_recorded_is_an_error_and_told() {
+    let player = player(&by_hand(), PlayOptions::default());
+    let nothing = json!({ "model": "other", "messages": [{ "role": "user", "content": "A title, please." }] });
+    let (status, _) = ask(&player, 0, "/openai/v1/chat/completions", None, &nothing).await;
+    assert_eq!(status, 400);
+    let (status, _) = ask(
+        &player,
+        1,
+        "/openai/v1/embeddings",
+        None,
+        &json!({ "input": "a" }),
+    )
+    .await;
+    assert_eq!(status, 404);
+    let (status, _) = ask(&player, 2, "/nobody/v1/chat/completions", None, &nothing).await;
+    assert_eq!(status, 404);
+    let outcome = player.played();
+    let kinds: Vec<Kind> = outcome.divergences.iter().map(|it| it.kind).collect();
+    assert_eq!(
+        kinds,
+        [Kind::AnotherCall, Kind::OtherRequest, Kind::OtherRequest]
+    );
+    assert_eq!(outcome.unasked.len(), 3);
+}
+
+#[test]
+fn what_holds_no_answer_cannot_be_played() {
+    assert_eq!(
+        Recording::of(&json!({})).unwrap_err(),
+        RecordingError::NoCassette
+    );
+    let empty = json!({ "schema_version": "v1", "model": "m", "user_prompt": "p", "trace": {} });
+    assert_eq!(Recording::of(&empty).unwrap_err(), RecordingError::NoAnswer);
+}

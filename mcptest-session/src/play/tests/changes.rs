@@ -1,0 +1,190 @@
+//! What an agent's code does differently is told, and what means nothing is not.
+
+use serde_json::{Value, json};
+
+use super::agent::{Agent, player};
+use super::answers::{by_hand, recorded};
+use crate::play::{Kind, PlayOptions};
+
+/// What is told of an agent that plays a recording of [`Agent::default`].
+async fn told(agent: Agent, options: PlayOptions) -> Vec<(Kind, String)> {
+    let cassette = recorded(&Agent::default()).await;
+    let player = player(&cassette, options);
+    agent.plays(&player).await;
+    let outcome = player.played();
+    let all = outcome.divergences.iter().chain(&outcome.unasked);
+    all.map(|it| (it.kind, it.path.clone())).collect()
+}
+
+#[tokio::test]
+async fn each_change_of_the_code_is_told_at_its_place() {
+    let cases: [(Agent, &[(Kind, &str)]); 9] = [
+        (
+            Agent {
+                system: Some("Help quickly."),
+                ..Agent::default()
+            },
+            &[(Kind::SystemPrompt, "system_prompt")],
+        ),
+        (
+            Agent {
+                system: None,
+                ..Agent::default()
+            },
+            &[(Kind::SystemPrompt, "system_prompt")],
+        ),
+        (
+            Agent {
+                tools: vec![("shop__refund", "Refunds.")],
+                ..Agent::default()
+            },
+            &[
+                (Kind::Tools, "tools[cancel]"),
+                (Kind::Tools, "tools[refund]"),
+            ],
+        ),
+        (
+            Agent {
+                tools: vec![("shop__cancel", "Cancels an order.")],
+                ..Agent::default()
+            },
+            &[(Kind::Tools, "tools[cancel].description")],
+        ),
+        (
+            Agent {
+                prompt: "Cancel 7 and 8!",
+                ..Agent::default()
+            },
+            &[(Kind::UserTurns, "user_turns[0]")],
+        ),
+        (
+            Agent {
+                run: |call| match call.args["order"].as_u64() {
+                    Some(8) => "Error: no such order".to_owned(),
+                    _ => format!("{{\"cancelled\":{}}}", call.args["order"]),
+                },
+                ..Agent::default()
+            },
+            &[(Kind::ToolResults, "tool_results[1]")],
+        ),
+        (
+            Agent {
+                model: "gpt-5-mini",
+                ..Agent::default()
+            },
+            &[(Kind::Model, "model")],
+        ),
+        (
+            Agent {
+                temperature: 0.0,
+                ..Agent::default()
+            },
+            &[(Kind::Parameters, "parameters.temperature")],
+        ),
+        (
+            Agent {
+                most: 1,
+                ..Agent::default()
+            },
+            &[
+                (Kind::Unasked, "model_calls[1]"),
+                (Kind::Unasked, "model_calls[2]"),
+            ],
+        ),
+    ];
+    for (agent, wanted) in cases {
+        let told = told(agent, PlayOptions::default()).await;
+        let told: Vec<(Kind, &str)> = told
+            .iter()
+            .map(|(kind, path)| (*kind, path.as_str()))
+            .collect();
+        assert_eq!(told, wanted);
+    }
+}
+
+#[tokio::test]
+async fn another_order_of_keys_and_other_white_space_is_no_difference() {
+    let agent = Agent {
+        run: |call| format!("{{ \"cancelled\" : {}.0 }}\n", call.args["order"]),
+        ..Agent::default()
+    };
+    assert_eq!(told(agent, PlayOptions::default()).await, []);
+}
+
+#[tokio::test]
+async fn what_is_ignored_or_masked_is_no_divergence() {
+    let agent = || Agent {
+        system: Some("Help. Today is 2026-11-26."),
+        run: |call| format!("{{\"cancelled\":{},\"at\":\"now\"}}", call.args["order"]),
+        ..Agent::default()
+    };
+    let all = told(agent(), PlayOptions::default()).await;
+    assert_eq!(all.len(), 4);
+    let mut options = PlayOptions::default();
+    options.ignore.insert(Kind::SystemPrompt);
+    options
+        .ignore_paths
+        .push("tool_results[*].at".parse().unwrap());
+    assert_eq!(told(agent(), options).await, []);
+    let mut options = PlayOptions::default();
+    options
+        .masks
+        .push(regex::Regex::new(r" Today is \d{4}-\d{2}-\d{2}\.").unwrap());
+    options
+        .ignore_paths
+        .push("tool_results[1].at".parse().unwrap());
+    let left = told(agent(), options).await;
+    let left: Vec<&str> = left.iter().map(|(_, path)| path.as_str()).collect();
+    // A mask blanks what it matches, and here one side has nothing to blank.
+    assert_eq!(
+        left,
+        ["system_prompt", "tool_results[0]", "tool_results[2]"]
+    );
+}
+
+#[test]
+fn a_path_that_says_nothing_is_refused() {
+    let refused = |text: &str| text.parse::<super::super::IgnoredPath>().unwrap_err();
+    assert!(
+        refused("results[*].a").contains("`tool_results`, `parameters`, `tools`, `user_turns`")
+    );
+    assert!(refused("tool_results").contains("that is `ignore: [tool_results]`"));
+    assert!(refused("tool_results[*").contains("without a `]`"));
+    assert!(refused("tool_results[*]..a").contains("an empty step"));
+}
+
+#[tokio::test]
+async fn a_secret_that_was_taken_out_of_the_recording_stands_for_anything() {
+    let mut cassette = by_hand();
+    cassette["system_prompt"] = "Help. The key is [redacted KEY], keep it.".into();
+    cassette["trace"]["tool_results"][0]["result"] = json!({ "cancelled": "[redacted]" });
+    let plays = |system: &'static str| {
+        let cassette = cassette.clone();
+        async move {
+            let agent = Agent {
+                system: Some(system),
+                ..Agent::default()
+            };
+            let player = player(&cassette, PlayOptions::default());
+            agent.plays(&player).await;
+            player.played().divergences
+        }
+    };
+    assert_eq!(plays("Help. The key is sk-1, keep it.").await, []);
+    assert_eq!(plays("Help. The key is sk-1, lose it.").await.len(), 1);
+}
+
+/// What a recording does not say is not compared, and a hand-written one says neither tools nor parameters.
+#[tokio::test]
+async fn what_a_recording_does_not_say_is_not_compared() {
+    let agent = Agent {
+        model: "another",
+        tools: vec![("shop__cancel", "Says something else.")],
+        temperature: 1.0,
+        ..Agent::default()
+    };
+    let player = player(&by_hand(), PlayOptions::default());
+    agent.plays(&player).await;
+    assert_eq!(player.played().divergences, []);
+    let _: Value = player.run(&super::answers::options(&agent)).unwrap();
+}
