@@ -1,17 +1,22 @@
-//! An agent that is an async function of the crate: recorded by an address, with no glue, and judged.
+//! Agents that are async functions of the crate: recorded by an address, with no glue, and judged.
 //!
-//! This executable is the crate's runner too: started with `AGENT_FUNCTION` set, it runs the harness.
+//! This executable is the crate's runner too: started with `AGENT_FUNCTION` set, it runs the harness over that folder,
+//! built as `AGENT_DRIVERS` says.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
+use std::io;
 use std::process::ExitCode;
 
 use e2e_support::folder::Folder;
 use e2e_support::process::{Finished, command, run};
+use libtest_mimic::{Arguments, Trial};
+use mcptest::{Harness, Recorder, RunRequest, Session, boxed};
 use scripted_provider::{Provider, Script};
 use serde_json::{Value, json};
 
 const RUNNER: &str = "AGENT_FUNCTION";
+const DRIVERS: &str = "AGENT_DRIVERS";
 
 const SUITE: &str = "agents:
 - { name: Greeter, model: gpt-5, prompt: Say hello., runs: 2, narrative: {}, expect: [{ target: final_response, matcher: { starts-with: Hello } }] }
@@ -20,8 +25,20 @@ const SUITE: &str = "agents:
 ";
 
 /// What a stranger writes: where the model is, and what the user asks.
-async fn greet(session: mcptest::Session) -> Result<(), String> {
+async fn greet(session: Session) -> Result<(), String> {
     ask(session.openai_url(), session.prompt()).map(drop)
+}
+
+/// Another function, with errors of another kind.
+async fn shrug(_: Session) -> Result<(), io::Error> {
+    Err(io::Error::other("it shrugs"))
+}
+
+/// A loop that writes down what it does.
+fn write_down(asked: &RunRequest, run: &mut Recorder) -> Result<(), String> {
+    run.user(&asked.user_turns[0]);
+    run.said("Hello from the loop.");
+    Ok(())
 }
 
 /// Asks a model of the `OpenAI` kind once.
@@ -39,56 +56,224 @@ fn ask(base: &str, prompt: &str) -> Result<String, String> {
         .map_err(|error| error.to_string())
 }
 
-fn main() -> ExitCode {
-    if let Ok(folder) = std::env::var(RUNNER) {
-        return mcptest::Harness::new(&folder, "greeter")
+/// The runner, with the drivers of this name.
+fn runner(folder: &str, drivers: &str) -> ExitCode {
+    let harness = Harness::new(folder, "greeter");
+    let harness = match drivers {
+        "one and named ones" => harness
             .agent(greet)
-            .agent_named("Thrower", |session: mcptest::Session| async move {
+            .agent_named("Thrower", |session: Session| async move {
                 ask(session.openai_url(), session.prompt())?;
                 Err("the agent gave up".to_owned())
             })
-            .agent_named("Silent", |_| async { Ok::<(), String>(()) })
-            .run();
-    }
-    functions_are_recorded_and_judged();
-    println!("test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out");
-    ExitCode::SUCCESS
+            .agent_named("Silent", |_| async { Ok::<(), String>(()) }),
+        "a list of two kinds" => {
+            harness.agents([("Greeter", boxed(greet)), ("Thrower", boxed(shrug))])
+        }
+        "a list beside a loop" => harness.agents([("Greeter", greet)]).record_with(write_down),
+        "a name that is misspelt" => harness.agents([("Greetr", greet)]),
+        "a name unlike any" => harness.agents([("Accountant", greet)]),
+        "one name twice" => harness.agents([("Greeter", greet), ("Greeter", greet)]),
+        "every agent twice" => harness.agent(greet).agent(shrug),
+        "every agent beside a loop" => harness.agent(greet).record_with(write_down),
+        other => panic!("there are no drivers `{other}`"),
+    };
+    harness.run()
 }
 
-fn functions_are_recorded_and_judged() {
-    let says = |text: &str| json!([{ "text": text, "usage": { "prompt": 9, "completion": 2 } }]);
-    let script = json!({ "key": "scripted", "conversations": [{
-        "user": "Say hello.", "model": "gpt-5",
-        "runs": [says("Hello one."), says("Hello two."), says("Hello three.")],
-    }] });
-    let model = Provider::start(Script::from_json(&script.to_string()).unwrap()).unwrap();
-    let folder = Folder::new().with("suites/greet.yml", SUITE);
-    let runner = |record: bool, arguments: &[&str]| -> Finished {
-        let mut runner = command(std::env::current_exe().unwrap(), folder.path());
-        runner.env(RUNNER, folder.path()).args(arguments);
+fn main() -> ExitCode {
+    if let Ok(folder) = std::env::var(RUNNER) {
+        return runner(&folder, &std::env::var(DRIVERS).unwrap());
+    }
+    let tests: [(&str, fn()); 5] = [
+        (
+            "functions_are_recorded_and_judged",
+            functions_are_recorded_and_judged,
+        ),
+        (
+            "functions_of_two_kinds_stand_in_one_list",
+            functions_of_two_kinds_stand_in_one_list,
+        ),
+        (
+            "a_loop_records_the_agents_that_are_no_functions",
+            a_loop_records_the_agents_that_are_no_functions,
+        ),
+        (
+            "an_agent_that_no_suite_has_is_an_error",
+            an_agent_that_no_suite_has_is_an_error,
+        ),
+        ("an_agent_has_one_driver", an_agent_has_one_driver),
+    ];
+    let trials = tests.map(|(name, test)| {
+        Trial::test(name, move || {
+            test();
+            Ok(())
+        })
+    });
+    libtest_mimic::run(&Arguments::from_args(), trials.into()).exit_code()
+}
+
+/// A folder with the suite, and the model that its agents ask.
+struct Scene {
+    folder: Folder,
+    model: Provider,
+}
+
+impl Scene {
+    fn new() -> Self {
+        let says =
+            |text: &str| json!([{ "text": text, "usage": { "prompt": 9, "completion": 2 } }]);
+        let script = json!({ "key": "scripted", "conversations": [{
+            "user": "Say hello.", "model": "gpt-5",
+            "runs": [says("Hello one."), says("Hello two."), says("Hello three.")],
+        }] });
+        Self {
+            folder: Folder::new().with("suites/greet.yml", SUITE),
+            model: Provider::start(Script::from_json(&script.to_string()).unwrap()).unwrap(),
+        }
+    }
+
+    fn run(&self, drivers: &str, record: bool, arguments: &[&str]) -> Finished {
+        let mut runner = command(std::env::current_exe().unwrap(), self.folder.path());
+        runner.env(RUNNER, self.folder.path()).args(arguments);
+        runner.env(DRIVERS, drivers);
         if record {
             runner
                 .env("MCPTEST_RECORD", "missing")
-                .env("OPENAI_BASE_URL", format!("{}/v1", model.url()))
+                .env("OPENAI_BASE_URL", format!("{}/v1", self.model.url()))
                 .env("OPENAI_API_KEY", "scripted");
         }
         run(&mut runner)
-    };
-    runner(true, &["greeter"]).exits(0);
-    let first = folder.at("suites/cassettes/Greeter__gpt-5/run-1.json");
-    let first: Value = serde_json::from_str(&std::fs::read_to_string(first).unwrap()).unwrap();
-    assert_eq!(first["trace"]["final_response"], "Hello one.");
+    }
+
+    /// What the user reads at the end of a run.
+    fn closing(&self, run: &str) -> Value {
+        let run = self.folder.at(&format!("suites/cassettes/{run}"));
+        let run: Value = serde_json::from_str(&std::fs::read_to_string(run).unwrap()).unwrap();
+        run["trace"]["final_response"].clone()
+    }
+
+    fn recorded(&self, stem: &str) -> bool {
+        let place = |end: &str| self.folder.at(&format!("suites/cassettes/{stem}{end}"));
+        place("").exists() || place(".json").exists()
+    }
+}
+
+fn functions_are_recorded_and_judged() {
+    let scene = Scene::new();
+    let run = |record, arguments: &[&str]| scene.run("one and named ones", record, arguments);
+    run(true, &["greeter"]).exits(0);
+    assert_eq!(scene.closing("Greeter__gpt-5/run-1.json"), "Hello one.");
     // Nothing is asked from now on.
-    runner(false, &["greeter"]).exits(0);
+    run(false, &["greeter"]).exits(0);
     // A function that fails leaves no run.
-    let thrown = runner(true, &["thrower"]).exits(101);
+    let thrown = run(true, &["thrower"]).exits(101);
     assert!(thrown.stdout.contains("the agent gave up"), "{thrown}");
-    assert!(!folder.at("suites/cassettes/Thrower__gpt-5.json").exists());
+    assert!(!scene.recorded("Thrower__gpt-5"));
     // One that asks nothing leaves none, and is told what to set.
-    let silent = runner(true, &["silent"]).exits(101);
+    let silent = run(true, &["silent"]).exits(101);
     assert!(silent.stdout.contains("OPENAI_BASE_URL"), "{silent}");
+    assert!(!scene.recorded("Silent__gpt-5"));
+}
+
+fn functions_of_two_kinds_stand_in_one_list() {
+    let scene = Scene::new();
+    let run = |arguments: &[&str]| scene.run("a list of two kinds", true, arguments);
+    run(&["greeter"]).exits(0);
+    assert_eq!(scene.closing("Greeter__gpt-5/run-2.json"), "Hello two.");
+    let thrown = run(&["thrower"]).exits(101);
+    assert!(thrown.stdout.contains("it shrugs"), "{thrown}");
+    // The third agent is no function: the built-in agent would record it, and this build has none.
+    let silent = run(&["silent"]).exits(101);
     assert!(
-        !folder.at("suites/cassettes/Silent__gpt-5").exists()
-            && !folder.at("suites/cassettes/Silent__gpt-5.json").exists()
+        silent.stdout.contains("without the feature `record`"),
+        "{silent}"
     );
+    assert!(!scene.recorded("Silent__gpt-5"));
+    // What has no recording is told how to get one: a function needs no other build.
+    let thrown = scene
+        .run("a list of two kinds", false, &["thrower"])
+        .exits(101);
+    let told = "MCPTEST_RECORD=missing cargo test -p greeter -- --exact greet::thrower";
+    assert!(thrown.stdout.contains(told), "{thrown}");
+}
+
+fn a_loop_records_the_agents_that_are_no_functions() {
+    let scene = Scene::new();
+    scene.run("a list beside a loop", true, &[]).exits(0);
+    assert_eq!(scene.closing("Greeter__gpt-5/run-1.json"), "Hello one.");
+    assert_eq!(scene.closing("Silent__gpt-5.json"), "Hello from the loop.");
+    assert_eq!(scene.model.requests().len(), 2);
+}
+
+fn an_agent_that_no_suite_has_is_an_error() {
+    let scene = Scene::new();
+    let refused = |drivers, arguments: &[&str]| {
+        let ran = scene.run(drivers, false, arguments).exits(101);
+        assert_eq!(ran.stdout, "");
+        ran.stderr
+    };
+    assert_eq!(
+        refused("a name that is misspelt", &["thrower"]),
+        "error: a function is the agent `Greetr`, and no suite has an agent of that name\n\nhelp: did you mean `Greeter`?\n"
+    );
+    assert_eq!(
+        refused("a name unlike any", &[]),
+        "error: a function is the agent `Accountant`, and no suite has an agent of that name\n\nhelp: the suites have `Greeter`, `Thrower`, `Silent`\n"
+    );
+    // Where it records, every suite is looked at, whatever case is asked for.
+    let recorded = scene.run(
+        "a name that is misspelt",
+        true,
+        &["--exact", "greet::greeter"],
+    );
+    assert!(recorded.exits(101).stderr.contains("`Greetr`"));
+    // What is wrong with a suite comes first: the agent may stand in it.
+    scene.folder.write("suites/other.yml", "agents: []\n");
+    let broken = scene
+        .run("a name that is misspelt", false, &["other"])
+        .exits(101);
+    assert!(broken.stdout.contains("other::load"), "{broken}");
+}
+
+fn an_agent_has_one_driver() {
+    let scene = Scene::new();
+    for (drivers, told) in [
+        (
+            "one name twice",
+            "error: two functions are the agent `Greeter`\n",
+        ),
+        (
+            "every agent twice",
+            "error: two functions are every agent\n",
+        ),
+        (
+            "every agent beside a loop",
+            "error: a function is every agent, so `record_with` records none\n",
+        ),
+    ] {
+        let ran = scene.run(drivers, true, &[]).exits(101);
+        assert!(ran.stderr.starts_with(told), "{ran}");
+    }
+    let command = "agents:\n- name: Thrower\n  model: gpt-5\n  prompt: Say hello.\n  command: [thrower]\n  narrative: {}\n";
+    let greeter = &SUITE.lines().nth(1).unwrap();
+    scene
+        .folder
+        .write("suites/greet.yml", &format!("agents:\n{greeter}\n"));
+    scene.folder.write("suites/thrower.yml", command);
+    for (drivers, record) in [
+        ("a list of two kinds", false),
+        ("a list of two kinds", true),
+        ("one and named ones", false),
+    ] {
+        let ran = scene.run(drivers, record, &["load"]).exits(101);
+        let shown = "error: `Thrower` has a command, and is a function of this crate too\n --> suites/thrower.yml:5:12";
+        assert!(ran.stdout.contains(shown), "{ran}");
+    }
+    assert_eq!(scene.model.requests().len(), 0);
+    // A function beside an agent with a command, and each has its own.
+    let one = scene
+        .run("a list beside a loop", true, &["greeter"])
+        .exits(0);
+    assert!(one.stderr.contains("recorded 2 runs of `Greeter`"), "{one}");
 }

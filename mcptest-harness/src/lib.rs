@@ -57,6 +57,8 @@ pub mod eval {
 }
 
 #[cfg(feature = "session")]
+pub use harness::{BoxedAgent, boxed};
+#[cfg(feature = "session")]
 pub use mcptest_session::handle::AgentSession as Session;
 pub use mcptest_trace::record::{CallId, RecordError, Recorder};
 pub use record::RunRequest;
@@ -72,6 +74,20 @@ pub use record::RunRequest;
 ///
 /// ```ignore
 /// #[mcptest::suite("checkout.yml")]
+/// mod checkout {}
+/// ```
+///
+/// With `agent = run` every agent of the suite is this async function of the crate: where `MCPTEST_RECORD` asks for
+/// recording, it is called for every run that is recorded, as that of [`Harness::agent`] is. It takes the feature
+/// `session`. Two attributes for one suite take the same function:
+///
+/// ```ignore
+/// async fn run(session: mcptest::Session) -> Result<(), my_crate::Error> {
+///     let client = my_crate::Client::at(session.openai_url());
+///     my_crate::answer(&client, session.prompt()).await
+/// }
+///
+/// #[mcptest::suite("checkout.yml", agent = run)]
 /// mod checkout {}
 /// ```
 ///
@@ -92,7 +108,29 @@ pub use mcptest_macros::suite;
 /// What the macros' code calls; not part of the public API.
 #[doc(hidden)]
 pub mod __private {
-    pub use crate::harness::{MacroCase, Shown, run_case, run_check};
+    pub use crate::harness::{AgentFunction, MacroCase, Shown, run_case, run_check};
+}
+
+/// The function behind `agent = …` of the macro; not part of the public API.
+#[cfg(feature = "session")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __agent_function {
+    ($run:expr) => {
+        $crate::__private::AgentFunction::new($run)
+    };
+}
+
+/// The same in a build that cannot call it: the line that is missing.
+#[cfg(not(feature = "session"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __agent_function {
+    ($run:expr) => {
+        ::core::compile_error!(
+            "`agent = …` needs the feature `session` of the harness; in Cargo.toml, under [dev-dependencies], write `mcptest-harness = { version = \"0.1\", features = [\"session\"] }`"
+        )
+    };
 }
 
 /// Builds the [`Harness`] of the crate that it is written in.

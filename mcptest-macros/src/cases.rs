@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use mcptest_suite::{Case, CaseKind};
 use proc_macro2::{Span, TokenStream as Tokens};
 use quote::quote_spanned;
-use syn::{Error, Ident, ItemMod, LitStr};
+use syn::{Error, Ident, ItemMod};
 
+use crate::arguments::{Arguments, Function};
 use crate::file::Loaded;
 
 /// The module with the cases added to its items.
 pub(crate) fn module(
-    literal: &LitStr,
+    arguments: &Arguments,
     loaded: &Loaded,
     mut module: ItemMod,
 ) -> Result<Tokens, Error> {
@@ -24,19 +25,21 @@ pub(crate) fn module(
             ),
         ));
     };
-    let span = literal.span();
+    let span = arguments.path.span();
     let mut tree = Tree::default();
     for case in loaded.suite.cases() {
         tree.insert(case);
     }
-    items.extend(shared(loaded, span)?);
+    let agent = Function::of(arguments, loaded, &module.ident);
+    items.extend(shared(loaded, &agent, span)?);
     items.extend(syn::parse2::<syn::File>(tree.write(loaded, span, 0))?.items);
-    Ok(quote::quote! { #module })
+    let beside = agent.beside;
+    Ok(quote::quote! { #beside #module })
 }
 
 /// What every case of the module calls, and what makes cargo rebuild when the file changes.
-fn shared(loaded: &Loaded, span: Span) -> Result<Vec<syn::Item>, Error> {
-    let (rebuild, case) = (rebuild(loaded, span), macro_case(loaded, span));
+fn shared(loaded: &Loaded, agent: &Function, span: Span) -> Result<Vec<syn::Item>, Error> {
+    let (rebuild, case) = (rebuild(loaded, span), macro_case(loaded, agent, span));
     let harness = &loaded.harness;
     let file: syn::File = syn::parse2(quote_spanned! { span =>
         #rebuild
@@ -59,7 +62,8 @@ pub(crate) fn rebuild(loaded: &Loaded, span: Span) -> Tokens {
 }
 
 /// The case of the names `case` and `agent`, which are in scope where this is written.
-pub(crate) fn macro_case(loaded: &Loaded, span: Span) -> Tokens {
+pub(crate) fn macro_case(loaded: &Loaded, function: &Function, span: Span) -> Tokens {
+    let function = &function.in_case;
     let Loaded {
         shown,
         relative,
@@ -75,6 +79,7 @@ pub(crate) fn macro_case(loaded: &Loaded, span: Span) -> Tokens {
             module: ::core::module_path!(),
             case,
             agent,
+            function: #function,
         }
     }
 }

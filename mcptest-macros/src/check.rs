@@ -3,19 +3,20 @@
 use mcptest_suite::CaseKind;
 use proc_macro2::TokenStream as Tokens;
 use quote::quote_spanned;
-use syn::{Error, FnArg, ItemFn, LitStr, Type};
+use syn::{Error, FnArg, ItemFn, Type};
 
+use crate::arguments::{Arguments, Function};
 use crate::cases::{Tree, macro_case, rebuild};
 use crate::file::Loaded;
 
 /// The function as it is, and a module of its name with one test for each agent test.
 pub(crate) fn function(
-    literal: &LitStr,
+    arguments: &Arguments,
     loaded: &Loaded,
     function: &ItemFn,
 ) -> Result<Tokens, Error> {
     check_signature(function)?;
-    let span = literal.span();
+    let span = arguments.path.span();
     let name = &function.sig.ident;
     let mut tree = Tree::default();
     for case in loaded.suite.cases() {
@@ -24,11 +25,15 @@ pub(crate) fn function(
         }
     }
     let tests = tree.write(loaded, span, 0);
-    let (rebuild, case) = (rebuild(loaded, span), macro_case(loaded, span));
+    let agent = Function::of(arguments, loaded, name);
+    let (rebuild, case) = (rebuild(loaded, span), macro_case(loaded, &agent, span));
+    let beside = agent.beside;
     let harness = &loaded.harness;
     Ok(quote_spanned! { span =>
         #[cfg_attr(not(test), allow(dead_code))]
         #function
+
+        #beside
 
         #[cfg(test)]
         mod #name {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use mcptest_suite::{Style, model::Suite, shown_path};
+use mcptest_suite::{Diagnostic, LoadError, Style, model::Suite, shown_path};
 use syn::{Error, Ident, LitStr};
 
 use crate::dependency::harness_in;
@@ -70,4 +70,25 @@ pub(crate) fn load(literal: &LitStr) -> Result<Loaded, Error> {
         relative: shown_path(relative),
         harness: Ident::new(&harness_in(&crate_dir), literal.span()),
     })
+}
+
+/// No agent of the suite has a command beside the attribute's function: an agent has one driver.
+pub(crate) fn no_command(literal: &LitStr, loaded: &Loaded) -> Result<(), Error> {
+    let agents = loaded.suite.agents.iter();
+    let problems = agents.filter_map(|agent| {
+        let command = agent.command.as_ref()?;
+        let name = &agent.name.value;
+        let message = format!("`{name}` has a command, and is the function of this attribute too");
+        let problem = Diagnostic::at(command.span, message);
+        Some(problem.help(
+            "leave `command:` or `agent = …` out, or move this agent into a suite of its own",
+        ))
+    });
+    let problems: Vec<_> = problems.collect();
+    if problems.is_empty() {
+        return Ok(());
+    }
+    let error = LoadError::new(loaded.suite.source.clone(), problems);
+    let message = format!("an agent has two drivers\n\n{}", error.render(Style::Plain));
+    Err(Error::new(literal.span(), message))
 }

@@ -5,6 +5,7 @@
 //! The attribute is thin: it finds the suite file, loads it with `mcptest-suite`, and writes one
 //! `#[test]` function a case. A suite that does not load is a compile error at the attribute.
 
+mod arguments;
 mod cases;
 mod check;
 mod dependency;
@@ -12,7 +13,7 @@ mod file;
 
 use proc_macro::TokenStream;
 use proc_macro2::TokenStream as Tokens;
-use syn::{Error, Item, LitStr};
+use syn::{Error, Item};
 
 /// Turns the cases of a suite file into `#[test]` functions of a module.
 ///
@@ -25,15 +26,14 @@ pub fn suite(arguments: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 fn expand(arguments: Tokens, item: Tokens) -> Result<Tokens, Error> {
-    const USAGE: &str = "expected the suite's path, as in `#[mcptest::suite(\"checkout.yml\")]`";
-    if arguments.is_empty() {
-        return Err(Error::new(proc_macro2::Span::call_site(), USAGE));
+    let arguments = arguments::read(arguments)?;
+    let loaded = file::load(&arguments.path)?;
+    if arguments.agent.is_some() {
+        file::no_command(&arguments.path, &loaded)?;
     }
-    let path: LitStr = syn::parse2(arguments).map_err(|error| Error::new(error.span(), USAGE))?;
-    let loaded = file::load(&path)?;
     match syn::parse2(item)? {
-        Item::Mod(module) => cases::module(&path, &loaded, module),
-        Item::Fn(function) => check::function(&path, &loaded, &function),
+        Item::Mod(module) => cases::module(&arguments, &loaded, module),
+        Item::Fn(function) => check::function(&arguments, &loaded, &function),
         other => Err(Error::new_spanned(
             other,
             "a suite becomes the tests of a module, `mod checkout {}`, or is given to a check, `fn check(runs: &mcptest::AgentRuns)`",

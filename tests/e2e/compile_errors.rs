@@ -14,7 +14,7 @@ use crate::support::snapshot;
 use crate::support::workshop::{kept_crate, manifest, run_cargo};
 
 /// Each wrong use, by the name of its target.
-const WRONG: [(&str, &str); 16] = [
+const WRONG: [(&str, &str); 21] = [
     ("no_argument", "#[mcptest::suite]\nmod desk {}\n"),
     ("empty_argument", "#[mcptest::suite()]\nmod desk {}\n"),
     ("not_a_string", "#[mcptest::suite(desk.yml)]\nmod desk {}\n"),
@@ -64,6 +64,26 @@ const WRONG: [(&str, &str); 16] = [
         "a_name_that_is_taken",
         "#[mcptest::suite(\"desk.yml\")]\nmod desk {\n    #[test]\n    fn clerk() {}\n}\n",
     ),
+    (
+        "an_argument_of_another_name",
+        "#[mcptest::suite(\"desk.yml\", agnet = run)]\nmod desk {}\n",
+    ),
+    (
+        "an_agent_that_is_none",
+        "#[mcptest::suite(\"desk.yml\", agent = )]\nmod desk {}\n",
+    ),
+    (
+        "an_agent_and_more",
+        "#[mcptest::suite(\"desk.yml\", agent = run, runs = 3)]\nmod desk {}\n",
+    ),
+    (
+        "an_agent_with_a_command",
+        "#[mcptest::suite(\"command.yml\", agent = run)]\nmod desk {}\n",
+    ),
+    (
+        "an_agent_without_the_feature",
+        "async fn run() {}\n\n#[mcptest::suite(\"desk.yml\", agent = run)]\nmod desk {}\n",
+    ),
 ];
 
 /// A check whose verdict means nothing; what the compiler adds to our words quotes our sources.
@@ -82,6 +102,15 @@ agents:
         matcher: { containz: pens }
 ";
 
+const COMMAND: &str = "\
+agents:
+  - name: Clerk
+    model: m
+    prompt: Count the pens.
+    command: [clerk]
+    narrative: {}
+";
+
 /// What the compiler says about each target.
 fn messages() -> &'static (PathBuf, BTreeMap<String, String>) {
     static MESSAGES: OnceLock<(PathBuf, BTreeMap<String, String>)> = OnceLock::new();
@@ -94,6 +123,7 @@ fn messages() -> &'static (PathBuf, BTreeMap<String, String>) {
             file("suites/both.yml", SUITE),
             file("both.yml", SUITE),
             file("suites/broken.yml", BROKEN),
+            file("suites/command.yml", COMMAND),
             file(
                 "tests/correct.rs",
                 "#[mcptest::suite(\"desk.yml\")]\nmod desk {}\n",

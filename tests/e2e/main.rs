@@ -18,6 +18,7 @@ mod determinism;
 mod discovery;
 mod downloads;
 mod formats;
+mod function_macro;
 mod guide;
 mod guide_recording;
 mod hostile;

@@ -12,6 +12,7 @@ use super::agent_runs::{AgentRuns, Verdict};
 use super::case;
 use super::case_verdict::{CaseOutcome, Context};
 use super::discovery::SuiteFile;
+use super::functions::{AgentFunction, AgentFunctions};
 use super::loaded::LoadedSuite;
 use super::recording;
 use super::runner::crate_dir;
@@ -45,6 +46,8 @@ pub struct MacroCase<'a> {
     pub case: &'a str,
     /// The name of the agent's own case below the suite's.
     pub agent: &'a str,
+    /// The async function that is every agent of the suite, where the attribute names one.
+    pub function: Option<fn() -> AgentFunction>,
 }
 
 type Loaded = Result<Arc<LoadedSuite>, String>;
@@ -107,9 +110,16 @@ pub fn run_check<V: Verdict>(
 /// The suite, the case in it, and the names around it. What the case is judged by is recorded where that
 /// was asked for: each test function is one case, and selects it.
 fn find(case: &MacroCase<'_>) -> Result<(Arc<LoadedSuite>, Case, Context), Shown> {
-    let recording = recording::asked(None, &Vec::new());
+    let functions = case.function.map(|function| function().functions());
+    let functions = functions.unwrap_or_default();
+    let recording = recording::asked(None, &functions);
     let recording = recording.map_err(|problem| Shown(format!("error: {problem}")))?;
-    let loaded = load(&crate_dir(case.crate_dir), case, recording.is_some());
+    let loaded = load(
+        &crate_dir(case.crate_dir),
+        case,
+        &functions,
+        recording.is_some(),
+    );
     let mut suite = loaded.map_err(Shown)?;
     let Some(found) = suite.case(case.case) else {
         return Err(Shown(format!(
@@ -155,7 +165,7 @@ fn alone() -> bool {
 }
 
 /// `whole`: with all agents, though one alone is run.
-fn load(crate_dir: &Path, case: &MacroCase<'_>, whole: bool) -> Loaded {
+fn load(crate_dir: &Path, case: &MacroCase<'_>, functions: &AgentFunctions, whole: bool) -> Loaded {
     let path = crate_dir.join(case.suite);
     // Loading a suite cannot leave the map half-changed, so a panic elsewhere does not spoil it.
     let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -183,7 +193,8 @@ fn load(crate_dir: &Path, case: &MacroCase<'_>, whole: bool) -> Loaded {
                 None => LoadedSuite::load(crate_dir, &file),
             };
             loaded
-                .map(|suite| Arc::new(suite.recorded_with(command)))
+                .map(|suite| suite.recorded_with(command))
+                .map(|suite| Arc::new(suite.run_by_functions(functions)))
                 .map_err(|error| error.render(Style::Plain))
         });
     entry.clone()

@@ -10,6 +10,7 @@ use regex::Regex;
 
 use super::agent_runs::AgentRuns;
 use super::discovery::SuiteFile;
+use super::functions::AgentFunctions;
 use super::near::NearNames;
 use super::place::{PlaceError, Wanted};
 use super::regression::trusted::Trusted;
@@ -35,6 +36,8 @@ pub(crate) struct LoadedSuite {
     /// What came of recording an agent, where that was asked for; an error is what its cases fail with.
     ready: Arc<HashMap<Subject, OnceLock<Result<(), Failure>>>>,
     command: RecordCommand,
+    /// Which agents are functions of the crate.
+    functions: AgentFunctions,
     /// Whether judging leaves nothing behind.
     looked_at: bool,
     /// What lies where its runs lie, once an agent has asked for it.
@@ -95,6 +98,7 @@ impl LoadedSuite {
             ready: Arc::new(ready),
             suite: suite.into(),
             command: RecordCommand::default(),
+            functions: AgentFunctions::default(),
             looked_at: false,
             near: Arc::default(),
             trusted: Arc::default(),
@@ -111,6 +115,12 @@ impl LoadedSuite {
     /// The same. `command`: what a person types to record.
     pub(crate) fn recorded_with(mut self, command: RecordCommand) -> Self {
         self.command = command;
+        self
+    }
+
+    /// The same, some of whose agents are functions of the crate.
+    pub(crate) fn run_by_functions(mut self, functions: &AgentFunctions) -> Self {
+        self.functions = functions.clone();
         self
     }
 
@@ -295,7 +305,8 @@ impl LoadedSuite {
 
     /// What a person types to record an agent.
     pub(crate) fn command(&self, subject: Subject) -> String {
-        let by_program = self.agent(subject).command.is_some();
+        let agent = self.agent(subject);
+        let by_program = agent.command.is_some() || self.functions.of(agent).is_some();
         self.command.of(&self.case_name(subject), by_program)
     }
 

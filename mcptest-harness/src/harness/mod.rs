@@ -11,8 +11,10 @@ mod case;
 mod case_result;
 mod case_verdict;
 mod discovery;
+mod drivers;
 mod entry;
 mod events;
+mod functions;
 pub mod judge;
 mod listing;
 mod loaded;
@@ -36,4 +38,7 @@ mod verdicts;
 
 pub use agent_runs::{AgentRuns, CheckFailure, Verdict};
 pub use entry::{MacroCase, Shown, run_case, run_check};
+pub use functions::AgentFunction;
+#[cfg(feature = "session")]
+pub use functions::{BoxedAgent, boxed};
 pub use runner::Harness;

@@ -4,11 +4,13 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use libtest_mimic::Trial;
+use mcptest_suite::model::Agent;
 use mcptest_suite::{
     Case, CaseKind, Diagnostic, LOAD, LoadError, Subject, SuitePath, UNSUPPORTED, shown_path,
 };
 
 use super::arguments::Asked;
+use super::functions::AgentFunctions;
 use super::loaded::LoadedSuite;
 use super::recording::{LiveRecording, needed};
 use super::tags::Selection;
@@ -51,8 +53,21 @@ impl Prepared {
         let Some(selection) = self.selection.as_ref().filter(|_| self.failures.is_empty()) else {
             return Ok(());
         };
+        selection.check(self.agents())
+    }
+
+    /// Each function is an agent that some suite has, as far as the suites load.
+    pub(super) fn check_functions(&self, functions: &AgentFunctions) -> Result<(), String> {
+        if self.failures.is_empty() {
+            functions.check_names(self.agents())
+        } else {
+            Ok(())
+        }
+    }
+
+    fn agents(&self) -> impl Iterator<Item = &Agent> + Clone {
         let suites = self.suites.iter();
-        selection.check(suites.flat_map(|(_, suite, _)| &suite.suite.agents))
+        suites.flat_map(|(_, suite, _)| &suite.suite.agents)
     }
 
     /// Whether a name is that of a suite that does not load.

@@ -18,18 +18,15 @@ use mcptest_suite::{
 use super::agent_runs::{AgentRuns, Verdict};
 use super::arguments::{Asked, left_out, of_process, threads};
 use super::discovery::discover;
+use super::functions::AgentFunctions;
 use super::loaded::LoadedSuite;
 use super::output;
 use super::prepared::Prepared;
-use super::recording::{self, AgentFunctions, OwnLoop};
+use super::recording;
 use super::tags::Selection;
 use super::trials::{RustCheck, Settings};
 use super::verdicts::Verdicts;
-use mcptest_trace::record::Recorder;
-
-#[cfg(feature = "session")]
-use crate::record::function::Function;
-use crate::record::{Live, RecordCommand, RunRequest};
+use crate::record::{Live, RecordCommand};
 
 /// The crate's folder: where cargo or nextest says it is now, else where it was compiled.
 pub(crate) fn crate_dir(compiled: &str) -> PathBuf {
@@ -51,11 +48,11 @@ pub struct Harness {
     target: Option<String>,
     roots: Vec<PathBuf>,
     checks: Vec<(String, RustCheck)>,
-    own_loop: Option<Arc<dyn Live>>,
+    pub(super) own_loop: Option<Arc<dyn Live>>,
     /// What runs every agent, whatever the suites say.
     program: Vec<String>,
     /// The agents that are async functions.
-    functions: AgentFunctions,
+    pub(super) functions: AgentFunctions,
 }
 
 impl fmt::Debug for Harness {
@@ -69,7 +66,7 @@ impl fmt::Debug for Harness {
             .field("checks", &checks)
             .field("own_loop", &self.own_loop.is_some())
             .field("program", &self.program)
-            .field("functions", &self.functions.len())
+            .field("functions", &self.functions)
             .finish()
     }
 }
@@ -86,7 +83,7 @@ impl Harness {
             checks: Vec::new(),
             own_loop: None,
             program: Vec::new(),
-            functions: Vec::new(),
+            functions: AgentFunctions::default(),
         }
     }
 
@@ -138,100 +135,6 @@ impl Harness {
         self
     }
 
-    /// Records agents with a loop of one's own, where `MCPTEST_RECORD` asks for recording: it is
-    /// called once for every run that is recorded, with what the suite says of the run, and writes
-    /// down what happens. An error, or a panic, is a failure of the agent's cases; the runs that
-    /// were recorded before it stay.
-    ///
-    /// The suite's caps are in the request, for the loop to keep; its `budget` is not enforced here.
-    /// Cases of [`suite`](macro@crate::suite) know nothing of the loop.
-    ///
-    /// Without this the built-in agent records, in builds with the feature `record`.
-    ///
-    /// ```no_run
-    /// # use std::process::ExitCode;
-    /// # struct MyAgent;
-    /// # impl MyAgent {
-    /// #     fn connect(model: &str) -> Result<Self, String> { Ok(Self) }
-    /// #     fn answer(&mut self, turn: &str, run: &mut mcptest::Recorder) -> Result<String, String> { Ok(String::new()) }
-    /// # }
-    /// fn main() -> ExitCode {
-    ///     mcptest::harness!()
-    ///         .record_with(|asked, run| {
-    ///             let mut agent = MyAgent::connect(&asked.model)?;
-    ///             for turn in &asked.user_turns {
-    ///                 run.user(turn);
-    ///                 let answer = agent.answer(turn, run)?;
-    ///                 run.said(answer);
-    ///             }
-    ///             Ok::<(), String>(())
-    ///         })
-    ///         .run()
-    /// }
-    /// ```
-    #[must_use]
-    pub fn record_with<E: fmt::Display + 'static>(
-        mut self,
-        run: impl Fn(&RunRequest, &mut Recorder) -> Result<(), E> + Send + Sync + 'static,
-    ) -> Self {
-        self.own_loop = Some(Arc::new(OwnLoop(run)));
-        self
-    }
-
-    /// The agent is an async function of this crate. Where `MCPTEST_RECORD` asks for recording, it is called once for
-    /// every run, with the address that stands in place of its model's API: what it asks there, and what it does with
-    /// the answers, becomes the run. It writes nothing down itself. Needs the feature `session`.
-    ///
-    /// An agent with `command:` in its suite is run by that. An error, or a panic, is a failure of the agent's cases;
-    /// the runs that were recorded before it stay.
-    ///
-    /// ```no_run
-    /// # use std::process::ExitCode;
-    /// # mod my_crate {
-    /// #     pub struct Client;
-    /// #     impl Client { pub fn at(_: &str) -> Self { Self } }
-    /// #     pub async fn answer(_: &Client, _: &str) -> Result<(), String> { Ok(()) }
-    /// # }
-    /// async fn run(session: mcptest::Session) -> Result<(), String> {
-    ///     let client = my_crate::Client::at(session.openai_url());
-    ///     my_crate::answer(&client, session.prompt()).await
-    /// }
-    ///
-    /// fn main() -> ExitCode {
-    ///     mcptest::harness!().agent(run).run()
-    /// }
-    /// ```
-    #[cfg(feature = "session")]
-    #[must_use]
-    pub fn agent<R, E>(
-        mut self,
-        run: impl Fn(mcptest_session::handle::AgentSession) -> R + Send + Sync + 'static,
-    ) -> Self
-    where
-        R: Future<Output = Result<(), E>> + 'static,
-        E: fmt::Display + 'static,
-    {
-        self.functions.push((None, Arc::new(Function::new(run))));
-        self
-    }
-
-    /// The same of the agent of this name, where a crate has several.
-    #[cfg(feature = "session")]
-    #[must_use]
-    pub fn agent_named<R, E>(
-        mut self,
-        name: impl Into<String>,
-        run: impl Fn(mcptest_session::handle::AgentSession) -> R + Send + Sync + 'static,
-    ) -> Self
-    where
-        R: Future<Output = Result<(), E>> + 'static,
-        E: fmt::Display + 'static,
-    {
-        let function: Arc<dyn Live> = Arc::new(Function::new(run));
-        self.functions.push((Some(name.into()), function));
-        self
-    }
-
     /// Runs the cases that the command line asks for.
     ///
     /// The exit code is libtest's: 0 when nothing failed, 101 when a case failed or the arguments
@@ -249,6 +152,7 @@ impl Harness {
         let of_environment = std::env::var("RUST_TEST_THREADS").ok();
         let asked = Asked::read(of_process()?, of_environment.as_deref())?;
         self.check_names()?;
+        self.functions.check(self.own_loop.is_some())?;
         let style = style(asked.arguments.color, asked.arguments.logfile.is_some());
         // A list is made without recording anything.
         let recording = if asked.arguments.list {
@@ -258,6 +162,10 @@ impl Harness {
         };
         let prepared = self.prepare(&asked, Selection::asked()?, recording.is_some());
         prepared.check_selection()?;
+        // Of single cases not every suite is loaded.
+        if recording.is_some() || !asked.arguments.exact {
+            prepared.check_functions(&self.functions)?;
+        }
         let verdicts = Verdicts::default();
         let run = Settings {
             package: &self.package,
@@ -384,7 +292,11 @@ impl Harness {
                 suite: path.to_string(),
                 own_loop: self.own_loop.is_some(),
             };
-            let loaded = loaded.map(|suite| suite.recorded_with(command));
+            let loaded = loaded.and_then(|suite| {
+                let suite = suite.recorded_with(command);
+                self.functions.check_suite(&suite.suite)?;
+                Ok(suite.run_by_functions(&self.functions))
+            });
             let loaded = match self.program.as_slice() {
                 [] => loaded,
                 program => loaded.map(|suite| suite.run_by(program)),

@@ -21,6 +21,7 @@ use mcptest_trace::record::say;
 use mcptest_trace::record::store::{Lock, Store, StoreError};
 use regex::Regex;
 
+use super::functions::AgentFunctions;
 use super::loaded::LoadedSuite;
 use super::place::Wanted;
 use super::regression::compared;
@@ -37,16 +38,13 @@ use session::RecordingSession;
 /// The variable under which nextest tells its processes that they belong together.
 const TOGETHER: &str = "NEXTEST_RUN_ID";
 
-/// Agents that are functions, each with its name; one without a name is all others.
-pub(crate) type AgentFunctions = Vec<(Option<String>, Arc<dyn Live>)>;
-
 /// Recording live, as it was asked for.
 pub(crate) struct LiveRecording {
     mode: Mode,
     live: Arc<dyn Live>,
     /// What runs agents that are commands.
     commands: Arc<dyn Live>,
-    /// The agents that are functions, each with its name; one without a name is all others.
+    /// The agents that are functions.
     functions: AgentFunctions,
     /// Why nothing may be spent.
     refused: OnceLock<String>,
@@ -117,12 +115,7 @@ impl LiveRecording {
         if agent.command.is_some() {
             return &*self.commands;
         }
-        let named = |wanted: Option<&str>| {
-            let mut functions = self.functions.iter();
-            functions.find(|(name, _)| name.as_deref() == wanted)
-        };
-        let function = named(Some(&agent.name.value)).or_else(|| named(None));
-        function.map_or(&*self.live, |(_, function)| &**function)
+        self.functions.of(agent).map_or(&*self.live, |own| &**own)
     }
 
     /// From now on nothing is recorded, for a reason.

@@ -1,0 +1,179 @@
+//! Agents that are async functions of the crate: whom each of them runs, and what is wrong with that.
+//!
+//! An agent has one driver. Where a function and a suite's `command:` both are one, nobody could say which of them a
+//! recording comes from.
+
+use std::fmt;
+use std::sync::Arc;
+
+use mcptest_suite::model::{Agent, Suite};
+use mcptest_suite::{Diagnostic, LoadError, escape_line, nearest, quoted_list};
+
+use crate::record::Live;
+
+/// Agents that are functions, each with its name; one without a name is every agent.
+#[derive(Clone, Default)]
+pub(crate) struct AgentFunctions(Vec<(Option<String>, Arc<dyn Live>)>);
+
+impl fmt::Debug for AgentFunctions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = self.0.iter().map(|(name, _)| name);
+        f.debug_list().entries(names).finish()
+    }
+}
+
+impl AgentFunctions {
+    /// One function, which is every agent.
+    pub(crate) fn every(function: Arc<dyn Live>) -> Self {
+        Self(vec![(None, function)])
+    }
+
+    /// One function more; without a name it is every agent that no other is.
+    #[cfg(feature = "session")]
+    pub(crate) fn add(&mut self, name: Option<String>, function: Arc<dyn Live>) {
+        self.0.push((name, function));
+    }
+
+    /// The function that is an agent.
+    pub(crate) fn of(&self, agent: &Agent) -> Option<&Arc<dyn Live>> {
+        let named = |wanted: Option<&str>| {
+            let mut functions = self.0.iter();
+            functions.find(|(name, _)| name.as_deref() == wanted)
+        };
+        let found = named(Some(&agent.name.value)).or_else(|| named(None));
+        found.map(|(_, function)| function)
+    }
+
+    /// Each agent has one function at most, and none is kept from its agents by another.
+    ///
+    /// `own_loop`: whether a loop of one's own records too.
+    pub(crate) fn check(&self, own_loop: bool) -> Result<(), String> {
+        let names = || self.0.iter().map(|(name, _)| name.as_deref());
+        for (index, name) in names().enumerate() {
+            if !names().take(index).any(|earlier| earlier == name) {
+                continue;
+            }
+            return Err(match name {
+                Some(name) => format!(
+                    "two functions are the agent `{}`\n\nhelp: keep one of them",
+                    escape_line(name)
+                ),
+                None => "two functions are every agent\n\nhelp: say which agent each of them is: `.agents([(\"Refund agent\", run), …])`".to_owned(),
+            });
+        }
+        if own_loop && names().any(|name| name.is_none()) {
+            return Err("a function is every agent, so `record_with` records none\n\nhelp: say which agents are functions, `.agents([(\"Refund agent\", run), …])`, or leave one of the two out".to_owned());
+        }
+        Ok(())
+    }
+
+    /// Each name is that of an agent of some suite.
+    pub(crate) fn check_names<'a>(
+        &self,
+        agents: impl Iterator<Item = &'a Agent>,
+    ) -> Result<(), String> {
+        let mut known: Vec<&str> = agents.map(|agent| agent.name.value.as_str()).collect();
+        known.dedup();
+        let mut names = self.0.iter().filter_map(|(name, _)| name.as_deref());
+        let Some(unknown) = names.find(|name| !known.contains(name)) else {
+            return Ok(());
+        };
+        let help = match (nearest(unknown, known.iter().copied()), known.is_empty()) {
+            (Some(near), _) => format!("did you mean `{}`?", escape_line(near)),
+            (None, true) => "no suite has an agent".to_owned(),
+            (None, false) => format!("the suites have {}", quoted_list(known.iter().copied())),
+        };
+        let unknown = escape_line(unknown);
+        Err(format!(
+            "a function is the agent `{unknown}`, and no suite has an agent of that name\n\nhelp: {help}"
+        ))
+    }
+
+    /// No agent of a suite has a command too.
+    pub(crate) fn check_suite(&self, suite: &Suite) -> Result<(), LoadError> {
+        let problems = suite.agents.iter().filter_map(|agent| {
+            let command = agent.command.as_ref().filter(|_| self.of(agent).is_some())?;
+            let name = &agent.name.value;
+            let message = format!("`{name}` has a command, and is a function of this crate too");
+            let problem = Diagnostic::at(command.span, message);
+            Some(problem.help("leave `command:` out, or say which other agents are functions: `.agents([(\"Refund agent\", run), …])`"))
+        });
+        let problems: Vec<_> = problems.collect();
+        if problems.is_empty() {
+            Ok(())
+        } else {
+            Err(LoadError::new(suite.source.clone(), problems))
+        }
+    }
+}
+
+/// The agent of a suite that is an async function, as the macro hands it on.
+#[derive(Clone)]
+pub struct AgentFunction(Arc<dyn Live>);
+
+impl AgentFunction {
+    /// The function that is every agent of a suite.
+    pub(crate) fn functions(self) -> AgentFunctions {
+        AgentFunctions::every(self.0)
+    }
+}
+
+#[cfg(feature = "session")]
+pub(crate) use session::function;
+#[cfg(feature = "session")]
+pub use session::{BoxedAgent, boxed};
+
+/// What needs a session to be called.
+#[cfg(feature = "session")]
+mod session {
+    use std::fmt::Display;
+    use std::pin::Pin;
+    use std::sync::Arc;
+
+    use mcptest_session::handle::AgentSession;
+
+    use super::AgentFunction;
+    use crate::record::Live;
+    use crate::record::function::Function;
+
+    /// An agent that is an async function, whatever function it is; [`boxed`] makes it.
+    pub type BoxedAgent = Box<
+        dyn Fn(AgentSession) -> Pin<Box<dyn Future<Output = Result<(), String>>>> + Send + Sync,
+    >;
+
+    /// An async function as a value of a type that all such functions share, so that different ones may stand in one
+    /// list for [`Harness::agents`](crate::Harness::agents).
+    pub fn boxed<R, E>(run: impl Fn(AgentSession) -> R + Send + Sync + 'static) -> BoxedAgent
+    where
+        R: Future<Output = Result<(), E>> + 'static,
+        E: Display + 'static,
+    {
+        Box::new(move |session| {
+            let ran = run(session);
+            // `{:#}` shows the causes of errors that have them.
+            Box::pin(async move { ran.await.map_err(|error| format!("{error:#}")) })
+        })
+    }
+
+    /// What runs an agent that is an async function.
+    pub(crate) fn function<R, E>(
+        run: impl Fn(AgentSession) -> R + Send + Sync + 'static,
+    ) -> Arc<dyn Live>
+    where
+        R: Future<Output = Result<(), E>> + 'static,
+        E: Display + 'static,
+    {
+        Arc::new(Function::new(run))
+    }
+
+    impl AgentFunction {
+        /// The function behind `agent = …` of the macro.
+        pub fn new<R, E>(run: impl Fn(AgentSession) -> R + Send + Sync + 'static) -> Self
+        where
+            R: Future<Output = Result<(), E>> + 'static,
+            E: Display + 'static,
+        {
+            Self(function(run))
+        }
+    }
+}
