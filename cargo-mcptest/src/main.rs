@@ -30,7 +30,6 @@ mod git;
 mod import;
 mod init;
 mod judging;
-mod lossless;
 mod mock;
 mod mutants;
 mod outcome;

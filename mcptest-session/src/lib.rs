@@ -5,6 +5,7 @@
 //! - [`protocol`]: the wire formats of the providers, to and from an exchange;
 //! - `endpoint`, with the feature `endpoint`: the address, and who may ask;
 //! - `driver`, with the feature `endpoint`: an agent that is a command is started, asked and ended;
+//! - [`mcp`]: the MCP servers behind the address, and what is called there;
 //! - [`record`]: what went by becomes a run; with the feature `record` it also passes requests on to the real model.
 //! - `play`, with the feature `play`: a recording answers in the model's place, and what the agent does otherwise is told;
 //! - `session`, with the feature `record`: one run of an agent, from its address to its cassette.
@@ -20,6 +21,10 @@ pub mod exchange;
 pub mod handle;
 #[doc(hidden)]
 pub mod json;
+#[doc(hidden)]
+pub mod lossless;
+#[doc(hidden)]
+pub mod mcp;
 #[cfg(feature = "play")]
 pub mod play;
 pub mod protocol;

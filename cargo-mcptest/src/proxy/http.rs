@@ -14,35 +14,23 @@ use std::thread;
 use axum::Router;
 use axum::body::{Body, Bytes, HttpBody as _};
 use axum::extract::{Request, State};
-use axum::http::header::{
-    ACCEPT_ENCODING, CONNECTION, CONTENT_ENCODING, CONTENT_TYPE, HOST, TE, TRAILER,
-    TRANSFER_ENCODING, UPGRADE,
-};
+use axum::http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE};
 use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::serve::ListenerExt as _;
+use mcptest_session::endpoint::further;
+use mcptest_session::mcp::messages::Speaker;
 use reqwest::redirect::Policy;
 use reqwest::{Client, Url};
 use tokio::net::TcpListener;
 use tokio_stream::{Stream, StreamExt as _};
 
 use self::sessions::{ExchangeEvent, Head, Sessions};
-use super::{Proxy, RecordedSession, Speaker};
+use super::{Proxy, RecordedSession};
 use crate::failure::Failure;
 
 /// Which session a request is of.
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
-
-/// What is of one connection alone, besides what [`CONNECTION`] names.
-const OF_A_CONNECTION: [HeaderName; 7] = [
-    CONNECTION,
-    HOST,
-    HeaderName::from_static("keep-alive"),
-    TE,
-    TRAILER,
-    TRANSFER_ENCODING,
-    UPGRADE,
-];
 
 /// Relays until the process is told to stop; the exit code.
 pub(super) fn run(
@@ -239,23 +227,4 @@ async fn exchange(State(relay): State<Relay>, request: Request) -> Response {
 fn session(headers: &HeaderMap) -> Option<String> {
     let session = headers.get(SESSION)?.to_str().ok()?;
     Some(session.to_owned())
-}
-
-/// The headers that are not of one connection alone.
-fn further(headers: &HeaderMap) -> HeaderMap {
-    let named: Vec<String> = headers
-        .get_all(CONNECTION)
-        .iter()
-        .filter_map(|names| names.to_str().ok())
-        .flat_map(|names| names.split(','))
-        .map(|name| name.trim().to_ascii_lowercase())
-        .collect();
-    let mut headers = headers.clone();
-    for name in OF_A_CONNECTION {
-        headers.remove(name);
-    }
-    for name in named {
-        headers.remove(name);
-    }
-    headers
 }

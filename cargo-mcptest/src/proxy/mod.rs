@@ -7,11 +7,9 @@
 //! second, besides what it is just writing.
 //!
 //! - `pipes`, `http`: bytes from one side to the other;
-//! - `frames`: where a message ends;
-//! - `session`: what the messages say;
+//! - `session`: what the messages say, as a run;
 //! - `recording`: the run on disk.
 
-mod frames;
 mod http;
 mod pipes;
 mod recording;
@@ -23,13 +21,6 @@ use std::path::{Path, PathBuf};
 use crate::failure::Failure;
 use recording::SessionRecording;
 use session::ProxySession;
-
-/// Who wrote something.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Speaker {
-    Client,
-    Server,
-}
 
 /// Stands between an MCP client and its server, and writes the calls into a recording.
 ///

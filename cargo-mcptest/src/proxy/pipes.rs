@@ -6,8 +6,10 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::Duration;
 
-use super::frames::Lines;
-use super::{Proxy, RecordedSession, Speaker};
+use mcptest_session::mcp::frames::Lines;
+use mcptest_session::mcp::messages::Speaker;
+
+use super::{Proxy, RecordedSession};
 use crate::failure::Failure;
 
 /// How much is read at once.

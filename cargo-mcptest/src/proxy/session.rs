@@ -1,79 +1,67 @@
-//! What the messages of a session say: the server's name, its tools, the calls and their answers.
+//! What the messages of a session say, as a run: the server's name, its tools, the calls and their answers.
 
-use std::collections::{BTreeMap, HashMap};
-
+use mcptest_session::mcp::frames::Frame;
+use mcptest_session::mcp::messages::{Answer, Listener, Messages, Speaker, failed};
 use mcptest_trace::record::{CallId, Recorder};
-use mcptest_trace::text::counted;
 use mcptest_trace::trace::OfferedTool;
-use regex::Regex;
-use serde_json::{Value, json};
-
-use super::Speaker;
-use super::frames::Frame;
-use crate::lossless::Change;
+use serde_json::Value;
 
 /// A session while it goes on.
 pub(super) struct ProxySession {
-    run: Recorder,
-    server: Option<String>,
-    /// What was asked and not answered yet, by the request's identifier.
-    asked: HashMap<String, Asked>,
-    tools: Vec<OfferedTool>,
+    messages: Messages<CallId>,
+    heard: Heard,
     /// Whether it is known how the agent is instructed, and what it said at the end.
     system_prompt: bool,
     closing: bool,
-    news: bool,
-    /// Messages that are no JSON as they are written, by what was read otherwise in them.
-    mended: BTreeMap<Change, usize>,
-    /// Messages that could not be read.
-    unreadable: usize,
 }
 
-enum Asked {
-    Call(CallId),
-    Tools,
-    Initialize,
+/// What was heard, as a run.
+struct Heard {
+    run: Recorder,
+    server: Option<String>,
+    tools: Vec<OfferedTool>,
+    news: bool,
 }
 
 impl ProxySession {
     pub(super) fn new(agent: &str, model: &str, server: Option<String>) -> Self {
         Self {
-            run: Recorder::new(agent, model),
-            server,
-            asked: HashMap::new(),
-            tools: Vec::new(),
+            messages: Messages::default(),
+            heard: Heard {
+                run: Recorder::new(agent, model),
+                server,
+                tools: Vec::new(),
+                news: false,
+            },
             system_prompt: false,
             closing: false,
-            news: false,
-            mended: BTreeMap::new(),
-            unreadable: 0,
         }
     }
 
     pub(super) fn asked(&mut self, prompt: &str, system_prompt: Option<&str>) {
-        self.run.user(prompt);
+        self.heard.run.user(prompt);
         if let Some(text) = system_prompt {
-            self.run.system_prompt(text);
+            self.heard.run.system_prompt(text);
             self.system_prompt = true;
         }
     }
 
     /// The agent's last message.
     pub(super) fn closed(&mut self, text: &str) {
-        self.run.said(text.trim_end());
+        self.heard.run.said(text.trim_end());
         self.closing = true;
     }
 
     /// Whether a call or an answer has come since the run was last asked for.
     pub(super) fn has_news(&self) -> bool {
-        self.news
+        self.heard.news
     }
 
     /// The run so far, without what is not known: the system prompt, and why it stopped where there is no
     /// closing.
     pub(super) fn cassette(&mut self) -> Value {
-        self.news = false;
-        let mut cassette = self.run.cassette();
+        self.heard.news = false;
+        let mut cassette = self.heard.run.cassette();
         if !self.system_prompt
             && let Some(run) = cassette.as_object_mut()
         {
@@ -90,146 +78,55 @@ impl ProxySession {
 
     /// What was said otherwise than it is recorded, a line each.
     pub(super) fn flaws(&self) -> Vec<String> {
-        let mended = self.mended.iter().map(|(change, count)| {
-            let messages = counted(*count, "message");
-            format!("no valid JSON in {messages}: {}", change.told())
-        });
-        let unreadable = (self.unreadable > 0).then(|| {
-            let messages = counted(self.unreadable, "message");
-            format!("no JSON at all in {messages}: what could be told of them is recorded as text")
-        });
-        mended.chain(unreadable).collect()
+        self.messages.flaws()
     }
 
     /// Takes in what went by.
     pub(super) fn take(&mut self, side: Speaker, frame: Frame) {
-        match frame {
-            Frame::Message(message, mended) => {
-                for change in mended {
-                    *self.mended.entry(change).or_default() += 1;
-                }
-                self.see(side, message);
-            }
-            Frame::Unreadable(text) => {
-                self.unreadable += 1;
-                self.salvage(side, &text);
-            }
-        }
+        self.messages.take(side, frame, &mut self.heard);
+    }
+}
+
+impl Listener for Heard {
+    type Call = CallId;
+
+    fn called(&mut self, tool: &str, args: Value) -> CallId {
+        self.news = true;
+        let server = self.server.clone().unwrap_or_default();
+        self.run.tool_called(&server, tool, args)
     }
 
-    /// Keeps what can be told of a message that is no JSON: that a tool was called, that an answer came.
-    fn salvage(&mut self, side: Speaker, text: &str) {
-        let part = |pattern: &str| {
-            let pattern = Regex::new(pattern).ok()?;
-            let found = pattern.captures(text)?;
-            Some(found.get(1)?.as_str().to_owned())
+    fn returned(&mut self, call: CallId, answer: Answer) {
+        self.news = true;
+        let result = answer.of_tool();
+        match answer {
+            Answer::Result(_) => self.run.tool_returned(call, result),
+            Answer::Error(_) => self.run.tool_failed(call, result),
         };
-        let Some(id) = outer_id(text) else {
-            return;
-        };
-        if side == Speaker::Server {
-            if let Some(Asked::Call(call)) = self.asked.remove(&id) {
-                let content = json!([{ "type": "text", "text": text }]);
-                self.run.tool_returned(call, json!({ "content": content }));
-                self.news = true;
-            }
-            return;
-        }
-        let calls = part(r#""method"\s*:\s*"(tools/call)""#).is_some();
-        if let Some(name) = part(r#""name"\s*:\s*"([^"]+)""#).filter(|_| calls) {
-            let server = self.server.clone().unwrap_or_default();
-            let call = self.run.tool_called(&server, &name, text.into());
-            self.asked.insert(id, Asked::Call(call));
-            self.news = true;
-        }
     }
 
-    /// Takes in a message, or several in one list.
-    fn see(&mut self, side: Speaker, message: Value) {
-        match (message, side) {
-            (Value::Array(all), side) => {
-                for message in all {
-                    self.see(side, message);
-                }
-            }
-            (message, Speaker::Client) => self.of_client(&message),
-            (message, Speaker::Server) => self.of_server(message),
-        }
+    fn given_up(&mut self, call: CallId) {
+        self.news = true;
+        let result = failed("the client gave this call up");
+        self.run.tool_failed(call, result);
     }
 
-    fn of_client(&mut self, message: &Value) {
-        if message["method"] == "notifications/cancelled" {
-            return self.given_up(&message["params"]["requestId"]);
-        }
-        let (Some(id), Some(method)) = (message.get("id"), message["method"].as_str()) else {
+    fn answered(&mut self, method: &str, _: Value, answer: Answer) {
+        let Answer::Result(result) = answer else {
             return;
         };
-        let asked = match method {
-            "initialize" => Asked::Initialize,
-            "tools/list" => Asked::Tools,
-            "tools/call" => {
-                let parameters = &message["params"];
-                let Some(tool) = parameters["name"].as_str() else {
-                    return;
-                };
-                let server = self.server.clone().unwrap_or_default();
-                // Some clients send an empty text for no arguments.
-                let arguments = parameters.get("arguments").filter(|it| **it != "").cloned();
-                self.news = true;
-                Asked::Call(self.run.tool_called(
-                    &server,
-                    tool,
-                    arguments.unwrap_or_else(|| json!({})),
-                ))
-            }
-            _ => return,
-        };
-        self.asked.insert(id.to_string(), asked);
-    }
-
-    /// The client waits no longer. A call is an error to the agent then, as in every recording, whatever the
-    /// server says later.
-    fn given_up(&mut self, id: &Value) {
-        if let Some(Asked::Call(call)) = self.asked.remove(&id.to_string()) {
-            let content = json!([{ "type": "text", "text": "the client gave this call up" }]);
-            self.run
-                .tool_failed(call, json!({ "content": content, "isError": true }));
-            self.news = true;
-        }
-    }
-
-    fn of_server(&mut self, mut message: Value) {
-        // A request of the server's own has an identifier too.
-        if message.get("method").is_some() {
-            return;
-        }
-        let asked = message.get("id").map(Value::to_string);
-        let Some(asked) = asked.and_then(|id| self.asked.remove(&id)) else {
-            return;
-        };
-        let result = message.get_mut("result").map(Value::take);
-        match (asked, result) {
-            (Asked::Call(call), Some(result)) => {
-                self.run.tool_returned(call, result);
-                self.news = true;
-            }
-            (Asked::Call(call), None) => {
-                let text = message["error"]["message"].as_str();
-                let text = text.unwrap_or("the server answered with an error");
-                let content = json!([{ "type": "text", "text": text }]);
-                let result = json!({ "content": content, "isError": true });
-                self.run.tool_failed(call, result);
-                self.news = true;
-            }
-            (Asked::Initialize, Some(result)) if self.server.is_none() => {
+        match method {
+            "initialize" if self.server.is_none() => {
                 let name = result["serverInfo"]["name"].as_str();
                 self.server = name.map(str::to_owned);
             }
-            (Asked::Tools, Some(result)) => self.offered(&result),
+            "tools/list" => self.offered(&result),
             _ => {}
         }
     }
+}
 
+impl Heard {
     /// The tools that the server offers; of several pages each adds its own.
     fn offered(&mut self, result: &Value) {
         let server = self.server.clone().unwrap_or_default();
@@ -248,53 +145,11 @@ impl ProxySession {
     }
 }
 
-/// The identifier of a message that is no JSON: the last `id` that stands in no object within it.
-fn outer_id(text: &str) -> Option<String> {
-    let bytes = text.as_bytes();
-    let (mut depth, mut at, mut found) = (0_usize, 0, None);
-    while let Some(byte) = bytes.get(at) {
-        match byte {
-            b'{' | b'[' => depth += 1,
-            b'}' | b']' => depth = depth.saturating_sub(1),
-            b'"' => {
-                let mut end = at + 1;
-                while end < bytes.len() && bytes[end] != b'"' {
-                    end += if bytes[end] == b'\\' { 2 } else { 1 };
-                }
-                let rest = text.get(end + 1..).unwrap_or_default().trim_start();
-                if depth <= 1 && bytes.get(at + 1..end) == Some(b"id") && rest.starts_with(':') {
-                    let value = rest[1..].trim_start();
-                    let length = value.find([',', '}']).unwrap_or(value.len());
-                    found = Some(value[..length].trim_end().to_owned());
-                }
-                at = end;
-            }
-            _ => {}
-        }
-        at += 1;
-    }
-    found
-}
-
-/// Whether a message of a client begins a session.
-pub(super) fn begins(message: &Value) -> bool {
-    match message {
-        Value::Array(all) => all.iter().any(begins),
-        message => message["method"] == "initialize",
-    }
-}
-
-/// Whether it is a message of MCP at all.
-pub(super) fn is_message(message: &Value) -> bool {
-    match message {
-        Value::Array(all) => !all.is_empty() && all.iter().all(is_message),
-        message => message["jsonrpc"] == "2.0",
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::frames::Lines;
+    use mcptest_session::mcp::frames::Lines;
+    use serde_json::json;
+
     use super::*;
 
     fn session(client: &str, server: &str) -> Value {

@@ -15,7 +15,8 @@ const OF_A_CONNECTION: [HeaderName; 7] = [
 ];
 
 /// The headers that are not of one connection alone.
-pub(crate) fn further(headers: &HeaderMap) -> HeaderMap {
+#[must_use]
+pub fn further(headers: &HeaderMap) -> HeaderMap {
     let named: Vec<String> = headers
         .get_all(CONNECTION)
         .iter()

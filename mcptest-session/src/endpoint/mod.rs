@@ -28,7 +28,8 @@ use tokio::task::JoinHandle;
 use crate::protocol;
 
 #[cfg(feature = "record")]
-pub(crate) use headers::further;
+#[doc(hidden)]
+pub use headers::further;
 #[cfg(any(feature = "play", feature = "record"))]
 pub(crate) use upstream::names;
 pub use upstream::{Provider, Upstream, UpstreamError};

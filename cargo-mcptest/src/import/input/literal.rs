@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::lossless::{Change, Parsed};
+use mcptest_session::lossless::{Change, Parsed};
 
 /// Reads a printed value.
 ///

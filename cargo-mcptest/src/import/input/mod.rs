@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-pub(super) use crate::lossless::{Change, Parsed, parse};
 pub(super) use literal::prefix as script_literal;
+pub(super) use mcptest_session::lossless::{Change, Parsed, parse};
 pub(super) use names::{NamedFile, named};
 pub(super) use zip::Archive;
 

@@ -5,11 +5,11 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
 use axum::body::Bytes;
+use mcptest_session::mcp::frames::{EventStream, Frame, WholeBody};
+use mcptest_session::mcp::messages::{Speaker, begins, is_message};
 
 use crate::failure::Failure;
-use crate::proxy::frames::{EventStream, Frame, WholeBody};
-use crate::proxy::session::{begins, is_message};
-use crate::proxy::{RecordedSession, Speaker};
+use crate::proxy::RecordedSession;
 
 /// What went by, of the exchange of a number.
 pub(super) enum ExchangeEvent {

@@ -7,7 +7,7 @@ use crate::lossless::{self, Change};
 
 /// What went by.
 #[derive(Debug, PartialEq)]
-pub(super) enum Frame {
+pub enum Frame {
     /// A message, and what was read otherwise as it is no JSON as it is written.
     Message(Value, Vec<Change>),
     /// What says that it is a message of JSON-RPC and is no JSON.
@@ -16,7 +16,8 @@ pub(super) enum Frame {
 
 impl Frame {
     /// What some bytes are; nothing where they do not begin as a message.
-    fn of(bytes: &[u8]) -> Option<Self> {
+    #[must_use]
+    pub fn of(bytes: &[u8]) -> Option<Self> {
         let bytes = bytes.trim_ascii();
         if !bytes.starts_with(b"{") && !bytes.starts_with(b"[") {
             return None;
@@ -39,13 +40,13 @@ fn stands_in(bytes: &[u8], wanted: &[u8]) -> bool {
 
 /// Messages over standard input and output: JSON, one a line.
 #[derive(Debug, Default)]
-pub(super) struct Lines {
+pub struct Lines {
     begun: Vec<u8>,
 }
 
 impl Lines {
     /// Takes bytes, and gives every message that they end.
-    pub(super) fn take(&mut self, bytes: &[u8], mut each: impl FnMut(Frame)) {
+    pub fn take(&mut self, bytes: &[u8], mut each: impl FnMut(Frame)) {
         self.lines(bytes, |line| {
             if let Some(frame) = Frame::of(line) {
                 each(frame);
@@ -54,7 +55,7 @@ impl Lines {
     }
 
     /// What stands after the last line, when its side has ended.
-    pub(super) fn end(&mut self) -> Option<Frame> {
+    pub fn end(&mut self) -> Option<Frame> {
         Frame::of(&std::mem::take(&mut self.begun))
     }
 
@@ -72,14 +73,14 @@ impl Lines {
 
 /// Messages in a stream of server-sent events: the lines `data:` of an event are one message.
 #[derive(Debug, Default)]
-pub(super) struct EventStream {
+pub struct EventStream {
     lines: Lines,
     data: Vec<u8>,
 }
 
 impl EventStream {
     /// Takes bytes, and gives every message whose event they end.
-    pub(super) fn take(&mut self, bytes: &[u8], mut each: impl FnMut(Frame)) {
+    pub fn take(&mut self, bytes: &[u8], mut each: impl FnMut(Frame)) {
         let data = &mut self.data;
         self.lines.lines(bytes, |line| {
             let line = line.strip_suffix(b"\r").unwrap_or(line);
@@ -100,14 +101,17 @@ impl EventStream {
 
 /// A message that is a body as a whole.
 #[derive(Debug, Default)]
-pub(super) struct WholeBody(Vec<u8>);
+pub struct WholeBody(Vec<u8>);
 
 impl WholeBody {
-    pub(super) fn take(&mut self, bytes: &[u8]) {
+    /// Takes bytes.
+    pub fn take(&mut self, bytes: &[u8]) {
         self.0.extend_from_slice(bytes);
     }
 
-    pub(super) fn end(self) -> Option<Frame> {
+    /// The message, when all of it has come.
+    #[must_use]
+    pub fn end(self) -> Option<Frame> {
         Frame::of(&self.0)
     }
 }

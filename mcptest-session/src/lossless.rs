@@ -10,7 +10,7 @@ const LONG: usize = 19;
 
 /// What was read otherwise than it is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Change {
+pub enum Change {
     /// `NaN` and `Infinity`, which Python writes: null.
     Word,
     /// A number beyond 64 bits or beyond any float: a text.
@@ -25,7 +25,8 @@ pub(crate) enum Change {
 
 impl Change {
     /// What to say of it.
-    pub(crate) fn told(self) -> &'static str {
+    #[must_use]
+    pub fn told(self) -> &'static str {
         match self {
             Self::Word => "`NaN` or `Infinity` is read as null",
             Self::Number => "a number that would be rounded is kept as a text",
@@ -38,13 +39,19 @@ impl Change {
 
 /// A value, and how it is not as it is written.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Parsed {
-    pub(crate) value: Value,
-    pub(crate) changes: Vec<Change>,
+pub struct Parsed {
+    /// The value.
+    pub value: Value,
+    /// What was read otherwise than it is written.
+    pub changes: Vec<Change>,
 }
 
 /// Reads JSON.
-pub(crate) fn parse(bytes: &[u8]) -> Result<Parsed, serde_json::Error> {
+///
+/// # Errors
+///
+/// It is no JSON, whatever is mended.
+pub fn parse(bytes: &[u8]) -> Result<Parsed, serde_json::Error> {
     let mut changes = Vec::new();
     let quoted = with_long_numbers_quoted(bytes);
     let bytes = changed(quoted, Change::Number, bytes, &mut changes);
