@@ -133,7 +133,7 @@ fn an_agent_is_recorded_and_judged_in_a_folder_without_a_crate() {
     let said = mcptest(&folder, Some(&model), &["record"]).exits(0);
     assert!(
         said.stderr
-            .contains("recorded 2 runs of `Refund agent` (536 tokens)"),
+            .contains("recorded 2 runs of `Refund agent` (536 tokens, $0.0010)"),
         "{said}"
     );
     let run = recorded(&folder, 1);
@@ -236,12 +236,13 @@ fn a_run_of_another_model_is_none_of_this_agent() {
 }
 
 #[test]
-fn a_budget_that_nobody_would_keep_is_refused() {
+fn a_budget_stops_a_program_of_ones_own_before_it_is_overspent() {
     let budget = format!("budget: {{ per_suite_usd_cents: 1 }}\n{}", with_command());
     let folder = Folder::new().with("suites/refunds.yml", budget);
     let model = provider();
     let said = mcptest(&folder, Some(&model), &["record"]).exits(1);
-    assert!(said.stdout.contains("`budget:` cannot be kept"), "{said}");
+    let told = "stopped before overspending: $0.0000 of $0.0100 are spent";
+    assert!(said.stdout.contains(told), "{said}");
 }
 
 #[test]

@@ -9,6 +9,7 @@ pub struct AgentSession {
     mode: Mode,
     turns: Vec<String>,
     urls: Vec<(&'static str, String)>,
+    servers: Vec<(String, String)>,
 }
 
 impl AgentSession {
@@ -17,10 +18,16 @@ impl AgentSession {
     pub fn of(session: &Session) -> Self {
         let urls = Provider::ALL.iter();
         let urls = urls.map(|provider| (provider.name, session.url(provider)));
+        let servers = session.mcp_servers().iter();
+        let servers = servers.map(|server| {
+            let url = session.mcp_url(&server.name).unwrap_or_default();
+            (server.name.clone(), url)
+        });
         Self {
             mode: session.mode(),
             turns: session.turns().to_vec(),
             urls: urls.collect(),
+            servers: servers.collect(),
         }
     }
 
@@ -47,6 +54,14 @@ impl AgentSession {
     #[must_use]
     pub fn url(&self, provider: &str) -> Option<&str> {
         let found = self.urls.iter().find(|(name, _)| *name == provider);
+        found.map(|(_, url)| url.as_str())
+    }
+
+    /// The address of an MCP server over streamable HTTP, by the name that the suite has for it; `None` of one that the
+    /// agent does not have.
+    #[must_use]
+    pub fn mcp_url(&self, server: &str) -> Option<&str> {
+        let found = self.servers.iter().find(|(name, _)| name == server);
         found.map(|(_, url)| url.as_str())
     }
 

@@ -23,7 +23,6 @@ pub mod handle;
 pub mod json;
 #[doc(hidden)]
 pub mod lossless;
-#[doc(hidden)]
 pub mod mcp;
 #[cfg(feature = "play")]
 pub mod play;

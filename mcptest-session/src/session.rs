@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
+use mcptest_trace::eval::Decisions;
 use mcptest_trace::record::environment::{secrets_by_name, usual_secrets, variables};
 use mcptest_trace::record::redact::Redactor;
 use mcptest_trace::record::say;
@@ -15,8 +16,9 @@ use regex::Regex;
 use serde_json::Value;
 
 use crate::driver::{AgentCommand, Ended};
-use crate::endpoint::{Endpoint, Provider, Upstream};
-use crate::record::{RecordedRun, Relay, RunOptions, redact};
+use crate::endpoint::{Answerer, Answering, Endpoint, Incoming, Provider, Upstream};
+use crate::mcp::{ConfigFile, McpServer, Order, ServerFailure, Servers};
+use crate::record::{Limits, RecordedRun, Relay, RunOptions, redact};
 
 pub use error::SessionError;
 
@@ -68,9 +70,13 @@ pub struct SessionOptions {
     pub keep_named: bool,
     /// What a program prints is what the user reads.
     pub closing_is_stdout: bool,
-    /// The most model calls, those that are asked again among them; what is asked then is refused, and the run says
-    /// `turn_budget`.
-    pub max_model_calls: Option<u64>,
+    /// What the run may take; what is asked beyond that is refused, and the run says `turn_budget`,
+    /// `tool_call_budget` or `token_budget`.
+    pub limits: Limits,
+    /// The MCP servers that the agent reaches through the session.
+    pub mcp_servers: Vec<McpServer>,
+    /// The faults that answer calls in the place of those servers.
+    pub faults: Option<Decisions>,
 }
 
 impl SessionOptions {
@@ -102,6 +108,9 @@ pub struct Session {
     options: SessionOptions,
     endpoint: Endpoint,
     relay: Relay,
+    servers: Arc<Servers>,
+    /// Where clients read the addresses of the servers.
+    config: Option<ConfigFile>,
     began: Instant,
     recorded_at: Timestamp,
     mode: Mode,
@@ -133,17 +142,41 @@ impl Session {
         upstreams.retain(|upstream| !is_given(upstream));
         upstreams.extend(given.iter().cloned());
         let relay = Relay::new(upstreams, options.untouched).map_err(begins)?;
-        let relay = match options.max_model_calls {
-            Some(most) => relay.with_most_calls(most),
-            None => relay,
+        let relay = relay.with_limits(options.limits.clone());
+        let (faults, most) = (options.faults.clone(), options.limits.tool_calls);
+        let is_ordered = faults.is_some() || most.is_some();
+        let order = is_ordered.then(|| Order::new(relay.log().clone(), faults, most));
+        let (began, client) = (relay.began(), relay.client());
+        let servers = Servers::start(&options.mcp_servers, began, client, order);
+        let servers = Arc::new(servers.map_err(SessionError::ServerStart)?);
+        let place = Place {
+            relay: relay.clone(),
+            servers: Arc::clone(&servers),
         };
-        let endpoint = Endpoint::start(Arc::new(relay.clone()))
+        let endpoint = Endpoint::start(Arc::new(place))
             .await
             .map_err(|error| begins(format!("no port can be listened at: {error}")))?;
+        let named = options.mcp_servers.iter();
+        let named = named.map(|server| {
+            (
+                server.name.clone(),
+                format!("{}{}", endpoint.url(), server.path()),
+            )
+        });
+        let config = match options.mcp_servers.is_empty() {
+            true => None,
+            false => Some(ConfigFile::new(named).map_err(|error| {
+                begins(format!(
+                    "the file for MCP clients cannot be written: {error}"
+                ))
+            })?),
+        };
         Ok(Self {
             options,
             endpoint,
             relay,
+            servers,
+            config,
             began: Instant::now(),
             recorded_at: Timestamp::now(),
             mode: Mode::Record,
@@ -202,6 +235,26 @@ impl Session {
         provider.map_or_else(String::new, |provider| self.url(provider))
     }
 
+    /// The address of an MCP server, by the name that the suite has for it.
+    #[must_use]
+    pub fn mcp_url(&self, server: &str) -> Option<String> {
+        let mut servers = self.options.mcp_servers.iter();
+        let found = servers.find(|own| own.name == server)?;
+        Some(format!("{}{}", self.endpoint.url(), found.path()))
+    }
+
+    /// The MCP servers that the agent reaches through the session.
+    #[must_use]
+    pub fn mcp_servers(&self) -> &[McpServer] {
+        &self.options.mcp_servers
+    }
+
+    /// The file that tells MCP clients where the servers are; none where there are no servers.
+    #[must_use]
+    pub fn mcp_config(&self) -> Option<&Path> {
+        self.config.as_ref().map(ConfigFile::path)
+    }
+
     /// The environment variables that an agent is given. `MCPTEST_PROMPT` is among them unless the prompt is longer
     /// than a system lets a variable be.
     #[must_use]
@@ -214,6 +267,14 @@ impl Session {
                 let variables = provider.variables.iter();
                 environment.extend(variables.map(|name| ((*name).to_owned(), url.clone())));
             }
+        }
+        for server in &self.options.mcp_servers {
+            let url = self.mcp_url(&server.name).unwrap_or_default();
+            environment.push((server.variable(), url));
+        }
+        if let Some(config) = self.mcp_config() {
+            let config = config.display().to_string();
+            environment.push(("MCPTEST_MCP_CONFIG".to_owned(), config));
         }
         environment.push(("MCPTEST_MODE".to_owned(), self.mode.as_str().to_owned()));
         if self.prompt().len() <= LONGEST_VARIABLE {
@@ -242,10 +303,16 @@ impl Session {
         agent
     }
 
-    /// Whether a model call was refused, as the run had made as many as it may.
+    /// Whether a model call was refused, as the run had taken as much as it may.
     #[must_use]
     pub fn is_capped(&self) -> bool {
-        self.relay.is_capped()
+        self.relay.cap().is_some()
+    }
+
+    /// The MCP server that gave no answer, where one did not: no run is known then.
+    #[must_use]
+    pub fn server_failure(&self) -> Option<ServerFailure> {
+        self.servers.failure()
     }
 
     /// How many requests reached the address.
@@ -313,6 +380,14 @@ impl Session {
         self.endpoint.close();
         // A client may leave a stream whose last event it has before its end is seen here.
         self.relay.log().settled(LAST_WORDS).await;
+        let failure = self.servers.failure();
+        self.servers.end().await;
+        if let Some(failure) = failure {
+            return Err(SessionError::Server(failure));
+        }
+        if let Some((fault, tool)) = self.servers.missed_fault() {
+            return Err(SessionError::Fault { fault, tool });
+        }
         let duration = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
         let mut run = RunOptions::default();
         run.agent.clone_from(&self.options.agent);
@@ -322,11 +397,9 @@ impl Session {
         run.recorded_at = Some(format!("{:.3}", self.recorded_at));
         run.duration_ms = Some(duration);
         run.closing = closing;
-        let stopped = if self.relay.is_capped() {
-            Some("turn_budget")
-        } else {
-            stopped
-        };
+        run.mcp = self.servers.seen();
+        run.max_tool_calls = self.options.limits.tool_calls;
+        let stopped = self.relay.cap().or(stopped);
         run.stopped = stopped.map(str::to_owned);
         let observed = self.relay.log().observed();
         let RecordedRun {
@@ -337,7 +410,7 @@ impl Session {
             error,
             strangers: self.endpoint.strangers(),
         })?;
-        let logins = self.relay.logins().into_iter();
+        let logins = self.relay.logins().into_iter().chain(self.servers.logins());
         let secrets = usual_secrets()
             .chain(self.options.secrets)
             .chain(secrets_by_name(variables()))
@@ -356,6 +429,22 @@ impl Session {
             notes,
             asked_model,
         })
+    }
+}
+
+/// What stands at the address of a session.
+struct Place {
+    relay: Relay,
+    servers: Arc<Servers>,
+}
+
+impl Answerer for Place {
+    fn answer(&self, incoming: Incoming) -> Answering {
+        if incoming.path.starts_with("/mcp/") {
+            self.servers.answer(incoming)
+        } else {
+            self.relay.answer(incoming)
+        }
     }
 }
 

@@ -1,15 +1,22 @@
 //! An agent that is a command: its own code runs, and an address on loopback stands in place of its model's API.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use mcptest_session::driver::{self, AgentCommand as Program, Ended};
 use mcptest_session::endpoint::Upstream;
-use mcptest_session::session::{FinishedRun, Session, SessionOptions};
-use mcptest_suite::model::{Agent, AgentCommand, Suite};
+use mcptest_session::mcp::{McpPlace, McpServer};
+use mcptest_session::record::Spending;
+use mcptest_session::session::{FinishedRun, Session, SessionError, SessionOptions};
+use mcptest_suite::model::{Agent, AgentCommand, Suite, Transport};
 use mcptest_trace::record::{Recorder, say};
 use serde_json::Value;
 
+use super::budget::Budget;
+use super::declared::declared;
+use super::environment::inherited;
+use super::spending::SuiteSpending;
 use super::{Live, LiveError, Progress, RunRequest, Spent};
 
 /// How long a program may take that sets everything back.
@@ -22,14 +29,7 @@ pub(crate) struct Commands;
 impl Live for Commands {
     fn prepare(&self, suite: &Suite, agent: &Agent, model: usize) -> Result<(), LiveError> {
         let command = command_of(agent)?;
-        if let Some(fault) = agent.inject.first() {
-            return Err(LiveError::new(
-                "faults cannot be injected into the tools of an agent's own program",
-            )
-            .at(fault.span)
-            .help("leave `inject:` out, or let the built-in agent record this test without `command:`"));
-        }
-        no_budget(suite)?;
+        ready(suite, agent, model)?;
         let provider = agent.models[model].value.provider.as_deref();
         if let Some(provider) = provider
             && upstream(suite, provider).is_none()
@@ -51,10 +51,11 @@ impl Live for Commands {
         agent: &Agent,
         model: usize,
         request: &RunRequest,
-        _: &mut Recorder,
+        recorder: &mut Recorder,
         progress: &Progress,
     ) -> Result<Option<Value>, LiveError> {
         let command = command_of(agent)?;
+        let spending = spending(suite, agent, model, request)?;
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
@@ -65,42 +66,121 @@ impl Live for Commands {
             }
             let mut options = options(suite, agent, model, request)?;
             options.closing_is_stdout = command.closing_is_stdout;
-            let session = Session::record(options)
-                .await
-                .map_err(|error| LiveError::new(error.to_string()).at(command.span))?;
+            options.faults = recorder.injected().cloned();
+            options.limits.spending = spending.as_ref().map(shared);
+            let begun = Session::record(options).await;
+            let session = begun.map_err(|error| said_by(error, agent).or_at(command.span))?;
             let mut program =
                 session.command(command.command.iter().cloned(), folder(command, suite));
             program.time_limit = request.time_budget;
             let ended = driver::run(&program)
                 .await
                 .map_err(|error| LiveError::new(error.to_string()).at(command.span))?;
+            if let Some(stopped) = spending.as_ref().and_then(SuiteSpending::stopped) {
+                return Err(stopped);
+            }
             // A program that failed did not do what it does: such a run takes no other's place. One that a cap ended
             // did.
             if !ended.is_success()
                 && !ended.is_too_late()
                 && !session.is_capped()
+                && session.server_failure().is_none()
                 && session.requests() > 0
             {
                 let (problem, said) = failed(&ended);
                 return Err(LiveError::new(problem).at(command.span).show(said));
             }
-            session
-                .finish_command(&ended)
-                .await
-                .map_err(|error| LiveError::new(error.to_string()).at(command.span))
+            let finished = session.finish_command(&ended).await;
+            finished.map_err(|error| said_by(error, agent).or_at(command.span))
         })?;
-        told(run, request, progress).map(Some)
+        told(run, suite, agent, model, request, progress).map(Some)
     }
 }
 
-/// A budget that nobody would keep is refused before anything is spent.
-pub(super) fn no_budget(suite: &Suite) -> Result<(), LiveError> {
-    suite.per_suite_usd_cents.as_ref().map_or(Ok(()), |cents| {
-        let problem = "`budget:` cannot be kept for an agent whose own code asks the model";
-        Err(LiveError::new(problem)
-            .at(cents.span)
-            .help("leave `per_suite_usd_cents` out, and say `max_turns`; the provider's own limits hold too"))
-    })
+/// What must hold before anything is spent: servers that can be reached, faults that can be put in somewhere, prices.
+pub(super) fn ready(suite: &Suite, agent: &Agent, model: usize) -> Result<(), LiveError> {
+    let servers = servers(suite, agent)?;
+    if let (Some(fault), []) = (agent.inject.first(), servers.as_slice()) {
+        let problem =
+            "faults are put in at MCP servers, and this agent has none that the suite declares";
+        return Err(LiveError::new(problem).at(fault.span).help(
+            "declare the servers whose tools it calls, `servers: { desk: { command: [program, argument] } }`, name them in \
+             the agent's `servers:`, and let its client take their addresses from MCPTEST_MCP_CONFIG; or leave `inject:` out",
+        ));
+    }
+    Budget::of(suite, &agent.models[model]).map(drop)
+}
+
+/// The MCP servers that stand behind the address. A suite that declares none names those that the agent reaches itself.
+fn servers(suite: &Suite, agent: &Agent) -> Result<Vec<McpServer>, LiveError> {
+    if suite.servers.is_empty() {
+        return Ok(Vec::new());
+    }
+    let wanted = declared(suite, agent)?.into_iter();
+    let servers = wanted.map(|wanted| {
+        let place = match &wanted.server.transport {
+            Transport::Stdio {
+                command,
+                env,
+                inherit_env,
+                cwd,
+            } => {
+                let own = env.iter().map(|(name, value)| (name.into(), value.into()));
+                McpPlace::Command {
+                    command: command.clone(),
+                    folder: wanted.folder(cwd.as_deref())?,
+                    environment: inherited(inherit_env).chain(own).collect(),
+                }
+            }
+            Transport::Http { url, .. } => McpPlace::Url {
+                url: url.clone(),
+                bearer: wanted.bearer.clone(),
+            },
+        };
+        Ok(McpServer::new(&wanted.server.name.value, place))
+    });
+    servers.collect()
+}
+
+/// What the model calls of a run may cost, where the suite says so.
+pub(super) fn spending(
+    suite: &Suite,
+    agent: &Agent,
+    model: usize,
+    request: &RunRequest,
+) -> Result<Option<SuiteSpending>, LiveError> {
+    let budget = Budget::of(suite, &agent.models[model])?;
+    let is_capped = budget.is_capped();
+    let spending = || SuiteSpending::new(budget, &request.model, request.max_tokens);
+    Ok(is_capped.then(spending))
+}
+
+/// The same, as a session takes it.
+pub(super) fn shared(spending: &SuiteSpending) -> Arc<dyn Spending> {
+    Arc::new(spending.clone())
+}
+
+/// Why a session gives no run, as a failure of its agent.
+pub(super) fn said_by(error: SessionError, agent: &Agent) -> LiveError {
+    let (failure, help) = match error {
+        SessionError::ServerStart(failure) => (
+            failure,
+            "name a program on the PATH, or a path to one from the suite's folder",
+        ),
+        SessionError::Server(failure) => (
+            failure,
+            "the run is not recorded; mend the server and record again",
+        ),
+        other => return LiveError::new(other.to_string()),
+    };
+    let mut named = agent.servers.iter();
+    let named = named.find(|name| name.value == failure.server);
+    let error = LiveError::new(failure.problem).help(help);
+    LiveError {
+        at: named.map(|name| name.span),
+        shown: failure.shown,
+        ..error
+    }
 }
 
 /// What a session is told of a run.
@@ -115,8 +195,11 @@ pub(super) fn options(
     options.model = Some(request.model.clone());
     options.turns.clone_from(&request.user_turns);
     options.servers.clone_from(&request.servers);
+    options.mcp_servers = servers(suite, agent)?;
     // A loop of one's own has a cap of its own; the suite's holds where it says one.
-    options.max_model_calls = agent.caps.max_turns.as_ref().map(|most| most.value);
+    options.limits.model_calls = agent.caps.max_turns.as_ref().map(|most| most.value);
+    options.limits.tool_calls = request.max_tool_calls;
+    options.limits.tokens = request.token_budget;
     let provider = agent.models[model].value.provider.as_deref();
     if let Some(given) = provider.and_then(|provider| upstream(suite, provider)) {
         options.upstreams.push(given?);
@@ -127,6 +210,9 @@ pub(super) fn options(
 /// The cassette of a run, after what is to be said of it. A run of another model is none of this agent.
 pub(super) fn told(
     run: FinishedRun,
+    suite: &Suite,
+    agent: &Agent,
+    model: usize,
     request: &RunRequest,
     progress: &Progress,
 ) -> Result<Value, LiveError> {
@@ -149,10 +235,14 @@ pub(super) fn told(
             request.run, request.agent
         ));
     }
-    let total = run.cassette["trace"]["conversation"]["tokens"]["total"].as_u64();
+    let tokens = &run.cassette["trace"]["conversation"]["tokens"];
+    let taken = |key: &str| tokens[key].as_u64();
+    let budget = Budget::of(suite, &agent.models[model])?;
     progress.spend(Spent {
-        tokens: total.unwrap_or_default(),
-        micro_usd: None,
+        tokens: taken("total").unwrap_or_default(),
+        micro_usd: taken("prompt")
+            .zip(taken("completion"))
+            .and_then(|(prompt, completion)| budget.cost(prompt, completion)),
     });
     Ok(run.cassette)
 }

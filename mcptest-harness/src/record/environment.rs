@@ -1,5 +1,9 @@
 //! What a server gets of the environment without being given it.
 
+use std::ffi::OsString;
+
+use mcptest_suite::model::Inherit;
+
 /// What a server needs to start and to reach the network: where programs and homes are, how text
 /// and time are written, proxies and certificates. A name that ends with `*` stands for all that
 /// begin so; the last ones, from `APPDATA`, are what Windows needs.
@@ -9,8 +13,19 @@ const NEEDED: &str = "PATH HOME USER LOGNAME SHELL TERM TMPDIR TMP TEMP LANG LAN
     PROGRAMFILES(X86) COMMONPROGRAMFILES COMSPEC HOMEDRIVE HOMEPATH NUMBER_OF_PROCESSORS OS \
     PATHEXT PROCESSOR_ARCHITECTURE SYSTEMDRIVE SYSTEMROOT USERNAME USERPROFILE WINDIR";
 
+/// What a process gets of this one's environment: what it needs to start, and what the suite says.
+pub(crate) fn inherited(inherit: &Inherit) -> impl Iterator<Item = (OsString, OsString)> {
+    std::env::vars_os().filter(move |(name, _)| match inherit {
+        Inherit::All => true,
+        Inherit::Names(names) => {
+            let name = name.to_string_lossy();
+            is_needed(&name) || names.iter().any(|known| *known == name)
+        }
+    })
+}
+
 /// Whether a server gets a variable without being given it.
-pub(crate) fn is_needed(name: &str) -> bool {
+fn is_needed(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     let mut needed = NEEDED.split(' ');
     needed.any(|needed| match needed.strip_suffix('*') {

@@ -11,7 +11,8 @@ use mcptest_suite::model::{Agent, Suite};
 use mcptest_trace::record::Recorder;
 use serde_json::Value;
 
-use super::command::{no_budget, options, told};
+use super::command::{options, ready, said_by, shared, spending, told};
+use super::spending::SuiteSpending;
 use super::{Live, LiveError, Progress, RunRequest};
 
 /// What a function makes of a session: nothing, or why it failed.
@@ -36,15 +37,8 @@ impl Function {
 }
 
 impl Live for Function {
-    fn prepare(&self, suite: &Suite, agent: &Agent, _: usize) -> Result<(), LiveError> {
-        no_budget(suite)?;
-        let fault = agent.inject.first();
-        fault.map_or(Ok(()), |fault| {
-            let problem = "faults cannot be injected into the tools of an agent's own function";
-            Err(LiveError::new(problem)
-                .at(fault.span)
-                .help("leave `inject:` out"))
-        })
+    fn prepare(&self, suite: &Suite, agent: &Agent, model: usize) -> Result<(), LiveError> {
+        ready(suite, agent, model)
     }
 
     fn run(
@@ -53,9 +47,10 @@ impl Live for Function {
         agent: &Agent,
         model: usize,
         request: &RunRequest,
-        _: &mut Recorder,
+        recorder: &mut Recorder,
         progress: &Progress,
     ) -> Result<Option<Value>, LiveError> {
+        let spending = spending(suite, agent, model, request)?;
         // A function may block its thread; the address is served by others.
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
@@ -63,25 +58,31 @@ impl Live for Function {
             .build()
             .map_err(|error| LiveError::new(format!("no runtime could be started: {error}")))?;
         let run = runtime.block_on(async {
-            let failed = |error: String| LiveError::new(error);
-            let session = Session::record(options(suite, agent, model, request)?)
-                .await
-                .map_err(|error| failed(error.to_string()))?;
+            let mut options = options(suite, agent, model, request)?;
+            options.faults = recorder.injected().cloned();
+            options.limits.spending = spending.as_ref().map(shared);
+            let begun = Session::record(options).await;
+            let session = begun.map_err(|error| said_by(error, agent))?;
             let ran = (self.0)(AgentSession::of(&session));
             let ended = match request.time_budget {
                 Some(limit) => tokio::time::timeout(limit, ran).await,
                 None => Ok(ran.await),
             };
+            if let Some(stopped) = spending.as_ref().and_then(SuiteSpending::stopped) {
+                return Err(stopped);
+            }
+            let is_its_own = !session.is_capped() && session.server_failure().is_none();
             let run = match ended {
                 Ok(Ok(())) => session.finish().await,
-                Ok(Err(error)) => {
+                Ok(Err(error)) if is_its_own => {
                     let problem = "the agent's own function failed";
                     return Err(LiveError::new(problem).show(error));
                 }
+                Ok(Err(_)) => session.finish_failed().await,
                 Err(_) => session.finish_late().await,
             };
-            run.map_err(|error| failed(error.to_string()))
+            run.map_err(|error| said_by(error, agent))
         })?;
-        told(run, request, progress).map(Some)
+        told(run, suite, agent, model, request, progress).map(Some)
     }
 }

@@ -3,30 +3,40 @@
 //! - `mode`: whether to record, as the environment says it;
 //! - `request`: what a run is asked for;
 //! - `progress`: what a long recording says meanwhile;
+//! - `declared`, `environment`: the MCP servers of an agent, and what they get of the environment;
+//! - `budget`, `prices`: what it may cost;
 //! - `live`, with the feature `record`: the agent itself: real MCP servers, a real model;
 //! - `command` and `function`, with the feature `session`: an agent's own program or async function, whose model is
-//!   asked through an address of ours.
+//!   asked through an address of ours; `spending`: what that may cost.
 //!
 //! How a run is written down and gets into a file is `mcptest-trace`'s business, when to record and
 //! what happens to the runs then the harness's; this module knows suites, and nothing of gates and
 //! test cases. Without these features nothing
 //! here can reach a network.
 
+#[cfg(any(feature = "record", feature = "session"))]
+mod budget;
 #[cfg(feature = "session")]
 pub(crate) mod command;
-#[cfg(feature = "record")]
+#[cfg(any(feature = "record", feature = "session"))]
+mod declared;
+#[cfg(any(feature = "record", feature = "session"))]
 pub(crate) mod environment;
 #[cfg(feature = "session")]
 pub(crate) mod function;
 #[cfg(feature = "record")]
 pub(crate) mod live;
 mod mode;
+#[cfg(any(feature = "record", feature = "session"))]
+mod prices;
 mod progress;
 mod request;
+#[cfg(feature = "session")]
+mod spending;
 
 pub(crate) use mode::{Mode, RecordCommand, VARIABLE, asked, in_ci, rerun};
 
-#[cfg(feature = "record")]
+#[cfg(any(feature = "record", feature = "session"))]
 pub(crate) use progress::usd;
 pub(crate) use progress::{Progress, Spent};
 pub use request::RunRequest;

@@ -194,6 +194,13 @@ impl LiveError {
         self
     }
 
+    /// The same, at a place where it has none.
+    #[cfg(feature = "session")]
+    pub(crate) fn or_at(mut self, span: Span) -> Self {
+        self.at.get_or_insert(span);
+        self
+    }
+
     pub(crate) fn show(mut self, shown: impl Into<String>) -> Self {
         self.shown = Some(shown.into());
         self

@@ -3,6 +3,7 @@
 //! The command runs in a process group of its own. The group ends when the command does, when it takes too
 //! long, and when this process ends, whatever ends it.
 
+mod running;
 mod talk;
 #[cfg(test)]
 mod tests;
@@ -10,12 +11,13 @@ mod tests;
 mod watcher;
 
 use std::fmt;
-use std::path::{Path, PathBuf};
-use std::process::{ExitStatus, Stdio};
+use std::path::PathBuf;
+use std::process::ExitStatus;
 use std::time::Duration;
 
-use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop};
-
+pub(crate) use running::Running;
+#[cfg(feature = "record")]
+pub(crate) use talk::{LastLines, lines};
 use talk::{Listener, Said};
 
 /// What stands for the prompt in an argument.
@@ -131,20 +133,6 @@ impl std::error::Error for StartError {
     }
 }
 
-/// A command that runs. What it started ends with it.
-struct Running {
-    child: Box<dyn ChildWrapper>,
-    #[cfg(unix)]
-    _watcher: Option<watcher::Watcher>,
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        // The group may be gone; nothing is left to do then.
-        let _ = self.child.start_kill();
-    }
-}
-
 /// Runs a command until it ends. To call in a runtime of tokio with its drivers on.
 ///
 /// # Errors
@@ -153,14 +141,14 @@ impl Drop for Running {
 pub async fn run(agent: &AgentCommand) -> Result<Ended, StartError> {
     let mut running = start(agent)?;
     let (stdin, stdout, stderr) = (
-        running.child.stdin().take(),
-        running.child.stdout().take(),
-        running.child.stderr().take(),
+        running.child().stdin().take(),
+        running.child().stdout().take(),
+        running.child().stderr().take(),
     );
     let said = Said::default();
     let listener = Listener::new(stdout, stderr, &said);
     let talking = talk::talk(stdin, &agent.turns, &said);
-    let child = &mut running.child;
+    let child = running.child();
     let ending = async {
         // A program that ends is asked nothing more.
         tokio::pin!(talking);
@@ -210,35 +198,13 @@ fn start(agent: &AgentCommand) -> Result<Running, StartError> {
     if program.is_empty() {
         return Err(failed(std::io::ErrorKind::InvalidInput.into()));
     }
-    let path = Path::new(program);
-    let found = if path.components().count() > 1 {
-        agent.folder.join(path).into_os_string()
-    } else {
-        program.into()
-    };
     let prompt = agent.turns.first().map_or("", String::as_str);
     let arguments = agent.command.iter().skip(1);
     let arguments = arguments.map(|argument| argument.replace(PROMPT, prompt));
-    let mut command = CommandWrap::with_new(found, |command| {
+    Running::start(program, &agent.folder, |command| {
         command
             .args(arguments)
-            .envs(agent.environment.iter().map(|(name, value)| (name, value)))
-            .current_dir(&agent.folder)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-    });
-    #[cfg(unix)]
-    command.wrap(process_wrap::tokio::ProcessGroup::leader());
-    #[cfg(windows)]
-    command.wrap(process_wrap::tokio::JobObject);
-    command.wrap(KillOnDrop);
-    let child = command.spawn().map_err(failed)?;
-    #[cfg(unix)]
-    let watcher = child.id().and_then(watcher::Watcher::of);
-    Ok(Running {
-        child,
-        #[cfg(unix)]
-        _watcher: watcher,
+            .envs(agent.environment.iter().map(|(name, value)| (name, value)));
     })
+    .map_err(failed)
 }

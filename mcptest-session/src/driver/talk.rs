@@ -24,9 +24,28 @@ const MOST: usize = 16 << 20;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Printed {
     pub(super) stdout: String,
-    pub(super) stderr: VecDeque<String>,
+    pub(super) stderr: LastLines,
     /// The lines `{"said": "…"}`.
     pub(super) said: Vec<String>,
+}
+
+/// The last lines of what a program prints on its standard error.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct LastLines(VecDeque<String>);
+
+impl LastLines {
+    pub(crate) fn push(&mut self, line: &str) {
+        if self.0.len() == SHOWN_LINES {
+            self.0.pop_front();
+        }
+        self.0.push_back(line.trim_end().to_owned());
+    }
+}
+
+impl From<LastLines> for Vec<String> {
+    fn from(lines: LastLines) -> Self {
+        lines.0.into()
+    }
 }
 
 /// What a command printed till now.
@@ -71,11 +90,7 @@ impl Said {
     }
 
     fn line_of_stderr(&self, line: &str) {
-        let mut printed = self.lock();
-        if printed.stderr.len() == SHOWN_LINES {
-            printed.stderr.pop_front();
-        }
-        printed.stderr.push_back(line.trim_end().to_owned());
+        self.lock().stderr.push(line);
     }
 }
 
@@ -106,7 +121,7 @@ impl Listener {
 }
 
 /// Gives each line, with its end; of one that is too long, pieces.
-async fn lines(from: Option<impl AsyncRead + Unpin>, mut each: impl FnMut(&str)) {
+pub(crate) async fn lines(from: Option<impl AsyncRead + Unpin>, mut each: impl FnMut(&str)) {
     let Some(mut from) = from else { return };
     let (mut held, mut part) = (Vec::new(), vec![0; 8 << 10]);
     loop {

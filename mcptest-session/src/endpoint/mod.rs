@@ -22,6 +22,7 @@ use axum::http::header::{CONTENT_TYPE, HOST};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::response::Response;
 use axum::serve::ListenerExt as _;
+use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
@@ -228,11 +229,15 @@ async fn serve(State(serving): State<Serving>, request: Request) -> Response {
     serving.answerer.answer(incoming).await
 }
 
-/// An error in the shape of the provider that a path belongs to.
+/// An error in the shape of the provider that a path belongs to, or of JSON-RPC for the path of an MCP server.
 #[must_use]
 pub fn error(path: &str, status: u16, message: &str) -> Response {
     let message = format!("mcptest: {message}");
-    let body = protocol::for_error(path).error(status, &message);
+    let body = if path.starts_with("/mcp/") {
+        json!({ "jsonrpc": "2.0", "id": null, "error": { "code": -32000, "message": message } })
+    } else {
+        protocol::for_error(path).error(status, &message)
+    };
     let mut response = Response::new(Body::from(body.to_string()));
     *response.status_mut() =
         StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);

@@ -108,15 +108,13 @@ impl<C> Messages<C> {
         mended.chain(unreadable).collect()
     }
 
-    /// The calls that wait for an answer.
-    pub fn open(&mut self) -> Vec<C> {
-        let asked = std::mem::take(&mut self.asked).into_values();
-        asked
-            .filter_map(|asked| match asked {
-                Asked::Call(call) => Some(call),
-                Asked::Other(..) => None,
-            })
-            .collect()
+    /// The call of a request that waits for its answer.
+    #[must_use]
+    pub fn waiting(&self, id: &Value) -> Option<&C> {
+        match self.asked.get(&id.to_string())? {
+            Asked::Call(call) => Some(call),
+            Asked::Other(..) => None,
+        }
     }
 
     /// Takes in what went by.

@@ -1,10 +1,45 @@
 //! MCP servers behind the address of a session: the agent reaches them as before, and a copy of what goes by is read.
 //!
-//! - `frames`: where a message ends;
-//! - `messages`: what messages say.
+//! - `server`: a server, and where it stands at the address; `servers`: those of a session;
+//! - `stdio`, `child`: one that is a program; `http`: one over HTTP;
+//! - `frames`: where a message ends; `messages`: what it says; `rpc`: a message as bytes;
+//! - `watch`, `seen`: what went by, and why the run is not one;
+//! - `order`: in which order the model asked for calls, which faults and caps count by;
+//! - `config`: the file that clients read.
 
+#[cfg(feature = "record")]
+mod child;
+#[cfg(feature = "record")]
+mod config;
+#[cfg(feature = "record")]
 #[doc(hidden)]
 pub mod frames;
 #[cfg(feature = "record")]
+mod http;
+#[cfg(feature = "record")]
 #[doc(hidden)]
 pub mod messages;
+#[cfg(feature = "record")]
+mod order;
+#[cfg(feature = "record")]
+mod rpc;
+mod seen;
+mod server;
+#[cfg(feature = "record")]
+mod servers;
+#[cfg(feature = "record")]
+mod stdio;
+#[cfg(feature = "record")]
+mod watch;
+
+#[cfg(feature = "record")]
+pub(crate) use config::ConfigFile;
+#[cfg(feature = "record")]
+pub(crate) use order::Order;
+pub use seen::{Seen, SeenAnswer, SeenCall, is_name_of};
+pub(crate) use server::variable_of;
+pub use server::{McpPlace, McpServer};
+#[cfg(feature = "record")]
+pub(crate) use servers::Servers;
+#[cfg(feature = "record")]
+pub use watch::ServerFailure;

@@ -1,9 +1,11 @@
 //! The log of a session, and what never gets into it.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::observed::{Observed, Outcome};
+use crate::exchange::{Call, Said};
 
 /// How often it is looked whether an answer has ended.
 const PAUSE: Duration = Duration::from_millis(5);
@@ -44,6 +46,48 @@ impl Log {
         };
         // What is open then came to nothing.
         let _ = tokio::time::timeout(most, settles).await;
+    }
+
+    /// The calls of answers that came since, in the order in which the answers came. `known` are the answers whose
+    /// calls were given before.
+    pub(crate) fn new_calls(&self, known: &mut BTreeSet<usize>) -> Vec<Call> {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut new: Vec<(Option<u64>, usize, &Said)> = Vec::new();
+        for (place, one) in all.iter().enumerate() {
+            if let Outcome::Said { said, broken: None } = &one.outcome
+                && known.insert(place)
+            {
+                new.push((one.ended_at, place, said));
+            }
+        }
+        new.sort_by_key(|(ended_at, place, _)| (*ended_at, *place));
+        let calls = new.into_iter().flat_map(|(_, _, said)| said.calls());
+        calls.cloned().collect()
+    }
+
+    /// How many calls of tools the model asked for.
+    pub(super) fn tool_calls(&self) -> u64 {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let said = all.iter().filter_map(|one| match &one.outcome {
+            Outcome::Said { said, broken: None } => Some(said.calls().count() as u64),
+            _ => None,
+        });
+        said.sum()
+    }
+
+    /// The tokens that all answers took, and those of the last one; what no answer tells is not counted.
+    pub(super) fn tokens(&self) -> (u64, u64) {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let taken = all.iter().filter_map(|one| match &one.outcome {
+            Outcome::Said { said, .. } => {
+                let tokens = said.tokens?;
+                Some(tokens.prompt.saturating_add(tokens.completion))
+            }
+            _ => None,
+        });
+        taken.fold((0, 0), |(sum, _), taken| {
+            (u64::saturating_add(sum, taken), taken)
+        })
     }
 
     /// What went by till now.

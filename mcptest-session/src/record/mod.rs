@@ -3,14 +3,19 @@
 //! - `relay`: passes requests on, and answers back, byte for byte;
 //! - `observed`: what went by, decoded;
 //! - `conversation`: which requests belong together;
-//! - `run`: conversations become a cassette.
+//! - `limits`: what a run may take;
+//! - `run`: conversations become a cassette; `mcp_calls`, `mcp_field`: with what went by at MCP servers.
 
 #[cfg(feature = "record")]
 mod compression;
 mod conversation;
 mod essence;
 #[cfg(feature = "record")]
+mod limits;
+#[cfg(feature = "record")]
 mod log;
+mod mcp_calls;
+mod mcp_field;
 mod observed;
 mod options;
 #[doc(hidden)]
@@ -35,6 +40,8 @@ mod writing;
 #[cfg(feature = "play")]
 pub(crate) use essence::digest as talk_digest;
 #[cfg(feature = "record")]
+pub use limits::{Limits, ModelCallSize, Spending};
+#[cfg(feature = "record")]
 pub use log::Log;
 pub use observed::{Observed, Outcome, digest};
 pub use options::RunOptions;
@@ -43,6 +50,8 @@ pub(crate) use query::without_keys;
 pub use redacting::redact;
 #[cfg(feature = "record")]
 pub use relay::Relay;
+#[cfg(feature = "record")]
+pub(crate) use relay::words_of;
 pub use run::{RecordedRun, RunError};
 #[cfg(feature = "play")]
 pub(crate) use writing::split_name;

@@ -1,4 +1,9 @@
-//! What a run is made with, besides what went by.
+//! What a run is made with, besides what went by at the model.
+
+use serde_json::Value;
+
+use crate::json::count;
+use crate::mcp::Seen;
 
 /// What is known of a run besides what went by.
 #[derive(Debug, Clone, Default)]
@@ -18,8 +23,19 @@ pub struct RunOptions {
     pub duration_ms: Option<u64>,
     /// What the agent's program printed, where that is what the user reads.
     pub closing: Option<String>,
+    /// What went by at MCP servers.
+    pub mcp: Seen,
+    /// The most calls of tools; what was asked of MCP servers beyond that was refused, and is no part of the run.
+    pub max_tool_calls: Option<u64>,
     /// Why the run stopped, where its conversation does not tell: a time limit, a program that failed.
     pub stopped: Option<String>,
+}
+
+/// The most tokens that an answer may have, in the spellings of all formats.
+pub(super) fn most_tokens(parameters: &Value) -> Option<u64> {
+    let keys = ["max_completion_tokens", "max_output_tokens", "max_tokens"];
+    let most = keys.iter().find_map(|key| count(parameters, key));
+    most.or_else(|| count(parameters.get("generationConfig")?, "maxOutputTokens"))
 }
 
 /// What a conversation is in its run.

@@ -1,6 +1,5 @@
 //! Requests go on to the real provider and answers come back, byte for byte; a copy is decoded.
 
-use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -15,6 +14,7 @@ use reqwest::redirect::Policy;
 use serde_json::Value;
 
 use super::compression::{Decoded, decoded};
+use super::limits::{Keeper, Limits, SetAside};
 use super::log::Log;
 use super::observed::{Observed, Outcome, digest};
 use super::passing::{Ending, MOST, Passing};
@@ -45,8 +45,7 @@ pub struct Relay {
     began: Instant,
     log: Log,
     logins: Arc<Mutex<Vec<String>>>,
-    /// How many model calls may still be made, where there is a cap; below 0 once one was refused.
-    left: Option<Arc<AtomicI64>>,
+    keeper: Arc<Keeper>,
 }
 
 impl Relay {
@@ -72,23 +71,30 @@ impl Relay {
             began: Instant::now(),
             log: Log::default(),
             logins: Arc::default(),
-            left: None,
+            keeper: Arc::default(),
         })
     }
 
-    /// The same, which refuses model calls after so many.
+    /// The same, which refuses model calls beyond some limits.
     #[must_use]
-    pub fn with_most_calls(mut self, most: u64) -> Self {
-        let most = i64::try_from(most).unwrap_or(i64::MAX);
-        self.left = Some(Arc::new(AtomicI64::new(most)));
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.keeper = Arc::new(Keeper::new(limits));
         self
     }
 
-    /// Whether a model call was refused, as there were as many as may be.
+    /// The word for the cap that was reached, where a model call was refused for it: `turn_budget`,
+    /// `tool_call_budget`, `token_budget`.
     #[must_use]
-    pub fn is_capped(&self) -> bool {
-        let left = self.left.as_ref();
-        left.is_some_and(|left| left.load(Ordering::SeqCst) < 0)
+    pub fn cap(&self) -> Option<&'static str> {
+        self.keeper.reached()
+    }
+
+    pub(crate) fn began(&self) -> Instant {
+        self.began
+    }
+
+    pub(crate) fn client(&self) -> &Client {
+        &self.client
     }
 
     /// What went by.
@@ -142,12 +148,15 @@ impl Relay {
         };
         let url = upstream.url(path, incoming.query.as_deref());
         let known = protocol::at(path).filter(|_| incoming.method == Method::POST);
-        if let (Some(_), Some(left)) = (&known, &self.left)
-            && left.fetch_sub(1, Ordering::SeqCst) <= 0
-        {
-            // No client asks again after such an error.
-            let text = "no more model calls may be made in this run: its cap is reached";
-            return error(&incoming.path, 400, text);
+        let observed = self.observed(&incoming, known.as_ref());
+        let mut aside = None;
+        if known.is_some() {
+            let asked = observed.asked.as_ref();
+            match self.keeper.ask(&self.log, asked, incoming.body.len()) {
+                Ok(set) => aside = set,
+                // No client asks again after such an error.
+                Err(text) => return error(&incoming.path, 400, &text),
+            }
         }
         let mut headers = further(&incoming.headers);
         for (_, value) in headers.iter().filter(|(name, _)| logs_in(name)) {
@@ -162,10 +171,10 @@ impl Relay {
             _ => None,
         };
         let without_usage = asks.is_some();
-        let place = self.observe(&incoming, known.as_ref());
         let mut ending = AnswerOf {
             relay: self.clone(),
-            place,
+            place: self.log.begin(observed),
+            aside,
             protocol: known.map(|(protocol, _)| protocol),
             is_told: false,
         };
@@ -185,6 +194,9 @@ impl Relay {
         match request.send().await {
             Ok(answer) => ending.pass(answer, without_usage),
             Err(failure) => {
+                if let Some(aside) = ending.aside.take_if(|_| failure.is_connect()) {
+                    aside.give_back();
+                }
                 let words = words_of(&failure.without_url());
                 let text = format!("`{}` cannot be reached: {words}", provider.name);
                 ending.end(Outcome::Lost(words), false);
@@ -193,12 +205,12 @@ impl Relay {
         }
     }
 
-    /// Notes a request; its place in the log is returned.
-    fn observe(
+    /// A request, as the log has it.
+    fn observed(
         &self,
         incoming: &Incoming,
         known: Option<&(&'static dyn Protocol, Route)>,
-    ) -> usize {
+    ) -> Observed {
         let query = incoming.query.as_deref().map(|query| {
             let (query, keys) = without_keys(query);
             for key in &keys {
@@ -212,7 +224,7 @@ impl Relay {
             let body: Value = serde_json::from_slice(&body.bytes).ok()?;
             body.is_object().then(|| protocol.asked(route, &body))
         });
-        self.log.begin(Observed {
+        Observed {
             protocol: known.map(|(protocol, _)| *protocol),
             method: incoming.method.to_string(),
             path: incoming.path.clone(),
@@ -228,7 +240,7 @@ impl Relay {
             ended_at: None,
             outcome: Outcome::Open,
             gone: false,
-        })
+        }
     }
 }
 
@@ -239,7 +251,7 @@ impl Answerer for Relay {
 }
 
 /// What an error says, and what it says of its cause.
-fn words_of(error: &dyn std::error::Error) -> String {
+pub(crate) fn words_of(error: &dyn std::error::Error) -> String {
     let mut words = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {
@@ -263,6 +275,8 @@ fn encodings(headers: &HeaderMap) -> Vec<String> {
 struct AnswerOf {
     relay: Relay,
     place: usize,
+    /// What was set aside for it.
+    aside: Option<SetAside>,
     protocol: Option<&'static dyn Protocol>,
     is_told: bool,
 }
@@ -279,6 +293,18 @@ impl Drop for AnswerOf {
 impl AnswerOf {
     fn end(&mut self, outcome: Outcome, gone: bool) {
         self.is_told = true;
+        if let Some(aside) = self.aside.take() {
+            match &outcome {
+                Outcome::Said { said, .. } => {
+                    // A provider that does not say what was used is not free.
+                    if let Some(tokens) = said.tokens {
+                        aside.settle(tokens);
+                    }
+                }
+                Outcome::Failed { .. } => aside.give_back(),
+                _ => {}
+            }
+        }
         let log = &self.relay.log;
         log.end(self.place, self.relay.now(), gone, outcome);
     }

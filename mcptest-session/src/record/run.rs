@@ -8,12 +8,13 @@ use mcptest_trace::trace::SCHEMA_VERSION;
 use serde_json::{Map, Value, json};
 
 use super::conversation::{self, Calls, Conversation, ModelCall};
+use super::mcp_calls::McpCalls;
+use super::mcp_field;
 use super::observed::Observed;
-use super::options::{Role, RunOptions};
+use super::options::{Role, RunOptions, most_tokens};
 use super::session_field;
 use super::writing::Writing;
 use crate::exchange::{Item, Part, Stop};
-use crate::json::count;
 
 /// A run, and what is said of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -163,8 +164,11 @@ fn made(calls: &Calls, main: usize, observed: &[Observed], options: &RunOptions)
     if others > 0 {
         notes.push(format!("{others} other choices left out"));
     }
-    let mut writing = Writing::new(options);
+    let mcp = McpCalls::of(conversations, &roles, &options.mcp);
+    let mut writing = Writing::new(options, &mcp);
     writing.write(conversations, &roles);
+    let told = writing.told();
+    notes.extend(mcp_field::notes(&options.mcp, &mcp, &told));
     let others = conversations.iter().enumerate();
     let others = others
         .filter(|(place, _)| *place != main)
@@ -208,6 +212,9 @@ fn made(calls: &Calls, main: usize, observed: &[Observed], options: &RunOptions)
         // No answer of the model says it.
         cassette["session"]["closing"] = "stdout".into();
     }
+    if let Some(mcp) = mcp_field::of(&options.mcp, &mcp, &told) {
+        cassette["session"]["mcp"] = mcp;
+    }
     RecordedRun {
         cassette,
         notes,
@@ -229,9 +236,7 @@ fn limits(parameters: &Value) -> Map<String, Value> {
     if let Some(temperature) = temperature.into_iter().flatten().find(|it| it.is_number()) {
         limits.insert("temperature".to_owned(), temperature.clone());
     }
-    let most = ["max_completion_tokens", "max_output_tokens", "max_tokens"];
-    let most = most.iter().find_map(|key| count(parameters, key));
-    if let Some(most) = most.or_else(|| count(config, "maxOutputTokens")) {
+    if let Some(most) = most_tokens(parameters) {
         limits.insert("max_tokens".to_owned(), most.into());
     }
     limits

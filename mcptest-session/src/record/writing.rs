@@ -6,10 +6,12 @@ use mcptest_trace::record::Talk;
 use serde_json::{Value, json};
 
 use super::conversation::{Conversation, ModelCall};
+use super::mcp_calls::{McpCalls, is_said};
 use super::options::{Role, RunOptions};
 use super::pairing::Pairing;
 use super::payload::payload;
 use crate::exchange::{Call, Item, Part, Tool, ToolResult};
+use crate::mcp::SeenCall;
 use crate::protocol::blob;
 
 /// A run that is being written.
@@ -20,6 +22,11 @@ pub(super) struct Writing<'o> {
     results: Vec<Value>,
     /// Model calls of the main conversation so far.
     steps: usize,
+    mcp: &'o McpCalls,
+    /// For each call, the one at an MCP server that it is.
+    seen: Vec<Option<usize>>,
+    /// Calls at servers, the calls of the run that they are, and whether the model was told what the server said.
+    told: Vec<(usize, usize, bool)>,
 }
 
 /// A conversation whose calls wait for their results.
@@ -28,6 +35,8 @@ struct Open {
     /// The calls of this conversation among those of the run.
     calls: Vec<usize>,
     agent: Option<String>,
+    /// Its place among the conversations.
+    index: usize,
     /// The calls of the last answer, and when it had come.
     last: (Vec<usize>, u64),
 }
@@ -35,13 +44,17 @@ struct Open {
 /// What happens next in a conversation.
 enum Next<'c> {
     Asked(&'c ModelCall),
-    Said(&'c ModelCall),
+    /// An answer, and its place in the conversation.
+    Said(&'c ModelCall, usize),
 }
 
 impl<'o> Writing<'o> {
-    pub(super) fn new(options: &'o RunOptions) -> Self {
+    pub(super) fn new(options: &'o RunOptions, mcp: &'o McpCalls) -> Self {
         Self {
             options,
+            mcp,
+            seen: Vec::new(),
+            told: Vec::new(),
             talk: Talk::default(),
             calls: Vec::new(),
             results: Vec::new(),
@@ -53,7 +66,9 @@ impl<'o> Writing<'o> {
     pub(super) fn write(&mut self, conversations: &[Conversation], roles: &[Role]) {
         let mut open: Vec<Open> = roles
             .iter()
-            .map(|role| Open {
+            .enumerate()
+            .map(|(index, role)| Open {
+                index,
                 pairing: Pairing::default(),
                 calls: Vec::new(),
                 agent: match role {
@@ -71,12 +86,12 @@ impl<'o> Writing<'o> {
             // A client may ask on before the end of a stream is seen here; an answer comes after its question,
             // and what goes on with it after the answer.
             let mut now = 0;
-            for call in &conversation.calls {
+            for (place, call) in conversation.calls.iter().enumerate() {
                 now = now.max(call.asked_at);
                 happened.push((now, index, Next::Asked(call)));
                 if call.answered {
                     now = now.max(call.ended_at);
-                    happened.push((now, index, Next::Said(call)));
+                    happened.push((now, index, Next::Said(call, place)));
                 }
             }
         }
@@ -84,9 +99,33 @@ impl<'o> Writing<'o> {
         for (_, index, next) in happened {
             match next {
                 Next::Asked(call) => self.asked(call, &mut open[index]),
-                Next::Said(call) => self.said(call, &mut open[index]),
+                Next::Said(call, place) => self.said(call, place, &mut open[index]),
             }
         }
+        for open in &mut open {
+            self.unheard(open);
+        }
+    }
+
+    /// Results that servers gave and no request told, as the run ended before.
+    fn unheard(&mut self, open: &mut Open) {
+        for own in 0..open.calls.len() {
+            let call = open.calls[own];
+            if open.pairing.result_of(own).is_none()
+                && let Some(result) = self.seen_of(call).and_then(|seen| seen.result.clone())
+            {
+                let result = ToolResult {
+                    value: result,
+                    ..ToolResult::default()
+                };
+                self.write_result(&result, None, own, open);
+            }
+        }
+    }
+
+    /// What went by at a server of a call of the run.
+    fn seen_of(&self, call: usize) -> Option<&'o SeenCall> {
+        self.options.mcp.calls.get(self.seen[call]?)
     }
 
     /// What a request tells that is new: results, and what the user says.
@@ -118,28 +157,44 @@ impl<'o> Writing<'o> {
     }
 
     /// What an answer says and calls.
-    fn said(&mut self, call: &ModelCall, open: &mut Open) {
+    fn said(&mut self, call: &ModelCall, place: usize, open: &mut Open) {
         let is_own = open.agent.is_none();
         open.pairing.step();
         open.last = (Vec::new(), call.ended_at);
         if is_own {
             self.steps += 1;
         }
+        let mut number = 0;
         for part in &call.said.parts {
             match part {
                 Part::Text(text) | Part::Refusal(text) if is_own => self.talk.said(text),
-                Part::Call(call) => self.call(call, open),
+                Part::Call(call) => {
+                    let seen = call.native.is_none().then_some((open.index, place, number));
+                    number += usize::from(call.native.is_none());
+                    let seen = seen.and_then(|place| self.mcp.of_model.get(&place));
+                    self.call(call, seen.copied(), open);
+                }
                 Part::Result(result) => self.result(result, None, open),
                 _ => {}
             }
         }
     }
 
-    fn call(&mut self, call: &Call, open: &mut Open) {
-        let (server, name) = match call.server.as_deref() {
-            Some(server) => (Some(server), call.name.as_str()),
-            None => split_name(&call.name, &self.options.servers),
+    fn call(&mut self, call: &Call, seen: Option<usize>, open: &mut Open) {
+        let options = self.options;
+        let found = seen.and_then(|seen| options.mcp.calls.get(seen));
+        let (server, name) = match (found, call.server.as_deref()) {
+            (Some(seen), _) => (Some(seen.server.as_str()), seen.tool.as_str()),
+            (None, Some(server)) => (Some(server), call.name.as_str()),
+            (None, None) => self.split_name(&call.name),
         };
+        // Its server refused it, or was not asked.
+        let is_of_server =
+            server.is_some_and(|server| options.mcp.servers.iter().any(|it| it == server));
+        let most = options.max_tool_calls;
+        if is_of_server && most.is_some_and(|most| self.calls.len() as u64 >= most) {
+            return;
+        }
         let mut args = call.args.clone();
         blob::condense_arguments(&mut args);
         let mut written = json!({ "name": name, "args": args, "hop_index": self.calls.len() });
@@ -161,6 +216,7 @@ impl<'o> Writing<'o> {
             open.last.0.push(self.calls.len());
         }
         self.calls.push(written);
+        self.seen.push(seen);
     }
 
     /// A result. Only of a call that was alone it is known how long it took.
@@ -170,14 +226,32 @@ impl<'o> Writing<'o> {
         let Some(own) = open.pairing.of(id).or_else(by_name) else {
             return;
         };
-        if open.pairing.result_of(own).is_some() {
-            return;
+        if open.pairing.result_of(own).is_none() {
+            self.write_result(result, waited, own, open);
         }
+    }
+
+    fn write_result(
+        &mut self,
+        result: &ToolResult,
+        waited: Option<u64>,
+        own: usize,
+        open: &mut Open,
+    ) {
         let call = open.calls[own];
-        let (mut value, is_mcp) = payload(result.value.clone());
+        let seen = self.seen_of(call);
+        let said = seen.and_then(|seen| seen.result.as_ref());
+        let is_told = said.is_some_and(|said| is_said(&result.value, said));
+        let (mut value, is_mcp) = match said.filter(|_| is_told) {
+            Some(said) => (said.clone(), true),
+            None => payload(result.value.clone()),
+        };
         blob::condense(&mut value);
         let own_flag = value.get("isError").and_then(Value::as_bool);
-        let is_error = match (result.is_error, own_flag) {
+        let failed = seen.and_then(SeenCall::is_error);
+        let is_error = match (result.is_error.or(failed), own_flag) {
+            // What the server says is so, whatever the model was told.
+            _ if failed == Some(true) => Some(true),
             (Some(true), _) | (_, Some(true)) => Some(true),
             (Some(false), _) => Some(false),
             (None, _) => is_mcp.then_some(false),
@@ -192,18 +266,47 @@ impl<'o> Writing<'o> {
         if let Some(is_error) = is_error {
             written["is_error"] = is_error.into();
         }
-        if let (Some(waited), [alone]) = (waited, open.last.0.as_slice())
+        if let Some(mark) = seen.and_then(|seen| seen.synthesized.as_ref()) {
+            written["synthesized"] = mark.clone();
+        }
+        if let Some(duration) = seen.and_then(SeenCall::duration_ms) {
+            written["duration_ms"] = duration.into();
+        } else if let (Some(waited), [alone]) = (waited, open.last.0.as_slice())
             && *alone == call
         {
             written["duration_ms"] = waited.into();
         }
         open.pairing.answered(own, self.results.len());
         self.results.push(written);
+        if let Some(seen) = self.seen[call] {
+            self.told.push((seen, call, is_told));
+        }
+    }
+
+    /// The calls at servers that the run has, each with its call and whether the model was told what the server said.
+    pub(super) fn told(&self) -> Vec<(usize, usize, bool)> {
+        let told = self.told.iter().copied();
+        // Of a call without a result nobody was told anything.
+        let untold = self.seen.iter().enumerate();
+        let untold = untold.filter_map(|(call, seen)| Some(((*seen)?, call, false)));
+        let untold = untold.filter(|(seen, ..)| self.told.iter().all(|(other, ..)| other != seen));
+        told.chain(untold).collect()
+    }
+
+    /// The server that a tool's name tells, and the tool.
+    fn split_name<'n>(&self, name: &'n str) -> (Option<&'n str>, &'n str)
+    where
+        'o: 'n,
+    {
+        match self.options.mcp.meant(name) {
+            Some((server, tool)) => (Some(server), tool),
+            None => split_name(name, &self.options.servers),
+        }
     }
 
     /// A tool that was offered, with what the model was told of it.
     pub(super) fn tool(&self, tool: &Tool) -> Value {
-        let (server, name) = split_name(&tool.name, &self.options.servers);
+        let (server, name) = self.split_name(&tool.name);
         let mut written = json!({ "name": name });
         let optional = [
             ("server", server.map(Value::from)),

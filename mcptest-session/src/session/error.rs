@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::mcp::ServerFailure;
 use crate::record::RunError;
 
 /// Why a session gives no run.
@@ -26,6 +27,17 @@ pub enum SessionError {
         /// How the command ended.
         ended: String,
     },
+    /// An MCP server cannot be started.
+    ServerStart(ServerFailure),
+    /// An MCP server gave no answer.
+    Server(ServerFailure),
+    /// A fault was for a call that reached no MCP server.
+    Fault {
+        /// The name of the fault.
+        fault: String,
+        /// The tool that the model called.
+        tool: String,
+    },
     /// Secrets cannot be looked for.
     Secrets(String),
     /// The run cannot be written.
@@ -37,6 +49,20 @@ impl fmt::Display for SessionError {
         let (error, strangers, ended) = match self {
             Self::Begin(text) | Self::Secrets(text) | Self::Store(text) => {
                 return f.write_str(text);
+            }
+            Self::ServerStart(failure) | Self::Server(failure) => {
+                f.write_str(&failure.problem)?;
+                let shown = failure.shown.iter();
+                return shown
+                    .into_iter()
+                    .try_for_each(|shown| write!(f, "; {shown}"));
+            }
+            Self::Fault { fault, tool } => {
+                return write!(
+                    f,
+                    "the fault `{fault}` was for the call of `{tool}`, which reached no MCP server: faults are put in at \
+                     MCP servers, and cannot be put into tools of the agent's own code"
+                );
             }
             Self::Run { error, strangers } => (error, strangers, None),
             Self::Command {

@@ -10,6 +10,7 @@
 
 mod agent;
 mod gate;
+mod mcp;
 mod passing;
 mod runs;
 mod secrets;

@@ -1,9 +1,11 @@
 //! Reading `command:` and what goes with it: the agent's own program.
 
+use mcptest_trace::text::variable;
+
 use super::fields::Fields;
 use super::problems::Problems;
-use crate::Diagnostic;
 use crate::model::AgentCommand;
+use crate::{Diagnostic, Spanned};
 
 /// What only means something beside `command:`.
 const BESIDE: [&str; 2] = ["closing", "before"];
@@ -37,6 +39,29 @@ pub(super) fn read(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<A
         before,
         folder: None,
     })
+}
+
+/// Each server's address is in a variable of its own.
+pub(super) fn check_servers(servers: &[Spanned<String>], problems: &mut Problems) {
+    for (place, server) in servers.iter().enumerate() {
+        let own = variable(&server.value);
+        let mut before = servers[..place].iter();
+        let is_shared =
+            |other: &&Spanned<String>| other.value != server.value && variable(&other.value) == own;
+        if let Some(first) = before.find(is_shared) {
+            problems.push(
+                Diagnostic::new(format!(
+                    "the servers `{}` and `{}` would have one variable: MCPTEST_MCP_{own}",
+                    first.value, server.value
+                ))
+                .label(server.span, "again here")
+                .also(first.span, "first here")
+                .help(
+                    "rename one of them: the program takes the address of each from its variable",
+                ),
+            );
+        }
+    }
 }
 
 /// A program and its arguments.
@@ -93,6 +118,10 @@ mod tests {
                 "`before` does nothing without `command`",
             ),
             ("command: [a], closing: stdot", "did you mean `stdout`?"),
+            (
+                "command: [a], servers: [desk 2, desk-2]",
+                "the servers `desk 2` and `desk-2` would have one variable: MCPTEST_MCP_DESK_2",
+            ),
         ] {
             let error = agent(keys).unwrap_err();
             assert!(error.contains(said), "{error}");

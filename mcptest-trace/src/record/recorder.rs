@@ -7,7 +7,7 @@ use std::time::{Instant, SystemTime};
 use serde_json::{Map, Value, json};
 
 use super::talk::Talk;
-use crate::eval::{Decisions, Effect};
+use crate::eval::Decisions;
 use crate::trace::{OfferedTool, StepTokens, StopReason, ToolCall};
 
 /// A tool call that was written down; hand it back with the call's result.
@@ -216,14 +216,7 @@ impl Recorder {
     pub fn injected_fault(&mut self, call: CallId) -> Option<Value> {
         let faults = self.faults.as_mut()?;
         let made = self.calls.get(call.0)?;
-        let budget = faults.max_detection_ms();
-        let (fault, effect) = faults.next(made)?;
-        if effect != Effect::Timeout {
-            return None;
-        }
-        let text = format!("`{}` timed out: no answer within {budget} ms", made.name);
-        let result = json!({ "content": [{ "type": "text", "text": text }], "isError": true });
-        let mark = json!({ "fault": fault.name.clone(), "kind": fault.kind.name() });
+        let (result, mark) = faults.timed_out(&made.name, &made.server)?;
         self.result(call, true, result.clone(), Some(mark));
         Some(result)
     }
@@ -326,6 +319,13 @@ impl Recorder {
     /// Injects faults into the run.
     pub fn inject(&mut self, faults: Decisions) {
         self.faults = Some(faults);
+    }
+
+    /// The faults that are injected into the run, as they stand.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn injected(&self) -> Option<&Decisions> {
+        self.faults.as_ref()
     }
 
     /// Tokens so far: sent to the model, and written by it.

@@ -5,8 +5,10 @@ mod counted;
 mod cut;
 mod escape;
 mod suggest;
+mod variable;
 
 pub use counted::counted;
 pub(crate) use cut::cut;
 pub use escape::{escape, escape_line, is_hostile};
 pub use suggest::{misspelt, nearest, quoted_list};
+pub use variable::variable;

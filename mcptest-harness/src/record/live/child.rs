@@ -1,7 +1,6 @@
 //! A server as a child process: what it says on its standard streams, and how it ends.
 
 use std::collections::VecDeque;
-use std::ffi::OsString;
 use std::io::{self, Cursor, Read as _};
 use std::path::Path;
 use std::pin::Pin;
@@ -24,7 +23,7 @@ use super::exact::{Exact, Mark};
 use super::leftovers;
 use super::wire::{self, Broken};
 use crate::record::LiveError;
-use crate::record::environment::is_needed;
+use crate::record::environment::inherited;
 use crate::text::thousands;
 use crate::trace::without_rounding;
 
@@ -140,17 +139,6 @@ pub(super) fn start(start: Start<'_>, mark: Mark) -> io::Result<(ChildTransport,
         _group: group,
     };
     Ok((transport, process))
-}
-
-/// What a process gets of this one's environment: what it needs to start, and what the suite says.
-fn inherited(inherit: &Inherit) -> impl Iterator<Item = (OsString, OsString)> {
-    std::env::vars_os().filter(move |(name, _)| match inherit {
-        Inherit::All => true,
-        Inherit::Names(names) => {
-            let name = name.to_string_lossy();
-            is_needed(&name) || names.iter().any(|known| *known == name)
-        }
-    })
 }
 
 async fn listen(stderr: ChildStderr, said: Arc<Mutex<Said>>) {

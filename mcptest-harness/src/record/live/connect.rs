@@ -1,6 +1,5 @@
 //! How the connection to a server begins, and everything that can be wrong with that.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use mcptest_suite::model::Transport;
@@ -15,12 +14,13 @@ use tokio::sync::Mutex;
 use tokio::time::timeout;
 
 use super::child::{self, MAX_MESSAGE, Process, Start};
-use super::connection::{Connected, NoTools, Service, WantedServer, list_tools};
+use super::connection::{Connected, NoTools, Service, list_tools};
 use super::exact::Mark;
 use super::model::http_client;
 use super::problem::with_causes;
 use super::wire::{self, Broken};
 use crate::record::LiveError;
+use crate::record::declared::WantedServer;
 
 /// Connects to a server and asks for its tools.
 pub(super) async fn connect(
@@ -119,25 +119,6 @@ async fn tools(
 }
 
 impl WantedServer {
-    fn error(&self, problem: &str) -> LiveError {
-        let name = &self.server.name.value;
-        LiveError::new(format!("the server `{name}` {problem}")).at(self.span)
-    }
-
-    /// Where the server's process runs: the suite's folder, or `cwd` from there.
-    fn folder(&self, cwd: Option<&str>) -> Result<PathBuf, LiveError> {
-        let folder = self.suite_dir.join(cwd.unwrap_or_default());
-        if folder.is_dir() {
-            return Ok(folder);
-        }
-        Err(self
-            .error(&format!(
-                "cannot be started: there is no folder {}",
-                folder.display()
-            ))
-            .help("`cwd` is a folder, seen from the suite's"))
-    }
-
     /// Starts the server's process.
     fn start(
         &self,

@@ -1,10 +1,8 @@
 //! A connection to a server: what is asked over it, and what can come instead of an answer.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use mcptest_suite::Span;
-use mcptest_suite::model::Server;
 use rmcp::RoleClient;
 use rmcp::model::{ClientRequest, ListToolsRequest, PaginatedRequestParams, ServerResult, Tool};
 use rmcp::service::{PeerRequestOptions, RunningService, ServiceError};
@@ -19,15 +17,6 @@ use crate::record::LiveError;
 
 /// An open connection.
 pub(super) type Service = RunningService<RoleClient, ()>;
-
-/// A server of the suite, and where the agent names it.
-#[derive(Debug, Clone)]
-pub(super) struct WantedServer {
-    pub(super) server: Server,
-    pub(super) span: Span,
-    pub(super) suite_dir: PathBuf,
-    pub(super) bearer: Option<String>,
-}
 
 /// A connected server.
 pub(super) struct Connected {

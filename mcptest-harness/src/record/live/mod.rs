@@ -7,11 +7,9 @@
 //! - `wire`: what a server said, where it is not what MCP says;
 //! - `tools`: the tools as they are offered to the model;
 //! - `run`: the loop, with its caps;
-//! - `arguments`: what a model gives a tool; `exact`: numbers that no value holds, on their way there;
-//! - `budget`, `prices`: what it may cost.
+//! - `arguments`: what a model gives a tool; `exact`: numbers that no value holds, on their way there.
 
 mod arguments;
-mod budget;
 mod child;
 mod connect;
 mod connection;
@@ -19,7 +17,6 @@ mod exact;
 #[cfg(unix)]
 mod leftovers;
 mod model;
-mod prices;
 mod problem;
 mod provider;
 mod run;
@@ -34,6 +31,8 @@ use serde_json::Value;
 
 use mcptest_trace::record::Recorder;
 
+use super::budget::Budget;
+use super::declared::declared;
 use super::{Live, LiveError, Progress, RunRequest};
 
 /// The agent that the feature `record` brings.
@@ -44,8 +43,8 @@ impl Live for BuiltIn {
     fn prepare(&self, suite: &Suite, agent: &Agent, model: usize) -> Result<(), LiveError> {
         let timeouts = Timeouts::asked()?;
         let provider = provider::ModelEndpoint::of(suite, &agent.models[model])?;
-        servers::declared(suite, agent)?;
-        budget::Budget::of(suite, &agent.models[model])?;
+        declared(suite, agent)?;
+        Budget::of(suite, &agent.models[model])?;
         model::ModelClient::new(&provider, &timeouts)?;
         Ok(())
     }
@@ -61,9 +60,9 @@ impl Live for BuiltIn {
     ) -> Result<Option<Value>, LiveError> {
         let timeouts = Timeouts::asked()?;
         let provider = provider::ModelEndpoint::of(suite, &agent.models[model])?;
-        let budget = budget::Budget::of(suite, &agent.models[model])?;
+        let budget = Budget::of(suite, &agent.models[model])?;
         let model = model::ModelClient::new(&provider, &timeouts)?;
-        let wanted = servers::declared(suite, agent)?;
+        let wanted = declared(suite, agent)?;
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()

@@ -5,12 +5,12 @@ use rmcp::model::CallToolResult;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use super::budget::Budget;
 use super::model::{Answer, AskedCall, ModelClient, chat_tools};
 use super::servers::{Called, Servers};
 use super::tools::Offered;
 use mcptest_trace::record::{CallId, Recorder};
 
+use crate::record::budget::Budget;
 use crate::record::{LiveError, Progress, RunRequest, Spent};
 use crate::trace::{StepTokens, StopReason, canonical_json};
 

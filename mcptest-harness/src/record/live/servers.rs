@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use mcptest_suite::model::{Agent, Server, Suite, Transport};
-use mcptest_suite::nearest;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest, ServerResult, Tool,
 };
@@ -11,63 +9,14 @@ use rmcp::service::ServiceError;
 
 use super::Timeouts;
 use super::arguments::Arguments;
-use super::connection::{Connected, WantedServer, raw};
+use super::connection::{Connected, raw};
 use super::{connect, wire};
 use crate::record::LiveError;
+use crate::record::declared::WantedServer;
 use crate::text::thousands;
 
 /// The largest tool result that is recorded, in bytes of JSON.
 const MAX_RESULT: usize = 8 << 20;
-
-/// The servers of an agent, each declared, each with its token.
-pub(super) fn declared(suite: &Suite, agent: &Agent) -> Result<Vec<WantedServer>, LiveError> {
-    let path = suite.source.path();
-    let suite_dir = path.parent().unwrap_or(path);
-    let wanted = agent.servers.iter().map(|name| {
-        let names = || suite.servers.iter().map(|server| server.name.value.as_str());
-        let found = suite.servers.iter().find(|server| server.name.value == name.value);
-        let server = found.ok_or_else(|| {
-            let problem = format!("the server `{}` is not declared", name.value);
-            let error = LiveError::new(problem).at(name.span);
-            match nearest(&name.value, names()) {
-                Some(near) => error.help(format!("did you mean `{near}`?")),
-                None => error.help(format!(
-                    "recording needs to reach it: `servers: {{ {}: {{ command: [program, argument] }} }}`",
-                    name.value
-                )),
-            }
-        })?;
-        let bearer = match &server.transport {
-            Transport::Http {
-                bearer_token_env: Some(variable),
-                ..
-            } => Some(token(variable, server)?),
-            _ => None,
-        };
-        Ok(WantedServer {
-            server: server.clone(),
-            span: name.span,
-            suite_dir: suite_dir.to_owned(),
-            bearer,
-        })
-    });
-    wanted.collect()
-}
-
-fn token(variable: &str, server: &Server) -> Result<String, LiveError> {
-    let value = std::env::var(variable)
-        .ok()
-        .filter(|value| !value.is_empty());
-    value.ok_or_else(|| {
-        let name = &server.name;
-        LiveError::new(format!(
-            "no token for the server `{}`: `{variable}` is not set",
-            name.value
-        ))
-        .at(name.span)
-        .help("set the variable")
-    })
-}
 
 /// Connected servers.
 pub(super) struct Servers {

@@ -1,6 +1,7 @@
 //! The faults of a run, and which call each of them strikes.
 
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::marks::{RecoveryMarks, RecoveryScore, score_recovery};
 use crate::setters::setters;
@@ -189,6 +190,21 @@ impl Decisions {
             _ => Effect::Timeout,
         };
         Some((index, effect))
+    }
+
+    /// What the next call is answered in the place of its tool, where a fault lets it time out: an MCP result that is
+    /// an error, and the mark by which recordings tell it.
+    pub fn timed_out(&mut self, tool: &str, server: &str) -> Option<(Value, Value)> {
+        let budget = self.plan.max_detection_ms;
+        let (index, effect) = self.decide(tool, server)?;
+        if effect != Effect::Timeout {
+            return None;
+        }
+        let fault = self.plan.faults.get(index)?;
+        let text = format!("`{tool}` timed out: no answer within {budget} ms");
+        let result = json!({ "content": [{ "type": "text", "text": text }], "isError": true });
+        let mark = json!({ "fault": fault.name.clone(), "kind": fault.kind.name() });
+        Some((result, mark))
     }
 
     /// The detection budget, at which a call that does not return is given up.

@@ -4,13 +4,13 @@
 //! recording say. They change; what the suite says under `budget.prices` goes first, and a budget
 //! over a model with no known price is refused.
 
-use mcptest_suite::model::Suite;
+use mcptest_suite::model::Price;
 
 /// US dollars per million tokens, which is millionths of a dollar per token.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Rates {
-    pub(super) prompt: f64,
-    pub(super) completion: f64,
+pub(crate) struct Rates {
+    pub(crate) prompt: f64,
+    pub(crate) completion: f64,
 }
 
 /// Model, and dollars per million tokens sent and written.
@@ -52,8 +52,8 @@ const LISTED: [(&str, f64, f64); 34] = [
 ];
 
 /// The rates of a model: the suite's own, else the list's.
-pub(super) fn rates(suite: &Suite, model: &str) -> Option<Rates> {
-    let own = suite.prices.iter().find(|price| price.model.value == model);
+pub(crate) fn rates(prices: &[Price], model: &str) -> Option<Rates> {
+    let own = prices.iter().find(|price| price.model.value == model);
     if let Some(own) = own {
         return Some(Rates {
             prompt: own.prompt,
@@ -85,7 +85,7 @@ fn is_release(rest: &str) -> bool {
 
 impl Rates {
     /// What some tokens cost, in millionths of a dollar, rounded up.
-    pub(super) fn micro_usd(self, prompt: u64, completion: u64) -> u64 {
+    pub(crate) fn micro_usd(self, prompt: u64, completion: u64) -> u64 {
         #[expect(
             clippy::cast_precision_loss,
             clippy::cast_possible_truncation,
@@ -102,6 +102,7 @@ impl Rates {
 mod tests {
     use super::*;
     use mcptest_suite::Source;
+    use mcptest_suite::model::Suite;
 
     fn suite(budget: &str) -> Suite {
         let text = format!(
@@ -113,7 +114,7 @@ mod tests {
     #[test]
     fn a_release_of_a_listed_model_costs_what_the_model_costs() {
         let suite = suite("");
-        let prompt = |model: &str| rates(&suite, model).map(|rates| rates.prompt);
+        let prompt = |model: &str| rates(&suite.prices, model).map(|rates| rates.prompt);
         assert_eq!(prompt("gpt-4o"), Some(2.5));
         assert_eq!(prompt("gpt-4o-2024-08-06"), Some(2.5));
         assert_eq!(prompt("gpt-4o-mini"), Some(0.15));
@@ -132,7 +133,7 @@ mod tests {
             "o3-deep-research",
             "llama",
         ] {
-            assert_eq!(rates(&suite, model), None, "{model}");
+            assert_eq!(rates(&suite.prices, model), None, "{model}");
         }
     }
 
@@ -141,7 +142,7 @@ mod tests {
         let suite = suite(
             "budget: { per_suite_usd_cents: 5, prices: { gpt-4o: { prompt: 1, completion: 2 } } }",
         );
-        let rates = rates(&suite, "gpt-4o").unwrap();
+        let rates = rates(&suite.prices, "gpt-4o").unwrap();
         assert_eq!(rates.micro_usd(1_000, 500), 2_000);
     }
 

@@ -8,16 +8,17 @@
 use std::path::PathBuf;
 
 use mcptest_suite::Spanned;
-use mcptest_suite::model::{Model, Suite};
+use mcptest_suite::model::{Model, Price, Suite};
 
 use super::prices::{Rates, rates};
-use crate::record::{LiveError, usd};
+use super::{LiveError, usd};
 use mcptest_trace::record::store::{Layout, Lock, StoreError};
 
 /// The budget of a suite for a model.
 #[derive(Debug)]
-pub(super) struct Budget {
+pub(crate) struct Budget {
     rates: Option<Rates>,
+    prices: Vec<Price>,
     cap: Option<Cap>,
 }
 
@@ -30,37 +31,59 @@ struct Cap {
 
 /// What was set aside for a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct SetAside(u64);
+pub(crate) struct SetAside(u64);
 
 impl Budget {
-    pub(super) fn of(suite: &Suite, model: &Spanned<Model>) -> Result<Self, LiveError> {
-        let rates = rates(suite, &model.value.id);
+    pub(crate) fn of(suite: &Suite, model: &Spanned<Model>) -> Result<Self, LiveError> {
+        let rates = rates(&suite.prices, &model.value.id);
         let cap = suite.per_suite_usd_cents.as_ref().map(|cents| Cap {
             micro_usd: cents.value.saturating_mul(10_000),
             span: cents.span,
             suite: suite.source.path().to_owned(),
         });
         if let (Some(cap), None) = (&cap, rates) {
-            let id = &model.value.id;
-            return Err(LiveError::new(format!(
-                "`budget` cannot be kept: what `{id}` costs is not known"
-            ))
-            .at(cap.span)
-            .help(format!(
-                "say it, in US dollars per million tokens: `budget: {{ prices: {{ {id}: {{ prompt: 1.5, completion: 6 }} }} }}`"
-            )));
+            return Err(cap.unknown_price(&model.value.id));
         }
-        Ok(Self { rates, cap })
+        Ok(Self {
+            rates,
+            prices: suite.prices.clone(),
+            cap,
+        })
+    }
+
+    /// Whether there is a most that may be spent.
+    #[cfg(feature = "session")]
+    pub(crate) fn is_capped(&self) -> bool {
+        self.cap.is_some()
+    }
+
+    /// The budget, for calls of another model of which an agent's own code asks.
+    #[cfg(feature = "session")]
+    pub(crate) fn rates_of(&self, model: &str) -> Result<Option<Rates>, LiveError> {
+        let rates = rates(&self.prices, model);
+        match (&self.cap, rates) {
+            (Some(cap), None) => Err(cap.unknown_price(model)),
+            _ => Ok(rates),
+        }
     }
 
     /// What some tokens cost, where the price is known.
-    pub(super) fn cost(&self, prompt: u64, completion: u64) -> Option<u64> {
+    pub(crate) fn cost(&self, prompt: u64, completion: u64) -> Option<u64> {
         Some(self.rates?.micro_usd(prompt, completion))
     }
 
     /// Sets aside the most a call can cost.
-    pub(super) fn set_aside(&self, prompt: u64, completion: u64) -> Result<SetAside, LiveError> {
-        let (Some(cap), Some(cost)) = (&self.cap, self.cost(prompt, completion)) else {
+    #[cfg(feature = "record")]
+    pub(crate) fn set_aside(&self, prompt: u64, completion: u64) -> Result<SetAside, LiveError> {
+        match self.cost(prompt, completion) {
+            Some(cost) => self.set_cost_aside(cost),
+            None => Ok(SetAside(0)),
+        }
+    }
+
+    /// Sets aside what a call costs at the most.
+    pub(crate) fn set_cost_aside(&self, cost: u64) -> Result<SetAside, LiveError> {
+        let Some(cap) = &self.cap else {
             return Ok(SetAside(0));
         };
         cap.change(|spent| {
@@ -81,7 +104,7 @@ impl Budget {
     }
 
     /// Puts what a call did cost in the place of what was set aside for it.
-    pub(super) fn settle(&self, aside: SetAside, cost: u64) -> Result<(), LiveError> {
+    pub(crate) fn settle(&self, aside: SetAside, cost: u64) -> Result<(), LiveError> {
         match &self.cap {
             Some(cap) => cap.change(|spent| Ok(spent.saturating_sub(aside.0).saturating_add(cost))),
             None => Ok(()),
@@ -89,7 +112,31 @@ impl Budget {
     }
 }
 
+impl SetAside {
+    /// What was set aside, in millionths of a dollar.
+    #[cfg(feature = "session")]
+    pub(crate) fn cost(self) -> u64 {
+        self.0
+    }
+
+    /// So much was set aside.
+    #[cfg(feature = "session")]
+    pub(crate) fn of(cost: u64) -> Self {
+        Self(cost)
+    }
+}
+
 impl Cap {
+    fn unknown_price(&self, id: &str) -> LiveError {
+        LiveError::new(format!(
+            "`budget` cannot be kept: what `{id}` costs is not known"
+        ))
+        .at(self.span)
+        .help(format!(
+            "say it, in US dollars per million tokens: `budget: {{ prices: {{ {id}: {{ prompt: 1.5, completion: 6 }} }} }}`"
+        ))
+    }
+
     /// Changes what this command has spent on the suite.
     fn change(&self, change: impl FnOnce(u64) -> Result<u64, LiveError>) -> Result<(), LiveError> {
         let unusable = |error: StoreError| {

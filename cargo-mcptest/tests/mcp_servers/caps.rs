@@ -1,0 +1,111 @@
+//! Faults, caps and the budget of an agent's own program.
+
+use e2e_support::folder::Folder;
+use e2e_support::live::desk::HttpServer;
+use e2e_support::process::run;
+use scripted_provider::Provider;
+use serde_json::{Value, json};
+
+use super::{asks, calls, mcptest, provider, record, recorded, says, suite};
+
+fn find() -> Value {
+    asks("desk__find_order", &json!({ "order_id": "A-1001" }))
+}
+
+fn model(asked: usize) -> Provider {
+    let mut replies = vec![find(); asked];
+    replies.push(says("Order A-1001 is there."));
+    provider(&[replies.into()], &[])
+}
+
+fn stopped(run: &Value) -> &str {
+    run["trace"]["conversation"]["stop_reason"]
+        .as_str()
+        .unwrap()
+}
+
+#[test]
+fn faults_are_put_in_at_the_servers() {
+    let far = HttpServer::desk(None);
+    let faults = "faults: [{ name: flaky, target: { tool: find_order }, kind: recover_after, failures: 1 }]\n";
+    let with = suite(&far, faults, "  inject: [flaky]\n  recovery: {}\n");
+    let folder = Folder::new().with("suites/desk.yml", with.clone());
+    record(&folder, &model(2)).exits(0);
+    let run = recorded(&folder);
+    let results = run["trace"]["tool_results"].as_array().unwrap();
+    assert_eq!(
+        results[0]["synthesized"],
+        json!({ "fault": "flaky", "kind": "recover_after" })
+    );
+    assert_eq!(results[0]["is_error"], true);
+    assert_eq!(results[1]["is_error"], false);
+    assert!(results[1].get("synthesized").is_none());
+    // The same plan is what the run is judged by.
+    super::run(&mut mcptest(&folder, None, &["test"])).exits(0);
+    // Without a server there is nowhere to put them in.
+    let (_, rest) = with.split_once("faults:").unwrap();
+    let without = format!("faults:{}", rest.replace("  servers: [desk, far]\n", ""));
+    let folder = Folder::new().with("suites/desk.yml", without);
+    let said = record(&folder, &model(1)).exits(1);
+    assert!(
+        said.stdout.contains("faults are put in at MCP servers"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_cap_on_calls_and_one_on_tokens_hold() {
+    let far = HttpServer::desk(None);
+    let folder = Folder::new().with("suites/desk.yml", suite(&far, "", "  max_tool_calls: 2\n"));
+    record(&folder, &model(4));
+    let run = recorded(&folder);
+    assert_eq!((stopped(&run), calls(&run).len()), ("tool_call_budget", 2));
+    let folder = Folder::new().with("suites/desk.yml", suite(&far, "", "  token_budget: 300\n"));
+    record(&folder, &model(4));
+    let run = recorded(&folder);
+    assert_eq!((stopped(&run), calls(&run).len()), ("token_budget", 2));
+    assert_eq!(run["trace"]["conversation"]["tokens"]["total"], 220);
+    // What was not reached is no reason to stop.
+    let caps = "  max_tool_calls: 2\n  token_budget: 1000\n  max_turns: 3\n";
+    let folder = Folder::new().with("suites/desk.yml", suite(&far, "", caps));
+    record(&folder, &model(2)).exits(0);
+    assert_eq!(stopped(&recorded(&folder)), "completed");
+}
+
+#[test]
+fn a_budget_is_kept_and_its_price_must_be_known() {
+    let far = HttpServer::desk(None);
+    // 110 tokens cost 13 and 10 hundredths of a cent at these prices, and the most that an answer may have 102.
+    let top = |cents: u64| {
+        format!(
+            "budget: {{ per_suite_usd_cents: {cents}, prices: {{ gpt-5: {{ prompt: 100, completion: 1000 }} }} }}\n"
+        )
+    };
+    let caps = "  max_tokens: 10\n";
+    let folder = Folder::new().with("suites/desk.yml", suite(&far, &top(100), caps));
+    let said = record(&folder, &model(2)).exits(0);
+    assert!(said.stderr.contains("(330 tokens, $0.0600)"), "{said}");
+    let folder = Folder::new().with("suites/desk.yml", suite(&far, &top(30), caps));
+    let said = record(&folder, &model(9)).exits(1);
+    assert!(
+        said.stdout.contains("stopped before overspending: $"),
+        "{said}"
+    );
+    assert!(
+        said.stdout.contains("raise `per_suite_usd_cents`"),
+        "{said}"
+    );
+    assert!(
+        !folder
+            .at("suites/cassettes/Desk_agent__gpt-5.json")
+            .exists()
+    );
+    let unknown =
+        suite(&far, "budget: { per_suite_usd_cents: 5 }\n", "").replace("gpt-5", "own-model");
+    let folder = Folder::new().with("suites/desk.yml", unknown);
+    let said = run(&mut mcptest(&folder, Some(&model(1)), &["record"])).exits(1);
+    assert!(
+        said.stdout.contains("what `own-model` costs is not known"),
+        "{said}"
+    );
+}

@@ -1,0 +1,187 @@
+//! A server that is a program: what it is told and what it says, a message a line, and how it ends.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::Path;
+use std::process::ExitStatus;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::process::{ChildStdin, ChildStdout};
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+use crate::driver::{LastLines, Running, lines};
+
+/// The longest message that is read, in bytes.
+const MAX_MESSAGE: usize = 64 << 20;
+
+/// How much is read at once, in bytes.
+const CHUNK: usize = 64 << 10;
+
+/// How much of a line is shown that is no message, in bytes.
+const GARBAGE: usize = 200;
+
+/// How long a program may take to say why it ends.
+const LAST_WORDS: Duration = Duration::from_millis(200);
+
+/// How long a program may take to end by itself, once its standard input is closed.
+const LAST_ORDERS: Duration = Duration::from_secs(2);
+
+/// A server that runs.
+#[derive(Debug)]
+pub(super) struct Child {
+    end: Option<oneshot::Sender<()>>,
+    running: JoinHandle<()>,
+}
+
+/// What a server says.
+pub(super) trait Hears: Send + Sync + 'static {
+    /// A line on its standard output; whether it is a message.
+    fn line(&self, line: &[u8]) -> bool;
+
+    /// Nothing more comes: how it ended, and the last it said.
+    fn ended(&self, shown: Option<String>);
+}
+
+/// Starts a server, which is told these lines. It runs until it is ended, dropped, or this process ends.
+pub(super) fn start(
+    command: &[String],
+    folder: &Path,
+    environment: &[(OsString, OsString)],
+    told: UnboundedReceiver<Vec<u8>>,
+    hears: Arc<dyn Hears>,
+) -> io::Result<Child> {
+    let program = command.first().map_or("", String::as_str);
+    if program.is_empty() {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    let mut running = Running::start(program, folder, |started| {
+        started
+            .args(command.iter().skip(1))
+            .env_clear()
+            .envs(environment.iter().map(|(name, value)| (name, value)));
+    })?;
+    let child = running.child();
+    let (stdin, stdout) = (child.stdin().take(), child.stdout().take());
+    let (Some(stdin), Some(stdout)) = (stdin, stdout) else {
+        return Err(io::Error::other("its standard streams are not there"));
+    };
+    let stderr = child.stderr().take();
+    let errors = Arc::<Mutex<LastLines>>::default();
+    let said = Arc::clone(&errors);
+    let listening = tokio::spawn(lines(stderr, move |line| {
+        said.lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(line);
+    }));
+    let (end, ends) = oneshot::channel();
+    let running = tokio::spawn(async move {
+        let writing = tokio::spawn(write(stdin, told));
+        let mut heard = Heard::default();
+        let is_meant = tokio::select! {
+            () = read(stdout, &*hears, &mut heard) => false,
+            _ = ends => true,
+        };
+        writing.abort();
+        let _ = writing.await;
+        let limit = if is_meant { LAST_ORDERS } else { LAST_WORDS };
+        let status = tokio::time::timeout(limit, running.child().wait()).await;
+        // What it leaves running may hold its standard error open for ever.
+        let _ = tokio::time::timeout(LAST_WORDS, listening).await;
+        if !is_meant {
+            let status = status.ok().and_then(Result::ok);
+            let errors = errors.lock().unwrap_or_else(PoisonError::into_inner);
+            hears.ended(heard.shown(status, errors.clone().into()));
+        }
+    });
+    Ok(Child {
+        end: Some(end),
+        running,
+    })
+}
+
+impl Child {
+    /// Ends the server: it has a moment to end by itself, and is killed otherwise.
+    pub(super) async fn end(mut self) {
+        if let Some(end) = self.end.take() {
+            let _ = end.send(());
+        }
+        let limit = LAST_ORDERS + 2 * LAST_WORDS;
+        let _ = tokio::time::timeout(limit, &mut self.running).await;
+    }
+}
+
+impl Drop for Child {
+    /// What is dropped with the task ends.
+    fn drop(&mut self) {
+        self.running.abort();
+    }
+}
+
+/// Writes what the server is told, until nobody tells it more.
+async fn write(mut stdin: ChildStdin, mut told: UnboundedReceiver<Vec<u8>>) {
+    while let Some(mut line) = told.recv().await {
+        line.push(b'\n');
+        if stdin.write_all(&line).await.is_err() || stdin.flush().await.is_err() {
+            return;
+        }
+    }
+}
+
+/// What was heard that is no message.
+#[derive(Default)]
+struct Heard {
+    garbage: Option<String>,
+    too_long: bool,
+}
+
+impl Heard {
+    fn shown(&self, status: Option<ExitStatus>, errors: Vec<String>) -> Option<String> {
+        let mut shown = Vec::new();
+        shown.extend(status.map(|status| format!("it ended with {status}")));
+        if self.too_long {
+            let most = MAX_MESSAGE >> 20;
+            shown.push(format!("it sent a message of more than {most} MiB"));
+        }
+        if let Some(garbage) = &self.garbage {
+            shown.push(format!(
+                "on standard output, where only MCP messages may be: {garbage}"
+            ));
+        }
+        if !errors.is_empty() {
+            shown.push(format!("on standard error:\n{}", errors.join("\n")));
+        }
+        (!shown.is_empty()).then(|| shown.join("\n"))
+    }
+}
+
+/// Reads lines until the end.
+async fn read(mut stdout: ChildStdout, hears: &dyn Hears, heard: &mut Heard) {
+    let (mut line, mut chunk) = (Vec::new(), vec![0; CHUNK]);
+    loop {
+        let read = stdout.read(&mut chunk).await.unwrap_or_default();
+        let mut parts = chunk[..read].split(|byte| *byte == b'\n').peekable();
+        while let Some(part) = parts.next() {
+            line.extend_from_slice(part);
+            let is_whole = parts.peek().is_some() || read == 0;
+            if is_whole {
+                let said = line.trim_ascii();
+                if !said.is_empty() && !hears.line(said) {
+                    let said = String::from_utf8_lossy(&said[..said.len().min(GARBAGE)]);
+                    heard.garbage.get_or_insert_with(|| said.into_owned());
+                }
+                line.clear();
+            }
+        }
+        if line.len() > MAX_MESSAGE {
+            heard.too_long = true;
+            return;
+        }
+        if read == 0 {
+            return;
+        }
+    }
+}

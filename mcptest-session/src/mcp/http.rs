@@ -1,0 +1,241 @@
+//! A server over HTTP: requests go on to it and answers come back, byte for byte; a copy is read.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use axum::body::{Body, Bytes};
+use axum::http::header::{ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::response::Response;
+use futures_util::StreamExt as _;
+use reqwest::Client;
+use serde_json::{Value, json};
+
+use super::frames::{EventStream, Frame, WholeBody};
+use super::messages::{Messages, Speaker};
+use super::rpc;
+use super::stdio::SESSION;
+use super::watch::Ear;
+use crate::endpoint::{Answering, Incoming, further};
+
+/// A server over HTTP.
+#[derive(Debug, Clone)]
+pub(super) struct Passage(Arc<Way>);
+
+#[derive(Debug)]
+struct Way {
+    client: Client,
+    url: String,
+    bearer: Option<String>,
+    /// The messages of each session; of a server that has none, those of each request.
+    scopes: Mutex<HashMap<String, Scope>>,
+}
+
+#[derive(Debug)]
+struct Scope {
+    ear: Ear,
+    messages: Messages<usize>,
+}
+
+impl Passage {
+    pub(super) fn new(client: Client, url: &str, bearer: Option<&str>) -> Self {
+        Self(Arc::new(Way {
+            client,
+            url: url.to_owned(),
+            bearer: bearer.map(str::to_owned),
+            scopes: Mutex::default(),
+        }))
+    }
+
+    /// Answers a request.
+    pub(super) fn answer(&self, ear: Ear, incoming: Incoming) -> Answering {
+        let own = self.clone();
+        Box::pin(async move { own.pass(ear, incoming).await })
+    }
+
+    fn scopes(&self) -> MutexGuard<'_, HashMap<String, Scope>> {
+        self.0.scopes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reads what goes by in a scope.
+    fn hear(&self, scope: &str, ear: &Ear, speaker: Speaker, frame: Frame) {
+        let mut scopes = self.scopes();
+        let scope = scopes.entry(scope.to_owned()).or_insert_with(|| Scope {
+            ear: ear.clone(),
+            messages: Messages::default(),
+        });
+        scope.messages.take(speaker, frame, &mut scope.ear);
+    }
+
+    async fn pass(self, ear: Ear, incoming: Incoming) -> Response {
+        let frame = Frame::of(&incoming.body);
+        let message = match &frame {
+            Some(Frame::Message(message, _)) => message.clone(),
+            _ => Value::Null,
+        };
+        if message["method"] == "tools/call"
+            && let Some(answer) = ear.in_place(&message).await
+        {
+            return answer;
+        }
+        let session = session(&incoming.headers);
+        let hearing = Hearing {
+            passage: self.clone(),
+            ear,
+            is_alone: session.is_none(),
+            scope: session.unwrap_or_else(|| format!("#{}", incoming.number)),
+            id: message["id"].clone(),
+            asked: asked(&message),
+            answer: Reading::Nothing,
+            status: StatusCode::OK,
+            broken: None,
+        };
+        if let Some(frame) = frame {
+            self.hear(&hearing.scope, &hearing.ear, Speaker::Client, frame);
+        }
+        hearing.ear.watch.keep_logins(&incoming.headers);
+        let mut headers = further(&incoming.headers);
+        // What is compressed could not be read.
+        headers.remove(ACCEPT_ENCODING);
+        if let Some(bearer) = &self.0.bearer
+            && let Ok(mut value) = HeaderValue::from_str(&format!("Bearer {bearer}"))
+        {
+            value.set_sensitive(true);
+            headers.insert(AUTHORIZATION, value);
+        }
+        let request = self.0.client.request(incoming.method, &self.0.url);
+        let mut request = request.headers(headers);
+        if !incoming.body.is_empty() {
+            request = request.body(incoming.body);
+        }
+        match request.send().await {
+            Ok(answer) => hearing.back(answer),
+            Err(error) => {
+                let words = crate::record::words_of(&error.without_url());
+                hearing
+                    .ear
+                    .fails(hearing.ear.unanswered(&hearing.asked, &words, None));
+                let text = format!(
+                    "the server `{}` cannot be reached: {words}",
+                    hearing.ear.server
+                );
+                rpc::refused(StatusCode::BAD_GATEWAY, &message["id"], &text)
+            }
+        }
+    }
+}
+
+/// What a message asks for, in a word.
+fn asked(message: &Value) -> String {
+    let method = message["method"].as_str().unwrap_or("a request");
+    let tool = message["params"]["name"].as_str();
+    tool.filter(|_| method == "tools/call")
+        .unwrap_or(method)
+        .to_owned()
+}
+
+fn session(headers: &HeaderMap) -> Option<String> {
+    let session = headers.get(SESSION)?.to_str().ok()?;
+    Some(session.to_owned())
+}
+
+/// An answer while it comes.
+struct Hearing {
+    passage: Passage,
+    ear: Ear,
+    scope: String,
+    /// The scope is of this request alone.
+    is_alone: bool,
+    id: Value,
+    asked: String,
+    answer: Reading,
+    status: StatusCode,
+    /// Why it broke off.
+    broken: Option<String>,
+}
+
+enum Reading {
+    Nothing,
+    Whole(WholeBody),
+    Events(EventStream),
+}
+
+impl Hearing {
+    /// Passes an answer back while it comes.
+    fn back(mut self, answer: reqwest::Response) -> Response {
+        let kind = answer.headers().get(CONTENT_TYPE);
+        let is_events = kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
+        self.status = answer.status();
+        self.answer = if answer.headers().contains_key(CONTENT_ENCODING) {
+            self.broken = Some("it is compressed, though nobody asked for that".to_owned());
+            Reading::Nothing
+        } else if is_events {
+            Reading::Events(EventStream::default())
+        } else {
+            Reading::Whole(WholeBody::default())
+        };
+        let (status, headers) = (answer.status(), further(answer.headers()));
+        let body = answer.bytes_stream().map(move |part| {
+            match &part {
+                Ok(bytes) => self.take(bytes),
+                Err(error) => self.broken = Some(crate::record::words_of(error)),
+            }
+            part
+        });
+        let mut back = Response::new(Body::from_stream(body));
+        *back.status_mut() = status;
+        *back.headers_mut() = headers;
+        back
+    }
+
+    fn take(&mut self, bytes: &Bytes) {
+        let mut frames = Vec::new();
+        match &mut self.answer {
+            Reading::Nothing => {}
+            Reading::Whole(whole) => whole.take(bytes),
+            Reading::Events(events) => events.take(bytes, |frame| frames.push(frame)),
+        }
+        for frame in frames {
+            self.hear(frame);
+        }
+    }
+
+    fn hear(&self, frame: Frame) {
+        if let Frame::Unreadable(text) = &frame {
+            self.ear.fails(self.ear.unreadable(&self.asked, text));
+        }
+        self.passage
+            .hear(&self.scope, &self.ear, Speaker::Server, frame);
+    }
+
+    /// The call of this request, where it waits for its answer still.
+    fn open(&self) -> Option<usize> {
+        let scopes = self.passage.scopes();
+        scopes.get(&self.scope)?.messages.waiting(&self.id).copied()
+    }
+}
+
+impl Drop for Hearing {
+    /// All was said, or nobody listens any more.
+    fn drop(&mut self) {
+        if let Reading::Whole(whole) = std::mem::replace(&mut self.answer, Reading::Nothing)
+            && let Some(frame) = whole.end()
+        {
+            self.hear(frame);
+        }
+        if let Some(call) = self.open() {
+            if self.status.as_u16() >= 400 {
+                let text = format!("the server answered {}", self.status);
+                let error = json!({ "id": self.id, "error": { "message": text } });
+                self.hear(Frame::Message(error, Vec::new()));
+            } else if let Some(broken) = &self.broken {
+                // A client may ask for the rest of a stream, so it is not told yet that none came.
+                let failure = self.ear.unanswered(&self.asked, broken, None);
+                self.ear.watch.breaks(call, failure);
+            }
+        }
+        if self.is_alone {
+            self.passage.scopes().remove(&self.scope);
+        }
+    }
+}

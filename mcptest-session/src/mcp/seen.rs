@@ -1,0 +1,172 @@
+//! What went by at MCP servers.
+
+use serde_json::Value;
+
+/// What went by at the MCP servers of a session, in the order in which it was asked.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct Seen {
+    /// The servers, by the names that the suite has for them.
+    pub servers: Vec<String>,
+    /// The calls of tools.
+    pub calls: Vec<SeenCall>,
+    /// What else was asked, and what it was answered.
+    pub answers: Vec<SeenAnswer>,
+}
+
+/// A call that reached a server.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
+pub struct SeenCall {
+    /// The server.
+    pub server: String,
+    /// The tool, as the server has it.
+    pub tool: String,
+    /// The arguments.
+    pub args: Value,
+    /// When it came, in milliseconds since the session began.
+    pub asked_at: u64,
+    /// When it was answered.
+    pub ended_at: Option<u64>,
+    /// What it was answered, as MCP has results; `None` where no answer came.
+    pub result: Option<Value>,
+    /// The error of JSON-RPC, where the answer was one.
+    pub error: Option<Value>,
+    /// The mark of the fault that answered in the server's place.
+    pub synthesized: Option<Value>,
+}
+
+impl SeenCall {
+    /// Whether the answer says that the tool failed; `None` where no answer came.
+    #[must_use]
+    pub fn is_error(&self) -> Option<bool> {
+        let result = self.result.as_ref()?;
+        Some(self.error.is_some() || result["isError"] == true)
+    }
+
+    /// How long it took, in milliseconds.
+    #[must_use]
+    pub fn duration_ms(&self) -> Option<u64> {
+        Some(self.ended_at?.saturating_sub(self.asked_at))
+    }
+}
+
+/// A request that calls no tool, with its answer.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct SeenAnswer {
+    /// The server.
+    pub server: String,
+    /// What was asked: `initialize`, `tools/list`, …
+    pub method: String,
+    /// With what.
+    pub params: Value,
+    /// The result; `None` where the answer was an error.
+    pub result: Option<Value>,
+    /// The error of JSON-RPC.
+    pub error: Option<Value>,
+}
+
+impl Seen {
+    /// The tools that the servers listed, each with its server.
+    pub fn tools(&self) -> impl Iterator<Item = (&str, &str)> {
+        let lists = self
+            .answers
+            .iter()
+            .filter(|answer| answer.method == "tools/list");
+        lists.flat_map(|answer| {
+            let tools = answer.result.as_ref().map(|result| &result["tools"]);
+            let tools = tools.and_then(Value::as_array).into_iter().flatten();
+            tools.filter_map(|tool| Some((answer.server.as_str(), tool["name"].as_str()?)))
+        })
+    }
+
+    /// The server and the tool that a name of a client means, where that is only one.
+    #[must_use]
+    pub fn meant<'s>(&'s self, name: &str) -> Option<(&'s str, &'s str)> {
+        let called = self.calls.iter();
+        let called = called.map(|call| (call.server.as_str(), call.tool.as_str()));
+        let mut meant = self
+            .tools()
+            .chain(called)
+            .filter(|(server, tool)| is_name_of(name, server, tool));
+        let first = meant.next()?;
+        meant.all(|other| other == first).then_some(first)
+    }
+}
+
+/// Whether a client's name for a tool means this tool of this server. Clients write the server before the tool, with
+/// signs of their own, and `_` for what their model does not take.
+#[must_use]
+pub fn is_name_of(name: &str, server: &str, tool: &str) -> bool {
+    if name == tool {
+        return true;
+    }
+    let name = plain(name);
+    let (server, tool) = (plain(server), plain(tool));
+    let both = format!("{server}_{tool}");
+    name == tool || name == both || name.ends_with(&format!("_{both}"))
+}
+
+/// A name in lower case, with one `_` for each run of other signs.
+fn plain(name: &str) -> String {
+    let words = name.split(|character: char| !character.is_alphanumeric());
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    words.join("_").to_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn clients_write_the_server_before_the_tool_in_their_own_ways() {
+        for name in [
+            "find_order",
+            "find-order",
+            "desk__find_order",
+            "mcp__desk__find_order",
+            "desk_find_order",
+            "desk-find_order",
+            "desk.find_order",
+            "mcp__plugin_shop_desk__find_order",
+        ] {
+            assert!(is_name_of(name, "desk", "find_order"), "{name}");
+        }
+        for name in [
+            "order",
+            "other__find_order",
+            "find_orders",
+            "desk",
+            "mydesk__find_order",
+        ] {
+            assert!(!is_name_of(name, "desk", "find_order"), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_name_means_a_tool_where_only_one_is_meant() {
+        let listed = |server: &str, tools: &[&str]| SeenAnswer {
+            server: server.to_owned(),
+            method: "tools/list".to_owned(),
+            params: Value::Null,
+            result: Some(
+                json!({ "tools": tools.iter().map(|name| json!({ "name": name })).collect::<Vec<_>>() }),
+            ),
+            error: None,
+        };
+        let seen = Seen {
+            answers: vec![
+                listed("a", &["find", "put"]),
+                listed("b", &["find"]),
+                listed("a", &["put"]),
+            ],
+            ..Seen::default()
+        };
+        assert_eq!(seen.meant("put"), Some(("a", "put")));
+        assert_eq!(seen.meant("b__find"), Some(("b", "find")));
+        assert_eq!(seen.meant("find"), None);
+        assert_eq!(seen.meant("other"), None);
+    }
+}

@@ -1,0 +1,477 @@
+//! A server over standard streams, offered as one over HTTP. It is one process for all sessions that a client begins,
+//! so that what it keeps in mind holds for the whole run.
+
+use std::collections::{HashSet, VecDeque};
+use std::io;
+use std::pin::pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use axum::body::{Body, Bytes};
+use axum::http::header::{ACCEPT, CONTENT_TYPE};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use axum::response::Response;
+use serde_json::Value;
+use tokio::sync::Notify;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio_stream::StreamExt as _;
+use tokio_stream::wrappers::UnboundedReceiverStream;
+
+use super::child::{self, Child, Hears};
+use super::frames::Frame;
+use super::messages::{Messages, Speaker};
+use super::rpc;
+use super::server::McpPlace;
+use super::watch::Ear;
+use crate::endpoint::{Answering, Incoming};
+use crate::protocol::blob::hex;
+
+/// Which session a request is of.
+pub(super) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+
+/// The most messages that wait for a client to listen.
+const MOST_HELD: usize = 1_000;
+
+/// A server over standard streams.
+#[derive(Debug)]
+pub(super) struct Bridge {
+    talk: Arc<Talk>,
+    /// Until it is ended.
+    child: Mutex<Option<Child>>,
+}
+
+/// What goes to and fro.
+#[derive(Debug)]
+struct Talk {
+    input: UnboundedSender<Vec<u8>>,
+    state: Mutex<State>,
+    /// Woken when the server has answered its first `initialize`, and when it has ended.
+    greeted: Notify,
+}
+
+#[derive(Debug)]
+struct State {
+    ear: Ear,
+    messages: Messages<usize>,
+    waiting: Vec<Waiting>,
+    /// Streams that clients opened for what is no answer.
+    streams: Vec<UnboundedSender<Bytes>>,
+    /// What no stream took yet.
+    held: VecDeque<Bytes>,
+    greeting: Greeting,
+    /// Whether the server was told that its greeting arrived.
+    is_greeted: bool,
+    sessions: HashSet<String>,
+    renamed: usize,
+    /// How it ended, and the last it said.
+    ended: Option<Option<String>>,
+}
+
+/// What the server said to `initialize`.
+#[derive(Debug, Clone, PartialEq)]
+enum Greeting {
+    None,
+    Asked,
+    Known(Bytes),
+}
+
+/// A request that waits for its answer.
+#[derive(Debug)]
+struct Waiting {
+    /// The identifier as the server has it, and as the client wrote it.
+    id: Value,
+    own: Option<Vec<u8>>,
+    method: String,
+    /// The tool that is called, else the method.
+    asked: String,
+    progress: Value,
+    takes_events: bool,
+    to: UnboundedSender<Bytes>,
+}
+
+impl Bridge {
+    /// Starts the server.
+    pub(super) fn start(place: &McpPlace, ear: Ear) -> io::Result<Self> {
+        let McpPlace::Command {
+            command,
+            folder,
+            environment,
+        } = place
+        else {
+            return Err(io::ErrorKind::InvalidInput.into());
+        };
+        let (input, told) = unbounded_channel();
+        let talk = Arc::new(Talk {
+            input,
+            state: Mutex::new(State {
+                ear,
+                messages: Messages::default(),
+                waiting: Vec::new(),
+                streams: Vec::new(),
+                held: VecDeque::new(),
+                greeting: Greeting::None,
+                is_greeted: false,
+                sessions: HashSet::new(),
+                renamed: 0,
+                ended: None,
+            }),
+            greeted: Notify::new(),
+        });
+        let hears = Arc::clone(&talk) as Arc<dyn Hears>;
+        let child = child::start(command, folder, environment, told, hears)?;
+        let child = Mutex::new(Some(child));
+        Ok(Self { talk, child })
+    }
+
+    /// Answers a request.
+    pub(super) fn answer(&self, incoming: Incoming) -> Answering {
+        let talk = Arc::clone(&self.talk);
+        Box::pin(async move { talk.answer(incoming).await })
+    }
+
+    /// Ends the server.
+    pub(super) async fn end(&self) {
+        let child = self
+            .child
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        if let Some(child) = child {
+            child.end().await;
+        }
+    }
+}
+
+impl Talk {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn answer(&self, incoming: Incoming) -> Response {
+        let session = incoming.headers.get(SESSION);
+        let session = session.and_then(|value| value.to_str().ok().map(str::to_owned));
+        if let Some(session) = &session
+            && !self.lock().sessions.contains(session)
+        {
+            let text = "this session has ended, or never began";
+            return rpc::refused(StatusCode::NOT_FOUND, &Value::Null, text);
+        }
+        match incoming.method {
+            Method::POST => self.post(&incoming).await,
+            Method::GET => self.listen(&incoming.headers),
+            Method::DELETE => {
+                if let Some(session) = session {
+                    self.lock().sessions.remove(&session);
+                }
+                rpc::nothing(StatusCode::NO_CONTENT)
+            }
+            _ => rpc::nothing(StatusCode::METHOD_NOT_ALLOWED),
+        }
+    }
+
+    /// A client listens for what is no answer.
+    fn listen(&self, headers: &HeaderMap) -> Response {
+        if !takes_events(headers) {
+            return rpc::nothing(StatusCode::NOT_ACCEPTABLE);
+        }
+        let (to, from) = unbounded_channel();
+        let mut state = self.lock();
+        for held in std::mem::take(&mut state.held) {
+            // It is there: it was made just now.
+            let _ = to.send(held);
+        }
+        if state.ended.is_none() {
+            state.streams.push(to);
+        }
+        events(from)
+    }
+
+    async fn post(&self, incoming: &Incoming) -> Response {
+        let bad = |text: &str| rpc::refused(StatusCode::BAD_REQUEST, &Value::Null, text);
+        let message = match Frame::of(&incoming.body) {
+            Some(Frame::Message(message, _)) if message.is_object() => message,
+            Some(Frame::Message(..)) => return bad("send one message at a time"),
+            Some(Frame::Unreadable(_)) | None => {
+                return bad("the request is no message of JSON-RPC");
+            }
+        };
+        let is_request = message["method"].is_string() && !message["id"].is_null();
+        if !is_request {
+            self.pass(&message, &incoming.body);
+            return rpc::nothing(StatusCode::ACCEPTED);
+        }
+        if message["method"] == "tools/call" {
+            let ear = self.lock().ear.clone();
+            if let Some(answer) = ear.in_place(&message).await {
+                return answer;
+            }
+        }
+        if message["method"] == "initialize" {
+            return self.greet(&message, incoming).await;
+        }
+        self.ask(&message, incoming).await
+    }
+
+    /// Begins a session of a client. The server is greeted once: it is one process.
+    async fn greet(&self, message: &Value, incoming: &Incoming) -> Response {
+        loop {
+            let mut greeted = pin!(self.greeted.notified());
+            greeted.as_mut().enable();
+            let greeting = {
+                let mut state = self.lock();
+                let before = state.greeting.clone();
+                if before == Greeting::None {
+                    state.greeting = Greeting::Asked;
+                }
+                before
+            };
+            let mut response = match greeting {
+                Greeting::None => self.ask(message, incoming).await,
+                Greeting::Asked => {
+                    greeted.await;
+                    continue;
+                }
+                Greeting::Known(answer) => rpc::whole(
+                    StatusCode::OK,
+                    renamed(&answer, &["id"], &own(&incoming.body))
+                        .unwrap_or_else(|| answer.into()),
+                ),
+            };
+            let mut random = [0; 16];
+            // Without chance the sessions of clients are not told apart.
+            if getrandom::fill(&mut random).is_ok()
+                && let Ok(name) = HeaderValue::from_str(&hex(&random))
+            {
+                self.lock().sessions.insert(hex(&random));
+                response.headers_mut().insert(SESSION, name);
+            }
+            return response;
+        }
+    }
+
+    /// Passes a request on, and its answer back.
+    async fn ask(&self, message: &Value, incoming: &Incoming) -> Response {
+        let takes_events = takes_events(&incoming.headers);
+        let (to, mut from) = unbounded_channel();
+        {
+            let mut state = self.lock();
+            let state = &mut *state;
+            let method = message["method"].as_str().unwrap_or_default();
+            let tool = message["params"]["name"]
+                .as_str()
+                .filter(|_| method == "tools/call");
+            let mut waiting = Waiting {
+                id: message["id"].clone(),
+                own: None,
+                method: method.to_owned(),
+                asked: tool.unwrap_or(method).to_owned(),
+                progress: message["params"]["_meta"]["progressToken"].clone(),
+                takes_events,
+                to,
+            };
+            if let Some(shown) = state.ended.clone() {
+                waiting.ends(&state.ear, shown);
+            } else {
+                let mut line = rpc::one_line(&incoming.body);
+                let is_taken = state.waiting.iter().any(|other| other.id == waiting.id);
+                let mut message = message.clone();
+                if is_taken {
+                    state.renamed += 1;
+                    let id = format!("mcptest-{}", state.renamed);
+                    let renamed = renamed(&line, &["id"], format!("\"{id}\"").as_bytes());
+                    if let Some(renamed) = renamed {
+                        waiting.own = Some(own(&incoming.body));
+                        waiting.id = id.into();
+                        message["id"] = waiting.id.clone();
+                        line = renamed;
+                    }
+                }
+                // Told before it goes on: no answer may be heard before what it answers.
+                state.hear(Speaker::Client, message);
+                state.waiting.push(waiting);
+                let _ = self.input.send(line);
+            }
+        }
+        if takes_events {
+            return events(from);
+        }
+        match from.recv().await {
+            Some(answer) => rpc::whole(StatusCode::OK, answer),
+            None => rpc::refused(StatusCode::BAD_GATEWAY, &message["id"], "no answer came"),
+        }
+    }
+
+    /// Passes on what is not answered.
+    fn pass(&self, message: &Value, body: &Bytes) {
+        let mut state = self.lock();
+        let mut line = rpc::one_line(body);
+        let mut message = message.clone();
+        match message["method"].as_str() {
+            Some("notifications/initialized") if std::mem::replace(&mut state.is_greeted, true) => {
+                return;
+            }
+            Some("notifications/cancelled") => {
+                let wanted = message["params"]["requestId"].to_string();
+                let is_it = |waiting: &&Waiting| waiting.own.as_deref() == Some(wanted.as_bytes());
+                let renamed = state
+                    .waiting
+                    .iter()
+                    .find(is_it)
+                    .map(|waiting| waiting.id.clone());
+                // Of two requests of one identifier, the other one has it at the server.
+                let is_other = state
+                    .waiting
+                    .iter()
+                    .any(|it| it.own.is_none() && it.id.to_string() == wanted);
+                if let Some(id) = renamed.filter(|_| !is_other) {
+                    let path = ["params", "requestId"];
+                    line = self::renamed(&line, &path, id.to_string().as_bytes()).unwrap_or(line);
+                    message["params"]["requestId"] = id;
+                }
+            }
+            _ => {}
+        }
+        state.hear(Speaker::Client, message);
+        let _ = self.input.send(line);
+    }
+}
+
+impl State {
+    fn hear(&mut self, speaker: Speaker, message: Value) {
+        let frame = Frame::Message(message, Vec::new());
+        self.messages.take(speaker, frame, &mut self.ear);
+    }
+
+    /// Where a message goes that is no answer: to the call whose progress it tells, else to whoever listens.
+    fn route(&mut self, message: &Value, line: Bytes) {
+        let token = &message["params"]["progressToken"];
+        let tells = |waiting: &&Waiting| {
+            waiting.takes_events && !token.is_null() && waiting.progress == *token
+        };
+        let of_call = self.waiting.iter().rev().find(tells);
+        if of_call.is_some_and(|waiting| waiting.to.send(line.clone()).is_ok()) {
+            return;
+        }
+        self.streams.retain(|stream| !stream.is_closed());
+        let mut listening = self.streams.iter().rev();
+        let mut waiting = self
+            .waiting
+            .iter()
+            .rev()
+            .filter(|waiting| waiting.takes_events);
+        let is_taken = listening.any(|stream| stream.send(line.clone()).is_ok())
+            || waiting.any(|waiting| waiting.to.send(line.clone()).is_ok());
+        if !is_taken && self.held.len() < MOST_HELD {
+            self.held.push_back(line);
+        }
+    }
+}
+
+impl Waiting {
+    /// No answer comes any more.
+    fn ends(&self, ear: &Ear, shown: Option<String>) {
+        ear.fails(ear.unanswered(&self.asked, "the connection is closed", shown));
+        self.refuse(&format!("the server `{}` has ended", ear.server));
+    }
+
+    /// What the server said is no message.
+    fn unreadable(&self, ear: &Ear, line: &str) {
+        ear.fails(ear.unreadable(&self.asked, line));
+        self.refuse(&format!("what the server `{}` said is no JSON", ear.server));
+    }
+
+    fn refuse(&self, text: &str) {
+        let own = self.own.as_deref();
+        let own = own.and_then(|own| serde_json::from_slice(own).ok());
+        let answer = rpc::error(&own.unwrap_or_else(|| self.id.clone()), text);
+        // A client that has gone needs no answer.
+        let _ = self.to.send(answer.to_string().into());
+    }
+}
+
+impl Hears for Talk {
+    fn line(&self, line: &[u8]) -> bool {
+        let Some(frame) = Frame::of(line) else {
+            return false;
+        };
+        let mut state = self.lock();
+        let state = &mut *state;
+        let Frame::Message(message, _) = &frame else {
+            // Whose answer it was is not known, so nobody waits for it in vain.
+            let shown = String::from_utf8_lossy(line).into_owned();
+            for waiting in std::mem::take(&mut state.waiting) {
+                waiting.unreadable(&state.ear, &shown);
+            }
+            return true;
+        };
+        if message["method"].is_string() {
+            state.route(&message.clone(), Bytes::copy_from_slice(line));
+            return true;
+        }
+        let place = state.waiting.iter().position(|it| it.id == message["id"]);
+        let waiting = place.map(|place| state.waiting.remove(place));
+        let is_error = message.get("error").is_some();
+        state.messages.take(Speaker::Server, frame, &mut state.ear);
+        let Some(waiting) = waiting else {
+            return true;
+        };
+        let own = waiting
+            .own
+            .as_deref()
+            .and_then(|own| renamed(line, &["id"], own));
+        let answer = own.map_or_else(|| Bytes::copy_from_slice(line), Bytes::from);
+        if waiting.method == "initialize" {
+            state.greeting = if is_error {
+                Greeting::None
+            } else {
+                Greeting::Known(answer.clone())
+            };
+            self.greeted.notify_waiters();
+        }
+        // A client that has gone needs no answer.
+        let _ = waiting.to.send(answer);
+        true
+    }
+
+    fn ended(&self, shown: Option<String>) {
+        let mut state = self.lock();
+        for waiting in std::mem::take(&mut state.waiting) {
+            waiting.ends(&state.ear, shown.clone());
+        }
+        state.streams.clear();
+        state.greeting = Greeting::None;
+        state.ended = Some(shown);
+        self.greeted.notify_waiters();
+    }
+}
+
+/// A message with another value at a place.
+fn renamed(message: &[u8], path: &[&str], value: &[u8]) -> Option<Vec<u8>> {
+    let place = rpc::member(message, path)?;
+    Some(rpc::replaced(message, place, value))
+}
+
+/// The identifier of a request, as its client wrote it.
+fn own(body: &[u8]) -> Vec<u8> {
+    let place = rpc::member(body, &["id"]);
+    place.map_or_else(|| b"null".to_vec(), |place| body[place].to_vec())
+}
+
+fn takes_events(headers: &HeaderMap) -> bool {
+    let mut accepted = headers
+        .get_all(ACCEPT)
+        .iter()
+        .filter_map(|value| value.to_str().ok());
+    accepted.any(|value| value.contains("text/event-stream"))
+}
+
+/// Messages as they come, as server-sent events.
+fn events(from: UnboundedReceiver<Bytes>) -> Response {
+    let events = UnboundedReceiverStream::new(from).map(|message| {
+        let event = [b"event: message\ndata: ", &message[..], b"\n\n"].concat();
+        Ok::<_, io::Error>(Bytes::from(event))
+    });
+    let mut response = Response::new(Body::from_stream(events));
+    let kind = HeaderValue::from_static("text/event-stream");
+    response.headers_mut().insert(CONTENT_TYPE, kind);
+    response
+}

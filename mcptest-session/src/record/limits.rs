@@ -1,0 +1,144 @@
+//! What a run may take: model calls, tool calls, tokens, money. What is asked beyond that is refused.
+
+use std::fmt::Debug;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use serde_json::Value;
+
+use super::log::Log;
+use super::options::most_tokens;
+use crate::exchange::{Asked, CallTokens};
+
+/// What a run may take.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct Limits {
+    /// The most model calls, those that are asked again among them.
+    pub model_calls: Option<u64>,
+    /// The most calls of tools that the model may ask for.
+    pub tool_calls: Option<u64>,
+    /// The most tokens of all model calls.
+    pub tokens: Option<u64>,
+    /// Who knows what model calls cost.
+    pub spending: Option<Arc<dyn Spending>>,
+}
+
+/// Who knows what model calls cost, and how much may be spent.
+pub trait Spending: Debug + Send + Sync {
+    /// Sets the most aside that a call can cost; how much that is.
+    ///
+    /// # Errors
+    ///
+    /// The call may not be made: what its client is told.
+    fn set_aside(&self, call: &ModelCallSize) -> Result<u64, String>;
+
+    /// Puts what a call did cost in the place of what was set aside for it. It is not called where nobody said what
+    /// the call took, and it may have been billed.
+    fn settle(&self, aside: u64, model: Option<&str>, tokens: CallTokens);
+}
+
+/// A model call, before it is made.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ModelCallSize {
+    /// The model that is asked.
+    pub model: Option<String>,
+    /// The bytes of the request.
+    pub bytes: u64,
+    /// The most tokens that the answer may have, where the request says so.
+    pub most: Option<u64>,
+}
+
+/// The limits of a run, kept.
+#[derive(Debug, Default)]
+pub(super) struct Keeper {
+    limits: Limits,
+    made: AtomicU64,
+    /// The word for the cap that was reached.
+    reached: OnceLock<&'static str>,
+}
+
+/// What was set aside for a call.
+#[derive(Debug)]
+pub(super) struct SetAside {
+    spending: Arc<dyn Spending>,
+    cost: u64,
+    model: Option<String>,
+}
+
+impl Keeper {
+    pub(super) fn new(limits: Limits) -> Self {
+        Self {
+            limits,
+            ..Self::default()
+        }
+    }
+
+    /// The word for the cap that was reached, as runs have it for why they stopped.
+    pub(super) fn reached(&self) -> Option<&'static str> {
+        self.reached.get().copied()
+    }
+
+    /// Whether one more model call may be made; what was set aside for it.
+    ///
+    /// # Errors
+    ///
+    /// It may not be made: what its client is told.
+    pub(super) fn ask(
+        &self,
+        log: &Log,
+        asked: Option<&Asked>,
+        bytes: usize,
+    ) -> Result<Option<SetAside>, String> {
+        let capped = |word| {
+            self.reached.get_or_init(|| word);
+            "no more model calls may be made in this run: its cap is reached".to_owned()
+        };
+        let Limits {
+            model_calls,
+            tool_calls,
+            tokens,
+            spending,
+        } = &self.limits;
+        if tool_calls.is_some_and(|most| log.tool_calls() > most) {
+            return Err(capped("tool_call_budget"));
+        }
+        let before = self.made.fetch_add(1, Ordering::SeqCst);
+        if model_calls.is_some_and(|most| before >= most) {
+            return Err(capped("turn_budget"));
+        }
+        // What was sent and written so far is sent again, at the least.
+        let (taken, last) = log.tokens();
+        if tokens.is_some_and(|most| taken.saturating_add(last) >= most) {
+            return Err(capped("token_budget"));
+        }
+        let Some(spending) = spending else {
+            return Ok(None);
+        };
+        let call = ModelCallSize {
+            model: asked.and_then(|asked| asked.model.clone()),
+            bytes: bytes as u64,
+            most: asked.and_then(|asked| most_tokens(&Value::Object(asked.parameters.clone()))),
+        };
+        let cost = spending.set_aside(&call)?;
+        Ok(Some(SetAside {
+            spending: Arc::clone(spending),
+            cost,
+            model: call.model,
+        }))
+    }
+}
+
+impl SetAside {
+    /// The call was not billed.
+    pub(super) fn give_back(self) {
+        self.settle(CallTokens::default());
+    }
+
+    /// The call took so much.
+    pub(super) fn settle(self, tokens: CallTokens) {
+        let model = self.model.as_deref();
+        self.spending.settle(self.cost, model, tokens);
+    }
+}

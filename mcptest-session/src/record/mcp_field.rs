@@ -1,0 +1,125 @@
+//! What went by at MCP servers, in the field `session`: what playing needs and the trace does not tell.
+
+use mcptest_trace::text::counted;
+use serde_json::{Value, json};
+
+use super::mcp_calls::McpCalls;
+use crate::mcp::{Seen, SeenCall, variable_of};
+
+/// The servers, each with what it was asked besides calls, and its calls in their order. A call that the trace has is
+/// there by its index alone, unless its result is another than that which the model was told.
+pub(super) fn of(
+    seen: &Seen,
+    calls: &McpCalls,
+    in_trace: &[(usize, usize, bool)],
+) -> Option<Value> {
+    if seen.servers.is_empty() {
+        return None;
+    }
+    let servers = seen.servers.iter().map(|server| {
+        let answers = seen
+            .answers
+            .iter()
+            .filter(|answer| answer.server == *server);
+        let answers = answers.map(|answer| {
+            let mut written = json!({ "method": answer.method });
+            for (key, value) in [
+                ("params", Some(&answer.params)),
+                ("result", answer.result.as_ref()),
+                ("error", answer.error.as_ref()),
+            ] {
+                if let Some(value) = value.filter(|value| !value.is_null()) {
+                    written[key] = value.clone();
+                }
+            }
+            written
+        });
+        let own = seen.calls.iter().enumerate();
+        let own = own.filter(|(_, call)| call.server == *server);
+        let own = own.map(|(place, call)| {
+            let found = in_trace.iter().find(|(other, ..)| *other == place);
+            match found {
+                Some((_, index, true)) => json!({ "call_index": index }),
+                Some((_, index, false)) => {
+                    let mut written = whole(call);
+                    written["call_index"] = (*index).into();
+                    written
+                }
+                None => {
+                    let mut written = whole(call);
+                    if calls.unasked.contains(&place) {
+                        written["unasked"] = true.into();
+                    }
+                    written
+                }
+            }
+        });
+        json!({
+            "server": server,
+            "answers": answers.collect::<Vec<_>>(),
+            "calls": own.collect::<Vec<_>>(),
+        })
+    });
+    Some(servers.collect())
+}
+
+/// What whoever records should know of the servers.
+pub(super) fn notes(
+    seen: &Seen,
+    calls: &McpCalls,
+    in_trace: &[(usize, usize, bool)],
+) -> Vec<String> {
+    let mut notes = Vec::new();
+    for server in &seen.servers {
+        let is_asked = seen.answers.iter().any(|answer| answer.server == *server)
+            || seen.calls.iter().any(|call| call.server == *server);
+        if !is_asked {
+            notes.push(format!(
+                "nothing was asked of the server `{server}`: let the agent's client take its address from {}",
+                variable_of(server)
+            ));
+        }
+    }
+    let unasked = calls
+        .unasked
+        .iter()
+        .filter_map(|place| seen.calls.get(*place));
+    let mut unasked: Vec<String> = unasked
+        .map(|call| format!("`{}` of `{}`", call.tool, call.server))
+        .collect();
+    if !unasked.is_empty() {
+        let count = counted(unasked.len(), "call");
+        unasked.dedup();
+        notes.push(format!(
+            "{count} at MCP servers that the model did not ask for: {}",
+            unasked.join(", ")
+        ));
+    }
+    let other = in_trace.iter().filter(|(place, _, is_told)| {
+        let call = seen.calls.get(*place);
+        !is_told && call.is_some_and(|call| call.result.is_some())
+    });
+    let other = other.count();
+    if other > 0 {
+        let results = counted(other, "result");
+        notes.push(format!(
+            "of {results} the model was told something else than the MCP server said"
+        ));
+    }
+    notes
+}
+
+fn whole(call: &SeenCall) -> Value {
+    let mut written = json!({ "name": call.tool, "args": call.args });
+    for (key, value) in [
+        ("result", call.result.clone()),
+        ("error", call.error.clone()),
+        ("synthesized", call.synthesized.clone()),
+        ("duration_ms", call.duration_ms().map(Value::from)),
+    ] {
+        if let Some(value) = value {
+            written[key] = value;
+        }
+    }
+    written
+}
