@@ -110,17 +110,27 @@ pub(crate) fn body(answer: &Answer) -> Value {
         Some(Stop::Refusal) => "SAFETY",
         None => "STOP",
     };
+    let mut usage = json!({
+        "promptTokenCount": answer.usage.prompt,
+        "candidatesTokenCount": answer.usage.completion - answer.usage.reasoning,
+        "totalTokenCount": answer.usage.prompt + answer.usage.completion,
+    });
+    // A count of nothing is left out.
+    for (key, count) in [
+        ("cachedContentTokenCount", answer.usage.cached),
+        ("thoughtsTokenCount", answer.usage.reasoning),
+    ] {
+        if count > 0 {
+            usage[key] = count.into();
+        }
+    }
     json!({
         "candidates": [{
             "content": { "role": "model", "parts": parts },
             "finishReason": reason,
             "index": 0,
         }],
-        "usageMetadata": {
-            "promptTokenCount": answer.usage.prompt,
-            "candidatesTokenCount": answer.usage.completion,
-            "totalTokenCount": answer.usage.prompt + answer.usage.completion,
-        },
+        "usageMetadata": usage,
         "modelVersion": answer.model,
         "responseId": answer.id,
     })

@@ -26,7 +26,9 @@
 //! ```
 //!
 //! With `"gzip": true` answers are compressed for clients that take it. `{ "cut": true }`
-//! before a reply breaks its answer off in the middle, whole or streamed.
+//! before a reply breaks its answer off in the middle, whole or streamed. `"usage"` of a
+//! reply says its tokens: `prompt` with `cached` in it, `completion` with `reasoning` in it.
+//! `"answers_as"` of a conversation is the model that answers, whichever is asked.
 //!
 //! A request without any assistant message starts the next run of the
 //! conversation whose `user` is its first user message. A later request is

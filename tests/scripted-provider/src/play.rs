@@ -194,13 +194,19 @@ impl Cue {
             completion: tokens(
                 text.chars().count() + calls.iter().map(AnsweredCall::chars).sum::<usize>(),
             ),
+            cached: 0,
+            reasoning: 0,
         });
         Ok(Answer {
             id: format!(
                 "c{}_t{}_r{}",
                 self.take.conversation, self.take.number, self.step
             ),
-            model: exchange.model.clone(),
+            model: self
+                .conversation()
+                .answers_as
+                .clone()
+                .unwrap_or_else(|| exchange.model.clone()),
             text,
             calls,
             stop: reply.stop,

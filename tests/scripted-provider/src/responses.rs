@@ -205,9 +205,9 @@ pub(crate) fn body(answer: &Answer) -> Value {
         "top_p": 1.0,
         "usage": {
             "input_tokens": answer.usage.prompt,
-            "input_tokens_details": { "cached_tokens": 0 },
+            "input_tokens_details": { "cached_tokens": answer.usage.cached },
             "output_tokens": answer.usage.completion,
-            "output_tokens_details": { "reasoning_tokens": 0 },
+            "output_tokens_details": { "reasoning_tokens": answer.usage.reasoning },
             "total_tokens": answer.usage.prompt + answer.usage.completion,
         },
     })

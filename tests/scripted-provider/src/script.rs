@@ -36,6 +36,8 @@ pub struct Script {
 pub(crate) struct Conversation {
     pub(crate) user: String,
     pub(crate) model: Option<String>,
+    /// The model that answers, where it has another name than the one that is asked.
+    pub(crate) answers_as: Option<String>,
     pub(crate) runs: Vec<Vec<Reply>>,
 }
 
@@ -64,6 +66,12 @@ pub(crate) struct Call {
 pub(crate) struct Usage {
     pub(crate) prompt: u64,
     pub(crate) completion: u64,
+    /// How many tokens of the prompt were read from a cache.
+    #[serde(default)]
+    pub(crate) cached: u64,
+    /// How many tokens of the completion were reasoning.
+    #[serde(default)]
+    pub(crate) reasoning: u64,
 }
 
 /// Why a reply ends, when it is not of its own accord.
@@ -224,6 +232,11 @@ impl Reply {
         }
         if self.stop == Some(Stop::Refusal) && !self.calls.is_empty() {
             return Err("a refusal has no calls".to_owned());
+        }
+        if let Some(usage) = self.usage
+            && (usage.cached > usage.prompt || usage.reasoning > usage.completion)
+        {
+            return Err("cached is a part of prompt, and reasoning of completion".to_owned());
         }
         if let Some(name) = &self.text_from_env
             && std::env::var(name).is_err()

@@ -162,11 +162,15 @@ fn of_messages(body: &Value) -> Events {
         }
         event("content_block_stop", json!({ "index": index }));
     }
+    let mut usage = json!({ "output_tokens": body["usage"]["output_tokens"] });
+    if let Some(details) = body["usage"].get("output_tokens_details") {
+        usage["output_tokens_details"] = details.clone();
+    }
     event(
         "message_delta",
         json!({
             "delta": { "stop_reason": body["stop_reason"], "stop_sequence": null },
-            "usage": { "output_tokens": body["usage"]["output_tokens"] },
+            "usage": usage,
         }),
     );
     event("message_stop", json!({}));

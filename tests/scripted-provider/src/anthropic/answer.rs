@@ -30,7 +30,7 @@ pub(crate) fn body(answer: &Answer) -> Value {
         None if answer.calls.is_empty() => "end_turn",
         None => "tool_use",
     };
-    json!({
+    let mut body = json!({
         "id": format!("msg_{}", answer.id),
         "type": "message",
         "role": "assistant",
@@ -39,11 +39,17 @@ pub(crate) fn body(answer: &Answer) -> Value {
         "stop_reason": stop_reason,
         "stop_sequence": null,
         "usage": {
-            "input_tokens": answer.usage.prompt,
+            "input_tokens": answer.usage.prompt - answer.usage.cached,
             "output_tokens": answer.usage.completion,
             "cache_creation_input_tokens": 0,
-            "cache_read_input_tokens": 0,
+            "cache_read_input_tokens": answer.usage.cached,
             "service_tier": "standard",
         },
-    })
+    });
+    // Told of answers that were thought about alone.
+    if answer.usage.reasoning > 0 {
+        body["usage"]["output_tokens_details"] =
+            json!({ "thinking_tokens": answer.usage.reasoning });
+    }
+    body
 }

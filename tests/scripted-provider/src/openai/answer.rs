@@ -43,9 +43,9 @@ pub(crate) fn body(answer: &Answer) -> Value {
             "prompt_tokens": answer.usage.prompt,
             "completion_tokens": answer.usage.completion,
             "total_tokens": answer.usage.prompt + answer.usage.completion,
-            "prompt_tokens_details": { "cached_tokens": 0, "audio_tokens": 0 },
+            "prompt_tokens_details": { "cached_tokens": answer.usage.cached, "audio_tokens": 0 },
             "completion_tokens_details": {
-                "reasoning_tokens": 0,
+                "reasoning_tokens": answer.usage.reasoning,
                 "audio_tokens": 0,
                 "accepted_prediction_tokens": 0,
                 "rejected_prediction_tokens": 0,

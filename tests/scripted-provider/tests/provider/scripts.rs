@@ -46,6 +46,10 @@ fn wrong_replies_are_named() {
             "conversations[0].runs[0][1]: a refusal has no calls",
         ),
         (
+            json!({ "text": "b", "usage": { "prompt": 9, "completion": 4, "cached": 10 } }),
+            "conversations[0].runs[0][1]: cached is a part of prompt, and reasoning of completion",
+        ),
+        (
             json!({ "text_from_env": "NO_SUCH_VARIABLE_HERE" }),
             "conversations[0].runs[0][1]: the environment variable NO_SUCH_VARIABLE_HERE is not set",
         ),

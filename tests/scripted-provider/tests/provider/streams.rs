@@ -172,3 +172,65 @@ fn responses_and_contents_are_checked_and_go_on() {
         "Found."
     );
 }
+
+#[test]
+fn tokens_and_the_model_are_told_in_every_format_and_way() {
+    let usage = json!({ "prompt": 120, "completion": 30, "cached": 100, "reasoning": 20 });
+    let script = json!({ "conversations": [{ "user": "go", "answers_as": "m-2025", "runs": [[{ "text": "Found.", "usage": usage }]] }] });
+    // What each format says of prompt, cache, completion and reasoning.
+    let places = [
+        [
+            ("/usage/prompt_tokens", 120),
+            ("/usage/prompt_tokens_details/cached_tokens", 100),
+            ("/usage/completion_tokens", 30),
+            ("/usage/completion_tokens_details/reasoning_tokens", 20),
+        ],
+        [
+            ("/usage/input_tokens", 120),
+            ("/usage/input_tokens_details/cached_tokens", 100),
+            ("/usage/output_tokens", 30),
+            ("/usage/output_tokens_details/reasoning_tokens", 20),
+        ],
+        [
+            ("/usage/input_tokens", 20),
+            ("/usage/cache_read_input_tokens", 100),
+            ("/usage/output_tokens", 30),
+            ("/usage/output_tokens_details/thinking_tokens", 20),
+        ],
+        [
+            ("/usageMetadata/promptTokenCount", 120),
+            ("/usageMetadata/cachedContentTokenCount", 100),
+            ("/usageMetadata/candidatesTokenCount", 10),
+            ("/usageMetadata/thoughtsTokenCount", 20),
+        ],
+    ];
+    let provider = provider(&script);
+    for ((path, body), places) in requests().into_iter().zip(places) {
+        let mut whole = body.clone();
+        for key in ["stream", "stream_options"] {
+            whole.as_object_mut().unwrap().remove(key);
+        }
+        let plain = path.replace("streamGenerateContent?alt=sse", "generateContent");
+        let (_, answer) = streamed(&provider, &plain, &whole, "identity");
+        let answer: Value = serde_json::from_slice(&answer).unwrap();
+        assert!(
+            [&answer["model"], &answer["modelVersion"]].contains(&&json!("m-2025")),
+            "{answer}"
+        );
+        let (_, pieces) = streamed(&provider, path, &body, "identity");
+        let pieces = String::from_utf8(pieces).unwrap();
+        assert!(pieces.contains("\"m-2025\""), "{pieces}");
+        for (place, count) in places {
+            assert_eq!(
+                answer.pointer(place),
+                Some(&json!(count)),
+                "{place}: {answer}"
+            );
+            let key = place.rsplit('/').next().unwrap();
+            assert!(
+                pieces.contains(&format!("\"{key}\":{count}")),
+                "{key}: {pieces}"
+            );
+        }
+    }
+}
