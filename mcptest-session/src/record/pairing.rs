@@ -48,15 +48,14 @@ impl Pairing {
         Some(calls.iter().find(is_open).copied().unwrap_or(last))
     }
 
-    /// The call that the result of a tool answers: the only one of the last model call that waits and has
-    /// the tool's name.
+    /// The call that the result of a tool answers: of the last model call the first one that waits and has the
+    /// tool's name. Where calls have no identifiers, a provider takes their results in the order of the calls.
     #[must_use]
     pub fn by_name(&self, name: &str) -> Option<usize> {
         let (last, _) = *self.calls.last()?;
         let is_waiting =
             |call: &usize| self.calls[*call] == (last, None) && self.names[*call] == name;
-        let mut waiting = (0..self.calls.len()).rev().filter(is_waiting);
-        waiting.next().filter(|_| waiting.next().is_none())
+        (0..self.calls.len()).find(is_waiting)
     }
 
     /// Whether a call is of a tool.
@@ -115,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_means_the_only_call_that_waits_and_has_it() {
+    fn a_name_means_the_first_call_that_waits_and_has_it() {
         let mut pairing = Pairing::default();
         pairing.call(Some("0"), "dig");
         pairing.step();
@@ -123,12 +122,15 @@ mod tests {
             pairing.call(id, name);
         }
         assert_eq!(pairing.by_name("read"), Some(3));
-        // Two wait; one was called before; none is so named.
-        for name in ["find", "dig", "write"] {
+        // One was called before; none is so named.
+        for name in ["dig", "write"] {
             assert_eq!(pairing.by_name(name), None, "{name}");
         }
+        assert_eq!(pairing.by_name("find"), Some(1));
         pairing.answered(1, 0);
         assert_eq!(pairing.by_name("find"), Some(2));
         assert_eq!(pairing.nameless(), [2]);
+        pairing.answered(2, 1);
+        assert_eq!(pairing.by_name("find"), None);
     }
 }

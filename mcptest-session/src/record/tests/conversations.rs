@@ -209,3 +209,44 @@ fn a_prompt_that_the_agent_wraps_is_found() {
         ["no conversation begins with the prompt: the first one is taken"]
     );
 }
+
+#[test]
+fn results_without_identifiers_answer_calls_of_one_tool_in_order() {
+    // Google's client for Python sends none, and the words of a stream as several messages.
+    let path = "/v1beta/models/gemini-3:streamGenerateContent";
+    let asked = json!({ "role": "user", "parts": [{ "text": "Cancel 7 and 8." }] });
+    let call = |id: &str, order: u32| json!({ "functionCall": { "id": id, "name": "cancel", "args": { "order": order } } });
+    let model = |part: serde_json::Value| json!({ "role": "model", "parts": [part] });
+    let content = json!({ "role": "model", "parts": [{ "text": "One moment." }, call("a", 7), call("b", 8)] });
+    let answered = json!({ "role": "user", "parts": [
+        { "functionResponse": { "name": "cancel", "response": { "result": "cancelled" } } },
+        { "functionResponse": { "name": "cancel", "response": { "error": "shipped" } } },
+    ] });
+    let answer = |content: &serde_json::Value| json!({ "candidates": [{ "content": content, "finishReason": "STOP" }] });
+    let mut wire = Wire::default();
+    wire.answered(path, &json!({ "contents": [asked] }), &answer(&content));
+    let pieces = [
+        asked,
+        model(json!({ "text": "One " })),
+        model(json!({ "text": "moment." })),
+        model(call("a", 7)),
+        model(call("b", 8)),
+        answered,
+    ];
+    let done = model(json!({ "text": "Done." }));
+    wire.answered(path, &json!({ "contents": pieces }), &answer(&done));
+    let cassette = wire.run(&options("Cancel 7 and 8.")).cassette;
+    let results = cassette["trace"]["tool_results"].as_array().unwrap();
+    let results: Vec<_> = results
+        .iter()
+        .map(|it| (it["call_index"].as_u64().unwrap(), &it["result"]))
+        .collect();
+    assert_eq!(
+        results,
+        [
+            (0, &json!({ "result": "cancelled" })),
+            (1, &json!({ "error": "shipped" }))
+        ]
+    );
+    assert_eq!(cassette["session"]["unknown"], json!(["is_error"]));
+}
