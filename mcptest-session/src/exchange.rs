@@ -23,7 +23,7 @@ pub struct Asked {
     pub items: Vec<Item>,
     /// The tools that the model may call.
     pub tools: Vec<Tool>,
-    /// The identifier of the answer that this request continues (Responses).
+    /// The identifier of the answer that this request continues (Responses, threads of Messages).
     pub previous: Option<String>,
     /// Whether the answer comes as a stream of events.
     pub streamed: bool,

@@ -19,7 +19,9 @@ pub struct Anthropic;
 const NAME: &str = "anthropic_messages";
 
 /// Fields of a request that are read into fields of their own, or say nothing of the answer.
-const READ: [&str; 6] = ["messages", "model", "stream", "system", "tools", "metadata"];
+const READ: [&str; 7] = [
+    "messages", "model", "stream", "system", "tools", "metadata", "thread",
+];
 
 impl Protocol for Anthropic {
     fn name(&self) -> &'static str {
@@ -44,10 +46,15 @@ impl Protocol for Anthropic {
             system: (!system.is_empty()).then_some(system),
             items: self.items(list(body, "messages")),
             tools: list(body, "tools").iter().filter_map(tool).collect(),
-            previous: None,
+            // The provider holds the talk of a thread: a request that goes on with it has the new messages alone.
+            previous: given(body, "thread").and_then(|thread| named(thread, "previous_message_id")),
             streamed: body["stream"] == true,
             parameters: parameters(body, &READ),
         }
+    }
+
+    fn keeps_request(&self) -> bool {
+        true
     }
 
     fn items(&self, messages: &[Value]) -> Vec<Item> {

@@ -58,6 +58,12 @@ pub trait Protocol: Debug + Send + Sync {
     /// Reads a request.
     fn asked(&self, route: &Route, body: &Value) -> Asked;
 
+    /// Whether a request that goes on with an answer by its identifier has the system prompt and the tools of the
+    /// request before it, and does not say them again.
+    fn keeps_request(&self) -> bool {
+        false
+    }
+
     /// Reads a list of messages, or of items, as requests hold them and teams keep them.
     fn items(&self, messages: &[Value]) -> Vec<Item>;
 

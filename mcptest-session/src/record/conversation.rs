@@ -6,6 +6,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use super::essence::{self, Essence};
 use super::observed::{Observed, Outcome};
 use crate::exchange::{Asked, Item, Part, Said, Tool};
+use crate::protocol::Protocol;
 
 /// A text that is shorter is in many texts by chance.
 const TELLING: usize = 40;
@@ -170,6 +171,12 @@ fn whole_talks(observed: &[Observed]) -> Vec<Option<Asked>> {
         {
             talk.clone_from(&earlier.items);
             talk.push(Item::Answer(parts_of(before)));
+            if one.protocol.is_some_and(Protocol::keeps_request) {
+                asked.system = asked.system.or_else(|| earlier.system.clone());
+                if asked.tools.is_empty() {
+                    asked.tools.clone_from(&earlier.tools);
+                }
+            }
         }
         for item in asked.items {
             let referred = match &item {

@@ -250,3 +250,38 @@ fn results_without_identifiers_answer_calls_of_one_tool_in_order() {
     );
     assert_eq!(cassette["session"]["unknown"], json!(["is_error"]));
 }
+
+#[test]
+fn a_thread_that_the_provider_holds_is_one_conversation() {
+    let path = "/v1/messages";
+    let tool = json!({ "name": "cancel", "description": "Cancels.", "input_schema": { "type": "object" } });
+    let first = json!({ "model": "claude", "system": "Help.", "tools": [tool], "thread": { "type": "create" },
+        "messages": [{ "role": "user", "content": "Cancel 7." }] });
+    let call = json!({ "type": "tool_use", "id": "c1", "name": "cancel", "input": { "order": 7 } });
+    let answer = |id: &str, block: serde_json::Value, reason: &str| {
+        json!({ "type": "message", "id": id, "role": "assistant", "model": "claude", "content": [block],
+            "stop_reason": reason, "usage": { "input_tokens": 10, "output_tokens": 4 } })
+    };
+    // The system prompt, the tools and the talk before are the thread's.
+    let second = json!({ "model": "claude", "thread": { "type": "continue", "previous_message_id": "m1" },
+        "messages": [{ "role": "user", "content": [
+            { "type": "tool_result", "tool_use_id": "c1", "content": "shipped", "is_error": true },
+        ] }] });
+    let mut wire = Wire::default();
+    wire.answered(path, &first, &answer("m1", call, "tool_use"));
+    let says = json!({ "type": "text", "text": "It was shipped." });
+    wire.answered(path, &second, &answer("m2", says, "end_turn"));
+    let run = wire.run(&options("Cancel 7."));
+    assert_eq!(run.notes, Vec::<String>::new());
+    let cassette = run.cassette;
+    assert_eq!(cassette["system_prompt"], "Help.");
+    assert_eq!(cassette["tools"].as_array().unwrap().len(), 1);
+    let trace = &cassette["trace"];
+    assert_eq!(trace["tool_results"][0]["call_index"], 0);
+    assert_eq!(trace["tool_results"][0]["is_error"], true);
+    assert_eq!(trace["final_response"], "It was shipped.");
+    assert_eq!(trace["conversation"]["tokens"]["total"], 28);
+    assert_eq!(trace["conversation"]["stop_reason"], "completed");
+    let conversations = cassette["session"]["conversations"].as_array().unwrap();
+    assert_eq!(conversations.len(), 1);
+}
