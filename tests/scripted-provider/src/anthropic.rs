@@ -2,6 +2,7 @@
 
 mod answer;
 mod messages;
+mod threads;
 
 use serde_json::Value;
 
@@ -13,6 +14,7 @@ use crate::{
 
 pub(crate) use answer::body;
 use messages::{messages, plain_text};
+pub(crate) use threads::Threads;
 
 const FIELDS: &[&str] = &[
     "cache_control",
@@ -32,6 +34,7 @@ const FIELDS: &[&str] = &[
     "system",
     "temperature",
     "thinking",
+    "thread",
     "tool_choice",
     "tools",
     "top_k",

@@ -33,7 +33,7 @@ pub(crate) fn read(path: &str, body: &Value) -> Result<Exchange, ApiError> {
     let contents = contents.ok_or_else(|| {
         ApiError::invalid("* GenerateContentRequest.contents: contents is not specified")
     })?;
-    let mut open: Vec<String> = Vec::new();
+    let mut open: Vec<PastCall> = Vec::new();
     for content in contents {
         let parts = content["parts"].as_array().map_or(&[][..], Vec::as_slice);
         if parts.is_empty() {
@@ -44,9 +44,8 @@ pub(crate) fn read(path: &str, body: &Value) -> Result<Exchange, ApiError> {
         if content["role"] == "model" {
             let calls = parts.iter().filter(|part| part["functionCall"].is_object());
             let calls: Vec<PastCall> = calls.map(call).collect();
-            open.extend(calls.iter().map(|call| call.id.clone()));
-            let text = words(content);
-            exchange.turns.push(Turn::Assistant { text, calls });
+            open.extend(calls.iter().cloned());
+            answered(&mut exchange, &words(content), calls);
             continue;
         }
         for part in parts {
@@ -54,13 +53,17 @@ pub(crate) fn read(path: &str, body: &Value) -> Result<Exchange, ApiError> {
             if let Some(text) = part["text"].as_str() {
                 exchange.turns.push(Turn::User(text.to_owned()));
             } else if response.is_object() {
-                let call_id = response["id"].as_str().unwrap_or_default().to_owned();
-                if !open.contains(&call_id) {
+                // By its identifier; without one by its name, in the order of the calls.
+                let is_of = |call: &PastCall| match response["id"].as_str() {
+                    Some(id) => call.id == id,
+                    None => response["name"] == call.name.as_str(),
+                };
+                let Some(place) = open.iter().position(is_of) else {
                     return Err(ApiError::invalid(
                         "Please ensure that function response turn comes immediately after a function call turn.",
                     ));
-                }
-                open.retain(|open| *open != call_id);
+                };
+                let call_id = open.remove(place).id;
                 let text = response["response"].to_string();
                 exchange.turns.push(Turn::Result { call_id, text });
             }
@@ -73,6 +76,20 @@ pub(crate) fn read(path: &str, body: &Value) -> Result<Exchange, ApiError> {
             "Please ensure that the number of function response parts is equal to the number of function call parts.",
         ))
     }
+}
+
+/// The model says or calls something. Clients send back what was streamed as several messages: they are one answer.
+fn answered(exchange: &mut Exchange, said: &str, called: Vec<PastCall>) {
+    if let Some(Turn::Assistant { text, calls }) = exchange.turns.last_mut() {
+        text.push_str(said);
+        calls.extend(called);
+        return;
+    }
+    let text = said.to_owned();
+    exchange.turns.push(Turn::Assistant {
+        text,
+        calls: called,
+    });
 }
 
 fn call(part: &Value) -> PastCall {

@@ -42,6 +42,7 @@ pub(crate) struct House {
     log: Option<Mutex<File>>,
     answers: AtomicU64,
     stored: Mutex<responses::Stored>,
+    threads: Mutex<anthropic::Threads>,
 }
 
 /// What becomes of a request that reached a reply.
@@ -69,6 +70,7 @@ impl House {
             log: log.map(Mutex::new),
             answers: AtomicU64::new(0),
             stored: Mutex::default(),
+            threads: Mutex::default(),
         }
     }
 
@@ -147,9 +149,13 @@ impl House {
     ) -> Result<Outcome, ApiError> {
         let script = self.stage.script();
         check_key(api, seen, script.key.as_deref())?;
-        let body = parse(api, seen, body)?;
+        let mut body = parse(api, seen, body)?;
         let exchange = match api {
-            Api::Anthropic => anthropic::read(&body)?,
+            Api::Anthropic => {
+                let threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+                body = threads.whole(&body)?;
+                anthropic::read(&body)?
+            }
             Api::OpenAi => openai::read(&body)?,
             Api::Responses => {
                 let stored = self.stored.lock().unwrap_or_else(PoisonError::into_inner);
@@ -196,6 +202,10 @@ impl House {
         if api == Api::Responses && !cut {
             let mut stored = self.stored.lock().unwrap_or_else(PoisonError::into_inner);
             stored.keep(&asked, &body);
+        }
+        if !asked["thread"].is_null() && !cut {
+            let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+            threads.keep(&asked, &body);
         }
         if let Some(stream) = streaming::of(api, &seen.path, query, &asked, &body) {
             if !cut {

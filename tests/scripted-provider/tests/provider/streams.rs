@@ -5,7 +5,7 @@ use std::io::Read as _;
 use scripted_provider::Provider;
 use serde_json::{Value, json};
 
-use crate::start;
+use crate::{post_messages, send, start};
 
 fn provider(more: &Value) -> Provider {
     let calls =
@@ -170,6 +170,79 @@ fn responses_and_contents_are_checked_and_go_on() {
     assert_eq!(
         last["candidates"][0]["content"]["parts"][0]["text"],
         "Found."
+    );
+}
+
+#[test]
+fn results_by_name_and_pieces_of_an_answer_are_taken() {
+    let provider = provider(&json!({}));
+    let ask = |contents: &Value| {
+        let url = format!("{}/v1beta/models/m:generateContent", provider.url());
+        let headers = [
+            ("x-goog-api-key", "k"),
+            ("content-type", "application/json"),
+        ];
+        send(&url, &headers, &json!({ "contents": contents }).to_string()).unwrap()
+    };
+    let user = json!({ "role": "user", "parts": [{ "text": "go" }] });
+    let first = ask(&json!([user])).ok();
+    let parts = first["candidates"][0]["content"]["parts"].clone();
+    let piece = |part: &Value| json!({ "role": "model", "parts": [part] });
+    let mut contents = vec![user];
+    contents.extend(parts.as_array().unwrap().iter().map(piece));
+    let response = json!({ "functionResponse": { "name": "find", "response": { "result": "x" } } });
+    let results = |all: &[&Value]| json!([{ "role": "user", "parts": all }]);
+    let talk = |more: Value| json!([contents.clone(), more.as_array().unwrap().clone()].concat());
+    let last = ask(&talk(results(&[&response, &response]))).ok();
+    assert_eq!(
+        last["candidates"][0]["content"]["parts"][0]["text"],
+        "Found."
+    );
+    let more = ask(&talk(results(&[&response, &response, &response])));
+    assert!(
+        more.error(400)
+            .contains("comes immediately after a function call")
+    );
+}
+
+#[test]
+fn a_thread_holds_the_talk() {
+    let provider = provider(&json!({}));
+    let tools = json!([{ "name": "find", "input_schema": { "type": "object" } }]);
+    let user = json!([{ "role": "user", "content": "go" }]);
+    let begin = json!({ "model": "m", "max_tokens": 9, "tools": tools, "thread": { "type": "create" }, "messages": user });
+    let first = post_messages(&provider, &begin).ok();
+    let calls = first["content"].as_array().unwrap().iter().skip(1);
+    let results: Vec<Value> = calls
+        .map(|call| json!({ "type": "tool_result", "tool_use_id": call["id"], "content": "x" }))
+        .collect();
+    assert_eq!(results.len(), 2);
+    let go_on = |id: &Value| {
+        let thread = json!({ "type": "continue", "previous_message_id": id });
+        let messages = json!([{ "role": "user", "content": results }]);
+        json!({ "model": "m", "max_tokens": 9, "thread": thread, "messages": messages })
+    };
+    let last = post_messages(&provider, &go_on(&first["id"])).ok();
+    assert_eq!(last["content"][0]["text"], "Found.");
+    let unknown = post_messages(&provider, &go_on(&json!("msg_of_nobody")));
+    assert_eq!(
+        unknown.error(404),
+        "thread: there is no message 'msg_of_nobody'"
+    );
+    let mut again = go_on(&first["id"]);
+    again["tools"] = tools;
+    let again = post_messages(&provider, &again);
+    assert!(
+        again
+            .error(400)
+            .starts_with("tools: a request that continues a thread")
+    );
+    let mut other = begin;
+    other["thread"]["type"] = "fork".into();
+    let other = post_messages(&provider, &other);
+    assert_eq!(
+        other.error(400),
+        "thread.type: Input should be 'create' or 'continue'"
     );
 }
 
