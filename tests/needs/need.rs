@@ -17,9 +17,9 @@ pub(crate) enum Need {
     Nextest,
     /// `cargo insta`.
     Insta,
-    /// Servers from the npm registry; only where they are required, since that needs a network.
+    /// Servers and client libraries from the npm registry; only where they are required, since that needs a network.
     Npm,
-    /// Servers from `PyPI`, likewise.
+    /// The same from `PyPI`, likewise.
     Pip,
     /// A file system of a few kilobytes, mounted for a test.
     SmallDisk,
@@ -65,12 +65,12 @@ impl Need {
             Self::Npm if required => (answers("npm"), "npm is not installed"),
             Self::Npm => (
                 false,
-                "MCPTEST_TESTS_REQUIRE=npm asks for servers from the npm registry",
+                "MCPTEST_TESTS_REQUIRE=npm asks for packages from the npm registry",
             ),
             Self::Pip if required => (answers("pip3"), "pip3 is not installed"),
             Self::Pip => (
                 false,
-                "MCPTEST_TESTS_REQUIRE=pip asks for servers from PyPI",
+                "MCPTEST_TESTS_REQUIRE=pip asks for packages from PyPI",
             ),
             Self::Browser if required => (
                 browser().is_some() && answers("npm") && answers("node"),

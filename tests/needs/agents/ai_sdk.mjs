@@ -1,0 +1,30 @@
+// The order desk by the AI SDK; it calls the tools by itself.
+import { openai } from "@ai-sdk/openai";
+import { generateText, stepCountIs, streamText, tool } from "ai";
+import { z } from "zod";
+import { SYSTEM, getOrder, input, refund } from "./orders.mjs";
+
+const request = {
+  model: openai("gpt-5"),
+  system: SYSTEM,
+  prompt: await input(),
+  stopWhen: stepCountIs(5),
+  tools: {
+    get_order: tool({
+      description: "Looks an order up.",
+      inputSchema: z.object({ order: z.number().int() }),
+      execute: getOrder,
+    }),
+    refund: tool({
+      description: "Pays an order back.",
+      inputSchema: z.object({ order: z.number().int(), amount: z.string() }),
+      execute: refund,
+    }),
+  },
+};
+if (process.argv.includes("--stream")) {
+  for await (const words of streamText(request).textStream) process.stdout.write(words);
+  console.log();
+} else {
+  console.log((await generateText(request)).text);
+}

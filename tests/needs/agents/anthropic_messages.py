@@ -1,0 +1,46 @@
+"""The order desk over Anthropic's Messages; `--stream` prints the words as they come."""
+
+import json
+import sys
+
+from anthropic import Anthropic
+
+import orders
+
+client = Anthropic()
+tools = [
+    {"name": name, "description": text, "input_schema": orders.SCHEMAS[name]}
+    for name, text in orders.DESCRIPTIONS.items()
+]
+
+
+def ask(messages):
+    request = {
+        "model": "claude-sonnet-4-5",
+        "max_tokens": 500,
+        "system": orders.SYSTEM,
+        "messages": messages,
+        "tools": tools,
+    }
+    if "--stream" not in sys.argv:
+        return client.messages.create(**request)
+    with client.messages.stream(**request) as stream:
+        for text in stream.text_stream:
+            print(text, end="", flush=True)
+        return stream.get_final_message()
+
+
+def run(call):
+    result = {"type": "tool_result", "tool_use_id": call.id}
+    try:
+        return {**result, "content": json.dumps(orders.TOOLS[call.name](**call.input))}
+    except ValueError as error:
+        return {**result, "content": str(error), "is_error": True}
+
+
+messages = [{"role": "user", "content": sys.stdin.read()}]
+while (answer := ask(messages)).stop_reason == "tool_use":
+    messages.append({"role": "assistant", "content": answer.content})
+    results = [run(block) for block in answer.content if block.type == "tool_use"]
+    messages.append({"role": "user", "content": results})
+print("".join(block.text for block in answer.content if block.type == "text"))

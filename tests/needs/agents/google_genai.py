@@ -1,0 +1,35 @@
+"""The order desk over Gemini; the client reads the tools off the functions and calls them by itself."""
+
+import os
+import sys
+
+from google import genai
+from google.genai import types
+
+import orders
+
+
+def get_order(order: int) -> dict:
+    """Looks an order up."""
+    return orders.get_order(order)
+
+
+def refund(order: int, amount: str) -> dict:
+    """Pays an order back."""
+    return orders.refund(order, amount)
+
+
+# It asks nothing again unless it is told to.
+again = types.HttpRetryOptions(attempts=3, initial_delay=0.1)
+client = genai.Client(http_options=types.HttpOptions(retry_options=again))
+config = types.GenerateContentConfig(
+    system_instruction=orders.SYSTEM, tools=[get_order, refund]
+)
+chat = client.chats.create(model="gemini-2.5-pro", config=config)
+prompt = os.environ["MCPTEST_PROMPT"]
+if "--stream" in sys.argv:
+    for chunk in chat.send_message_stream(prompt):
+        print(chunk.text or "", end="", flush=True)
+    print()
+else:
+    print(chat.send_message(prompt).text)

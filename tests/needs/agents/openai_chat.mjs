@@ -1,0 +1,37 @@
+// The order desk over OpenAI's Chat Completions; the client calls the tools by itself.
+import OpenAI from "openai";
+import { SYSTEM, getOrder, refund } from "./orders.mjs";
+
+const client = new OpenAI();
+const stream = process.argv.includes("--stream");
+const tool = (name, description, run, properties) => ({
+  type: "function",
+  function: {
+    name,
+    description,
+    parameters: { type: "object", properties, required: Object.keys(properties) },
+    parse: JSON.parse,
+    // A tool that throws would end the runner.
+    function: async (args) => {
+      try {
+        return run(args);
+      } catch (error) {
+        return `Error: ${error.message}`;
+      }
+    },
+  },
+});
+const runner = client.chat.completions.runTools({
+  model: "gpt-5",
+  stream,
+  messages: [
+    { role: "system", content: SYSTEM },
+    { role: "user", content: process.env.MCPTEST_PROMPT },
+  ],
+  tools: [
+    tool("get_order", "Looks an order up.", getOrder, { order: { type: "integer" } }),
+    tool("refund", "Pays an order back.", refund, { order: { type: "integer" }, amount: { type: "string" } }),
+  ],
+});
+if (stream) runner.on("content", (words) => process.stdout.write(words));
+console.log(await runner.finalContent());

@@ -1,0 +1,121 @@
+//! The clients: which library each program uses, and how that library words what a format leaves open.
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use super::packages;
+use crate::support::folder::Folder;
+
+/// A program in `agents/`, and what is known of its library.
+pub(super) struct Client {
+    pub(super) language: Language,
+    pub(super) program: &'static str,
+    pub(super) model: &'static str,
+    /// How recordings name the wire format.
+    pub(super) format: &'static str,
+    /// What the library tells the model of a tool that failed.
+    pub(super) failure: &'static str,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Language {
+    Python,
+    JavaScript,
+}
+
+/// The programs and what they share.
+const FILES: [(&str, &str); 12] = [
+    ("orders.py", include_str!("../agents/orders.py")),
+    ("openai_chat.py", include_str!("../agents/openai_chat.py")),
+    (
+        "openai_responses.py",
+        include_str!("../agents/openai_responses.py"),
+    ),
+    (
+        "anthropic_messages.py",
+        include_str!("../agents/anthropic_messages.py"),
+    ),
+    ("google_genai.py", include_str!("../agents/google_genai.py")),
+    (
+        "openai_agents.py",
+        include_str!("../agents/openai_agents.py"),
+    ),
+    (
+        "pydantic_ai_desk.py",
+        include_str!("../agents/pydantic_ai_desk.py"),
+    ),
+    (
+        "langgraph_desk.py",
+        include_str!("../agents/langgraph_desk.py"),
+    ),
+    ("orders.mjs", include_str!("../agents/orders.mjs")),
+    ("openai_chat.mjs", include_str!("../agents/openai_chat.mjs")),
+    (
+        "anthropic_messages.mjs",
+        include_str!("../agents/anthropic_messages.mjs"),
+    ),
+    ("ai_sdk.mjs", include_str!("../agents/ai_sdk.mjs")),
+];
+
+impl Client {
+    /// A folder with the programs, in which the libraries are found.
+    pub(super) fn folder(&self) -> Folder {
+        let folder = Folder::new();
+        if self.language == Language::JavaScript {
+            packages::link(&packages::javascript(), &folder);
+        }
+        for (name, text) in FILES {
+            folder.write(name, text);
+        }
+        folder
+    }
+
+    /// What runs a program of this language.
+    pub(super) fn interpreter(&self) -> PathBuf {
+        match self.language {
+            Language::Python => packages::python(),
+            Language::JavaScript => PathBuf::from("node"),
+        }
+    }
+
+    /// The error flag of a result, in a format that has one.
+    pub(super) fn is_error(&self, failed: bool) -> Option<bool> {
+        (self.format == "anthropic_messages").then_some(failed)
+    }
+
+    /// Whether a result in a recording is what the tool gave.
+    #[track_caller]
+    pub(super) fn has_result(&self, recorded: &Value, given: &Result<Value, ()>) {
+        let text = &recorded["content"][0]["text"];
+        match (self.format, given) {
+            ("gemini", Ok(value)) => assert_eq!(*recorded, json!({ "result": value })),
+            ("gemini", Err(())) => assert_eq!(*recorded, json!({ "error": self.failure })),
+            (_, Ok(value)) => {
+                let parsed: Value = serde_json::from_str(text.as_str().unwrap()).unwrap();
+                assert_eq!(parsed, *value, "{recorded}");
+            }
+            (_, Err(())) => assert_eq!(text, self.failure),
+        }
+    }
+
+    /// The tools as a request has them: name, description, schema.
+    pub(super) fn offered(&self, request: &Value) -> Vec<[Value; 3]> {
+        let tools = match self.format {
+            "gemini" => &request["tools"][0]["functionDeclarations"],
+            _ => &request["tools"],
+        };
+        let (inner, schema) = match self.format {
+            "openai_chat" => ("/function", "parameters"),
+            "openai_responses" => ("", "parameters"),
+            "anthropic_messages" => ("", "input_schema"),
+            _ => ("", "parameters_json_schema"),
+        };
+        let tools = tools.as_array().unwrap().iter();
+        let parts = |tool: &Value| {
+            let tool = tool.pointer(inner).unwrap();
+            ["name", "description", schema].map(|key| tool[key].clone())
+        };
+        tools.map(parts).collect()
+    }
+}

@@ -1,0 +1,74 @@
+//! The client libraries, of the versions that `agents/` names: one environment for Python, one folder for
+//! JavaScript, installed once and kept from run to run.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::support::folder::Folder;
+use crate::support::workshop::kept;
+
+const REQUIREMENTS: &str = include_str!("../agents/requirements.txt");
+const PACKAGE: &str = include_str!("../agents/package.json");
+
+/// The Python that has the libraries.
+pub(super) fn python() -> PathBuf {
+    let environment = kept().join("pypi").join("sessions");
+    once(&environment, REQUIREMENTS, |list| {
+        run(Command::new("python3")
+            .args(["-m", "venv"])
+            .arg(&environment));
+        let install = "-m pip install --quiet --disable-pip-version-check -r";
+        run(Command::new(environment.join("bin/python"))
+            .args(install.split(' '))
+            .arg(list));
+    });
+    environment.join("bin/python")
+}
+
+/// The folder that has the libraries for JavaScript, in `node_modules`.
+pub(super) fn javascript() -> PathBuf {
+    modules("sessions", PACKAGE)
+}
+
+/// The same for what a `package.json` names, in a folder of a name.
+pub(super) fn modules(name: &str, package: &str) -> PathBuf {
+    let folder = kept().join("npm").join(name);
+    once(&folder, package, |_| {
+        fs::write(folder.join("package.json"), package).unwrap();
+        run(Command::new("npm")
+            .args(["install", "--no-audit", "--no-fund", "--prefix"])
+            .arg(&folder));
+    });
+    folder.canonicalize().unwrap()
+}
+
+/// Lets the programs in a folder find what is installed in another one.
+pub(super) fn link(installed: &Path, folder: &Folder) {
+    let (modules, here) = (installed.join("node_modules"), folder.at("node_modules"));
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(modules, here).unwrap();
+    #[cfg(windows)]
+    std::os::windows::fs::symlink_dir(modules, here).unwrap();
+}
+
+/// Installs what a list says, unless the list that was installed last is this one.
+fn once(folder: &Path, list: &str, install: impl FnOnce(&Path)) {
+    fs::create_dir_all(folder).unwrap();
+    // Two tests, and two processes, may want it at a time.
+    let lock = File::create(folder.join("lock")).unwrap();
+    lock.lock().unwrap();
+    let installed = folder.join("installed");
+    if fs::read_to_string(&installed).is_ok_and(|old| old == list) {
+        return;
+    }
+    let wanted = folder.join("wanted");
+    fs::write(&wanted, list).unwrap();
+    install(&wanted);
+    fs::rename(wanted, installed).unwrap();
+}
+
+fn run(command: &mut Command) {
+    let ran = command.output().unwrap();
+    assert!(ran.status.success(), "{command:?}: {ran:?}");
+}
