@@ -1,5 +1,9 @@
 //! What the model says in the two runs of every client, and the suite that judges them.
 
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::OnceLock;
+
 use scripted_provider::{Provider, Script};
 use serde_json::{Value, json};
 
@@ -128,6 +132,11 @@ pub(super) fn mcptest(
     provider: Option<&Provider>,
     arguments: &[&str],
 ) -> Finished {
+    process::run(&mut command(folder, provider, arguments))
+}
+
+/// The same before it is run.
+pub(super) fn command(folder: &Folder, provider: Option<&Provider>, arguments: &[&str]) -> Command {
     let mut command = process::command(program(), folder.path());
     command.arg("mcptest").args(arguments);
     if let Some(provider) = provider {
@@ -140,12 +149,12 @@ pub(super) fn mcptest(
             .env("GOOGLE_GEMINI_BASE_URL", &url)
             .env("GEMINI_API_KEY", KEY);
     }
-    process::run(&mut command)
+    command
 }
 
 /// The command, built once.
-fn program() -> std::path::PathBuf {
-    static PROGRAM: std::sync::OnceLock<std::path::PathBuf> = std::sync::OnceLock::new();
+fn program() -> PathBuf {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     let built = || workshop::program_of("cargo-mcptest", "command");
     PROGRAM.get_or_init(built).clone()
 }

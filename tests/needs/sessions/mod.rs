@@ -9,6 +9,9 @@ mod client;
 mod compare;
 mod desk;
 mod packages;
+mod product;
+
+pub(super) use product::a_coding_agent_from_the_registry;
 
 use client::{Client, Language};
 use desk::mcptest;
