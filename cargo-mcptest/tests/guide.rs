@@ -13,6 +13,7 @@ use std::path::Path;
 
 use e2e_support::folder::Folder;
 use e2e_support::process::{command, run};
+use e2e_support::shown::as_shown;
 use support::desk::desk;
 use support::four_agents::four_agents;
 use support::log::log;
@@ -81,30 +82,6 @@ fn arguments(line: &str) -> Vec<&str> {
         .unwrap_or_else(|| panic!("{line}"))
         .split_whitespace()
         .collect()
-}
-
-/// Whether text is as shown.
-fn as_shown(shown: &str, printed: &str) -> bool {
-    let shown: Vec<&str> = shown.lines().collect();
-    let printed: Vec<&str> = printed.lines().collect();
-    fits(&shown, &printed)
-}
-
-fn fits(shown: &[&str], printed: &[&str]) -> bool {
-    match (shown, printed) {
-        ([], rest) => rest.iter().all(|line| line.is_empty()),
-        (["…", shown @ ..], printed) => {
-            (0..=printed.len()).any(|skipped| fits(shown, &printed[skipped..]))
-        }
-        ([first, shown @ ..], [line, printed @ ..]) => {
-            let same = match first.strip_suffix(" …") {
-                Some(beginning) => line.starts_with(beginning),
-                None => first == line,
-            };
-            same && fits(shown, printed)
-        }
-        (_, []) => false,
-    }
 }
 
 #[test]

@@ -89,6 +89,8 @@ const TESTS: &[Test] = tests! {
     sessions::openai_in_javascript [Npm];
     sessions::anthropic_in_javascript [Npm];
     sessions::ai_sdk_in_javascript [Npm];
+    sessions::the_page_on_python [Pip];
+    sessions::the_page_on_typescript [Npm];
     sessions::a_coding_agent_from_the_registry [Npm];
     report::the_page_works_in_a_browser [Browser];
     report::the_pages_of_evidence_work_in_a_browser [Browser];

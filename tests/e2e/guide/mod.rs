@@ -20,7 +20,7 @@ use crate::support::workshop::workspace;
 
 /// The marked blocks, page by page, and with what each is executed. A block that no test looks at is
 /// a block that nobody keeps true.
-const USED: [(&str, &str, &str); 36] = [
+const USED: [(&str, &str, &str); 46] = [
     ("README.md", "output: cargo test ::narrative", "newcomer"),
     ("README.md", "file: Cargo.toml", "newcomer"),
     ("README.md", "file: tests/agents.rs", "newcomer"),
@@ -32,6 +32,56 @@ const USED: [(&str, &str, &str); 36] = [
     ),
     ("README.md", "cases: cargo test --test agents", "newcomer"),
     ("README.md", "commands: demo", "newcomer"),
+    (
+        "docs/agent-in-python.md",
+        "install: pip",
+        "needs/sessions/pages",
+    ),
+    (
+        "docs/agent-in-python.md",
+        "file: agent.py",
+        "needs/sessions/pages",
+    ),
+    (
+        "docs/agent-in-python.md",
+        "file: suites/paying.yml",
+        "needs/sessions/pages",
+    ),
+    (
+        "docs/agent-in-python.md",
+        "shown: record",
+        "needs/sessions/pages",
+    ),
+    (
+        "docs/agent-in-python.md",
+        "shown: test",
+        "needs/sessions/pages",
+    ),
+    (
+        "docs/agent-in-typescript.md",
+        "install: npm",
+        "needs/sessions/pages",
+    ),
+    (
+        "docs/agent-in-typescript.md",
+        "file: agent.mts",
+        "needs/sessions/pages",
+    ),
+    (
+        "docs/agent-in-typescript.md",
+        "file: suites/paying.yml",
+        "needs/sessions/pages",
+    ),
+    (
+        "docs/agent-in-typescript.md",
+        "shown: record",
+        "needs/sessions/pages",
+    ),
+    (
+        "docs/agent-in-typescript.md",
+        "shown: test",
+        "needs/sessions/pages",
+    ),
     ("docs/checks.md", "file: tests/checks.rs", "newcomer"),
     ("docs/checks.md", "file: suites/polite.yml", "newcomer"),
     ("docs/checks.md", "file: tests/polite.rs", "newcomer"),

@@ -9,8 +9,10 @@ mod client;
 mod compare;
 mod desk;
 mod packages;
+mod pages;
 mod product;
 
+pub(super) use pages::{the_page_on_python, the_page_on_typescript};
 pub(super) use product::a_coding_agent_from_the_registry;
 
 use client::{Client, Language};

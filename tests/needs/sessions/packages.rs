@@ -8,8 +8,8 @@ use std::process::Command;
 use crate::support::folder::Folder;
 use crate::support::workshop::kept;
 
-const REQUIREMENTS: &str = include_str!("../agents/requirements.txt");
-const PACKAGE: &str = include_str!("../agents/package.json");
+pub(super) const REQUIREMENTS: &str = include_str!("../agents/requirements.txt");
+pub(super) const PACKAGE: &str = include_str!("../agents/package.json");
 
 /// The Python that has the libraries.
 pub(super) fn python() -> PathBuf {

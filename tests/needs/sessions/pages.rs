@@ -1,0 +1,118 @@
+//! The pages *An agent in Python* and *An agent in TypeScript*, from their first line to the red case.
+
+use std::path::Path;
+
+use scripted_provider::{Provider, Script};
+use serde_json::json;
+
+use super::desk::{self, KEY};
+use super::packages;
+use crate::support::folder::Folder;
+use crate::support::process;
+use crate::support::shown::as_shown;
+
+const PYTHON: &str = include_str!("../../../docs/agent-in-python.md");
+const TYPESCRIPT: &str = include_str!("../../../docs/agent-in-typescript.md");
+
+/// More than this nobody reads before the first case.
+const MOST_LINES: usize = 40;
+
+/// The block below a mark.
+#[track_caller]
+fn block<'p>(page: &'p str, mark: &str) -> &'p str {
+    let above = format!("<!-- {mark} -->\n```");
+    let (_, below) = page.split_once(&above).expect("the page has the mark");
+    let (_, text) = below.split_once('\n').unwrap();
+    let (text, _) = text.split_once("```").unwrap();
+    text
+}
+
+/// Lines of code and of text: all but the empty ones, fences and marks.
+fn lines(page: &str) -> usize {
+    let aside =
+        |line: &&str| line.is_empty() || line.starts_with("```") || line.starts_with("<!--");
+    page.lines().filter(|line| !aside(line)).count()
+}
+
+/// What the model says in a run: a call, then the closing.
+fn provider() -> Provider {
+    let call = json!({ "calls": [{ "name": "refund", "args": { "order": 7 } }], "usage": { "prompt": 100, "completion": 20 } });
+    let closing =
+        json!({ "text": "Order 7 is paid back.", "usage": { "prompt": 126, "completion": 10 } });
+    let script = json!({ "key": KEY, "conversations": [
+        { "user": "Please refund order 7.", "model": "gpt-5", "runs": [[call, closing]] },
+    ] });
+    Provider::start(Script::from_json(&script.to_string()).unwrap()).unwrap()
+}
+
+/// Runs what a block shows, and compares what is printed.
+#[track_caller]
+fn prints(folder: &Folder, path: &str, provider: Option<&Provider>, shown: &str, code: i32) {
+    let (line, expected) = shown.split_once('\n').unwrap();
+    let line = line.strip_prefix("$ cargo mcptest ").unwrap();
+    let arguments: Vec<&str> = line.split(' ').collect();
+    let mut command = desk::command(folder, provider, &arguments);
+    let said = process::run(command.env("PATH", path)).exits(code);
+    let printed = format!("{}{}", said.stderr, said.stdout);
+    // Which versions meet is said first, and the sum of the cases last.
+    assert!(as_shown(&format!("…\n{expected}…\n"), &printed), "{said}");
+}
+
+/// Does what a page says, in a folder where its packages are installed.
+fn is_followed(page: &str, agent: &str, folder: &Folder, programs: &Path) {
+    assert!(lines(page) < MOST_LINES, "{} lines", lines(page));
+    folder.write(agent, block(page, &format!("file: {agent}")));
+    let suite = block(page, "file: suites/paying.yml");
+    folder.write("suites/paying.yml", suite);
+    let path = std::env::var_os("PATH").unwrap();
+    let places = [programs.to_owned()];
+    let path = std::env::join_paths(places.into_iter().chain(std::env::split_paths(&path)));
+    let path = path.unwrap().into_string().unwrap();
+    let provider = provider();
+    let shown = block(page, "shown: record");
+    prints(folder, &path, Some(&provider), shown, 0);
+    drop(provider);
+    prints(folder, &path, None, "$ cargo mcptest test\n…\n", 0);
+    assert!(page.contains("Let the suite want `order: 8`, and it is red:"));
+    assert_eq!(suite.matches("{ order: 7 }").count(), 1);
+    folder.write(
+        "suites/paying.yml",
+        suite.replace("{ order: 7 }", "{ order: 8 }"),
+    );
+    prints(folder, &path, None, block(page, "shown: test"), 101);
+}
+
+/// The names that an installer is given, which are those that are installed here.
+#[track_caller]
+fn installs(page: &str, mark: &str, installer: &str, is_installed: &dyn Fn(&str) -> bool) {
+    let line = block(page, mark)
+        .lines()
+        .find_map(|line| line.strip_prefix(installer));
+    let names: Vec<&str> = line.unwrap().split_whitespace().collect();
+    assert!(!names.is_empty());
+    for name in names {
+        let name = name.trim_matches('"');
+        assert!(is_installed(name), "{name}");
+    }
+}
+
+pub(crate) fn the_page_on_python() {
+    let python = packages::python();
+    let is_installed = |name: &str| {
+        let mut all = packages::REQUIREMENTS.lines();
+        all.any(|line| line.split("==").next() == Some(name))
+    };
+    installs(PYTHON, "install: pip", "pip install ", &is_installed);
+    let programs = python.parent().unwrap();
+    is_followed(PYTHON, "agent.py", &Folder::new(), programs);
+}
+
+pub(crate) fn the_page_on_typescript() {
+    let javascript = packages::javascript();
+    let is_installed = |name: &str| packages::PACKAGE.contains(&format!("\"{name}\": "));
+    installs(TYPESCRIPT, "install: npm", "npm install ", &is_installed);
+    let folder = Folder::new();
+    packages::link(&javascript, &folder);
+    let programs = javascript.join("node_modules/.bin");
+    is_followed(TYPESCRIPT, "agent.mts", &folder, &programs);
+}
