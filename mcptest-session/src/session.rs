@@ -1,26 +1,27 @@
 //! One run of an agent, from the address that it is given to its cassette.
 
 mod error;
+mod finished;
+mod options;
+mod place;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use mcptest_trace::eval::Decisions;
 use mcptest_trace::record::environment::{secrets_by_name, usual_secrets, variables};
 use mcptest_trace::record::redact::Redactor;
-use mcptest_trace::record::say;
-use mcptest_trace::record::store::{Layout, Lock, Store, StoreError};
-use regex::Regex;
-use serde_json::Value;
 
 use crate::driver::{AgentCommand, Ended};
-use crate::endpoint::{Answerer, Answering, Endpoint, Incoming, Provider, Upstream};
+use crate::endpoint::{Endpoint, Provider, Upstream};
 use crate::mcp::{ConfigFile, McpServer, Order, ServerFailure, Servers};
-use crate::record::{Limits, RecordedRun, Relay, RunOptions, redact};
+use crate::record::{RecordedRun, Relay, RunOptions, redact};
 
 pub use error::SessionError;
+pub use finished::FinishedRun;
+pub use options::SessionOptions;
+use place::Place;
 
 /// The most bytes of a variable: a little less than Linux takes.
 const LONGEST_VARIABLE: usize = 100 << 10;
@@ -42,50 +43,6 @@ impl Mode {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Record => "record",
-        }
-    }
-}
-
-/// What a session is told of its run.
-#[derive(Debug, Clone, Default)]
-#[non_exhaustive]
-pub struct SessionOptions {
-    /// The agent's name in its suite.
-    pub agent: String,
-    /// The model as the suite has it; without one, the model that is asked.
-    pub model: Option<String>,
-    /// What the user asks, all turns in order.
-    pub turns: Vec<String>,
-    /// The servers whose tools are offered as `<server>__<tool>`.
-    pub servers: Vec<String>,
-    /// Where the providers are, besides what the environment says of them.
-    pub upstreams: Vec<Upstream>,
-    /// Streamed chats are left as they are, so that their tokens are unknown.
-    pub untouched: bool,
-    /// Names and values that must not get into a file.
-    pub secrets: Vec<(String, String)>,
-    /// What must not get into a file either.
-    pub patterns: Vec<Regex>,
-    /// What only its key makes a secret (`password`, `token`) is kept.
-    pub keep_named: bool,
-    /// What a program prints is what the user reads.
-    pub closing_is_stdout: bool,
-    /// What the run may take; what is asked beyond that is refused, and the run says `turn_budget`,
-    /// `tool_call_budget` or `token_budget`.
-    pub limits: Limits,
-    /// The MCP servers that the agent reaches through the session.
-    pub mcp_servers: Vec<McpServer>,
-    /// The faults that answer calls in the place of those servers.
-    pub faults: Option<Decisions>,
-}
-
-impl SessionOptions {
-    /// An agent that is asked one prompt.
-    pub fn new(agent: impl Into<String>, prompt: impl Into<String>) -> Self {
-        Self {
-            agent: agent.into(),
-            turns: vec![prompt.into()],
-            ..Self::default()
         }
     }
 }
@@ -163,13 +120,15 @@ impl Session {
                 format!("{}{}", endpoint.url(), server.path()),
             )
         });
-        let config = match options.mcp_servers.is_empty() {
-            true => None,
-            false => Some(ConfigFile::new(named).map_err(|error| {
+        let config = if options.mcp_servers.is_empty() {
+            None
+        } else {
+            let failed = |error| {
                 begins(format!(
                     "the file for MCP clients cannot be written: {error}"
                 ))
-            })?),
+            };
+            Some(ConfigFile::new(named).map_err(failed)?)
         };
         Ok(Self {
             options,
@@ -429,52 +388,5 @@ impl Session {
             notes,
             asked_model,
         })
-    }
-}
-
-/// What stands at the address of a session.
-struct Place {
-    relay: Relay,
-    servers: Arc<Servers>,
-}
-
-impl Answerer for Place {
-    fn answer(&self, incoming: Incoming) -> Answering {
-        if incoming.path.starts_with("/mcp/") {
-            self.servers.answer(incoming)
-        } else {
-            self.relay.answer(incoming)
-        }
-    }
-}
-
-/// A run whose secrets are taken out, to be written.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct FinishedRun {
-    /// The cassette.
-    pub cassette: Value,
-    /// What whoever records should know.
-    pub notes: Vec<String>,
-    /// The model that the agent asked, where its requests say so.
-    pub asked_model: Option<String>,
-}
-
-impl FinishedRun {
-    /// Adds the run to a folder of runs, as `run-1.json` or the next number that is free; the file is
-    /// returned.
-    ///
-    /// # Errors
-    ///
-    /// The file cannot be written.
-    pub fn add_to(&self, folder: impl AsRef<Path>) -> Result<PathBuf, SessionError> {
-        let layout = Layout::Folder(folder.as_ref().to_owned());
-        let failed = |error: StoreError| {
-            SessionError::Store(format!("{}; {}", error.problem(), error.help()))
-        };
-        let waiting = || say("waiting: another process records there");
-        let _lock = Lock::acquire(&layout, waiting).map_err(failed)?;
-        let store = Store::pinned(&layout).map_err(failed)?;
-        store.add(&self.cassette).map_err(failed)
     }
 }

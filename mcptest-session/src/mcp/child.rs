@@ -80,9 +80,9 @@ pub(super) fn start(
     let (end, ends) = oneshot::channel();
     let running = tokio::spawn(async move {
         let writing = tokio::spawn(write(stdin, told));
-        let mut heard = Heard::default();
+        let mut odd = Odd::default();
         let is_meant = tokio::select! {
-            () = read(stdout, &*hears, &mut heard) => false,
+            () = read(stdout, &*hears, &mut odd) => false,
             _ = ends => true,
         };
         writing.abort();
@@ -94,7 +94,7 @@ pub(super) fn start(
         if !is_meant {
             let status = status.ok().and_then(Result::ok);
             let errors = errors.lock().unwrap_or_else(PoisonError::into_inner);
-            hears.ended(heard.shown(status, errors.clone().into()));
+            hears.ended(odd.shown(status, &Vec::from(errors.clone())));
         }
     });
     Ok(Child {
@@ -131,15 +131,15 @@ async fn write(mut stdin: ChildStdin, mut told: UnboundedReceiver<Vec<u8>>) {
     }
 }
 
-/// What was heard that is no message.
+/// What was said that is no message.
 #[derive(Default)]
-struct Heard {
+struct Odd {
     garbage: Option<String>,
     too_long: bool,
 }
 
-impl Heard {
-    fn shown(&self, status: Option<ExitStatus>, errors: Vec<String>) -> Option<String> {
+impl Odd {
+    fn shown(&self, status: Option<ExitStatus>, errors: &[String]) -> Option<String> {
         let mut shown = Vec::new();
         shown.extend(status.map(|status| format!("it ended with {status}")));
         if self.too_long {
@@ -159,7 +159,7 @@ impl Heard {
 }
 
 /// Reads lines until the end.
-async fn read(mut stdout: ChildStdout, hears: &dyn Hears, heard: &mut Heard) {
+async fn read(mut stdout: ChildStdout, hears: &dyn Hears, odd: &mut Odd) {
     let (mut line, mut chunk) = (Vec::new(), vec![0; CHUNK]);
     loop {
         let read = stdout.read(&mut chunk).await.unwrap_or_default();
@@ -171,13 +171,13 @@ async fn read(mut stdout: ChildStdout, hears: &dyn Hears, heard: &mut Heard) {
                 let said = line.trim_ascii();
                 if !said.is_empty() && !hears.line(said) {
                     let said = String::from_utf8_lossy(&said[..said.len().min(GARBAGE)]);
-                    heard.garbage.get_or_insert_with(|| said.into_owned());
+                    odd.garbage.get_or_insert_with(|| said.into_owned());
                 }
                 line.clear();
             }
         }
         if line.len() > MAX_MESSAGE {
-            heard.too_long = true;
+            odd.too_long = true;
             return;
         }
         if read == 0 {

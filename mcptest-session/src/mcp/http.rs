@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::body::{Body, Bytes};
 use axum::http::header::{ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE};
-use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
 use futures_util::StreamExt as _;
 use reqwest::Client;
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::frames::{EventStream, Frame, WholeBody};
 use super::messages::{Messages, Speaker};
 use super::rpc;
-use super::stdio::SESSION;
+use super::stdio::session;
 use super::watch::Ear;
 use crate::endpoint::{Answering, Incoming, further};
 
@@ -132,11 +132,6 @@ fn asked(message: &Value) -> String {
     tool.filter(|_| method == "tools/call")
         .unwrap_or(method)
         .to_owned()
-}
-
-fn session(headers: &HeaderMap) -> Option<String> {
-    let session = headers.get(SESSION)?.to_str().ok()?;
-    Some(session.to_owned())
 }
 
 /// An answer while it comes.

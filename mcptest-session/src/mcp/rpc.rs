@@ -79,12 +79,11 @@ fn value(message: &[u8], from: usize) -> Option<usize> {
                 depth += 1;
                 at += 1;
             }
-            Some(b'}' | b']') if depth == 0 => return Some(at),
+            Some(b',' | b'}' | b']') if depth == 0 => return Some(at),
             Some(b'}' | b']') => {
                 depth -= 1;
                 at += 1;
             }
-            Some(b',') if depth == 0 => return Some(at),
             Some(byte) if depth == 0 && byte.is_ascii_whitespace() => return Some(at),
             Some(_) => at += 1,
         }

@@ -1,7 +1,8 @@
 //! A server over standard streams, offered as one over HTTP. It is one process for all sessions that a client begins,
 //! so that what it keeps in mind holds for the whole run.
 
-use std::collections::{HashSet, VecDeque};
+mod state;
+
 use std::io;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,18 +19,16 @@ use tokio_stream::wrappers::UnboundedReceiverStream;
 
 use super::child::{self, Child, Hears};
 use super::frames::Frame;
-use super::messages::{Messages, Speaker};
+use super::messages::Speaker;
 use super::rpc;
 use super::server::McpPlace;
 use super::watch::Ear;
 use crate::endpoint::{Answering, Incoming};
 use crate::protocol::blob::hex;
+use state::{Greeting, State, Waiting, own, renamed};
 
 /// Which session a request is of.
-pub(super) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
-
-/// The most messages that wait for a client to listen.
-const MOST_HELD: usize = 1_000;
+const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 
 /// A server over standard streams.
 #[derive(Debug)]
@@ -48,46 +47,6 @@ struct Talk {
     greeted: Notify,
 }
 
-#[derive(Debug)]
-struct State {
-    ear: Ear,
-    messages: Messages<usize>,
-    waiting: Vec<Waiting>,
-    /// Streams that clients opened for what is no answer.
-    streams: Vec<UnboundedSender<Bytes>>,
-    /// What no stream took yet.
-    held: VecDeque<Bytes>,
-    greeting: Greeting,
-    /// Whether the server was told that its greeting arrived.
-    is_greeted: bool,
-    sessions: HashSet<String>,
-    renamed: usize,
-    /// How it ended, and the last it said.
-    ended: Option<Option<String>>,
-}
-
-/// What the server said to `initialize`.
-#[derive(Debug, Clone, PartialEq)]
-enum Greeting {
-    None,
-    Asked,
-    Known(Bytes),
-}
-
-/// A request that waits for its answer.
-#[derive(Debug)]
-struct Waiting {
-    /// The identifier as the server has it, and as the client wrote it.
-    id: Value,
-    own: Option<Vec<u8>>,
-    method: String,
-    /// The tool that is called, else the method.
-    asked: String,
-    progress: Value,
-    takes_events: bool,
-    to: UnboundedSender<Bytes>,
-}
-
 impl Bridge {
     /// Starts the server.
     pub(super) fn start(place: &McpPlace, ear: Ear) -> io::Result<Self> {
@@ -102,18 +61,7 @@ impl Bridge {
         let (input, told) = unbounded_channel();
         let talk = Arc::new(Talk {
             input,
-            state: Mutex::new(State {
-                ear,
-                messages: Messages::default(),
-                waiting: Vec::new(),
-                streams: Vec::new(),
-                held: VecDeque::new(),
-                greeting: Greeting::None,
-                is_greeted: false,
-                sessions: HashSet::new(),
-                renamed: 0,
-                ended: None,
-            }),
+            state: Mutex::new(State::new(ear)),
             greeted: Notify::new(),
         });
         let hears = Arc::clone(&talk) as Arc<dyn Hears>;
@@ -147,8 +95,7 @@ impl Talk {
     }
 
     async fn answer(&self, incoming: Incoming) -> Response {
-        let session = incoming.headers.get(SESSION);
-        let session = session.and_then(|value| value.to_str().ok().map(str::to_owned));
+        let session = session(&incoming.headers);
         if let Some(session) = &session
             && !self.lock().sessions.contains(session)
         {
@@ -196,7 +143,7 @@ impl Talk {
         };
         let is_request = message["method"].is_string() && !message["id"].is_null();
         if !is_request {
-            self.pass(&message, &incoming.body);
+            self.pass(&message, incoming);
             return rpc::nothing(StatusCode::ACCEPTED);
         }
         if message["method"] == "tools/call" {
@@ -262,6 +209,7 @@ impl Talk {
             let mut waiting = Waiting {
                 id: message["id"].clone(),
                 own: None,
+                session: session(&incoming.headers),
                 method: method.to_owned(),
                 asked: tool.unwrap_or(method).to_owned(),
                 progress: message["params"]["_meta"]["progressToken"].clone(),
@@ -301,28 +249,24 @@ impl Talk {
     }
 
     /// Passes on what is not answered.
-    fn pass(&self, message: &Value, body: &Bytes) {
+    fn pass(&self, message: &Value, incoming: &Incoming) {
+        let session = session(&incoming.headers);
         let mut state = self.lock();
-        let mut line = rpc::one_line(body);
+        let mut line = rpc::one_line(&incoming.body);
         let mut message = message.clone();
         match message["method"].as_str() {
             Some("notifications/initialized") if std::mem::replace(&mut state.is_greeted, true) => {
                 return;
             }
             Some("notifications/cancelled") => {
-                let wanted = message["params"]["requestId"].to_string();
-                let is_it = |waiting: &&Waiting| waiting.own.as_deref() == Some(wanted.as_bytes());
-                let renamed = state
-                    .waiting
-                    .iter()
-                    .find(is_it)
-                    .map(|waiting| waiting.id.clone());
-                // Of two requests of one identifier, the other one has it at the server.
-                let is_other = state
-                    .waiting
-                    .iter()
-                    .any(|it| it.own.is_none() && it.id.to_string() == wanted);
-                if let Some(id) = renamed.filter(|_| !is_other) {
+                let wanted = message["params"]["requestId"].clone();
+                let own = wanted.to_string();
+                let is_it = |waiting: &&Waiting| {
+                    let is_own = waiting.own.as_deref() == Some(own.as_bytes());
+                    is_own && waiting.session == session
+                };
+                let renamed = state.waiting.iter().find(is_it);
+                if let Some(id) = renamed.map(|waiting| waiting.id.clone()) {
                     let path = ["params", "requestId"];
                     line = self::renamed(&line, &path, id.to_string().as_bytes()).unwrap_or(line);
                     message["params"]["requestId"] = id;
@@ -332,59 +276,6 @@ impl Talk {
         }
         state.hear(Speaker::Client, message);
         let _ = self.input.send(line);
-    }
-}
-
-impl State {
-    fn hear(&mut self, speaker: Speaker, message: Value) {
-        let frame = Frame::Message(message, Vec::new());
-        self.messages.take(speaker, frame, &mut self.ear);
-    }
-
-    /// Where a message goes that is no answer: to the call whose progress it tells, else to whoever listens.
-    fn route(&mut self, message: &Value, line: Bytes) {
-        let token = &message["params"]["progressToken"];
-        let tells = |waiting: &&Waiting| {
-            waiting.takes_events && !token.is_null() && waiting.progress == *token
-        };
-        let of_call = self.waiting.iter().rev().find(tells);
-        if of_call.is_some_and(|waiting| waiting.to.send(line.clone()).is_ok()) {
-            return;
-        }
-        self.streams.retain(|stream| !stream.is_closed());
-        let mut listening = self.streams.iter().rev();
-        let mut waiting = self
-            .waiting
-            .iter()
-            .rev()
-            .filter(|waiting| waiting.takes_events);
-        let is_taken = listening.any(|stream| stream.send(line.clone()).is_ok())
-            || waiting.any(|waiting| waiting.to.send(line.clone()).is_ok());
-        if !is_taken && self.held.len() < MOST_HELD {
-            self.held.push_back(line);
-        }
-    }
-}
-
-impl Waiting {
-    /// No answer comes any more.
-    fn ends(&self, ear: &Ear, shown: Option<String>) {
-        ear.fails(ear.unanswered(&self.asked, "the connection is closed", shown));
-        self.refuse(&format!("the server `{}` has ended", ear.server));
-    }
-
-    /// What the server said is no message.
-    fn unreadable(&self, ear: &Ear, line: &str) {
-        ear.fails(ear.unreadable(&self.asked, line));
-        self.refuse(&format!("what the server `{}` said is no JSON", ear.server));
-    }
-
-    fn refuse(&self, text: &str) {
-        let own = self.own.as_deref();
-        let own = own.and_then(|own| serde_json::from_slice(own).ok());
-        let answer = rpc::error(&own.unwrap_or_else(|| self.id.clone()), text);
-        // A client that has gone needs no answer.
-        let _ = self.to.send(answer.to_string().into());
     }
 }
 
@@ -444,16 +335,10 @@ impl Hears for Talk {
     }
 }
 
-/// A message with another value at a place.
-fn renamed(message: &[u8], path: &[&str], value: &[u8]) -> Option<Vec<u8>> {
-    let place = rpc::member(message, path)?;
-    Some(rpc::replaced(message, place, value))
-}
-
-/// The identifier of a request, as its client wrote it.
-fn own(body: &[u8]) -> Vec<u8> {
-    let place = rpc::member(body, &["id"]);
-    place.map_or_else(|| b"null".to_vec(), |place| body[place].to_vec())
+/// The session that a request names.
+pub(super) fn session(headers: &HeaderMap) -> Option<String> {
+    let session = headers.get(SESSION)?.to_str().ok()?;
+    Some(session.to_owned())
 }
 
 fn takes_events(headers: &HeaderMap) -> bool {

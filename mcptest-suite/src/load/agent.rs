@@ -75,10 +75,7 @@ fn read(
     let models = models::read(&mut fields, problems);
     let servers = servers(&mut fields, context.servers, problems);
     let prompt = prompt::read(&mut fields, problems);
-    let command = command::read(&mut fields, problems);
-    if command.is_some() {
-        command::check_servers(&servers, problems);
-    }
+    let command = command::read(&mut fields, &servers, problems);
     let system_prompt = fields
         .get("system_prompt")
         .and_then(|node| Some(Spanned::new(problems.text(node)?, node.span)));

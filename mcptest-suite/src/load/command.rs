@@ -11,7 +11,11 @@ use crate::{Diagnostic, Spanned};
 const BESIDE: [&str; 2] = ["closing", "before"];
 
 /// The agent's own program, where there is one.
-pub(super) fn read(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<AgentCommand> {
+pub(super) fn read(
+    fields: &mut Fields<'_>,
+    servers: &[Spanned<String>],
+    problems: &mut Problems,
+) -> Option<AgentCommand> {
     let node = fields.get("command");
     let beside = BESIDE.map(|key| fields.entry(key));
     let Some(node) = node else {
@@ -25,6 +29,7 @@ pub(super) fn read(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<A
         }
         return None;
     };
+    check_servers(servers, problems);
     let command = program(node, problems);
     let [closing, before] = beside;
     let closing_is_stdout = closing.and_then(|entry| {
@@ -42,7 +47,7 @@ pub(super) fn read(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<A
 }
 
 /// Each server's address is in a variable of its own.
-pub(super) fn check_servers(servers: &[Spanned<String>], problems: &mut Problems) {
+fn check_servers(servers: &[Spanned<String>], problems: &mut Problems) {
     for (place, server) in servers.iter().enumerate() {
         let own = variable(&server.value);
         let mut before = servers[..place].iter();
